@@ -1,0 +1,42 @@
+PYTHON ?= python3
+BIN := .venv/bin
+export PIP_DISABLE_PIP_VERSION_CHECK = 1
+
+.DEFAULT_GOAL := all
+.PHONY: all help crawl test lint format clean
+
+all: lint test  ## lint and test
+
+help:  ## list these targets
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
+
+crawl: .venv/crawl  ## crawl the demo site, or URL=https://… (MAX_PAGES=500), and drop near-duplicates
+	@$(BIN)/scrapy crawl site $(if $(URL),-a url=$(URL)) $(if $(MAX_PAGES),-a max_pages=$(MAX_PAGES))
+
+test: .venv/dev  ## run every test
+	@$(BIN)/python -m pytest
+
+lint: .venv/dev  ## check style, format and types
+	@$(BIN)/ruff check
+	@$(BIN)/ruff format --check
+	@$(BIN)/mypy
+
+format: .venv/dev  ## mend style and format where a tool can
+	@$(BIN)/ruff check --fix
+	@$(BIN)/ruff format
+
+clean:  ## remove the environment and what crawls and tests left
+	rm -rf .venv .scrapy output .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+.venv/pip:
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --upgrade 'pip>=25.1'
+	@touch $@
+
+.venv/crawl: .venv/pip pyproject.toml
+	$(BIN)/pip install --quiet --editable .
+	@touch $@
+
+.venv/dev: .venv/crawl
+	$(BIN)/pip install --quiet --editable '.[fast]' --group dev
+	@touch $@

@@ -1,0 +1,59 @@
+"""Near-duplicate detection for web crawls: fingerprints, an exact index, a judge, a Scrapy shell.
+
+The core runs without Scrapy; the Scrapy names are loaded when they are asked for.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from simhash_pipeline.errors import (
+    DropLogError,
+    OptionsError,
+    PageError,
+    SimhashError,
+    StoreError,
+    StoreMismatch,
+)
+from simhash_pipeline.index.neighbours import FingerprintIndex
+from simhash_pipeline.index.store import open_store
+from simhash_pipeline.judge import Judge, Verdict
+from simhash_pipeline.options import Options
+from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint, content_fingerprint
+from simhash_pipeline.page.simhash import hamming_distance
+
+if TYPE_CHECKING:
+    from simhash_pipeline.crawl.pipeline import NearDuplicate, SimhashPipeline
+
+__all__ = [
+    "DropLogError",
+    "FingerprintIndex",
+    "Fingerprinter",
+    "Judge",
+    "NearDuplicate",
+    "Options",
+    "OptionsError",
+    "PageError",
+    "PageFingerprint",
+    "SimhashError",
+    "SimhashPipeline",
+    "StoreError",
+    "StoreMismatch",
+    "Verdict",
+    "content_fingerprint",
+    "hamming_distance",
+    "open_store",
+]
+__version__ = "0.1.0"
+
+_SCRAPY_NAMES = {
+    "NearDuplicate": "simhash_pipeline.crawl.pipeline",
+    "SimhashPipeline": "simhash_pipeline.crawl.pipeline",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _SCRAPY_NAMES:
+        return getattr(importlib.import_module(_SCRAPY_NAMES[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

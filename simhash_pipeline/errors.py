@@ -1,0 +1,41 @@
+"""The error tree; every message names the thing, its value and the rule.
+
+SimhashError
+├── OptionsError (also a ValueError)   options break their rules; all faults in one message
+├── PageError                          one page can't be read; the crawl goes on and keeps the item
+├── DropLogError                       the drop log can't be used; the crawl stops
+└── StoreError                         the store can't be used; the crawl stops
+    └── StoreMismatch                  the store was made with other fingerprint options
+"""
+
+
+class SimhashError(Exception):
+    """Anything this package raises on purpose."""
+
+
+class OptionsError(SimhashError, ValueError):
+    """One or more options break their rules."""
+
+    def __init__(self, faults: list[str]) -> None:
+        super().__init__("; ".join(faults))
+        self.faults = faults
+
+
+class PageError(SimhashError):
+    """The page can't be fingerprinted; `kind` is one word to count it by."""
+
+    def __init__(self, kind: str, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+class DropLogError(SimhashError):
+    """The drop log can't be opened, written or read."""
+
+
+class StoreError(SimhashError):
+    """The store can't be opened, read or written."""
+
+
+class StoreMismatch(StoreError):
+    """The store's fingerprints were made with other options."""

@@ -1,0 +1,90 @@
+import dataclasses
+from typing import Any
+
+import pytest
+from scrapy.settings import Settings
+
+from simhash_pipeline import Options, OptionsError
+
+
+def test_every_default_follows_its_own_rule() -> None:
+    assert Options() == Options(**dataclasses.asdict(Options()))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        ("content_distance", "3", 3),
+        ("verify_distance", "none", None),
+        ("verify_distance", "None", None),
+        ("verify_distance", "12", 12),
+        ("dry_run", "True", True),
+        ("dry_run", "0", False),
+        ("ngrams", "1,2", (1, 2)),
+        ("ngrams", "(3,)", (3,)),
+        ("bits", "128", 128),
+        ("drop_log", "none", None),
+        ("decay", "0.6", 0.6),
+        ("expire_after_secs", "86400", 86400),
+    ],
+)
+def test_strings_from_a_command_line_are_read(name: str, text: str, value: Any) -> None:
+    assert getattr(Options(**{name: text}), name) == value
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("content_distance", 9),
+        ("content_distance", -1),
+        ("content_distance", 3.7),
+        ("content_distance", True),
+        ("content_distance", "three"),
+        ("content_distance", None),
+        ("structure_distance", 9),
+        ("verify_distance", 129),
+        ("match", "contents"),
+        ("min_tokens", 0),
+        ("bits", 63),
+        ("bits", True),
+        ("ngrams", ()),
+        ("ngrams", "one"),
+        ("ngrams", [9]),
+        ("ngrams", [1.5]),
+        ("decay", 0),
+        ("decay", 1.1),
+        ("dry_run", "maybe"),
+        ("html_field", ""),
+        ("html_field", 3),
+        ("store", ""),
+        ("scope", "page"),
+        ("expire_after_secs", 0),
+    ],
+)
+def test_a_bad_value_is_named_with_its_rule(name: str, value: Any) -> None:
+    with pytest.raises(OptionsError) as caught:
+        Options(**{name: value})
+    (fault,) = caught.value.faults
+    assert fault.startswith(f"SIMHASH_{name.upper()} is {value!r}; it must be ")
+
+
+def test_all_faults_are_named_together() -> None:
+    settings = {"SIMHASH_CONTENT_DISTANCE": 99, "SIMHASH_MATCH": "x", "SIMHASH_MACTH": "both"}
+    with pytest.raises(OptionsError) as caught:
+        Options.from_settings(settings)
+    assert [fault.split()[0] for fault in caught.value.faults] == [
+        "SIMHASH_MACTH",
+        "SIMHASH_MATCH",
+        "SIMHASH_CONTENT_DISTANCE",
+    ]
+    assert "did you mean SIMHASH_MATCH?" in str(caught.value)
+
+
+def test_settings_of_others_are_left_alone() -> None:
+    settings = Settings({"BOT_NAME": "x", "SIMHASH_MIN_TOKENS": "20"})
+    assert Options.from_settings(settings) == Options(min_tokens=20)
+
+
+def test_the_stamp_holds_what_makes_fingerprints_and_nothing_else() -> None:
+    assert Options().stamp() == Options(content_distance=6, min_tokens=9, store="memory:").stamp()
+    assert Options().stamp() != Options(ngrams=(3,)).stamp()
