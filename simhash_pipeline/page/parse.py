@@ -1,0 +1,171 @@
+"""Bytes or text in, one lxml tree out: decoding, binary refused, too deep a nesting flattened."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from html.parser import HTMLParser
+
+import chardet
+import lxml.etree
+import lxml.html
+from lxml.html import HtmlElement
+from w3lib.encoding import html_body_declared_encoding, read_bom, resolve_encoding
+
+from simhash_pipeline.errors import PageError
+
+# A charset fits when at most this share of the non-ASCII bytes does not decode: pages are often cut
+# in the middle of a character, while a wrong multi-byte charset fails on a tenth or more.
+_MAX_UNDECODED = 0.01
+# Charsets named by servers that were never told; they decode anything, so they prove nothing.
+_DEFAULT_CHARSETS = frozenset({"cp1252", "iso8859-1", "ascii"})
+_MULTI_BYTE = frozenset(
+    {"gb18030", "big5", "big5hkscs", "shift_jis", "cp932", "euc_jp", "euc_kr", "cp949"}
+)
+_DETECT_BYTES = 65_536
+_ASCII = bytes(range(128))
+# With fewer non-ASCII bytes to go by, a declaration that fits is a better witness than a detector.
+_SURE_BYTES = 20
+_MARKUP = re.compile(rb"(?is)<(script|style)\b.*?(?:</\1|\Z)|<[^>]*>")
+# The "binary data bytes" of the WHATWG MIME sniffing standard, and its resource header's length.
+_BINARY_BYTES = bytes([*range(0x09), 0x0B, *range(0x0E, 0x1B), *range(0x1C, 0x20)])
+_HEADER_BYTES = 1_445
+_MAX_BINARY_SHARE = 0.05
+# Browsers stop nesting at 512 levels and put what is deeper side by side; libxml2 gives up at 2,048.
+_MAX_DEPTH = 512
+# Elements that never nest: void ones, and those whose content is no markup.
+_FLAT = frozenset(
+    re.findall(
+        r"\w+", "area base br col embed hr img input link meta source track wbr script style"
+    )
+)
+
+
+def parse(html: bytes | str, charset: str | None = None) -> HtmlElement:
+    """The page's tree, without comments; `charset` is the HTTP header's, if any.
+
+    PageError (kind empty, binary or unparsable) when there is no page to read.
+    """
+    source = html.encode("utf-8", "replace") if isinstance(html, str) else _utf8(html, charset)
+    root, too_deep = _tree(source)
+    if too_deep:
+        root, _ = _tree(_flattened(source.decode("utf-8", "replace")).encode())
+    return root
+
+
+def decode(html: bytes, charset: str | None = None) -> str:
+    """The page as text: BOM, valid UTF-8, HTTP charset, meta charset, then detection; never raises.
+
+    What is declared yields to what the bytes say: text that is valid UTF-8 is UTF-8, a server's
+    default (windows-1252) proves nothing, and a detected CJK charset beats a declared one.
+    """
+    bom_charset, bom = read_bom(html)
+    if bom_charset is not None and bom is not None:
+        return html[len(bom) :].decode(bom_charset, "replace")
+    declared = _declared(html, charset)
+    if declared == "iso2022_jp":
+        return html.decode(declared, "replace")
+    for candidate in ("utf-8", *_candidates(html, declared)):
+        text = _fitting(html, candidate)
+        if text is not None:
+            return text
+    return html.decode(declared or "utf-8", "replace")
+
+
+def _tree(source: bytes) -> tuple[HtmlElement, bool]:
+    """The tree of UTF-8 markup, and whether libxml2 gave up on its depth."""
+    parser = lxml.html.HTMLParser(
+        encoding="utf-8", remove_comments=True, remove_pis=True, huge_tree=True
+    )
+    try:
+        root = lxml.html.document_fromstring(source, parser=parser)
+    except lxml.etree.ParserError as error:
+        raise PageError("empty", "the page holds no element and no text") from error
+    except lxml.etree.LxmlError as error:
+        raise PageError("unparsable", f"the page can't be parsed: {error}") from error
+    limit = lxml.etree.ErrorTypes.ERR_RESOURCE_LIMIT
+    return root, any(entry.type == limit for entry in parser.error_log)
+
+
+def _utf8(html: bytes, charset: str | None) -> bytes:
+    _refuse_binary(html)
+    return decode(html, charset).encode("utf-8", "replace")
+
+
+def _refuse_binary(html: bytes) -> None:
+    header = html[:_HEADER_BYTES]
+    if read_bom(html)[0] is not None:
+        return
+    binary = len(header) - len(header.translate(None, _BINARY_BYTES))
+    if html.startswith(b"%PDF-") or binary > _MAX_BINARY_SHARE * len(header):
+        raise PageError("binary", "the page is binary data, not HTML")
+
+
+def _declared(html: bytes, charset: str | None) -> str | None:
+    for label in (charset, html_body_declared_encoding(html)):
+        if name := _codec(label):
+            return name
+    return None
+
+
+def _codec(label: str | None) -> str | None:
+    """Python's name of a charset label, read as browsers read it: gb2312 is gb18030."""
+    name = resolve_encoding(label) if label else None
+    return codecs.lookup(name).name if name else None
+
+
+def _candidates(html: bytes, declared: str | None) -> list[str]:
+    """Charsets to try, best first."""
+    plain = _MARKUP.sub(b" ", html)[:_DETECT_BYTES]
+    guess = chardet.detect(plain, encoding_era=chardet.EncodingEra.MODERN_WEB)
+    detected = _codec(guess["encoding"])
+    pair = [declared, detected]
+    sure = detected in _MULTI_BYTE and len(plain.translate(None, _ASCII)) >= _SURE_BYTES
+    if sure or declared in _DEFAULT_CHARSETS:
+        pair.reverse()
+    return [name for name in pair if name is not None]
+
+
+def _fitting(html: bytes, charset: str) -> str | None:
+    text = html.decode(charset, "replace")
+    undecoded = text.count("\ufffd")
+    if undecoded and undecoded > _MAX_UNDECODED * len(html.translate(None, _ASCII)):
+        return None
+    return text
+
+
+def _flattened(html: str) -> str:
+    """The same page with the tags that nest deeper than 512 levels taken out; every text stays."""
+    flattener = _Flattener()
+    flattener.feed(html)
+    flattener.close()
+    return "".join(flattener.kept)
+
+
+class _Flattener(HTMLParser):
+    """Copies markup to `kept`, counting levels; a tag that is left out still separates words."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=False)
+        self.kept: list[str] = []
+        self._depth = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._keep_tag(self.get_starttag_text() or "", flat=tag in _FLAT)
+        self._depth += tag not in _FLAT
+
+    def handle_endtag(self, tag: str) -> None:
+        self._depth = max(0, self._depth - (tag not in _FLAT))
+        self._keep_tag(f"</{tag}>", flat=tag in _FLAT)
+
+    def handle_data(self, data: str) -> None:
+        self.kept.append(data)
+
+    def handle_entityref(self, name: str) -> None:
+        self.kept.append(f"&{name};")
+
+    def handle_charref(self, name: str) -> None:
+        self.kept.append(f"&#{name};")
+
+    def _keep_tag(self, markup: str, *, flat: bool) -> None:
+        self.kept.append(markup if flat or self._depth < _MAX_DEPTH else " ")

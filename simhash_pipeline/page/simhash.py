@@ -1,0 +1,39 @@
+"""Weighted hashes in, fingerprint out; and the distance of two fingerprints. Nothing else."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+# Votes are counted in multiples of this: sums of whole numbers are exact, so the order in which a
+# machine adds them can't turn a bit.
+_VOTE = 2.0**-20
+# Features whose bits are unpacked at once: bounds memory at some 8 MB, whatever the page's size.
+_CHUNK = 16_384
+
+
+def simhash(hashes: NDArray[np.uint8], weights: NDArray[np.float64]) -> int | None:
+    """Charikar's fingerprint (STOC 2002): bit i is set where over half the weight has bit i set.
+
+    `hashes`: shape (features, bytes), little-endian; `weights`: shape (features,), >= 0.
+    An unsigned number of 8 * bytes bits; None without features.
+
+        hash 1   weight 4    1  0  0  1  0  1     4 -4 -4  4 -4  4
+        hash 2   weight 5    1  0  1  0  1  1     5 -5  5 -5  5  5
+                             ----------------     ----------------
+        fingerprint          1  0  1  0  1  1     9 -9  1 -1  1  9
+    """
+    if not len(hashes):
+        return None
+    votes = np.rint(weights / _VOTE)
+    ayes = np.zeros(hashes.shape[1] * 8)
+    for start in range(0, len(hashes), _CHUNK):
+        bits = np.unpackbits(hashes[start : start + _CHUNK], axis=1, bitorder="little")
+        ayes += votes[start : start + _CHUNK] @ bits.astype(np.float64)
+    majority = 2 * ayes > votes.sum()
+    return int.from_bytes(np.packbits(majority, bitorder="little").tobytes(), "little")
+
+
+def hamming_distance(a: int, b: int) -> int:
+    """Number of bits in which two fingerprints of the same width differ."""
+    return (a ^ b).bit_count()

@@ -1,0 +1,41 @@
+import lxml.html
+import pytest
+
+from simhash_pipeline.page.features import content_features, shingles, structure_features
+
+
+def test_content_features_are_counted_unigrams_and_bigrams() -> None:
+    assert content_features(["a", "b", "a", "b"], (1, 2)) == {
+        "a": 2,
+        "b": 2,
+        "a b": 2,
+        "b a": 1,
+    }
+
+
+def test_a_text_shorter_than_the_n_gram_has_none() -> None:
+    assert content_features(["a", "b"], (3,)) == {}
+    assert list(shingles(["a"], 2)) == []
+
+
+def test_a_child_weighs_decay_of_its_parent_and_weights_add_up() -> None:
+    root = lxml.html.fromstring("<html><body><div><p>a</p><p>b</p></div><p>c</p></body></html>")
+    assert structure_features(root, 0.5) == {
+        "html": 1.0,
+        "body": 0.5,
+        "div": 0.25,
+        "p": 0.25 + 2 * 0.125,
+    }
+
+
+def test_without_decay_structure_counts_tags() -> None:
+    root = lxml.html.fromstring("<html><body><p>a</p><p>b</p></body></html>")
+    assert structure_features(root, 1.0) == {"html": 1.0, "body": 1.0, "p": 2.0}
+
+
+@pytest.mark.parametrize("depth", [1_000, 2_000])
+def test_a_deep_tree_neither_recurses_nor_underflows(depth: int) -> None:
+    parser = lxml.html.HTMLParser(huge_tree=True)
+    root = lxml.html.document_fromstring("<div>" * depth, parser=parser)
+    weights = structure_features(root, 0.45)
+    assert weights["div"] == pytest.approx(0.45**2 / 0.55)

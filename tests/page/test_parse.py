@@ -1,0 +1,143 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simhash_pipeline import PageError
+from simhash_pipeline.page.parse import decode, parse
+
+CHINESE = "<p>海港日报讯：昨天上午，三艘渔船在大雾中安全返回港口，船员全部平安。</p>" * 3
+TRADITIONAL = "<p>海港日報訊：昨天上午，三艘漁船在大霧中安全返回港口，船員全部平安。</p>" * 3
+JAPANESE = "<p>港の漁船は霧の中を無事に帰港し、乗組員は全員無事でした。</p>" * 3
+KOREAN = "<p>어제 오전 짙은 안개 속에서 어선 세 척이 무사히 항구로 돌아왔습니다.</p>" * 3
+RUSSIAN = "<p>Вчера утром три рыболовных судна благополучно вернулись в порт.</p>" * 3
+GREEK = "<p>Χθες το πρωί τρία αλιευτικά σκάφη επέστρεψαν με ασφάλεια στο λιμάνι.</p>" * 3
+FRENCH = (
+    "<p>Hier matin, trois bateaux de pêche sont rentrés sains et saufs à cause du café.</p>" * 3
+)
+
+PAGES = [
+    (CHINESE, "gb18030"),
+    (CHINESE, "gbk"),
+    (TRADITIONAL, "big5"),
+    (JAPANESE, "shift_jis"),
+    (JAPANESE, "euc_jp"),
+    (KOREAN, "euc_kr"),
+    (RUSSIAN, "windows-1251"),
+    (RUSSIAN, "koi8-r"),
+    (GREEK, "windows-1253"),
+    (FRENCH, "windows-1252"),
+]
+
+
+@pytest.mark.parametrize(("html", "charset"), PAGES)
+def test_a_page_that_declares_nothing_is_readable(html: str, charset: str) -> None:
+    assert decode(html.encode(charset)) == html
+
+
+@pytest.mark.parametrize("declared", ["utf-8", "iso-8859-1", "windows-1252", "no-such-charset"])
+@pytest.mark.parametrize(("html", "charset"), PAGES)
+def test_a_wrong_http_charset_does_not_garble(html: str, charset: str, declared: str) -> None:
+    assert decode(html.encode(charset), declared) == html
+
+
+@pytest.mark.parametrize("declared", ["gb2312", "big5", "shift_jis", "iso-8859-1"])
+def test_utf8_is_read_as_utf8_whatever_is_declared(declared: str) -> None:
+    html = f'<meta charset="{declared}">{CHINESE}'
+    assert decode(html.encode(), declared) == html
+
+
+def test_big5_declared_as_gb2312_is_read_as_big5() -> None:
+    html = f'<meta charset="gb2312">{TRADITIONAL}'
+    assert decode(html.encode("big5")) == html
+
+
+@pytest.mark.parametrize(("html", "charset"), PAGES)
+def test_a_right_meta_charset_is_believed(html: str, charset: str) -> None:
+    page = f'<meta http-equiv="Content-Type" content="text/html; charset={charset}">{html}'
+    assert decode(page.encode(charset)) == page
+
+
+def test_a_short_page_is_read_by_what_it_declares() -> None:
+    assert decode("<p>港</p>".encode("gbk"), "gbk") == "<p>港</p>"
+
+
+@pytest.mark.parametrize("charset", ["utf-8-sig", "utf-16"])
+def test_a_byte_order_mark_beats_every_declaration(charset: str) -> None:
+    assert decode(CHINESE.encode(charset), "big5") == CHINESE
+
+
+def test_iso_2022_jp_is_read_when_declared() -> None:
+    html = f'<meta charset="iso-2022-jp">{JAPANESE}'
+    assert decode(html.encode("iso2022_jp")) == html
+
+
+def test_a_page_cut_within_a_character_keeps_its_charset() -> None:
+    cut = CHINESE.encode("gbk")[:-5]
+    assert decode(cut, "gbk").startswith("<p>海港日报讯")
+
+
+def test_text_is_not_decoded_by_the_charset_it_declares() -> None:
+    root = parse('<html><head><meta charset="gbk"></head><body>海港</body></html>')
+    assert root.text_content() == "海港"
+
+
+def test_an_xml_declaration_in_text_is_no_obstacle() -> None:
+    root = parse('<?xml version="1.0" encoding="gbk"?><html><body>海港</body></html>')
+    assert root.text_content() == "海港"
+
+
+@pytest.mark.parametrize("html", ["", b"", "   \n", "<!-- only a comment -->"])
+def test_a_page_without_element_or_text_is_an_empty_page(html: str | bytes) -> None:
+    with pytest.raises(PageError) as caught:
+        parse(html)
+    assert caught.value.kind == "empty"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"%PDF-1.4\n1 0 obj << >> endobj", b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", bytes(range(256))],
+)
+def test_binary_data_is_refused(data: bytes) -> None:
+    with pytest.raises(PageError) as caught:
+        parse(data)
+    assert caught.value.kind == "binary"
+
+
+def test_a_stray_nul_byte_does_not_make_a_page_binary() -> None:
+    html = b"<html><body><p>" + b"word " * 20 + b"\x00" + b"word " * 20
+    assert parse(html).text_content().split()[0] == "word"
+
+
+def test_text_below_a_hundred_thousand_levels_is_found() -> None:
+    depth = 100_000
+    html = f"<p>top &amp; first</p>{'<div>' * depth}<p>bottom</p>{'</div>' * depth}<p>after</p>"
+    assert parse(html).text_content().split() == ["top", "&", "first", "bottom", "after"]
+
+
+def test_scripts_below_the_depth_limit_stay_scripts() -> None:
+    html = f"{'<div>' * 3000}<script>var hidden = '<p>';</script><p>shown</p>"
+    root = parse(html)
+    assert [element.text for element in root.iter("script")] == ["var hidden = '<p>';"]
+    assert "".join(root.xpath("//body//text()[not(parent::script)]")).strip() == "shown"
+
+
+def test_comments_are_not_in_the_tree() -> None:
+    assert parse("<p>a<!-- b -->c</p>").text_content() == "ac"
+
+
+@given(st.binary(max_size=300))
+def test_any_bytes_give_a_tree_or_a_page_error(data: bytes) -> None:
+    try:
+        root = parse(data)
+    except PageError as error:
+        assert error.kind in ("empty", "binary", "unparsable")
+    else:
+        assert root.tag == "html"
+
+
+@given(st.text(max_size=300))
+def test_any_text_gives_a_tree_or_a_page_error(text: str) -> None:
+    try:
+        assert parse(text).tag == "html"
+    except PageError as error:
+        assert error.kind in ("empty", "unparsable")

@@ -1,0 +1,80 @@
+import mmh3
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simhash_pipeline import content_fingerprint, hamming_distance
+from simhash_pipeline.page.hashing import murmur3
+from simhash_pipeline.page.simhash import simhash
+
+
+def naive(features: dict[str, int], bits: int) -> int:
+    """The definition, a bit at a time."""
+    votes = [0] * bits
+    for feature, weight in features.items():
+        low, high = mmh3.hash64(feature, signed=False)
+        value = high << 64 | low
+        for i in range(bits):
+            votes[i] += weight if value >> i & 1 else -weight
+    return sum(1 << i for i in range(bits) if votes[i] > 0)
+
+
+def vector(features: dict[str, int], bits: int) -> int | None:
+    weights = np.fromiter(features.values(), np.float64, len(features))
+    return simhash(murmur3(features, bits), weights)
+
+
+@pytest.mark.parametrize("bits", [32, 64, 128])
+@given(features=st.dictionaries(st.text(max_size=8), st.integers(1, 1000), min_size=1))
+def test_the_vectorised_simhash_equals_the_definition(bits: int, features: dict[str, int]) -> None:
+    features = {f.encode("utf-8", "replace").decode(): w for f, w in features.items()}
+    assert vector(features, bits) == naive(features, bits)
+
+
+def test_the_textbook_example_with_weights_4_and_5() -> None:
+    hashes = np.packbits(
+        [[1, 0, 1, 0, 0, 1, 0, 0], [1, 1, 0, 1, 0, 1, 0, 0]], axis=1, bitorder="little"
+    )
+    fingerprint = simhash(hashes, np.array([4.0, 5.0]))
+    assert fingerprint is not None
+    assert f"{fingerprint:06b}" == "101011"
+
+
+def test_no_features_give_no_fingerprint() -> None:
+    assert vector({}, 64) is None
+
+
+def test_one_feature_gives_its_hash() -> None:
+    assert vector({"harbour": 3}, 64) == mmh3.hash64("harbour", signed=False)[0]
+
+
+def test_a_million_features_are_counted_without_rounding() -> None:
+    count = 1_000_000
+    hashes = np.zeros((count, 8), np.uint8)
+    hashes[: count // 2 + 1] = 255
+    assert simhash(hashes, np.full(count, 0.1)) == 2**64 - 1
+    hashes[count // 2 :] = 0
+    assert simhash(hashes, np.full(count, 0.1)) == 0
+
+
+def test_the_order_of_features_does_not_matter() -> None:
+    rng = np.random.default_rng(1)
+    hashes = rng.integers(0, 256, (5000, 8), dtype=np.uint8)
+    weights = rng.random(5000)
+    shuffled = rng.permutation(5000)
+    assert simhash(hashes, weights) == simhash(hashes[shuffled], weights[shuffled])
+
+
+@pytest.mark.parametrize(("a", "b", "bits"), [(0, 0, 0), (0, 2**64 - 1, 64), (0b1011, 0b0010, 2)])
+def test_the_distance_is_the_number_of_differing_bits(a: int, b: int, bits: int) -> None:
+    assert hamming_distance(a, b) == bits
+
+
+@pytest.mark.parametrize("text", ["", "   ", "…!?", "\ud800"])
+def test_text_without_a_word_has_no_fingerprint(text: str) -> None:
+    assert content_fingerprint(text) is None
+
+
+def test_one_word_is_enough_for_plain_text() -> None:
+    assert content_fingerprint("harbour") == mmh3.hash64("harbour", signed=False)[0]
