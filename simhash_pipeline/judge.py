@@ -1,0 +1,181 @@
+"""Page and store in, verdict out: the rules of keeping and dropping. Neither logs nor drops."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import tldextract
+from w3lib.url import canonicalize_url
+
+from simhash_pipeline.index.store import Action, Store, StoredPage, View
+from simhash_pipeline.options import Options
+from simhash_pipeline.page.fingerprint import PageFingerprint
+from simhash_pipeline.page.simhash import hamming_distance
+
+Reason = Literal[
+    "new",  # kept: nothing like it is stored
+    "thin",  # kept: too little text to judge; dropped: title and text are a stored page's
+    "changed",  # kept: the URL is known, its content is another
+    "verified different",  # kept: a stored content fingerprint is near, but the sketches are not
+    "unchanged",  # kept, or dropped where so set: the URL is known with this content
+    "content",  # dropped: the content fingerprint is near a stored page's
+    "structure",  # dropped: the structure fingerprint is
+    "content and structure",  # dropped: both are near those of one stored page
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What was decided about a page, and against which stored page; distances in bits."""
+
+    url: str  # canonical
+    dropped: bool
+    reason: Reason
+    twin_url: str | None = None  # the stored page it was found near
+    twin_first_seen: float | None = None  # Unix seconds
+    content_distance: int | None = None  # None where either page has no such fingerprint
+    structure_distance: int | None = None
+    sketch_distance: int | None = None
+
+    @property
+    def stored(self) -> bool:
+        """Whether the page was written to the store by this verdict."""
+        return not self.dropped and self.reason != "unchanged"
+
+
+class Judge:
+    """Judges pages against a store, which remembers the kept ones.
+
+    StoreMismatch for a store whose fingerprints were made with other options.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        options: Options | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._store = store
+        self._options = options or Options()
+        self._clock = clock
+        # The public suffix list that comes with the package: no network, no cache file.
+        self._suffixes = tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None)
+        store.stamp(self._options.stamp())
+
+    def judge(self, url: str, page: PageFingerprint) -> Verdict:
+        """Keep or drop; look-up and storing of a kept page are one step to everybody else."""
+        now = self._clock()
+        candidate = StoredPage(
+            url=canonicalize_url(url),
+            namespace=self._options.namespace,
+            site=self._site(url),
+            content=page.content,
+            structure=page.structure,
+            sketch=page.sketch,
+            digest=page.digest if page.content is None else None,
+            first_seen=now,
+            seen_at=now,
+        )
+        return self._store.settle(candidate, lambda view: self._decide(candidate, view))
+
+    def forget(self, verdict: Verdict) -> None:
+        """Take back what `verdict` stored: its item was dropped or failed later on."""
+        if verdict.stored:
+            self._store.forget(self._options.namespace, verdict.url)
+
+    def _decide(self, page: StoredPage, view: View) -> tuple[Action, Verdict]:
+        previous = view.same_key()
+        if previous is not None and self._same_content(page, previous):
+            dropped = self._options.unchanged == "drop"
+            return Action.RENEW, _verdict(page, "unchanged", previous, dropped=dropped)
+        refused = None
+        for neighbour, reason in self._neighbours(page, view):
+            if reason == "verified different":
+                refused = refused or neighbour
+                continue
+            action = Action.LEAVE if previous is None else Action.FORGET
+            return action, _verdict(page, reason, neighbour, dropped=True)
+        if refused is not None:
+            return Action.KEEP, _verdict(page, "verified different", refused)
+        return Action.KEEP, _verdict(page, _kept_reason(page, previous))
+
+    def _neighbours(self, page: StoredPage, view: View) -> Iterator[tuple[StoredPage, Reason]]:
+        """Stored pages near this one by MATCH and within SCOPE, each with what makes it a twin.
+
+        Nearest first, then oldest; those whose sketch says otherwise come as "verified different".
+        """
+        found = {
+            "content": self._by_content,
+            "structure": self._by_structure,
+            "both": self._by_both,
+            "either": self._by_either,
+        }[self._options.match](page, view)
+        everywhere = self._options.scope == "all"
+        return (pair for pair in found if everywhere or pair[0].site == page.site)
+
+    def _by_content(self, page: StoredPage, view: View) -> Iterator[tuple[StoredPage, Reason]]:
+        if page.content is None:
+            yield from ((neighbour, "thin") for neighbour in view.same_digest())
+            return
+        for neighbour, _ in view.near_content(self._options.content_distance):
+            yield neighbour, "content" if self._verified(page, neighbour) else "verified different"
+
+    def _by_structure(self, page: StoredPage, view: View) -> Iterator[tuple[StoredPage, Reason]]:
+        for neighbour, _ in view.near_structure(self._options.structure_distance):
+            yield neighbour, "structure"
+
+    def _by_both(self, page: StoredPage, view: View) -> Iterator[tuple[StoredPage, Reason]]:
+        for neighbour, reason in self._by_content(page, view):
+            distance = _distance(page.structure, neighbour.structure)
+            if distance is not None and distance <= self._options.structure_distance:
+                yield neighbour, "content and structure" if reason == "content" else reason
+
+    def _by_either(self, page: StoredPage, view: View) -> Iterator[tuple[StoredPage, Reason]]:
+        yield from self._by_content(page, view)
+        yield from self._by_structure(page, view)
+
+    def _same_content(self, page: StoredPage, other: StoredPage) -> bool:
+        if page.content is None or other.content is None:
+            return page.content is other.content and page.digest == other.digest
+        near = hamming_distance(page.content, other.content) <= self._options.content_distance
+        return near and self._verified(page, other)
+
+    def _verified(self, page: StoredPage, other: StoredPage) -> bool:
+        """Whether the sketches agree that both are alike; True where there is no second look."""
+        limit, distance = self._options.verify_distance, _distance(page.sketch, other.sketch)
+        return limit is None or distance is None or distance <= limit
+
+    def _site(self, url: str) -> str:
+        """The registered domain (example.co.uk), or the host where there is none (localhost)."""
+        parts = self._suffixes(url)
+        return parts.top_domain_under_public_suffix or parts.fqdn or parts.domain
+
+
+def _kept_reason(page: StoredPage, previous: StoredPage | None) -> Reason:
+    if previous is not None:
+        return "changed"
+    return "thin" if page.content is None else "new"
+
+
+def _verdict(
+    page: StoredPage, reason: Reason, other: StoredPage | None = None, *, dropped: bool = False
+) -> Verdict:
+    if other is None:
+        return Verdict(page.url, dropped, reason)
+    return Verdict(
+        url=page.url,
+        dropped=dropped,
+        reason=reason,
+        twin_url=other.url,
+        twin_first_seen=other.first_seen,
+        content_distance=_distance(page.content, other.content),
+        structure_distance=_distance(page.structure, other.structure),
+        sketch_distance=_distance(page.sketch, other.sketch),
+    )
+
+
+def _distance(a: int | None, b: int | None) -> int | None:
+    return None if a is None or b is None else hamming_distance(a, b)

@@ -1,0 +1,123 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from simhash_pipeline import DropLogError, Options, PageFingerprint, Verdict
+from simhash_pipeline.drop_log import DropLog, read_drops
+
+VERDICT = Verdict(
+    url="http://a.example/2",
+    dropped=True,
+    reason="content",
+    twin_url="http://a.example/1",
+    twin_first_seen=0.0,
+    content_distance=1,
+    structure_distance=0,
+    sketch_distance=4,
+)
+PAGE = PageFingerprint(0xAB, 0, 1 << 100, "<p>the text 文本</p>", "A title", tokens=321)
+
+
+def write(path: Path, drops: int = 1, run: str = "run-1") -> None:
+    log = DropLog(path, run=run, spider="news", options=Options())
+    for _ in range(drops):
+        log.write(VERDICT, PAGE)
+    log.close()
+
+
+def test_a_drop_is_one_line_that_tells_all_but_the_page(tmp_path: Path) -> None:
+    path = tmp_path / "drops.jsonl"
+    write(path)
+    (line,) = path.read_text(encoding="utf-8").splitlines()
+    record = json.loads(line)
+    time = record.pop("time")
+    assert time.endswith("Z")
+    assert record == {
+        "schema": 1,
+        "run": "run-1",
+        "spider": "news",
+        "url": "http://a.example/2",
+        "twin_url": "http://a.example/1",
+        "twin_first_seen": "1970-01-01T00:00:00.000Z",
+        "reason": "content",
+        "content_distance": 1,
+        "structure_distance": 0,
+        "sketch_distance": 4,
+        "content": "00000000000000ab",
+        "structure": "0000000000000000",
+        "tokens": 321,
+        "thresholds": {
+            "match": "content",
+            "content_distance": 3,
+            "structure_distance": 3,
+            "verify_distance": 18,
+            "min_tokens": 50,
+            "scope": "all",
+            "unchanged": "keep",
+        },
+        "dry_run": False,
+    }
+
+
+def test_a_line_is_on_disk_before_the_log_is_closed(tmp_path: Path) -> None:
+    log = DropLog(tmp_path / "drops.jsonl", run="r", spider="s", options=Options())
+    log.write(VERDICT, PAGE)
+    assert len(list(read_drops(log.path))) == 1
+    log.close()
+
+
+def test_a_second_crawl_appends(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "directory" / "drops.jsonl"
+    write(path, run="run-1")
+    write(path, run="run-2")
+    assert [drop.run for drop in read_drops(path)] == ["run-1", "run-2"]
+
+
+def test_a_half_written_last_line_is_passed_over(tmp_path: Path) -> None:
+    path = tmp_path / "drops.jsonl"
+    write(path, drops=2)
+    whole = path.read_bytes()
+    for cut in range(1, len(whole) // 2 - 1):
+        path.write_bytes(whole[:-cut])
+        assert len(list(read_drops(path))) == (2 if cut == 1 else 1)
+
+
+def test_a_crawl_after_a_crash_starts_a_line_of_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "drops.jsonl"
+    write(path, drops=2)
+    path.write_bytes(path.read_bytes()[:-20])
+    write(path, run="run-2")
+    assert [drop.run for drop in read_drops(path)] == ["run-1", "run-2"]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("url,twin\n", "line 1 is not a line of a drop log"),
+        ("[1, 2]\n", "line 1 is not a line of a drop log"),
+        ('{"url": "x"}\n', "line 1 is not a line of a drop log"),
+        ('{"schema": 1, "url": "x"}\n', "line 1 is not a line of a drop log"),
+        ('{"schema": 99}\n', "line 1 has schema 99; this version reads 1"),
+        ("\x00\xff\n", "line 1 is not a line of a drop log"),
+    ],
+)
+def test_a_file_that_is_no_drop_log_is_told(tmp_path: Path, content: str, message: str) -> None:
+    path = tmp_path / "drops.jsonl"
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(DropLogError, match=message):
+        list(read_drops(path))
+
+
+def test_a_log_that_is_not_there_or_a_directory_is_told(tmp_path: Path) -> None:
+    with pytest.raises(DropLogError, match="can't be read: No such file"):
+        list(read_drops(tmp_path / "none.jsonl"))
+    with pytest.raises(DropLogError, match="can't be opened: Is a directory"):
+        DropLog(tmp_path, run="r", spider="s", options=Options())
+
+
+def test_a_full_disk_is_told() -> None:
+    log = DropLog(Path("/dev/full"), run="r", spider="s", options=Options())
+    with pytest.raises(DropLogError, match="can't be written: No space left on device"):
+        log.write(VERDICT, PAGE)
+    log.close()

@@ -1,0 +1,288 @@
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from simhash_pipeline import Judge, Options, PageFingerprint, StoreMismatch, Verdict, open_store
+from simhash_pipeline.index.store import Store
+
+BASE = 0x5A5A_0F0F_3C3C_9999
+SKETCH = 0x1234_5678_9ABC_DEF0_0FED_CBA9_8765_4321
+
+
+def flip(value: int, bits: int, start: int = 0) -> int:
+    """`value` with as many bits turned, spread over the width."""
+    for i in range(bits):
+        value ^= 1 << (start + i * 7) % 64
+    return value
+
+
+def page(
+    content: int | None = BASE,
+    structure: int | None = BASE,
+    sketch: int | None = SKETCH,
+    text: str = "some text",
+    title: str = "A title",
+) -> PageFingerprint:
+    return PageFingerprint(content, structure, sketch, text, title, tokens=100)
+
+
+def thin(text: str, title: str = "A title") -> PageFingerprint:
+    return page(content=None, sketch=None, text=text, title=title)
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1_000.0
+
+    def __call__(self) -> float:
+        self.now += 1
+        return self.now
+
+
+@pytest.fixture
+def store() -> Iterator[Store]:
+    with open_store("memory:") as store:
+        yield store
+
+
+def judge(store: Store, **options: Any) -> Judge:
+    return Judge(store, Options(**options), clock=Clock())
+
+
+def test_the_first_page_is_kept_as_new(store: Store) -> None:
+    assert judge(store).judge("http://a.example/1", page()) == Verdict(
+        url="http://a.example/1", dropped=False, reason="new"
+    )
+
+
+@pytest.mark.parametrize("bits", [0, 1, 3])
+def test_a_page_within_the_distance_is_dropped_and_its_twin_named(store: Store, bits: int) -> None:
+    j = judge(store)
+    j.judge("http://a.example/1", page())
+    assert j.judge("http://a.example/2", page(flip(BASE, bits), flip(BASE, 20))) == Verdict(
+        url="http://a.example/2",
+        dropped=True,
+        reason="content",
+        twin_url="http://a.example/1",
+        twin_first_seen=1_001.0,
+        content_distance=bits,
+        structure_distance=20,
+        sketch_distance=0,
+    )
+
+
+def test_a_page_one_bit_beyond_the_distance_is_kept(store: Store) -> None:
+    j = judge(store)
+    j.judge("http://a.example/1", page())
+    assert not j.judge("http://a.example/2", page(flip(BASE, 4))).dropped
+
+
+def test_a_distance_of_zero_drops_equal_fingerprints_only(store: Store) -> None:
+    j = judge(store, content_distance=0)
+    j.judge("http://a.example/1", page())
+    assert not j.judge("http://a.example/2", page(flip(BASE, 1))).dropped
+    assert j.judge("http://a.example/3", page()).dropped
+
+
+def test_a_dropped_page_is_not_stored_so_twins_do_not_chain(store: Store) -> None:
+    j = judge(store)
+    j.judge("http://a.example/1", page())
+    assert j.judge("http://a.example/2", page(flip(BASE, 3))).dropped
+    assert len(store) == 1
+    assert not j.judge("http://a.example/3", page(flip(BASE, 6))).dropped
+
+
+def test_the_nearest_twin_is_named_and_among_equals_the_oldest(store: Store) -> None:
+    j = judge(store, content_distance=8)
+    j.judge("http://a.example/far", page(flip(BASE, 9)))
+    j.judge("http://a.example/near", page())
+    assert j.judge("http://a.example/x", page(flip(BASE, 2))).twin_url == "http://a.example/near"
+    equal = judge(store, content_distance=0, match="structure", structure_distance=0)
+    assert equal.judge("http://a.example/y", page(1)).twin_url == "http://a.example/far"
+
+
+def test_a_url_seen_again_is_no_twin_of_itself(store: Store) -> None:
+    j = judge(store)
+    j.judge("http://a.example/1?b=2&a=1#top", page())
+    verdict = j.judge("http://a.example/1?a=1&b=2", page(flip(BASE, 2)))
+    assert (verdict.dropped, verdict.reason) == (False, "unchanged")
+    assert verdict.content_distance == 2
+
+
+def test_an_unchanged_page_renews_the_time_seen_but_not_the_time_first_seen(store: Store) -> None:
+    j = judge(store)
+    j.judge("http://a.example/1", page())
+    j.judge("http://a.example/1", page())
+    (stored,) = store.pages()
+    assert (stored.first_seen, stored.seen_at) == (1_001.0, 1_002.0)
+
+
+def test_unchanged_pages_are_dropped_where_so_set(store: Store) -> None:
+    j = judge(store, unchanged="drop")
+    assert not j.judge("http://a.example/1", page()).dropped
+    verdict = j.judge("http://a.example/1", page())
+    assert (verdict.dropped, verdict.reason) == (True, "unchanged")
+
+
+def test_a_changed_page_is_kept_and_replaces_what_was_stored(store: Store) -> None:
+    j = judge(store)
+    j.judge("http://a.example/1", page())
+    assert j.judge("http://a.example/1", page(flip(BASE, 30))).reason == "changed"
+    assert not j.judge("http://a.example/2", page()).dropped
+    assert j.judge("http://a.example/3", page(flip(BASE, 30))).twin_url == "http://a.example/1"
+
+
+def test_a_page_that_changed_into_anothers_twin_is_dropped_and_forgotten(store: Store) -> None:
+    j = judge(store)
+    j.judge("http://a.example/1", page())
+    j.judge("http://a.example/2", page(flip(BASE, 30)))
+    assert j.judge("http://a.example/2", page()).dropped
+    assert [stored.url for stored in store.pages()] == ["http://a.example/1"]
+
+
+def test_a_page_whose_sketch_moved_too_far_has_changed(store: Store) -> None:
+    j = judge(store)
+    j.judge("http://a.example/1", page())
+    assert j.judge("http://a.example/1", page(sketch=SKETCH ^ (2**40 - 1))).reason == "changed"
+
+
+def test_a_neighbour_with_another_sketch_is_refused_and_told(store: Store) -> None:
+    j = judge(store)
+    j.judge("http://a.example/1", page())
+    verdict = j.judge("http://a.example/2", page(sketch=SKETCH ^ (2**19 - 1)))
+    assert (verdict.dropped, verdict.reason) == (False, "verified different")
+    assert (verdict.twin_url, verdict.sketch_distance) == ("http://a.example/1", 19)
+    assert judge(store).judge("http://a.example/3", page(sketch=SKETCH ^ (2**18 - 1))).dropped
+
+
+def test_behind_a_refused_neighbour_a_true_twin_is_found(store: Store) -> None:
+    j = judge(store)
+    j.judge("http://a.example/other", page(sketch=0))
+    j.judge("http://a.example/twin", page(flip(BASE, 5)))
+    assert j.judge("http://a.example/x", page(flip(BASE, 2))).twin_url == "http://a.example/twin"
+
+
+def test_without_a_second_look_the_content_fingerprint_decides(store: Store) -> None:
+    j = judge(store, verify_distance=None)
+    j.judge("http://a.example/1", page())
+    assert j.judge("http://a.example/2", page(sketch=0)).dropped
+
+
+def test_a_thin_page_is_dropped_only_for_the_same_title_and_text(store: Store) -> None:
+    j = judge(store)
+    assert j.judge("http://a.example/1", thin("Closed today")).reason == "thin"
+    assert not j.judge("http://a.example/2", thin("Closed tomorrow")).dropped
+    assert not j.judge("http://a.example/3", thin("Closed today", title="Other")).dropped
+    verdict = j.judge("http://a.example/4", thin("Closed today"))
+    assert (verdict.dropped, verdict.reason) == (True, "thin")
+    assert verdict.twin_url == "http://a.example/1"
+    assert verdict.content_distance is None
+
+
+def test_pages_without_any_text_are_never_twins(store: Store) -> None:
+    j = judge(store)
+    assert not j.judge("http://a.example/1", thin("")).dropped
+    assert not j.judge("http://a.example/2", thin("")).dropped
+
+
+def test_fingerprints_of_zero_are_numbers_like_any_other(store: Store) -> None:
+    j = judge(store, match="both")
+    j.judge("http://a.example/1", page(0, 0, 0))
+    verdict = j.judge("http://a.example/2", page(0, 0, 0))
+    assert verdict.reason == "content and structure"
+    assert (verdict.content_distance, verdict.structure_distance) == (0, 0)
+
+
+FAR = flip(BASE, 25, start=3)
+
+
+@pytest.mark.parametrize(
+    ("match", "content", "structure", "reason"),
+    [
+        ("content", BASE, FAR, "content"),
+        ("content", FAR, BASE, "new"),
+        ("structure", FAR, BASE, "structure"),
+        ("structure", BASE, FAR, "new"),
+        ("both", BASE, BASE, "content and structure"),
+        ("both", BASE, FAR, "new"),
+        ("both", FAR, BASE, "new"),
+        ("either", BASE, FAR, "content"),
+        ("either", FAR, BASE, "structure"),
+        ("either", FAR, FAR, "new"),
+    ],
+)
+def test_match_says_which_fingerprints_must_be_near(
+    store: Store, match: str, content: int, structure: int, reason: str
+) -> None:
+    j = judge(store, match=match)
+    j.judge("http://a.example/1", page())
+    assert j.judge("http://a.example/2", page(content, structure)).reason == reason
+
+
+def test_both_must_be_near_those_of_one_stored_page(store: Store) -> None:
+    j = judge(store, match="both")
+    j.judge("http://a.example/content", page(BASE, FAR))
+    j.judge("http://a.example/structure", page(FAR, BASE))
+    assert not j.judge("http://a.example/x", page(BASE, BASE)).dropped
+
+
+def test_a_page_without_structure_is_no_structural_twin(store: Store) -> None:
+    j = judge(store, match="structure")
+    j.judge("http://a.example/1", page(structure=None))
+    assert not j.judge("http://a.example/2", page(structure=None)).dropped
+
+
+def test_a_thin_page_is_judged_by_structure_where_that_is_asked(store: Store) -> None:
+    j = judge(store, match="structure")
+    j.judge("http://a.example/1", thin("one"))
+    assert j.judge("http://a.example/2", thin("two")).reason == "structure"
+
+
+def test_pages_of_other_namespaces_are_never_twins(store: Store) -> None:
+    judge(store, namespace="live").judge("http://a.example/1", page())
+    test = judge(store, namespace="test")
+    assert test.judge("http://a.example/1", page()).reason == "new"
+    assert test.judge("http://a.example/2", page()).dropped
+
+
+@pytest.mark.parametrize(
+    ("url", "dropped"),
+    [
+        ("http://www.paper.co.uk/2", True),
+        ("http://other.co.uk/2", False),
+        ("http://127.0.0.1:8000/2", False),
+    ],
+)
+def test_scope_site_asks_for_the_same_registered_domain(
+    store: Store, url: str, dropped: bool
+) -> None:
+    j = judge(store, scope="site")
+    j.judge("http://news.paper.co.uk/1", page())
+    assert j.judge(url, page()).dropped is dropped
+
+
+def test_hosts_without_a_registered_domain_are_sites_of_their_own(store: Store) -> None:
+    j = judge(store, scope="site")
+    j.judge("http://127.0.0.1:8000/1", page())
+    assert not j.judge("http://localhost/2", page()).dropped
+    assert j.judge("http://127.0.0.1:9000/2", page()).dropped
+
+
+def test_a_forgotten_page_has_no_twins(store: Store) -> None:
+    j = judge(store)
+    j.forget(j.judge("http://a.example/1", page()))
+    assert not j.judge("http://a.example/2", page()).dropped
+
+
+def test_forgetting_an_unchanged_page_leaves_what_an_earlier_crawl_exported(store: Store) -> None:
+    j = judge(store)
+    j.judge("http://a.example/1", page())
+    j.forget(j.judge("http://a.example/1", page()))
+    assert len(store) == 1
+
+
+def test_a_store_made_with_other_options_is_refused(store: Store) -> None:
+    judge(store)
+    with pytest.raises(StoreMismatch, match="ngrams"):
+        judge(store, ngrams=(3,))
