@@ -1,0 +1,110 @@
+"""Runs a real crawl in a process of its own and tells what came of it.
+
+A test writes the items to yield as Python source; the spider yields them in order, one at a time.
+"""
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+SCRIPT = """
+import dataclasses, json, logging, sys
+from pathlib import Path
+import attrs, pydantic, scrapy
+from itemadapter import ItemAdapter
+from scrapy import signals
+from scrapy.crawler import CrawlerProcess
+from scrapy.exceptions import DropItem
+from simhash_pipeline import NearDuplicate
+
+STORY = " ".join(f"word{i}" for i in range(200))
+OTHER = " ".join(f"term{i}" for i in range(200))
+
+def html(body, title="A page"):
+    return f"<html><head><title>{title}</title></head><body><p>{body}</p></body></html>"
+
+def page(n, body=STORY, **more):
+    return {"url": f"http://a.example/{n}", "html": html(body), **more}
+
+class Unlucky:
+    "A later pipeline: drops or fails the items that say so."
+    def process_item(self, item):
+        fate = ItemAdapter(item).get("fate")
+        if fate == "drop":
+            raise DropItem("not wanted")
+        if fate == "fail":
+            raise RuntimeError("failed")
+        if fate == "replace":
+            return {"url": item["url"], "html": item["html"]}
+        return item
+
+@@@
+
+class ItemSpider(scrapy.Spider):
+    name = "items"
+    custom_settings = {"CONCURRENT_ITEMS": 1}
+    start_urls = ["data:,"]
+    def parse(self, response):
+        yield from items()
+
+told = {"scraped": [], "dropped": [], "errors": [], "verdicts": []}
+
+def scraped(item):
+    told["scraped"].append(ItemAdapter(item).get("url"))
+
+def dropped(item, exception):
+    told["dropped"].append(ItemAdapter(item).get("url"))
+    if isinstance(exception, NearDuplicate):
+        told["verdicts"].append(dataclasses.asdict(exception.verdict))
+
+def failed(item, failure):
+    told["errors"].append(repr(failure.value))
+
+settings = {
+    "ITEM_PIPELINES": {"simhash_pipeline.SimhashPipeline": 300, Unlucky: 400},
+    "TELNETCONSOLE_ENABLED": False,
+    "LOG_LEVEL": "INFO",
+    **json.loads(sys.argv[1]),
+}
+process = CrawlerProcess(settings)
+crawler = process.create_crawler(ItemSpider)
+crawler.signals.connect(scraped, signals.item_scraped)
+crawler.signals.connect(dropped, signals.item_dropped)
+crawler.signals.connect(failed, signals.item_error)
+process.crawl(crawler)
+process.start()
+told["stats"] = {k: v for k, v in crawler.stats.get_stats().items() if "simhash" in k or "reason" in k}
+told["bootstrap_failed"] = process.bootstrap_failed
+print(json.dumps(told, default=str))
+"""
+
+
+@dataclass(frozen=True)
+class Crawl:
+    """URLs of the items that came out and of those dropped, verdicts, stats, and the log."""
+
+    scraped: list[str]
+    dropped: list[str]
+    errors: list[str]
+    verdicts: list[dict[str, Any]]
+    stats: dict[str, Any]
+    bootstrap_failed: bool
+    log: str
+
+
+def crawl(directory: Path, items: str, prelude: str = "", **settings: Any) -> Crawl:
+    """Crawl in `directory` with a spider that yields `items`, the source of a list of items."""
+    source = f"{prelude}\ndef items():\n    yield from [{items}]\n"
+    result = subprocess.run(
+        [sys.executable, "-W", "error", "-c", SCRIPT.replace("@@@", source), json.dumps(settings)],
+        cwd=directory,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    return Crawl(**json.loads(result.stdout.splitlines()[-1]), log=result.stderr)

@@ -1,0 +1,218 @@
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from simhash_pipeline.drop_log import read_drops
+from tests.crawl.crawling import crawl
+
+FIELDS = "url: str\n    html: object = None\n    fate: str = ''\n    text: str = ''"
+ITEM_TYPES = {
+    "dict": "make = dict",
+    "Item": (
+        "class make(scrapy.Item):\n"
+        "    url = scrapy.Field()\n    html = scrapy.Field()\n    text = scrapy.Field()"
+    ),
+    "dataclass": f"@dataclasses.dataclass\nclass make:\n    {FIELDS}",
+    "attrs": f"@attrs.define\nclass make:\n    {FIELDS}",
+    "pydantic": f"class make(pydantic.BaseModel):\n    {FIELDS}",
+}
+
+
+@pytest.mark.parametrize("kind", ITEM_TYPES)
+def test_any_item_type_is_judged(tmp_path: Path, kind: str) -> None:
+    items = "make(**page(1)), make(**page(2)), make(**page(3, OTHER))"
+    result = crawl(tmp_path, items, ITEM_TYPES[kind], SIMHASH_TEXT_FIELD="text")
+    assert result.scraped == ["http://a.example/1", "http://a.example/3"]
+    assert result.dropped == ["http://a.example/2"]
+    assert result.stats["simhash/kept"] == 2
+    assert result.stats["simhash/dropped"] == 1
+    assert result.stats["simhash/dropped/content"] == 1
+    assert result.stats["item_dropped_reasons_count/NearDuplicate"] == 1
+    assert "simhash/errors/field" not in result.stats
+
+
+def test_a_drop_carries_its_verdict_and_logs_one_line_without_the_page(tmp_path: Path) -> None:
+    result = crawl(tmp_path, "page(1), page(2)")
+    (verdict,) = result.verdicts
+    assert (verdict["reason"], verdict["twin_url"]) == ("content", "http://a.example/1")
+    lines = [line for line in result.log.splitlines() if "http://a.example/2" in line]
+    (line,) = lines
+    assert line.endswith(
+        "Dropped near-duplicate http://a.example/2 of http://a.example/1 (content 0)"
+    )
+    assert "word17" not in result.log
+
+
+def test_store_and_drop_log_lie_in_scrapys_data_directory(tmp_path: Path) -> None:
+    crawl(tmp_path, "page(1), page(2)")
+    directory = tmp_path / ".scrapy" / "simhash"
+    assert (directory / "items.sqlite").is_file()
+    (drop,) = read_drops(directory / "items.drops.jsonl")
+    assert (drop.spider, drop.url) == ("items", "http://a.example/2")
+
+
+def test_a_second_crawl_remembers_the_first(tmp_path: Path) -> None:
+    crawl(tmp_path, "page(1)")
+    result = crawl(tmp_path, "page(1), page(2)")
+    assert result.scraped == ["http://a.example/1"]
+    assert result.stats["simhash/kept/unchanged"] == 1
+    runs = {drop.run for drop in read_drops(tmp_path / ".scrapy/simhash/items.drops.jsonl")}
+    assert len(runs) == 1
+
+
+@pytest.mark.parametrize(
+    ("item", "kind"),
+    [
+        ("{'url': 'http://a.example/x'}", "no_html"),
+        ("page('x', html=None)", "no_html"),
+        ("page('x', html={'a': 1})", "wrong_type"),
+        ("page('x', html=7)", "wrong_type"),
+        ("page('x', html='')", "empty"),
+        ("page('x', html=b'')", "empty"),
+        ("page('x', html=b'%PDF-1.4 binary')", "binary"),
+        ("page('x', html=bytes(range(256)))", "binary"),
+        ("{'html': html(STORY)}", "no_url"),
+    ],
+)
+def test_an_item_without_a_readable_page_is_kept_counted_and_told_once(
+    tmp_path: Path, item: str, kind: str
+) -> None:
+    result = crawl(tmp_path, f"{item}, {item}, page(1)", SIMHASH_STORE="memory:")
+    assert len(result.scraped) == 3
+    assert result.errors == []
+    assert result.stats[f"simhash/errors/{kind}"] == 2
+    assert result.stats["simhash/kept"] == 1
+    assert result.log.count("Kept without judging") == 1
+
+
+def test_a_str_with_a_wrong_declared_charset_is_read(tmp_path: Path) -> None:
+    items = "page(1), page(2, html='<meta charset=big5>' + html(STORY))"
+    assert crawl(tmp_path, items).stats["simhash/dropped"] == 1
+
+
+def test_the_charset_of_the_http_header_is_used(tmp_path: Path) -> None:
+    items = (
+        "page(1, chinese), page(2, html=html(chinese).encode('gbk'), charset='gb2312'), "
+        "page(3, html=html(chinese).encode('gbk'), charset=42)"
+    )
+    prelude = "chinese = '昨天上午，三艘渔船在大雾中安全返回港口，船员全部平安。港务局说。' * 9"
+    result = crawl(tmp_path, items, prelude)
+    assert result.stats["simhash/dropped"] == 2
+
+
+@pytest.mark.parametrize("fate", ["drop", "fail"])
+def test_a_page_whose_item_a_later_pipeline_loses_is_forgotten(tmp_path: Path, fate: str) -> None:
+    result = crawl(tmp_path, f"page(1, fate='{fate}'), page(2), page(3)")
+    assert result.scraped == ["http://a.example/2"]
+    assert result.verdicts[0]["twin_url"] == "http://a.example/2"
+
+
+def test_a_page_whose_item_a_later_pipeline_replaces_is_remembered(tmp_path: Path) -> None:
+    result = crawl(tmp_path, "page(1, fate='replace'), page(2)")
+    assert result.scraped == ["http://a.example/1"]
+
+
+def test_a_dry_run_drops_nothing_but_logs(tmp_path: Path) -> None:
+    result = crawl(tmp_path, "page(1), page(2)", SIMHASH_DRY_RUN=True)
+    assert len(result.scraped) == 2
+    assert result.stats["simhash/would_drop/content"] == 1
+    (drop,) = read_drops(tmp_path / ".scrapy/simhash/items.drops.jsonl")
+    assert drop.dry_run
+
+
+def test_thin_pages_are_counted(tmp_path: Path) -> None:
+    items = "page(1, 'Closed today'), page(2, 'Closed today'), page(3, 'Open')"
+    result = crawl(tmp_path, items)
+    assert result.stats["simhash/thin"] == 3
+    assert result.stats["simhash/dropped/thin"] == 1
+    assert result.scraped == ["http://a.example/1", "http://a.example/3"]
+
+
+def test_text_and_fingerprint_are_written_to_the_fields_named(tmp_path: Path) -> None:
+    prelude = "logging.getLogger('scrapy.core.scraper').setLevel('DEBUG')"
+    settings = {"FEEDS": {"out.json": {"format": "json"}}}
+    crawl(
+        tmp_path,
+        "page(1)",
+        prelude,
+        SIMHASH_TEXT_FIELD="text",
+        SIMHASH_FINGERPRINT_FIELD="simhash",
+        **settings,
+    )
+    (item,) = json.loads((tmp_path / "out.json").read_text())
+    assert item["text"].startswith("word0 word1")
+    assert re.fullmatch("[0-9a-f]{16}", item["simhash"])
+
+
+def test_a_field_the_item_does_not_declare_is_told_not_fatal(tmp_path: Path) -> None:
+    items = "make(**page(1)), make(**page(2, OTHER))"
+    result = crawl(tmp_path, items, ITEM_TYPES["Item"], SIMHASH_FINGERPRINT_FIELD="simhash")
+    assert len(result.scraped) == 2
+    assert result.stats["simhash/errors/field"] == 2
+
+
+def test_bad_settings_stop_the_crawl_and_are_all_named(tmp_path: Path) -> None:
+    result = crawl(tmp_path, "page(1)", SIMHASH_CONTENT_DISTANCE="nine", SIMHASH_MACTH="both")
+    assert result.bootstrap_failed
+    assert result.scraped == []
+    assert "SIMHASH_CONTENT_DISTANCE is 'nine'; it must be a whole number of bits" in result.log
+    assert "SIMHASH_MACTH is not a setting; did you mean SIMHASH_MATCH?" in result.log
+
+
+def test_the_pipeline_is_out_where_it_is_not_enabled(tmp_path: Path) -> None:
+    result = crawl(tmp_path, "page(1), page(2)", SIMHASH_ENABLED=False)
+    assert len(result.scraped) == 2
+    assert not (tmp_path / ".scrapy").exists()
+
+
+def test_a_store_made_with_other_options_stops_the_crawl_untouched(tmp_path: Path) -> None:
+    crawl(tmp_path, "page(1)")
+    store = tmp_path / ".scrapy/simhash/items.sqlite"
+    before = store.read_bytes()
+    result = crawl(tmp_path, "page(2)", SIMHASH_NGRAMS=[3])
+    assert (result.scraped, result.bootstrap_failed) == ([], True)
+    assert "ngrams" in result.log
+    assert store.read_bytes() == before
+
+
+@pytest.mark.parametrize("content", [b"not a database at all", b"PK\x03\x04" * 2000])
+def test_a_store_file_that_is_not_ours_stops_the_crawl_untouched(
+    tmp_path: Path, content: bytes
+) -> None:
+    path = tmp_path / "seen.sqlite"
+    path.write_bytes(content)
+    result = crawl(tmp_path, "page(1)", SIMHASH_STORE="sqlite:///seen.sqlite")
+    assert (result.scraped, result.bootstrap_failed) == ([], True)
+    assert "seen.sqlite" in result.log
+    assert path.read_bytes() == content
+
+
+def test_a_store_that_is_a_directory_stops_the_crawl(tmp_path: Path) -> None:
+    (tmp_path / "seen.sqlite").mkdir()
+    result = crawl(tmp_path, "page(1)", SIMHASH_STORE="sqlite:///seen.sqlite")
+    assert (result.scraped, result.bootstrap_failed) == ([], True)
+    assert "seen.sqlite" in result.log
+
+
+def test_a_disk_that_fills_up_stops_the_crawl_with_one_sentence_and_keeps_the_items(
+    tmp_path: Path,
+) -> None:
+    prelude = """
+import resource, signal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+def limited():
+    for n in range(3):
+        yield page(n, f"{n} " * 60 + STORY[n * 50:])
+    resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, 40_000))
+    for n in range(3, 3000):
+        yield page(n, " ".join(f"term{n}x{i}" for i in range(100)))
+"""
+    result = crawl(tmp_path, "*limited()", prelude, SIMHASH_STORE="sqlite:///full.sqlite")
+    assert result.log.count("Crawl stopped: ") == 1
+    assert "full.sqlite" in result.log
+    assert result.stats["finish_reason"] == "simhash_store_failed"
+    assert result.stats["simhash/errors/store"] >= 1
+    assert result.errors == []
+    assert len(result.scraped) > result.stats["simhash/kept"]
