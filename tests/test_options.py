@@ -29,7 +29,8 @@ def test_every_default_follows_its_own_rule() -> None:
     ],
 )
 def test_strings_from_a_command_line_are_read(name: str, text: str, value: Any) -> None:
-    assert getattr(Options(**{name: text}), name) == value
+    given: dict[str, Any] = {name: text}
+    assert getattr(Options(**given), name) == value
 
 
 @pytest.mark.parametrize(

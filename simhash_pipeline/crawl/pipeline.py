@@ -6,6 +6,7 @@ import contextlib
 import logging
 import time
 import uuid
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -19,7 +20,7 @@ from scrapy.utils.project import data_path
 from w3lib.url import canonicalize_url
 
 from simhash_pipeline.drop_log import DropLog
-from simhash_pipeline.errors import DropLogError, PageError, StoreError
+from simhash_pipeline.errors import DropLogError, PageError, SimhashError, StoreError
 from simhash_pipeline.index.store import open_store
 from simhash_pipeline.judge import Judge, Verdict
 from simhash_pipeline.options import Options
@@ -55,10 +56,11 @@ class SimhashPipeline:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> SimhashPipeline:
-        options = Options.from_settings(crawler.settings)
-        if not options.enabled:
-            raise NotConfigured("SIMHASH_ENABLED is False")
-        pipeline = cls(crawler, options)
+        with _told():
+            options = Options.from_settings(crawler.settings)
+            if not options.enabled:
+                raise NotConfigured("SIMHASH_ENABLED is False")
+            pipeline = cls(crawler, options)
         crawler.signals.connect(pipeline._exported, signals.item_scraped)
         crawler.signals.connect(pipeline._lost, signals.item_dropped)
         crawler.signals.connect(pipeline._lost, signals.item_error)
@@ -66,7 +68,7 @@ class SimhashPipeline:
 
     def open_spider(self) -> None:
         options, name = self._options, self._spider.name
-        with contextlib.ExitStack() as files:
+        with _told(), contextlib.ExitStack() as files:
             store = files.enter_context(open_store(self._store_url(name)))
             self._note("store", self._store_url(name))
             if options.expire_after_secs is not None:
@@ -227,6 +229,16 @@ def drop_line(verdict: Verdict) -> str:
     told = ", ".join(f"{name} {bits}" for name, bits in near.items() if bits is not None)
     detail = verdict.reason if verdict.reason in ("thin", "unchanged") else told
     return f"Dropped near-duplicate {verdict.url} of {verdict.twin_url} ({detail})"
+
+
+@contextlib.contextmanager
+def _told() -> Iterator[None]:
+    """Says in one line why a crawl can't start; Scrapy's traceback follows."""
+    try:
+        yield
+    except SimhashError as error:
+        logger.critical("Crawl not started: %s", error)
+        raise
 
 
 def _data_file(spider_name: str, suffix: str) -> Path:

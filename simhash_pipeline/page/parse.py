@@ -31,7 +31,7 @@ _MARKUP = re.compile(rb"(?is)<(script|style)\b.*?(?:</\1|\Z)|<[^>]*>")
 _BINARY_BYTES = bytes([*range(0x09), 0x0B, *range(0x0E, 0x1B), *range(0x1C, 0x20)])
 _HEADER_BYTES = 1_445
 _MAX_BINARY_SHARE = 0.05
-# Browsers stop nesting at 512 levels and put what is deeper side by side; libxml2 gives up at 2,048.
+# Browsers nest 512 levels and put what is deeper side by side; libxml2 gives up at 2,048.
 _MAX_DEPTH = 512
 # Elements that never nest: void ones, and those whose content is no markup.
 _FLAT = frozenset(

@@ -76,7 +76,8 @@ crawler.signals.connect(dropped, signals.item_dropped)
 crawler.signals.connect(failed, signals.item_error)
 process.crawl(crawler)
 process.start()
-told["stats"] = {k: v for k, v in crawler.stats.get_stats().items() if "simhash" in k or "reason" in k}
+stats = crawler.stats.get_stats()
+told["stats"] = {name: n for name, n in stats.items() if "simhash" in name or "reason" in name}
 told["bootstrap_failed"] = process.bootstrap_failed
 print(json.dumps(told, default=str))
 """

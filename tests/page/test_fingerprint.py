@@ -11,18 +11,18 @@ from simhash_pipeline import (
     hamming_distance,
 )
 
-STORY = (
-    "The ferry Morning Tide left the east quay at six with forty passengers and a cargo of salt. "
-    "Halfway across the sound the fog closed in, and the pilot cut the engine to listen for the bell "
-    "on Gull Rock. Nobody spoke until the sound came, faint and to starboard, three strokes a minute. "
-    "By eight the boat lay safe in the lee of the island, and the passengers bought the pilot breakfast. "
-)
-OTHER = (
-    "Council voted last night to plant two hundred lime trees along the ring road before winter. "
-    "Members argued for an hour over the cost of watering them, which the parks office puts at nine "
-    "thousand a year. A motion to choose hornbeam instead was lost by one vote after the chair had read "
-    "a letter from the beekeepers, who promised honey to every school in the borough by next July. "
-)
+STORY = """
+The ferry Morning Tide left the east quay at six with forty passengers and a cargo of salt. Halfway
+across the sound the fog closed in, and the pilot cut the engine to listen for the bell on Gull
+Rock. Nobody spoke until the sound came, faint and to starboard, three strokes a minute. By eight
+the boat lay safe in the lee of the island, and the passengers bought the pilot breakfast.
+"""
+OTHER = """
+Council voted last night to plant two hundred lime trees along the ring road before winter. Members
+argued for an hour over the cost of watering them, which the parks office puts at nine thousand a
+year. A motion to choose hornbeam instead was lost by one vote after the chair had read a letter
+from the beekeepers, who promised honey to every school in the borough by next July.
+"""
 ZH_STORY = (
     "清晨六点，渡轮“晨潮号”载着四十名乘客和一船海盐驶离东码头。行至海峡中央，浓雾突然合拢，"
     "领航员关掉发动机，侧耳倾听鸥石上的钟声。没有人说话，直到右舷方向传来微弱的声响，每分钟三下。"
@@ -140,9 +140,10 @@ def test_strange_text_is_no_error(html: str) -> None:
 @given(st.binary(max_size=500))
 def test_any_bytes_give_a_fingerprint_or_a_page_error(data: bytes) -> None:
     try:
-        assert fingerprint(data).tokens >= 0
+        outcome = type(fingerprint(data)).__name__
     except PageError as error:
-        assert error.kind in ("empty", "binary", "unparsable")
+        outcome = error.kind
+    assert outcome in ("PageFingerprint", "empty", "binary", "unparsable")
 
 
 def first_paragraph(root: object) -> str:

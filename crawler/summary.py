@@ -1,0 +1,82 @@
+"""Prints what a crawl kept and dropped, once it is over, for a reader who is new to it."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from scrapy import signals
+from scrapy.crawler import Crawler
+
+from simhash_pipeline import NearDuplicate, Verdict
+
+_DROPS_SHOWN = 5
+
+
+class Summary:
+    """A Scrapy extension: collects the clearest drops, prints them with the totals at the end."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._clearest: list[Verdict] = []
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Summary:
+        summary = cls(crawler)
+        crawler.signals.connect(summary._dropped, signals.item_dropped)
+        crawler.signals.connect(summary._print, signals.engine_stopped)
+        return summary
+
+    def _dropped(self, exception: Exception) -> None:
+        if isinstance(exception, NearDuplicate):
+            drops = [*self._clearest, exception.verdict]
+            self._clearest = heapq.nsmallest(_DROPS_SHOWN, drops, key=_unclearness)
+
+    def _print(self) -> None:
+        stats = self._crawler.stats
+        if stats is not None:
+            print("\n".join(_lines(stats.get_stats(), self._clearest)))
+
+
+def _unclearness(verdict: Verdict) -> tuple[float, float]:
+    """Bits of difference, content before structure; pages without a fingerprint come last."""
+    distances = (verdict.content_distance, verdict.structure_distance)
+    content, structure = (float("inf") if bits is None else bits for bits in distances)
+    return content, structure
+
+
+def _lines(stats: Mapping[str, Any], clearest: list[Verdict]) -> Iterator[str]:
+    kept, dropped = stats.get("simhash/kept", 0), stats.get("simhash/dropped", 0)
+    errors = _by_reason(stats, "simhash/errors/")
+    yield ""
+    yield f"Pages seen     {kept + dropped + sum(errors.values()):6}"
+    yield f"  kept         {kept:6}   {_told(_by_reason(stats, 'simhash/kept/'))}"
+    yield f"  dropped      {dropped:6}   {_told(_by_reason(stats, 'simhash/dropped/'))}"
+    yield f"  kept, errors {sum(errors.values()):6}   {_told(errors)}"
+    yield f"Thin pages     {stats.get('simhash/thin', 0):6}   too little text to compare"
+    if clearest:
+        yield "\nThe clearest drops"
+    for verdict in clearest:
+        yield f"  {verdict.url}\n    ≈ {verdict.twin_url}   {_distances(verdict)}"
+    yield "\nWhere to look next"
+    yield f"  what was dropped and why   {stats.get('simhash/drop_log')}"
+    yield f"  what is remembered         {stats.get('simhash/store')}"
+    yield "  the kept pages             output/site.jsonl"
+    yield "\nIn the settings.py of your own project"
+    yield '  ITEM_PIPELINES = {"simhash_pipeline.SimhashPipeline": 300}'
+
+
+def _by_reason(stats: Mapping[str, Any], prefix: str) -> dict[str, int]:
+    return {k.removeprefix(prefix): n for k, n in sorted(stats.items()) if k.startswith(prefix)}
+
+
+def _told(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{reason.replace('_', ' ')} {count}" for reason, count in counts.items())
+
+
+def _distances(verdict: Verdict) -> str:
+    if verdict.content_distance is None:
+        return "same title and text"
+    unit = "bit" if verdict.content_distance == 1 else "bits"
+    return f"content {verdict.content_distance} {unit}, structure {verdict.structure_distance}"

@@ -1,0 +1,40 @@
+import dataclasses
+import re
+from pathlib import Path
+
+import pytest
+
+from simhash_pipeline import Options
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def row(field: "dataclasses.Field[object]") -> str:
+    return f"| `SIMHASH_{field.name.upper()}` | `{field.default!r}` | {field.metadata['meaning']} |"
+
+
+@pytest.mark.parametrize("field", dataclasses.fields(Options), ids=lambda field: field.name)
+def test_the_settings_table_says_what_the_code_does(field: "dataclasses.Field[object]") -> None:
+    assert row(field) in README
+
+
+def test_the_settings_table_holds_no_setting_that_is_gone() -> None:
+    known = {f"SIMHASH_{field.name.upper()}" for field in dataclasses.fields(Options)}
+    assert set(re.findall(r"^\| `(SIMHASH_\w+)`", README, re.MULTILINE)) == known
+
+
+def test_the_python_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    examples = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    assert examples
+    for example in examples:
+        exec(compile(example, "README.md", "exec"), {})
+
+
+def test_requirements_are_those_of_the_package() -> None:
+    lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    (dependencies,) = re.findall(r"^dependencies = \[\n(.*?)^\]", project, re.DOTALL | re.MULTILINE)
+    named = re.findall(r'"(.*?)"', dependencies)
+    assert [line for line in lines if not line.startswith("#")] == named
