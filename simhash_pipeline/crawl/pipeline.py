@@ -243,7 +243,12 @@ def _told() -> Iterator[None]:
 
 def _data_file(spider_name: str, suffix: str) -> Path:
     """A spider's file in Scrapy's data directory (.scrapy/simhash/ in a project)."""
-    return Path(data_path(f"simhash/{quote(spider_name, safe='')}{suffix}")).resolve()
+    name = f"simhash/{quote(spider_name, safe='')}{suffix}"
+    try:
+        path = Path(data_path(name))
+    except NotConfigured:  # a project by SCRAPY_SETTINGS_MODULE alone, without a scrapy.cfg
+        path = Path(".scrapy", name)
+    return path.resolve()
 
 
 def _page_fields(adapter: ItemAdapter, options: Options) -> tuple[bytes | str, str, str | None]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate, repeat
 from operator import mul
 
-from lxml.html import HtmlElement
+from lxml.etree import _Element
 
 
 def content_features(tokens: Sequence[str], ngrams: Sequence[int]) -> Mapping[str, int]:
@@ -23,7 +23,7 @@ def shingles(tokens: Sequence[str], size: int) -> Iterator[str]:
     return map(" ".join, zip(*(tokens[i:] for i in range(size)), strict=False))
 
 
-def structure_features(root: HtmlElement, decay: float) -> Mapping[str, float]:
+def structure_features(root: _Element, decay: float) -> Mapping[str, float]:
     """Each tag's weight summed over its elements: the root weighs 1, a child `decay` of its parent.
 
     DOM-tree decay: what stands high in the tree shapes the template, what stands deep fills it.
@@ -36,7 +36,7 @@ def structure_features(root: HtmlElement, decay: float) -> Mapping[str, float]:
     return weights
 
 
-def _tags_with_depth(root: HtmlElement) -> Iterator[tuple[str, int]]:
+def _tags_with_depth(root: _Element) -> Iterator[tuple[str, int]]:
     stack = [(root, 0)]
     while stack:
         element, depth = stack.pop()

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from lxml.html import HtmlElement
+from lxml.etree import _Element
 
 from simhash_pipeline.errors import OptionsError, PageError
 from simhash_pipeline.options import Options
@@ -81,7 +81,7 @@ class Fingerprinter:
     def _content(self, words: Sequence[str]) -> int | None:
         return self._simhash(content_features(words, self._options.ngrams))
 
-    def _structure(self, root: HtmlElement) -> int | None:
+    def _structure(self, root: _Element) -> int | None:
         if sum(1 for _ in zip(range(_MIN_ELEMENTS), root.iter(), strict=False)) < _MIN_ELEMENTS:
             return None
         return self._simhash(structure_features(root, self._options.decay))
@@ -101,7 +101,7 @@ def _sketch(words: Sequence[str]) -> int | None:
     return simhash(murmur3(features, _SKETCH_BITS), np.ones(len(features)))
 
 
-def _extractor(name: str) -> Callable[[HtmlElement], str]:
+def _extractor(name: str) -> Callable[[_Element], str]:
     if name == "builtin":
         return boilerplate.main_text
     try:
@@ -113,10 +113,10 @@ def _extractor(name: str) -> Callable[[HtmlElement], str]:
     return _guarded(found, name)
 
 
-def _guarded(extract: Callable[[HtmlElement], str], name: str) -> Callable[[HtmlElement], str]:
+def _guarded(extract: Callable[[_Element], str], name: str) -> Callable[[_Element], str]:
     """The user's extractor with its failures told as the page's, so that the item is kept."""
 
-    def main_text(root: HtmlElement) -> str:
+    def main_text(root: _Element) -> str:
         try:
             text = extract(root)
         except Exception as error:  # whatever code from outside may raise

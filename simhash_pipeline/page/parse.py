@@ -7,9 +7,7 @@ import re
 from html.parser import HTMLParser
 
 import chardet
-import lxml.etree
-import lxml.html
-from lxml.html import HtmlElement
+from lxml import etree
 from w3lib.encoding import html_body_declared_encoding, read_bom, resolve_encoding
 
 from simhash_pipeline.errors import PageError
@@ -41,7 +39,7 @@ _FLAT = frozenset(
 )
 
 
-def parse(html: bytes | str, charset: str | None = None) -> HtmlElement:
+def parse(html: bytes | str, charset: str | None = None) -> etree._Element:
     """The page's tree, without comments; `charset` is the HTTP header's, if any.
 
     PageError (kind empty, binary or unparsable) when there is no page to read.
@@ -72,18 +70,18 @@ def decode(html: bytes, charset: str | None = None) -> str:
     return html.decode(declared or "utf-8", "replace")
 
 
-def _tree(source: bytes) -> tuple[HtmlElement, bool]:
+def _tree(source: bytes) -> tuple[etree._Element, bool]:
     """The tree of UTF-8 markup, and whether libxml2 gave up on its depth."""
-    parser = lxml.html.HTMLParser(
+    parser = etree.HTMLParser(
         encoding="utf-8", remove_comments=True, remove_pis=True, huge_tree=True
     )
     try:
-        root = lxml.html.document_fromstring(source, parser=parser)
-    except lxml.etree.ParserError as error:
-        raise PageError("empty", "the page holds no element and no text") from error
-    except lxml.etree.LxmlError as error:
+        root = etree.fromstring(source, parser)
+    except etree.LxmlError as error:
         raise PageError("unparsable", f"the page can't be parsed: {error}") from error
-    limit = lxml.etree.ErrorTypes.ERR_RESOURCE_LIMIT
+    if root is None:
+        raise PageError("empty", "the page holds no element and no text")
+    limit = etree.ErrorTypes.ERR_RESOURCE_LIMIT
     return root, any(entry.type == limit for entry in parser.error_log)
 
 

@@ -1,0 +1,149 @@
+"""The demo project's crawl, in a process of its own, against the table of right answers."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from w3lib.url import canonicalize_url
+
+from crawler.demo_site import Answer, read_answers
+from simhash_pipeline.drop_log import Drop, read_drops
+
+ROOT = Path(__file__).parent.parent
+
+
+@dataclass(frozen=True)
+class DemoCrawl:
+    """What came of two crawls of the demo site, one after the other."""
+
+    base: str
+    kept: list[str]
+    drops: dict[str, Drop]
+    first_output: str
+    second_output: str
+
+
+def scrapy(directory: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    environment = {**os.environ, "SCRAPY_SETTINGS_MODULE": "crawler.settings"}
+    environment["PYTHONPATH"] = str(ROOT)
+    return subprocess.run(
+        [sys.executable, "-m", "scrapy", "crawl", "site", *arguments],
+        cwd=directory,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+@pytest.fixture(scope="module")
+def crawl(tmp_path_factory: pytest.TempPathFactory, port: int) -> DemoCrawl:
+    directory = tmp_path_factory.mktemp("demo")
+    first = scrapy(directory, "-a", f"port={port}")
+    assert first.returncode == 0, first.stderr
+    lines = (directory / "output/site.jsonl").read_text(encoding="utf-8").splitlines()
+    drops = list(read_drops(directory / ".scrapy/simhash/site.drops.jsonl"))
+    second = scrapy(directory, "-a", f"port={port}")
+    return DemoCrawl(
+        base=f"http://127.0.0.1:{port}",
+        kept=[canonicalize_url(json.loads(line)["url"]) for line in lines],
+        drops={drop.url: drop for drop in drops},
+        first_output=first.stdout,
+        second_output=second.stdout,
+    )
+
+
+def url(crawl: DemoCrawl, answer: Answer) -> str:
+    return canonicalize_url(crawl.base + answer.path)
+
+
+ANSWERS = [answer for answer in read_answers() if answer.expected != "one-of"]
+
+
+@pytest.mark.parametrize("answer", ANSWERS, ids=lambda answer: f"{answer.case} {answer.path}")
+def test_the_verdict_is_the_right_one(crawl: DemoCrawl, answer: Answer) -> None:
+    dropped = url(crawl, answer) in crawl.drops
+    assert dropped == (answer.expected == "drop"), answer.why
+    assert (url(crawl, answer) in crawl.kept) != dropped
+    if dropped:
+        twin = crawl.drops[url(crawl, answer)].twin_url
+        assert twin == canonicalize_url(crawl.base + answer.twin)
+
+
+def test_of_each_group_of_copies_exactly_one_is_kept(crawl: DemoCrawl) -> None:
+    groups = defaultdict(list)
+    for answer in read_answers():
+        if answer.expected == "one-of":
+            groups[answer.twin].append(url(crawl, answer))
+    assert len(groups) >= 10
+    for group, urls in groups.items():
+        kept = [u for u in urls if u in crawl.kept]
+        assert len(kept) == 1, (group, kept)
+        assert {crawl.drops[u].twin_url for u in urls if u not in kept} == set(kept)
+
+
+def test_every_page_is_seen_once_and_none_that_robots_txt_disallows(crawl: DemoCrawl) -> None:
+    seen = sorted([*crawl.kept, *crawl.drops])
+    assert seen == sorted({url(crawl, answer) for answer in read_answers()})
+    assert not any("/internal/" in u for u in seen)
+
+
+def test_the_summary_tells_a_newcomer_what_happened_and_where_to_look(crawl: DemoCrawl) -> None:
+    lines = crawl.first_output.splitlines()
+    assert f"Pages seen {len(crawl.kept) + len(crawl.drops):10}" in lines
+    assert f"  dropped  {len(crawl.drops):10}   content" in crawl.first_output
+    assert sum(line.startswith("    ≈ http") for line in lines) == 5
+    assert any(line.endswith(".scrapy/simhash/site.drops.jsonl") for line in lines)
+    assert any(line.endswith(".scrapy/simhash/site.sqlite") for line in lines)
+    assert 'ITEM_PIPELINES = {"simhash_pipeline.SimhashPipeline": 300}' in crawl.first_output
+
+
+def test_a_second_crawl_finds_the_kept_pages_unchanged_and_drops_the_same(
+    crawl: DemoCrawl,
+) -> None:
+    assert f"  dropped  {len(crawl.drops):10}   content" in crawl.second_output
+    unreadable = 2  # a PDF and an empty body: kept each time, never judged
+    assert f"unchanged {len(crawl.kept) - unreadable}" in crawl.second_output
+
+
+@pytest.mark.parametrize(
+    ("argument", "message"),
+    [
+        ("url=example.org", "url is 'example.org'; it must be an address like https://"),
+        ("url=ftp://example.org", "it must be an address like https://"),
+        ("max_pages=many", "max_pages is 'many'; it must be a whole number"),
+        ("port=x", "port is 'x'; it must be a whole number"),
+    ],
+)
+def test_a_bad_argument_gets_one_clear_line_and_exit_code_2(
+    tmp_path: Path, argument: str, message: str
+) -> None:
+    result = scrapy(tmp_path, "-a", argument, "-s", "LOG_ENABLED=False")
+    assert result.returncode == 2
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_a_busy_port_gets_one_clear_line_and_exit_code_2(tmp_path: Path) -> None:
+    with socket.socket() as busy:
+        busy.bind(("127.0.0.1", 0))
+        busy.listen()
+        port = busy.getsockname()[1]
+        result = scrapy(tmp_path, "-a", f"port={port}", "-s", "LOG_ENABLED=False")
+    assert result.returncode == 2
+    (line,) = result.stderr.splitlines()
+    assert line.startswith(f"the demo site can't listen on port {port}")
