@@ -10,6 +10,7 @@ from typing import Literal
 import tldextract
 from w3lib.url import canonicalize_url
 
+from simhash_pipeline.errors import PageError
 from simhash_pipeline.index.store import Action, Store, StoredPage, View
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import PageFingerprint
@@ -66,10 +67,13 @@ class Judge:
         store.stamp(self._options.stamp())
 
     def judge(self, url: str, page: PageFingerprint) -> Verdict:
-        """Keep or drop; look-up and storing of a kept page are one step to everybody else."""
+        """Keep or drop; look-up and storing of a kept page are one step to everybody else.
+
+        PageError when the URL is none.
+        """
         now = self._clock()
         candidate = StoredPage(
-            url=canonicalize_url(url),
+            url=page_key(url),
             namespace=self._options.namespace,
             site=self._site(url),
             content=page.content,
@@ -152,6 +156,14 @@ class Judge:
         """The registered domain (example.co.uk), or the host where there is none (localhost)."""
         parts = self._suffixes(url)
         return parts.top_domain_under_public_suffix or parts.fqdn or parts.domain
+
+
+def page_key(url: str) -> str:
+    """The URL as w3lib canonicalises it: query sorted, fragment gone. PageError when it is none."""
+    try:
+        return canonicalize_url(url)
+    except ValueError as error:
+        raise PageError("bad_url", f"{url!r} is not a URL: {error}") from error
 
 
 def _kept_reason(page: StoredPage, previous: StoredPage | None) -> Reason:

@@ -3,7 +3,15 @@ from typing import Any
 
 import pytest
 
-from simhash_pipeline import Judge, Options, PageFingerprint, StoreMismatch, Verdict, open_store
+from simhash_pipeline import (
+    Judge,
+    Options,
+    PageError,
+    PageFingerprint,
+    StoreMismatch,
+    Verdict,
+    open_store,
+)
 from simhash_pipeline.index.store import Store
 
 BASE = 0x5A5A_0F0F_3C3C_9999
@@ -286,3 +294,10 @@ def test_a_store_made_with_other_options_is_refused(store: Store) -> None:
     judge(store)
     with pytest.raises(StoreMismatch, match="ngrams"):
         judge(store, ngrams=(3,))
+
+
+@pytest.mark.parametrize("url", ["http://[::1/", "http://a.example:99999/", "http://a/\ud800"])
+def test_a_url_that_is_none_is_the_pages_error(store: Store, url: str) -> None:
+    with pytest.raises(PageError, match="is not a URL") as caught:
+        judge(store).judge(url, page())
+    assert caught.value.kind == "bad_url"

@@ -17,7 +17,6 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem, NotConfigured
 from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.project import data_path
-from w3lib.url import canonicalize_url
 
 from simhash_pipeline.drop_log import DropLog
 from simhash_pipeline.errors import DropLogError, PageError, SimhashError, StoreError
@@ -51,8 +50,9 @@ class SimhashPipeline:
         self._files = contextlib.ExitStack()
         self._said: set[str] = set()
         self._stopping = False
-        # Items whose pages were stored and which later pipelines have in hand, by id.
-        self._in_hand: dict[int, tuple[Any, Verdict]] = {}
+        # Items whose pages were stored and which later pipelines have in hand, with their URLs, by
+        # the item's id; holding the item keeps the id from being used again.
+        self._in_hand: dict[int, tuple[Any, Verdict, str | None]] = {}
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> SimhashPipeline:
@@ -87,38 +87,39 @@ class SimhashPipeline:
 
     def process_item(self, item: Any) -> Any:
         adapter = ItemAdapter(item)
-        page = self._page(adapter)
-        if page is None:
+        judged = self._judged(adapter)
+        if judged is None:
             return item
-        self._write_fields(adapter, page)
-        try:
-            verdict = self._judge.judge(adapter[self._options.url_field], page)
-            if verdict.dropped and self._drop_log is not None:
-                self._drop_log.write(verdict, page)
-        except (StoreError, DropLogError) as error:
-            self._stop(error)
-            return item
+        page, verdict = judged
         self._count_verdict(verdict, page)
         if verdict.dropped and not self._options.dry_run:
             logger.info(drop_line(verdict), extra={"spider": self._spider})
             raise NearDuplicate(verdict)
         if verdict.stored:
-            self._in_hand[id(item)] = (item, verdict)
+            self._in_hand[id(item)] = (item, verdict, page.url)
+        self._write_fields(adapter, page)
         return item
 
     def close_spider(self) -> None:
         self._files.close()
 
-    def _page(self, adapter: ItemAdapter) -> PageFingerprint | None:
-        """The fingerprints of the item's page; None, counted and told, when it holds none."""
+    def _judged(self, adapter: ItemAdapter) -> tuple[PageFingerprint, Verdict] | None:
+        """The item's page and the verdict on it; None, counted and told, when there is no page."""
         try:
             html, url, charset = _page_fields(adapter, self._options)
-            return self._fingerprinter.fingerprint(html, url, charset)
+            page = self._fingerprinter.fingerprint(html, url, charset)
+            verdict = self._judge.judge(url, page)
+            if verdict.dropped and self._drop_log is not None:
+                self._drop_log.write(verdict, page)
         except PageError as error:
             self._count_fault(error.kind, str(error), adapter.get(self._options.url_field))
+        except (StoreError, DropLogError) as error:
+            self._stop(error)
         except Exception:  # a fault of ours must not cost the user the item
-            logger.exception("A page can't be fingerprinted", extra={"spider": self._spider})
+            logger.exception("A page can't be judged", extra={"spider": self._spider})
             self._count("errors/unexpected")
+        else:
+            return page, verdict
         return None
 
     def _write_fields(self, adapter: ItemAdapter, page: PageFingerprint) -> None:
@@ -156,8 +157,7 @@ class SimhashPipeline:
         found = self._in_hand.pop(id(item), None)
         if found is None and self._in_hand:
             url = ItemAdapter(item).get(self._options.url_field)
-            key = canonicalize_url(url) if isinstance(url, str) else None
-            same = [id_ for id_, (_, verdict) in self._in_hand.items() if verdict.url == key]
+            same = [key for key, (_, _, other) in self._in_hand.items() if other == url]
             found = self._in_hand.pop(same[0]) if same else None
         return found[1] if found else None
 

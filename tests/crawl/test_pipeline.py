@@ -74,6 +74,8 @@ def test_a_second_crawl_remembers_the_first(tmp_path: Path) -> None:
         ("page('x', html=b'%PDF-1.4 binary')", "binary"),
         ("page('x', html=bytes(range(256)))", "binary"),
         ("{'html': html(STORY)}", "no_url"),
+        ("page(1, url='http://[::1/')", "bad_url"),
+        ("page(1, url='http://a.example/\\ud800')", "bad_url"),
     ],
 )
 def test_an_item_without_a_readable_page_is_kept_counted_and_told_once(
