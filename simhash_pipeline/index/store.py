@@ -1,0 +1,191 @@
+"""What every store of kept pages offers, and `open_store`, which opens one by its URL."""
+
+from __future__ import annotations
+
+import enum
+import heapq
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
+
+from simhash_pipeline.errors import StoreError, StoreMismatch
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+T = TypeVar("T")
+Column = Literal["content", "structure", "digest"]
+
+DEFAULT_BITS = 64
+URL_FORMS = "memory:, sqlite:///relative/path.sqlite or sqlite:////absolute/path.sqlite"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPage:
+    """A kept page as the store remembers it."""
+
+    url: str  # the canonical key, unique within the namespace
+    namespace: str  # "" by default; pages of other namespaces are never seen
+    site: str  # registered domain; "" when unknown
+    content: int | None  # fingerprint of the stamped width; None when the page is thin
+    structure: int | None
+    sketch: int | None  # 128 bits
+    digest: bytes | None  # 16 bytes, of title and text; None unless the page is thin
+    first_seen: float  # Unix seconds; whole ones take half the disk
+    seen_at: float  # Unix seconds; `expire` goes by it
+
+
+class Action(enum.Enum):
+    """What `settle` does with the page once it is decided."""
+
+    KEEP = enum.auto()  # insert as the newest page, in place of a stored page of the same key
+    RENEW = enum.auto()  # move only `seen_at` of the stored page of the same key
+    FORGET = enum.auto()  # remove the stored page of the same key
+    LEAVE = enum.auto()  # nothing
+
+
+class Shelf(Protocol):
+    """The questions a View puts to the pages behind it."""
+
+    def page_of(self, namespace: str, url: str) -> StoredPage | None: ...
+
+    def near_values(
+        self, namespace: str, column: Column, value: int, max_distance_bits: int
+    ) -> list[tuple[int, int]]:
+        """(value, distance) nearest first; values that no page has any more may be among them."""
+
+    def sharing(
+        self, namespace: str, column: Column, value: int | bytes
+    ) -> Iterator[tuple[int, StoredPage]]:
+        """(number, page) for the pages with this value, by number: it grows as pages are kept."""
+
+
+class View:
+    """What can be asked about stored pages while one page is settled; valid until `decide` returns.
+
+    Only pages of the same namespace are seen. Iterators read the store as they are taken from:
+    the first of ten thousand pages costs no more than the first of one. They are empty for a page
+    without the fingerprint, and none yields the page of the same key.
+    """
+
+    def __init__(self, shelf: Shelf, page: StoredPage) -> None:
+        self._shelf = shelf
+        self._page = page
+
+    def same_key(self) -> StoredPage | None:
+        """The stored page of the same URL."""
+        return self._shelf.page_of(self._page.namespace, self._page.url)
+
+    def near_content(self, max_distance_bits: int) -> Iterator[tuple[StoredPage, int]]:
+        """(page, distance in bits) within 0-8 bits, inclusive: nearest first, then oldest."""
+        return self._near("content", self._page.content, max_distance_bits)
+
+    def near_structure(self, max_distance_bits: int) -> Iterator[tuple[StoredPage, int]]:
+        """The same for the structure fingerprint."""
+        return self._near("structure", self._page.structure, max_distance_bits)
+
+    def same_digest(self) -> Iterator[StoredPage]:
+        """Thin pages of the same title and text, oldest first."""
+        if self._page.digest is not None:
+            yield from (page for _, page in self._others("digest", self._page.digest))
+
+    def _near(
+        self, column: Column, value: int | None, max_distance_bits: int
+    ) -> Iterator[tuple[StoredPage, int]]:
+        if value is None:
+            return
+        found = self._shelf.near_values(self._page.namespace, column, value, max_distance_bits)
+        for distance, pairs in groupby(found, key=itemgetter(1)):
+            by_age = [self._others(column, stored) for stored, _ in pairs]
+            for _, page in heapq.merge(*by_age, key=itemgetter(0)):
+                yield page, distance
+
+    def _others(self, column: Column, value: int | bytes) -> Iterator[tuple[int, StoredPage]]:
+        sharing = self._shelf.sharing(self._page.namespace, column, value)
+        return (pair for pair in sharing if pair[1].url != self._page.url)
+
+
+class Store(Protocol):
+    """Remembers kept pages. "Oldest" means kept first; a replaced page counts as kept anew.
+
+    Every method raises StoreError when the store can't be read or written, or is closed.
+    """
+
+    def stamp(self, made_with: Mapping[str, object]) -> None:
+        """Declare the options that fingerprints are made with, as plain JSON values.
+
+        Written down when the store has none and no pages; otherwise StoreMismatch names every
+        option that differs. `bits` sets the width of content and structure (64 without a stamp).
+        """
+
+    def settle(self, page: StoredPage, decide: Callable[[View], tuple[Action, T]]) -> T:
+        """Look up, decide and store in one step, as seen by all other threads and processes.
+
+        Returns what `decide` returned beside the action. When `decide` raises, nothing is stored;
+        it must not call the store.
+        """
+
+    def forget(self, namespace: str, url: str) -> bool:
+        """Remove one page; False when it was not stored."""
+
+    def expire(self, seen_before: float) -> int:
+        """Remove the pages last seen before this time (Unix seconds), and return how many."""
+
+    def pages(self) -> Iterator[StoredPage]:
+        """All pages of all namespaces, oldest first."""
+
+    def close(self) -> None:
+        """Release the store; closing twice is fine."""
+
+    def __len__(self) -> int: ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *exception: object) -> None: ...
+
+
+def open_store(url: str) -> Store:
+    """The store at `memory:` (gone when closed) or `sqlite:///path`, made when there is none.
+
+    As in SQLAlchemy, three slashes begin a relative path, four an absolute one, and
+    `sqlite:///C:/path` is a path on a Windows drive. StoreError for any other URL.
+    """
+    # Imported here because both modules import this one.
+    from simhash_pipeline.index.memory import MemoryStore
+    from simhash_pipeline.index.sqlite import SqliteStore
+
+    if url == "memory:":
+        return MemoryStore()
+    scheme, _, path = url.partition(":///")
+    if scheme == "sqlite" and path not in ("", ":memory:"):
+        return SqliteStore(Path(path))
+    raise StoreError(f"no store can be opened at {url!r}: its URL must be {URL_FORMS}")
+
+
+def stamped_bits(stamp: Mapping[str, object]) -> int:
+    """The width of content and structure fingerprints; ValueError unless it is 32, 64 or 128."""
+    bits = stamp.get("bits", DEFAULT_BITS)
+    if not isinstance(bits, int) or bits not in (32, 64, 128):
+        raise ValueError(f"a store's bits must be 32, 64 or 128, not {bits!r}")
+    return bits
+
+
+def check_stamp(store: str, stamp: Mapping[str, object], made_with: Mapping[str, object]) -> None:
+    """Raise StoreMismatch naming every option whose value in the store is not the one asked for."""
+    differing = [
+        f"{option} {_shown(stamp, option)} (now {_shown(made_with, option)})"
+        for option in sorted(stamp.keys() | made_with.keys())
+        if _shown(stamp, option) != _shown(made_with, option)
+    ]
+    if differing:
+        raise StoreMismatch(
+            f"{store} holds fingerprints made with other options: {', '.join(differing)}; "
+            "use those options again, or another store"
+        )
+
+
+def _shown(options: Mapping[str, object], option: str) -> str:
+    return repr(options[option]) if option in options else "unset"

@@ -1,0 +1,69 @@
+"""Pages to store, and the simplest policies to settle them by."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simhash_pipeline.index.store import Action, Store, StoredPage, View
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+FAR = 0xFFFF_FFFF  # 32 bits from 0
+
+
+def page(
+    url: str,
+    content: int | None = None,
+    structure: int | None = None,
+    *,
+    namespace: str = "",
+    sketch: int | None = None,
+    digest: bytes | None = None,
+    seen_at: float = 1_000.0,
+) -> StoredPage:
+    return StoredPage(
+        url=url,
+        namespace=namespace,
+        site="example.org",
+        content=content,
+        structure=structure,
+        sketch=sketch,
+        digest=digest,
+        first_seen=seen_at,
+        seen_at=seen_at,
+    )
+
+
+def always(action: Action) -> Callable[[View], tuple[Action, None]]:
+    return lambda view: (action, None)
+
+
+def keep(store: Store, *pages: StoredPage) -> None:
+    for each in pages:
+        store.settle(each, always(Action.KEEP))
+
+
+def unless_near(view: View) -> tuple[Action, str | None]:
+    """Keep the page unless its content is near a stored page's, whose URL is the answer."""
+    twin = next(view.near_content(3), None)
+    return (Action.KEEP, None) if twin is None else (Action.LEAVE, twin[0].url)
+
+
+def seen(store: Store, asking: StoredPage, distance: int = 3) -> dict[str, list[tuple[str, int]]]:
+    """Everything a view tells about a page, as URLs and distances; stores nothing."""
+
+    def look(view: View) -> tuple[Action, dict[str, list[tuple[str, int]]]]:
+        same = view.same_key()
+        return Action.LEAVE, {
+            "same key": [] if same is None else [(same.url, int(same.seen_at))],
+            "content": [(found.url, bits) for found, bits in view.near_content(distance)],
+            "structure": [(found.url, bits) for found, bits in view.near_structure(distance)],
+            "digest": [(found.url, 0) for found in view.same_digest()],
+        }
+
+    return store.settle(asking, look)
+
+
+def near_content(store: Store, value: int, distance: int = 3) -> list[tuple[str, int]]:
+    return seen(store, page("asking", value), distance)["content"]

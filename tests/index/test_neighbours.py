@@ -1,0 +1,175 @@
+"""The index answers exactly like brute force."""
+
+from __future__ import annotations
+
+import random
+from itertools import product
+from typing import Any, Protocol
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from simhash_pipeline.index.neighbours import FingerprintIndex
+
+WIDTHS = [32, 64, 128]
+
+
+class Values(Protocol):
+    def __call__(self, width: int, rng: random.Random) -> list[int]: ...
+
+
+def brute_force(values: set[int], asked: int, max_distance_bits: int) -> list[tuple[int, int]]:
+    distances = {value: (value ^ asked).bit_count() for value in values}
+    near = [(value, bits) for value, bits in distances.items() if bits <= max_distance_bits]
+    return sorted(near, key=lambda pair: (pair[1], pair[0]))
+
+
+def flipped(value: int, width: int, count: int, rng: random.Random) -> int:
+    for bit in rng.sample(range(width), count):
+        value ^= 1 << bit
+    return value
+
+
+def uniform(width: int, rng: random.Random) -> list[int]:
+    return [rng.getrandbits(width) for _ in range(500)]
+
+
+def clustered(width: int, rng: random.Random) -> list[int]:
+    centres = [rng.getrandbits(width) for _ in range(12)]
+    return [flipped(rng.choice(centres), width, rng.randrange(7), rng) for _ in range(500)]
+
+
+def repeated(width: int, rng: random.Random) -> list[int]:
+    return [0, (1 << width) - 1] * 200 + [flipped(0, width, 4, rng) for _ in range(100)]
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("values_of", [uniform, clustered, repeated])
+@pytest.mark.parametrize("in_bulk", [True, False])
+def test_every_distance_answers_like_brute_force(
+    width: int, values_of: Values, in_bulk: bool
+) -> None:
+    rng = random.Random(width)
+    values = values_of(width, rng)
+    index = FingerprintIndex(width)
+    if in_bulk:
+        index.update(values)
+    else:
+        for value in values:
+            index.add(value)
+    for k in range(9):
+        for value in rng.sample(values, 15):
+            for asked in (flipped(value, width, k, rng), flipped(value, width, k + 1, rng)):
+                assert index.near(asked, k) == brute_force(set(values), asked, k)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("k", range(9))
+def test_a_value_is_found_at_k_bits_wherever_they_lie_and_never_at_one_more(
+    width: int, k: int
+) -> None:
+    rng = random.Random(k)
+    for _ in range(300):
+        index = FingerprintIndex(width)
+        stored = rng.getrandbits(width)
+        index.add(stored)
+        assert index.near(flipped(stored, width, k, rng), k) == [(stored, k)]
+        assert index.near(flipped(stored, width, k + 1, rng), k) == []
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    width=st.sampled_from(WIDTHS),
+    changes=st.lists(
+        st.tuples(st.sampled_from(["add", "discard", "update"]), st.integers(0, 40)), max_size=60
+    ),
+    seed=st.integers(0, 1_000),
+    k=st.integers(0, 8),
+)
+def test_it_behaves_like_a_set_after_any_changes(
+    width: int, changes: list[tuple[str, int]], seed: int, k: int
+) -> None:
+    rng = random.Random(seed)
+    # Few centres and few flips: the same values and buckets come up again and again.
+    pool = [flipped(seed, width, n % 5, rng) for n in range(41)]
+    index = FingerprintIndex(width)
+    expected: set[int] = set()
+    for change, number in changes:
+        value = pool[number]
+        if change == "add":
+            assert index.add(value) is (value not in expected)
+            expected.add(value)
+        elif change == "discard":
+            assert index.discard(value) is (value in expected)
+            expected.discard(value)
+        else:
+            batch = pool[number:]
+            assert index.update(batch) == len(set(batch) - expected)
+            expected.update(batch)
+    assert len(index) == len(expected)
+    assert sorted(index) == sorted(expected)
+    assert all((value in index) is (value in expected) for value in pool)
+    assert index.near(pool[0], k) == brute_force(expected, pool[0], k)
+
+
+def test_nearest_comes_first_then_the_smaller_value() -> None:
+    index = FingerprintIndex()
+    index.update([0b1111, 0b0111, 0b0011, 0b0101, 0b0000])
+    assert index.near(0b0001, 2) == [(0b0000, 1), (0b0011, 1), (0b0101, 1), (0b0111, 2)]
+
+
+def test_a_value_added_ten_thousand_times_is_stored_once() -> None:
+    index = FingerprintIndex()
+    assert [index.add(42) for _ in range(10_000)].count(True) == 1
+    assert len(index) == 1
+    assert index.near(42, 8) == [(42, 0)]
+
+
+def test_bytes_of_two_packed_values_are_not_taken_for_a_third() -> None:
+    # Values of four equal-looking blocks: side by side, their bytes spell each other everywhere.
+    alike = [int(f"{a}{b}{c}{d}", 16) for a, b, c, d in product(["0000", "0101", "0001"], repeat=4)]
+    stored = set(random.Random(1).sample(alike, 40))
+    index = FingerprintIndex()
+    index.update(stored)
+    assert [value for value in alike if value in index] == [v for v in alike if v in stored]
+    assert [value for value in alike if index.discard(value)] == [v for v in alike if v in stored]
+    assert list(index) == []
+
+
+@pytest.mark.parametrize("in_bulk", [True, False])
+def test_many_values_added_to_many_are_the_union(in_bulk: bool) -> None:
+    rng = random.Random(5)
+    first, second = ([rng.getrandbits(64) for _ in range(3_000)] for _ in range(2))
+    if not in_bulk:
+        second = second[:50]
+    index = FingerprintIndex()
+    assert index.update(first) == 3_000
+    assert index.update(first[:40] + second) == len(second)
+    assert set(index) == set(first) | set(second)
+
+
+def test_an_empty_index_has_no_neighbours() -> None:
+    index = FingerprintIndex()
+    assert index.update([]) == 0
+    assert index.near(0, 8) == []
+    assert list(index) == []
+
+
+@pytest.mark.parametrize("value", [-1, 1 << 64, 1.0, "1", None])
+def test_a_value_that_is_no_fingerprint_is_refused(value: Any) -> None:
+    index = FingerprintIndex(64)
+    for use in (index.add, index.discard, lambda v: index.near(v, 3), lambda v: index.update([v])):
+        with pytest.raises(ValueError, match=r"64 bits is a whole number from 0 to 2\*\*64 - 1"):
+            use(value)
+
+
+@pytest.mark.parametrize("distance", [-1, 9, 3.0, None])
+def test_a_distance_outside_0_to_8_is_refused(distance: Any) -> None:
+    with pytest.raises(ValueError, match="a distance is a whole number from 0 to 8 bits"):
+        FingerprintIndex().near(0, distance)
+
+
+def test_a_width_other_than_32_64_128_is_refused() -> None:
+    with pytest.raises(ValueError, match="32, 64 or 128 bits, not 48"):
+        FingerprintIndex(48)
