@@ -84,7 +84,7 @@ _MIN_MAIN_SHARE = 0.25  # of the unlinked text; below it the page is a list
 _MIN_UNLINKED_SHARE = 0.5  # of the box's text; below it its links are the page
 # Below it every short line of the box counts, the h1 and those above the first paragraph too.
 _SHORT_TEXT_BYTES = 1_000
-_MAX_MENU_SHARE = 0.5  # of all text, for a hinted box to be left out of whole-page text
+_MAX_MENU_SHARE = 0.5  # of all unlinked text, for a hinted box to be left out of the whole page
 
 _SENTENCE = re.compile(r"[.!?。！？…][\"'”’」』）)]*(?:\s|$)|[,，、；。！？：]")
 _TITLE_WORD = re.compile(r"[^\W\d_\u3040-\u30ff\u3400-\u9fff]{4,}|[\u3040-\u30ff\u3400-\u9fff]{2,}")
@@ -381,13 +381,15 @@ def _is_enough(page: _Page, weights: list[int], gone: list[bool], main: list[int
 
 
 def _whole(page: _Page) -> list[int]:
-    """All blocks but those of menus; simply all where nothing else is left."""
-    before = _sums(page.sizes)
+    """All blocks but those of menus and footers; simply all where nothing else is left."""
+    unlinked = zip(page.sizes, page.link_shares, strict=True)
+    before = _sums(int(size * (1 - link_share)) for size, link_share in unlinked)
     gone = [False] * len(page.texts)
     last = 0
     for start, end, hint in page.hinted():
-        share = before[end] - before[start]
-        if hint != "comment" and end > last and share < _MAX_MENU_SHARE * before[-1]:
+        share = 1.0 if hint == "footer" else _MAX_MENU_SHARE
+        small = before[end] - before[start] <= share * before[-1]
+        if hint != "comment" and end > last and small:
             gone[max(start, last) : end] = [True] * (end - max(start, last))
             last = end
     return [i for i, out in enumerate(gone) if not out] or list(range(len(gone)))

@@ -1,0 +1,204 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lxml import etree
+
+from simhash_pipeline.page.boilerplate import main_text, title
+from simhash_pipeline.page.parse import parse
+
+PARAGRAPHS = [
+    "The ferry left the east quay at six with forty passengers and a cargo of salt, as always.",
+    "Halfway across the sound the fog closed in, and the pilot cut the engine to listen.",
+    "Nobody spoke until the sound came, faint and to starboard, three strokes a minute, no more.",
+    "By eight the boat lay safe in the lee of the island, and the passengers bought him breakfast.",
+    "The harbour office will hold the boats back on such mornings from now on.",
+    "A second bell, they add, has been ordered from the foundry and should hang before winter.",
+    "The old one dates from the year of the great storm, when eleven boats were lost there.",
+    "It was cast from the propellers of the wrecks, and bears the names of all who went down.",
+    "Visitors may ring it once a year, on the first Sunday of May, when the wind is off the land.",
+    "The rest of the time it is the sea that rings it, and on still nights nobody sleeps well.",
+    "Fishermen can tell the tide by it, and that the cod come closer when it stays silent.",
+    "None of this is in the almanac, but the almanac was never made by people by the sound.",
+]
+CHINESE = [
+    "清晨六点，渡轮载着四十名乘客和一船海盐驶离东码头，和往常一样准时。",
+    "行至海峡中央，浓雾突然合拢，领航员关掉发动机，侧耳倾听鸥石上的钟声。",
+    "没有人说话，直到右舷方向传来微弱的声响，每分钟三下，不多也不少。",
+    "八点钟，渡轮平安停靠在小岛的背风处，乘客们请领航员吃了一顿早餐。",
+    "港务局表示，今后遇到大雾天气，渡轮将推迟发船，并在码头设置休息室。",
+    "第二口钟已经向铸造厂订购，预计入冬之前就能挂上，到时候会举行仪式。",
+    "旧钟铸于大风暴那一年，当时有十一条渔船在礁石附近沉没，无人生还。",
+    "钟身用沉船的螺旋桨熔铸而成，上面刻着每一位遇难者的名字，至今清晰可辨。",
+    "游客每年只能敲一次，在五月的第一个星期天，而且要等风从陆地吹来的时候。",
+    "其余的日子里，是大海在敲它，无风的夜晚，岛上的人都睡得不太安稳。",
+    "渔民们说，他们能从钟声里听出潮水的高低，钟不响的时候鳕鱼会靠近岸边。",
+    "这些事情历书上都没有写，不过历书也从来不是住在海峡边上的人编的。",
+]
+MENU = "".join(f'<li><a href="/{i}">Section number {i}</a></li>' for i in range(12))
+
+
+def text_of(html: str) -> str:
+    return main_text(parse(html))
+
+
+def article(paragraphs: list[str]) -> str:
+    return "".join(f"<p>{paragraph}</p>" for paragraph in paragraphs)
+
+
+def site(body: str) -> str:
+    return (
+        "<html><head><title>Fog - The Post</title></head><body>"
+        f'<div class="nav"><ul>{MENU}</ul></div><div id="content"><h1>Fog</h1>{body}</div>'
+        '<div class="footer"><p>Copyright 2026 The Post. All rights reserved, as ever.</p></div>'
+        "</body></html>"
+    )
+
+
+@pytest.mark.parametrize("paragraphs", [PARAGRAPHS, CHINESE], ids=["english", "chinese"])
+def test_menu_and_footer_are_left_out_in_any_language(paragraphs: list[str]) -> None:
+    assert text_of(site(article(paragraphs))) == "\n".join(paragraphs)
+
+
+@pytest.mark.parametrize("paragraphs", [PARAGRAPHS, CHINESE], ids=["english", "chinese"])
+def test_another_sites_template_gives_the_same_text(paragraphs: list[str]) -> None:
+    links = "".join(f'<p><a href="/r{i}">Read about story {i} next</a></p>' for i in range(9))
+    other = (
+        '<html><head><title>Fog</title></head><body><div class="masthead">The Wire</div><table>'
+        f"<tr><td><article>{article(paragraphs)}</article></td><td><aside>{links}</aside></td></tr>"
+        "</table>"
+        '<div id="cookie-consent"><p>We use cookies, as everyone does, to know you better.</p></div>'
+        "</body></html>"
+    )
+    assert text_of(other) == text_of(site(article(paragraphs)))
+
+
+def test_comments_beside_an_article_are_left_out() -> None:
+    comments = "".join(
+        f"<p>Comment {i}: I was there, and it was not like that.</p>" for i in range(9)
+    )
+    body = article(PARAGRAPHS) + f'<div class="comments">{comments}</div>'
+    assert text_of(site(body)) == "\n".join(PARAGRAPHS)
+
+
+def test_a_forum_keeps_every_post() -> None:
+    posts = "".join(f'<div class="comment"><p>{p}</p></div>' for p in PARAGRAPHS)
+    text = text_of(f"<html><body><ul>{MENU}</ul>{posts}</body></html>")
+    assert all(paragraph in text for paragraph in PARAGRAPHS)
+
+
+def test_a_page_of_links_keeps_its_text() -> None:
+    text = text_of(f"<html><body><ul>{MENU}</ul></body></html>")
+    assert text.splitlines() == [f"Section number {i}" for i in range(12)]
+
+
+def test_a_list_of_links_in_the_main_box_is_kept_with_its_introduction() -> None:
+    links = "".join(
+        f"<li><a href='/m{i}'>module{i} does one thing well</a></li>" for i in range(40)
+    )
+    body = f"<p>{PARAGRAPHS[0]}</p><p>{PARAGRAPHS[1]}</p><ul>{links}</ul>"
+    text = text_of(site(body))
+    assert PARAGRAPHS[0] in text
+    assert "module39 does one thing well" in text
+    assert "Section number 3" not in text
+
+
+def test_a_menu_is_no_text_even_where_the_page_has_hardly_any_other() -> None:
+    html = (
+        f'<html><body><div role="navigation"><ul>{MENU}</ul></div><div><h1>sdst</h1>'
+        "<p>Instruction output.</p><p>Size: 8 dwords.</p></div></body></html>"
+    )
+    assert text_of(html).splitlines() == ["sdst", "Instruction output.", "Size: 8 dwords."]
+
+
+def test_a_legal_notice_in_the_footer_is_never_the_main_text() -> None:
+    notice = " ".join(["This page is licensed under the terms of the foundation, version two."] * 9)
+    html = (
+        "<html><body><div class='body'><h1>Modules</h1><p>Index of modules</p>"
+        f"<p>Search page</p></div><div class='footer'><p>{notice}</p></div></body></html>"
+    )
+    assert text_of(html).splitlines() == ["Modules", "Index of modules", "Search page"]
+
+
+def test_a_long_code_sample_does_not_hide_the_prose_around_it() -> None:
+    sample = "\n".join(f"value{i} = read(line, {i}); print(value{i});" for i in range(60))
+    html = site(f"<p>{PARAGRAPHS[0]}</p><div><pre>{sample}</pre></div>")
+    text = text_of(html)
+    assert PARAGRAPHS[0] in text
+    assert "value59" in text
+
+
+def test_a_box_with_much_of_the_text_stays_whatever_it_calls_itself() -> None:
+    assert text_of(
+        f'<html><body><div class="sidebar">{article(PARAGRAPHS)}</div></body></html>'
+    ) == "\n".join(PARAGRAPHS)
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        "<script>var a = 'hidden text, quite long, with commas';</script>",
+        "<style>p { content: 'hidden text, quite long, with commas' }</style>",
+        "<noscript>hidden text, quite long, with commas</noscript>",
+        "<template><p>hidden text, quite long, with commas</p></template>",
+        "<div hidden><p>hidden text, quite long, with commas</p></div>",
+        '<div style="color:red; display: none"><p>hidden text, quite long, with commas</p></div>',
+        "<select><option>hidden text, quite long, with commas</option></select>",
+        "<svg><title>hidden text, quite long, with commas</title></svg>",
+    ],
+)
+def test_hidden_text_is_left_out(hidden: str) -> None:
+    assert "hidden text" not in text_of(site(hidden + article(PARAGRAPHS)))
+
+
+def test_text_after_a_hidden_element_is_read() -> None:
+    assert text_of("<p>before <script>x</script> after</p>") == "before after"
+
+
+def test_inline_tags_do_not_split_words_and_breaks_do() -> None:
+    assert text_of("<p>foo<b>bar</b> one<br>two</p>") == "foobar one two"
+
+
+def test_the_tree_is_not_changed() -> None:
+    root = parse(site(article(PARAGRAPHS)))
+    before = etree.tostring(root)
+    main_text(root)
+    title(root)
+    assert etree.tostring(root) == before
+
+
+def test_two_thousand_levels_do_not_overflow() -> None:
+    assert text_of("<div>" * 2000 + "bottom") == "bottom"
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("<title> Fog\n over the  sound </title><p>x", "Fog over the sound"),
+        ('<meta property="og:title" content="Fog"><h1>Other</h1>', "Fog"),
+        ("<h1>Fog <i>today</i></h1>", "Fog today"),
+        ("<svg><title>Icon</title></svg><p>x", ""),
+        ("<p>x", ""),
+    ],
+)
+def test_the_title_is_title_element_or_og_title_or_h1(html: str, expected: str) -> None:
+    assert title(parse(f"<html><body>{html}</body></html>")) == expected
+
+
+TAGS = ["div", "p", "a", "li", "nav", "footer", "pre", "span", "table", "td", "h1", "form"]
+
+
+@given(
+    st.recursive(
+        st.sampled_from(["word", "Some words, with a comma.", "字，", " "]),
+        lambda inner: st.builds(
+            lambda tag, parts: f"<{tag}>{''.join(parts)}</{tag}>",
+            st.sampled_from(TAGS),
+            st.lists(inner, max_size=4),
+        ),
+        max_leaves=25,
+    )
+)
+def test_visible_text_is_never_wholly_lost(html: str) -> None:
+    root = parse(f"<html><body>{html}</body></html>")
+    visible = "".join(map(str, root.itertext())).strip()
+    assert bool(main_text(root)) == bool(visible)
