@@ -66,7 +66,7 @@ def test_another_sites_template_gives_the_same_text(paragraphs: list[str]) -> No
         '<html><head><title>Fog</title></head><body><div class="masthead">The Wire</div><table>'
         f"<tr><td><article>{article(paragraphs)}</article></td><td><aside>{links}</aside></td></tr>"
         "</table>"
-        '<div id="cookie-consent"><p>We use cookies, as everyone does, to know you better.</p></div>'
+        '<div id="cookie-consent"><p>We use cookies, as all do, to know you.</p></div>'
         "</body></html>"
     )
     assert text_of(other) == text_of(site(article(paragraphs)))
