@@ -190,10 +190,16 @@ class Options:
         makes=True,
     )
     bits: int = _option(64, _one_of(32, 64, 128), "width of both fingerprints", makes=True)
+    structure_features: str = _option(
+        "halvings",
+        _one_of("halvings", "tag"),
+        "what the structure fingerprint hears: `halvings`, or `tag` with a `DECAY` per level",
+        makes=True,
+    )
     decay: float = _option(
         0.45,
         Rule("a number above 0, at most 1", _share),
-        "weight of an element against its parent's, above 0, at most 1",
+        "with `tag`: weight of an element against its parent's, above 0, at most 1",
         makes=True,
     )
 

@@ -23,10 +23,10 @@ def shingles(tokens: Sequence[str], size: int) -> Iterator[str]:
     return map(" ".join, zip(*(tokens[i:] for i in range(size)), strict=False))
 
 
-def structure_features(root: _Element, decay: float) -> Mapping[str, float]:
+def tag_features(root: _Element, decay: float) -> Mapping[str, float]:
     """Each tag's weight summed over its elements: the root weighs 1, a child `decay` of its parent.
 
-    DOM-tree decay: what stands high in the tree shapes the template, what stands deep fills it.
+    DOM-tree decay as published: what stands high in the tree shapes the template.
     """
     levels = Counter(_tags_with_depth(root))
     powers = _powers(decay, max(depth for _, depth in levels))

@@ -6,6 +6,7 @@ import hashlib
 import pkgutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from lxml.etree import _Element
@@ -13,14 +14,14 @@ from lxml.etree import _Element
 from simhash_pipeline.errors import OptionsError, PageError
 from simhash_pipeline.options import Options
 from simhash_pipeline.page import boilerplate
-from simhash_pipeline.page.features import content_features, shingles, structure_features
+from simhash_pipeline.page.features import content_features, shingles, tag_features
 from simhash_pipeline.page.hashing import murmur3
 from simhash_pipeline.page.parse import parse
 from simhash_pipeline.page.segment import tokens
 from simhash_pipeline.page.simhash import simhash
+from simhash_pipeline.page.structure import structure_fingerprint
 
-# A tree with fewer elements has no template to speak of.
-_MIN_ELEMENTS = 10
+_MIN_ELEMENTS = 10  # a tree with fewer is no template to speak of
 _SKETCH_SHINGLE_TOKENS = 3
 _SKETCH_BITS = 128
 
@@ -30,7 +31,7 @@ class PageFingerprint:
     """What is known of a page. None means nothing to compare; no number stands in for it."""
 
     content: int | None  # simhash of the main text, `bits` wide; None when the page is thin
-    structure: int | None  # simhash of the DOM tree, `bits` wide; None under 10 elements
+    structure: int | None  # simhash of the DOM tree, `bits` wide; None for fewer than 10 nodes
     sketch: int | None  # 128-bit simhash of the set of token 3-shingles; None when thin
     text: str  # main text, blocks joined by newlines
     title: str  # "" when the page has none
@@ -82,9 +83,11 @@ class Fingerprinter:
         return self._simhash(content_features(words, self._options.ngrams))
 
     def _structure(self, root: _Element) -> int | None:
+        if self._options.structure_features == "halvings":
+            return structure_fingerprint(root, partial(murmur3, bits=self._options.bits))
         if sum(1 for _ in zip(range(_MIN_ELEMENTS), root.iter(), strict=False)) < _MIN_ELEMENTS:
             return None
-        return self._simhash(structure_features(root, self._options.decay))
+        return self._simhash(tag_features(root, self._options.decay))
 
     def _simhash(self, features: Mapping[str, float]) -> int | None:
         weights = np.fromiter(features.values(), np.float64, len(features))

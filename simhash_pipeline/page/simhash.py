@@ -15,7 +15,8 @@ _CHUNK = 16_384
 def simhash(hashes: NDArray[np.uint8], weights: NDArray[np.float64]) -> int | None:
     """Charikar's fingerprint (STOC 2002): bit i is set where over half the weight has bit i set.
 
-    `hashes`: shape (features, bytes), little-endian; `weights`: shape (features,), >= 0.
+    `hashes`: shape (features, bytes), little-endian; `weights`: >= 0, shape (features,), or
+    (features, bits) where a feature weighs differently on each bit.
     An unsigned number of 8 * bytes bits; None without features.
 
         hash 1   weight 4    1  0  0  1  0  1     4 -4 -4  4 -4  4
@@ -29,8 +30,9 @@ def simhash(hashes: NDArray[np.uint8], weights: NDArray[np.float64]) -> int | No
     ayes = np.zeros(hashes.shape[1] * 8)
     for start in range(0, len(hashes), _CHUNK):
         bits = np.unpackbits(hashes[start : start + _CHUNK], axis=1, bitorder="little")
-        ayes += votes[start : start + _CHUNK] @ bits.astype(np.float64)
-    majority = 2 * ayes > votes.sum()
+        chunk = votes[start : start + _CHUNK]
+        ayes += chunk @ bits.astype(np.float64) if chunk.ndim == 1 else (chunk * bits).sum(axis=0)
+    majority = 2 * ayes > votes.sum(axis=0)
     return int.from_bytes(np.packbits(majority, bitorder="little").tobytes(), "little")
 
 

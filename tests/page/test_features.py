@@ -1,6 +1,6 @@
 import pytest
 
-from simhash_pipeline.page.features import content_features, shingles, structure_features
+from simhash_pipeline.page.features import content_features, shingles, tag_features
 from simhash_pipeline.page.parse import parse
 
 
@@ -20,7 +20,7 @@ def test_a_text_shorter_than_the_n_gram_has_none() -> None:
 
 def test_a_child_weighs_decay_of_its_parent_and_weights_add_up() -> None:
     root = parse("<html><body><div><p>a</p><p>b</p></div><p>c</p></body></html>")
-    assert structure_features(root, 0.5) == {
+    assert tag_features(root, 0.5) == {
         "html": 1.0,
         "body": 0.5,
         "div": 0.25,
@@ -30,10 +30,10 @@ def test_a_child_weighs_decay_of_its_parent_and_weights_add_up() -> None:
 
 def test_without_decay_structure_counts_tags() -> None:
     root = parse("<html><body><p>a</p><p>b</p></body></html>")
-    assert structure_features(root, 1.0) == {"html": 1.0, "body": 1.0, "p": 2.0}
+    assert tag_features(root, 1.0) == {"html": 1.0, "body": 1.0, "p": 2.0}
 
 
 @pytest.mark.parametrize("depth", [1_000, 2_000])
 def test_a_deep_tree_neither_recurses_nor_underflows(depth: int) -> None:
-    weights = structure_features(parse("<div>" * depth), 0.45)
+    weights = tag_features(parse("<div>" * depth), 0.45)
     assert weights["div"] == pytest.approx(0.45**2 / 0.55)

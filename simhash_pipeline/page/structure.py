@@ -1,0 +1,148 @@
+"""A page's tree in, its structure fingerprint out: DOM-tree decay, with depth counted in halvings.
+
+The published design (features.py, `tag`) weighs an element by a power of its depth, so a wrapper or
+a banner at the top moves all that lies beneath. Here depth is how much of the page lies beneath.
+
+1.  The *outline*: siblings with the same label (tag and first class, digits as 0) are one node, and
+    so are their children: fifty rows are one row. What is no template (head, scripts) is left out,
+    inline elements without a class are looked through.
+2.  A node weighs its subtree's share of the outline, and less the more of its parent it fills:
+
+        html ─ body ─┬─ div.top ─ ul           2 of 9 nodes   2/9 x min(1, 2 (1 - 2/8)) = .22
+          9     8    └─ div.main ─┬─ h1        5 of 9         5/9 x min(1, 2 (1 - 5/8)) = .42
+                                  ├─ p
+                                  └─ ul.tags ─ li
+        body fills all but the root: 8/9 x min(1, 2 (1 - 8/9)) = .20. A wrapper is hardly a level.
+
+    A label weighs as much as its heaviest node; the root weighs 1.
+3.  Of every 16 bits 11 hear tags alone, so that renamed classes move at most the other 5:
+
+        bit  15                            0
+             T T T C T T C T T C T T C T T C     T tag, C tag and class
+
+4.  On those 5 a label's vote is multiplied by 1 / U², with U in (0, 1] from its hash and the bit:
+    each bit listens to one or two labels, and a small change turns few bits.
+"""
+
+from __future__ import annotations
+
+import heapq
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from lxml.etree import _Element
+from numpy.typing import NDArray
+
+from simhash_pipeline.page.simhash import simhash
+
+Hashes = NDArray[np.uint8]
+
+_MIN_NODES = 10  # a smaller outline is no template to speak of
+_MAX_LABELS = 4_096  # the heaviest; real pages have some hundred
+_CLASS_BITS = 0b0001_0010_0100_1001  # of every 16
+_MIN_U = 2.0**-10  # bounds a vote to 2**20, so that sums stay exact
+_LEFT_OUT = frozenset(["head", "script", "style", "template", "link", "meta"])
+_NOT_ENTERED = frozenset(["svg", "select", "iframe"])
+_INLINE_TAGS = """a abbr b bdi bdo big br cite code del dfn em font i ins kbd label mark q s samp
+    small span strike strong sub sup time tt u var wbr"""
+_INLINE = frozenset(_INLINE_TAGS.split())
+_DIGITS = re.compile(r"\d+")
+
+
+@dataclass(slots=True)
+class Outline:
+    """The page's merged tree; a node's parent comes before it, and node 0 is the root."""
+
+    tags: list[str] = field(default_factory=list)
+    labels: list[str] = field(default_factory=list)  # tag, or tag.class
+    parents: list[int] = field(default_factory=list)
+
+    def add(self, tag: str, label: str, parent: int) -> int:
+        self.tags.append(tag)
+        self.labels.append(label)
+        self.parents.append(parent)
+        return len(self.tags) - 1
+
+    def weights(self) -> list[float]:
+        """Of each node, 0-1: rule 2 above."""
+        sizes = [1] * len(self.parents)
+        for node in range(len(sizes) - 1, 0, -1):
+            sizes[self.parents[node]] += sizes[node]
+        shares = [1.0]
+        for node in range(1, len(sizes)):
+            filled = sizes[node] / sizes[self.parents[node]]
+            shares.append(sizes[node] / sizes[0] * min(1.0, 2 * (1 - filled)))
+        return shares
+
+
+def outline(root: _Element) -> Outline:
+    """One walk over the tree, without recursion."""
+    found = Outline()
+    found.add(root.tag, root.tag, -1)
+    children: dict[tuple[int, str], int] = {}
+    labels: dict[tuple[str, str | None], str] = {}
+    stack = [(root, 0)]
+    while stack:
+        element, node = stack.pop()
+        for child in element:
+            tag, names = child.tag, child.get("class")
+            if tag in _LEFT_OUT:
+                continue
+            inner = node
+            if names or tag not in _INLINE:
+                label = labels.get((tag, names))
+                if label is None:
+                    label = labels[tag, names] = _label(tag, names)
+                inner = children.get((node, label), 0)
+                if not inner:
+                    inner = children[node, label] = found.add(tag, label, node)
+            if len(child) and tag not in _NOT_ENTERED:
+                stack.append((child, inner))
+    return found
+
+
+def _label(tag: str, names: str | None) -> str:
+    first = (names or "").split(None, 1)[:1]
+    return f"{tag}.{_DIGITS.sub('0', first[0])}" if first else tag
+
+
+def structure_fingerprint(root: _Element, hashes: Callable[[Iterable[str]], Hashes]) -> int | None:
+    """The fingerprint, as wide as `hashes` makes its rows; None under 10 outline nodes."""
+    page = outline(root)
+    if len(page.tags) < _MIN_NODES:
+        return None
+    weights = page.weights()
+    by_tag = _heaviest(page.tags, weights)
+    by_label = _heaviest(page.labels[1:], weights[1:])
+    tag_hashes, label_hashes = hashes(by_tag), hashes(by_label)
+    tag_votes = np.fromiter(by_tag.values(), np.float64)
+    label_votes = np.fromiter(by_label.values(), np.float64)[:, None] * _loudness(label_hashes)
+    quiet, loud = simhash(tag_hashes, tag_votes), simhash(label_hashes, label_votes)
+    if quiet is None or loud is None:
+        return None
+    class_bits = sum(_CLASS_BITS << start for start in range(0, tag_hashes.shape[1] * 8, 16))
+    return quiet & ~class_bits | loud & class_bits
+
+
+def _heaviest(names: Iterable[str], weights: Iterable[float]) -> Mapping[str, float]:
+    """The weight of each name's heaviest node, for the heaviest names."""
+    found: dict[str, float] = {}
+    for name, weight in zip(names, weights, strict=True):
+        found[name] = max(weight, found.get(name, 0.0))
+    if len(found) <= _MAX_LABELS:
+        return found
+    return dict(heapq.nlargest(_MAX_LABELS, found.items(), key=lambda pair: (pair[1], pair[0])))
+
+
+def _loudness(hashes: Hashes) -> NDArray[np.float64]:
+    """1 / U² for each row and bit, 1 to 2**20; U by splitmix64 from the row's first 32 bits."""
+    rows = np.ascontiguousarray(hashes[:, :4]).view("<u4").astype(np.uint64)
+    bits = np.arange(1, hashes.shape[1] * 8 + 1, dtype=np.uint64)
+    z: NDArray[np.uint64] = np.multiply(rows, 1 << 32) + np.multiply(bits, 0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    u = (((z ^ (z >> np.uint64(31))) >> np.uint64(32)).astype(np.float64) + 1.0) * 2.0**-32
+    bounded: NDArray[np.float64] = np.maximum(u, _MIN_U)
+    return 1.0 / (bounded * bounded)
