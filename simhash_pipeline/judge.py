@@ -64,6 +64,7 @@ class Judge:
         self._clock = clock
         # The public suffix list that comes with the package: no network, no cache file.
         self._suffixes = tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None)
+        self._suffixes("localhost")  # reads the list now, not while the first page waits
         store.stamp(self._options.stamp())
 
     def judge(self, url: str, page: PageFingerprint) -> Verdict:

@@ -82,8 +82,8 @@ class SimhashPipeline:
                 self._drop_log = files.enter_context(contextlib.closing(log))
                 self._note("drop_log", str(log.path))
             self._files = files.pop_all()
-        # Loads the Chinese dictionary now, not while a page waits.
-        self._fingerprinter.content_fingerprint("中文")
+        # Loads the dictionaries of words and charsets now, not while the first page waits.
+        self._fingerprinter.fingerprint("<p>中文</p>".encode("gb18030"))
 
     def process_item(self, item: Any) -> Any:
         adapter = ItemAdapter(item)
