@@ -3,7 +3,7 @@ BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DEFAULT_GOAL := all
-.PHONY: all help crawl test lint format clean
+.PHONY: all help crawl test bench lint format clean
 
 all: lint test  ## lint and test
 
@@ -15,6 +15,9 @@ crawl: .venv/crawl  ## crawl the demo site, or URL=https://… (MAX_PAGES=500), 
 
 test: .venv/dev  ## run every test
 	@$(BIN)/python -m pytest
+
+bench: .venv/dev  ## measure what the pipeline costs a crawl of the demo site, or of FOLDER=…
+	@$(BIN)/python -m benchmarks.crawl $(FOLDER) $(if $(PAGES),--pages $(PAGES))
 
 lint: .venv/dev  ## check style, format and types
 	@$(BIN)/ruff check
