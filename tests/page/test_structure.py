@@ -1,4 +1,6 @@
 import copy
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 from lxml import etree
