@@ -76,6 +76,7 @@ _MIN_BESIDE_COMMENTS = 1_000  # weight left without comments; below it the page 
 _BOX_SHARE = 0.6  # of the weight of the box around it, for a box inside to be the page's text
 _HEADED_BOX_SHARE = 0.4  # the same for a box that begins within a tenth of the weight after an h1
 _HEADED_WITHIN = 0.1
+_MIN_HEADED_BLOCKS = 3  # of running text in such a box: a note under the heading is no article
 _MAX_HEADINGS = 5
 _ARTICLE_SHARE = 0.35  # the same for the only article, or the only main, of the page
 _MIN_BOXED_WEIGHT = 750  # below it the whole page is taken: what stands outside a box is much of it
@@ -337,6 +338,7 @@ def _densest(page: _Page, weights: list[int]) -> tuple[int, int]:
     before = _sums(prose)
     if before[-1] < _MIN_BOXED_WEIGHT:
         return 0, len(weights)
+    running = _sums(weight > 0 for weight in weights)
     headings = [i for i, tag in enumerate(page.tags) if tag == "h1"][:_MAX_HEADINGS]
     lone = [tag for tag in ("article", "main") if page.box_tags.count(tag) == 1]
     start, end = 0, len(weights)
@@ -344,7 +346,9 @@ def _densest(page: _Page, weights: list[int]) -> tuple[int, int]:
         around = before[end] - before[start]
         if tag in lone:
             share = _ARTICLE_SHARE
-        elif any(h < e and before[s] - before[h] <= _HEADED_WITHIN * around for h in headings):
+        elif running[e] - running[s] >= _MIN_HEADED_BLOCKS and any(
+            h < e and before[s] - before[h] <= _HEADED_WITHIN * around for h in headings
+        ):
             share = _HEADED_BOX_SHARE
         else:
             share = _BOX_SHARE

@@ -202,3 +202,11 @@ def test_visible_text_is_never_wholly_lost(html: str) -> None:
     root = parse(f"<html><body>{html}</body></html>")
     visible = "".join(map(str, root.itertext())).strip()
     assert bool(main_text(root)) == bool(visible)
+
+
+def test_a_note_under_the_heading_does_not_hide_the_rest() -> None:
+    note = f"Fog: {' '.join(PARAGRAPHS[:6])}"
+    rest = "".join(f"<h3>Part {i}</h3><p>{p}</p>" for i, p in enumerate(PARAGRAPHS[6:]))
+    text = text_of(site(f"<div><p>{note}</p></div>{rest}"))
+    assert note in text
+    assert all(paragraph in text for paragraph in PARAGRAPHS[6:])
