@@ -31,7 +31,6 @@ _KIND_TAGS = {
 _KINDS: dict[object, int] = {tag: kind for kind, tags in _KIND_TAGS.items() for tag in tags.split()}
 _DISPLAY_NONE = re.compile(r"display\s*:\s*none", re.IGNORECASE)
 
-# What a box says it is, by class, id or tag. Such boxes go only where they hold little enough.
 # What a box says it is: a word of its class or id, its tag, its ARIA role.
 _WORD = re.compile("[A-Z]?[a-z]+")
 _HINT_WORDS = {

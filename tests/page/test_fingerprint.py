@@ -147,7 +147,7 @@ def test_any_bytes_give_a_fingerprint_or_a_page_error(data: bytes) -> None:
 
 
 def first_paragraph(root: object) -> str:
-    return root.findtext(".//p")  # type: ignore[attr-defined, no-any-return]
+    return root.findtext(".//p")  # type: ignore[attr-defined, no-any-return]  # a user need not type it
 
 
 def broken(root: object) -> str:

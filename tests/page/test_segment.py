@@ -1,6 +1,6 @@
 import random
 
-import jieba  # type: ignore[import-untyped]
+import jieba  # type: ignore[import-untyped]  # it has no type hints
 import pytest
 import rjieba
 from hypothesis import given
