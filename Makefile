@@ -41,5 +41,5 @@ clean:  ## remove the environment and what crawls and tests left
 	@touch $@
 
 .venv/dev: .venv/crawl
-	$(BIN)/pip install --quiet --editable '.[fast]' --group dev
+	$(BIN)/pip install --quiet --editable '.[fast,opencc]' --group dev
 	@touch $@

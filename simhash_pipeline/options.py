@@ -7,96 +7,54 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import functools
+import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar
 
 from simhash_pipeline.errors import OptionsError
+from simhash_pipeline.presets import PRESETS
+from simhash_pipeline.rules import (
+    FLAG,
+    NGRAMS,
+    SHARE,
+    TEXT,
+    Rule,
+    one_of,
+    one_of_or_path,
+    or_none,
+    whole,
+    words,
+)
 
 PREFIX = "SIMHASH_"
+T = TypeVar("T")
 # One more whenever the same page and options give another fingerprint; stamped into every store.
 FINGERPRINT_VERSION = 1
 
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """What a value must be, in words; `read` returns it or raises ValueError."""
-
-    text: str
-    read: Callable[[Any], Any]
-
-
-def _flag(value: Any) -> bool:
-    words = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
-    if str(value).lower() not in words:
-        raise ValueError
-    return words[str(value).lower()]
-
-
-def _int(value: Any) -> int:
-    if isinstance(value, (bool, float)):
-        raise ValueError
-    return int(value)
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise ValueError
-    return value
-
-
-FLAG = Rule("True or False", _flag)
-
-
-def _whole(low: int, high: int, unit: str) -> Rule:
-    def read(value: Any) -> int:
-        number = _int(value)
-        if not low <= number <= high:
-            raise ValueError
-        return number
-
-    return Rule(f"a whole number of {unit} from {low} to {high}", read)
-
-
-def _share(value: Any) -> float:
-    if isinstance(value, bool) or not 0 < float(value) <= 1:
-        raise ValueError
-    return float(value)
-
-
-def _one_of(*values: Any) -> Rule:
-    names = {str(value): value for value in values}
-
-    def read(value: Any) -> Any:
-        if isinstance(value, bool) or str(value) not in names:
-            raise ValueError
-        return names[str(value)]
-
-    return Rule("one of " + ", ".join(names), read)
-
-
-def _words(text: str) -> Rule:
-    def read(value: Any) -> str:
-        if _text(value) == "":
-            raise ValueError
-        return _text(value)
-
-    return Rule(text, read)
-
-
-def _ngrams(value: Any) -> tuple[int, ...]:
-    sizes = json.loads(f"[{value.strip('()[], ')}]") if isinstance(value, str) else list(value)
-    if not sizes or any(_int(size) != size or not 1 <= size <= 8 for size in sizes):
-        raise ValueError
-    return tuple(sorted(set(sizes)))
-
-
-def _or_none(rule: Rule) -> Rule:
-    def read(value: Any) -> Any:
-        return None if value is None or str(value).lower() == "none" else rule.read(value)
-
-    return Rule(f"{rule.text}, or None", read)
+SEGMENTERS = (
+    "words",
+    "jieba",
+    "jieba-search",
+    "jieba-full",
+    "cjk-characters",
+    "characters",
+    "spaces",
+    "ascii-words",
+)
+WEIGHTS = ("tf", "log-tf", "uniform", "jieba-tfidf", "textrank", "line-tfidf", "table")
+KEYWORD_WEIGHTS = ("jieba-tfidf", "textrank")  # they know words, no longer n-grams
+HASH_BITS = {
+    "murmur3": (32, 64, 128),
+    "murmur2": (32, 64),
+    "fnv1": (32, 64, 128),
+    "fnv1a": (32, 64, 128),
+    "jenkins": (32, 64),
+    "java": (32,),
+}
 
 
 def _option(default: Any, rule: Rule, meaning: str, *, makes: bool = False) -> Any:
@@ -105,10 +63,25 @@ def _option(default: Any, rule: Rule, meaning: str, *, makes: bool = False) -> A
     return dataclasses.field(default=default, metadata=metadata)
 
 
-_FIELD = _words("the name of an item field")
-_BITS_0_8 = _whole(0, 8, "bits")
+_PATH = words("the path of a file")
+_FIELD = words("the name of an item field")
+_BITS_0_8 = whole(0, 8, "bits")
 
 
+def _filled_from_preset(options: type[T]) -> type[T]:
+    """The class with a preset's values for the arguments that aren't given."""
+    init = options.__init__
+
+    @functools.wraps(init)
+    def filled(self: T, **given: Any) -> None:
+        preset = PRESETS.get(str(given.get("preset")), {})
+        init(self, **{**preset, **given})
+
+    options.__init__ = filled  # type: ignore[assignment]  # the signature stays
+    return options
+
+
+@_filled_from_preset
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
     """How pages are fingerprinted and judged; OptionsError names every fault at once.
@@ -119,7 +92,7 @@ class Options:
     enabled: bool = _option(True, FLAG, "False takes the pipeline out")
     match: str = _option(
         "content",
-        _one_of("content", "structure", "both", "either"),
+        one_of("content", "structure", "both", "either"),
         "what must be near: `content`, `structure`, `both` (of one stored page) or `either`",
     )
     content_distance: int = _option(
@@ -130,38 +103,38 @@ class Options:
     )
     verify_distance: int | None = _option(
         18,
-        _or_none(_whole(0, 128, "bits")),
+        or_none(whole(0, 128, "bits")),
         "a content neighbour counts only if the sketches are within this many of 128 bits; "
         "None: no second look",
     )
     min_tokens: int = _option(
         50,
-        _whole(1, 10_000, "tokens"),
+        whole(1, 10_000, "tokens"),
         "a page with fewer is thin: dropped only when title and text are a stored page's",
     )
     store: str = _option(
         "auto",
-        _words("a store URL (memory:, sqlite:///path) or auto"),
+        words("a store URL (memory:, sqlite:///path) or auto"),
         "`auto`: an SQLite file per spider in Scrapy's data directory; or `memory:`, `sqlite:///path`",
     )
-    namespace: str = _option("", Rule("a text", _text), "pages of other namespaces are never twins")
+    namespace: str = _option("", TEXT, "pages of other namespaces are never twins")
     scope: str = _option(
-        "all", _one_of("all", "site"), "`site`: a twin must have the same registered domain"
+        "all", one_of("all", "site"), "`site`: a twin must have the same registered domain"
     )
     expire_after_secs: int | None = _option(
         None,
-        _or_none(_whole(1, 10**10, "seconds")),
+        or_none(whole(1, 10**10, "seconds")),
         "pages not seen for so long are forgotten when the store opens",
     )
     unchanged: str = _option(
         "keep",
-        _one_of("keep", "drop"),
+        one_of("keep", "drop"),
         "what to do with a URL seen again whose content has not moved",
     )
     dry_run: bool = _option(False, FLAG, "judge and log, drop nothing")
     drop_log: str | None = _option(
         "auto",
-        _or_none(_words("a path or auto")),
+        or_none(words("a path or auto")),
         "path of the JSON Lines drop log; `auto`: in Scrapy's data directory; None: none",
     )
     html_field: str = _option("html", _FIELD, "item field with the page, bytes or str")
@@ -170,36 +143,91 @@ class Options:
         "charset", _FIELD, "item field with the charset of the HTTP header; may be absent"
     )
     text_field: str | None = _option(
-        None, _or_none(_FIELD), "declared item field that receives the main text"
+        None, or_none(_FIELD), "declared item field that receives the main text"
     )
     fingerprint_field: str | None = _option(
         None,
-        _or_none(_FIELD),
+        or_none(_FIELD),
         "declared item field that receives the content fingerprint, 16 hex digits",
+    )
+    preset: str | None = _option(
+        None,
+        or_none(one_of(*PRESETS)),
+        "published fingerprints: values for the options below that aren't set themselves",
     )
     extractor: str = _option(
         "builtin",
-        _words("builtin or the dotted path of a callable: tree -> text"),
+        one_of_or_path("builtin", call="tree -> text"),
         "what finds the main text: `builtin`, or the dotted path of a callable: tree -> text",
+        makes=True,
+    )
+    segmenter: str = _option(
+        "words",
+        one_of_or_path(*SEGMENTERS, call="text -> tokens"),
+        "what cuts text into tokens, see below; or the dotted path of a callable: text -> tokens",
+        makes=True,
+    )
+    to_simplified: bool = _option(
+        False,
+        FLAG,
+        "read traditional Chinese characters as simplified ones (needs the extra `opencc`)",
         makes=True,
     )
     ngrams: tuple[int, ...] = _option(
         (1, 2),
-        Rule("sizes from 1 to 8, such as (1, 2)", _ngrams),
-        "n-gram sizes of the content features",
+        NGRAMS,
+        "sizes of the n-grams of tokens that are the content features",
         makes=True,
     )
-    bits: int = _option(64, _one_of(32, 64, 128), "width of both fingerprints", makes=True)
+    weights: str = _option(
+        "tf",
+        one_of_or_path(*WEIGHTS, call="counts -> weights"),
+        "what a feature counts, see below; or the dotted path of a callable: counts -> weights",
+        makes=True,
+    )
+    weights_table: str | None = _option(
+        None,
+        or_none(_PATH),
+        "with `table`: file of features and weights, as `scrapy simhash learn` writes it",
+        makes=True,
+    )
+    stop_words: str | None = _option(
+        None,
+        or_none(_PATH),
+        "with `jieba-tfidf` and `textrank`: file of words to leave out, one a line; None: jieba's",
+        makes=True,
+    )
+    top_n: int | None = _option(
+        None,
+        or_none(whole(1, 10**6, "features")),
+        "only so many of the heaviest features count; None: all",
+        makes=True,
+    )
+    hash: str = _option(
+        "murmur3",
+        one_of_or_path(*HASH_BITS, call="bytes -> int"),
+        "hash of the content features: `murmur3`, `murmur2`, `fnv1`, `fnv1a`, `jenkins`, `java`; "
+        "or the dotted path of a callable: bytes -> int",
+        makes=True,
+    )
+    bits: int = _option(64, one_of(32, 64, 128), "width of both fingerprints", makes=True)
+    set_when: str = _option(
+        ">0",
+        one_of(">0", ">=0", ">1"),
+        "a bit of the content fingerprint is set when its votes sum to this",
+        makes=True,
+    )
     structure_features: str = _option(
         "halvings",
-        _one_of("halvings", "tag"),
-        "what the structure fingerprint hears: `halvings`, or `tag` with a `DECAY` per level",
+        one_of("halvings", "class", "tag"),
+        "what the structure fingerprint hears: `halvings`, or `tag` or `class` with `DECAY`",
         makes=True,
     )
     decay: float = _option(
         0.45,
-        Rule("a number above 0, at most 1", _share),
-        "with `tag`: weight of an element against its parent's, above 0, at most 1",
+        SHARE,
+        "with `tag` or `class`: weight of an element against its parent's, above 0, at most 1; "
+        "`class` is best at .6",
         makes=True,
     )
 
@@ -211,8 +239,23 @@ class Options:
                 object.__setattr__(self, field.name, rule.read(value))
             except (TypeError, ValueError):
                 faults.append(f"{PREFIX}{field.name.upper()} is {value!r}; it must be {rule.text}")
-        if faults:
+        if faults or (faults := list(self._disagreements())):
             raise OptionsError(faults)
+
+    def _disagreements(self) -> Iterator[str]:
+        """Options that are right by themselves and not together."""
+        widths = HASH_BITS.get(self.hash, (self.bits,))
+        if self.bits not in widths:
+            rule = " or ".join(map(str, widths))
+            yield f"SIMHASH_BITS is {self.bits}; with SIMHASH_HASH {self.hash} it must be {rule}"
+        if self.weights in KEYWORD_WEIGHTS and self.ngrams != (1,):
+            rule = f"with SIMHASH_WEIGHTS {self.weights} it must be (1,)"
+            yield f"SIMHASH_NGRAMS is {self.ngrams}; {rule}"
+        if self.weights == "table" and self.weights_table is None:
+            yield "SIMHASH_WEIGHTS_TABLE is None; with SIMHASH_WEIGHTS table it must be a file"
+        if self.weights != "table" and self.weights_table is not None:
+            rule = "with SIMHASH_WEIGHTS_TABLE it must be table"
+            yield f"SIMHASH_WEIGHTS is {self.weights!r}; {rule}"
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Options:
@@ -233,11 +276,29 @@ class Options:
         return options
 
     def stamp(self) -> dict[str, Any]:
-        """The options that make fingerprints comparable, as JSON values; stores refuse others."""
+        """The options that make fingerprints comparable, as JSON values; stores refuse others.
+
+        A file stands there by its content, wherever it lies; OptionsError when it can't be read.
+        """
         made = {
             f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.metadata["makes"]
         }
+        for name in ("weights_table", "stop_words"):
+            if made[name] is not None:
+                made[name] = _digest(name, made[name])
         return {"fingerprint_version": FINGERPRINT_VERSION, **json.loads(json.dumps(made))}
+
+
+def _digest(name: str, path: str) -> str:
+    try:
+        return hashlib.sha256(Path(path).read_bytes()).hexdigest()[:16]
+    except OSError as error:
+        raise OptionsError([unreadable(name, path, error)]) from error
+
+
+def unreadable(option: str, path: str, error: Exception) -> str:
+    """The fault of an option whose file can't be read."""
+    return f"{PREFIX}{option.upper()} is {path!r}; it can't be read: {error}"
 
 
 def _unknown(name: str, known: list[str]) -> str:

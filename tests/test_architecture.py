@@ -11,7 +11,9 @@ PACKAGE = Path(simhash_pipeline.__file__).parent
 # Each room, and the rooms it may import from besides itself.
 ROOMS = {
     "errors": set(),
-    "options": {"errors"},
+    "rules": set(),
+    "presets": set(),
+    "options": {"errors", "rules", "presets"},
     "page": {"errors", "options"},
     "index": {"errors", "options"},
     "judge": {"errors", "options", "page", "index"},

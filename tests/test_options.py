@@ -59,6 +59,13 @@ def test_strings_from_a_command_line_are_read(name: str, text: str, value: Any) 
         ("html_field", 3),
         ("store", ""),
         ("scope", "page"),
+        ("preset", "mfondue"),
+        ("segmenter", "word"),
+        ("weights", "tf idf"),
+        ("hash", "md5"),
+        ("top_n", 0),
+        ("set_when", ">2"),
+        ("extractor", "trafilatura"),
         ("expire_after_secs", 0),
     ],
 )
@@ -89,3 +96,50 @@ def test_settings_of_others_are_left_alone() -> None:
 def test_the_stamp_holds_what_makes_fingerprints_and_nothing_else() -> None:
     assert Options().stamp() == Options(content_distance=6, min_tokens=9, store="memory:").stamp()
     assert Options().stamp() != Options(ngrams=(3,)).stamp()
+
+
+@pytest.mark.parametrize(
+    ("given", "fault"),
+    [
+        ({"hash": "java"}, "SIMHASH_BITS is 64; with SIMHASH_HASH java it must be 32"),
+        (
+            {"hash": "jenkins", "bits": 128},
+            "SIMHASH_BITS is 128; with SIMHASH_HASH jenkins it must be 32 or 64",
+        ),
+        (
+            {"weights": "textrank"},
+            "SIMHASH_NGRAMS is (1, 2); with SIMHASH_WEIGHTS textrank it must be (1,)",
+        ),
+        (
+            {"weights": "table"},
+            "SIMHASH_WEIGHTS_TABLE is None; with SIMHASH_WEIGHTS table it must be a file",
+        ),
+        (
+            {"weights_table": "idf.tsv"},
+            "SIMHASH_WEIGHTS is 'tf'; with SIMHASH_WEIGHTS_TABLE it must be table",
+        ),
+    ],
+)
+def test_options_that_do_not_go_together_are_named(given: dict[str, Any], fault: str) -> None:
+    with pytest.raises(OptionsError) as caught:
+        Options(**given)
+    assert caught.value.faults == [fault]
+
+
+def test_what_is_set_goes_before_the_preset_even_when_it_is_the_default() -> None:
+    assert Options(preset="jiebar").top_n == 5
+    assert Options(preset="jiebar", top_n=None).top_n is None
+    assert Options(preset="mfonda", hash="murmur3").hash == "murmur3"
+    settings = {"SIMHASH_PRESET": "jiebar", "SIMHASH_TOP_N": "2"}
+    assert Options.from_settings(settings) == Options(preset="jiebar", top_n=2)
+
+
+def test_a_preset_is_stamped_by_what_it_sets() -> None:
+    spelt_out = Options(structure_features="tag", decay=0.45)
+    assert Options(preset="dom-decay").stamp() == spelt_out.stamp()
+    assert Options(preset="mfonda").stamp() != Options(preset="java32").stamp()
+
+
+def test_a_copy_with_another_value_keeps_the_rest_of_the_preset() -> None:
+    copy = dataclasses.replace(Options(preset="mfonda"), content_distance=5)
+    assert copy == Options(preset="mfonda", content_distance=5)

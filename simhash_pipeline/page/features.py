@@ -1,7 +1,8 @@
-"""Tokens in, weighted content features out; tree in, weighted structure features out."""
+"""Tokens in, counted content features out; tree in, weighted structure features out."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate, repeat
@@ -9,18 +10,22 @@ from operator import mul
 
 from lxml.etree import _Element
 
+_DIGITS = re.compile(r"\d+")
 
-def content_features(tokens: Sequence[str], ngrams: Sequence[int]) -> Mapping[str, int]:
-    """How often each n-gram of tokens, joined by a space, occurs."""
+
+def counted_ngrams(
+    tokens: Sequence[str], sizes: Sequence[int], joiner: str = " "
+) -> Mapping[str, int]:
+    """How often each n-gram of tokens occurs."""
     counts: Counter[str] = Counter()
-    for size in ngrams:
-        counts.update(shingles(tokens, size))
+    for size in sizes:
+        counts.update(shingles(tokens, size, joiner))
     return counts
 
 
-def shingles(tokens: Sequence[str], size: int) -> Iterator[str]:
-    """Every run of `size` neighbouring tokens, joined by a space, in reading order."""
-    return map(" ".join, zip(*(tokens[i:] for i in range(size)), strict=False))
+def shingles(tokens: Sequence[str], size: int, joiner: str = " ") -> Iterator[str]:
+    """Every run of `size` neighbouring tokens, joined, in reading order."""
+    return map(joiner.join, zip(*(tokens[i:] for i in range(size)), strict=False))
 
 
 def tag_features(root: _Element, decay: float) -> Mapping[str, float]:
@@ -28,7 +33,7 @@ def tag_features(root: _Element, decay: float) -> Mapping[str, float]:
 
     DOM-tree decay as published: what stands high in the tree shapes the template.
     """
-    levels = Counter(_tags_with_depth(root))
+    levels = Counter((element.tag, depth) for element, depth in _with_depth(root))
     powers = _powers(decay, max(depth for _, depth in levels))
     weights: dict[str, float] = {}
     for (tag, depth), count in sorted(levels.items()):
@@ -36,11 +41,25 @@ def tag_features(root: _Element, decay: float) -> Mapping[str, float]:
     return weights
 
 
-def _tags_with_depth(root: _Element) -> Iterator[tuple[str, int]]:
+def class_features(root: _Element, decay: float) -> Mapping[str, float]:
+    """Each tag with its set of classes, digits as 0, by `decay` to the power of its least depth.
+
+    Repeated rows don't count, so that a template's lists may grow.
+    """
+    depths: dict[str, int] = {}
+    for element, depth in _with_depth(root):
+        names = sorted(set(_DIGITS.sub("0", element.get("class", "")).split()))
+        label = ".".join([element.tag, *names])
+        depths[label] = min(depth, depths.get(label, depth))
+    powers = _powers(decay, max(depths.values()))
+    return {label: powers[depth] for label, depth in depths.items()}
+
+
+def _with_depth(root: _Element) -> Iterator[tuple[_Element, int]]:
     stack = [(root, 0)]
     while stack:
         element, depth = stack.pop()
-        yield element.tag, depth
+        yield element, depth
         stack.extend((child, depth + 1) for child in element)
 
 

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import hashlib
-import pkgutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 from lxml.etree import _Element
 
-from simhash_pipeline.errors import OptionsError, PageError
 from simhash_pipeline.options import Options
-from simhash_pipeline.page import boilerplate
-from simhash_pipeline.page.features import content_features, shingles, tag_features
-from simhash_pipeline.page.hashing import murmur3
+from simhash_pipeline.page.boilerplate import main_text, title
+from simhash_pipeline.page.custom import custom
+from simhash_pipeline.page.features import class_features, counted_ngrams, shingles, tag_features
+from simhash_pipeline.page.hashing import hash_rows, murmur3
 from simhash_pipeline.page.parse import parse
-from simhash_pipeline.page.segment import tokens
+from simhash_pipeline.page.segment import segmenter
 from simhash_pipeline.page.simhash import simhash
 from simhash_pipeline.page.structure import structure_fingerprint
+from simhash_pipeline.page.weights import heaviest, weighing
 
 _MIN_ELEMENTS = 10  # a tree with fewer is no template to speak of
 _SKETCH_SHINGLE_TOKENS = 3
@@ -48,11 +48,15 @@ class PageFingerprint:
 
 
 class Fingerprinter:
-    """Makes fingerprints by one set of options; OptionsError when the extractor can't be loaded."""
+    """Makes fingerprints by one set of options; OptionsError when what they name can't be had."""
 
     def __init__(self, options: Options | None = None) -> None:
-        self._options = options or Options()
-        self._main_text = _extractor(self._options.extractor)
+        self._options = options = options or Options()
+        built_in = options.extractor == "builtin"
+        self._main_text = main_text if built_in else custom("extractor", options.extractor, str)
+        self._segment = segmenter(options.segmenter, to_simplified=options.to_simplified)
+        self._weigh = weighing(options, lambda text: self._count(self._segment(text)))
+        self._hash = hash_rows(options.hash, options.bits)
 
     def fingerprint(
         self, html: bytes | str, url: str | None = None, charset: str | None = None
@@ -63,33 +67,51 @@ class Fingerprinter:
         """
         root = parse(html, charset)
         text = self._main_text(root)
-        words = tokens(text)
-        thin = len(words) < self._options.min_tokens
+        tokens = self._segment(text)
+        thin = len(tokens) < self._options.min_tokens
         return PageFingerprint(
-            content=None if thin else self._content(words),
+            content=None if thin else self._content(text, tokens),
             structure=self._structure(root),
-            sketch=None if thin else _sketch(words),
+            sketch=None if thin else _sketch(tokens),
             text=text,
-            title=boilerplate.title(root),
-            tokens=len(words),
+            title=title(root),
+            tokens=len(tokens),
             url=url,
         )
 
     def content_fingerprint(self, text: str) -> int | None:
         """The content fingerprint of plain text, however short; None when it holds no token."""
-        return self._content(tokens(text))
+        return self._content(text, self._segment(text))
 
-    def _content(self, words: Sequence[str]) -> int | None:
-        return self._simhash(content_features(words, self._options.ngrams))
+    def content_features(self, text: str) -> Mapping[str, float]:
+        """What the content fingerprint of plain text hears: each feature and its weight."""
+        return self._features(text, self._segment(text))
+
+    def feature_counts(self, text: str) -> Mapping[str, int]:
+        """How often each n-gram of plain text occurs, before weights."""
+        return self._count(self._segment(text))
+
+    def _content(self, text: str, tokens: Sequence[str]) -> int | None:
+        features = self._features(text, tokens)
+        weights = np.fromiter(features.values(), np.float64, len(features))
+        return simhash(self._hash(features), weights, self._options.set_when)
+
+    def _features(self, text: str, tokens: Sequence[str]) -> Mapping[str, float]:
+        weights = self._weigh(text, tokens, self._count(tokens))
+        return weights if self._options.top_n is None else heaviest(weights, self._options.top_n)
+
+    def _count(self, tokens: Sequence[str]) -> Mapping[str, int]:
+        joiner = "" if self._options.segmenter == "characters" else " "
+        return counted_ngrams(tokens, self._options.ngrams, joiner)
 
     def _structure(self, root: _Element) -> int | None:
+        """By murmur3 whatever hashes the content: String.hashCode hardly tells tags apart."""
         if self._options.structure_features == "halvings":
             return structure_fingerprint(root, partial(murmur3, bits=self._options.bits))
         if sum(1 for _ in zip(range(_MIN_ELEMENTS), root.iter(), strict=False)) < _MIN_ELEMENTS:
             return None
-        return self._simhash(tag_features(root, self._options.decay))
-
-    def _simhash(self, features: Mapping[str, float]) -> int | None:
+        by_tag = self._options.structure_features == "tag"
+        features = (tag_features if by_tag else class_features)(root, self._options.decay)
         weights = np.fromiter(features.values(), np.float64, len(features))
         return simhash(murmur3(features, self._options.bits), weights)
 
@@ -99,33 +121,6 @@ def content_fingerprint(text: str, options: Options | None = None) -> int | None
     return Fingerprinter(options).content_fingerprint(text)
 
 
-def _sketch(words: Sequence[str]) -> int | None:
-    features = set(shingles(words, _SKETCH_SHINGLE_TOKENS))
+def _sketch(tokens: Sequence[str]) -> int | None:
+    features = set(shingles(tokens, _SKETCH_SHINGLE_TOKENS))
     return simhash(murmur3(features, _SKETCH_BITS), np.ones(len(features)))
-
-
-def _extractor(name: str) -> Callable[[_Element], str]:
-    if name == "builtin":
-        return boilerplate.main_text
-    try:
-        found = pkgutil.resolve_name(name)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise OptionsError(
-            [f"SIMHASH_EXTRACTOR is {name!r}; it can't be loaded: {error}"]
-        ) from error
-    return _guarded(found, name)
-
-
-def _guarded(extract: Callable[[_Element], str], name: str) -> Callable[[_Element], str]:
-    """The user's extractor with its failures told as the page's, so that the item is kept."""
-
-    def main_text(root: _Element) -> str:
-        try:
-            text = extract(root)
-        except Exception as error:  # whatever code from outside may raise
-            raise PageError("extractor", f"{name} failed: {error!r}") from error
-        if not isinstance(text, str):
-            raise PageError("extractor", f"{name} returned {type(text).__name__}, not str")
-        return text
-
-    return main_text

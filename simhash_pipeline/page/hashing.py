@@ -1,20 +1,147 @@
-"""Features in, hash values out, as rows of little-endian bytes."""
+"""Features in, hash values out, as rows of little-endian bytes: bit i is bit i % 8 of byte i // 8.
+
+murmur3 is the default and the only fast one. The others are what published fingerprints were made
+with, each to the letter of its source; no maintained library has them all.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 import mmh3
 import numpy as np
 from numpy.typing import NDArray
 
+from simhash_pipeline.page.custom import custom
+
+HashRows = Callable[[Iterable[str]], NDArray[np.uint8]]
+
+_FNV_PRIME = {32: 2**24 + 0x193, 64: 2**40 + 0x1B3, 128: 2**88 + 0x13B}
+_FNV_BASIS = {
+    32: 0x811C9DC5,
+    64: 0xCBF29CE484222325,
+    128: 0x6C62272E07BB014262B821756295C58D,
+}
+_MURMUR2_FACTOR = 0xC6A4A7935BD1E995
+
+
+def hash_rows(name: str, bits: int) -> HashRows:
+    """The hash of that name, or of that dotted path (bytes -> int), as rows of `bits` bits."""
+    if name == "murmur3":
+        return lambda features: murmur3(features, bits)
+    function = _published(bits).get(name) or custom("hash", name, int)
+    return lambda features: _rows(map(function, _encoded(features)), bits)
+
 
 def murmur3(features: Iterable[str], bits: int) -> NDArray[np.uint8]:
     """MurmurHash3 x64 128 of each feature's UTF-8, seed 0, its first `bits` bits (32, 64 or 128).
 
-    Shape (features, bits / 8); bit i of a hash value is bit i % 8 of byte i // 8. The first 64
-    bits are the number that `mmh3.hash64(feature, signed=False)[0]` gives.
+    Shape (features, bits / 8). The first 64 bits are the number that
+    `mmh3.hash64(feature, signed=False)[0]` gives.
     """
-    digest = mmh3.mmh3_x64_128_digest
-    joined = b"".join([digest(feature.encode("utf-8", "replace")) for feature in features])
+    joined = b"".join(map(mmh3.mmh3_x64_128_digest, _encoded(features)))
     return np.frombuffer(joined, np.uint8).reshape(-1, 16)[:, : bits // 8]
+
+
+def _encoded(features: Iterable[str]) -> Iterator[bytes]:
+    return (feature.encode("utf-8", "replace") for feature in features)
+
+
+def _rows(values: Iterable[int], bits: int) -> NDArray[np.uint8]:
+    mask = 2**bits - 1
+    joined = b"".join((value & mask).to_bytes(bits // 8, "little") for value in values)
+    return np.frombuffer(joined, np.uint8).reshape(-1, bits // 8)
+
+
+def _published(bits: int) -> dict[str, Callable[[bytes], int]]:
+    return {
+        "murmur2": murmur2,
+        "fnv1": lambda data: fnv1(data, bits),
+        "fnv1a": lambda data: fnv1a(data, bits),
+        "jenkins": jenkins,
+        "java": java,
+    }
+
+
+def fnv1(data: bytes, bits: int) -> int:
+    """FNV-1 of 32, 64 or 128 bits (Fowler, Noll, Vo; RFC 9923): multiply, then xor."""
+    prime, mask, value = _FNV_PRIME[bits], 2**bits - 1, _FNV_BASIS[bits]
+    for byte in data:
+        value = value * prime & mask ^ byte
+    return value
+
+
+def fnv1a(data: bytes, bits: int) -> int:
+    """FNV-1a of 32, 64 or 128 bits: xor, then multiply."""
+    prime, mask, value = _FNV_PRIME[bits], 2**bits - 1, _FNV_BASIS[bits]
+    for byte in data:
+        value = (value ^ byte) * prime & mask
+    return value
+
+
+def java(data: bytes) -> int:
+    """`String.hashCode` of the UTF-8 text: 32 bits, over its UTF-16 code units."""
+    units = np.frombuffer(data.decode("utf-8").encode("utf-16-le"), "<u2").tolist()
+    value = 0
+    for unit in units:
+        value = value * 31 + unit & 0xFFFFFFFF
+    return value
+
+
+def murmur2(data: bytes) -> int:
+    """MurmurHash2 64A, seed 0, with the tail's bytes signed, as simhash-java has it.
+
+    For ASCII and for lengths that 8 divides it is Appleby's function.
+    """
+    mask = 2**64 - 1
+    whole = len(data) - len(data) % 8
+    value = len(data) * _MURMUR2_FACTOR & mask
+    for start in range(0, whole, 8):
+        word = int.from_bytes(data[start : start + 8], "little") * _MURMUR2_FACTOR & mask
+        word = (word ^ word >> 47) * _MURMUR2_FACTOR & mask
+        value = (value ^ word) * _MURMUR2_FACTOR & mask
+    for place, byte in reversed(list(enumerate(data[whole:]))):
+        value ^= (byte if byte < 128 else byte - 256) << 8 * place & mask
+    if len(data) > whole:
+        value = value * _MURMUR2_FACTOR & mask
+    value = (value ^ value >> 47) * _MURMUR2_FACTOR & mask
+    return value ^ value >> 47
+
+
+def jenkins(data: bytes) -> int:
+    """Jenkins' lookup3 `hashlittle2`, both seeds 0, as primary << 32 | secondary."""
+    a = b = c = 0xDEADBEEF + len(data) & 0xFFFFFFFF
+    if not data:
+        return c << 32 | b
+    last = (len(data) - 1) // 12 * 12
+    for start in range(0, last, 12):
+        x, y, z = _three_words(data[start : start + 12])
+        a, b, c = _mix(a + x, b + y, c + z)
+    x, y, z = _three_words(data[last:])
+    a, b, c = a + x & 0xFFFFFFFF, b + y & 0xFFFFFFFF, c + z & 0xFFFFFFFF
+    c = (c ^ b) - _rotated(b, 14) & 0xFFFFFFFF
+    a = (a ^ c) - _rotated(c, 11) & 0xFFFFFFFF
+    b = (b ^ a) - _rotated(a, 25) & 0xFFFFFFFF
+    c = (c ^ b) - _rotated(b, 16) & 0xFFFFFFFF
+    a = (a ^ c) - _rotated(c, 4) & 0xFFFFFFFF
+    b = (b ^ a) - _rotated(a, 14) & 0xFFFFFFFF
+    c = (c ^ b) - _rotated(b, 24) & 0xFFFFFFFF
+    return c << 32 | b
+
+
+def _three_words(data: bytes) -> tuple[int, int, int]:
+    value = int.from_bytes(data, "little")
+    return value & 0xFFFFFFFF, value >> 32 & 0xFFFFFFFF, value >> 64
+
+
+def _mix(a: int, b: int, c: int) -> tuple[int, int, int]:
+    a, b, c = a & 0xFFFFFFFF, b & 0xFFFFFFFF, c & 0xFFFFFFFF
+    for places in (4, 6, 8, 16, 19, 4):
+        a = (a - c & 0xFFFFFFFF) ^ _rotated(c, places)
+        c = c + b & 0xFFFFFFFF
+        a, b, c = b, c, a
+    return a, b, c
+
+
+def _rotated(word: int, places: int) -> int:
+    return (word << places | word >> 32 - places) & 0xFFFFFFFF

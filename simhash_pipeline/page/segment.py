@@ -1,4 +1,8 @@
-"""Text in, tokens out: words by Unicode's letters, numbers and marks; Han runs cut by jieba."""
+"""Text in, tokens out.
+
+The default, `words`: lower-case words by Unicode's letters, numbers and marks, with Han runs cut by
+jieba.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,12 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
+from typing import Any
+
+from simhash_pipeline.errors import OptionsError
+from simhash_pipeline.page.custom import custom
+
+Segment = Callable[[str], list[str]]
 
 # The block of jieba's dictionary: given nothing but these, jieba and rjieba cut alike.
 _HAN = "\u4e00-\u9fd5"
@@ -16,6 +26,7 @@ _UNSPACED = (
     "\u0e00-\u109f\u1780-\u17ff\u2e80-\u30ff\u3100-\u312f\u31a0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uf900-\ufaff\uff66-\uff9f\U0001b000-\U0001b16f\U00020000-\U0003ffff"
 )
+_HAN_RANGES = ((0x3400, 0x4DC0), (0x4E00, 0xA000), (0xF900, 0xFB00), (0x20000, 0x32000))
 # Marks that belong to the word they stand in, which `\w` leaves out: accents, Hebrew and Arabic
 # points, and the blocks of India's scripts but for their full stops.
 _MARKS = (
@@ -26,11 +37,48 @@ _WORD = rf"[^\W{_UNSPACED}]"
 _TOKEN = re.compile(rf"{_WORD}+(?:[{_MARKS}]+{_WORD}*)*|[{_HAN}]+|(?:(?=\w)[{_UNSPACED}])")
 
 
-def tokens(text: str) -> list[str]:
+_CJK_CHARACTER = re.compile(rf"{_WORD}+(?:[{_MARKS}]+{_WORD}*)*|(?:(?=\w)[{_UNSPACED}])")
+_ASCII_WORD = re.compile(r"[\w']+(?:://[\w./]+)?", re.ASCII)
+
+
+def segmenter(name: str, *, to_simplified: bool = False) -> Segment:
+    """The segmentation of that name, or of that dotted path (str -> list of str)."""
+    known: dict[str, Callable[[], Segment]] = {
+        "words": lambda: words,
+        "jieba": lambda: _jieba_words("lcut"),
+        "jieba-search": lambda: _jieba_words("lcut_for_search"),
+        "jieba-full": lambda: _jieba_words("lcut", cut_all=True),
+        "cjk-characters": lambda: cjk_characters,
+        "characters": lambda: list,
+        "spaces": lambda: _between_spaces,
+        "ascii-words": lambda: lambda text: _ASCII_WORD.findall(text.lower()),
+    }
+    segment = known[name]() if name in known else custom("segmenter", name, list)
+    if not to_simplified:
+        return segment
+    table = simplified()
+    return lambda text: segment(text.translate(table))
+
+
+def words(text: str) -> list[str]:
     """Lower-case words of the NFKC text in reading order, without punctuation."""
-    found = _TOKEN.findall(unicodedata.normalize("NFKC", text).lower())
+    found = _TOKEN.findall(_folded(text))
     runs = [token for token in found if _is_han(token)]
     return list(_with_runs_cut(found, _cut_han()(" ".join(runs)))) if runs else found
+
+
+def cjk_characters(text: str) -> list[str]:
+    """As `words`, but each Han character is a token."""
+    return _CJK_CHARACTER.findall(_folded(text))
+
+
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).lower()
+
+
+def _between_spaces(text: str) -> list[str]:
+    """As Java's `split(" ")`: empty strings at the end are dropped, others kept."""
+    return text.rstrip(" ").split(" ") if text.strip(" ") else []
 
 
 def _is_han(token: str) -> bool:
@@ -57,11 +105,43 @@ def _cut_han() -> Callable[[str], list[str]]:
     return cut
 
 
-def jieba_cutter() -> Callable[[str], list[str]]:
-    """jieba in its exact mode, by a tokenizer of its own."""
+def jieba_cutter() -> Segment:
+    """jieba in its exact mode."""
+    cut: Segment = _jieba().lcut
+    return cut
+
+
+@cache
+def _jieba() -> Any:
+    """A tokenizer of our own: words that the program adds to jieba's must not move fingerprints."""
     import jieba  # type: ignore[import-untyped]  # it has no type hints
 
     # jieba writes its loading to stderr by a handler of its own.
     jieba.setLogLevel(logging.WARNING)
-    # A tokenizer of its own: words that the program adds to jieba's must not move fingerprints.
-    return jieba.Tokenizer().lcut  # type: ignore[no-any-return]  # jieba has no type hints
+    return jieba.Tokenizer()
+
+
+def _jieba_words(method: str, **mode: bool) -> Segment:
+    """jieba alone on the text as it stands, case and all, without what has no letter or digit."""
+    cut = getattr(_jieba(), method)
+
+    def segment(text: str) -> list[str]:
+        return [word for word in cut(text, **mode) if any(map(str.isalnum, word))]
+
+    return segment
+
+
+@cache
+def simplified() -> dict[int, str]:
+    """OpenCC's simplified character for each traditional one.
+
+    A table of single characters: what OpenCC does by phrases besides is rare towards simplified.
+    """
+    try:
+        from opencc import OpenCC
+    except ImportError as error:
+        rule = "it needs OpenCC: pip install 'simhash-pipeline[opencc]'"
+        raise OptionsError([f"SIMHASH_TO_SIMPLIFIED is True; {rule}"]) from error
+    han = [chr(code) for first, end in _HAN_RANGES for code in range(first, end)]
+    simple = OpenCC("t2s").convert("\n".join(han)).split("\n")
+    return {ord(old): new for old, new in zip(han, simple, strict=True) if old != new}

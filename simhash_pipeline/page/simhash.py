@@ -12,28 +12,41 @@ _VOTE = 2.0**-20
 _CHUNK = 16_384
 
 
-def simhash(hashes: NDArray[np.uint8], weights: NDArray[np.float64]) -> int | None:
+def simhash(
+    hashes: NDArray[np.uint8], weights: NDArray[np.float64], set_when: str = ">0"
+) -> int | None:
     """Charikar's fingerprint (STOC 2002): bit i is set where over half the weight has bit i set.
 
     `hashes`: shape (features, bytes), little-endian; `weights`: >= 0, shape (features,), or
-    (features, bits) where a feature weighs differently on each bit.
-    An unsigned number of 8 * bytes bits; None without features.
+    (features, bits) where a feature weighs differently on each bit. `set_when`: which sums of
+    votes set a bit; published programs differ in it.
+    An unsigned number of 8 * bytes bits; None where nothing weighs anything.
 
         hash 1   weight 4    1  0  0  1  0  1     4 -4 -4  4 -4  4
         hash 2   weight 5    1  0  1  0  1  1     5 -5  5 -5  5  5
                              ----------------     ----------------
         fingerprint          1  0  1  0  1  1     9 -9  1 -1  1  9
     """
-    if not len(hashes):
+    if not (weights > _VOTE).any():
         return None
-    votes = np.rint(weights / _VOTE)
+    sums = votes(hashes, weights)
+    bits = {">0": sums > 0, ">=0": sums >= 0, ">1": sums > 1}[set_when]
+    return int.from_bytes(np.packbits(bits, bitorder="little").tobytes(), "little")
+
+
+def votes(hashes: NDArray[np.uint8], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The last row of the picture above: for each bit, bit 0 first, weight for less weight against.
+
+    Exact to 2**-20, whatever the order of the features.
+    """
+    counted = np.rint(weights / _VOTE)
     ayes = np.zeros(hashes.shape[1] * 8)
     for start in range(0, len(hashes), _CHUNK):
         bits = np.unpackbits(hashes[start : start + _CHUNK], axis=1, bitorder="little")
-        chunk = votes[start : start + _CHUNK]
+        chunk = counted[start : start + _CHUNK]
         ayes += chunk @ bits.astype(np.float64) if chunk.ndim == 1 else (chunk * bits).sum(axis=0)
-    majority = 2 * ayes > votes.sum(axis=0)
-    return int.from_bytes(np.packbits(majority, bitorder="little").tobytes(), "little")
+    sums: NDArray[np.float64] = (2 * ayes - counted.sum(axis=0)) * _VOTE
+    return sums
 
 
 def hamming_distance(a: int, b: int) -> int:

@@ -1,11 +1,11 @@
 import pytest
 
-from simhash_pipeline.page.features import content_features, shingles, tag_features
+from simhash_pipeline.page.features import class_features, counted_ngrams, shingles, tag_features
 from simhash_pipeline.page.parse import parse
 
 
 def test_content_features_are_counted_unigrams_and_bigrams() -> None:
-    assert content_features(["a", "b", "a", "b"], (1, 2)) == {
+    assert counted_ngrams(["a", "b", "a", "b"], (1, 2)) == {
         "a": 2,
         "b": 2,
         "a b": 2,
@@ -14,7 +14,7 @@ def test_content_features_are_counted_unigrams_and_bigrams() -> None:
 
 
 def test_a_text_shorter_than_the_n_gram_has_none() -> None:
-    assert content_features(["a", "b"], (3,)) == {}
+    assert counted_ngrams(["a", "b"], (3,)) == {}
     assert list(shingles(["a"], 2)) == []
 
 
@@ -37,3 +37,15 @@ def test_without_decay_structure_counts_tags() -> None:
 def test_a_deep_tree_neither_recurses_nor_underflows(depth: int) -> None:
     weights = tag_features(parse("<div>" * depth), 0.45)
     assert weights["div"] == pytest.approx(0.45**2 / 0.55)
+
+
+def test_class_features_weigh_each_set_of_classes_once_at_its_least_depth() -> None:
+    row = "<li class='row odd3'>a</li><li class='odd7 row'>b</li>"
+    root = parse(f"<html><body><ul>{row}</ul><div><ul>{row}</ul></div></body></html>")
+    assert class_features(root, 0.5) == {
+        "html": 1.0,
+        "body": 0.5,
+        "ul": 0.25,
+        "div": 0.25,
+        "li.odd0.row": 0.125,
+    }

@@ -1,13 +1,20 @@
 import random
+import sys
 
 import jieba  # type: ignore[import-untyped]  # it has no type hints
 import pytest
 import rjieba
 from hypothesis import given
 from hypothesis import strategies as st
+from opencc import OpenCC
 
+from crawler.demo_site.pages import all_pages
+from simhash_pipeline import Fingerprinter, PageFingerprint
+from simhash_pipeline.errors import OptionsError, PageError
+from simhash_pipeline.options import SEGMENTERS as SEGMENTER_NAMES
 from simhash_pipeline.page import segment
-from simhash_pipeline.page.segment import tokens
+from simhash_pipeline.page.segment import Segment, segmenter, simplified
+from simhash_pipeline.page.segment import words as tokens
 
 
 @pytest.mark.parametrize(
@@ -68,3 +75,78 @@ def test_any_text_gives_tokens_without_spaces(text: str) -> None:
 
 def test_a_lone_surrogate_is_no_word() -> None:
     assert tokens("before \ud800 after") == ["before", "after"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("words", "It's 3 Boats，回家吃饭", ["it", "s", "3", "boats", "回家", "吃饭"]),
+        ("jieba", "CEO回家，吃饭 3 次", ["CEO", "回家", "吃饭", "3", "次"]),
+        ("jieba-search", "清华大学", ["清华", "华大", "大学", "清华大学"]),
+        ("jieba-full", "清华大学", ["清华", "清华大学", "华大", "大学"]),
+        ("cjk-characters", "Boats，回家吃", ["boats", "回", "家", "吃"]),
+        ("characters", "Ab 回", ["A", "b", " ", "回"]),
+        ("spaces", " a  b, ", ["", "a", "", "b,"]),
+        ("spaces", "   ", []),
+        ("ascii-words", "It's HTTP://a.org/x, 回家", ["it's", "http://a.org/x"]),
+        ("shlex.split", "a 'b c'", ["a", "b c"]),
+    ],
+)
+def test_each_segmenter_cuts_as_it_says(name: str, text: str, expected: list[str]) -> None:
+    assert segmenter(name)(text) == expected
+
+
+def traditional_pages() -> list[PageFingerprint]:
+    bodies = [page.body for path, page in all_pages().items() if path.startswith("/zh/hant/")]
+    assert bodies
+    return list(map(Fingerprinter().fingerprint, bodies))
+
+
+SEGMENTERS = [segmenter(name) for name in SEGMENTER_NAMES]
+
+
+@pytest.mark.parametrize("segment_text", SEGMENTERS, ids=SEGMENTER_NAMES)
+@given(text=st.text())
+def test_no_text_stops_a_segmenter(segment_text: Segment, text: str) -> None:
+    assert all(isinstance(token, str) for token in segment_text(text))
+
+
+def test_traditional_characters_are_read_as_simplified_ones() -> None:
+    traditional, simplified = "霧中的鐘聲響了，漁船回到港口。", "雾中的钟声响了，渔船回到港口。"
+    assert segmenter("words", to_simplified=True)(traditional) == tokens(simplified)
+    assert segmenter("words")(traditional) != tokens(simplified)
+
+
+def test_the_character_table_reads_as_opencc_does() -> None:
+    """Phrases are left out: what they change is counted here over the pages of the demo site."""
+    texts = [page.text for page in traditional_pages()]
+    convert = OpenCC("t2s").convert
+    assert [text.translate(simplified()) for text in texts] == [convert(text) for text in texts]
+
+
+def test_without_opencc_the_option_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "opencc", None)
+    simplified.cache_clear()
+    with pytest.raises(OptionsError, match=r"pip install 'simhash-pipeline\[opencc\]'"):
+        segmenter("words", to_simplified=True)
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("nowhere.at_all", "No module named"),
+        ("shlex.splat", "no attribute"),
+        ("os.name", "no call"),
+    ],
+)
+def test_a_path_that_leads_nowhere_is_a_fault(path: str, said: str) -> None:
+    with pytest.raises(OptionsError, match=f"SIMHASH_SEGMENTER is '{path}'.*{said}"):
+        segmenter(path)
+
+
+def test_a_segmenter_that_fails_is_the_page_s_fault() -> None:
+    with pytest.raises(PageError, match=r"shlex.split failed: ValueError") as caught:
+        segmenter("shlex.split")("an open ' quote")
+    assert caught.value.kind == "segmenter"
+    with pytest.raises(PageError, match=r"os.path.basename returned str, not list"):
+        segmenter("os.path.basename")("text")

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from simhash_pipeline import content_fingerprint, hamming_distance
 from simhash_pipeline.page.hashing import murmur3
-from simhash_pipeline.page.simhash import simhash
+from simhash_pipeline.page.simhash import simhash, votes
 
 
 def naive(features: dict[str, int], bits: int) -> int:
@@ -33,12 +33,21 @@ def test_the_vectorised_simhash_equals_the_definition(bits: int, features: dict[
 
 
 def test_the_textbook_example_with_weights_4_and_5() -> None:
-    hashes = np.packbits(
-        [[1, 0, 1, 0, 0, 1, 0, 0], [1, 1, 0, 1, 0, 1, 0, 0]], axis=1, bitorder="little"
-    )
-    fingerprint = simhash(hashes, np.array([4.0, 5.0]))
+    """100101 weighs 4, 101011 weighs 5; written bit 5 first."""
+    hashes = np.array([[0b100101], [0b101011]], np.uint8)
+    weights = np.array([4.0, 5.0])
+    assert votes(hashes, weights)[5::-1].tolist() == [9, -9, 1, -1, 1, 9]
+    assert simhash(hashes, weights) == 0b101011
+
+
+@pytest.mark.parametrize(("set_when", "expected"), [(">0", 0b101), (">=0", 0b111), (">1", 0b001)])
+def test_which_sums_of_votes_set_a_bit(set_when: str, expected: int) -> None:
+    """Sums of 2, 0 and 1 on bits 0, 1 and 2; what no hash sets stays unset."""
+    hashes = np.array([[0b111], [0b101]], np.uint8)
+    weights = np.array([[1.0, 1.0, 1.0] + [1.0] * 5, [1.0, 1.0, 0.0] + [1.0] * 5])
+    fingerprint = simhash(hashes, weights, set_when)
     assert fingerprint is not None
-    assert f"{fingerprint:06b}" == "101011"
+    assert fingerprint & 0b111 == expected
 
 
 def test_no_features_give_no_fingerprint() -> None:

@@ -1,0 +1,165 @@
+"""How much each feature of a text counts."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from itertools import dropwhile
+from pathlib import Path
+from typing import Any
+
+from simhash_pipeline.errors import OptionsError, PageError
+from simhash_pipeline.options import Options, unreadable
+from simhash_pipeline.page.custom import custom
+
+Counts = Mapping[str, int]
+Weights = Mapping[str, float]
+# The text, its tokens and their counted n-grams in; a weight for each feature that counts out.
+Weigh = Callable[[str, Sequence[str], Counts], Weights]
+
+OTHERS = "*"  # the row of a table for all features that have none
+_MAX_WEIGHT = 1e6  # keeps sums of votes exact
+_TEXTRANK_SPAN = 5  # tokens that stand so near vote for each other: Mihalcea, Tarau 2004; jieba
+
+
+def weighing(options: Options, count_text: Callable[[str], Counts]) -> Weigh:
+    """The weighting that the options name, or whose dotted path they give (counts -> weights).
+
+    `count_text` counts the n-grams of a text. OptionsError when a file or callable can't be loaded.
+    """
+    name = options.weights
+    if name == "tf":
+        return lambda text, tokens, counts: counts
+    if name == "log-tf":
+        return lambda text, tokens, counts: {f: 1 + math.log(n) for f, n in counts.items()}
+    if name == "uniform":
+        return lambda text, tokens, counts: dict.fromkeys(counts, 1.0)
+    if name == "line-tfidf":
+        return lambda text, tokens, counts: _line_tfidf(text, counts, count_text)
+    if name == "jieba-tfidf":
+        idf, mean, stops = *_jieba_idf(), _stop_words(options.stop_words)
+        return lambda text, tokens, counts: {
+            w: n * idf.get(w, mean) for w, n in counts.items() if _is_keyword(w, stops)
+        }
+    if name == "textrank":
+        stops = _stop_words(options.stop_words)
+        return lambda text, tokens, counts: _textrank(tokens, stops)
+    if name == "table":
+        table, rest = read_table(options.weights_table or "")
+        return lambda text, tokens, counts: {f: n * table.get(f, rest) for f, n in counts.items()}
+    weigh = custom("weights", name, Mapping)  # type: ignore[type-abstract]  # for isinstance alone
+    return lambda text, tokens, counts: _checked(weigh(counts), name)
+
+
+def heaviest(weights: Weights, count: int) -> Weights:
+    """The `count` heaviest features, heaviest first; of equal ones the first by code point."""
+    return dict(sorted(weights.items(), key=lambda pair: (-pair[1], pair[0]))[:count])
+
+
+def _line_tfidf(text: str, counts: Counts, count_text: Callable[[str], Counts]) -> Weights:
+    """TF-IDF over the document's own lines: what stands on every line says little."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    holding = Counter(feature for line in lines for feature in count_text(line))
+    return {f: n * _idf(len(lines), holding[f]) for f, n in counts.items()}
+
+
+def _textrank(tokens: Sequence[str], stops: frozenset[str]) -> Weights:
+    from jieba.analyse.textrank import UndirectWeightedGraph  # type: ignore[import-untyped]
+
+    pairs = Counter(
+        (token, other)
+        for i, token in enumerate(tokens)
+        if _is_keyword(token, stops)
+        for other in tokens[i + 1 : i + _TEXTRANK_SPAN]
+        if _is_keyword(other, stops)
+    )
+    graph = UndirectWeightedGraph()
+    for (token, other), times in pairs.items():
+        graph.addEdge(token, other, times)
+    return graph.rank() if pairs else {}
+
+
+def _is_keyword(word: str, stops: frozenset[str]) -> bool:
+    return len(word.strip()) >= 2 and word.lower() not in stops
+
+
+@cache
+def _jieba_idf() -> tuple[dict[str, float], float]:
+    """jieba's own idf of each word, and what an unknown word weighs.
+
+    That is the mean of the words of two characters or more, 11.7392: cppjieba's file has no others.
+    """
+    from jieba.analyse.tfidf import DEFAULT_IDF, IDFLoader  # type: ignore[import-untyped]
+
+    idf: dict[str, float] = IDFLoader(DEFAULT_IDF).idf_freq
+    words = [value for word, value in idf.items() if len(word) > 1]
+    return idf, math.fsum(words) / len(words)
+
+
+def _stop_words(path: str | None) -> frozenset[str]:
+    """The file's words, one a line; without a file jieba's own."""
+    if path is None:
+        from jieba.analyse.tfidf import TFIDF
+
+        return frozenset(TFIDF.STOP_WORDS)
+    try:
+        return frozenset(Path(path).read_text(encoding="utf-8").lower().split("\n"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise OptionsError([unreadable("stop_words", path, error)]) from error
+
+
+def _checked(weights: Mapping[Any, Any], name: str) -> Weights:
+    for feature, weight in weights.items():
+        if not isinstance(feature, str) or not _is_weight(weight):
+            rule = f"weights must be 0 to {_MAX_WEIGHT:g} by feature"
+            raise PageError("weights", f"{name} gave {feature!r} the weight {weight!r}; {rule}")
+    return weights
+
+
+def _is_weight(weight: Any) -> bool:
+    return isinstance(weight, (int, float)) and 0 <= weight <= _MAX_WEIGHT
+
+
+def read_table(path: str) -> tuple[dict[str, float], float]:
+    """The file's weight of each feature, and that of all others (its row `*`, else 1).
+
+    A row is a feature, a tab and a number from 0 to a million; lines before the first that begin
+    with `#` are remarks. Such a file is an idf learnt from a sample (`write_idf_table`), or a list
+    of levels made by hand.
+    """
+    table: dict[str, float] = {}
+    try:
+        with Path(path).open(encoding="utf-8") as file:
+            for line in dropwhile(lambda line: line.startswith("#"), file):
+                feature, tab, number = line.rstrip("\n").rpartition("\t")
+                if not tab or not _is_weight(float(number)):
+                    raise ValueError(f"{line!r} is no feature, tab and number from 0 to 1e6")
+                table[feature] = float(number)
+    except (OSError, ValueError) as error:
+        raise OptionsError([unreadable("weights_table", path, error)]) from error
+    rest = table.pop(OTHERS, 1.0)
+    return table, rest
+
+
+def write_idf_table(pages: Iterable[Counts], path: Path, min_pages: int = 2) -> int:
+    """Learn a frozen idf, 1 + ln((1 + pages) / (1 + pages with the feature)); the pages read.
+
+    Features on fewer than `min_pages` pages weigh as unseen ones do: the row `*`.
+    """
+    holding: Counter[str] = Counter()
+    count = 0
+    for page in pages:
+        holding.update(page.keys())
+        count += 1
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.write(f"# idf of {count} pages\n{OTHERS}\t{_idf(count, 0):.4f}\n")
+        for feature, times in sorted(holding.items()):
+            if times >= min_pages:
+                file.write(f"{feature}\t{_idf(count, times):.4f}\n")
+    return count
+
+
+def _idf(pages: int, holding: int) -> float:
+    return 1 + math.log((1 + pages) / (1 + holding))

@@ -1,0 +1,103 @@
+"""Each hash against values its author, or another implementation, has published."""
+
+import mmh3
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simhash_pipeline.errors import OptionsError, PageError
+from simhash_pipeline.options import HASH_BITS
+from simhash_pipeline.page.hashing import fnv1, fnv1a, hash_rows, java, jenkins, murmur2
+
+
+@pytest.mark.parametrize(
+    ("data", "bits", "expected"),
+    [
+        (b"", 32, 0x811C9DC5),
+        (b"a", 32, 0x050C5D7E),
+        (b"", 64, 0xCBF29CE484222325),
+        (b"a", 64, 0xAF63BD4C8601B7BE),
+        (b"foobar", 32, 0x31F0B262),
+        (b"foobar", 64, 0x340D8765A4DDA9C2),
+    ],
+)
+def test_fnv1_gives_the_authors_values(data: bytes, bits: int, expected: int) -> None:
+    assert fnv1(data, bits) == expected
+
+
+@pytest.mark.parametrize(
+    ("data", "bits", "expected"),
+    [
+        (b"a", 32, 0xE40C292C),
+        (b"a", 64, 0xAF63DC4C8601EC8C),
+        (b"foobar", 32, 0xBF9CF968),
+        (b"foobar", 64, 0x85944171F73967E8),
+        (b"a", 128, 0xD228CB696F1A8CAF78912B704E4A8964),
+    ],
+)
+def test_fnv1a_gives_the_authors_values(data: bytes, bits: int, expected: int) -> None:
+    assert fnv1a(data, bits) == expected
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (b"", 0xDEADBEEFDEADBEEF),
+        (b"Four score and seven years ago", 0x17770551CE7226E6),
+    ],
+)
+def test_lookup3_gives_the_values_of_its_own_driver(data: bytes, expected: int) -> None:
+    assert jenkins(data) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("", 0), ("a", 97), ("hello", 99162322), ("Hello World", -862545276), ("😀", 1772899)],
+)
+def test_java_gives_what_string_hash_code_gives(text: str, expected: int) -> None:
+    assert java(text.encode()) == expected % 2**32
+
+
+@pytest.mark.parametrize(("data", "expected"), [(b"", 0), (b"a", 0x071717D2D36B6B11)])
+def test_murmur2_gives_its_author_s_values_for_ascii(data: bytes, expected: int) -> None:
+    assert murmur2(data) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [("家", 0xB7888F951727F1BA), ("回家吃饭", 0x868120085C51479E)]
+)
+def test_murmur2_takes_the_tail_s_bytes_as_signed(text: str, expected: int) -> None:
+    """As simhash-java does; the values by its function written again in C."""
+    assert murmur2(text.encode()) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "bits"), [(name, bits) for name, widths in HASH_BITS.items() for bits in widths]
+)
+@given(features=st.lists(st.text(), max_size=5))
+def test_every_hash_makes_rows_of_the_width_asked_for(
+    name: str, bits: int, features: list[str]
+) -> None:
+    rows = hash_rows(name, bits)(features)
+    assert rows.shape == (len(features), bits // 8)
+    assert rows.dtype == np.uint8
+
+
+def test_a_row_is_the_number_little_endian() -> None:
+    (row,) = hash_rows("fnv1a", 64)(["foobar"])
+    assert int.from_bytes(row.tobytes(), "little") == 0x85944171F73967E8
+
+
+def test_a_hash_of_one_s_own_is_cut_to_the_width() -> None:
+    (row,) = hash_rows("zlib.crc32", 64)(["123456789"])
+    assert int.from_bytes(row.tobytes(), "little") == 0xCBF43926
+    (row,) = hash_rows("mmh3.hash128", 64)(["harbour"])
+    assert int.from_bytes(row.tobytes(), "little") == mmh3.hash128("harbour") % 2**64
+
+
+def test_a_hash_that_gives_no_number_is_the_page_s_fault() -> None:
+    with pytest.raises(PageError, match=r"hashlib.md5 returned HASH, not int"):
+        hash_rows("hashlib.md5", 64)(["harbour"])
+    with pytest.raises(OptionsError, match=r"SIMHASH_HASH is 'hashlib.md9'"):
+        hash_rows("hashlib.md9", 64)

@@ -1,0 +1,119 @@
+import math
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from simhash_pipeline import Fingerprinter, Options, content_fingerprint
+from simhash_pipeline.errors import OptionsError, PageError
+from simhash_pipeline.page.weights import read_table, write_idf_table
+
+
+def features(text: str, **options: object) -> Mapping[str, float]:
+    return Fingerprinter(Options(**{"ngrams": (1,), **options})).content_features(text)  # type: ignore[arg-type]  # any options
+
+
+def write(path: Path, *rows: str) -> str:
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("weights", "expected"),
+    [
+        ("tf", {"fog": 2, "bell": 1}),
+        ("log-tf", {"fog": 1 + math.log(2), "bell": 1}),
+        ("uniform", {"fog": 1, "bell": 1}),
+        ("tests.page.test_weights.squared", {"fog": 4, "bell": 1}),
+    ],
+)
+def test_a_feature_s_count_becomes_its_weight(weights: str, expected: dict[str, float]) -> None:
+    assert features("fog bell fog", weights=weights) == pytest.approx(expected)
+
+
+def squared(counts: Mapping[str, int]) -> dict[str, int]:
+    return {feature: count**2 for feature, count in counts.items()}
+
+
+def negative(counts: Mapping[str, int]) -> dict[str, int]:
+    return dict.fromkeys(counts, -1)
+
+
+def test_what_stands_on_every_line_weighs_least() -> None:
+    found = features("the fog\nthe bell\nthe gull", weights="line-tfidf")
+    assert found["the"] / 3 < found["fog"] == found["bell"] == found["gull"]
+
+
+def test_textrank_weighs_what_stands_beside_much_in_either_language() -> None:
+    found = features("港口 渔船 港口 灯塔 港口 海鸥", weights="textrank")
+    assert max(found, key=found.__getitem__) == "港口"
+    found = features("ferry fog ferry bell ferry gull of of", weights="textrank")
+    assert max(found, key=found.__getitem__) == "ferry"
+    assert "of" not in found
+
+
+def test_top_n_keeps_the_heaviest_and_of_equals_the_first_by_code_point() -> None:
+    assert list(features("b b a c d d d", top_n=2)) == ["d", "b"]
+    assert list(features("c b a", top_n=2)) == ["a", "b"]
+
+
+def test_a_table_gives_levels_to_words_and_its_star_to_all_others(tmp_path: Path) -> None:
+    table = write(tmp_path / "levels.tsv", "# levels 1 to 5", "fog\t5", "fog bell\t3", "*\t0.5")
+    found = features("fog bell fog", weights="table", weights_table=table, ngrams=(1, 2))
+    assert found == {"fog": 10, "bell": 0.5, "fog bell": 3, "bell fog": 0.5}
+
+
+def test_words_outside_a_table_without_a_star_weigh_one(tmp_path: Path) -> None:
+    table = write(tmp_path / "levels.tsv", "fog\t5")
+    assert features("fog bell", weights="table", weights_table=table) == {"fog": 5, "bell": 1}
+
+
+@pytest.mark.parametrize("row", ["fog 5", "fog\tfive", "fog\t-1", "fog\tnan", "fog\tinf"])
+def test_a_bad_row_of_a_table_is_a_fault_of_the_setting(tmp_path: Path, row: str) -> None:
+    table = write(tmp_path / "levels.tsv", "bell\t1", row)
+    with pytest.raises(OptionsError, match=r"SIMHASH_WEIGHTS_TABLE is .*levels.tsv"):
+        Fingerprinter(Options(weights="table", weights_table=table))
+
+
+def test_a_learnt_idf_is_frozen_in_a_file_and_reads_back(tmp_path: Path) -> None:
+    path = tmp_path / "idf.tsv"
+    pages = [{"the": 3, "fog": 1}, {"the": 1, "bell": 2}, {"the": 2, "fog": 1}]
+    assert write_idf_table(iter(pages), path) == 3
+    table, rest = read_table(str(path))
+    assert table == {"the": 1.0, "fog": 1.2877}  # 1 + ln(4 / 4), 1 + ln(4 / 3)
+    assert rest == 2.3863  # 1 + ln(4 / 1)
+    assert path.read_text().startswith("# idf of 3 pages\n*\t2.3863\n")
+
+
+def test_the_stamp_holds_a_table_s_content_wherever_it_lies(tmp_path: Path) -> None:
+    one = Options(weights="table", weights_table=write(tmp_path / "a.tsv", "fog\t5"))
+    same = Options(weights="table", weights_table=write(tmp_path / "b.tsv", "fog\t5"))
+    other = Options(weights="table", weights_table=write(tmp_path / "c.tsv", "fog\t4"))
+    assert one.stamp() == same.stamp() != other.stamp()
+    Path(str(one.weights_table)).unlink()
+    with pytest.raises(OptionsError, match=r"SIMHASH_WEIGHTS_TABLE"):
+        one.stamp()
+
+
+def test_stop_words_come_from_jieba_or_from_a_file(tmp_path: Path) -> None:
+    text = "那么 灯塔 the harbour"
+    assert set(features(text, weights="jieba-tfidf")) == {"那么", "灯塔", "harbour"}
+    stop_words = write(tmp_path / "stop.txt", "那么")
+    found = features(text, weights="jieba-tfidf", stop_words=stop_words)
+    assert set(found) == {"灯塔", "harbour", "the"}
+    with pytest.raises(OptionsError, match=r"SIMHASH_STOP_WORDS is 'nowhere.txt'"):
+        features(text, weights="jieba-tfidf", stop_words="nowhere.txt")
+
+
+def test_weights_below_nothing_are_the_page_s_fault() -> None:
+    with pytest.raises(PageError, match="gave 'fog' the weight -1; weights must be 0 to 1e") as err:
+        features("fog", weights="tests.page.test_weights.negative")
+    assert err.value.kind == "weights"
+
+
+def test_a_text_that_weighs_nothing_has_no_fingerprint(tmp_path: Path) -> None:
+    """Else all such texts would have one fingerprint."""
+    table = write(tmp_path / "nothing.tsv", "*\t0")
+    options = Options(weights="table", weights_table=table)
+    assert content_fingerprint("the fog bell", options) is None
+    assert content_fingerprint("a b c", Options(preset="jiebar")) is None
