@@ -1,0 +1,301 @@
+"""Which tables find every fingerprint within k bits, and what they cost for 2^d pages.
+
+A design cuts a fingerprint into r > k blocks. Bits that differ, k at most, spoil k blocks at most,
+so the other r - k are the same in both fingerprints. There is a table for each choice of r - k
+blocks, C(r, k) in all; its key is the chosen blocks pushed together, and two fingerprints within k
+bits share a key in one table at least. For 64 bits and k = 3:
+
+    4 tables, C(4, 3): 4 blocks, the key is 1 of them, 16 bits
+    bit  63           48 47           32 31           16 15            0
+        |    block 3    |    block 2    |    block 1    |    block 0    |
+
+    10 tables, C(5, 3): 5 blocks, the key is 2 of them, 25 or 26 bits
+    bit  63         51 50         38 37         25 24         12 11        0
+        |   block 4   |   block 3   |   block 2   |   block 1   |  block 0  |
+
+    20 tables, C(6, 3): 6 blocks, the key is 3 of them, 31 to 33 bits
+    bit  63       53 52       42 41       31 30       20 19      10 9        0
+        |  block 5  |  block 4  |  block 3  |  block 2  | block 1  | block 0  |
+
+The bits outside the key can be cut again, in the same way, for a longer key:
+
+    16 tables, C(4, 3) * C(4, 3): 4 blocks, 1 chosen; the other 48 bits cut in 4, 1 chosen: 28 bits
+    bit  63           48 47           32 31           16 15            0
+        |    block 3    |    block 2    |    chosen     |    block 0    |
+        |     3     |     2     |   1   |               | 1 |     0     |
+         63       52 51       40 39   32                 15  11        0
+
+One case by hand, in this last picture: two fingerprints differ in bits 60, 40 and 5. Bit 60 spoils
+block 3, bit 40 block 2, bit 5 block 0: block 1 is chosen. Of the rest, 60 spoils part 3, 40 part 2
+and 5 part 0: part 1 is chosen, bits 39-32 and 15-12. With block 1 that is bits 39-12, and in the
+table with this key the two meet.
+
+A probe of a table of p-bit keys finds 2^d / 2^p of 2^d pages, if fingerprints are spread evenly:
+many tables are fast and large, few are small and slow. How few will do for keys of p bits is
+
+    X(f, k, d) = 1                                                     no more bits needed
+               = min over r > k of  C(r, k) * X(fk/r, k, d - (r-k)f/r) else
+
+All from Manku, Jain and Das Sarma, "Detecting near-duplicates for web crawling" (WWW 2007), 3.1.
+Its figures for 2^34 pages are 8, 64, 512 and 262,144 candidates a probe: 20, 16, 10 and 4 tables.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import combinations, pairwise
+from math import ceil, comb, log2, prod
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+Columns: TypeAlias = tuple[NDArray[np.uint64], ...]
+
+WIDTHS = (32, 64, 128)
+MAX_DISTANCE_BITS = 8
+MAX_PAGES = 1 << 40
+# A key is one machine word: of 128 bits a design may choose more, but no corpus fills them.
+WORD_BITS = 64
+# A thousand tables take 8 KB a page of 64 bits: nobody's bargain, and some k ask for millions.
+MAX_TABLES = 1_000
+# From here on a probe costs more by its candidates, about 1 ns each, than by its miss of the cache.
+ENOUGH_CANDIDATES = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """Tables in which two fingerprints within `distance` bits share a key at least once.
+
+    `splits` says how: (6,) cuts into 6 blocks, (4, 4) into 4 and the bits outside the key into 4
+    again, () not at all: one table without a key, a scan. A table is the mask of its key's bits.
+    Raises ValueError where a split is impossible or there would be more than 1,000 tables.
+    """
+
+    bits: int
+    distance: int
+    splits: tuple[int, ...]
+    tables: tuple[int, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        _check(self.bits, self.distance)
+        free = self.bits
+        for blocks in self.splits:
+            if not self.distance < blocks <= free:
+                raise ValueError(
+                    f"{free} bits are cut into more than {self.distance} blocks, the distance, "
+                    f"and at most {free}, not {blocks}"
+                )
+            free = _outside(free, blocks, self.distance)
+        if (tables := prod(comb(blocks, self.distance) for blocks in self.splits)) > MAX_TABLES:
+            raise ValueError(f"a design has at most {MAX_TABLES:,} tables, not {tables:,}")
+        masks = tuple(_masks((1 << self.bits) - 1, self.distance, self.splits))
+        object.__setattr__(self, "tables", masks)
+
+    @property
+    def key_bits(self) -> tuple[int, ...]:
+        """The length of each table's key."""
+        return tuple(mask.bit_count() for mask in self.tables)
+
+    @property
+    def probes(self) -> int:
+        """How many buckets a query looks into: one in each table."""
+        return len(self.tables)
+
+    def candidates_per_probe(self, pages: int) -> float:
+        """How many fingerprints a probe is expected to find, in the table with the shortest key."""
+        return float(pages / 2 ** min(self.key_bits))
+
+    def candidates_per_query(self, pages: int) -> float:
+        """How many fingerprints the probes of one query are expected to find together."""
+        return float(sum(pages / 2**length for length in self.key_bits))
+
+    def memory_bytes(self, pages: int, machines: int = 1) -> int:
+        """Bytes on each machine for all tables, sorted and whole; packed, the paper says, half."""
+        return ceil(pages * self.probes * self.bits / 8 / machines)
+
+    def keys(self, words: Columns) -> Iterator[NDArray[np.uint64]]:
+        """For each table in turn the keys of all values; the values as `columns` gives them."""
+        return (_key(words, mask) for mask in self.tables)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What every worthwhile design costs, and which suits the budgets; None: no budget.
+
+    `designs` runs from the fewest tables to the most; none left out has keys as long as theirs in
+    fewer tables. Candidates are those of one probe, memory is that of one machine.
+    """
+
+    pages: int
+    machines: int
+    max_memory_bytes: int | None
+    max_candidates: float | None
+    max_probes: int | None
+    designs: tuple[Design, ...]
+
+    def faults(self, design: Design) -> list[str]:
+        """The budgets that the design breaks: of "memory", "candidates" and "probes"."""
+        costs = {
+            "memory": (design.memory_bytes(self.pages, self.machines), self.max_memory_bytes),
+            "candidates": (design.candidates_per_probe(self.pages), self.max_candidates),
+            "probes": (design.probes, self.max_probes),
+        }
+        return [name for name, (cost, most) in costs.items() if most is not None and cost > most]
+
+    @property
+    def recommended(self) -> Design | None:
+        """The fewest tables within all budgets; None when there are none.
+
+        Where candidates have no budget: the fewest with 100 a probe, or else the most that fit.
+        """
+        fitting = [design for design in self.designs if not self.faults(design)]
+        if self.max_candidates is not None:
+            return next(iter(fitting), None)
+        return next(
+            (one for one in fitting if one.candidates_per_probe(self.pages) <= ENOUGH_CANDIDATES),
+            fitting[-1] if fitting else None,
+        )
+
+
+def plan(
+    pages: int,
+    distance: int,
+    bits: int = 64,
+    machines: int = 1,
+    max_memory_bytes: int | None = None,
+    max_candidates: float | None = None,
+    max_probes: int | None = None,
+) -> Plan:
+    """The designs for so many pages, up to 2^40, their tables spread over the machines.
+
+    Each machine holds its share of every table: by key, so that a probe asks one machine, or by
+    page, so that it asks all of them and each finds its share of the candidates.
+    """
+    _check(bits, distance)
+    if not 1 <= pages <= MAX_PAGES:
+        raise ValueError(f"a plan is for 1 to {MAX_PAGES:,} pages (2^40), not {pages:,}")
+    if machines < 1:
+        raise ValueError(f"there must be 1 machine or more, not {machines}")
+    worthwhile = tuple(designs(bits, distance, max(1, ceil(log2(pages)))))
+    return Plan(pages, machines, max_memory_bytes, max_candidates, max_probes, worthwhile)
+
+
+def designs(bits: int, distance: int, max_key_bits: int) -> Iterator[Design]:
+    """Ever longer keys, each in the fewest tables, until all of a design's are `max_key_bits`."""
+    longest = 0
+    while longest < max_key_bits and (design := optimum(bits, distance, longest + 1)):
+        yield design
+        longest = min(design.key_bits)
+
+
+def optimum(bits: int, distance: int, min_key_bits: int) -> Design | None:
+    """The fewest tables, X(f, k, d), whose keys are `min_key_bits` or longer: the paper's p_min.
+
+    Of as many tables those with the longer keys; None when it takes more than 1,000. The paper
+    divides bits exactly: here blocks are whole bits, and the key that counts is the shortest.
+    """
+    _check(bits, distance)
+
+    @cache
+    def fewest(free: int, wanted: int) -> tuple[int, int, tuple[int, ...]]:
+        """(tables, most bits outside the key, splits) of the best way to cut `free` bits."""
+        if wanted <= 0:
+            return 1, free, ()
+        best: tuple[int, int, tuple[int, ...]] = (MAX_TABLES + 1, free, ())
+        for blocks in range(distance + 1, free + 1):
+            choices = comb(blocks, distance)
+            if choices > best[0]:
+                break
+            outside = _outside(free, blocks, distance)
+            tables, rest, splits = fewest(outside, wanted - (free - outside))
+            best = min(best, (choices * tables, rest, (blocks, *splits)))
+        return best
+
+    tables, _, splits = fewest(bits, min_key_bits)
+    return Design(bits, distance, splits) if tables <= MAX_TABLES else None
+
+
+def columns(values: Iterable[int] | NDArray[np.uint64], bits: int) -> Columns:
+    """The fingerprints' words, low word first, an array each: two for 128 bits, else one.
+
+    From whole numbers, or an unsigned array of shape (n,), for 128 bits (n, 2), low word first.
+    Raises ValueError for anything else, and for a value of more bits.
+    """
+    width = ceil(bits / WORD_BITS)
+    if not isinstance(values, np.ndarray):
+        try:
+            packed = b"".join(value.to_bytes(width * 8, "little") for value in values)
+        except (AttributeError, TypeError, OverflowError):
+            raise ValueError(f"a fingerprint is a whole number from 0 to 2**{bits} - 1") from None
+        values = np.frombuffer(packed, "<u8").reshape(-1, width)
+    rows = values.reshape(-1, 1) if values.ndim == 1 else values
+    if rows.dtype.kind != "u" or rows.ndim != 2 or rows.shape[1] != width:
+        raise ValueError(
+            f"fingerprints of {bits} bits are unsigned words, {width} each, "
+            f"not {values.dtype} of shape {values.shape}"
+        )
+    words = tuple(np.ascontiguousarray(word, np.uint64) for word in rows.T)
+    if bits < WORD_BITS and (words[0] >> bits).any():
+        raise ValueError(f"a fingerprint is a whole number from 0 to 2**{bits} - 1")
+    return words
+
+
+def word_masks(mask: int) -> list[int]:
+    """A table's mask, word by word, low word first: two words, whatever the width."""
+    return [mask >> start & (1 << WORD_BITS) - 1 for start in (0, WORD_BITS)]
+
+
+def _check(bits: int, distance: int) -> None:
+    if bits not in WIDTHS:
+        raise ValueError(f"a fingerprint has 32, 64 or 128 bits, not {bits!r}")
+    if not isinstance(distance, int) or not 0 <= distance <= MAX_DISTANCE_BITS:
+        raise ValueError(
+            f"a distance is a whole number from 0 to {MAX_DISTANCE_BITS} bits, not {distance!r}"
+        )
+
+
+def _outside(free: int, blocks: int, distance: int) -> int:
+    """How many of `free` bits the shortest key leaves out: the `distance` widest blocks."""
+    width, wider = divmod(free, blocks)
+    return distance * width + min(distance, wider)
+
+
+def _masks(free: int, distance: int, splits: tuple[int, ...]) -> Iterator[int]:
+    """The key masks of every choice of blocks; a key longer than a word loses its lowest bits."""
+    if not splits:
+        yield 0
+        return
+    blocks = _blocks(free, splits[0])
+    for chosen in combinations(blocks, splits[0] - distance):
+        key = sum(chosen)
+        for more in _masks(free & ~key, distance, splits[1:]):
+            mask = key | more
+            while mask.bit_count() > WORD_BITS:
+                mask &= mask - 1
+            yield mask
+
+
+def _blocks(free: int, count: int) -> list[int]:
+    """The bits of a mask cut into masks, from the highest; the first ones are wider by one bit."""
+    places = [bit for bit in reversed(range(free.bit_length())) if free >> bit & 1]
+    width, wider = divmod(len(places), count)
+    ends = [number * width + min(number, wider) for number in range(count + 1)]
+    return [sum(1 << bit for bit in places[start:end]) for start, end in pairwise(ends)]
+
+
+def _key(words: Columns, mask: int) -> NDArray[np.uint64]:
+    """The bits under the mask pushed together, run by run: 1011 under the mask 1101 is 101."""
+    key = np.zeros_like(words[0])
+    position = 0
+    for word, bits in zip(words, word_masks(mask), strict=False):
+        for run in re.finditer("1+", f"{bits:b}"[::-1]):
+            ones = (1 << len(run[0])) - 1
+            key |= (word >> run.start() & ones) << position
+            position += len(run[0])
+    return key
