@@ -40,7 +40,8 @@ def pairs_within(
 
     Exact for distinct values, each pair once. Equal values are chained to the first of them, which
     speaks for the others: (first, other, 0) and nothing else of theirs. Values as
-    `tables.columns` takes them. However large a bucket, memory is that of one sorted table.
+    `tables.columns` takes them. Memory is that of six arrays as long as the values, however large
+    a bucket; its time grows with its square.
     Raises ValueError for a distance beyond the design's.
     """
     if not 0 <= distance <= design.distance:
@@ -61,8 +62,9 @@ def _pairs(words: Columns, distance: int, design: Design) -> Iterator[NDArray[np
             differing = [word[lower] ^ word[upper] for word in ordered]
             distances = _bit_counts(differing)
             hits = (distances <= distance).nonzero()[0]
-            if hits.size:
-                hits = hits[_untold([word[hits] for word in differing], earlier)]
+            if len(hits) and len(
+                hits := hits[_untold([word[hits] for word in differing], earlier)]
+            ):
                 ends = np.sort(rows[order[[lower[hits], upper[hits]]]], axis=0)
                 yield np.column_stack([*ends, distances[hits]])
 

@@ -38,6 +38,7 @@ many tables are fast and large, few are small and slow. How few will do for keys
 
 All from Manku, Jain and Das Sarma, "Detecting near-duplicates for web crawling" (WWW 2007), 3.1.
 Its figures for 2^34 pages are 8, 64, 512 and 262,144 candidates a probe: 20, 16, 10 and 4 tables.
+(The index in neighbours.py goes another way beyond k = 3: four tables, and more probes in each.)
 """
 
 from __future__ import annotations
@@ -114,6 +115,11 @@ class Design:
     def candidates_per_query(self, pages: int) -> float:
         """How many fingerprints the probes of one query are expected to find together."""
         return float(sum(pages / 2**length for length in self.key_bits))
+
+    def chance_neighbours(self, pages: int) -> float:
+        """How many of so many evenly spread fingerprints are within the distance by mere chance."""
+        near = sum(comb(self.bits, count) for count in range(self.distance + 1))
+        return float(near * pages / 2**self.bits)
 
     def memory_bytes(self, pages: int, machines: int = 1) -> int:
         """Bytes on each machine for all tables, sorted and whole; packed, the paper says, half."""

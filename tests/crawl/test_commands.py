@@ -1,0 +1,137 @@
+"""`scrapy simhash` as people run it: a process of its own, found by its entry point."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+def scrapy(
+    *arguments: str, directory: Path = Path(__file__).parent
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-m", "scrapy", *arguments],
+        cwd=directory,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture
+def outside(tmp_path: Path) -> Path:
+    """A directory that is in no Scrapy project."""
+    return tmp_path
+
+
+def test_the_plan_for_8_billion_pages_is_the_one_in_the_readme(outside: Path) -> None:
+    result = scrapy("simhash", "plan", "--pages", "8e9", "--distance", "3", directory=outside)
+    assert (result.returncode, result.stderr) == (0, "")
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"```\n$ scrapy simhash plan --pages 8e9 --distance 3\n{result.stdout}```\n" in readme
+
+
+def test_the_plan_gives_the_papers_figures_for_2_to_the_34_pages(outside: Path) -> None:
+    result = scrapy("simhash", "plan", "--pages", "2^34", directory=outside)
+    rows = [line.removeprefix("->").split() for line in result.stdout.splitlines()[3:7]]
+    assert [(row[0], row[-5], row[-4]) for row in rows] == [
+        ("4", "16", "262,144"),
+        ("10", "25-26", "512"),
+        ("16", "28", "64"),
+        ("20", "31-33", "8.0"),
+    ]
+
+
+def test_the_command_runs_inside_a_project_too() -> None:
+    result = scrapy("simhash", "plan", "--pages", "1_000_000", directory=ROOT)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "-> 4 tables: the fewest with at most 100 candidates a probe." in result.stdout
+
+
+def test_budgets_choose_the_design_and_say_what_the_others_exceed(outside: Path) -> None:
+    result = scrapy(
+        *("simhash", "plan", "--pages", "2^34", "--machines", "10", "--memory", "128GiB"),
+        directory=outside,
+    )
+    assert result.returncode == 0
+    assert "among 17,179,869,184 pages (2^34), 10 machines" in result.stdout
+    assert "-> 10 tables: the most within 128 GiB a machine." in result.stdout
+    assert "205 GiB  too much: memory" in result.stdout
+
+
+def test_where_only_memory_is_short_the_plan_says_how_many_machines_would_do(outside: Path) -> None:
+    budgets = ["--memory", "600GiB", "--candidates", "600"]
+    result = scrapy("simhash", "plan", "--pages", "2^34", *budgets, directory=outside)
+    assert result.returncode == 0
+    assert "Nothing keeps within 600 GiB a machine and 600 candidates a probe." in result.stdout
+    assert "10 tables would fit on 3 machines." in result.stdout
+    assert "->" not in result.stdout
+
+
+def test_where_nothing_fits_the_plan_says_what_there_is(outside: Path) -> None:
+    result = scrapy("simhash", "plan", "--pages", "2^34", "--probes", "3", directory=outside)
+    assert result.returncode == 0
+    assert "Nothing keeps within 3 probes a query." in result.stdout
+    assert "The least memory is 512 GiB a machine, in 4 tables;" in result.stdout
+    assert "the fewest candidates are 0.2 a probe, in 35." in result.stdout
+    assert "->" not in result.stdout
+
+
+def test_the_plan_warns_of_fingerprints_too_short_for_so_many_pages(outside: Path) -> None:
+    # 5,489 of 2^32 values are within 3 bits of any: 8e9 / 2^32 * 5,489 = 10,224.
+    short = scrapy("simhash", "plan", "--pages", "8e9", "--bits", "32", directory=outside)
+    assert "by mere chance 10,224 of these pages are that near to a query" in short.stdout
+    longer = scrapy("simhash", "plan", "--pages", "8e9", "--bits", "128", directory=outside)
+    assert "chance" not in longer.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "the following arguments are required: --pages"),
+        (["--pages", "many"], "argument --pages: must be a whole number, 1 or more"),
+        (["--pages", "1.5"], "argument --pages: must be a whole number, 1 or more"),
+        (["--pages", "1e400"], "argument --pages: must be a whole number, 1 or more"),
+        (["--pages", "2^41"], "a plan is for 1 to 1,099,511,627,776 pages (2^40)"),
+        (["--pages", "9", "--distance", "9"], "a distance is a whole number from 0 to 8 bits"),
+        (["--pages", "9", "--bits", "65"], "a fingerprint has 32, 64 or 128 bits, not 65"),
+        (["--pages", "9", "--machines", "0"], "argument --machines: must be a whole number"),
+        (["--pages", "9", "--memory", "64 potatoes"], "argument --memory: must be a size above 0"),
+        (["--pages", "9", "--candidates", "nan"], "argument --candidates: must be a number above"),
+        (["--pages", "9", "--pagse", "8"], "unrecognized arguments: --pagse 8"),
+        (["--pages", "9", "-s", "nonsense"], "Invalid -s value, use -s NAME=VALUE"),
+    ],
+)
+def test_bad_input_is_told_in_one_line_with_exit_code_2(
+    arguments: list[str], message: str, outside: Path
+) -> None:
+    result = scrapy("simhash", "plan", *arguments, directory=outside)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.startswith(f"scrapy simhash plan: {message}")
+    assert result.stderr.endswith(" (see scrapy simhash plan -h)\n")
+    assert result.stderr.count("\n") == 1
+
+
+def test_without_a_command_or_with_one_unknown_there_is_help_and_exit_code_2(outside: Path) -> None:
+    nothing = scrapy("simhash", directory=outside)
+    assert nothing.returncode == 2
+    assert "plan      which tables suit so many pages" in nothing.stdout
+    unknown = scrapy("simhash", "plann", directory=outside)
+    assert unknown.returncode == 2
+    assert "invalid choice: 'plann'" in unknown.stderr
+    assert "Traceback" not in unknown.stderr
+
+
+@pytest.mark.parametrize(
+    ("size", "told"),
+    [("64GiB", "64 GiB"), ("64g", "64 GiB"), ("1.5 TB", "1.36 TiB"), ("2048", "2 KiB")],
+)
+def test_sizes_are_read_as_people_write_them(size: str, told: str, outside: Path) -> None:
+    arguments = ["--pages", "2^40", "--memory", size, "--candidates", "0.001"]
+    result = scrapy("simhash", "plan", *arguments, directory=outside)
+    assert f"within {told} a machine" in result.stdout
