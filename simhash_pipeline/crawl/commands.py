@@ -6,7 +6,7 @@ Scrapy finds it by the entry point group `scrapy.commands`, inside a project and
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Protocol
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
@@ -39,6 +39,7 @@ class SimhashCommand(ScrapyCommand):
 
     requires_project = False
     requires_crawler_process = False
+    default_settings: ClassVar[dict[str, Any]] = {"LOG_ENABLED": False}
 
     def syntax(self) -> str:
         return "<command> [options]"

@@ -149,7 +149,7 @@ def _advice(planned: Plan) -> str:
     elif best.candidates_per_probe(planned.pages) <= ENOUGH_CANDIDATES:
         why = f"the fewest with at most {ENOUGH_CANDIDATES} candidates a probe"
     elif budgets := _budgets(planned):
-        why = f"the most within {budgets}"
+        why = f"the fewest candidates a query within {budgets}"
     else:
         why = f"no more than {MAX_TABLES:,} have fewer candidates"
     return f"-> {best.probes} tables: {why}."

@@ -65,7 +65,7 @@ MAX_PAGES = 1 << 40
 WORD_BITS = 64
 # A thousand tables take 8 KB a page of 64 bits: nobody's bargain, and some k ask for millions.
 MAX_TABLES = 1_000
-# From here on a probe costs more by its candidates, about 1 ns each, than by its miss of the cache.
+# What a plan aims at unasked: between the paper's 16 tables (64 a probe) and its 10 (512).
 ENOUGH_CANDIDATES = 100
 
 
@@ -158,14 +158,15 @@ class Plan:
     def recommended(self) -> Design | None:
         """The fewest tables within all budgets; None when there are none.
 
-        Where candidates have no budget: the fewest with 100 a probe, or else the most that fit.
+        Where candidates have no budget it is 100 a probe; but where that can't be had, the design
+        with the fewest candidates a query is recommended all the same.
         """
         fitting = [design for design in self.designs if not self.faults(design)]
         if self.max_candidates is not None:
             return next(iter(fitting), None)
         return next(
             (one for one in fitting if one.candidates_per_probe(self.pages) <= ENOUGH_CANDIDATES),
-            fitting[-1] if fitting else None,
+            min(fitting, key=lambda one: one.candidates_per_query(self.pages), default=None),
         )
 
 
@@ -203,10 +204,13 @@ def designs(bits: int, distance: int, max_key_bits: int) -> Iterator[Design]:
 def optimum(bits: int, distance: int, min_key_bits: int) -> Design | None:
     """The fewest tables, X(f, k, d), whose keys are `min_key_bits` or longer: the paper's p_min.
 
-    Of as many tables those with the longer keys; None when it takes more than 1,000. The paper
-    divides bits exactly: here blocks are whole bits, and the key that counts is the shortest.
+    Of as many tables those with the longer keys; None when it takes more than 1,000, or keys of
+    more than 64 bits. The paper divides bits exactly: here blocks are whole bits, and the key that
+    counts is the shortest.
     """
     _check(bits, distance)
+    if min_key_bits > WORD_BITS:
+        return None
 
     @cache
     def fewest(free: int, wanted: int) -> tuple[int, int, tuple[int, ...]]:

@@ -60,7 +60,7 @@ def test_budgets_choose_the_design_and_say_what_the_others_exceed(outside: Path)
     )
     assert result.returncode == 0
     assert "among 17,179,869,184 pages (2^34), 10 machines" in result.stdout
-    assert "-> 10 tables: the most within 128 GiB a machine." in result.stdout
+    assert "-> 10 tables: the fewest candidates a query within 128 GiB a machine." in result.stdout
     assert "205 GiB  too much: memory" in result.stdout
 
 

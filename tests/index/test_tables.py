@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simhash_pipeline.index.tables import Design, columns, designs, optimum, plan
@@ -57,6 +57,7 @@ def test_whichever_3_of_64_bits_differ_a_key_is_the_same(splits: tuple[int, ...]
     assert ((differing[:, None] & masks) == 0).any(axis=1).all()
 
 
+@settings(deadline=None)
 @given(design=any_design(), data=st.data())
 def test_whichever_k_bits_differ_a_key_is_the_same(design: Design, data: st.DataObject) -> None:
     bits = data.draw(st.sets(st.integers(0, design.bits - 1), max_size=design.distance))
@@ -77,6 +78,7 @@ def test_the_case_worked_by_hand_meets_in_the_table_it_names() -> None:
     assert [mask for mask in design.tables if mask & differing == 0] == [bits_39_to_12]
 
 
+@settings(deadline=None)
 @given(design=any_design(), value=st.integers(0, 2**128 - 1))
 def test_a_key_is_the_bits_under_the_mask_pushed_together(design: Design, value: int) -> None:
     value &= (1 << design.bits) - 1
@@ -88,6 +90,11 @@ def test_a_key_is_the_bits_under_the_mask_pushed_together(design: Design, value:
 def test_a_key_of_128_bits_ends_at_64_of_them() -> None:
     assert Design(128, 0, (1,)).tables == ((1 << 128) - (1 << 64),)
     assert set(Design(128, 1, (4,)).key_bits) == {64}
+
+
+def test_no_keys_are_longer_than_64_bits() -> None:
+    assert optimum(128, 1, 64) == Design(128, 1, (2,))
+    assert optimum(128, 1, 65) is None
 
 
 def test_no_split_is_one_table_to_scan() -> None:
@@ -189,6 +196,11 @@ def test_without_budgets_the_fewest_tables_with_100_candidates_a_probe_are_recom
 def test_a_budget_of_candidates_takes_the_fewest_tables_within_it() -> None:
     assert plan(2**34, 3, max_candidates=512).recommended == Design(64, 3, (5,))
     assert plan(2**34, 3, max_candidates=511).recommended == Design(64, 3, (4, 4))
+
+
+def test_memory_that_is_short_takes_the_fewest_candidates_a_query_that_fit() -> None:
+    # For k = 8 more tables aren't always better: 45 of 12 bits find less than 81 of 13, all told.
+    assert plan(2**30, 8, max_memory_bytes=100 * 8 * 2**30).recommended == Design(64, 8, (10,))
 
 
 def test_memory_that_is_short_takes_as_many_tables_as_fit() -> None:
