@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
 
-# Under it a chance neighbour is no worse than the other faults of a fingerprint.
+# A plan warns from here on: one query in twenty is near to a page it has nothing to do with.
 FEW_CHANCE_NEIGHBOURS = 0.05
-WORDS = (
+LEGEND = (
     "tables      copies of all fingerprints, each sorted by its own key; a query probes them all",
     "cut into    so many blocks, some of which are the key; then: what is left, cut again",
     "key bits    what two fingerprints must share to meet in a table",
@@ -88,13 +88,14 @@ def _positive(text: str) -> float:
 
 def _bytes(text: str) -> int:
     """Bytes of a size: 64GiB and 64G are 64 * 2^30, 64GB is 64 * 10^9."""
-    size = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(?:([KMGTP])(I?B)?|B)?", text.upper())
-    if size is None or float(size[1]) == 0:
+    size = re.fullmatch(r"(\d{1,15}(?:\.\d+)?)\s*(?:([KMGTP])(I?B)?|B)?", text.upper())
+    power = " KMGTP".index(size[2] or " ") if size else 0
+    whole = int(float(size[1]) * (1000 if size[3] == "B" else 1024) ** power) if size else 0
+    if whole < 1:
         raise argparse.ArgumentTypeError(
-            f"must be a size above 0, as 64GiB (2^30 bytes each) or 2TB (10^12), not {text!r}"
+            f"must be a size of 1 byte or more, as 64GiB (2^30 each) or 2TB (10^12), not {text!r}"
         )
-    power = " KMGTP".index(size[2] or " ")
-    return int(float(size[1]) * (1000 if size[3] == "B" else 1024) ** power)
+    return whole
 
 
 def _told(planned: Plan) -> str:
@@ -122,7 +123,7 @@ def _told(planned: Plan) -> str:
             _advice(planned),
             *_warning(planned),
             "",
-            *(line.format(size=design.bits // 8) for line in WORDS),
+            *(line.format(size=design.bits // 8) for line in LEGEND),
         ]
     )
 

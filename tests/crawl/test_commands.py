@@ -101,7 +101,15 @@ def test_the_plan_warns_of_fingerprints_too_short_for_so_many_pages(outside: Pat
         (["--pages", "9", "--distance", "9"], "a distance is a whole number from 0 to 8 bits"),
         (["--pages", "9", "--bits", "65"], "a fingerprint has 32, 64 or 128 bits, not 65"),
         (["--pages", "9", "--machines", "0"], "argument --machines: must be a whole number"),
-        (["--pages", "9", "--memory", "64 potatoes"], "argument --memory: must be a size above 0"),
+        (
+            ["--pages", "9", "--memory", "64 potatoes"],
+            "argument --memory: must be a size of 1 byte",
+        ),
+        (
+            ["--pages", "9", "--memory", "0.5"],
+            "argument --memory: must be a size of 1 byte or more",
+        ),
+        (["--pages", "9", "--memory", "9" * 400], "argument --memory: must be a size of 1 byte"),
         (["--pages", "9", "--candidates", "nan"], "argument --candidates: must be a number above"),
         (["--pages", "9", "--pagse", "8"], "unrecognized arguments: --pagse 8"),
         (["--pages", "9", "-s", "nonsense"], "Invalid -s value, use -s NAME=VALUE"),
