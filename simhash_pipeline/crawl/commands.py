@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Protocol
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
+from simhash_pipeline.crawl.learn import LearnCommand
 from simhash_pipeline.crawl.plan import PlanCommand
 from simhash_pipeline.errors import SimhashError
 
@@ -31,7 +32,7 @@ class Command(Protocol):
         ...
 
 
-COMMANDS: tuple[Command, ...] = (PlanCommand(),)
+COMMANDS: tuple[Command, ...] = (PlanCommand(), LearnCommand())
 
 
 class SimhashCommand(ScrapyCommand):

@@ -87,9 +87,9 @@ class Fingerprinter:
         """What the content fingerprint of plain text hears: each feature and its weight."""
         return self._features(text, self._segment(text))
 
-    def feature_counts(self, text: str) -> Mapping[str, int]:
-        """How often each n-gram of plain text occurs, before weights."""
-        return self._count(self._segment(text))
+    def feature_counts(self, html: bytes | str) -> Mapping[str, int]:
+        """How often each n-gram of a page's main text occurs; PageError as in `fingerprint`."""
+        return self._count(self._segment(self._main_text(parse(html))))
 
     def _content(self, text: str, tokens: Sequence[str]) -> int | None:
         features = self._features(text, tokens)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from simhash_pipeline import Fingerprinter, Options
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -143,3 +146,74 @@ def test_sizes_are_read_as_people_write_them(size: str, told: str, outside: Path
     arguments = ["--pages", "2^40", "--memory", size, "--candidates", "0.001"]
     result = scrapy("simhash", "plan", *arguments, directory=outside)
     assert f"within {told} a machine" in result.stdout
+
+
+def write_pages(path: Path, *texts: str) -> Path:
+    lines = [json.dumps({"html": f"<body><p>{text}</p>"}) for text in texts]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def test_learn_writes_a_table_that_the_settings_it_prints_can_use(outside: Path) -> None:
+    write_pages(outside / "sample.jsonl", "the fog bell", "the ferry", "the fog 海港", "")
+    result = scrapy("simhash", "learn", "sample.jsonl", "--to", "idf.tsv", directory=outside)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout == (
+        "Learnt from 3 pages (1 without text left out). For settings.py:\n\n"
+        'SIMHASH_WEIGHTS = "table"\nSIMHASH_WEIGHTS_TABLE = "idf.tsv"\n'
+    )
+    options = Options(weights="table", weights_table=str(outside / "idf.tsv"))
+    features = Fingerprinter(options).content_features("the fog")
+    assert features == {"the": 1.0, "fog": 1.2877, "the fog": 1.2877}
+
+
+def test_learn_reads_a_folder_and_heeds_the_settings(outside: Path) -> None:
+    (outside / "pages").mkdir()
+    for name in ("a.html", "b.htm"):
+        (outside / "pages" / name).write_bytes("<body><p>清华大学".encode("gb18030"))
+    (outside / "pages" / "c.png").write_bytes(bytes(100))
+    result = scrapy(
+        *("simhash", "learn", "pages", "--to", "idf.tsv"),
+        *("-s", "SIMHASH_SEGMENTER=jieba-full", "-s", "SIMHASH_NGRAMS=1"),
+        directory=outside,
+    )
+    assert result.returncode == 0, result.stderr
+    rows = (outside / "idf.tsv").read_text(encoding="utf-8").splitlines()[2:]
+    assert [row.split("\t")[0] for row in rows] == ["华大", "大学", "清华", "清华大学"]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("{", "sample.jsonl, line 2: no JSON"),
+        ("[]", "sample.jsonl, line 2: no item with a text in its field 'html'"),
+        ('{"body": "x"}', "sample.jsonl, line 2: no item with a text in its field 'html'"),
+    ],
+)
+def test_learn_names_the_line_it_cannot_read(outside: Path, line: str, said: str) -> None:
+    sample = write_pages(outside / "sample.jsonl", "the fog bell")
+    sample.write_text(sample.read_text(encoding="utf-8") + line, encoding="utf-8")
+    (outside / "idf.tsv").write_text("what was learnt before")
+    result = scrapy("simhash", "learn", "sample.jsonl", "--to", "idf.tsv", directory=outside)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert said in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert (outside / "idf.tsv").read_text() == "what was learnt before"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["nowhere.jsonl", "--to", "idf.tsv"], "nowhere.jsonl: No such file"),
+        ([".", "--to", "idf.tsv"], "no page with text in ."),
+        (["."], "required: --to"),
+        ([".", "--to", "no/such/idf.tsv"], "idf.tsv.part: No such file"),
+        ([".", "--to", "x", "-s", "SIMHASH_NGRAMS=9"], "SIMHASH_NGRAMS is '9'"),
+    ],
+)
+def test_learn_says_in_a_line_what_is_wrong(outside: Path, arguments: list[str], said: str) -> None:
+    result = scrapy("simhash", "learn", *arguments, directory=outside)
+    assert result.returncode == 2
+    assert said in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert list(outside.iterdir()) == []

@@ -1,0 +1,113 @@
+"""`scrapy simhash learn`: a frozen idf out of a sample of pages."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scrapy.exceptions import UsageError
+
+from simhash_pipeline.errors import PageError
+from simhash_pipeline.options import Options
+from simhash_pipeline.page.fingerprint import Fingerprinter
+from simhash_pipeline.page.weights import write_idf_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from scrapy.settings import BaseSettings
+
+HTML_SUFFIXES = frozenset([".htm", ".html", ".xhtml"])
+PROGRESS_SECS = 2.0
+
+
+class LearnCommand:
+    name = "learn"
+    summary = "learn from a sample of pages how much each word tells, for SIMHASH_WEIGHTS = 'table'"
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument(
+            "sample",
+            nargs="+",
+            type=Path,
+            help="JSON Lines feed whose items hold a page, or folder of .html files",
+        )
+        parser.add_argument("--to", type=Path, required=True, help="the file to write")
+        parser.add_argument(
+            "--min-pages",
+            type=int,
+            default=2,
+            help="what fewer pages hold weighs as what none holds (default: 2)",
+        )
+
+    def run(self, options: argparse.Namespace, settings: BaseSettings) -> int:
+        # What is learnt is the weights: all else is as the pages are to be fingerprinted.
+        made_with = dataclasses.replace(
+            Options.from_settings(settings), weights="tf", weights_table=None
+        )
+        sample = _Sample(made_with)
+        part = options.to.with_name(f"{options.to.name}.part")
+        try:
+            learnt = write_idf_table(sample.counts(options.sample), part, options.min_pages)
+            if not learnt:
+                part.unlink()
+                raise UsageError(f"no page with text in {', '.join(map(str, options.sample))}")
+            part.replace(options.to)
+        except OSError as error:
+            raise UsageError(f"{error.filename}: {error.strerror}") from error
+        left_out = f" ({sample.left_out:,} without text left out)" if sample.left_out else ""
+        print(f"Learnt from {learnt:,} pages{left_out}. For settings.py:\n")
+        print(f'SIMHASH_WEIGHTS = "table"\nSIMHASH_WEIGHTS_TABLE = "{options.to}"')
+        return 0
+
+
+class _Sample:
+    """Pages out of files, as counted features."""
+
+    def __init__(self, options: Options) -> None:
+        self._html_field = options.html_field
+        self._fingerprinter = Fingerprinter(options)
+        self.left_out = 0
+
+    def counts(self, paths: list[Path]) -> Iterator[Mapping[str, int]]:
+        told = time.monotonic()
+        pages = (html for path in paths for html in self._pages(path))
+        for read, html in enumerate(pages, 1):
+            counts = self._counted(html)
+            if counts:
+                yield counts
+            else:
+                self.left_out += 1
+            if time.monotonic() - told > PROGRESS_SECS:
+                told = time.monotonic()
+                print(f"{read:,} pages read", file=sys.stderr)
+
+    def _counted(self, html: bytes | str) -> Mapping[str, int]:
+        try:
+            return self._fingerprinter.feature_counts(html)
+        except PageError:
+            return {}
+
+    def _pages(self, path: Path) -> Iterator[bytes | str]:
+        if path.is_dir():
+            found = sorted(file for file in path.rglob("*") if file.suffix in HTML_SUFFIXES)
+            yield from (file.read_bytes() for file in found)
+            return
+        with path.open(encoding="utf-8") as lines:
+            for number, line in enumerate(lines, 1):
+                yield self._page_of(line, f"{path}, line {number}")
+
+    def _page_of(self, line: str, place: str) -> str:
+        try:
+            item = json.loads(line)
+        except ValueError as error:
+            raise UsageError(f"{place}: no JSON: {error}") from error
+        html = item.get(self._html_field) if isinstance(item, dict) else None
+        if not isinstance(html, str):
+            raise UsageError(f"{place}: no item with a text in its field {self._html_field!r}")
+        return html
