@@ -3,12 +3,12 @@ BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DEFAULT_GOAL := all
-.PHONY: all help crawl test bench lint format clean
+.PHONY: all help crawl test quality bench bench-fingerprints lint format clean
 
 all: lint test  ## lint and test
 
 help:  ## list these targets
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
 crawl: .venv/crawl  ## crawl the demo site, or URL=https://… (MAX_PAGES=500), and drop near-duplicates
 	@$(BIN)/scrapy crawl site $(if $(URL),-a url=$(URL)) $(if $(MAX_PAGES),-a max_pages=$(MAX_PAGES))
@@ -16,8 +16,14 @@ crawl: .venv/crawl  ## crawl the demo site, or URL=https://… (MAX_PAGES=500), 
 test: .venv/dev  ## run every test
 	@$(BIN)/python -m pytest
 
+quality: .venv/dev  ## hold near-duplicates, main texts and templates of FOLDER=… to pinned floors
+	@$(BIN)/python -m tests.quality $(FOLDER)
+
 bench: .venv/dev  ## measure what the pipeline costs a crawl of the demo site, or of FOLDER=…
 	@$(BIN)/python -m benchmarks.crawl $(FOLDER) $(if $(PAGES),--pages $(PAGES))
+
+bench-fingerprints: .venv/bench  ## measure a fingerprint against its peers, on made pages or FOLDER=…
+	@$(BIN)/python -m benchmarks.fingerprints $(if $(FOLDER),--pages $(FOLDER)) --seomoz .venv/seomoz
 
 lint: .venv/dev  ## check style, format and types
 	@$(BIN)/ruff check
@@ -42,4 +48,10 @@ clean:  ## remove the environment and what crawls and tests left
 
 .venv/dev: .venv/crawl
 	$(BIN)/pip install --quiet --editable '.[fast,opencc]' --group dev
+	@touch $@
+
+# simhash-pybind overwrites the module of PyPI's simhash, so it gets a folder of its own; it may fail.
+.venv/bench: .venv/dev
+	$(BIN)/pip install --quiet --group bench
+	-$(BIN)/pip install --quiet --no-deps --target .venv/seomoz simhash-pybind
 	@touch $@
