@@ -75,6 +75,8 @@ def pinned(rows: Iterable[Row], digest: str, old: Floors | None, *, lower: bool)
 
 def _pin(row: Row, old: Pin | None, lower: bool) -> Pin:
     assert row.goal is not None
+    if math.isnan(row.value):
+        return old or Pin(row.goal)
     slack = max(_SLACK, _SLACK_PAIRS / row.count)
     near = _rounded_down(row.value - slack)
     standing = old.floor if old else row.goal

@@ -68,6 +68,12 @@ def test_a_floor_rises_but_falls_only_when_told_to() -> None:
     assert pinned([row(0.953)], "aa", old, lower=True).pins[name] == Pin(0.95, was=0.96)
 
 
+def test_a_floor_of_nothing_stays_where_it_was() -> None:
+    nothing = Row("pages.zip", "recall", "English", 0, float("nan"), goal=0.95)
+    for old, floor in ((None, 0.95), (floors(0.96)["pages.zip"], 0.96)):
+        assert pinned([nothing], "aa", old, lower=True).pins == {"recall, English": Pin(floor)}
+
+
 def test_a_lowered_floor_must_stand_in_the_changelog() -> None:
     lowered = {"pages.zip": Floors("aa", {"recall, English": Pin(0.95, was=0.96)})}
     line = "Quality floor lowered: pages.zip, recall, English: 0.96 to 0.95"
