@@ -34,7 +34,7 @@ from simhash_pipeline import Fingerprinter, Options, content_fingerprint
 from simhash_pipeline.page.boilerplate import main_text
 from simhash_pipeline.page.features import shingles
 from simhash_pipeline.page.parse import decode, parse
-from simhash_pipeline.page.segment import tokens
+from simhash_pipeline.page.segment import words as tokens
 
 PARSE = "bare lxml parse"
 JOURNEY = "journey: html -> both fingerprints"

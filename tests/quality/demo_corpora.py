@@ -16,7 +16,7 @@ from crawler.demo_site.markup import story_text
 from crawler.demo_site.newsroom import Newsroom, frame_of
 from crawler.demo_site.pages import read_newsroom
 from crawler.demo_site.variants import Frame, Variant
-from simhash_pipeline.page.segment import tokens
+from simhash_pipeline.page.segment import words as tokens
 
 _SEED = 7
 _FRAMES: tuple[Frame, ...] = ("wire", "print", "mobile")

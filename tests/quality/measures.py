@@ -28,7 +28,7 @@ from simhash_pipeline import (
 )
 from simhash_pipeline.page.boilerplate import main_text
 from simhash_pipeline.page.parse import parse
-from simhash_pipeline.page.segment import tokens
+from simhash_pipeline.page.segment import words as tokens
 from tests.quality.corpora import Corpus, Pair, pages_of
 from tests.quality.demo_corpora import write_demo_corpora
 from tests.quality.rows import LANGUAGES, Row, share_row
