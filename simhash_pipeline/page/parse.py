@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Iterator
 from html.parser import HTMLParser
 
 import chardet
@@ -63,7 +64,7 @@ def decode(html: bytes, charset: str | None = None) -> str:
     declared = _declared(html, charset)
     if declared == "iso2022_jp":
         return html.decode(declared, "replace")
-    for candidate in ("utf-8", *_candidates(html, declared)):
+    for candidate in _candidates(html, declared):
         text = _fitting(html, candidate)
         if text is not None:
             return text
@@ -112,8 +113,9 @@ def _codec(label: str | None) -> str | None:
     return codecs.lookup(name).name if name else None
 
 
-def _candidates(html: bytes, declared: str | None) -> list[str]:
-    """Charsets to try, best first."""
+def _candidates(html: bytes, declared: str | None) -> Iterator[str]:
+    """Charsets to try, best first; detection costs as much as the parse, so only if UTF-8 fails."""
+    yield "utf-8"
     plain = _MARKUP.sub(b" ", html)[:_DETECT_BYTES]
     guess = chardet.detect(plain, encoding_era=chardet.EncodingEra.MODERN_WEB)
     detected = _codec(guess["encoding"])
@@ -121,7 +123,7 @@ def _candidates(html: bytes, declared: str | None) -> list[str]:
     sure = detected in _MULTI_BYTE and len(plain.translate(None, _ASCII)) >= _SURE_BYTES
     if sure or declared in _DEFAULT_CHARSETS:
         pair.reverse()
-    return [name for name in pair if name is not None]
+    yield from (name for name in pair if name is not None)
 
 
 def _fitting(html: bytes, charset: str) -> str | None:
