@@ -86,6 +86,32 @@ def test_a_forum_keeps_every_post() -> None:
     assert all(paragraph in text for paragraph in PARAGRAPHS)
 
 
+def test_a_page_that_calls_itself_a_forum_keeps_its_replies_under_the_first_post() -> None:
+    replies = "".join(f'<div class="reply"><p>{p}</p></div>' for p in PARAGRAPHS[6:])
+    thread = f'<div class="thread"><h1>Fog</h1><div>{article(PARAGRAPHS[:6])}</div>'
+    text = text_of(f"<html><body>{thread}<div class='comments'>{replies}</div></div></body></html>")
+    assert text.splitlines() == PARAGRAPHS
+
+
+def test_a_forum_keeps_a_post_that_quotes_another() -> None:
+    posts = "".join(f"<div><p>{p}</p></div>" for p in [*PARAGRAPHS, PARAGRAPHS[0]])
+    text = text_of(f'<html><body><div id="forum">{posts}</div></body></html>')
+    assert text.count(PARAGRAPHS[0]) == 2
+
+
+def test_a_small_box_named_like_a_forum_does_not_make_an_articles_page_one() -> None:
+    replies = "".join(f"<p>{i}: I was there, and it was not like that.</p>" for i in range(5))
+    body = f'{article(PARAGRAPHS)}<div class="discussion comments">{replies}</div>'
+    assert text_of(site(body)) == "\n".join(PARAGRAPHS)
+
+
+def test_a_table_cell_that_holds_the_article_is_found() -> None:
+    teasers = "".join(f"<p>In brief, story {i} of the day, by our staff.</p>" for i in range(9))
+    cells = f"<td>{article(PARAGRAPHS)}</td><td>{teasers}</td>"
+    text = text_of(f"<html><body><table><tr>{cells}</tr></table></body></html>")
+    assert text == "\n".join(PARAGRAPHS)
+
+
 def test_a_page_of_links_keeps_its_text() -> None:
     text = text_of(f"<html><body><ul>{MENU}</ul></body></html>")
     assert text.splitlines() == [f"Section number {i}" for i in range(12)]
@@ -140,6 +166,8 @@ def test_a_box_with_much_of_the_text_stays_whatever_it_calls_itself() -> None:
         "<style>p { content: 'hidden text, quite long, with commas' }</style>",
         "<noscript>hidden text, quite long, with commas</noscript>",
         "<template><p>hidden text, quite long, with commas</p></template>",
+        "<p hidden>hidden text, quite long, with commas</p>",
+        '<ul><li aria-hidden="true">hidden text, quite long, with commas</li></ul>',
         "<div hidden><p>hidden text, quite long, with commas</p></div>",
         '<div style="color:red; display: none"><p>hidden text, quite long, with commas</p></div>',
         "<select><option>hidden text, quite long, with commas</option></select>",

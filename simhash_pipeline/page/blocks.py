@@ -1,0 +1,208 @@
+"""A body in, its text out in *blocks*, runs between block-level tags, and in *boxes* of blocks.
+
+One walk in document order. Hidden text is left out; what boxes call themselves is written down,
+and what to make of it is for boilerplate.py to decide.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from lxml.etree import _Element
+
+# What an element is to the reader. A block ends a run of text; a box is a block that may hold
+# others, as does every tag that isn't named here.
+_INLINE, _LINK, _BREAK, _HIDDEN, _BLOCK, _BOX = range(6)
+_KIND_TAGS = {
+    _INLINE: """abbr acronym b bdi bdo big cite code data del dfn em font i img input ins kbd label
+        mark math mi mn mo mrow nobr output q rb rp rt ruby s samp small span strike strong sub sup
+        time tt u var wbr""",
+    _LINK: "a button",
+    _BREAK: "br",
+    _HIDDEN: """audio canvas datalist embed head iframe map noscript object option script select
+        style svg template textarea title video""",
+    _BLOCK: """address blockquote caption dd dt figcaption h1 h2 h3 h4 h5 h6 hr li p pre summary
+        tbody th tr""",
+}
+_KINDS = {tag: kind for kind, tags in _KIND_TAGS.items() for tag in tags.split()}
+_HIDING = frozenset(["aria-hidden", "hidden", "style"])
+_DISPLAY_NONE = re.compile(r"display\s*:\s*none", re.IGNORECASE)
+
+# What a box calls itself: by its tag, its ARIA role, or a word of its class or id.
+_TAG_HINTS = {
+    "aside": "furniture",
+    "dialog": "consent",
+    "footer": "footer",
+    "form": "furniture",
+    "header": "furniture",
+    "nav": "furniture",
+}
+_ROLE_HINTS = {
+    "alertdialog": "consent",
+    "banner": "furniture",
+    "complementary": "furniture",
+    "contentinfo": "footer",
+    "dialog": "consent",
+    "navigation": "furniture",
+    "search": "furniture",
+}
+_HINT_WORDS = {
+    "comment": "comment comments commentlist disqus liuyan pinglun replies respond",
+    "consent": "consent cookie cookies gdpr privacy",
+    "footer": "copyright foot footer",
+    "forum": """answer answers bbs board discussion discussions forum forums luntan qa question
+        questions reply thread threads tiezi topic topics viewtopic wenda""",
+    "furniture": """ad ads advert advertisement advertising aside author banner breadcrumb
+        breadcrumbs byline crumb crumbs daohang fenxiang guanggao head header login masthead menu
+        menus meta modal nav navbar navigation newsletter overlay pager pagination popular popup
+        promo recommend recommendation recommendations recommended related share sharing sidebar
+        signup social sponsor sponsored subscribe subscription tag tags toolbar trending tuijian
+        xiangguan""",
+}
+_WORD_HINTS = {word: hint for hint, words in _HINT_WORDS.items() for word in words.split()}
+_WORD = re.compile("[A-Z]?[a-z]+|[A-Z]+")
+_MAX_NAME_CHARS = 200  # of a class and of an id; bounds what is remembered
+
+_Range = tuple[int, int, str]
+
+
+@dataclass(slots=True)
+class Blocks:
+    """Blocks in reading order, and boxes as ranges of blocks, outer ones first."""
+
+    texts: list[str] = field(default_factory=list)  # white space collapsed; never empty
+    tags: list[str] = field(default_factory=list)
+    sizes: list[int] = field(default_factory=list)  # UTF-8 bytes
+    link_shares: list[float] = field(default_factory=list)  # of the characters, 0-1
+    boxes: list[_Range] = field(default_factory=list)  # start, end (exclusive), tag
+    hints: list[_Range] = field(default_factory=list)  # start, end (exclusive), hint
+
+    def bytes_of(self, blocks: Iterable[int]) -> int:
+        """UTF-8 bytes of these blocks together."""
+        return sum(self.sizes[i] for i in blocks)
+
+    def add(self, parts: Iterable[str], linked: int, tag: str) -> None:
+        """Makes a block of parts that hold some text, `linked` of their characters in links."""
+        text = " ".join("".join(parts).split())
+        self.texts.append(text)
+        self.tags.append(tag)
+        self.sizes.append(len(text) if text.isascii() else len(text.encode("utf-8", "replace")))
+        self.link_shares.append(min(1.0, linked / len(text)))
+
+    def close(self, element: _Element, start: int, kind: int) -> None:
+        """Makes a box of all blocks since `start`; forgets them where the element is hidden."""
+        names = element.keys()
+        if names and not _HIDING.isdisjoint(names) and _is_hidden(element):
+            self._forget(start)
+        elif kind == _BOX:
+            self.boxes.append((start, len(self.texts), element.tag))
+            if hint := _hint(element, names):
+                self.hints.append((start, len(self.texts), hint))
+
+    def _forget(self, start: int) -> None:
+        for column in (self.texts, self.tags, self.sizes, self.link_shares):
+            del column[start:]
+        for ranges in (self.boxes, self.hints):
+            while ranges and ranges[-1][0] >= start:
+                ranges.pop()
+
+
+def read(body: _Element) -> Blocks:
+    """One walk, in one function: a call per element would cost more than its work.
+
+    Attributes are read when an element closes: more than half of them turn out to be empty.
+    """
+    found = Blocks()
+    texts, kind_of = found.texts, _KINDS.get
+    path: list[
+        tuple[Iterator[_Element], _Element, int, int]
+    ] = []  # an open element's siblings first
+    children: Iterator[_Element] = iter(body)
+    parts = [body.text] if body.text and not body.text.isspace() else []
+    linked = links = start = 0
+    tag = "body"
+    while True:
+        element = next(children, None)
+        if element is None:
+            if not path:
+                break
+            children, element, kind, start = path.pop()
+        else:
+            kind = kind_of(element.tag, _BOX)
+            if kind:
+                if kind >= _BLOCK:
+                    if parts:
+                        found.add(parts, linked, tag)
+                        parts.clear()
+                        linked = 0
+                    tag = element.tag
+                    start = len(texts)
+                elif kind == _LINK:
+                    links += 1
+                elif kind == _BREAK and parts:
+                    parts.append(" ")
+            if kind != _HIDDEN:
+                text = element.text
+                if text and (parts or not text.isspace()):
+                    parts.append(text)
+                    if links:
+                        linked += len(text.strip())
+                if len(element):
+                    path.append((children, element, kind, start))
+                    children = iter(element)
+                    continue
+        if kind:
+            if kind >= _BLOCK:
+                if parts:
+                    found.add(parts, linked, tag)
+                    parts.clear()
+                    linked = 0
+                tag = "div"
+                if start < len(texts):
+                    found.close(element, start, kind)
+            elif kind == _LINK:
+                links -= 1
+        text = element.tail
+        if text and (parts or not text.isspace()):
+            parts.append(text)
+            if links:
+                linked += len(text.strip())
+    if parts:
+        found.add(parts, linked, tag)
+    found.boxes.sort(key=_outer_first)
+    found.hints.sort(key=_outer_first)
+    return found
+
+
+def _outer_first(box: _Range) -> tuple[int, int]:
+    return box[0], -box[1]
+
+
+def _is_hidden(element: _Element) -> bool:
+    return (
+        element.get("hidden") is not None
+        or element.get("aria-hidden") == "true"
+        or _DISPLAY_NONE.search(element.get("style", "")) is not None
+    )
+
+
+def _hint(element: _Element, names: Sequence[str | bytes]) -> str | None:
+    if element.tag in _TAG_HINTS:
+        return _TAG_HINTS[element.tag]
+    if "role" in names and (role := element.get("role")) in _ROLE_HINTS:
+        return _ROLE_HINTS[role]
+    if "class" in names or "id" in names:
+        name, ident = element.get("class", ""), element.get("id", "")
+        return _named_hint(name[:_MAX_NAME_CHARS], ident[:_MAX_NAME_CHARS])
+    return None
+
+
+@lru_cache(maxsize=4096)  # the pages of a site share their names
+def _named_hint(name: str, ident: str) -> str | None:
+    """The first hint in a class and id; forum only where there is no other."""
+    words = _WORD.findall(f"{name} {ident}")
+    hints = [hint for word in words if (hint := _WORD_HINTS.get(word.lower()))]
+    return min(hints, key="forum".__eq__, default=None)

@@ -1,0 +1,102 @@
+from collections.abc import Iterator
+
+from hypothesis import given
+from hypothesis import strategies as st
+from lxml import etree
+from lxml.etree import _Element
+
+from simhash_pipeline.page.blocks import read
+from simhash_pipeline.page.parse import parse
+
+INLINE = ["b", "i", "span", "a"]
+BLOCKS = ["p", "li", "h1", "pre", "tr"]
+BOXES = ["div", "nav", "article", "td", "form"]
+HIDDEN = ["script", "select", "svg"]
+ATTRIBUTES = ["", ' class="comments"', ' id="forum-list"', " hidden", ' style="display:none"']
+
+
+def body_of(html: str) -> _Element:
+    body = parse(f"<html><body>{html}</body></html>").find("body")
+    assert body is not None
+    return body
+
+
+def dull_texts(element: _Element) -> list[str]:
+    """The blocks' texts, found by recursion: the pieces between two block-level tags."""
+    pieces = "".join(_pieces(element)).split("\0")
+    return [" ".join(piece.split()) for piece in pieces if piece.strip()]
+
+
+def _pieces(element: _Element) -> Iterator[str]:
+    hiding = "hidden" in element.attrib or "style" in element.attrib
+    flat = element.tag in [*INLINE, "br"]
+    yield "" if flat or element.tag in HIDDEN else "\0"
+    if element.tag not in HIDDEN and (flat or not hiding):
+        yield " " if element.tag == "br" else element.text or ""
+        for child in element:
+            yield from _pieces(child)
+            yield child.tail or ""
+    yield "" if flat or element.tag in HIDDEN else "\0"
+
+
+@given(
+    st.recursive(
+        st.sampled_from(["word", "Some words, with a comma.", "字，", " ", "<br>", "&amp; ", "\n"]),
+        lambda inner: st.builds(
+            lambda tag, attribute, parts: f"<{tag}{attribute}>{''.join(parts)}</{tag}>",
+            st.sampled_from([*INLINE, *BLOCKS, *BOXES, *HIDDEN]),
+            st.sampled_from(ATTRIBUTES),
+            st.lists(inner, max_size=4),
+        ),
+        max_leaves=30,
+    )
+)
+def test_the_walk_reads_what_a_dull_recursion_reads(html: str) -> None:
+    body = body_of(html)
+    assert read(body).texts == dull_texts(body)
+
+
+def test_boxes_are_ranges_of_blocks_outer_ones_first() -> None:
+    page = read(body_of("<div><nav><p>a</p><p>b</p></nav><article>c</article></div>d"))
+    assert page.texts == ["a", "b", "c", "d"]
+    assert page.tags == ["p", "p", "article", "div"]
+    assert page.boxes == [(0, 3, "div"), (0, 2, "nav"), (2, 3, "article")]
+
+
+def test_a_link_share_counts_characters_of_links() -> None:
+    page = read(body_of("<p>one <a href='/'>two</a> <button>three</button></p><p>none</p>"))
+    assert page.link_shares == [8 / 13, 0]
+
+
+def test_sizes_are_utf_8_bytes() -> None:
+    assert read(body_of("<p>bell</p><p>钟</p>")).sizes == [4, 3]
+
+
+def test_a_box_is_called_by_its_tag_or_role_or_a_word_of_its_class_or_id() -> None:
+    html = (
+        '<footer class="comment">a</footer><div role="dialog" class="menu">b</div>'
+        '<div class="col siteMenu">c</div><div id="qa-list">d</div><div class="qa menu">e</div>'
+        '<div class="heading">f</div>'
+    )
+    assert [hint for _, _, hint in read(body_of(html)).hints] == [
+        "footer",
+        "consent",
+        "furniture",
+        "forum",
+        "furniture",
+    ]
+
+
+def test_a_hidden_box_takes_the_boxes_in_it_along() -> None:
+    page = read(body_of('<div>a</div><div hidden><div class="menu">b</div></div><div>c</div>'))
+    assert page.texts == ["a", "c"]
+    assert page.boxes == [(0, 1, "div"), (1, 2, "div")]
+    assert page.hints == []
+
+
+def test_a_hundred_thousand_levels_are_read_without_recursion() -> None:
+    root = deepest = etree.Element("body")
+    for _ in range(100_000):
+        deepest = etree.SubElement(deepest, "div")
+    deepest.text = "bottom"
+    assert read(root).texts == ["bottom"]
