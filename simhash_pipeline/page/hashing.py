@@ -39,8 +39,17 @@ def murmur3(features: Iterable[str], bits: int) -> NDArray[np.uint8]:
     Shape (features, bits / 8). The first 64 bits are the number that
     `mmh3.hash64(feature, signed=False)[0]` gives.
     """
-    joined = b"".join(map(mmh3.mmh3_x64_128_digest, _encoded(features)))
+    joined = b"".join(map(mmh3.hash_bytes, _encodable(list(features))))
     return np.frombuffer(joined, np.uint8).reshape(-1, 16)[:, : bits // 8]
+
+
+def _encodable(features: list[str]) -> list[str] | list[bytes]:
+    """The features as they are, which is fastest; mmh3 crashes on a lone surrogate, though."""
+    try:
+        "".join(features).encode()
+    except UnicodeEncodeError:
+        return list(_encoded(features))
+    return features
 
 
 def _encoded(features: Iterable[str]) -> Iterator[bytes]:

@@ -150,3 +150,8 @@ def test_a_segmenter_that_fails_is_the_page_s_fault() -> None:
     assert caught.value.kind == "segmenter"
     with pytest.raises(PageError, match=r"os.path.basename returned str, not list"):
         segmenter("os.path.basename")("text")
+
+
+@given(st.text())
+def test_a_han_character_after_a_text_does_not_change_how_the_text_is_cut(text: str) -> None:
+    assert tokens(f"{text} 字") == [*tokens(text), "字"]

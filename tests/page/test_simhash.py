@@ -32,6 +32,10 @@ def test_the_vectorised_simhash_equals_the_definition(bits: int, features: dict[
     assert vector(features, bits) == naive(features, bits)
 
 
+def test_a_lone_surrogate_is_hashed_as_a_question_mark() -> None:
+    assert murmur3(["\ud800", "a"], 64).tolist() == murmur3(["?", "a"], 64).tolist()
+
+
 def test_the_textbook_example_with_weights_4_and_5() -> None:
     """100101 weighs 4, 101011 weighs 5; written bit 5 first."""
     hashes = np.array([[0b100101], [0b101011]], np.uint8)
