@@ -22,10 +22,10 @@ _SENTENCE_BYTES = 20
 _MAX_LINK_SHARE = 0.6  # of a block's characters; above it the block is a menu
 _TITLE_WEIGHT = 2  # times the weight where a word of the title occurs
 _REPEATED_BYTES = 60  # a block this long seen before on the page is a carousel's or caption's copy
-_FORUM_SHARE = 0.4  # of the weight, in a box that calls itself a forum's
+_FORUM_SHARE = 0.4  # of the weight, in boxes that call themselves a forum's
 # Of the page's weight: a box with that hint that holds more stays.
 _MAX_SHARES = {"comment": 1.0, "consent": 0.8, "footer": 1.0, "furniture": 0.25}
-_MIN_BESIDE_COMMENTS = 1_000  # weight left without comments; below it they are what the page is for
+_MIN_BESIDE_COMMENTS = 1_000  # weight left without comments; below it the page is a forum's
 _BOX_SHARE = 0.6  # of the weight of the box around it, for a box inside to be the page's text
 _HEADED_BOX_SHARE = 0.4  # the same for a box that begins within a tenth of the weight after an h1
 _HEADED_WITHIN = 0.1
@@ -113,12 +113,17 @@ def _weights(page: Blocks, title_words: list[str]) -> list[int]:
 
 
 def _is_forum(page: Blocks, weights: list[int]) -> bool:
-    before = _sums(weights)
-    return any(
-        before[end] - before[start] >= _FORUM_SHARE * before[-1]
-        for start, end, hint in page.hints
-        if hint == "forum"
-    )
+    """Whether posts are the page's text: boxes call themselves a forum's, or all is comments."""
+    weight = sum(weights)
+    comments = _weight_within(page, weights, "comment")
+    if comments and weight - comments < _MIN_BESIDE_COMMENTS:
+        return True
+    return _weight_within(page, weights, "forum") >= _FORUM_SHARE * weight > 0
+
+
+def _weight_within(page: Blocks, weights: list[int], hint: str) -> int:
+    inside = _in_boxes(page, weights, {hint: 1.0})
+    return sum(weight for weight, within in zip(weights, inside, strict=True) if within)
 
 
 def _sums(numbers: Iterable[int]) -> list[int]:
@@ -133,9 +138,7 @@ def _boilerplate(page: Blocks, weights: list[int], forum: bool) -> list[bool]:
     """
     copies = [False] * len(weights) if forum else _copies(page)
     weights = [0 if copy else weight for weight, copy in zip(weights, copies, strict=True)]
-    shares = _MAX_SHARES
-    if forum or _is_all_comments(page, weights):
-        shares = {**_MAX_SHARES, "comment": 0.0}
+    shares = {**_MAX_SHARES, "comment": 0.0} if forum else _MAX_SHARES
     inside = _in_boxes(page, weights, shares)
     return [copy or out for copy, out in zip(copies, inside, strict=True)]
 
@@ -148,12 +151,6 @@ def _copies(page: Blocks) -> list[bool]:
         if size >= _REPEATED_BYTES:
             seen.add(text)
     return copies
-
-
-def _is_all_comments(page: Blocks, weights: list[int]) -> bool:
-    comments = _in_boxes(page, weights, {"comment": 1.0})
-    beside = sum(weight for weight, out in zip(weights, comments, strict=True) if not out)
-    return beside < _MIN_BESIDE_COMMENTS
 
 
 def _in_boxes(page: Blocks, sizes: list[int], max_shares: Mapping[str, float]) -> list[bool]:
@@ -188,7 +185,7 @@ def _densest(page: Blocks, weights: list[int], forum: bool) -> tuple[int, int]:
     running = _sums(weight > 0 for weight in weights)
     box_tags = [tag for _, _, tag in page.boxes]
     lone = [tag for tag in ("article", "main") if box_tags.count(tag) == 1]
-    for s, e, tag in page.boxes:
+    for s, e, tag in _outside_comments(page) if forum else page.boxes:
         around = before[end] - before[start]
         weight = before[e] - before[s]
         if s < start or e > end or weight < _LONE_BOX_SHARE * around:
@@ -204,6 +201,17 @@ def _densest(page: Blocks, weights: list[int], forum: bool) -> tuple[int, int]:
         if weight >= share * around:
             start, end = s, e
     return start, end
+
+
+def _outside_comments(page: Blocks) -> Iterator[tuple[int, int, str]]:
+    """The boxes in no comment: most of a thread may be answers inside the first of them."""
+    comments = {(start, end) for start, end, hint in page.hints if hint == "comment"}
+    last = 0
+    for start, end, tag in page.boxes:
+        if (start, end) in comments:
+            last = max(last, end)
+        if start >= last:
+            yield start, end, tag
 
 
 def _without_links(page: Blocks, weights: list[int], blocks: list[int]) -> list[int]:

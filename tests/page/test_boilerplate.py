@@ -93,6 +93,19 @@ def test_a_page_that_calls_itself_a_forum_keeps_its_replies_under_the_first_post
     assert text.splitlines() == PARAGRAPHS
 
 
+def test_a_page_whose_posts_each_call_themselves_a_forums_is_a_forum() -> None:
+    first, *replies = (f'<div class="forum-post"><p>{p} {p[::-1]}</p></div>' for p in PARAGRAPHS)
+    thread = f'<h1>Fog</h1><article>{first}</article><div class="comments">{"".join(replies)}'
+    text = text_of(f"<html><body><ul>{MENU}</ul>{thread}</div></body></html>")
+    assert all(paragraph in text for paragraph in PARAGRAPHS)
+
+
+def test_answers_inside_answers_do_not_hide_the_first_post() -> None:
+    nested = "".join(f'<div class="comment">{article(PARAGRAPHS[i : i + 3])}' for i in (3, 6, 9))
+    html = f"<html><body><main>{article(PARAGRAPHS[:3])}{nested}</main></body></html>"
+    assert text_of(html).splitlines() == PARAGRAPHS
+
+
 def test_a_forum_keeps_a_post_that_quotes_another() -> None:
     posts = "".join(f"<div><p>{p}</p></div>" for p in [*PARAGRAPHS, PARAGRAPHS[0]])
     text = text_of(f'<html><body><div id="forum">{posts}</div></body></html>')
