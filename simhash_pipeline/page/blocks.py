@@ -1,7 +1,7 @@
 """A body in, its text out in *blocks*, runs between block-level tags, and in *boxes* of blocks.
 
-One walk in document order. Hidden text is left out; what boxes call themselves is written down,
-and what to make of it is for boilerplate.py to decide.
+One walk in document order leaves out what is hidden and writes down what boxes call themselves;
+what to make of that is for boilerplate.py to decide.
 """
 
 from __future__ import annotations
@@ -117,9 +117,8 @@ def read(body: _Element) -> Blocks:
     """
     found = Blocks()
     texts, kind_of = found.texts, _KINDS.get
-    path: list[
-        tuple[Iterator[_Element], _Element, int, int]
-    ] = []  # an open element's siblings first
+    # Of each open element: the siblings still to come, itself, its kind, and its first block.
+    path: list[tuple[Iterator[_Element], _Element, int, int]] = []
     children: Iterator[_Element] = iter(body)
     parts = [body.text] if body.text and not body.text.isspace() else []
     linked = links = start = 0
