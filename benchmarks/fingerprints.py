@@ -32,7 +32,7 @@ from crawler.demo_site.oddities import large_story_html
 from crawler.demo_site.pages import read_newsroom
 from simhash_pipeline import Fingerprinter, Options, content_fingerprint
 from simhash_pipeline.page.boilerplate import main_text
-from simhash_pipeline.page.features import shingles
+from simhash_pipeline.page.features import counted_ngrams
 from simhash_pipeline.page.parse import decode, parse
 from simhash_pipeline.page.segment import words as tokens
 
@@ -184,7 +184,7 @@ def _datasketch(page: BenchPage, text: str) -> dict[str, Step]:
 
     def sketched() -> object:
         minhash = datasketch.MinHash(num_perm=128)
-        minhash.update_batch([shingle.encode() for shingle in set(shingles(tokens(text), 3))])
+        minhash.update_batch([shingle.encode() for shingle in counted_ngrams(tokens(text), (3,))])
         return minhash
 
     return {f"{TEXT}: datasketch MinHash, 128": step(sketched)}

@@ -33,7 +33,7 @@ from simhash_pipeline.rules import (
 PREFIX = "SIMHASH_"
 T = TypeVar("T")
 # One more whenever the same page and options give another fingerprint; stamped into every store.
-FINGERPRINT_VERSION = 1
+FINGERPRINT_VERSION = 2
 
 SEGMENTERS = (
     "words",

@@ -19,13 +19,8 @@ def counted_ngrams(
     """How often each n-gram of tokens occurs."""
     counts: Counter[str] = Counter()
     for size in sizes:
-        counts.update(shingles(tokens, size, joiner))
+        counts.update(map(joiner.join, zip(*(tokens[i:] for i in range(size)), strict=False)))
     return counts
-
-
-def shingles(tokens: Sequence[str], size: int, joiner: str = " ") -> Iterator[str]:
-    """Every run of `size` neighbouring tokens, joined, in reading order."""
-    return map(joiner.join, zip(*(tokens[i:] for i in range(size)), strict=False))
 
 
 def tag_features(root: _Element, decay: float) -> Mapping[str, float]:

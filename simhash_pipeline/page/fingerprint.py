@@ -13,8 +13,8 @@ from lxml.etree import _Element
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.boilerplate import main_text, title
 from simhash_pipeline.page.custom import custom
-from simhash_pipeline.page.features import class_features, counted_ngrams, shingles, tag_features
-from simhash_pipeline.page.hashing import hash_rows, murmur3
+from simhash_pipeline.page.features import class_features, counted_ngrams, tag_features
+from simhash_pipeline.page.hashing import TokenHashes, hash_rows, murmur3
 from simhash_pipeline.page.parse import parse
 from simhash_pipeline.page.segment import segmenter
 from simhash_pipeline.page.simhash import simhash
@@ -56,7 +56,10 @@ class Fingerprinter:
         self._main_text = main_text if built_in else custom("extractor", options.extractor, str)
         self._segment = segmenter(options.segmenter, to_simplified=options.to_simplified)
         self._weigh = weighing(options, lambda text: self._count(self._segment(text)))
-        self._hash = hash_rows(options.hash, options.bits)
+        self._joiner = "" if options.segmenter == "characters" else " "
+        self._hash = hash_rows(options.hash, options.bits, self._joiner)
+        # Counts for weights: then each n-gram votes as it comes, and none has to be made as text.
+        self._plain = (options.hash, options.weights, options.top_n) == ("murmur3", "tf", None)
 
     def fingerprint(
         self, html: bytes | str, url: str | None = None, charset: str | None = None
@@ -69,10 +72,11 @@ class Fingerprinter:
         text = self._main_text(root)
         tokens = self._segment(text)
         thin = len(tokens) < self._options.min_tokens
+        hashes = TokenHashes([] if thin else tokens)
         return PageFingerprint(
-            content=None if thin else self._content(text, tokens),
+            content=None if thin else self._content(text, tokens, hashes),
             structure=self._structure(root),
-            sketch=None if thin else _sketch(tokens),
+            sketch=simhash(hashes.distinct_ngrams(_SKETCH_SHINGLE_TOKENS, _SKETCH_BITS)),
             text=text,
             title=title(root),
             tokens=len(tokens),
@@ -81,7 +85,8 @@ class Fingerprinter:
 
     def content_fingerprint(self, text: str) -> int | None:
         """The content fingerprint of plain text, however short; None when it holds no token."""
-        return self._content(text, self._segment(text))
+        tokens = self._segment(text)
+        return self._content(text, tokens, TokenHashes(tokens))
 
     def content_features(self, text: str) -> Mapping[str, float]:
         """What the content fingerprint of plain text hears: each feature and its weight."""
@@ -91,18 +96,21 @@ class Fingerprinter:
         """How often each n-gram of a page's main text occurs; PageError as in `fingerprint`."""
         return self._count(self._segment(self._main_text(parse(html))))
 
-    def _content(self, text: str, tokens: Sequence[str]) -> int | None:
+    def _content(self, text: str, tokens: Sequence[str], hashes: TokenHashes) -> int | None:
+        options = self._options
+        if self._plain:
+            rows = np.concatenate([hashes.ngrams(size, options.bits) for size in options.ngrams])
+            return simhash(rows, set_when=options.set_when)
         features = self._features(text, tokens)
         weights = np.fromiter(features.values(), np.float64, len(features))
-        return simhash(self._hash(features), weights, self._options.set_when)
+        return simhash(self._hash(features), weights, options.set_when)
 
     def _features(self, text: str, tokens: Sequence[str]) -> Mapping[str, float]:
         weights = self._weigh(text, tokens, self._count(tokens))
         return weights if self._options.top_n is None else heaviest(weights, self._options.top_n)
 
     def _count(self, tokens: Sequence[str]) -> Mapping[str, int]:
-        joiner = "" if self._options.segmenter == "characters" else " "
-        return counted_ngrams(tokens, self._options.ngrams, joiner)
+        return counted_ngrams(tokens, self._options.ngrams, self._joiner)
 
     def _structure(self, root: _Element) -> int | None:
         """By murmur3 whatever hashes the content: String.hashCode hardly tells tags apart."""
@@ -119,8 +127,3 @@ class Fingerprinter:
 def content_fingerprint(text: str, options: Options | None = None) -> int | None:
     """The content fingerprint of plain text: no HTML, no thin rule; None when it holds no token."""
     return Fingerprinter(options).content_fingerprint(text)
-
-
-def _sketch(tokens: Sequence[str]) -> int | None:
-    features = set(shingles(tokens, _SKETCH_SHINGLE_TOKENS))
-    return simhash(murmur3(features, _SKETCH_BITS), np.ones(len(features)))

@@ -1,12 +1,14 @@
 """Features in, hash values out, as rows of little-endian bytes: bit i is bit i % 8 of byte i // 8.
 
-murmur3 is the default and the only fast one. The others are what published fingerprints were made
-with, each to the letter of its source; no maintained library has them all.
+murmur3 is the default: each distinct token is hashed once, and an n-gram's hash is folded from its
+tokens' by array operations. The others are what published fingerprints were made with, each to the
+letter of its source, an n-gram as one text; no maintained library has them all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 
 import mmh3
 import numpy as np
@@ -14,7 +16,9 @@ from numpy.typing import NDArray
 
 from simhash_pipeline.page.custom import custom
 
-HashRows = Callable[[Iterable[str]], NDArray[np.uint8]]
+Rows = NDArray[np.uint8]
+Words = NDArray[np.uint64]
+HashRows = Callable[[Iterable[str]], Rows]
 
 _FNV_PRIME = {32: 2**24 + 0x193, 64: 2**40 + 0x1B3, 128: 2**88 + 0x13B}
 _FNV_BASIS = {
@@ -22,18 +26,22 @@ _FNV_BASIS = {
     64: 0xCBF29CE484222325,
     128: 0x6C62272E07BB014262B821756295C58D,
 }
+_FOLD = np.uint64(0x9E3779B97F4A7C15)  # odd: 2**64 by the golden ratio
 _MURMUR2_FACTOR = 0xC6A4A7935BD1E995
 
 
-def hash_rows(name: str, bits: int) -> HashRows:
-    """The hash of that name, or of that dotted path (bytes -> int), as rows of `bits` bits."""
+def hash_rows(name: str, bits: int, joiner: str = " ") -> HashRows:
+    """The hash of that name, or of that dotted path (bytes -> int), as rows of `bits` bits.
+
+    `joiner` is what the n-grams' tokens are joined by: "" where they are single characters.
+    """
     if name == "murmur3":
-        return lambda features: murmur3(features, bits)
+        return lambda features: _folded([f.split(joiner) if joiner else f for f in features], bits)
     function = _published(bits).get(name) or custom("hash", name, int)
     return lambda features: _rows(map(function, _encoded(features)), bits)
 
 
-def murmur3(features: Iterable[str], bits: int) -> NDArray[np.uint8]:
+def murmur3(features: Iterable[str], bits: int) -> Rows:
     """MurmurHash3 x64 128 of each feature's UTF-8, seed 0, its first `bits` bits (32, 64 or 128).
 
     Shape (features, bits / 8). The first 64 bits are the number that
@@ -41,6 +49,53 @@ def murmur3(features: Iterable[str], bits: int) -> NDArray[np.uint8]:
     """
     joined = b"".join(map(mmh3.hash_bytes, _encodable(list(features))))
     return np.frombuffer(joined, np.uint8).reshape(-1, 16)[:, : bits // 8]
+
+
+class TokenHashes:
+    """A text's tokens by their murmur3, and its n-grams folded from them."""
+
+    def __init__(self, tokens: Sequence[str]) -> None:
+        numbers = {token: number for number, token in enumerate(dict.fromkeys(tokens))}
+        places = np.fromiter(map(numbers.__getitem__, tokens), np.intp, len(tokens))
+        self._words: Words = murmur3(numbers, 128).view("<u8")[places]
+
+    def ngrams(self, size: int, bits: int) -> Rows:
+        """A row for each n-gram in reading order, repeated ones too; shape (n-grams, bits / 8)."""
+        return self.runs(np.arange(max(0, len(self._words) - size + 1)), size, bits)
+
+    def distinct_ngrams(self, size: int, bits: int) -> Rows:
+        """A row for each different n-gram, in no order that means anything."""
+        rows = self.ngrams(size, bits)
+        # 64 bits tell n-grams apart well enough, and sort faster than rows.
+        _, first = np.unique(np.ascontiguousarray(rows[:, :8]).view("<u8"), return_index=True)
+        return rows[first]
+
+    def runs(self, starts: NDArray[np.intp], size: int, bits: int) -> Rows:
+        """A row for each run of `size` tokens that begins at one of these places."""
+        words = self._words[:, : max(1, bits // 64)]
+        folded = words[starts]
+        for place in range(1, size):
+            folded = mixed(folded * _FOLD + words[starts + place])
+        return np.ascontiguousarray(folded, "<u8").view(np.uint8)[:, : bits // 8]
+
+
+def mixed(words: Words) -> Words:
+    """Each word's bits spread over the whole word: splitmix64's last step (Steele et al. 2014)."""
+    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    spread: Words = words ^ (words >> np.uint64(31))
+    return spread
+
+
+def _folded(ngrams: Sequence[Sequence[str]], bits: int) -> Rows:
+    """A row for each n-gram, of whatever sizes."""
+    hashes = TokenHashes(list(chain.from_iterable(ngrams)))
+    sizes = np.fromiter(map(len, ngrams), np.intp, len(ngrams))
+    starts = np.cumsum(sizes) - sizes
+    rows = np.empty((len(ngrams), bits // 8), np.uint8)
+    for size in np.unique(sizes).tolist():
+        rows[sizes == size] = hashes.runs(starts[sizes == size], size, bits)
+    return rows
 
 
 def _encodable(features: list[str]) -> list[str] | list[bytes]:
@@ -56,7 +111,7 @@ def _encoded(features: Iterable[str]) -> Iterator[bytes]:
     return (feature.encode("utf-8", "replace") for feature in features)
 
 
-def _rows(values: Iterable[int], bits: int) -> NDArray[np.uint8]:
+def _rows(values: Iterable[int], bits: int) -> Rows:
     mask = 2**bits - 1
     joined = b"".join((value & mask).to_bytes(bits // 8, "little") for value in values)
     return np.frombuffer(joined, np.uint8).reshape(-1, bits // 8)

@@ -21,7 +21,7 @@ _DEFAULT_CHARSETS = frozenset({"cp1252", "iso8859-1", "ascii"})
 _MULTI_BYTE = frozenset(
     {"gb18030", "big5", "big5hkscs", "shift_jis", "cp932", "euc_jp", "euc_kr", "cp949"}
 )
-_DETECT_BYTES = 65_536
+_DETECT_BYTES = 8_192  # as good as 65,536 on the labelled pages, in half the time
 _ASCII = bytes(range(128))
 # With fewer non-ASCII bytes to go by, a declaration that fits is a better witness than a detector.
 _SURE_BYTES = 20

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -67,8 +67,8 @@ def words(text: str) -> list[str]:
     if _SPECIAL.search(text) is None:
         return _PLAIN_TOKEN.findall(text)
     found = _TOKEN.findall(text)
-    runs = [token for token in found if _is_han(token)]
-    return list(_with_runs_cut(found, _cut_han()(" ".join(runs)))) if runs else found
+    runs = [place for place, token in enumerate(found) if _is_han(token)]
+    return list(_with_runs_cut(found, runs)) if runs else found
 
 
 def cjk_characters(text: str) -> list[str]:
@@ -89,14 +89,20 @@ def _is_han(token: str) -> bool:
     return "\u4e00" <= token[0] <= "\u9fd5"
 
 
-def _with_runs_cut(found: Iterable[str], words: Iterable[str]) -> Iterator[str]:
-    """The tokens with each Han run replaced by its words; a space among `words` ends a run."""
-    rest = iter(words)
-    for token in found:
-        if _is_han(token):
-            yield from iter(lambda: next(rest, " "), " ")
-        else:
-            yield token
+def _with_runs_cut(found: Sequence[str], runs: Sequence[int]) -> Iterator[str]:
+    """The tokens with the Han run at each of these places replaced by its words.
+
+    All runs are cut in one call, with a space between two, which comes back as a word of its own.
+    """
+    words = _cut_han()(" ".join([found[place] for place in runs]))
+    words.append(" ")
+    start = begin = 0
+    for place in runs:
+        yield from found[start:place]
+        end = words.index(" ", begin)
+        yield from words[begin:end]
+        start, begin = place + 1, end + 1
+    yield from found[start:]
 
 
 @cache

@@ -10,16 +10,18 @@ from numpy.typing import NDArray
 _VOTE = 2.0**-20
 # Features whose bits are unpacked at once: half a megabyte, which a processor keeps at hand.
 _CHUNK = 512
+_BYTE_ROWS = 255  # of rows that weigh 1: their sum fits a byte, which adds up fastest
+
+Rows = NDArray[np.uint8]
+Weights = NDArray[np.float64]
 
 
-def simhash(
-    hashes: NDArray[np.uint8], weights: NDArray[np.float64], set_when: str = ">0"
-) -> int | None:
+def simhash(hashes: Rows, weights: Weights | None = None, set_when: str = ">0") -> int | None:
     """Charikar's fingerprint (STOC 2002): bit i is set where over half the weight has bit i set.
 
     `hashes`: shape (features, bytes), little-endian; `weights`: >= 0, shape (features,), or
-    (features, bits) where a feature weighs differently on each bit. `set_when`: which sums of
-    votes set a bit; published programs differ in it.
+    (features, bits) where a feature weighs differently on each bit; None: each weighs 1.
+    `set_when`: which sums of votes set a bit; published programs differ in it.
     An unsigned number of 8 * bytes bits; None where nothing weighs anything.
 
         hash 1   weight 4    1  0  0  1  0  1     4 -4 -4  4 -4  4
@@ -27,18 +29,20 @@ def simhash(
                              ----------------     ----------------
         fingerprint          1  0  1  0  1  1     9 -9  1 -1  1  9
     """
-    if not (weights > _VOTE).any():
+    if not len(hashes) or (weights is not None and not (weights > _VOTE).any()):
         return None
     sums = votes(hashes, weights)
     bits = {">0": sums > 0, ">=0": sums >= 0, ">1": sums > 1}[set_when]
     return int.from_bytes(np.packbits(bits, bitorder="little").tobytes(), "little")
 
 
-def votes(hashes: NDArray[np.uint8], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def votes(hashes: Rows, weights: Weights | None = None) -> NDArray[np.float64]:
     """The last row of the picture above: for each bit, bit 0 first, weight for less weight against.
 
     Exact to 2**-20, whatever the order of the features.
     """
+    if weights is None:
+        return (2 * _ayes(hashes) - len(hashes)).astype(np.float64)
     counted = np.rint(weights / _VOTE)
     ayes = np.zeros(hashes.shape[1] * 8)
     for start in range(0, len(hashes), _CHUNK):
@@ -47,6 +51,19 @@ def votes(hashes: NDArray[np.uint8], weights: NDArray[np.float64]) -> NDArray[np
         ayes += chunk @ bits.astype(np.float64) if chunk.ndim == 1 else (chunk * bits).sum(axis=0)
     sums: NDArray[np.float64] = (2 * ayes - counted.sum(axis=0)) * _VOTE
     return sums
+
+
+def _ayes(hashes: Rows) -> NDArray[np.int64]:
+    """How many rows have each bit: 255 long rows are added as bytes, and their parts as numbers."""
+    width = hashes.shape[1] * 8
+    ayes = np.zeros(width, np.int64)
+    for start in range(0, len(hashes), _CHUNK * _BYTE_ROWS):
+        bits = np.unpackbits(hashes[start : start + _CHUNK * _BYTE_ROWS], axis=1, bitorder="little")
+        whole = len(bits) // _BYTE_ROWS * _BYTE_ROWS
+        added = bits[:whole].reshape(_BYTE_ROWS, -1).sum(axis=0, dtype=np.uint8)
+        ayes += added.reshape(-1, width).sum(axis=0, dtype=np.int64)
+        ayes += bits[whole:].sum(axis=0, dtype=np.uint8)
+    return ayes
 
 
 def hamming_distance(a: int, b: int) -> int:

@@ -35,6 +35,7 @@ import numpy as np
 from lxml.etree import _Element
 from numpy.typing import NDArray
 
+from simhash_pipeline.page.hashing import mixed
 from simhash_pipeline.page.simhash import simhash
 
 Hashes = NDArray[np.uint8]
@@ -140,9 +141,7 @@ def _loudness(hashes: Hashes) -> NDArray[np.float64]:
     """1 / U² for each row and bit, 1 to 2**20; U by splitmix64 from the row's first 32 bits."""
     rows = np.ascontiguousarray(hashes[:, :4]).view("<u4").astype(np.uint64)
     bits = np.arange(1, hashes.shape[1] * 8 + 1, dtype=np.uint64)
-    z: NDArray[np.uint64] = np.multiply(rows, 1 << 32) + np.multiply(bits, 0x9E3779B97F4A7C15)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    u = (((z ^ (z >> np.uint64(31))) >> np.uint64(32)).astype(np.float64) + 1.0) * 2.0**-32
+    words = mixed(np.multiply(rows, 1 << 32) + np.multiply(bits, 0x9E3779B97F4A7C15))
+    u = ((words >> np.uint64(32)).astype(np.float64) + 1.0) * 2.0**-32
     bounded: NDArray[np.float64] = np.maximum(u, _MIN_U)
     return 1.0 / (bounded * bounded)

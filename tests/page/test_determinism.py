@@ -17,39 +17,39 @@ from simhash_pipeline import Fingerprinter, PageFingerprint, content_fingerprint
 
 PINNED = {
     "/en/port/crane-seven": (
-        "2f0d74c1f8c86cc9",
+        "e55d75e1d0596c8c",
         "f955e560d6ca6c02",
-        "ec4fc4520e4bc8f8d077d4b1ff821c5d",
+        "42ca3e21ce519a1f8316a005ba12e327",
     ),
     "/zh/gangkou/haiyan-ferry": (
-        "5c60cd9fbf6e4a8e",
+        "44e0c99e3f4f4a0e",
         "f954e560f6ca6c02",
-        "85d7586f2663b2a3023508945a3db4c7",
+        "afc79276134490b2d257d8910c424e49",
     ),
     "/en/forum/heron-on-the-weir": (
-        "e3ad9105c4db2e84",
+        "e79db5c500db4efd",
         "e954a7e8f4cafcc3",
-        "e0830043edf5f04e7347b95e8f8d49b",
+        "47655c609f7bbf524cddbe487cac3515",
     ),
     "/en/shop/oiled-smock": (
-        "f17d7d4a043b72b9",
+        "e15d754c443b72a1",
         "795da7a8d4ceec82",
-        "1bfa163b8269d4acbb8c303939d7fdec",
+        "13b7e8903293041c410f71f44ba3bed",
     ),
     "/zh/hant/clock-repair": (
-        "9c81281f977e43ae",
+        "1c212e1f9f5e52af",
         "f955e560f6ca6c02",
-        "cd02372cbe6b63108643f209ec336431",
+        "89c0d8f3825dbcb78559b73af59da0ff",
     ),
     "/ja/minato/toudai": (
-        "97070d6dd6c22e32",
+        "95070d6ff5c22e36",
         "f955e560f6ca6c02",
-        "48e212eb2b0108d1b1dba5723ce5652",
+        "710f2637f2fd34e202a13d4adc2caa6",
     ),
     "/zh/meishi/zaodian-gbk": (
-        "7430441ac55c5e1f",
+        "3cb8681f975c6e0d",
         "f955e560d6ca6c02",
-        "36126e5620326b8249e448e9ae145f0",
+        "5738e5c824b0673223b9368ecc309d1b",
     ),
 }
 
@@ -78,7 +78,7 @@ def test_fingerprints_are_what_they_were(path: str) -> None:
 
 
 def test_the_content_fingerprint_of_plain_text_is_what_it_was() -> None:
-    assert content_fingerprint("The fog bell rings. 雾中的钟声响了。") == 0x1F4858CA4041645E
+    assert content_fingerprint("The fog bell rings. 雾中的钟声响了。") == 0x6E582ECAC54D621E
 
 
 @pytest.mark.parametrize("seed", ["0", "1", "4242"])

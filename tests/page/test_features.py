@@ -1,6 +1,6 @@
 import pytest
 
-from simhash_pipeline.page.features import class_features, counted_ngrams, shingles, tag_features
+from simhash_pipeline.page.features import class_features, counted_ngrams, tag_features
 from simhash_pipeline.page.parse import parse
 
 
@@ -15,7 +15,6 @@ def test_content_features_are_counted_unigrams_and_bigrams() -> None:
 
 def test_a_text_shorter_than_the_n_gram_has_none() -> None:
     assert counted_ngrams(["a", "b"], (3,)) == {}
-    assert list(shingles(["a"], 2)) == []
 
 
 def test_a_child_weighs_decay_of_its_parent_and_weights_add_up() -> None:

@@ -8,7 +8,15 @@ from hypothesis import strategies as st
 
 from simhash_pipeline.errors import OptionsError, PageError
 from simhash_pipeline.options import HASH_BITS
-from simhash_pipeline.page.hashing import fnv1, fnv1a, hash_rows, java, jenkins, murmur2
+from simhash_pipeline.page.hashing import (
+    TokenHashes,
+    fnv1,
+    fnv1a,
+    hash_rows,
+    java,
+    jenkins,
+    murmur2,
+)
 
 
 @pytest.mark.parametrize(
@@ -101,3 +109,46 @@ def test_a_hash_that_gives_no_number_is_the_page_s_fault() -> None:
         hash_rows("hashlib.md5", 64)(["harbour"])
     with pytest.raises(OptionsError, match=r"SIMHASH_HASH is 'hashlib.md9'"):
         hash_rows("hashlib.md9", 64)
+
+
+def test_one_token_s_hash_is_its_murmur3() -> None:
+    (row,) = TokenHashes(["harbour"]).ngrams(1, 64)
+    assert int.from_bytes(row.tobytes(), "little") == mmh3.hash64("harbour", signed=False)[0]
+
+
+@pytest.mark.parametrize("bits", [32, 64, 128])
+@given(tokens=st.lists(st.sampled_from(["fog", "bell", "gull", "雾", ""]), max_size=12))
+def test_n_grams_of_a_text_hash_as_they_do_one_by_one(bits: int, tokens: list[str]) -> None:
+    rows = hash_rows("murmur3", bits)
+    for size in (1, 2, 3):
+        ngrams = [" ".join(tokens[i : i + size]) for i in range(len(tokens) - size + 1)]
+        together = TokenHashes(tokens).ngrams(size, bits)
+        assert [row.tobytes() for row in together] == [row.tobytes() for row in rows(ngrams)]
+
+
+def test_an_n_gram_s_hash_hangs_on_order_and_length() -> None:
+    tokens = ["fog", "bell", "fog", "fog"]
+    rows = {size: TokenHashes(tokens).ngrams(size, 128) for size in (1, 2, 3, 4)}
+    assert len({row.tobytes() for found in rows.values() for row in found}) == 8  # fog comes thrice
+
+
+def test_distinct_n_grams_come_once() -> None:
+    tokens = ["fog", "bell", "fog", "bell", "fog"]
+    rows = TokenHashes(tokens).distinct_ngrams(3, 128)
+    every = TokenHashes(tokens).ngrams(3, 128)
+    assert sorted(row.tobytes() for row in rows) == sorted({row.tobytes() for row in every})
+
+
+def test_the_folded_bits_of_n_grams_are_as_good_as_random() -> None:
+    """Each bit is set in half of 20,000 bigrams, and no two bits go together: within 4 sigma."""
+    numbers = np.random.default_rng(7).integers(0, 400, 20_001)
+    rows = TokenHashes([f"w{number}" for number in numbers]).distinct_ngrams(2, 128)
+    bits = np.unpackbits(rows, axis=1).astype(np.float64) * 2 - 1
+    together = bits.T @ bits / np.sqrt(len(bits))
+    assert np.abs(bits.sum(axis=0)).max() < 4.5 * np.sqrt(len(bits))
+    assert np.abs(together - np.diag(np.diag(together))).max() < 5
+
+
+def test_a_text_shorter_than_the_n_gram_has_no_rows() -> None:
+    assert TokenHashes(["fog"]).ngrams(2, 64).shape == (0, 8)
+    assert TokenHashes([]).distinct_ngrams(3, 128).shape == (0, 16)

@@ -91,3 +91,12 @@ def test_text_without_a_word_has_no_fingerprint(text: str) -> None:
 
 def test_one_word_is_enough_for_plain_text() -> None:
     assert content_fingerprint("harbour") == mmh3.hash64("harbour", signed=False)[0]
+
+
+@pytest.mark.parametrize("rows", [1, 254, 255, 256, 511, 1_000, 140_000])
+@pytest.mark.parametrize("bits", [32, 64, 128])
+def test_rows_that_weigh_1_are_counted_as_weights_of_1_are(rows: int, bits: int) -> None:
+    hashes = np.random.default_rng(rows).integers(0, 256, (rows, bits // 8), dtype=np.uint8)
+    hashes[:, 0] = 255  # the fullest sums
+    assert votes(hashes).tolist() == votes(hashes, np.ones(rows)).tolist()
+    assert simhash(hashes) == simhash(hashes, np.ones(rows))

@@ -3,6 +3,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from simhash_pipeline import Fingerprinter, Options, content_fingerprint
 from simhash_pipeline.errors import OptionsError, PageError
@@ -33,6 +35,19 @@ def test_a_feature_s_count_becomes_its_weight(weights: str, expected: dict[str, 
 
 def squared(counts: Mapping[str, int]) -> dict[str, int]:
     return {feature: count**2 for feature, count in counts.items()}
+
+
+def as_they_are(counts: Mapping[str, int]) -> Mapping[str, int]:
+    return counts
+
+
+@pytest.mark.parametrize("segmenter", ["words", "characters", "spaces"])
+@given(text=st.text(alphabet="ab 雾 .", max_size=40))
+def test_counts_as_weights_give_what_counting_alone_gives(segmenter: str, text: str) -> None:
+    """The default counts no n-gram as text; a weighting that changes nothing does."""
+    plain = Options(segmenter=segmenter)
+    weighed = Options(segmenter=segmenter, weights=f"{__name__}.as_they_are")
+    assert content_fingerprint(text, plain) == content_fingerprint(text, weighed)
 
 
 def negative(counts: Mapping[str, int]) -> dict[str, int]:
