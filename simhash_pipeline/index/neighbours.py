@@ -1,15 +1,15 @@
 """Every stored fingerprint within k bits of a given one, held in memory, exact for k = 0..8.
 
-A fingerprint is cut into four blocks, and the low 13 bits of each block are a key:
+A fingerprint is cut into four blocks, and the low 12 bits of each block are a key:
 
     bit  63           48 47           32 31           16 15            0
         |    block 3    |    block 2    |    block 1    |    block 0    |
-        |...  key 3     |...  key 2     |...  key 1     |...  key 0     |
-         ^^^ 3 bits of each 16 take no part in the key
+        |...   key 3    |...   key 2    |...   key 1    |...   key 0    |
+         ^^^^ 4 bits of each 16 take no part in the key
 
 A value lies in four buckets, one for each key. A bucket is a bytes object of packed values and a
 look-up joins the buckets it probes and counts differing bits in one go, so no value costs a Python
-object.
+object. Beside the values of block 0 lie their numbers, which tell the older of two.
 
 Which buckets can hold a neighbour? Write k = 4a + r with r < 4. If blocks 0..r each differed in
 a + 1 bits or more, and the other blocks in a or more, that would be (r + 1)(a + 1) + (3 - r)a
@@ -17,12 +17,12 @@ a + 1 bits or more, and the other blocks in a or more, that would be (r + 1)(a +
 is too: probe the r + 1 first keys with up to a bits flipped, the rest with up to a - 1.
 
     k       0   1   2   3   4   5   6   7    8
-    probes  1   2   3   4  17  30  43  56  134
+    probes  1   2   3   4  16  28  40  52  118
 
 One case by hand, k = 3 (a = 0, r = 3: four keys, nothing flipped):
 
-    stored  0000 0000 0000 ffff     keys, block 3 to 0:  0  0  0  1fff
-    asked   0001 0000 0000 fffc                          1  0  0  1ffc    distance 3
+    stored  0000 0000 0000 ffff     keys, block 3 to 0:  0  0  0  fff
+    asked   0001 0000 0000 fffc                          1  0  0  ffc     distance 3
     Keys 2 and 1 are the same, so two of the four probed buckets hold the stored value.
 
 The rule is that of Manku, Jain and Das Sarma, "Detecting near-duplicates for web crawling"
@@ -33,30 +33,44 @@ Hamming space with multi-index hashing" (CVPR 2012).
 from __future__ import annotations
 
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from simhash_pipeline.index.buckets import append, grouped, position
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from numpy.typing import NDArray
+
 BLOCKS = 4
 MAX_DISTANCE_BITS = 8
 
-# Measured with random 64-bit values, one by one, k = 3: bytes of memory a value and median look-up.
+# Measured with random 64-bit values, one by one, k = 3: bytes of memory a value (its number takes
+# 4 more) and median look-up. Fewer bits leave room for what a store remembers beside the values.
 #     key bits   12            13            14            16
 #     1M values  35 B  11 us   38 B  10 us   53 B   9 us   62 B  10 us
 #     10M        33 B  26 us   33 B  18 us   33 B  14 us   35 B  12 us
-KEY_BITS = 13
+KEY_BITS = 12
+NUMBER_SIZE = 4
 
-# Bulk insertion sorts the whole index: under this share of its length, one by one is faster.
+# Bulk insertion looks at the whole index: under this share of its length, one by one is faster.
 BULK_SHARE = 1 / 10
+
+
+class Neighbours(list[tuple[int, int]]):
+    """(stored value, distance in bits), nearest first, then oldest; `total` before any limit."""
+
+    def __init__(self, pairs: Iterable[tuple[int, int]], total: int) -> None:
+        super().__init__(pairs)
+        self.total = total
 
 
 class FingerprintIndex:
     """A set of fingerprints of `bits` bits (32, 64 or 128) that answers "which are near?".
 
-    Costs about 38 bytes a value of 64 bits at a million values, 33 at ten million. Adding copies
+    Costs about 39 bytes a value of 64 bits at a million values, 37 at ten million. Adding copies
     the value's four buckets, which is less work than a look-up. Not for several threads at once.
     """
 
@@ -66,40 +80,42 @@ class FingerprintIndex:
         self.bits = bits
         self._size = bits // 8
         self._word = np.dtype("<u4" if bits == 32 else "<u8")
+        self._row = self._word if bits <= 64 else np.dtype("V16")
         self._key_bits = min(KEY_BITS, bits // BLOCKS)
-        self._flips = [_flips(self._key_bits, k) for k in range(MAX_DISTANCE_BITS + 1)]
+        self._flips = [probe_masks(self._key_bits, k) for k in range(MAX_DISTANCE_BITS + 1)]
         self._places = [
             (block * bits // BLOCKS, block << self._key_bits) for block in range(BLOCKS)
         ]
         self._buckets = [b""] * (BLOCKS << self._key_bits)
+        self._numbers = [b""] * (1 << self._key_bits)  # of the values in block 0's buckets
+        self._next_number = 0
         self._length = 0
 
-    def near(self, value: int, max_distance_bits: int) -> list[tuple[int, int]]:
-        """(stored value, distance in bits) within the distance, inclusive: nearest, then smallest.
+    def near(self, value: int, max_distance_bits: int, limit: int | None = None) -> Neighbours:
+        """(stored value, distance in bits) within the distance, inclusive: nearest, then oldest.
 
+        At most `limit` of them; `total` of the answer counts all. Oldest is added first.
         Raises ValueError for a distance outside 0-8 and for a value that is no fingerprint.
         """
-        needle = np.frombuffer(self._packed(value), self._word)
-        joined = b"".join(self._probed(value, max_distance_bits))
-        words = np.frombuffer(joined, self._word).reshape(-1, needle.size)
-        counts = np.bitwise_count(words ^ needle)
-        distances = counts[:, 0] if needle.size == 1 else counts[:, 0] + counts[:, 1]
-        hits = (distances <= max_distance_bits).nonzero()[0]
-        if not hits.size:
-            return []
-        found = {
-            (distance, self._unpacked(joined, row))
-            for row, distance in zip(hits.tolist(), distances[hits].tolist(), strict=True)
-        }
-        return [(stored, distance) for distance, stored in sorted(found)]
+        found = self._found(value, max_distance_bits)
+        if len(found) > 1:
+            found.sort(key=lambda pair: (pair[1], self.number_of(pair[0])))
+        return Neighbours(found if limit is None else found[:limit], len(found))
 
-    def add(self, value: int) -> bool:
-        """Store the value; False when it was stored already."""
-        if value in self:
+    def add(self, value: int, number: int | None = None) -> bool:
+        """Store the value; False when it was stored already, and keeps its number then.
+
+        `number` (0 to 2**32 - 1) says how old it is; without one it is younger than all others.
+        """
+        packed, keys, buckets = self._packed(value), self._keys(value), self._buckets
+        if position(buckets[keys[0]], packed) >= 0:
             return False
-        packed = self._packed(value)
-        for key in self._keys(value):
-            self._buckets[key] += packed
+        number = self._next_number if number is None else number
+        self._numbers[keys[0]] += number.to_bytes(NUMBER_SIZE, "little")
+        for key in keys:
+            buckets[key] += packed
+        if number >= self._next_number:
+            self._next_number = number + 1
         self._length += 1
         return True
 
@@ -108,28 +124,57 @@ class FingerprintIndex:
         if value not in self:
             return False
         packed = self._packed(value)
-        for key in self._keys(value):
+        keys = self._keys(value)
+        row = position(self._buckets[keys[0]], packed) // self._size
+        self._numbers[keys[0]] = _without(self._numbers[keys[0]], row * NUMBER_SIZE, NUMBER_SIZE)
+        for key in keys:
             bucket = self._buckets[key]
-            start = _position(bucket, packed)
-            self._buckets[key] = bucket[:start] + bucket[start + self._size :]
+            self._buckets[key] = _without(bucket, position(bucket, packed), self._size)
         self._length -= 1
         return True
 
     def update(self, values: Iterable[int]) -> int:
-        """Store many values at once, about a million a second; how many were new."""
-        packed = bytearray()
-        for value in values:
-            packed += self._packed(value)
-        if len(packed) < self._length * self._size * BULK_SHARE:
-            return sum(
-                self.add(self._unpacked(packed, row)) for row in range(len(packed) // self._size)
+        """Store many values at once, about two million a second; how many were new."""
+        packed = b"".join(map(self._packed, values))
+        count = len(packed) // self._size
+        if count < self._length * BULK_SHARE:
+            return sum(self.add(self._unpacked(packed, row)) for row in range(count))
+        numbers = np.arange(self._next_number, self._next_number + count, dtype=np.uint32)
+        return int(self.load(np.frombuffer(packed, self._row), numbers).sum())
+
+    def load(self, rows: NDArray[Any], numbers: NDArray[np.uint32]) -> NDArray[np.bool_]:
+        """Store packed values (little-endian, `bits` wide) with rising numbers; which were new.
+
+        Of equal rows the first is new.
+        """
+        fresh = self._fresh(rows)
+        rows, numbers = (rows, numbers) if fresh.all() else (rows[fresh], numbers[fresh])
+        words = self._words(rows)
+        for first_shift, first_bucket in self._places:
+            word, shift = divmod(first_shift, self._word.itemsize * 8)
+            keys = (words[:, word] >> shift).astype(np.uint16) & np.uint16(
+                (1 << self._key_bits) - 1
             )
-        return self._insert(packed)
+            order, ends = grouped(keys, 1 << self._key_bits)
+            append(self._buckets, first_bucket, rows[order], ends)
+            if first_bucket == 0:
+                append(self._numbers, 0, numbers[order], ends)
+        self._next_number = max(self._next_number, int(numbers[-1]) + 1 if len(numbers) else 0)
+        self._length += len(rows)
+        return fresh
+
+    def number_of(self, value: int) -> int | None:
+        """The number it was added with; None when it is not stored."""
+        key = self._keys(value)[0]
+        start = position(self._buckets[key], self._packed(value))
+        if start < 0:
+            return None
+        first = start // self._size * NUMBER_SIZE
+        return int.from_bytes(self._numbers[key][first : first + NUMBER_SIZE], "little")
 
     def __contains__(self, value: int) -> bool:
         packed = self._packed(value)
-        shortest = min((self._buckets[key] for key in self._keys(value)), key=len)
-        return _position(shortest, packed) >= 0
+        return position(self._buckets[self._keys(value)[0]], packed) >= 0
 
     def __len__(self) -> int:
         return self._length
@@ -139,14 +184,26 @@ class FingerprintIndex:
             for row in range(len(bucket) // self._size):
                 yield self._unpacked(bucket, row)
 
+    def _found(self, value: int, max_distance_bits: int) -> list[tuple[int, int]]:
+        """Every stored value within the distance, once, in no order."""
+        needle = np.frombuffer(self._packed(value), self._word)
+        joined = b"".join(self._probed(value, max_distance_bits))
+        if not joined:
+            return []
+        words = np.frombuffer(joined, self._word)
+        if needle.size == 1:
+            distances = np.bitwise_count(words ^ needle)
+        else:
+            distances = np.bitwise_count(words.reshape(-1, 2) ^ needle).sum(axis=1)
+        if distances[distances.argmin()] > max_distance_bits:  # nearly always, and the fastest way
+            return []
+        hits = (distances <= max_distance_bits).nonzero()[0]
+        rows = zip(hits.tolist(), distances[hits].tolist(), strict=True)
+        return list({self._unpacked(joined, row): distance for row, distance in rows}.items())
+
     def _probed(self, value: int, max_distance_bits: int) -> list[bytes]:
         """The buckets that can hold a neighbour."""
-        distances = range(MAX_DISTANCE_BITS + 1)
-        if not isinstance(max_distance_bits, int) or max_distance_bits not in distances:
-            raise ValueError(
-                f"a distance is a whole number from 0 to {MAX_DISTANCE_BITS} bits, "
-                f"not {max_distance_bits!r}"
-            )
+        refuse_other_distances(max_distance_bits)
         return [
             self._buckets[key ^ flip]
             for key, flips in zip(self._keys(value), self._flips[max_distance_bits], strict=True)
@@ -158,25 +215,24 @@ class FingerprintIndex:
         mask = (1 << self._key_bits) - 1
         return [(value >> shift & mask) | first for shift, first in self._places]
 
-    def _insert(self, packed: bytearray) -> int:
-        """Sort the new values by each key in turn and append them bucket by bucket."""
-        row = self._word if self._size == self._word.itemsize else np.dtype(f"V{self._size}")
-        fresh = np.unique(np.frombuffer(packed, row))
+    def _fresh(self, rows: NDArray[Any]) -> NDArray[np.bool_]:
+        """Which rows are neither stored nor the same as an earlier one."""
+        fresh = np.ones(len(rows), bool)
+        low = self._words(rows)[:, 0]
+        ordered = np.sort(low)
+        twice = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
+        if twice.size:
+            nearest = np.minimum(np.searchsorted(twice, low), twice.size - 1)
+            suspects = (twice[nearest] == low).nonzero()[0]
+            fresh[suspects] = False
+            fresh[suspects[np.unique(rows[suspects], return_index=True)[1]]] = True
         if self._length:
-            stored = np.frombuffer(b"".join(self._buckets[: 1 << self._key_bits]), row)
-            fresh = fresh[~np.isin(fresh, stored)]
-        words = fresh.view(self._word).reshape(-1, self._size // self._word.itemsize)
-        for first_shift, first_key in self._places:
-            word, shift = divmod(first_shift, self._word.itemsize * 8)
-            keys = (words[:, word] >> shift).astype(np.uint16) & ((1 << self._key_bits) - 1)
-            ordered = fresh[np.argsort(keys, kind="stable")].tobytes()
-            ends = np.cumsum(np.bincount(keys, minlength=1 << self._key_bits)) * self._size
-            start = 0
-            for key, end in enumerate(ends.tolist(), start=first_key):
-                self._buckets[key] += ordered[start:end]
-                start = end
-        self._length += len(fresh)
-        return len(fresh)
+            stored = np.frombuffer(b"".join(self._buckets[: 1 << self._key_bits]), self._row)
+            fresh &= ~np.isin(rows, stored)
+        return fresh
+
+    def _words(self, rows: NDArray[Any]) -> NDArray[Any]:
+        return rows.view(self._word).reshape(-1, self._size // self._word.itemsize)
 
     def _packed(self, value: int) -> bytes:
         try:
@@ -187,11 +243,21 @@ class FingerprintIndex:
                 f"2**{self.bits} - 1, not {value!r}"
             ) from None
 
-    def _unpacked(self, packed: bytes | bytearray, row: int) -> int:
+    def _unpacked(self, packed: bytes, row: int) -> int:
         return int.from_bytes(packed[row * self._size : (row + 1) * self._size], "little")
 
 
-def _flips(key_bits: int, max_distance_bits: int) -> list[list[int]]:
+def refuse_other_distances(max_distance_bits: int) -> None:
+    """Raise ValueError unless the distance is one of 0-8."""
+    distances = range(MAX_DISTANCE_BITS + 1)
+    if not isinstance(max_distance_bits, int) or max_distance_bits not in distances:
+        raise ValueError(
+            f"a distance is a whole number from 0 to {MAX_DISTANCE_BITS} bits, "
+            f"not {max_distance_bits!r}"
+        )
+
+
+def probe_masks(key_bits: int, max_distance_bits: int) -> list[list[int]]:
     """For each block the masks to probe its key with, by the pigeonhole rule above."""
     radius, last_wide_block = divmod(max_distance_bits, BLOCKS)
     return [
@@ -201,7 +267,7 @@ def _flips(key_bits: int, max_distance_bits: int) -> list[list[int]]:
 
 
 def _masks(width_bits: int, radius: int) -> list[int]:
-    """Every mask of at most `radius` set bits: none for -1, then 1, 14, 92 for 13 bits."""
+    """Every mask of at most `radius` set bits: none for -1, then 1, 13, 79 for 12 bits."""
     return [
         sum(1 << bit for bit in bits)
         for count in range(radius + 1)
@@ -209,12 +275,5 @@ def _masks(width_bits: int, radius: int) -> list[int]:
     ]
 
 
-def _position(bucket: bytes, packed: bytes) -> int:
-    """Where the packed value starts in the bucket; -1 when it isn't there.
-
-    Bytes of two neighbouring rows may look like the value: only whole rows count.
-    """
-    start = bucket.find(packed)
-    while start % len(packed) and start >= 0:
-        start = bucket.find(packed, start + 1)
-    return start
+def _without(bucket: bytes, start: int, length: int) -> bytes:
+    return bucket[:start] + bucket[start + length :]

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import random
 from itertools import product
-from typing import Any, Protocol
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simhash_pipeline.index.neighbours import FingerprintIndex
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 WIDTHS = [32, 64, 128]
 
@@ -19,10 +23,11 @@ class Values(Protocol):
     def __call__(self, width: int, rng: random.Random) -> list[int]: ...
 
 
-def brute_force(values: set[int], asked: int, max_distance_bits: int) -> list[tuple[int, int]]:
+def brute_force(values: Iterable[int], asked: int, max_distance_bits: int) -> list[tuple[int, int]]:
+    """Of values given in the order they were added; sorting keeps it where distances are equal."""
     distances = {value: (value ^ asked).bit_count() for value in values}
     near = [(value, bits) for value, bits in distances.items() if bits <= max_distance_bits]
-    return sorted(near, key=lambda pair: (pair[1], pair[0]))
+    return sorted(near, key=itemgetter(1))
 
 
 def flipped(value: int, width: int, count: int, rng: random.Random) -> int:
@@ -41,7 +46,7 @@ def clustered(width: int, rng: random.Random) -> list[int]:
 
 
 def repeated(width: int, rng: random.Random) -> list[int]:
-    return [0, (1 << width) - 1] * 200 + [flipped(0, width, 4, rng) for _ in range(100)]
+    return [0, (1 << width) - 1] * 5_000 + [flipped(0, width, 4, rng) for _ in range(100)]
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -61,7 +66,7 @@ def test_every_distance_answers_like_brute_force(
     for k in range(9):
         for value in rng.sample(values, 15):
             for asked in (flipped(value, width, k, rng), flipped(value, width, k + 1, rng)):
-                assert index.near(asked, k) == brute_force(set(values), asked, k)
+                assert index.near(asked, k) == brute_force(values, asked, k)
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -94,29 +99,51 @@ def test_it_behaves_like_a_set_after_any_changes(
     # Few centres and few flips: the same values and buckets come up again and again.
     pool = [flipped(seed, width, n % 5, rng) for n in range(41)]
     index = FingerprintIndex(width)
-    expected: set[int] = set()
+    expected: dict[int, None] = {}  # in the order of adding
     for change, number in changes:
         value = pool[number]
         if change == "add":
             assert index.add(value) is (value not in expected)
-            expected.add(value)
+            expected.setdefault(value)
         elif change == "discard":
             assert index.discard(value) is (value in expected)
-            expected.discard(value)
+            expected.pop(value, None)
         else:
             batch = pool[number:]
-            assert index.update(batch) == len(set(batch) - expected)
-            expected.update(batch)
+            assert index.update(batch) == len(set(batch) - expected.keys())
+            expected = {**expected, **dict.fromkeys(batch)}
     assert len(index) == len(expected)
     assert sorted(index) == sorted(expected)
     assert all((value in index) is (value in expected) for value in pool)
     assert index.near(pool[0], k) == brute_force(expected, pool[0], k)
 
 
-def test_nearest_comes_first_then_the_smaller_value() -> None:
+def test_nearest_comes_first_then_the_oldest() -> None:
     index = FingerprintIndex()
-    index.update([0b1111, 0b0111, 0b0011, 0b0101, 0b0000])
-    assert index.near(0b0001, 2) == [(0b0000, 1), (0b0011, 1), (0b0101, 1), (0b0111, 2)]
+    index.update([0b1111, 0b0111, 0b0101, 0b0011, 0b0000])
+    assert index.near(0b0001, 2) == [(0b0101, 1), (0b0011, 1), (0b0000, 1), (0b0111, 2)]
+    index.discard(0b0101)
+    index.add(0b0101)
+    assert index.near(0b0001, 1) == [(0b0011, 1), (0b0000, 1), (0b0101, 1)]
+
+
+def test_a_number_says_how_old_a_value_is() -> None:
+    index = FingerprintIndex()
+    assert index.add(0b0011, number=7)
+    assert index.add(0b0000, number=3)
+    assert not index.add(0b0011, number=1)
+    assert index.add(0b0101)
+    assert [index.number_of(value) for value in (0b0011, 0b0000, 0b0101, 0b1001)] == [7, 3, 8, None]
+    assert index.near(0b0001, 1) == [(0b0000, 1), (0b0011, 1), (0b0101, 1)]
+
+
+@pytest.mark.parametrize("limit", [0, 1, 2, 3, 9])
+def test_a_limit_cuts_the_answer_and_the_total_is_told(limit: int) -> None:
+    index = FingerprintIndex()
+    index.update([0b0111, 0b0011, 0b0000])
+    cut = index.near(0b0001, 2, limit)
+    assert cut == [(0b0011, 1), (0b0000, 1), (0b0111, 2)][:limit]
+    assert cut.total == 3
 
 
 def test_a_value_added_ten_thousand_times_is_stored_once() -> None:
