@@ -72,7 +72,7 @@ class Judge:
 
         PageError when the URL is none.
         """
-        now = self._clock()
+        now = int(self._clock())  # whole seconds take half the disk
         candidate = StoredPage(
             url=page_key(url),
             namespace=self._options.namespace,

@@ -20,7 +20,7 @@ from simhash_pipeline.index.store import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from typing_extensions import Self
 
@@ -53,6 +53,15 @@ class MemoryStore:
                 shelf.insert(page)
             return answer
 
+    def insert_many(self, pages: Iterable[StoredPage]) -> int:
+        count = 0
+        with self._open_shelf() as shelf:
+            for page in pages:
+                shelf.remove(page.namespace, page.url)
+                shelf.insert(page)
+                count += 1
+        return count
+
     def forget(self, namespace: str, url: str) -> bool:
         with self._open_shelf() as shelf:
             return shelf.remove(namespace, url)
@@ -65,6 +74,10 @@ class MemoryStore:
     def pages(self) -> Iterator[StoredPage]:
         with self._open_shelf() as shelf:
             return iter(list(shelf.pages.values()))
+
+    def check(self) -> list[str]:
+        with self._open_shelf():
+            return []
 
     def close(self) -> None:
         self._shelf = None
@@ -98,9 +111,9 @@ class _MemoryShelf:
         self._numbers: dict[tuple[str, Column, int | bytes], dict[int, None]] = {}  # oldest first
         self._indexes: dict[tuple[str, Column], FingerprintIndex] = {}  # by (namespace, column)
 
-    def page_of(self, namespace: str, url: str) -> StoredPage | None:
+    def page_of(self, namespace: str, url: str) -> tuple[int, StoredPage] | None:
         number = self._number_of.get((namespace, url))
-        return None if number is None else self.pages[number]
+        return None if number is None else (number, self.pages[number])
 
     def near_values(
         self, namespace: str, column: Column, value: int, max_distance_bits: int

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import heapq
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Column = Literal["content", "structure", "digest"]
+IndexPlace = Literal["memory", "disk"]
 
 DEFAULT_BITS = 64
 URL_FORMS = "memory:, sqlite:///relative/path.sqlite or sqlite:////absolute/path.sqlite"
@@ -50,7 +51,8 @@ class Action(enum.Enum):
 class Shelf(Protocol):
     """The questions a View puts to the pages behind it."""
 
-    def page_of(self, namespace: str, url: str) -> StoredPage | None: ...
+    def page_of(self, namespace: str, url: str) -> tuple[int, StoredPage] | None:
+        """(number, page) of this key."""
 
     def near_values(
         self, namespace: str, column: Column, value: int, max_distance_bits: int
@@ -74,10 +76,18 @@ class View:
     def __init__(self, shelf: Shelf, page: StoredPage) -> None:
         self._shelf = shelf
         self._page = page
+        self._numbered: tuple[int, StoredPage] | Literal[False] | None = False  # not looked up
 
     def same_key(self) -> StoredPage | None:
         """The stored page of the same URL."""
-        return self._shelf.page_of(self._page.namespace, self._page.url)
+        numbered = self.numbered()
+        return None if numbered is None else numbered[1]
+
+    def numbered(self) -> tuple[int, StoredPage] | None:
+        """The same with the number that the store knows it by."""
+        if self._numbered is False:
+            self._numbered = self._shelf.page_of(self._page.namespace, self._page.url)
+        return self._numbered
 
     def near_content(self, max_distance_bits: int) -> Iterator[tuple[StoredPage, int]]:
         """(page, distance in bits) within 0-8 bits, inclusive: nearest first, then oldest."""
@@ -128,6 +138,12 @@ class Store(Protocol):
         it must not call the store.
         """
 
+    def insert_many(self, pages: Iterable[StoredPage]) -> int:
+        """Store pages unjudged, each in place of a stored page of the same key; how many.
+
+        One transaction for some thousands: a failure leaves whole ones stored.
+        """
+
     def forget(self, namespace: str, url: str) -> bool:
         """Remove one page; False when it was not stored."""
 
@@ -136,6 +152,12 @@ class Store(Protocol):
 
     def pages(self) -> Iterator[StoredPage]:
         """All pages of all namespaces, oldest first."""
+
+    def check(self) -> list[str]:
+        """What is damaged, in the words of whoever found it; empty when all is well.
+
+        Reads everything, and mends nothing.
+        """
 
     def close(self) -> None:
         """Release the store; closing twice is fine."""
@@ -147,8 +169,12 @@ class Store(Protocol):
     def __exit__(self, *exception: object) -> None: ...
 
 
-def open_store(url: str) -> Store:
+def open_store(url: str, index: IndexPlace = "memory") -> Store:
     """The store at `memory:` (gone when closed) or `sqlite:///path`, made when there is none.
+
+    `index` is where an SQLite file's pages are looked up: "memory" (about 43 bytes a page, and
+    seconds to open a store of millions) or "disk" (nothing, at several times the time a page and
+    three times the disk). ValueError for another.
 
     As in SQLAlchemy, three slashes begin a relative path, four an absolute one, and
     `sqlite:///C:/path` is a path on a Windows drive. StoreError for any other URL.
@@ -157,11 +183,13 @@ def open_store(url: str) -> Store:
     from simhash_pipeline.index.memory import MemoryStore
     from simhash_pipeline.index.sqlite import SqliteStore
 
+    if index not in ("memory", "disk"):
+        raise ValueError(f"an index is in memory or on disk, not {index!r}")
     if url == "memory:":
         return MemoryStore()
     scheme, _, path = url.partition(":///")
     if scheme == "sqlite" and path not in ("", ":memory:"):
-        return SqliteStore(Path(path))
+        return SqliteStore(Path(path), index=index)
     raise StoreError(f"no store can be opened at {url!r}: its URL must be {URL_FORMS}")
 
 

@@ -233,7 +233,7 @@ def test_a_newer_format_is_refused_with_both_numbers(path: Path) -> None:
     filled(path)
     with closing(sqlite3.connect(path)) as newer:
         newer.execute("PRAGMA user_version = 99")
-    assert "has format 99, and this version of simhash-pipeline knows formats up to 1" in refusal(
+    assert "has format 99, and this version of simhash-pipeline knows formats up to 2" in refusal(
         path
     )
 

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(params=["memory", "sqlite", "sqlite with its index on disk"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     url = "memory:" if request.param == "memory" else f"sqlite:///{tmp_path}/pages.sqlite"
-    with open_store(url) as opened:
+    with open_store(url, index="disk" if "disk" in request.param else "memory") as opened:
         yield opened
 
 

@@ -1,0 +1,110 @@
+"""The tables of a store's SQLite file, and how a file of an older format becomes one of this.
+
+In the sqlite3 shell fingerprints are signed 64-bit integers (blobs when 128 bits wide), and the
+view `page_hex` shows them in hexadecimal, and times in words.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simhash_pipeline.index.key_hashes import key_hash
+from simhash_pipeline.index.page_rows import SIGNED_HASH
+from simhash_pipeline.index.segments import Segments
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Callable
+
+APPLICATION_ID = 0x73696D68  # "simh" in bytes 68-71 of the file
+FORMAT = 2  # in bytes 60-63
+
+# Ids only grow, and none is given twice: `last_id` in `meta` remembers the newest when its page
+# goes. (AUTOINCREMENT would do it at 10 us a page, for it writes another block each time.)
+#
+# No b-tree finds URLs or content: each would cost 20 us and 14 to 20 bytes a page. A process has
+# them in memory, and opens by `segment`, where they lie packed, 12 bytes a page.
+PAGE = """CREATE TABLE page (
+    id INTEGER PRIMARY KEY,
+    url_hash INTEGER NOT NULL,
+    url TEXT NOT NULL,
+    namespace TEXT NOT NULL,
+    site_id INTEGER NOT NULL REFERENCES site,
+    content INTEGER,
+    structure INTEGER,
+    sketch BLOB,
+    digest BLOB,
+    first_seen REAL NOT NULL,
+    seen_at REAL
+)"""  # seen_at is NULL while it is first_seen
+SITE = "CREATE TABLE site (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)"
+META = "CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID"
+BESIDES_PAGE = (
+    """CREATE TRIGGER newest_page_removed AFTER DELETE ON page
+        WHEN OLD.id > ifnull((SELECT max(id) FROM page), 0)
+    BEGIN
+        INSERT INTO meta (name, value) VALUES ('last_id', OLD.id)
+            ON CONFLICT (name) DO UPDATE SET value = excluded.value
+            WHERE CAST(value AS INTEGER) < OLD.id;
+    END""",
+    "CREATE INDEX page_by_digest ON page (namespace, digest) WHERE digest IS NOT NULL",
+    """CREATE TABLE segment (
+        number INTEGER PRIMARY KEY,
+        newest_id INTEGER NOT NULL,
+        pages BLOB NOT NULL,
+        url_hashes BLOB NOT NULL,
+        with_content BLOB NOT NULL,
+        content BLOB NOT NULL
+    )""",
+    """CREATE VIEW page_hex AS SELECT
+        page.id, namespace, url, name AS site,
+        CASE typeof(content) WHEN 'integer' THEN printf('%016x', content)
+            WHEN 'blob' THEN lower(hex(content)) END AS content,
+        CASE typeof(structure) WHEN 'integer' THEN printf('%016x', structure)
+            WHEN 'blob' THEN lower(hex(structure)) END AS structure,
+        nullif(lower(hex(sketch)), '') AS sketch,
+        nullif(lower(hex(digest)), '') AS digest,
+        datetime(first_seen, 'unixepoch') AS first_seen,
+        datetime(ifnull(seen_at, first_seen), 'unixepoch') AS seen_at
+    FROM page JOIN site ON site.id = site_id""",
+)
+
+
+def make(connection: sqlite3.Connection) -> None:
+    """Make the tables of an empty file; whoever calls it holds the transaction."""
+    for statement in (PAGE, SITE, META, *BESIDES_PAGE):
+        connection.execute(statement)
+    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    connection.execute(f"PRAGMA user_version = {FORMAT}")
+
+
+def migrate(connection: sqlite3.Connection, found: int, bits: int) -> None:
+    """Make this format of an older one; in one transaction of the caller, so wholly or not."""
+    for migration in MIGRATIONS[found - 1 :]:
+        migration(connection, bits)
+    connection.execute(f"PRAGMA user_version = {FORMAT}")
+
+
+def _from_1_to_2(connection: sqlite3.Connection, bits: int) -> None:
+    """b-trees on URL, content and structure go; seen_at is told only where it moved."""
+    connection.create_function(
+        "key_hash", 2, lambda namespace, url: key_hash(namespace, url) - SIGNED_HASH
+    )
+    for statement in (
+        "DROP VIEW page_hex",
+        "ALTER TABLE page RENAME TO page_1",
+        "DROP INDEX page_by_digest",
+        PAGE,
+        """INSERT INTO page SELECT id, key_hash(namespace, url), url, namespace, site_id, content,
+            structure, sketch, digest, first_seen, nullif(seen_at, first_seen)
+        FROM page_1 ORDER BY id""",
+        "INSERT INTO meta SELECT 'last_id', seq FROM sqlite_sequence WHERE name = 'page_1'",
+        "DROP TABLE page_1",
+        *BESIDES_PAGE,
+    ):
+        connection.execute(statement)
+    Segments(connection, bits).pack_all()
+
+
+# The first makes format 2 of format 1, and so on.
+MIGRATIONS: tuple[Callable[[sqlite3.Connection, int], None], ...] = (_from_1_to_2,)
