@@ -6,11 +6,13 @@ view `page_hex` shows them in hexadecimal, and times in words.
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 from simhash_pipeline.index.key_hashes import key_hash
 from simhash_pipeline.index.page_rows import SIGNED_HASH
 from simhash_pipeline.index.segments import Segments
+from simhash_pipeline.index.store import stamped_bits
 
 if TYPE_CHECKING:
     import sqlite3
@@ -78,14 +80,20 @@ def make(connection: sqlite3.Connection) -> None:
     connection.execute(f"PRAGMA user_version = {FORMAT}")
 
 
-def migrate(connection: sqlite3.Connection, found: int, bits: int) -> None:
+def migrate(connection: sqlite3.Connection, found: int) -> None:
     """Make this format of an older one; in one transaction of the caller, so wholly or not."""
     for migration in MIGRATIONS[found - 1 :]:
-        migration(connection, bits)
+        migration(connection)
     connection.execute(f"PRAGMA user_version = {FORMAT}")
 
 
-def _from_1_to_2(connection: sqlite3.Connection, bits: int) -> None:
+def stamp(connection: sqlite3.Connection) -> dict[str, object] | None:
+    """The options that the file's fingerprints were made with; None before they are declared."""
+    rows = connection.execute("SELECT value FROM meta WHERE name = 'made_with'")
+    return next((json.loads(value) for (value,) in rows.fetchall()), None)
+
+
+def _from_1_to_2(connection: sqlite3.Connection) -> None:
     """b-trees on URL, content and structure go; seen_at is told only where it moved."""
     connection.create_function(
         "key_hash", 2, lambda namespace, url: key_hash(namespace, url) - SIGNED_HASH
@@ -103,8 +111,8 @@ def _from_1_to_2(connection: sqlite3.Connection, bits: int) -> None:
         *BESIDES_PAGE,
     ):
         connection.execute(statement)
-    Segments(connection, bits).pack_all()
+    Segments(connection, stamped_bits(stamp(connection) or {})).pack_all()
 
 
 # The first makes format 2 of format 1, and so on.
-MIGRATIONS: tuple[Callable[[sqlite3.Connection, int], None], ...] = (_from_1_to_2,)
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_from_1_to_2,)

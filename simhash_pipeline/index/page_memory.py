@@ -33,7 +33,7 @@ from simhash_pipeline.index.page_rows import (
     numbered_page,
     pages_where,
 )
-from simhash_pipeline.index.segments import SEGMENT, Segments
+from simhash_pipeline.index.segments import Segments, segment_of
 
 if TYPE_CHECKING:
     import sqlite3
@@ -66,7 +66,7 @@ class PageMemory:
 
     def catch_up(self, newest_id: int) -> None:
         """Read the pages past the last id that was read."""
-        if newest_id - self._last_id > SEGMENT and self._last_id == 0:
+        if self._last_id == 0 and segment_of(newest_id) > 0:
             self._load(newest_id)
         elif newest_id > self._last_id:
             rows = self._connection.execute(

@@ -8,7 +8,7 @@ from simhash_pipeline.index.key_hashes import key_hash
 from simhash_pipeline.index.page_memory import PageMemory
 from simhash_pipeline.index.page_rows import SELECTED, SIGNED_HASH, column_value, numbered_page
 from simhash_pipeline.index.page_trees import PageTrees
-from simhash_pipeline.index.segments import SEGMENT, Segments, segment_of
+from simhash_pipeline.index.segments import Segments, segment_of, segment_size
 from simhash_pipeline.index.store import IndexPlace, Shelf, StoredPage
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class PageTable:
     def __init__(self, connection: sqlite3.Connection, bits: int, index: IndexPlace) -> None:
         self._connection = connection
         self._cursor = connection.cursor()  # one for all saves 1 us a statement
-        self._bits = bits
+        self.bits = bits
         self._segments = Segments(connection, bits)
         self._site_ids: dict[str, int] = {}
         self._newest_id = 0
@@ -55,8 +55,13 @@ class PageTable:
 
     def begin(self) -> None:
         """Learn what other processes have written."""
-        self._newest_id = self._cursor.execute(NEWEST_ID).fetchone()[0]
+        self._newest_id = self.newest_id()
         self.finder.catch_up(self._newest_id)
+
+    def newest_id(self) -> int:
+        """The largest id given so far; 0 when none was."""
+        newest: int = self._cursor.execute(NEWEST_ID).fetchone()[0]
+        return newest
 
     def committed(self) -> None:
         for row in self._inserted:
@@ -79,8 +84,8 @@ class PageTable:
                 page.url,
                 page.namespace,
                 self._site_ids.get(page.site) or self._site_id(page.site),
-                column_value(page.content, self._bits),
-                column_value(page.structure, self._bits),
+                column_value(page.content, self.bits),
+                column_value(page.structure, self.bits),
                 column_value(page.sketch, 128),
                 page.digest,
                 page.first_seen,
@@ -103,12 +108,12 @@ class PageTable:
     def expire(self, seen_before: float) -> int:
         """Remove old pages, and pack the segments that lose half of theirs anew."""
         losing = self._connection.execute(
-            f"SELECT id / {SEGMENT}, count(*) FROM page WHERE {SEEN_BEFORE} GROUP BY 1",
+            f"SELECT id / {segment_size()}, count(*) FROM page WHERE {SEEN_BEFORE} GROUP BY 1",
             (seen_before,),
         ).fetchall()
         self._connection.execute(f"DELETE FROM page WHERE {SEEN_BEFORE}", (seen_before,))
         for number, lost in losing:
-            if lost > SEGMENT / 2 and number < segment_of(self._newest_id):
+            if lost > segment_size() / 2 and number < segment_of(self._newest_id):
                 self._segments.pack(number)
         return sum(lost for _, lost in losing)
 

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SEGMENT_BITS = 16
-SEGMENT = 1 << SEGMENT_BITS
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +72,9 @@ class Segments:
             self.pack(again)
 
     def pack(self, number: int) -> None:
-        pages = self._read_pages(number << SEGMENT_BITS, (number + 1 << SEGMENT_BITS) - 1)
-        there, having = np.zeros((2, SEGMENT), bool)
-        places = pages.ids - (number << SEGMENT_BITS)
+        pages = self._read_pages(*_first_and_last_id(number))
+        there, having = np.zeros((2, segment_size()), bool)
+        places = pages.ids - _first_and_last_id(number)[0]
         there[places] = True
         having[places[pages.with_content]] = True
         self._connection.execute(
@@ -95,9 +94,9 @@ class Segments:
             "SELECT pages, url_hashes, with_content, content FROM segment WHERE number = ?",
             (number,),
         ).fetchone()
-        first_id = number << SEGMENT_BITS
+        first_id, last_id = _first_and_last_id(number)
         if packed is None:
-            return self._read_pages(first_id, min(first_id + SEGMENT - 1, newest_id))
+            return self._read_pages(first_id, min(last_id, newest_id))
         there, having = (np.unpackbits(np.frombuffer(packed[n], np.uint8)) for n in (0, 2))
         places = there.nonzero()[0]
         return PackedPages(
@@ -127,3 +126,11 @@ class Segments:
 
 def segment_of(page_id: int) -> int:
     return page_id >> SEGMENT_BITS
+
+
+def segment_size() -> int:
+    return 1 << SEGMENT_BITS
+
+
+def _first_and_last_id(number: int) -> tuple[int, int]:
+    return number << SEGMENT_BITS, (number + 1 << SEGMENT_BITS) - 1

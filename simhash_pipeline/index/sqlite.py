@@ -8,16 +8,15 @@ was committed; a power cut may lose the last commits, and leaves the file intact
 from __future__ import annotations
 
 import json
-import os
+import logging
 import sqlite3
-from contextlib import closing, suppress
+from contextlib import suppress
 from itertools import islice
-from threading import RLock
 from typing import TYPE_CHECKING, TypeVar
 
-from simhash_pipeline.errors import StoreError
 from simhash_pipeline.index import formats
 from simhash_pipeline.index.page_table import PageTable
+from simhash_pipeline.index.sqlite_file import Access, connect
 from simhash_pipeline.index.store import (
     Action,
     IndexPlace,
@@ -38,23 +37,9 @@ T = TypeVar("T")
 BUSY_TIMEOUT_SECS = 60.0
 PAGES_A_READ = 1_000
 PAGES_A_WRITE = 10_000
+MANY_PAGES = 2_000_000  # take a second to open
 
-# What SQLite says, and what a person can make of it.
-EXPLANATIONS = {
-    "disk is full": "the disk is full; free some space and start again, "
-    "what was stored before is intact",
-    "disk I/O error": "the disk can't be read or written (full, over quota or failing); "
-    "mend that and start again, what was stored before is intact",
-    "readonly": "it can't be written; allow writing to the file and its directory, "
-    "or name another file",
-    "unable to open": "it can't be opened; allow reading and writing of the file and its "
-    "directory, or name another file",
-    "not a database": "it is not an SQLite database, and was left as it is; name another file",
-    "malformed": "it is damaged; restore a copy, or move it away to begin anew",
-    "locked": "another process has been writing to it for {timeout:g} seconds; find it with "
-    "`fuser {path}`, and wait for it or end it",
-    "closed": "it is closed; open it again",
-}
+logger = logging.getLogger(__name__)
 
 
 class SqliteStore:
@@ -71,16 +56,13 @@ class SqliteStore:
         index: IndexPlace = "memory",
     ) -> None:
         self._path = path.absolute()
-        self._busy_timeout_secs = busy_timeout_secs
         self._index = index
-        self._access = _Access(self._path, busy_timeout_secs)
+        self._access = Access(self._path, busy_timeout_secs)
         self._has_read = False
         with self._access:
-            self._refuse_other_files()
-            self._connection = self._connect("rwc")
+            self._connection = connect(self._path, busy_timeout_secs)
             self._cursor = self._connection.cursor()
             try:
-                self._prepare()
                 self._table = self._new_table(self._stamp() or {})
             except BaseException:
                 self._connection.close()
@@ -92,12 +74,13 @@ class SqliteStore:
         def work(table: PageTable) -> None:
             stamp = self._stamp()
             if stamp is None and table.is_empty():
-                self._table = self._new_table(wanted)
-                self._table.begin()
                 row = ("made_with", json.dumps(wanted))
                 self._connection.execute("INSERT INTO meta (name, value) VALUES (?, ?)", row)
             else:
                 check_stamp(f"store {self._path}", stamp or {}, wanted)
+            if table.bits != stamped_bits(wanted):  # stamped just now, here or elsewhere
+                self._table = self._new_table(wanted)
+                self._table.begin()
 
         self._transaction(work)
 
@@ -163,62 +146,11 @@ class SqliteStore:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
-    def _refuse_other_files(self) -> None:
-        """Look at what is there without a lock, a journal or a byte written."""
-        try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            if self._path.is_dir():
-                raise StoreError(f"store {self._path} is a directory; name a file in it")
-            if not self._path.exists() or self._path.stat().st_size == 0:
-                return
-        except OSError as error:
-            raise StoreError(
-                f"store {self._path} can't be opened ({error.strerror}: {error.filename}); "
-                "name a file in a directory that can be written"
-            ) from error
-        with closing(self._connect("ro&immutable=1")) as connection:
-            # The file alone is read, without its log: it may be shorter than it says while another
-            # process copies the log into it, or after one was killed doing so. This allows that.
-            connection.execute("PRAGMA writable_schema = ON")
-            if _number(connection, "PRAGMA application_id") != formats.APPLICATION_ID:
-                raise StoreError(
-                    f"store {self._path} was not made by simhash-pipeline, "
-                    "and was left as it is; name another file"
-                )
-            if (found := _number(connection, "PRAGMA user_version")) > formats.FORMAT:
-                raise StoreError(
-                    f"store {self._path} has format {found}, and this version of "
-                    f"simhash-pipeline knows formats up to {formats.FORMAT}; install a newer one"
-                )
-
-    def _connect(self, mode: str) -> sqlite3.Connection:
-        return sqlite3.connect(
-            f"{self._path.as_uri()}?mode={mode}",
-            uri=True,
-            timeout=self._busy_timeout_secs,
-            isolation_level=None,  # no BEGIN but ours
-            check_same_thread=False,  # the lock sees to it
-        )
-
-    def _prepare(self) -> None:
-        """Make the tables of a new file; a file that can't be written is refused here."""
-        self._connection.execute("BEGIN IMMEDIATE")
-        found = _number(self._connection, "PRAGMA user_version")
-        if found == 0:
-            formats.make(self._connection)
-        elif found < formats.FORMAT:
-            formats.migrate(self._connection, found, stamped_bits(self._stamp() or {}))
-        self._connection.execute("COMMIT")
-        # After the tables, so that the file itself has its application id before there is a log.
-        self._connection.execute("PRAGMA journal_mode = WAL")
-        self._connection.execute("PRAGMA synchronous = NORMAL")
-
     def _new_table(self, stamp: Mapping[str, object]) -> PageTable:
         return PageTable(self._connection, stamped_bits(stamp), self._index)
 
     def _stamp(self) -> dict[str, object] | None:
-        rows = self._connection.execute("SELECT value FROM meta WHERE name = 'made_with'")
-        return next((json.loads(value) for (value,) in rows.fetchall()), None)
+        return formats.stamp(self._connection)
 
     def _transaction(self, work: Callable[[PageTable], T]) -> T:
         """Work done under the write lock, held from before the first look-up until the commit."""
@@ -243,41 +175,13 @@ class SqliteStore:
         if self._index == "memory":
             self._connection.execute("BEGIN")
             try:
+                newest_id = self._table.newest_id()
+                if newest_id >= MANY_PAGES:
+                    logger.info("Reading about %d pages of %s into memory", newest_id, self._path)
                 self._table.begin()
             finally:
                 self._connection.execute("ROLLBACK")
         self._has_read = True
-
-
-class _Access:
-    """The connection for one thread at a time, and SQLite's errors in plain words.
-
-    A class, because a generator in its place costs every page 5 us.
-    """
-
-    def __init__(self, path: Path, busy_timeout_secs: float) -> None:
-        self._path = path
-        self._busy_timeout_secs = busy_timeout_secs
-        self._process_id = os.getpid()
-        self._lock = RLock()
-
-    def __enter__(self) -> None:
-        if os.getpid() != self._process_id:
-            raise StoreError(
-                f"store {self._path} was opened by process {self._process_id}; "
-                "open it again in each process"
-            )
-        self._lock.acquire()
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        self._lock.release()
-        if isinstance(error, sqlite3.Error):
-            raise StoreError(f"store {self._path}: {self._explained(error)}") from error
-
-    def _explained(self, error: sqlite3.Error) -> str:
-        said = str(error)
-        explanation = next((EXPLANATIONS[part] for part in EXPLANATIONS if part in said), said)
-        return explanation.format(path=self._path, timeout=self._busy_timeout_secs)
 
 
 def _replace(table: PageTable, pages: list[StoredPage]) -> None:
@@ -293,8 +197,3 @@ def _remove(table: PageTable, namespace: str, url: str) -> bool:
     if stored is not None:
         table.remove(stored[0])
     return stored is not None
-
-
-def _number(connection: sqlite3.Connection, question: str) -> int:
-    number: int = connection.execute(question).fetchone()[0]
-    return number

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import random
 import signal
 import sqlite3
 import subprocess
 import sys
 import tempfile
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +20,7 @@ import pytest
 
 from simhash_pipeline.errors import StoreError, StoreMismatch
 from simhash_pipeline.index.sqlite import SqliteStore
-from simhash_pipeline.index.store import Action, View
+from simhash_pipeline.index.store import Action, IndexPlace, View
 from tests.index.pages import FAR, keep, near_content, page, seen, unless_near
 
 if TYPE_CHECKING:
@@ -71,11 +73,103 @@ def test_a_reopened_store_has_its_pages_its_stamp_and_its_width(path: Path) -> N
             store.stamp({"hash": "fnv1a", "bits": 128})
 
 
+def test_a_store_opened_before_another_stamped_it_takes_on_the_width(path: Path) -> None:
+    with SqliteStore(path) as early, SqliteStore(path) as other:
+        other.stamp({"bits": 128})
+        early.stamp({"bits": 128})
+        keep(early, page("a", (1 << 128) - 1))
+        assert near_content(other, (1 << 128) - 1) == [("a", 0)]
+
+
 def test_an_empty_file_becomes_a_store(path: Path) -> None:
     path.touch()
     filled(path)
     with SqliteStore(path) as store:
         assert len(store) == 3
+
+
+def test_more_pages_than_a_segment_open_as_they_were_kept(path: Path) -> None:
+    rng = random.Random(3)
+    values = [rng.getrandbits(64) if number % 4 else 42 for number in range(70_000)]
+    with SqliteStore(path) as store:
+        store.insert_many(page(str(number), value) for number, value in enumerate(values))
+    with closing(sqlite3.connect(path)) as shell:
+        assert shell.execute("SELECT number, newest_id FROM segment").fetchall() == [(0, 65_535)]
+    with SqliteStore(path) as store:
+        for number in (1, 30_001, 65_533, 65_534, 65_535, 65_537, 69_999):
+            assert near_content(store, values[number] ^ 7) == [(str(number), 3)]
+            assert seen(store, page(str(number)))["same key"] == [(str(number), 1_000)]
+        assert near_content(store, 42)[:2] == [("0", 0), ("4", 0)]
+        assert len(near_content(store, 42)) == 17_500
+        assert seen(store, page("70000"))["same key"] == []
+
+
+def test_a_file_without_its_segments_is_complete(path: Path) -> None:
+    with SqliteStore(path) as store:
+        store.insert_many(page(str(number), spread(number)) for number in range(70_000))
+    with closing(sqlite3.connect(path)) as shell, shell:
+        shell.execute("DELETE FROM segment")
+    with SqliteStore(path) as store:
+        assert near_content(store, spread(9)) == [("9", 0)]
+        assert near_content(store, spread(69_999)) == [("69999", 0)]
+
+
+OF_FORMAT_1 = """
+CREATE TABLE page (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, url_hash INTEGER NOT NULL, url TEXT NOT NULL,
+    namespace TEXT NOT NULL, site_id INTEGER NOT NULL REFERENCES site, content INTEGER,
+    structure INTEGER, sketch BLOB, digest BLOB, first_seen REAL NOT NULL, seen_at REAL NOT NULL);
+CREATE TABLE site (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+CREATE INDEX page_by_url ON page (url_hash);
+CREATE INDEX page_by_content ON page (namespace, content) WHERE content IS NOT NULL;
+CREATE INDEX page_by_structure ON page (namespace, structure) WHERE structure IS NOT NULL;
+CREATE INDEX page_by_digest ON page (namespace, digest) WHERE digest IS NOT NULL;
+CREATE VIEW page_hex AS SELECT id FROM page;
+CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+INSERT INTO meta VALUES ('made_with', '{"bits": 64}');
+INSERT INTO site VALUES (1, 'example.org');
+INSERT INTO page VALUES
+    (3, 1756713027, 'a', '', 1, -1, 7, x'00000000000000000000000000000005', NULL, 1000, 1000),
+    (4, -239929796, 'b', 'other', 1, NULL, NULL, NULL, x'78787878787878787878787878787878', 1, 2.5),
+    (9, 0, 'gone', '', 1, 1, 1, NULL, NULL, 1, 1);
+DELETE FROM page WHERE url = 'gone';
+PRAGMA application_id = 1936289128;
+PRAGMA user_version = 1;
+PRAGMA journal_mode = WAL;
+"""
+
+
+def test_a_file_of_format_1_is_brought_up_to_date(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as old:
+        old.executescript(OF_FORMAT_1)
+    first = page("a", (1 << 64) - 1, 7, sketch=5)
+    second = page("b", digest=b"x" * 16, namespace="other", seen_at=1.0)
+    with SqliteStore(path) as store:
+        store.stamp({"bits": 64})
+        assert list(store.pages()) == [first, replace(second, seen_at=2.5)]
+        assert seen(store, page("b", namespace="other"))["same key"] == [("b", 2)]
+        assert near_content(store, (1 << 64) - 8) == [("a", 3)]
+        keep(store, page("c", FAR))
+        assert store.check() == []
+    with closing(sqlite3.connect(path)) as shell:
+        assert shell.execute("PRAGMA user_version").fetchone() == (2,)
+        assert shell.execute("SELECT max(id) FROM page").fetchone() == (10,)
+        assert shell.execute("SELECT url, seen_at FROM page_hex WHERE seen_at < '1971'").fetchall()
+
+
+def test_a_migration_that_fails_leaves_the_old_file(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with closing(sqlite3.connect(path)) as old:
+        old.executescript(OF_FORMAT_1)
+    with monkeypatch.context() as broken:
+        broken.setattr("simhash_pipeline.index.formats.PAGE", "no SQL")
+        with pytest.raises(StoreError, match="syntax error"):
+            SqliteStore(path)
+    with closing(sqlite3.connect(path)) as shell:
+        assert shell.execute("PRAGMA user_version").fetchone() == (1,)
+    with SqliteStore(path) as store:
+        assert len(store) == 2
 
 
 def test_the_shell_shows_fingerprints_in_hexadecimal(path: Path) -> None:
@@ -96,23 +190,27 @@ def test_the_shell_shows_fingerprints_in_hexadecimal(path: Path) -> None:
 # --- other processes ---------------------------------------------------------------------------
 
 
-def settle_pairs(path: Path, bit: int, start: Barrier) -> None:
+def settle_pairs(path: Path, bit: int, index: IndexPlace, start: Barrier) -> None:
     start.wait()
-    with SqliteStore(path) as store:
+    with SqliteStore(path, index=index) as store:
         store.stamp({"bits": 64})
         for number in range(PAIRS):
             store.settle(page(f"{number} {bit}", spread(number) ^ 1 << bit), unless_near)
 
 
-def test_of_near_twins_settled_by_two_processes_exactly_one_is_kept(path: Path) -> None:
+def test_of_near_twins_settled_by_four_processes_exactly_one_is_kept(path: Path) -> None:
     spawn = multiprocessing.get_context("spawn")
-    start = spawn.Barrier(2)
-    writers = [spawn.Process(target=settle_pairs, args=(path, bit, start)) for bit in (5, 6)]
+    start = spawn.Barrier(4)
+    indexes: list[IndexPlace] = ["memory", "memory", "disk", "memory"]
+    writers = [
+        spawn.Process(target=settle_pairs, args=(path, bit, index, start))
+        for bit, index in enumerate(indexes)
+    ]
     for writer in writers:
         writer.start()
     for writer in writers:
         writer.join(30)
-    assert [writer.exitcode for writer in writers] == [0, 0]
+    assert [writer.exitcode for writer in writers] == [0, 0, 0, 0]
     with SqliteStore(path) as store:
         kept = sorted(int(kept.url.split()[0]) for kept in store.pages())
     assert kept == list(range(PAIRS))
@@ -139,6 +237,81 @@ def test_a_lock_held_too_long_is_told_and_passes(path: Path) -> None:
                 keep(store, page("late", FAR))
         keep(store, page("late", FAR))
         assert near_content(store, FAR) == [("late", 0)]
+
+
+def test_a_process_that_dies_with_the_write_lock_does_not_block_the_others(path: Path) -> None:
+    filled(path)
+    with (
+        SqliteStore(path, busy_timeout_secs=0.05) as store,
+        subprocess.Popen(
+            [sys.executable, "-c", HOLD_THE_LOCK, str(path)], stdout=subprocess.PIPE
+        ) as holder,
+    ):
+        assert holder.stdout is not None
+        holder.stdout.readline()
+        with pytest.raises(StoreError, match="another process has been writing"):
+            keep(store, page("waiting", FAR))
+        holder.kill()
+        holder.wait()
+        keep(store, page("after", FAR))
+        assert near_content(store, FAR) == [("after", 0)]
+        assert store.check() == []
+
+
+HOLD_THE_LOCK = """
+import pathlib, sys, time
+from tests.index.pages import page
+from tests.index.test_sqlite import SqliteStore
+def decide(view):
+    print("holding", flush=True)
+    time.sleep(60)
+SqliteStore(pathlib.Path(sys.argv[1])).settle(page("never", 0), decide)
+"""
+
+
+def test_a_writer_killed_fifty_times_loses_nothing_it_acknowledged(path: Path) -> None:
+    killed = subprocess.run(
+        [sys.executable, "-c", KILL_FIFTY_TIMES, str(path)], stdout=subprocess.PIPE, check=True
+    )
+    acknowledged: list[list[int]] = json.loads(killed.stdout)
+    assert len(acknowledged) == 50
+    with SqliteStore(path) as store:
+        assert store.check() == []
+        kept = [int(kept.url) for kept in store.pages()]
+        assert len(kept) == len(set(kept))
+        assert set(kept) >= {number for each in acknowledged for number in each}
+        assert len(kept) <= sum(map(len, acknowledged)) + 50
+        for number in kept[::7]:
+            assert near_content(store, spread(number) ^ 7) == [(str(number), 3)]
+
+
+# Small segments, so that some are killed while they pack one. Forked, because 50 interpreters take
+# half a minute to start; each child opens the store for itself.
+KILL_FIFTY_TIMES = """
+import itertools, json, os, pathlib, random, signal, sys, time
+from simhash_pipeline.index import segments
+from tests.index.pages import keep, page
+from tests.index.test_sqlite import SqliteStore, spread
+segments.SEGMENT_BITS = 5
+random.seed(1)
+acknowledged = []
+for turn in range(50):
+    read, write = os.pipe()
+    child = os.fork()
+    if not child:
+        store = SqliteStore(pathlib.Path(sys.argv[1]))
+        for number in itertools.count(turn * 1_000_000):
+            keep(store, page(str(number), spread(number)))
+            os.write(write, number.to_bytes(4, "big"))
+    os.close(write)
+    time.sleep(random.uniform(0, 0.06))
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    with os.fdopen(read, "rb") as told:
+        said = told.read()
+    acknowledged.append([int.from_bytes(said[n : n + 4], "big") for n in range(0, len(said), 4)])
+print(json.dumps(acknowledged))
+"""
 
 
 def test_a_killed_writer_loses_nothing_it_acknowledged(path: Path) -> None:
@@ -264,6 +437,20 @@ def test_damage_in_one_page_is_told_when_a_look_up_meets_it(path: Path) -> None:
     damaged[(root - 1) * 4_096 : root * 4_096] = b"\xa5" * 4_096
     path.write_bytes(damaged)
     assert "is damaged" in refusal(path, lambda store: seen(store, page("1", 0)))
+
+
+def test_a_check_tells_what_is_damaged_and_mends_nothing(path: Path) -> None:
+    filled(path, 200)
+    with closing(sqlite3.connect(path)) as shell:
+        (root,) = shell.execute("SELECT rootpage FROM sqlite_master WHERE name = 'page'").fetchone()
+    damaged = bytearray(path.read_bytes())
+    damaged[root * 4_096 - 100 : root * 4_096] = b"\xa5" * 100
+    path.write_bytes(damaged)
+    with SqliteStore(path) as store:
+        complaints = store.check()
+    assert complaints
+    assert all(isinstance(complaint, str) for complaint in complaints)
+    assert path.read_bytes() == damaged
 
 
 # --- disks that fail ---------------------------------------------------------------------------

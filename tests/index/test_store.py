@@ -167,6 +167,34 @@ def test_settle_returns_what_was_decided(store: Store) -> None:
     assert len(store) == 1
 
 
+def test_many_are_stored_at_once_each_in_place_of_its_key(store: Store) -> None:
+    keep(store, page("a", 0), page("b", 1))
+    many = [page("c", 0b11), page("a", FAR), page("c", 0b111), page("d", namespace="other")]
+    assert store.insert_many(many) == 4
+    assert list(store.pages()) == [page("b", 1), many[1], many[2], many[3]]
+    assert near_content(store, 0) == [("b", 1), ("c", 3)]
+    assert store.insert_many([]) == 0
+
+
+def test_ten_thousand_pages_of_one_value_come_oldest_first(store: Store) -> None:
+    assert store.insert_many(page(str(number), 42) for number in range(10_001)) == 10_001
+    keep(store, page("0", 43))
+    expected = [(str(number), 0) for number in range(1, 10_001)]
+    assert near_content(store, 42) == [*expected, ("0", 1)]
+
+
+def test_the_id_of_a_forgotten_newest_page_is_not_given_again(store: Store) -> None:
+    keep(store, page("a", 0), page("b", 1))
+    assert store.forget("", "b")
+    keep(store, page("c", 2))
+    assert near_content(store, 0) == [("a", 0), ("c", 1)]
+
+
+def test_a_store_in_order_has_nothing_to_complain_of(store: Store) -> None:
+    keep(store, page("a", 0), page("b", 0))
+    assert store.check() == []
+
+
 @pytest.mark.parametrize("error", [KeyError("mine"), KeyboardInterrupt()])
 def test_nothing_is_stored_when_deciding_fails(store: Store, error: BaseException) -> None:
     def fail(view: View) -> tuple[Action, None]:
@@ -294,6 +322,11 @@ def test_the_sqlite_store_answers_like_the_one_in_memory(
 def test_a_url_of_no_store_is_refused_with_the_forms_there_are(url: str) -> None:
     with pytest.raises(StoreError, match=r"memory:, sqlite:///relative/path\.sqlite or sqlite:///"):
         open_store(url)
+
+
+def test_an_index_is_in_memory_or_on_disk(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="an index is in memory or on disk, not 'tape'"):
+        open_store(f"sqlite:///{tmp_path}/pages.sqlite", index="tape")  # type: ignore[arg-type]
 
 
 def test_three_slashes_name_a_relative_path(
