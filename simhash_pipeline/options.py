@@ -13,7 +13,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from simhash_pipeline.errors import OptionsError
 from simhash_pipeline.presets import PRESETS
@@ -116,6 +116,12 @@ class Options:
         "auto",
         words("a store URL (memory:, sqlite:///path) or auto"),
         "`auto`: an SQLite file per spider in Scrapy's data directory; or `memory:`, `sqlite:///path`",
+    )
+    index: Literal["memory", "disk"] = _option(
+        "memory",
+        one_of("memory", "disk"),
+        "where an SQLite store looks pages up: `memory` (44 bytes a page) or `disk` (slower, and a "
+        "bigger file; for more than some 50 million pages)",
     )
     namespace: str = _option("", TEXT, "pages of other namespaces are never twins")
     scope: str = _option(

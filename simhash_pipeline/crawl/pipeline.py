@@ -69,7 +69,7 @@ class SimhashPipeline:
     def open_spider(self) -> None:
         options, name = self._options, self._spider.name
         with _told(), contextlib.ExitStack() as files:
-            store = files.enter_context(open_store(self._store_url(name)))
+            store = files.enter_context(open_store(self._store_url(name), options.index))
             self._note("store", self._store_url(name))
             if options.expire_after_secs is not None:
                 store.expire(time.time() - options.expire_after_secs)
