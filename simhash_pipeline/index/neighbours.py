@@ -1,6 +1,7 @@
 """Every stored fingerprint within k bits of a given one, held in memory, exact for k = 0..8.
 
-A fingerprint is cut into four blocks, and the low 12 bits of each block are a key:
+A fingerprint is cut into four blocks, and the low 12 bits of each block are a key (14 bits above
+four million values, 16 above 16 million; never more than the block has):
 
     bit  63           48 47           32 31           16 15            0
         |    block 3    |    block 2    |    block 1    |    block 0    |
@@ -48,11 +49,13 @@ BLOCKS = 4
 MAX_DISTANCE_BITS = 8
 
 # Measured with random 64-bit values, one by one, k = 3: bytes of memory a value (its number takes
-# 4 more) and median look-up. Fewer bits leave room for what a store remembers beside the values.
+# 4 more) and median look-up. Some hundreds of values a bucket are best.
 #     key bits   12            13            14            16
 #     1M values  35 B  11 us   38 B  10 us   53 B   9 us   62 B  10 us
 #     10M        33 B  26 us   33 B  18 us   33 B  14 us   35 B  12 us
 KEY_BITS = 12
+MORE_KEY_BITS = 2  # are taken when a bucket holds so many values on average:
+VALUES_A_BUCKET = 1_000
 NUMBER_SIZE = 4
 
 # Bulk insertion looks at the whole index: under this share of its length, one by one is faster.
@@ -70,8 +73,9 @@ class Neighbours(list[tuple[int, int]]):
 class FingerprintIndex:
     """A set of fingerprints of `bits` bits (32, 64 or 128) that answers "which are near?".
 
-    Costs about 39 bytes a value of 64 bits at a million values, 37 at ten million. Adding copies
-    the value's four buckets, which is less work than a look-up. Not for several threads at once.
+    Costs about 39 bytes a value of 64 bits, of which 4 are its number. Adding copies the value's
+    four buckets, which is less work than a look-up; at four and at 16 million values it sorts all
+    anew, which takes seconds. Not for several threads at once.
     """
 
     def __init__(self, bits: int = 64) -> None:
@@ -81,15 +85,8 @@ class FingerprintIndex:
         self._size = bits // 8
         self._word = np.dtype("<u4" if bits == 32 else "<u8")
         self._row = self._word if bits <= 64 else np.dtype("V16")
-        self._key_bits = min(KEY_BITS, bits // BLOCKS)
-        self._flips = [probe_masks(self._key_bits, k) for k in range(MAX_DISTANCE_BITS + 1)]
-        self._places = [
-            (block * bits // BLOCKS, block << self._key_bits) for block in range(BLOCKS)
-        ]
-        self._buckets = [b""] * (BLOCKS << self._key_bits)
-        self._numbers = [b""] * (1 << self._key_bits)  # of the values in block 0's buckets
         self._next_number = 0
-        self._length = 0
+        self._empty(min(KEY_BITS, bits // BLOCKS))
 
     def near(self, value: int, max_distance_bits: int, limit: int | None = None) -> Neighbours:
         """(stored value, distance in bits) within the distance, inclusive: nearest, then oldest.
@@ -117,6 +114,8 @@ class FingerprintIndex:
         if number >= self._next_number:
             self._next_number = number + 1
         self._length += 1
+        if self._length > self._most:
+            self._widen(self._length)
         return True
 
     def discard(self, value: int) -> bool:
@@ -149,18 +148,9 @@ class FingerprintIndex:
         """
         fresh = self._fresh(rows)
         rows, numbers = (rows, numbers) if fresh.all() else (rows[fresh], numbers[fresh])
-        words = self._words(rows)
-        for first_shift, first_bucket in self._places:
-            word, shift = divmod(first_shift, self._word.itemsize * 8)
-            keys = (words[:, word] >> shift).astype(np.uint16) & np.uint16(
-                (1 << self._key_bits) - 1
-            )
-            order, ends = grouped(keys, 1 << self._key_bits)
-            append(self._buckets, first_bucket, rows[order], ends)
-            if first_bucket == 0:
-                append(self._numbers, 0, numbers[order], ends)
-        self._next_number = max(self._next_number, int(numbers[-1]) + 1 if len(numbers) else 0)
-        self._length += len(rows)
+        if self._length + len(rows) > self._most:
+            self._widen(self._length + len(rows))
+        self._insert(rows, numbers)
         return fresh
 
     def number_of(self, value: int) -> int | None:
@@ -183,6 +173,44 @@ class FingerprintIndex:
         for bucket in self._buckets[: 1 << self._key_bits]:
             for row in range(len(bucket) // self._size):
                 yield self._unpacked(bucket, row)
+
+    def _empty(self, key_bits: int) -> None:
+        """Begin with empty buckets for keys of so many bits."""
+        widest = self.bits // BLOCKS
+        self._key_bits = key_bits
+        self._most = (
+            int(VALUES_A_BUCKET * 2**key_bits) if key_bits < min(16, widest) else 1 << self.bits
+        )
+        self._flips = [probe_masks(key_bits, k) for k in range(MAX_DISTANCE_BITS + 1)]
+        self._places = [(block * widest, block << key_bits) for block in range(BLOCKS)]
+        self._buckets = [b""] * (BLOCKS << key_bits)
+        self._numbers = [b""] * (1 << key_bits)  # of the values in block 0's buckets
+        self._length = 0
+
+    def _widen(self, length: int) -> None:
+        """Take longer keys, enough for so many values."""
+        rows = np.frombuffer(b"".join(self._buckets[: 1 << self._key_bits]), self._row)
+        numbers = np.frombuffer(b"".join(self._numbers), "<u4")
+        while length > self._most:
+            self._empty(self._key_bits + MORE_KEY_BITS)
+        self._insert(rows, numbers)
+
+    def _insert(self, rows: NDArray[Any], numbers: NDArray[np.uint32]) -> None:
+        """Sort new values by each key in turn and append them bucket by bucket."""
+        if not len(rows):
+            return
+        words = self._words(rows)
+        for first_shift, first_bucket in self._places:
+            word, shift = divmod(first_shift, self._word.itemsize * 8)
+            keys = (words[:, word] >> shift).astype(np.uint16) & np.uint16(
+                (1 << self._key_bits) - 1
+            )
+            order, ends = grouped(keys, 1 << self._key_bits)
+            append(self._buckets, first_bucket, rows[order], ends)
+            if first_bucket == 0:
+                append(self._numbers, 0, numbers[order], ends)
+        self._next_number = max(self._next_number, int(numbers.max()) + 1)
+        self._length += len(rows)
 
     def _found(self, value: int, max_distance_bits: int) -> list[tuple[int, int]]:
         """Every stored value within the distance, once, in no order."""

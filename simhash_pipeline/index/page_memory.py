@@ -133,6 +133,7 @@ class PageMemory:
 
     def _load(self, newest_id: int) -> None:
         pages = Segments(self._connection, self._bits).pages(newest_id)
+        self._keys = KeyHashes(len(pages.ids))
         self._keys.load(pages.url_hashes, pages.ids)
         ids = pages.ids[pages.with_content]
         fresh = self._content.load(pages.content, ids)

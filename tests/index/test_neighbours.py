@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from simhash_pipeline.index import neighbours
 from simhash_pipeline.index.neighbours import FingerprintIndex
 
 if TYPE_CHECKING:
@@ -116,6 +117,26 @@ def test_it_behaves_like_a_set_after_any_changes(
     assert sorted(index) == sorted(expected)
     assert all((value in index) is (value in expected) for value in pool)
     assert index.near(pool[0], k) == brute_force(expected, pool[0], k)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("in_bulk", [True, False])
+def test_longer_keys_for_more_values_change_no_answer(
+    width: int, in_bulk: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(neighbours, "VALUES_A_BUCKET", 0.05)
+    rng = random.Random(width)
+    values = clustered(width, rng)
+    index = FingerprintIndex(width)
+    for start in range(0, 500, 100):
+        chunk = values[start : start + 100]
+        if in_bulk:
+            index.update(chunk)
+        else:
+            assert [index.add(value) for value in chunk].count(True) <= 100
+        for k in range(9):
+            asked = flipped(rng.choice(values), width, k, rng)
+            assert index.near(asked, k) == brute_force(values[: start + 100], asked, k)
 
 
 def test_nearest_comes_first_then_the_oldest() -> None:
