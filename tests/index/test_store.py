@@ -208,6 +208,14 @@ def test_nothing_is_stored_when_deciding_fails(store: Store, error: BaseExceptio
     assert store.settle(page("b", FAR), unless_near) is None
 
 
+def test_a_page_that_can_not_be_stored_leaves_nothing_behind(store: Store) -> None:
+    with pytest.raises(ValueError, match="fingerprint of 64 bits"):
+        keep(store, replace(page("bad", 1 << 64), site="one.example"))
+    keep(store, replace(page("a", 0), site="two.example"))
+    keep(store, replace(page("b", FAR), site="one.example"))
+    assert [kept.site for kept in store.pages()] == ["two.example", "one.example"]
+
+
 def test_a_distance_outside_0_to_8_is_refused(store: Store) -> None:
     with pytest.raises(ValueError, match="from 0 to 8 bits, not 9"):
         near_content(store, 0, 9)
