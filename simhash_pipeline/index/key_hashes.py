@@ -10,8 +10,9 @@ so every page kept dirties another block of the file. Here a page's URL and name
            | 6 of the hash | page id >> 5, modulo 2^18 |
 
 so a look-up gives stretches of 32 ids, to be read and compared with the URL itself. Of URLs that
-are not stored, 1 in 100 leads to a stretch in vain at one and at ten million pages. Above 8 million
-ids an entry stands for several stretches, and all are told.
+are not stored, 1 in 100 leads to a stretch in vain at one and at ten million pages (9 at ten, where
+one process has kept them all and never opened the file again). Above 8 million ids an entry stands
+for several stretches, and all are told.
 """
 
 from __future__ import annotations

@@ -172,7 +172,7 @@ class Store(Protocol):
 def open_store(url: str, index: IndexPlace = "memory") -> Store:
     """The store at `memory:` (gone when closed) or `sqlite:///path`, made when there is none.
 
-    `index` is where an SQLite file's pages are looked up: "memory" (about 43 bytes a page, and
+    `index` is where an SQLite file's pages are looked up: "memory" (about 44 bytes a page, and
     seconds to open a store of millions) or "disk" (nothing, at several times the time a page and
     three times the disk). ValueError for another.
 
