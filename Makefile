@@ -3,7 +3,7 @@ BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DEFAULT_GOAL := all
-.PHONY: all help crawl test quality bench bench-fingerprints lint format clean
+.PHONY: all help crawl test quality bench bench-crawl bench-fingerprints bench-tables lint format clean
 
 all: lint test  ## lint and test
 
@@ -19,8 +19,14 @@ test: .venv/dev  ## run every test
 quality: .venv/dev  ## hold near-duplicates, main texts and templates of FOLDER=… to pinned floors
 	@$(BIN)/python -m tests.quality $(FOLDER)
 
-bench: .venv/dev  ## measure what the pipeline costs a crawl of the demo site, or of FOLDER=…
+bench: .venv/bench  ## measure index and store beside others, into benchmarks/README.md (BENCH_N=10000000)
+	@$(BIN)/python -m benchmarks.index $(if $(BENCH_N),--n $(BENCH_N)) --write benchmarks
+
+bench-crawl: .venv/dev  ## measure what the pipeline costs a crawl of the demo site, or of FOLDER=…
 	@$(BIN)/python -m benchmarks.crawl $(FOLDER) $(if $(PAGES),--pages $(PAGES))
+
+bench-tables: .venv/dev  ## measure the table designs beside the paper's figures
+	@$(BIN)/python -m benchmarks.tables
 
 bench-fingerprints: .venv/bench  ## measure a fingerprint against its peers, on made pages or FOLDER=…
 	@$(BIN)/python -m benchmarks.fingerprints $(if $(FOLDER),--pages $(FOLDER)) --seomoz .venv/seomoz
@@ -47,7 +53,7 @@ clean:  ## remove the environment and what crawls and tests left
 	@touch $@
 
 .venv/dev: .venv/crawl
-	$(BIN)/pip install --quiet --editable '.[fast,opencc]' --group dev
+	$(BIN)/pip install --quiet --editable '.[fast,opencc,parquet]' --group dev
 	@touch $@
 
 # simhash-pybind overwrites the module of PyPI's simhash, so it gets a folder of its own; it may fail.

@@ -1,6 +1,6 @@
 """What the index and the store cost, beside other programs on the same values.
 
-    python -m benchmarks.index [--n 100000 1000000] [--plot cost.svg]
+    python -m benchmarks.index [--n 100000 1000000] [--write benchmarks]
 
 Every contender runs in a process of its own, on one thread, with the same seeded 64-bit values, and
 is asked one value at a time for those within 3 bits. Half of the asked values lie 0 to 5 bits from
@@ -59,7 +59,7 @@ class Cost:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--n", type=int, nargs="+", default=DEFAULT_N, help="stored values")
-    parser.add_argument("--plot", type=Path, help="file for a plot of growing cost, PNG or SVG")
+    parser.add_argument("--write", type=Path, help="folder for README.md, the table, and cost.svg")
     parser.add_argument("--only", nargs="+", help="names of the contenders to run")
     parser.add_argument("--measure", help=argparse.SUPPRESS)  # one contender, in its own process
     options = parser.parse_args()
@@ -69,8 +69,13 @@ def main() -> None:
     names = options.only or [*OURS, *ASK]
     costs = [cost for n in options.n for name in names if (cost := in_own_process(name, n))]
     print(told(costs, names))
-    if options.plot:
-        plot(costs, options.plot)
+    if options.write:
+        plot(costs, options.write / "cost.svg")
+        page = (
+            f"# Index and store\n\n{told(costs, names)}\n\n"
+            "![Cost by the number of values](cost.svg)\n"
+        )
+        (options.write / "README.md").write_text(page, encoding="utf-8")
 
 
 def in_own_process(name: str, n: int) -> Cost | None:

@@ -13,6 +13,7 @@ from scrapy.exceptions import UsageError
 
 from simhash_pipeline.crawl.learn import LearnCommand
 from simhash_pipeline.crawl.plan import PlanCommand
+from simhash_pipeline.crawl.stores import CheckCommand, ExpireCommand, ExportCommand, ImportCommand
 from simhash_pipeline.errors import SimhashError
 
 if TYPE_CHECKING:
@@ -32,7 +33,14 @@ class Command(Protocol):
         ...
 
 
-COMMANDS: tuple[Command, ...] = (PlanCommand(), LearnCommand())
+COMMANDS: tuple[Command, ...] = (
+    CheckCommand(),
+    ExpireCommand(),
+    ExportCommand(),
+    ImportCommand(),
+    LearnCommand(),
+    PlanCommand(),
+)
 
 
 class SimhashCommand(ScrapyCommand):

@@ -42,6 +42,10 @@ class MemoryStore:
                 self._stamp = dict(made_with)
             check_stamp("the store in memory", self._stamp or {}, made_with)
 
+    def made_with(self) -> dict[str, object] | None:
+        with self._open_shelf():
+            return None if self._stamp is None else dict(self._stamp)
+
     def settle(self, page: StoredPage, decide: Callable[[View], tuple[Action, T]]) -> T:
         with self._open_shelf() as shelf:
             action, answer = decide(View(shelf, page))

@@ -84,6 +84,10 @@ class SqliteStore:
 
         self._transaction(work)
 
+    def made_with(self) -> dict[str, object] | None:
+        with self._access:
+            return self._stamp()
+
     def settle(self, page: StoredPage, decide: Callable[[View], tuple[Action, T]]) -> T:
         def work(table: PageTable) -> T:
             view = View(table.finder, page)

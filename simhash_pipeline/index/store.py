@@ -131,6 +131,9 @@ class Store(Protocol):
         option that differs. `bits` sets the width of content and structure (64 without a stamp).
         """
 
+    def made_with(self) -> dict[str, object] | None:
+        """What was stamped; None before anything was."""
+
     def settle(self, page: StoredPage, decide: Callable[[View], tuple[Action, T]]) -> T:
         """Look up, decide and store in one step, as seen by all other threads and processes.
 

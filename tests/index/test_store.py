@@ -248,6 +248,12 @@ def test_the_stamp_is_compared_and_every_difference_is_named(store: Store) -> No
     assert "ngrams" not in str(refusal.value)
 
 
+def test_the_stamp_can_be_asked_for(store: Store) -> None:
+    assert store.made_with() is None
+    store.stamp({"bits": 64, "ngrams": (1, 2)})
+    assert store.made_with() in ({"bits": 64, "ngrams": (1, 2)}, {"bits": 64, "ngrams": [1, 2]})
+
+
 def test_pages_kept_without_a_stamp_are_not_taken_for_stamped_ones(store: Store) -> None:
     keep(store, page("a", 0))
     with pytest.raises(StoreMismatch, match=r"bits unset \(now 64\)"):

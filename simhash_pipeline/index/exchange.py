@@ -1,0 +1,183 @@
+"""Stored pages out to CSV and Parquet files, and back.
+
+    column              CSV                     Parquet
+    namespace, url      text                    string
+    site                text                    string
+    content, structure  hex, empty for none     uint64; of 128 bits 16 bytes, highest first
+    sketch              hex, empty for none     16 bytes, highest first
+    digest              hex, empty for none     16 bytes
+    first_seen          Unix seconds            double, Unix seconds
+    seen_at             Unix seconds            double, Unix seconds
+
+A Parquet file carries the options that the fingerprints were made with, too.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from simhash_pipeline.errors import StoreError
+from simhash_pipeline.index.store import StoredPage, stamped_bits
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+COLUMNS = tuple(StoredPage.__dataclass_fields__)
+FINGERPRINTS = ("content", "structure", "sketch")
+SKETCH_BITS = 128
+PAGES_A_BATCH = 10_000
+STAMP = b"simhash_pipeline"
+
+
+def write_pages(
+    pages: Iterable[StoredPage], path: Path, made_with: Mapping[str, object] | None
+) -> int:
+    """Write a file of the kind that its name ends with, .csv or .parquet; how many pages.
+
+    StoreError for another ending, and for Parquet where pyarrow isn't installed.
+    """
+    write = {".csv": _write_csv, ".parquet": _write_parquet}[_kind(path)]
+    return write(pages, path, made_with or {})
+
+
+def read_pages(path: Path) -> Iterator[StoredPage]:
+    """The pages of such a file, in its order; StoreError names the first row that is none."""
+    return {".csv": _read_csv, ".parquet": _read_parquet}[_kind(path)](path)
+
+
+def read_stamp(path: Path) -> dict[str, Any] | None:
+    """The options that a file's fingerprints were made with; None when it doesn't tell."""
+    if _kind(path) == ".csv":
+        return None
+    metadata = _opened(path).schema_arrow.metadata or {}
+    return json.loads(metadata[STAMP]) if STAMP in metadata else None
+
+
+def _kind(path: Path) -> str:
+    if path.suffix not in (".csv", ".parquet"):
+        raise StoreError(f"{path} must end in .csv or .parquet")
+    return path.suffix
+
+
+def _write_csv(pages: Iterable[StoredPage], path: Path, made_with: Mapping[str, object]) -> int:
+    count = 0
+    with path.open("w", encoding="utf-8", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(COLUMNS)
+        for page in pages:
+            rows.writerow([_text(name, getattr(page, name), made_with) for name in COLUMNS])
+            count += 1
+    return count
+
+
+def _text(name: str, value: Any, made_with: Mapping[str, object]) -> str:
+    if value is None:
+        return ""
+    if name in FINGERPRINTS:
+        return f"{value:0{_bits(name, made_with) // 4}x}"
+    if isinstance(value, bytes):
+        return value.hex()
+    return f"{value:.17g}" if isinstance(value, float) else str(value)
+
+
+def _bits(name: str, made_with: Mapping[str, object]) -> int:
+    return SKETCH_BITS if name == "sketch" else stamped_bits(made_with)
+
+
+def _read_csv(path: Path) -> Iterator[StoredPage]:
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            rows = csv.DictReader(file)
+            _refuse_missing(path, rows.fieldnames or ())
+            yield from (_page(row, f"{path}, line {rows.line_num}") for row in rows)
+    except UnicodeDecodeError as error:
+        raise StoreError(f"{path} is no text in UTF-8: {error}") from error
+
+
+def _refuse_missing(path: Path, names: Iterable[str]) -> None:
+    if missing := set(COLUMNS) - set(names):
+        raise StoreError(f"{path} has no column {', '.join(sorted(missing))}")
+
+
+def _page(row: Mapping[str, str], place: str) -> StoredPage:
+    try:
+        return StoredPage(
+            url=row["url"],
+            namespace=row["namespace"],
+            site=row["site"],
+            content=_number(row["content"]),
+            structure=_number(row["structure"]),
+            sketch=_number(row["sketch"]),
+            digest=bytes.fromhex(row["digest"]) or None,
+            first_seen=float(row["first_seen"]),
+            seen_at=float(row["seen_at"]),
+        )
+    except (TypeError, ValueError) as error:
+        raise StoreError(f"{place}, is no page: {error}") from error
+
+
+def _number(digits: str) -> int | None:
+    return int(digits, 16) if digits else None
+
+
+def _write_parquet(pages: Iterable[StoredPage], path: Path, made_with: Mapping[str, object]) -> int:
+    pyarrow = _pyarrow()
+    schema = _schema(pyarrow, made_with)
+    count, rest = 0, iter(pages)
+    with pyarrow.parquet.ParquetWriter(path, schema) as writer:
+        while batch := list(islice(rest, PAGES_A_BATCH)):
+            columns = {
+                name: [_cell(getattr(page, name), schema.field(name).type) for page in batch]
+                for name in COLUMNS
+            }
+            writer.write_table(pyarrow.table(columns, schema=schema))
+            count += len(batch)
+    return count
+
+
+def _schema(pyarrow: Any, made_with: Mapping[str, object]) -> Any:
+    types = dict.fromkeys(COLUMNS, pyarrow.string())
+    for name in FINGERPRINTS:
+        narrow = _bits(name, made_with) <= 64
+        types[name] = pyarrow.uint64() if narrow else pyarrow.binary(16)
+    types["digest"] = pyarrow.binary(16)
+    types["first_seen"] = types["seen_at"] = pyarrow.float64()
+    return pyarrow.schema(types, metadata={STAMP: json.dumps(dict(made_with))})
+
+
+def _cell(value: Any, of_type: Any) -> Any:
+    if isinstance(value, int) and str(of_type).startswith("fixed_size_binary"):
+        return value.to_bytes(16, "big")
+    return value
+
+
+def _read_parquet(path: Path) -> Iterator[StoredPage]:
+    file = _opened(path)
+    _refuse_missing(path, file.schema_arrow.names)
+    for batch in file.iter_batches(PAGES_A_BATCH, columns=list(COLUMNS)):
+        yield from (StoredPage(**_numbers(row)) for row in batch.to_pylist())
+
+
+def _numbers(row: dict[str, Any]) -> dict[str, Any]:
+    wide = {name for name in FINGERPRINTS if isinstance(row[name], bytes)}
+    return row | {name: int.from_bytes(row[name], "big") for name in wide}
+
+
+def _opened(path: Path) -> Any:
+    try:
+        return _pyarrow().parquet.ParquetFile(path)
+    except ValueError as error:
+        raise StoreError(f"{path} is no Parquet file: {error}") from error
+
+
+def _pyarrow() -> Any:
+    try:
+        import pyarrow.parquet  # type: ignore[import-untyped]  # it has no type hints
+    except ImportError as error:
+        how = "pip install 'simhash-pipeline[parquet]'"
+        raise StoreError(f"Parquet needs pyarrow: {how}") from error
+    return pyarrow

@@ -1,0 +1,124 @@
+"""Pages that go out to a file and come back are the same pages."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import sys
+from pathlib import Path
+
+import pyarrow.parquet  # type: ignore[import-untyped]  # it has no type hints
+import pytest
+
+from simhash_pipeline.errors import StoreError
+from simhash_pipeline.index.exchange import read_pages, read_stamp, write_pages
+from simhash_pipeline.index.store import StoredPage
+from tests.index.pages import page
+
+KINDS = [".csv", ".parquet"]
+PAGES = [
+    page("https://a.org/1", 0, 2**64 - 1, sketch=2**128 - 1),
+    page("https://a.org/2", None, None, digest=bytes(range(16)), seen_at=1_700_000_000.25),
+    page('https://a.org/?q="x,\ny"', 5, None, namespace="名前", sketch=0),
+]
+
+
+def write(path: Path, pages: list[StoredPage], bits: int = 64) -> Path:
+    assert write_pages(iter(pages), path, {"bits": bits, "ngrams": [1, 2]}) == len(pages)
+    return path
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_pages_come_back_as_they_were(tmp_path: Path, kind: str) -> None:
+    assert list(read_pages(write(tmp_path / f"pages{kind}", PAGES))) == PAGES
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("bits", [32, 64, 128])
+def test_fingerprints_of_every_width_come_back(tmp_path: Path, kind: str, bits: int) -> None:
+    widest = [page("https://a.org/", 2**bits - 1, 1 << (bits - 1))]
+    assert list(read_pages(write(tmp_path / f"pages{kind}", widest, bits))) == widest
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_file_of_no_pages_holds_none(tmp_path: Path, kind: str) -> None:
+    assert list(read_pages(write(tmp_path / f"pages{kind}", []))) == []
+
+
+def test_many_batches_keep_their_order(tmp_path: Path) -> None:
+    many = [page(f"https://a.org/{number}", number) for number in range(25_000)]
+    assert list(read_pages(write(tmp_path / "pages.parquet", many))) == many
+
+
+def test_csv_is_readable_by_people(tmp_path: Path) -> None:
+    path = write(tmp_path / "pages.csv", PAGES)
+    with path.open(encoding="utf-8", newline="") as file:
+        first, thin, _ = csv.DictReader(file)
+    assert first["content"] == "0000000000000000"
+    assert first["structure"] == "f" * 16
+    assert (thin["content"], thin["digest"]) == ("", "000102030405060708090a0b0c0d0e0f")
+    assert thin["seen_at"] == "1700000000.25"
+
+
+def test_parquet_holds_numbers_and_what_they_were_made_with(tmp_path: Path) -> None:
+    path = write(tmp_path / "pages.parquet", PAGES)
+    table = pyarrow.parquet.read_table(path)
+    assert table["structure"].to_pylist() == [2**64 - 1, None, None]
+    assert read_stamp(path) == {"bits": 64, "ngrams": [1, 2]}
+    assert read_stamp(write(tmp_path / "pages.csv", PAGES)) is None
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ("a,b", "line 2, is no page"),
+        (",https://a.org/,a.org,xyz,,,,0,0", "line 2, is no page: invalid literal for int()"),
+    ],
+)
+def test_a_row_that_is_no_page_is_named(tmp_path: Path, row: str, said: str) -> None:
+    path = tmp_path / "pages.csv"
+    names = "namespace,url,site,content,structure,sketch,digest,first_seen,seen_at"
+    path.write_text(f"{names}\n{row}\n", encoding="utf-8")
+    with pytest.raises(StoreError) as caught:
+        list(read_pages(path))
+    assert said in str(caught.value)
+
+
+def test_a_missing_column_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "pages.csv"
+    path.write_text("url,content\n", encoding="utf-8")
+    with pytest.raises(StoreError, match="has no column digest, first_seen, namespace"):
+        list(read_pages(path))
+    arrow = tmp_path / "pages.parquet"
+    pyarrow.parquet.write_table(pyarrow.table({"url": ["x"]}), arrow)
+    with pytest.raises(StoreError, match="has no column content, digest, first_seen"):
+        list(read_pages(arrow))
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"), [(".csv", "is no text in UTF-8"), (".parquet", "is no Parquet file")]
+)
+def test_a_file_of_another_kind_is_refused(tmp_path: Path, kind: str, said: str) -> None:
+    path = tmp_path / f"pages{kind}"
+    path.write_bytes(b"\xff\xfe junk " * 100)
+    with pytest.raises(StoreError, match=said):
+        list(read_pages(path))
+
+
+def test_another_ending_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match=r"pages\.json must end in \.csv or \.parquet"):
+        write_pages([], tmp_path / "pages.json", None)
+
+
+def test_without_pyarrow_parquet_says_how_to_get_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(StoreError, match=r"pip install 'simhash-pipeline\[parquet\]'"):
+        write_pages([], tmp_path / "pages.parquet", None)
+
+
+def test_every_field_of_a_page_is_a_column(tmp_path: Path) -> None:
+    path = write(tmp_path / "pages.csv", [])
+    named = path.read_text(encoding="utf-8").strip().split(",")
+    assert named == [field.name for field in dataclasses.fields(StoredPage)]
