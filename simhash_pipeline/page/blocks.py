@@ -7,11 +7,14 @@ what to make of that is for boilerplate.py to decide.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import chain, islice
 
 from lxml.etree import _Element
+
+from simhash_pipeline.page.elements import NO_DEPTH, Elements
 
 # What an element is to the reader. A block ends a run of text; a box is a block that may hold
 # others, as does every tag that isn't named here.
@@ -110,67 +113,67 @@ class Blocks:
                 ranges.pop()
 
 
-def read(body: _Element) -> Blocks:
-    """One walk, in one function: a call per element would cost more than its work.
+def read(page: Elements, start: int = 0) -> Blocks:
+    """The blocks inside element number `start`, the body.
 
-    Attributes are read when an element closes: more than half of them turn out to be empty.
+    One walk, in one function: a call per element would cost more than its work. Attributes are read
+    when an element closes: more than half of them turn out to be empty.
     """
     found = Blocks()
     texts, kind_of = found.texts, _KINDS.get
-    # Of each open element: the siblings still to come, itself, its kind, and its first block.
-    path: list[tuple[Iterator[_Element], _Element, int, int]] = []
-    children: Iterator[_Element] = iter(body)
+    body, level = page.elements[start], page.depths[start]
+    inside = islice(page.rows(), start + 1, None)
+    # Of each open element: itself, its kind, and its first block.
+    path: list[tuple[_Element, int, int]] = []
     parts = [body.text] if body.text and not body.text.isspace() else []
-    linked = links = start = 0
-    tag = "body"
-    while True:
-        element = next(children, None)
-        if element is None:
-            if not path:
-                break
-            children, element, kind, start = path.pop()
-        else:
-            kind = kind_of(element.tag, _BOX)
+    linked = links = 0
+    block_tag = "body"
+    hidden = NO_DEPTH
+    for element, tag, depth in chain(inside, [(body, "", level)]):
+        if depth > hidden:
+            continue
+        while len(path) >= depth - level and path:
+            closed, kind, first = path.pop()
             if kind:
                 if kind >= _BLOCK:
                     if parts:
-                        found.add(parts, linked, tag)
+                        found.add(parts, linked, block_tag)
                         parts.clear()
                         linked = 0
-                    tag = element.tag
-                    start = len(texts)
+                    block_tag = "div"
+                    if first < len(texts):
+                        found.close(closed, first, kind)
                 elif kind == _LINK:
-                    links += 1
-                elif kind == _BREAK and parts:
-                    parts.append(" ")
-            if kind != _HIDDEN:
-                text = element.text
-                if text and (parts or not text.isspace()):
-                    parts.append(text)
-                    if links:
-                        linked += len(text.strip())
-                if len(element):
-                    path.append((children, element, kind, start))
-                    children = iter(element)
-                    continue
+                    links -= 1
+            text = closed.tail
+            if text and (parts or not text.isspace()):
+                parts.append(text)
+                if links:
+                    linked += len(text.strip())
+        if depth <= level:
+            break
+        kind = kind_of(tag, _BOX)
+        hidden = depth if kind == _HIDDEN else NO_DEPTH
         if kind:
             if kind >= _BLOCK:
                 if parts:
-                    found.add(parts, linked, tag)
+                    found.add(parts, linked, block_tag)
                     parts.clear()
                     linked = 0
-                tag = "div"
-                if start < len(texts):
-                    found.close(element, start, kind)
+                block_tag = tag
             elif kind == _LINK:
-                links -= 1
-        text = element.tail
-        if text and (parts or not text.isspace()):
-            parts.append(text)
-            if links:
-                linked += len(text.strip())
+                links += 1
+            elif kind == _BREAK and parts:
+                parts.append(" ")
+        path.append((element, kind, len(texts)))
+        if kind != _HIDDEN:
+            text = element.text
+            if text and (parts or not text.isspace()):
+                parts.append(text)
+                if links:
+                    linked += len(text.strip())
     if parts:
-        found.add(parts, linked, tag)
+        found.add(parts, linked, block_tag)
     found.boxes.sort(key=_outer_first)
     found.hints.sort(key=_outer_first)
     return found

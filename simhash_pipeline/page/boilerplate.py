@@ -14,6 +14,7 @@ from itertools import accumulate
 from lxml.etree import _Element
 
 from simhash_pipeline.page.blocks import Blocks, read
+from simhash_pipeline.page.elements import Elements, elements_of
 
 # Chosen on labelled pages (articles, forums, listings, documentation; English and Chinese): for the
 # same text out of two templates first, for agreement with hand-made main text second.
@@ -54,8 +55,14 @@ def main_text(root: _Element) -> str:
 
     The whole body without its menus when nothing stands out; "" only when no text is visible.
     """
+    return main_text_of(elements_of(root))
+
+
+def main_text_of(elements: Elements) -> str:
+    """The same of a tree whose elements are at hand."""
+    root = elements.elements[0]
     body = root.find("body")
-    page = read(root if body is None else body)
+    page = read(elements, 0 if body is None else elements.elements.index(body))
     weights = _weights(page, _title_words(title(root)))
     forum = _is_forum(page, weights)
     gone = _boilerplate(page, weights, forum)

@@ -1,14 +1,14 @@
-"""Tokens in, counted content features out; tree in, weighted structure features out."""
+"""Tokens in, counted content features out; elements in, weighted structure features out."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import accumulate, repeat
 from operator import mul
 
-from lxml.etree import _Element
+from simhash_pipeline.page.elements import Elements
 
 _DIGITS = re.compile(r"\d+")
 
@@ -23,39 +23,31 @@ def counted_ngrams(
     return counts
 
 
-def tag_features(root: _Element, decay: float) -> Mapping[str, float]:
+def tag_features(page: Elements, decay: float) -> Mapping[str, float]:
     """Each tag's weight summed over its elements: the root weighs 1, a child `decay` of its parent.
 
     DOM-tree decay as published: what stands high in the tree shapes the template.
     """
-    levels = Counter((element.tag, depth) for element, depth in _with_depth(root))
-    powers = _powers(decay, max(depth for _, depth in levels))
+    levels = Counter(zip(page.tags, page.depths, strict=True))
+    powers = _powers(decay, max(page.depths))
     weights: dict[str, float] = {}
     for (tag, depth), count in sorted(levels.items()):
         weights[tag] = weights.get(tag, 0.0) + count * powers[depth]
     return weights
 
 
-def class_features(root: _Element, decay: float) -> Mapping[str, float]:
+def class_features(page: Elements, decay: float) -> Mapping[str, float]:
     """Each tag with its set of classes, digits as 0, by `decay` to the power of its least depth.
 
     Repeated rows don't count, so that a template's lists may grow.
     """
     depths: dict[str, int] = {}
-    for element, depth in _with_depth(root):
+    for element, tag, depth in page.rows():
         names = sorted(set(_DIGITS.sub("0", element.get("class", "")).split()))
-        label = ".".join([element.tag, *names])
+        label = ".".join([tag, *names])
         depths[label] = min(depth, depths.get(label, depth))
     powers = _powers(decay, max(depths.values()))
     return {label: powers[depth] for label, depth in depths.items()}
-
-
-def _with_depth(root: _Element) -> Iterator[tuple[_Element, int]]:
-    stack = [(root, 0)]
-    while stack:
-        element, depth = stack.pop()
-        yield element, depth
-        stack.extend((child, depth + 1) for child in element)
 
 
 def _powers(base: float, highest: int) -> list[float]:

@@ -11,8 +11,9 @@ import numpy as np
 from lxml.etree import _Element
 
 from simhash_pipeline.options import Options
-from simhash_pipeline.page.boilerplate import main_text, title
+from simhash_pipeline.page.boilerplate import main_text_of, title
 from simhash_pipeline.page.custom import custom
+from simhash_pipeline.page.elements import Elements, elements_of
 from simhash_pipeline.page.features import class_features, counted_ngrams, tag_features
 from simhash_pipeline.page.hashing import TokenHashes, hash_rows, murmur3
 from simhash_pipeline.page.parse import parse
@@ -53,7 +54,7 @@ class Fingerprinter:
     def __init__(self, options: Options | None = None) -> None:
         self._options = options = options or Options()
         built_in = options.extractor == "builtin"
-        self._main_text = main_text if built_in else custom("extractor", options.extractor, str)
+        self._extract = None if built_in else custom("extractor", options.extractor, str)
         self._segment = segmenter(options.segmenter, to_simplified=options.to_simplified)
         self._weigh = weighing(options, lambda text: self._count(self._segment(text)))
         self._joiner = "" if options.segmenter == "characters" else " "
@@ -69,13 +70,13 @@ class Fingerprinter:
         PageError when there is no page to read: it is empty, binary or unparsable.
         """
         root = parse(html, charset)
-        text = self._main_text(root)
+        text, elements = self._read(root)
         tokens = self._segment(text)
         thin = len(tokens) < self._options.min_tokens
         hashes = TokenHashes([] if thin else tokens)
         return PageFingerprint(
             content=None if thin else self._content(text, tokens, hashes),
-            structure=self._structure(root),
+            structure=self._structure(elements),
             sketch=simhash(hashes.distinct_ngrams(_SKETCH_SHINGLE_TOKENS, _SKETCH_BITS)),
             text=text,
             title=title(root),
@@ -94,7 +95,15 @@ class Fingerprinter:
 
     def feature_counts(self, html: bytes | str) -> Mapping[str, int]:
         """How often each n-gram of a page's main text occurs; PageError as in `fingerprint`."""
-        return self._count(self._segment(self._main_text(parse(html))))
+        text, _ = self._read(parse(html))
+        return self._count(self._segment(text))
+
+    def _read(self, root: _Element) -> tuple[str, Elements]:
+        """The main text, and the elements as a user's extractor leaves them."""
+        if self._extract is not None:
+            return self._extract(root), elements_of(root)
+        elements = elements_of(root)
+        return main_text_of(elements), elements
 
     def _content(self, text: str, tokens: Sequence[str], hashes: TokenHashes) -> int | None:
         options = self._options
@@ -112,14 +121,14 @@ class Fingerprinter:
     def _count(self, tokens: Sequence[str]) -> Mapping[str, int]:
         return counted_ngrams(tokens, self._options.ngrams, self._joiner)
 
-    def _structure(self, root: _Element) -> int | None:
+    def _structure(self, page: Elements) -> int | None:
         """By murmur3 whatever hashes the content: String.hashCode hardly tells tags apart."""
         if self._options.structure_features == "halvings":
-            return structure_fingerprint(root, partial(murmur3, bits=self._options.bits))
-        if sum(1 for _ in zip(range(_MIN_ELEMENTS), root.iter(), strict=False)) < _MIN_ELEMENTS:
+            return structure_fingerprint(page, partial(murmur3, bits=self._options.bits))
+        if len(page.tags) < _MIN_ELEMENTS:
             return None
         by_tag = self._options.structure_features == "tag"
-        features = (tag_features if by_tag else class_features)(root, self._options.decay)
+        features = (tag_features if by_tag else class_features)(page, self._options.decay)
         weights = np.fromiter(features.values(), np.float64, len(features))
         return simhash(murmur3(features, self._options.bits), weights)
 

@@ -29,12 +29,14 @@ from __future__ import annotations
 import heapq
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
 
 import numpy as np
-from lxml.etree import _Element
 from numpy.typing import NDArray
 
+from simhash_pipeline.page.elements import NO_DEPTH, Elements
 from simhash_pipeline.page.hashing import mixed
 from simhash_pipeline.page.simhash import simhash
 
@@ -45,78 +47,83 @@ _MAX_LABELS = 4_096  # the heaviest; real pages have some hundred
 _CLASS_BITS = 0b0001_0010_0100_1001  # of every 16
 _MIN_U = 2.0**-10  # bounds a vote to 2**20, so that sums stay exact
 _LEFT_OUT = frozenset(["head", "script", "style", "template", "link", "meta"])
-_NOT_ENTERED = frozenset(["svg", "select", "iframe"])
+_NOT_ENTERED = _LEFT_OUT | {"svg", "select", "iframe"}
 _INLINE_TAGS = """a abbr b bdi bdo big br cite code del dfn em font i ins kbd label mark q s samp
     small span strike strong sub sup time tt u var wbr"""
 _INLINE = frozenset(_INLINE_TAGS.split())
 _DIGITS = re.compile(r"\d+")
+_MAX_KNOWN_CHARS = 200  # of a class attribute whose label is remembered
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Outline:
     """The page's merged tree; a node's parent comes before it, and node 0 is the root."""
 
-    tags: list[str] = field(default_factory=list)
-    labels: list[str] = field(default_factory=list)  # tag, or tag.class
-    parents: list[int] = field(default_factory=list)
-
-    def add(self, tag: str, label: str, parent: int) -> int:
-        self.tags.append(tag)
-        self.labels.append(label)
-        self.parents.append(parent)
-        return len(self.tags) - 1
+    tags: list[str]
+    labels: list[str]  # tag, or tag.class
+    parents: list[int]
 
     def weights(self) -> list[float]:
         """Of each node, 0-1: rule 2 above."""
-        sizes = [1] * len(self.parents)
+        parents = self.parents
+        sizes = [1] * len(parents)
         for node in range(len(sizes) - 1, 0, -1):
-            sizes[self.parents[node]] += sizes[node]
+            sizes[parents[node]] += sizes[node]
         shares = [1.0]
         for node in range(1, len(sizes)):
-            filled = sizes[node] / sizes[self.parents[node]]
+            filled = sizes[node] / sizes[parents[node]]
             shares.append(sizes[node] / sizes[0] * min(1.0, 2 * (1 - filled)))
         return shares
 
 
-def outline(root: _Element) -> Outline:
-    """One walk over the tree, without recursion."""
-    found = Outline()
-    found.add(root.tag, root.tag, -1)
+def outline(page: Elements) -> Outline:
+    """One walk in document order."""
+    tags, labels, parents = [page.tags[0]], [page.tags[0]], [-1]
     children: dict[tuple[int, str], int] = {}
-    labels: dict[tuple[str, str | None], str] = {}
-    stack = [(root, 0)]
-    while stack:
-        element, node = stack.pop()
-        for child in element:
-            tag, names = child.tag, child.get("class")
-            if tag in _LEFT_OUT:
-                continue
-            inner = node
-            if names or tag not in _INLINE:
-                label = labels.get((tag, names))
-                if label is None:
-                    label = labels[tag, names] = _label(tag, names)
-                inner = children.get((node, label), 0)
-                if not inner:
-                    inner = children[node, label] = found.add(tag, label, node)
-            if len(child) and tag not in _NOT_ENTERED:
-                stack.append((child, inner))
-    return found
+    path = [0] * (max(page.depths) + 1)  # on each level the node of the open element
+    closed = NO_DEPTH  # what is deeper is in an element that isn't entered
+    for element, tag, depth in islice(page.rows(), 1, None):
+        if depth > closed:
+            continue
+        closed = depth if tag in _NOT_ENTERED else NO_DEPTH
+        if tag in _LEFT_OUT:
+            continue
+        node = path[depth - 1]
+        names = element.get("class")
+        if names or tag not in _INLINE:
+            if not names:
+                label = tag
+            elif len(names) <= _MAX_KNOWN_CHARS:
+                label = _known_label(tag, names)
+            else:
+                label = _label(tag, names)
+            key = node, label
+            if key not in children:
+                children[key] = len(tags)
+                tags.append(tag)
+                labels.append(label)
+                parents.append(node)
+            node = children[key]
+        path[depth] = node
+    return Outline(tags, labels, parents)
 
 
-def _label(tag: str, names: str | None) -> str:
-    first = (names or "").split(None, 1)[:1]
+def _label(tag: str, names: str) -> str:
+    first = names.split(None, 1)[:1]
     return f"{tag}.{_DIGITS.sub('0', first[0])}" if first else tag
 
 
-def structure_fingerprint(root: _Element, hashes: Callable[[Iterable[str]], Hashes]) -> int | None:
+_known_label = lru_cache(maxsize=4096)(_label)  # the pages of a site share their names
+
+
+def structure_fingerprint(page: Elements, hashes: Callable[[Iterable[str]], Hashes]) -> int | None:
     """The fingerprint, as wide as `hashes` makes its rows; None under 10 outline nodes."""
-    page = outline(root)
-    if len(page.tags) < _MIN_NODES:
+    nodes = outline(page)
+    if len(nodes.tags) < _MIN_NODES:
         return None
-    weights = page.weights()
-    by_tag = _heaviest(page.tags, weights)
-    by_label = _heaviest(page.labels[1:], weights[1:])
+    weights = nodes.weights()
+    by_tag = _heaviest(nodes.tags, weights)
+    by_label = _heaviest(nodes.labels[1:], weights[1:])
     tag_hashes, label_hashes = hashes(by_tag), hashes(by_label)
     tag_votes = np.fromiter(by_tag.values(), np.float64)
     label_votes = np.fromiter(by_label.values(), np.float64)[:, None] * _loudness(label_hashes)

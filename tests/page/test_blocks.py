@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 from lxml import etree
 from lxml.etree import _Element
 
-from simhash_pipeline.page.blocks import read
+from simhash_pipeline.page.blocks import Blocks, read
+from simhash_pipeline.page.elements import elements_of
 from simhash_pipeline.page.parse import parse
 
 INLINE = ["b", "i", "span", "a"]
@@ -19,6 +20,10 @@ def body_of(html: str) -> _Element:
     body = parse(f"<html><body>{html}</body></html>").find("body")
     assert body is not None
     return body
+
+
+def blocks_of(html: str) -> Blocks:
+    return read(elements_of(body_of(html)))
 
 
 def dull_texts(element: _Element) -> list[str]:
@@ -53,23 +58,23 @@ def _pieces(element: _Element) -> Iterator[str]:
 )
 def test_the_walk_reads_what_a_dull_recursion_reads(html: str) -> None:
     body = body_of(html)
-    assert read(body).texts == dull_texts(body)
+    assert read(elements_of(body)).texts == dull_texts(body)
 
 
 def test_boxes_are_ranges_of_blocks_outer_ones_first() -> None:
-    page = read(body_of("<div><nav><p>a</p><p>b</p></nav><article>c</article></div>d"))
+    page = blocks_of("<div><nav><p>a</p><p>b</p></nav><article>c</article></div>d")
     assert page.texts == ["a", "b", "c", "d"]
     assert page.tags == ["p", "p", "article", "div"]
     assert page.boxes == [(0, 3, "div"), (0, 2, "nav"), (2, 3, "article")]
 
 
 def test_a_link_share_counts_characters_of_links() -> None:
-    page = read(body_of("<p>one <a href='/'>two</a> <button>three</button></p><p>none</p>"))
+    page = blocks_of("<p>one <a href='/'>two</a> <button>three</button></p><p>none</p>")
     assert page.link_shares == [8 / 13, 0]
 
 
 def test_sizes_are_utf_8_bytes() -> None:
-    assert read(body_of("<p>bell</p><p>钟</p>")).sizes == [4, 3]
+    assert blocks_of("<p>bell</p><p>钟</p>").sizes == [4, 3]
 
 
 def test_a_box_is_called_by_its_tag_or_role_or_a_word_of_its_class_or_id() -> None:
@@ -78,7 +83,7 @@ def test_a_box_is_called_by_its_tag_or_role_or_a_word_of_its_class_or_id() -> No
         '<div class="col siteMenu">c</div><div id="qa-list">d</div><div class="qa menu">e</div>'
         '<div class="heading">f</div>'
     )
-    assert [hint for _, _, hint in read(body_of(html)).hints] == [
+    assert [hint for _, _, hint in blocks_of(html).hints] == [
         "footer",
         "consent",
         "furniture",
@@ -88,10 +93,15 @@ def test_a_box_is_called_by_its_tag_or_role_or_a_word_of_its_class_or_id() -> No
 
 
 def test_a_hidden_box_takes_the_boxes_in_it_along() -> None:
-    page = read(body_of('<div>a</div><div hidden><div class="menu">b</div></div><div>c</div>'))
+    page = blocks_of('<div>a</div><div hidden><div class="menu">b</div></div><div>c</div>')
     assert page.texts == ["a", "c"]
     assert page.boxes == [(0, 1, "div"), (1, 2, "div")]
     assert page.hints == []
+
+
+def test_what_stands_beside_the_body_is_not_read() -> None:
+    root = etree.fromstring("<html>a<head><p>b</p></head><body><p>c</p></body>d<div>e</div></html>")
+    assert read(elements_of(root), start=3).texts == ["c"]
 
 
 def test_a_hundred_thousand_levels_are_read_without_recursion() -> None:
@@ -99,4 +109,4 @@ def test_a_hundred_thousand_levels_are_read_without_recursion() -> None:
     for _ in range(100_000):
         deepest = etree.SubElement(deepest, "div")
     deepest.text = "bottom"
-    assert read(root).texts == ["bottom"]
+    assert read(elements_of(root)).texts == ["bottom"]

@@ -7,6 +7,7 @@ from lxml import etree
 
 from crawler.demo_site.pages import all_pages
 from simhash_pipeline import Fingerprinter, Options, PageError, hamming_distance
+from simhash_pipeline.page.elements import elements_of
 from simhash_pipeline.page.parse import parse
 from simhash_pipeline.page.structure import outline
 
@@ -70,7 +71,7 @@ def with_a_longer_head(root: etree._Element) -> None:
 
 
 def test_the_outline_merges_like_siblings_and_leaves_out_what_is_no_template() -> None:
-    page = outline(parse(EXAMPLE))
+    page = outline(elements_of(parse(EXAMPLE)))
     shown = sorted(zip(page.labels, (round(w, 2) for w in page.weights()), strict=True))
     assert shown == [
         ("body", 0.2),
@@ -86,7 +87,8 @@ def test_the_outline_merges_like_siblings_and_leaves_out_what_is_no_template() -
 
 
 def test_numbers_in_classes_do_not_matter() -> None:
-    one = outline(parse('<div class="col-1"><p>a</p></div><div class="col-27"><p>b</p></div>'))
+    root = parse('<div class="col-1"><p>a</p></div><div class="col-27"><p>b</p></div>')
+    one = outline(elements_of(root))
     assert one.labels == ["html", "body", "div.col-0", "p"]
 
 
