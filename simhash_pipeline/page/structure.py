@@ -124,31 +124,37 @@ def structure_fingerprint(page: Elements, hashes: Callable[[Iterable[str]], Hash
     weights = nodes.weights()
     by_tag = _heaviest(nodes.tags, weights)
     by_label = _heaviest(nodes.labels[1:], weights[1:])
-    tag_hashes, label_hashes = hashes(by_tag), hashes(by_label)
-    tag_votes = np.fromiter(by_tag.values(), np.float64)
-    label_votes = np.fromiter(by_label.values(), np.float64)[:, None] * _loudness(label_hashes)
-    quiet, loud = simhash(tag_hashes, tag_votes), simhash(label_hashes, label_votes)
-    if quiet is None or loud is None:
-        return None
-    class_bits = sum(_CLASS_BITS << start for start in range(0, tag_hashes.shape[1] * 8, 16))
-    return quiet & ~class_bits | loud & class_bits
+    rows = hashes([*by_tag, *by_label])
+    bits = np.arange(rows.shape[1] * 8)
+    class_bits = bits[_CLASS_BITS >> bits % 16 & 1 == 1]
+    votes = np.zeros((len(rows), len(bits)))
+    of_tags, of_labels = votes[: len(by_tag)], votes[len(by_tag) :]
+    of_tags[:] = np.fromiter(by_tag.values(), np.float64)[:, None]
+    of_tags[:, class_bits] = 0.0
+    of_labels[:, class_bits] = np.fromiter(by_label.values(), np.float64)[:, None]
+    of_labels[:, class_bits] *= _loudness(rows[len(by_tag) :], class_bits)
+    return simhash(rows, votes)
 
 
 def _heaviest(names: Iterable[str], weights: Iterable[float]) -> Mapping[str, float]:
     """The weight of each name's heaviest node, for the heaviest names."""
     found: dict[str, float] = {}
     for name, weight in zip(names, weights, strict=True):
-        found[name] = max(weight, found.get(name, 0.0))
+        if weight > found.get(name, 0.0):
+            found[name] = weight
     if len(found) <= _MAX_LABELS:
         return found
     return dict(heapq.nlargest(_MAX_LABELS, found.items(), key=lambda pair: (pair[1], pair[0])))
 
 
-def _loudness(hashes: Hashes) -> NDArray[np.float64]:
-    """1 / U² for each row and bit, 1 to 2**20; U by splitmix64 from the row's first 32 bits."""
+def _loudness(hashes: Hashes, bits: NDArray[np.intp]) -> NDArray[np.float64]:
+    """1 / U² for each row and each of these bits, 1 to 2**20.
+
+    U by splitmix64 from the row's first 32 bits.
+    """
     rows = np.ascontiguousarray(hashes[:, :4]).view("<u4").astype(np.uint64)
-    bits = np.arange(1, hashes.shape[1] * 8 + 1, dtype=np.uint64)
-    words = mixed(np.multiply(rows, 1 << 32) + np.multiply(bits, 0x9E3779B97F4A7C15))
+    steps = (bits + 1).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    words = mixed(np.multiply(rows, 1 << 32) + steps)
     u = ((words >> np.uint64(32)).astype(np.float64) + 1.0) * 2.0**-32
     bounded: NDArray[np.float64] = np.maximum(u, _MIN_U)
     return 1.0 / (bounded * bounded)
