@@ -21,6 +21,7 @@ _DEFAULT_CHARSETS = frozenset({"cp1252", "iso8859-1", "ascii"})
 _MULTI_BYTE = frozenset(
     {"gb18030", "big5", "big5hkscs", "shift_jis", "cp932", "euc_jp", "euc_kr", "cp949"}
 )
+_SEVEN_BIT = "iso2022_jp"  # valid UTF-8 too, so a declaration is all there is to go by
 _DETECT_BYTES = 8_192  # as good as 65,536 on the labelled pages, in half the time
 _ASCII = bytes(range(128))
 # With fewer non-ASCII bytes to go by, a declaration that fits is a better witness than a detector.
@@ -62,7 +63,7 @@ def decode(html: bytes, charset: str | None = None) -> str:
     if bom_charset is not None and bom is not None:
         return html[len(bom) :].decode(bom_charset, "replace")
     declared = _declared(html, charset)
-    if declared == "iso2022_jp":
+    if declared == _SEVEN_BIT:
         return html.decode(declared, "replace")
     for candidate in _candidates(html, declared):
         text = _fitting(html, candidate)
@@ -88,7 +89,23 @@ def _tree(source: bytes) -> tuple[etree._Element, bool]:
 
 def _utf8(html: bytes, charset: str | None) -> bytes:
     _refuse_binary(html)
+    if _is_plain(html) and _declared(html, charset) != _SEVEN_BIT:
+        return html
     return decode(html, charset).encode("utf-8", "replace")
+
+
+def _is_plain(html: bytes) -> bool:
+    """Whether it is UTF-8 that `decode` and `encode` would copy.
+
+    They take a byte order mark off, and many U+FFFD are what is left of another charset.
+    """
+    if html.startswith(codecs.BOM_UTF8) or "\ufffd".encode() in html:
+        return False
+    try:
+        html.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _refuse_binary(html: bytes) -> None:

@@ -77,6 +77,24 @@ def test_iso_2022_jp_is_read_when_declared() -> None:
     assert decode(html.encode("iso2022_jp")) == html
 
 
+@given(
+    st.lists(
+        st.sampled_from(
+            ["港".encode(), b"bay", b"\xef\xbb\xbf", b"\x1b$B9A\x1b(B", b"\xe6", b"\xff"]
+        )
+        | st.integers(0, 20).map("\ufffd".encode().__mul__),
+        max_size=6,
+    ),
+    st.sampled_from([None, "gb2312", "iso-2022-jp"]),
+)
+def test_bytes_have_the_tree_of_their_decoded_text(
+    pieces: list[bytes], charset: str | None
+) -> None:
+    html = b"".join(pieces) + b"<p>port</p>"
+    read = parse(decode(html, charset))
+    assert etree.tostring(parse(html, charset)) == etree.tostring(read)
+
+
 def test_a_page_cut_within_a_character_keeps_its_charset() -> None:
     cut = CHINESE.encode("gbk")[:-5]
     assert decode(cut, "gbk").startswith("<p>海港日报讯")
