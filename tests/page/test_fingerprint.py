@@ -163,6 +163,18 @@ def test_an_extractor_of_ones_own_is_used() -> None:
     assert Fingerprinter(options).fingerprint(page(STORY)).text == STORY
 
 
+def emptying(root: object) -> str:
+    root.find("body").clear()  # type: ignore[attr-defined]  # as above
+    return STORY
+
+
+def test_the_structure_is_that_of_the_tree_an_extractor_leaves() -> None:
+    html = page(STORY).replace("<p>", "<table><tr><td>").replace("</p>", "</td></tr></table>")
+    assert fingerprint(html).structure is not None
+    options = Options(extractor=f"{__name__}.emptying")
+    assert Fingerprinter(options).fingerprint(html).structure is None
+
+
 @pytest.mark.parametrize("name", ["broken", "wrong"])
 def test_an_extractor_that_fails_is_the_pages_error(name: str) -> None:
     fingerprinter = Fingerprinter(Options(extractor=f"{__name__}.{name}"))
