@@ -238,7 +238,8 @@ def told(costs: list[Cost], names: list[str]) -> str:
         + f"; {platform.machine()}, {os.cpu_count()} cores, one used. {QUERIES:,} queries.",
     ]
     limits = [f"{name} up to {PEERS[name].most_values:,} values" for name in names if name in PEERS]
-    return "\n".join([*lines, f"Peers run within bounds of time: {', '.join(limits)}."])
+    bounds = f"Peers run within bounds of time: {', '.join(limits)}."
+    return "\n".join([*lines, f"{bounds} MinHashLSH is approximate by design."])
 
 
 def _row(cost: Cost) -> str:
