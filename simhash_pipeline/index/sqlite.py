@@ -11,6 +11,7 @@ import json
 import logging
 import sqlite3
 from contextlib import suppress
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
@@ -106,7 +107,7 @@ class SqliteStore:
     def insert_many(self, pages: Iterable[StoredPage]) -> int:
         count, rest = 0, iter(pages)
         while chunk := list(islice(rest, PAGES_A_WRITE)):
-            self._transaction(lambda table, chunk=chunk: _replace(table, chunk))  # type: ignore[misc]
+            self._transaction(partial(_replace, pages=chunk))
             count += len(chunk)
         return count
 

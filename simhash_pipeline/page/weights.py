@@ -66,7 +66,7 @@ def _line_tfidf(text: str, counts: Counts, count_text: Callable[[str], Counts]) 
 
 
 def _textrank(tokens: Sequence[str], stops: frozenset[str]) -> Weights:
-    from jieba.analyse.textrank import UndirectWeightedGraph  # type: ignore[import-untyped]
+    from jieba.analyse.textrank import UndirectWeightedGraph  # type: ignore[import-untyped]  # jieba
 
     pairs = Counter(
         (token, other)
@@ -91,7 +91,7 @@ def _jieba_idf() -> tuple[dict[str, float], float]:
 
     That is the mean of the words of two characters or more, 11.7392: cppjieba's file has no others.
     """
-    from jieba.analyse.tfidf import DEFAULT_IDF, IDFLoader  # type: ignore[import-untyped]
+    from jieba.analyse.tfidf import DEFAULT_IDF, IDFLoader  # type: ignore[import-untyped]  # jieba
 
     idf: dict[str, float] = IDFLoader(DEFAULT_IDF).idf_freq
     words = [value for word, value in idf.items() if len(word) > 1]
