@@ -91,6 +91,8 @@ class ImportCommand:
                 print(f"{options.store}: {count:,} pages read, {len(store):,} stored")
         except OSError as error:
             raise UsageError(f"{options.file}: {error.strerror}") from error
+        except ValueError as error:  # a fingerprint that is wider than the store's
+            raise UsageError(f"{options.file}: {error}") from error
         return 0
 
 

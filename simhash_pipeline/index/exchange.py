@@ -158,8 +158,18 @@ def _cell(value: Any, of_type: Any) -> Any:
 def _read_parquet(path: Path) -> Iterator[StoredPage]:
     file = _opened(path)
     _refuse_missing(path, file.schema_arrow.names)
+    _refuse_other_types(path, file.schema_arrow)
     for batch in file.iter_batches(PAGES_A_BATCH, columns=list(COLUMNS)):
         yield from (StoredPage(**_numbers(row)) for row in batch.to_pylist())
+
+
+def _refuse_other_types(path: Path, schema: Any) -> None:
+    pyarrow = _pyarrow()
+    narrow, wide = (_schema(pyarrow, {"bits": bits}) for bits in (64, 128))
+    for name in COLUMNS:
+        found, known = schema.field(name).type, (narrow.field(name).type, wide.field(name).type)
+        if found not in known:
+            raise StoreError(f"{path}: column {name} is {found}, and must be {known[0]}")
 
 
 def _numbers(row: dict[str, Any]) -> dict[str, Any]:

@@ -175,9 +175,9 @@ class Store(Protocol):
 def open_store(url: str, index: IndexPlace = "memory") -> Store:
     """The store at `memory:` (gone when closed) or `sqlite:///path`, made when there is none.
 
-    `index` is where an SQLite file's pages are looked up: "memory" (about 44 bytes a page, and
-    seconds to open a store of millions) or "disk" (nothing, at several times the time a page and
-    three times the disk). ValueError for another.
+    `index` is where an SQLite file's pages are looked up: "memory" (42 bytes a page at ten million,
+    and seconds to open a store of millions) or "disk" (nothing, at several times the time a page
+    and three times the disk). ValueError for another.
 
     As in SQLAlchemy, three slashes begin a relative path, four an absolute one, and
     `sqlite:///C:/path` is a path on a Windows drive. StoreError for any other URL.

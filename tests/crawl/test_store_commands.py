@@ -76,6 +76,16 @@ def test_import_refuses_a_store_made_with_other_options(outside: Path) -> None:
     assert "made with other options: ngrams [3] (now [1, 2])" in result.stderr
 
 
+def test_import_says_when_a_fingerprint_is_too_wide(outside: Path) -> None:
+    rows = "namespace,url,site,content,structure,sketch,digest,first_seen,seen_at"
+    wide = f",https://a.org/,a.org,1{'0' * 16},,,,0,0"
+    (outside / "wide.csv").write_text(f"{rows}\n{wide}\n", encoding="utf-8")
+    result = scrapy("simhash", "import", "wide.csv", "seen.sqlite", directory=outside)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "wide.csv: a fingerprint of 64 bits can't be 18446744073709551616" in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

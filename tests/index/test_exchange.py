@@ -105,6 +105,16 @@ def test_a_file_of_another_kind_is_refused(tmp_path: Path, kind: str, said: str)
         list(read_pages(path))
 
 
+def test_a_parquet_column_of_another_type_is_named(tmp_path: Path) -> None:
+    path = write(tmp_path / "pages.parquet", PAGES)
+    table = pyarrow.parquet.read_table(path)
+    place = table.schema.get_field_index("content")
+    signed = pyarrow.array([1, 2, 3], pyarrow.int64())
+    pyarrow.parquet.write_table(table.set_column(place, "content", signed), path)
+    with pytest.raises(StoreError, match="column content is int64, and must be uint64"):
+        list(read_pages(path))
+
+
 def test_another_ending_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match=r"pages\.json must end in \.csv or \.parquet"):
         write_pages([], tmp_path / "pages.json", None)

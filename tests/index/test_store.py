@@ -340,7 +340,7 @@ def test_a_url_of_no_store_is_refused_with_the_forms_there_are(url: str) -> None
 
 def test_an_index_is_in_memory_or_on_disk(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="an index is in memory or on disk, not 'tape'"):
-        open_store(f"sqlite:///{tmp_path}/pages.sqlite", index="tape")  # type: ignore[arg-type]
+        open_store(f"sqlite:///{tmp_path}/pages.sqlite", index="tape")  # type: ignore[arg-type]  # that is the point
 
 
 def test_three_slashes_name_a_relative_path(
