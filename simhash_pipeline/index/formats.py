@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 APPLICATION_ID = 0x73696D68  # "simh" in bytes 68-71 of the file
-FORMAT = 2  # in bytes 60-63
+FORMAT = 3  # in bytes 60-63
 
 # Ids only grow, and none is given twice: `last_id` in `meta` remembers the newest when its page
 # goes. (AUTOINCREMENT would do it at 10 us a page, for it writes another block each time.)
@@ -71,10 +71,16 @@ BESIDES_PAGE = (
     FROM page JOIN site ON site.id = site_id""",
 )
 
+# A page is of a run until its item is safe: see tentative.py. A run's number is never given twice.
+RUNS = (
+    "ALTER TABLE page ADD COLUMN run INTEGER",
+    "CREATE TABLE run (id INTEGER PRIMARY KEY AUTOINCREMENT, after_page INTEGER NOT NULL)",
+)
+
 
 def make(connection: sqlite3.Connection) -> None:
     """Make the tables of an empty file; whoever calls it holds the transaction."""
-    for statement in (PAGE, SITE, META, *BESIDES_PAGE):
+    for statement in (PAGE, SITE, META, *BESIDES_PAGE, *RUNS):
         connection.execute(statement)
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     connection.execute(f"PRAGMA user_version = {FORMAT}")
@@ -114,5 +120,11 @@ def _from_1_to_2(connection: sqlite3.Connection) -> None:
     Segments(connection, stamped_bits(stamp(connection) or {})).pack_all()
 
 
+def _from_2_to_3(connection: sqlite3.Connection) -> None:
+    """Pages are kept tentatively."""
+    for statement in RUNS:
+        connection.execute(statement)
+
+
 # The first makes format 2 of format 1, and so on.
-MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_from_1_to_2,)
+MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_from_1_to_2, _from_2_to_3)

@@ -66,6 +66,10 @@ class MemoryStore:
                 count += 1
         return count
 
+    def confirm(self, namespace: str, url: str) -> None:
+        with self._open_shelf():
+            pass  # confirmed or not, its pages go with the process
+
     def forget(self, namespace: str, url: str) -> bool:
         with self._open_shelf() as shelf:
             return shelf.remove(namespace, url)

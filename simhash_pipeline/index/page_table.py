@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 # 74 bytes, 78 more; with the site's name in each row, 21 more; with times that are not whole
 # seconds, 4 more.
 INSERT = """INSERT INTO page (id, url_hash, url, namespace, site_id, content, structure, sketch,
-    digest, first_seen, seen_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+    digest, first_seen, seen_at, run) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 # An id is never given twice, though its page be gone: see formats.py.
 NEWEST_ID = """SELECT max(ifnull((SELECT max(id) FROM page), 0),
     ifnull((SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'last_id'), 0))"""
@@ -73,7 +73,8 @@ class PageTable:
         self._site_ids.clear()
         self.finder.rolled_back()
 
-    def insert(self, page: StoredPage) -> None:
+    def insert(self, page: StoredPage, run: int | None = None) -> int:
+        """Store the page, tentatively for a run, and return its id."""
         number = self._newest_id + 1
         url_hash = key_hash(page.namespace, page.url)
         self._cursor.execute(
@@ -90,12 +91,14 @@ class PageTable:
                 page.digest,
                 page.first_seen,
                 None if page.seen_at == page.first_seen else page.seen_at,
+                run,
             ),
         )
         self._inserted.append((number, url_hash, page.content))
         self._newest_id = number
         if segment_of(number + 1) != segment_of(number):
             self._segments.filled(segment_of(number))
+        return number
 
     def renew(self, number: int, seen_at: float) -> None:
         self._connection.execute(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import logging
 import sqlite3
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
@@ -26,6 +26,7 @@ from simhash_pipeline.index.store import (
     check_stamp,
     stamped_bits,
 )
+from simhash_pipeline.index.tentative import Run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -55,6 +56,8 @@ class SqliteStore:
         path: Path,
         busy_timeout_secs: float = BUSY_TIMEOUT_SECS,
         index: IndexPlace = "memory",
+        *,
+        tentative: bool = False,
     ) -> None:
         self._path = path.absolute()
         self._index = index
@@ -65,6 +68,7 @@ class SqliteStore:
             self._cursor = self._connection.cursor()
             try:
                 self._table = self._new_table(self._stamp() or {})
+                self._run = self._new_run() if tentative else None
             except BaseException:
                 self._connection.close()
                 raise
@@ -99,7 +103,7 @@ class SqliteStore:
             elif stored is not None:
                 table.remove(stored[0])
             if action is Action.KEEP:
-                table.insert(page)
+                self._keep(table, page)
             return answer
 
         return self._transaction(work)
@@ -111,8 +115,16 @@ class SqliteStore:
             count += len(chunk)
         return count
 
+    def confirm(self, namespace: str, url: str) -> None:
+        with self._access:
+            if self._run is not None:
+                self._run.confirm(namespace, url)
+
     def forget(self, namespace: str, url: str) -> bool:
-        return self._transaction(lambda table: _remove(table, namespace, url))
+        forgotten = self._transaction(lambda table: _remove(table, namespace, url))
+        if self._run is not None:
+            self._run.forgotten(namespace, url)
+        return forgotten
 
     def expire(self, seen_before: float) -> int:
         return self._transaction(lambda table: table.expire(seen_before))
@@ -139,6 +151,10 @@ class SqliteStore:
 
     def close(self) -> None:
         with self._access:
+            with suppress(
+                sqlite3.Error
+            ):  # the next to open forgets what this can't
+                self._end_run()
             self._connection.close()
 
     def __len__(self) -> int:
@@ -150,6 +166,25 @@ class SqliteStore:
 
     def __exit__(self, *exception: object) -> None:
         self.close()
+
+    def _keep(self, table: PageTable, page: StoredPage) -> None:
+        if self._run is None:
+            table.insert(page)
+        else:
+            self._run.kept(page.namespace, page.url, table.insert(page, self._run.number))
+
+    def _new_run(self) -> Run:
+        with _under_write_lock(self._connection):
+            return Run(self._connection, self._path, self._table.newest_id())
+
+    def _end_run(self) -> None:
+        run, self._run = self._run, None
+        if run is not None:
+            try:
+                with _under_write_lock(self._connection):
+                    run.end()
+            finally:
+                run.ended()
 
     def _new_table(self, stamp: Mapping[str, object]) -> PageTable:
         return PageTable(self._connection, stamped_bits(stamp), self._index)
@@ -166,6 +201,8 @@ class SqliteStore:
             try:
                 self._table.begin()
                 done = work(self._table)
+                if self._run is not None:
+                    self._run.write()
                 self._cursor.execute("COMMIT")
             except BaseException:
                 with suppress(sqlite3.Error):  # a full disk has rolled back already
@@ -173,6 +210,8 @@ class SqliteStore:
                 self._table.rolled_back()
                 raise
             self._table.committed()
+            if self._run is not None:
+                self._run.written()
             return done
 
     def _read_ahead(self) -> None:
@@ -187,6 +226,18 @@ class SqliteStore:
             finally:
                 self._connection.execute("ROLLBACK")
         self._has_read = True
+
+
+@contextmanager
+def _under_write_lock(connection: sqlite3.Connection) -> Iterator[None]:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        with suppress(sqlite3.Error):
+            connection.execute("ROLLBACK")
+        raise
 
 
 def _replace(table: PageTable, pages: list[StoredPage]) -> None:

@@ -147,6 +147,12 @@ class Store(Protocol):
         One transaction for some thousands: a failure leaves whole ones stored.
         """
 
+    def confirm(self, namespace: str, url: str) -> None:
+        """Make a tentatively kept page stay, whatever becomes of this process: its item is safe.
+
+        Written at the latest with the next page that is settled, or at `close`.
+        """
+
     def forget(self, namespace: str, url: str) -> bool:
         """Remove one page; False when it was not stored."""
 
@@ -172,12 +178,15 @@ class Store(Protocol):
     def __exit__(self, *exception: object) -> None: ...
 
 
-def open_store(url: str, index: IndexPlace = "memory") -> Store:
+def open_store(url: str, index: IndexPlace = "memory", *, tentative: bool = False) -> Store:
     """The store at `memory:` (gone when closed) or `sqlite:///path`, made when there is none.
 
     `index` is where an SQLite file's pages are looked up: "memory" (42 bytes a page at ten million,
     and seconds to open a store of millions) or "disk" (nothing, at several times the time a page
     and three times the disk). ValueError for another.
+
+    With `tentative`, pages are kept until `confirm` makes them stay, and those that a process left
+    unconfirmed when it died are forgotten here: nobody knows whether their items were saved.
 
     As in SQLAlchemy, three slashes begin a relative path, four an absolute one, and
     `sqlite:///C:/path` is a path on a Windows drive. StoreError for any other URL.
@@ -192,7 +201,7 @@ def open_store(url: str, index: IndexPlace = "memory") -> Store:
         return MemoryStore()
     scheme, _, path = url.partition(":///")
     if scheme == "sqlite" and path not in ("", ":memory:"):
-        return SqliteStore(Path(path), index=index)
+        return SqliteStore(Path(path), index=index, tentative=tentative)
     raise StoreError(f"no store can be opened at {url!r}: its URL must be {URL_FORMS}")
 
 

@@ -153,7 +153,7 @@ def test_a_file_of_format_1_is_brought_up_to_date(path: Path) -> None:
         keep(store, page("c", FAR))
         assert store.check() == []
     with closing(sqlite3.connect(path)) as shell:
-        assert shell.execute("PRAGMA user_version").fetchone() == (2,)
+        assert shell.execute("PRAGMA user_version").fetchone() == (3,)
         assert shell.execute("SELECT max(id) FROM page").fetchone() == (10,)
         assert shell.execute("SELECT url, seen_at FROM page_hex WHERE seen_at < '1971'").fetchall()
 
@@ -407,7 +407,7 @@ def test_a_newer_format_is_refused_with_both_numbers(path: Path) -> None:
     filled(path)
     with closing(sqlite3.connect(path)) as newer:
         newer.execute("PRAGMA user_version = 99")
-    assert "has format 99, and this version of simhash-pipeline knows formats up to 2" in refusal(
+    assert "has format 99, and this version of simhash-pipeline knows formats up to 3" in refusal(
         path
     )
 

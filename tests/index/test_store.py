@@ -349,3 +349,10 @@ def test_three_slashes_name_a_relative_path(
     monkeypatch.chdir(tmp_path)
     open_store("sqlite:///new/seen 100% #1.sqlite").close()
     assert (tmp_path / "new" / "seen 100% #1.sqlite").is_file()
+
+
+def test_an_unconfirmed_page_has_neighbours_like_any_other(store: Store) -> None:
+    keep(store, page("a", 5))
+    store.confirm("", "a")
+    store.confirm("", "never stored")
+    assert near_content(store, 5) == [("a", 0)]
