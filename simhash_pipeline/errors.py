@@ -17,16 +17,23 @@ class OptionsError(SimhashError, ValueError):
     """One or more options break their rules."""
 
     def __init__(self, faults: list[str]) -> None:
-        super().__init__("; ".join(faults))
+        super().__init__(faults)
         self.faults = faults
+
+    def __str__(self) -> str:
+        return "; ".join(self.faults)
 
 
 class PageError(SimhashError):
     """The page can't be fingerprinted; `kind` is one word to count it by."""
 
     def __init__(self, kind: str, message: str) -> None:
-        super().__init__(message)
+        super().__init__(kind, message)  # both, so that it can be sent to another process
         self.kind = kind
+        self.message = message
+
+    def __str__(self) -> str:
+        return self.message
 
 
 class DropLogError(SimhashError):

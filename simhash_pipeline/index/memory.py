@@ -79,6 +79,11 @@ class MemoryStore:
             old = [page for page in shelf.pages.values() if page.seen_at < seen_before]
             return sum(shelf.remove(page.namespace, page.url) for page in old)
 
+    def clear(self, namespace: str) -> int:
+        with self._open_shelf() as shelf:
+            its = [page for page in shelf.pages.values() if page.namespace == namespace]
+            return sum(shelf.remove(namespace, page.url) for page in its)
+
     def pages(self) -> Iterator[StoredPage]:
         with self._open_shelf() as shelf:
             return iter(list(shelf.pages.values()))

@@ -23,6 +23,7 @@ INSERT = """INSERT INTO page (id, url_hash, url, namespace, site_id, content, st
 NEWEST_ID = """SELECT max(ifnull((SELECT max(id) FROM page), 0),
     ifnull((SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'last_id'), 0))"""
 SEEN_BEFORE = "ifnull(seen_at, first_seen) < ?"
+OF_NAMESPACE = "namespace = ?"
 
 
 class Finder(Shelf, Protocol):
@@ -108,13 +109,13 @@ class PageTable:
     def remove(self, number: int) -> None:
         self._connection.execute("DELETE FROM page WHERE id = ?", (number,))
 
-    def expire(self, seen_before: float) -> int:
-        """Remove old pages, and pack the segments that lose half of theirs anew."""
+    def remove_where(self, condition: str, value: object) -> int:
+        """Remove the pages for which it holds, and pack segments that lose half of theirs anew."""
         losing = self._connection.execute(
-            f"SELECT id / {segment_size()}, count(*) FROM page WHERE {SEEN_BEFORE} GROUP BY 1",
-            (seen_before,),
+            f"SELECT id / {segment_size()}, count(*) FROM page WHERE {condition} GROUP BY 1",
+            (value,),
         ).fetchall()
-        self._connection.execute(f"DELETE FROM page WHERE {SEEN_BEFORE}", (seen_before,))
+        self._connection.execute(f"DELETE FROM page WHERE {condition}", (value,))
         for number, lost in losing:
             if lost > segment_size() / 2 and number < segment_of(self._newest_id):
                 self._segments.pack(number)

@@ -16,7 +16,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
 from simhash_pipeline.index import formats
-from simhash_pipeline.index.page_table import PageTable
+from simhash_pipeline.index.page_table import OF_NAMESPACE, SEEN_BEFORE, PageTable
 from simhash_pipeline.index.sqlite_file import Access, connect
 from simhash_pipeline.index.store import (
     Action,
@@ -127,7 +127,10 @@ class SqliteStore:
         return forgotten
 
     def expire(self, seen_before: float) -> int:
-        return self._transaction(lambda table: table.expire(seen_before))
+        return self._transaction(lambda table: table.remove_where(SEEN_BEFORE, seen_before))
+
+    def clear(self, namespace: str) -> int:
+        return self._transaction(lambda table: table.remove_where(OF_NAMESPACE, namespace))
 
     def pages(self) -> Iterator[StoredPage]:
         last_id = 0
@@ -151,9 +154,7 @@ class SqliteStore:
 
     def close(self) -> None:
         with self._access:
-            with suppress(
-                sqlite3.Error
-            ):  # the next to open forgets what this can't
+            with suppress(sqlite3.Error):  # the next to open forgets what this can't
                 self._end_run()
             self._connection.close()
 

@@ -159,6 +159,9 @@ class Store(Protocol):
     def expire(self, seen_before: float) -> int:
         """Remove the pages last seen before this time (Unix seconds), and return how many."""
 
+    def clear(self, namespace: str) -> int:
+        """Remove all pages of a namespace, and return how many."""
+
     def pages(self) -> Iterator[StoredPage]:
         """All pages of all namespaces, oldest first."""
 

@@ -356,3 +356,13 @@ def test_an_unconfirmed_page_has_neighbours_like_any_other(store: Store) -> None
     store.confirm("", "a")
     store.confirm("", "never stored")
     assert near_content(store, 5) == [("a", 0)]
+
+
+def test_a_namespace_is_cleared_and_no_other(store: Store) -> None:
+    keep(store, page("a", 5), page("b", 6, 7, digest=b"x" * 16), page("a", 5, namespace="other"))
+    assert store.clear("") == 2
+    assert store.clear("") == 0
+    assert [(each.namespace, each.url) for each in store.pages()] == [("other", "a")]
+    assert near_content(store, 5) == []
+    keep(store, page("a", 4))
+    assert near_content(store, 5) == [("a", 1)]
