@@ -4,12 +4,13 @@
 
 Serves FOLDER (the demo site by default) on loopback and crawls it with the demo project's spider,
 politeness off, in alternating rounds with and without the pipeline, each in a process of its own
-with an empty store. A stall is the time `process_item` holds the event loop for one page.
+with an empty store. A stall is how much later than asked for the event loop wakes a task.
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import contextlib
 import functools
 import json
@@ -25,54 +26,53 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+from scrapy import signals
 from scrapy.crawler import Crawler, CrawlerProcess
 from scrapy.settings import Settings
 
 from crawler import settings as demo_settings
 from crawler.demo_site import DemoSite
 from crawler.spiders.site import SiteSpider
-from simhash_pipeline import SimhashPipeline
 
 ROOT = Path(__file__).parent.parent
-SMALL_PAGE_BYTES = 200_000
+BEAT_SECS = 0.002
 
 
-class TimedPipeline(SimhashPipeline):
-    """The pipeline, with a stopwatch: (page's bytes, milliseconds) of every item."""
+class Heartbeat:
+    """An extension that asks the event loop to wake it every 2 ms, and notes how late it does."""
 
-    def open_spider(self) -> None:
-        self.stalls: list[tuple[int, float]] = []
-        super().open_spider()
+    def __init__(self, crawler: Crawler) -> None:
+        self.late_ms: list[float] = []
+        crawler.signals.connect(self._start, signals.spider_opened)
+        crawler.signals.connect(self._stop, signals.spider_closed)
 
-    def process_item(self, item: Any) -> Any:
-        started = time.perf_counter()
-        try:
-            return super().process_item(item)
-        finally:
-            self.stalls.append((len(item.html), 1e3 * (time.perf_counter() - started)))
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Heartbeat:
+        return cls(crawler)
 
-    def close_spider(self) -> None:
-        super().close_spider()
-        self._note("stalls", json.dumps(self.stalls))
+    def _start(self) -> None:
+        self._task = asyncio.get_running_loop().create_task(self._beat())
 
+    def _stop(self) -> None:
+        self._task.cancel()
 
-class NoPipeline:
-    """Takes the pipeline's place in the rounds without it."""
-
-    def process_item(self, item: Any) -> Any:
-        return item
+    async def _beat(self) -> None:
+        while True:
+            asked = time.perf_counter()
+            await asyncio.sleep(BEAT_SECS)
+            self.late_ms.append(1e3 * (time.perf_counter() - asked - BEAT_SECS))
 
 
-def crawl(url: str, pages: int, pipeline: type) -> None:
+def crawl(url: str, pages: int, addons: dict[str, int]) -> None:
     """One crawl in this process; its measurements on standard output as JSON."""
     settings = Settings()
     settings.setmodule(demo_settings)
     settings.setdict(
         {
+            "ADDONS": addons,
             "AUTOTHROTTLE_ENABLED": False,
-            "EXTENSIONS": {},
+            "EXTENSIONS": {Heartbeat: 0},
             "FEEDS": {},
-            "ITEM_PIPELINES": {pipeline: 300},
             "LOG_LEVEL": "CRITICAL",
         }
     )
@@ -81,18 +81,17 @@ def crawl(url: str, pages: int, pipeline: type) -> None:
     started, cpu_started = time.perf_counter(), time.process_time()
     process.crawl(crawler, url=url, max_pages=pages)
     process.start()
-    assert crawler.stats is not None
-    count = crawler.stats.get_value("response_received_count")
-    print(
-        json.dumps(
-            {
-                "pages": count,
-                "seconds": time.perf_counter() - started,
-                "cpu_seconds": time.process_time() - cpu_started,
-                "stalls": json.loads(crawler.stats.get_value("simhash/stalls", "[]")),
-            }
-        )
-    )
+    heartbeat = crawler.get_extension(Heartbeat)
+    if crawler.stats is None or heartbeat is None:
+        raise RuntimeError("the crawl did not start")
+    told = {
+        "pages": crawler.stats.get_value("response_received_count"),
+        "bytes": crawler.stats.get_value("downloader/response_bytes"),
+        "seconds": time.perf_counter() - started,
+        "cpu_seconds": time.process_time() - cpu_started,
+        "late_ms": heartbeat.late_ms,
+    }
+    print(json.dumps(told))
 
 
 def round_of(url: str, pages: int, mode: str) -> dict[str, Any]:
@@ -135,26 +134,27 @@ class QuietHandler(SimpleHTTPRequestHandler):
 
 
 def report(rounds: dict[str, list[dict[str, Any]]]) -> None:
-    speeds = {
-        mode: [one["pages"] / one["seconds"] for one in measured]
-        for mode, measured in rounds.items()
-    }
-    for mode, values in speeds.items():
-        pages = rounds[mode][0]["pages"]
-        print(f"{mode:8} {statistics.median(values):7.1f} pages/s   ({pages} pages a round)")
-    ratios = [on / off for on, off in zip(speeds["with"], speeds["without"], strict=True)]
-    told = ", ".join(f"{ratio:.2f}" for ratio in ratios)
-    print(f"with / without: {statistics.median(ratios):.2f}   ({told})")
-    stalls = [tuple(stall) for one in rounds["with"] for stall in one["stalls"]]
-    for name, chosen in (
-        ("pages up to 200 KB", [ms for size, ms in stalls if size <= SMALL_PAGE_BYTES]),
-        ("larger pages", [ms for size, ms in stalls if size > SMALL_PAGE_BYTES]),
-    ):
-        if chosen:
-            print(
-                f"{name}: {len(chosen)}, median {statistics.median(chosen):.1f} ms, "
-                f"longest {max(chosen):.0f} ms"
-            )
+    for mode, measured in rounds.items():
+        speed = statistics.median(map(pages_a_second, measured))
+        cpu = 1e3 * statistics.median(map(cpu_a_page, measured))
+        longest = statistics.median(max(one["late_ms"]) for one in measured)
+        print(
+            f"{mode:8} {speed:7.1f} pages/s {cpu:7.1f} ms of CPU a page   "
+            f"longest stall {longest:4.0f} ms   ({measured[0]['pages']} pages a round, "
+            f"{measured[0]['bytes'] / measured[0]['pages'] / 1e3:,.0f} KB each)"
+        )
+    for name, of in (("pages a second", pages_a_second), ("CPU", cpu_a_page)):
+        ratios = [of(on) / of(off) for on, off in zip(*rounds.values(), strict=True)]
+        told = ", ".join(f"{ratio:.2f}" for ratio in ratios)
+        print(f"with / without, {name}: {statistics.median(ratios):.2f}   ({told})")
+
+
+def pages_a_second(one: dict[str, Any]) -> float:
+    return float(one["pages"] / one["seconds"])
+
+
+def cpu_a_page(one: dict[str, Any]) -> float:
+    return float(one["cpu_seconds"] / one["pages"])
 
 
 def main() -> None:
@@ -165,10 +165,10 @@ def main() -> None:
     parser.add_argument("--one", choices=["with", "without"], help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.one:
-        pipeline = TimedPipeline if arguments.one == "with" else NoPipeline
-        crawl(arguments.folder, arguments.pages, pipeline)
+        addons = {"simhash_pipeline.Addon": 500} if arguments.one == "with" else {}
+        crawl(arguments.folder, arguments.pages, addons)
         return
-    rounds: dict[str, list[dict[str, Any]]] = {"without": [], "with": []}
+    rounds: dict[str, list[dict[str, Any]]] = {"with": [], "without": []}
     with served(Path(arguments.folder) if arguments.folder else None) as url:
         for _ in range(arguments.rounds):
             for mode, measured in rounds.items():

@@ -8,7 +8,7 @@ AUTOTHROTTLE_ENABLED = True
 AUTOTHROTTLE_START_DELAY = 0.5
 DOWNLOAD_TIMEOUT = 60
 
-ITEM_PIPELINES = {"simhash_pipeline.SimhashPipeline": 300}
+ADDONS = {"simhash_pipeline.Addon": 500}
 # What may be set, with its defaults, is listed in the README. The usual ones:
 # SIMHASH_CONTENT_DISTANCE = 3
 # SIMHASH_MATCH = "content"

@@ -12,6 +12,7 @@ from scrapy.crawler import Crawler
 from simhash_pipeline import NearDuplicate, Verdict
 
 _DROPS_SHOWN = 5
+_KEPT = ("changed", "unchanged", "verified_different")
 
 
 class Summary:
@@ -48,10 +49,11 @@ def _unclearness(verdict: Verdict) -> tuple[float, float]:
 
 def _lines(stats: Mapping[str, Any], clearest: list[Verdict]) -> Iterator[str]:
     kept, dropped = stats.get("simhash/kept", 0), stats.get("simhash/dropped", 0)
+    of_kept = {why: n for why in _KEPT if (n := stats.get(f"simhash/{why}"))}
     errors = _by_reason(stats, "simhash/errors/")
     yield ""
     yield f"Pages seen     {kept + dropped + sum(errors.values()):6}"
-    yield f"  kept         {kept:6}   {_told(_by_reason(stats, 'simhash/kept/'))}"
+    yield f"  kept         {kept:6}   {_told(of_kept)}"
     yield f"  dropped      {dropped:6}   {_told(_by_reason(stats, 'simhash/dropped/'))}"
     yield f"  kept, errors {sum(errors.values()):6}   {_told(errors)}"
     yield f"Thin pages     {stats.get('simhash/thin', 0):6}   too little text to compare"
@@ -64,7 +66,7 @@ def _lines(stats: Mapping[str, Any], clearest: list[Verdict]) -> Iterator[str]:
     yield f"  what is remembered         {stats.get('simhash/store')}"
     yield "  the kept pages             output/site.jsonl"
     yield "\nIn the settings.py of your own project"
-    yield '  ITEM_PIPELINES = {"simhash_pipeline.SimhashPipeline": 300}'
+    yield '  ADDONS = {"simhash_pipeline.Addon": 500}'
 
 
 def _by_reason(stats: Mapping[str, Any], prefix: str) -> dict[str, int]:

@@ -24,18 +24,24 @@ from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint, co
 from simhash_pipeline.page.simhash import hamming_distance
 
 if TYPE_CHECKING:
-    from simhash_pipeline.crawl.pipeline import NearDuplicate, SimhashPipeline
+    from simhash_pipeline.crawl.addon import Addon
+    from simhash_pipeline.crawl.follow import FollowMiddleware
+    from simhash_pipeline.crawl.pipeline import NearDuplicate, SimhashPipeline, page_judged
+    from simhash_pipeline.crawl.responses import ResponseMiddleware
 
 __all__ = [
+    "Addon",
     "DropLogError",
     "FingerprintIndex",
     "Fingerprinter",
+    "FollowMiddleware",
     "Judge",
     "NearDuplicate",
     "Options",
     "OptionsError",
     "PageError",
     "PageFingerprint",
+    "ResponseMiddleware",
     "SimhashError",
     "SimhashPipeline",
     "StoreError",
@@ -44,12 +50,17 @@ __all__ = [
     "content_fingerprint",
     "hamming_distance",
     "open_store",
+    "page_judged",
 ]
 __version__ = "0.1.0"
 
 _SCRAPY_NAMES = {
+    "Addon": "simhash_pipeline.crawl.addon",
+    "FollowMiddleware": "simhash_pipeline.crawl.follow",
     "NearDuplicate": "simhash_pipeline.crawl.pipeline",
+    "ResponseMiddleware": "simhash_pipeline.crawl.responses",
     "SimhashPipeline": "simhash_pipeline.crawl.pipeline",
+    "page_judged": "simhash_pipeline.crawl.pipeline",
 }
 
 

@@ -46,6 +46,11 @@ class Verdict:
         """Whether the page was written to the store by this verdict."""
         return not self.dropped and self.reason != "unchanged"
 
+    @property
+    def news(self) -> bool:
+        """Whether the page brought anything that was not known."""
+        return self.stored and self.reason != "thin"
+
 
 class Judge:
     """Judges pages against a store, which remembers the kept ones.
@@ -85,6 +90,11 @@ class Judge:
             seen_at=now,
         )
         return self._store.settle(candidate, lambda view: self._decide(candidate, view))
+
+    def confirm(self, verdict: Verdict) -> None:
+        """The item of a page that `verdict` stored is safe: see `Store.confirm`."""
+        if verdict.stored:
+            self._store.confirm(self._options.namespace, verdict.url)
 
     def forget(self, verdict: Verdict) -> None:
         """Take back what `verdict` stored: its item was dropped or failed later on."""

@@ -138,12 +138,39 @@ class Options:
         "what to do with a URL seen again whose content has not moved",
     )
     dry_run: bool = _option(False, FLAG, "judge and log, drop nothing")
+    reset: bool = _option(False, FLAG, "forget the pages of the namespace when the crawl starts")
+    follow_twins: bool = _option(
+        True,
+        FLAG,
+        "False: requests that come out of near-duplicate pages are not made (needs the add-on)",
+    )
+    trap_budget: int | None = _option(
+        None,
+        or_none(whole(1, 10**6, "pages")),
+        "after so many pages of a host in succession that brought nothing new, and were found on "
+        "such pages, links on such pages are no longer followed (needs the add-on)",
+    )
+    close_after_seen: int | None = _option(
+        None,
+        or_none(whole(1, 10**6, "pages")),
+        "the crawl is closed after so many pages in succession that bring nothing new",
+    )
     drop_log: str | None = _option(
         "auto",
         or_none(words("a path or auto")),
         "path of the JSON Lines drop log; `auto`: in Scrapy's data directory; None: none",
     )
-    html_field: str = _option("html", _FIELD, "item field with the page, bytes or str")
+    log_level: str = _option(
+        "INFO",
+        one_of("DEBUG", "INFO", "WARNING", "ERROR"),
+        "level of the line that is logged for each drop",
+    )
+    html_field: str | None = _option(
+        "html",
+        or_none(_FIELD),
+        "item field with the page, bytes or str; None: the page is the response that the item came "
+        "from (needs the add-on)",
+    )
     url_field: str = _option("url", _FIELD, "item field with its URL")
     charset_field: str = _option(
         "charset", _FIELD, "item field with the charset of the HTTP header; may be absent"

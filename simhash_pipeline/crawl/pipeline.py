@@ -2,28 +2,46 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import logging
-import time
 import uuid
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
-from urllib.parse import quote
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from itemadapter import ItemAdapter
-from scrapy import Spider, signals
-from scrapy.crawler import Crawler
+from scrapy import signals
 from scrapy.exceptions import DropItem, NotConfigured
-from scrapy.utils.defer import deferred_from_coro
-from scrapy.utils.project import data_path
+from scrapy.utils.asyncio import call_later, is_asyncio_available
+from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
+from twisted.internet.defer import Deferred
 
+from simhash_pipeline.crawl.in_hand import InHand, Kept
+from simhash_pipeline.crawl.judging import Judged, Judging
+from simhash_pipeline.crawl.responses import ResponseMiddleware
+from simhash_pipeline.crawl.settings import drop_log_path, options_of, store_url
+from simhash_pipeline.crawl.source import Source, source
+from simhash_pipeline.crawl.tally import Tally, drop_line
 from simhash_pipeline.drop_log import DropLog
 from simhash_pipeline.errors import DropLogError, PageError, SimhashError, StoreError
-from simhash_pipeline.index.store import open_store
-from simhash_pipeline.judge import Judge, Verdict
-from simhash_pipeline.options import Options
-from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+    from simhash_pipeline.judge import Verdict
+    from simhash_pipeline.options import Options
+
+T = TypeVar("T")
+
+# Signal: an item's page was judged. Receivers get item, verdict, page (its fingerprints), spider.
+page_judged = object()
+# An item's field and a request's meta key: False keeps the item unjudged.
+OPT_OUT = "simhash"
+# So long a twin waits for what becomes of an item that later pipelines have in hand.
+FATE_SECS = 60.0
 
 logger = logging.getLogger(__name__)
 
@@ -46,18 +64,15 @@ class SimhashPipeline:
     def __init__(self, crawler: Crawler, options: Options) -> None:
         self._crawler = crawler
         self._options = options
-        self._fingerprinter = Fingerprinter(options)
-        self._files = contextlib.ExitStack()
-        self._said: set[str] = set()
+        self._tally = Tally(crawler, options)
+        self._in_hand = InHand()
         self._stopping = False
-        # Items whose pages were stored and which later pipelines have in hand, with their URLs, by
-        # the item's id; holding the item keeps the id from being used again.
-        self._in_hand: dict[int, tuple[Any, Verdict, str | None]] = {}
+        self._nothing_new = 0  # pages in succession that brought nothing new
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> SimhashPipeline:
-        with _told():
-            options = Options.from_settings(crawler.settings)
+        with _reasoned():
+            options = options_of(crawler)
             if not options.enabled:
                 raise NotConfigured("SIMHASH_ENABLED is False")
             pipeline = cls(crawler, options)
@@ -67,63 +82,104 @@ class SimhashPipeline:
         return pipeline
 
     def open_spider(self) -> None:
-        options, name = self._options, self._spider.name
-        with _told(), contextlib.ExitStack() as files:
-            store = files.enter_context(open_store(self._store_url(name), options.index))
-            self._note("store", self._store_url(name))
-            if options.expire_after_secs is not None:
-                store.expire(time.time() - options.expire_after_secs)
-            self._judge = Judge(store, options)
+        options, spider = self._options, self._crawler.spider
+        self._responses = self._crawler.get_spider_middleware(ResponseMiddleware)
+        with _reasoned(), contextlib.ExitStack() as files:
+            if spider is None:
+                raise RuntimeError("the crawler has no spider yet")
+            store, path = store_url(options, spider.name), drop_log_path(options, spider.name)
             self._drop_log = None
-            if options.drop_log is not None:
-                log = DropLog(
-                    self._log_path(name), run=uuid.uuid4().hex, spider=name, options=options
+            if path is not None:
+                self._drop_log = DropLog(
+                    path, run=uuid.uuid4().hex, spider=spider.name, options=options
                 )
-                self._drop_log = files.enter_context(contextlib.closing(log))
-                self._note("drop_log", str(log.path))
+                files.callback(self._drop_log.close)
+            self._judging = Judging(options, store)
             self._files = files.pop_all()
-        # Loads the dictionaries of words and charsets now, not while the first page waits.
-        self._fingerprinter.fingerprint("<p>中文</p>".encode("gb18030"))
+        self._tally.begun(store, path)
 
-    def process_item(self, item: Any) -> Any:
+    async def process_item(self, item: Any) -> Any:
+        self._confirm(self._in_hand.replaced(item))
         adapter = ItemAdapter(item)
-        judged = self._judged(adapter)
-        if judged is None:
+        response = None if self._responses is None else self._responses.response_of(item)
+        if self._stopping or _opted_out(adapter, response):
             return item
-        page, verdict = judged
-        self._count_verdict(verdict, page)
-        if verdict.dropped and not self._options.dry_run:
-            logger.info(drop_line(verdict), extra={"spider": self._spider})
-            raise NearDuplicate(verdict)
-        if verdict.stored:
-            self._in_hand[id(item)] = (item, verdict, page.url)
-        self._write_fields(adapter, page)
-        return item
-
-    def close_spider(self) -> None:
-        self._files.close()
-
-    def _judged(self, adapter: ItemAdapter) -> tuple[PageFingerprint, Verdict] | None:
-        """The item's page and the verdict on it; None, counted and told, when there is no page."""
         try:
-            html, url, charset = _page_fields(adapter, self._options)
-            page = self._fingerprinter.fingerprint(html, url, charset)
-            verdict = self._judge.judge(url, page)
-            if verdict.dropped and self._drop_log is not None:
-                self._drop_log.write(verdict, page)
+            page = source(adapter, response, self._options)
+            judged = await self._judged(page, response)
+            self._tell(item, judged, response)
         except PageError as error:
-            self._count_fault(error.kind, str(error), adapter.get(self._options.url_field))
+            self._tally.fault(error.kind, str(error), adapter.get(self._options.url_field))
         except (StoreError, DropLogError) as error:
             self._stop(error)
         except Exception:  # a fault of ours must not cost the user the item
-            logger.exception("A page can't be judged", extra={"spider": self._spider})
-            self._count("errors/unexpected")
+            self._tally.unexpected()
         else:
-            return page, verdict
-        return None
+            if judged.verdict.dropped and not self._options.dry_run:
+                raise NearDuplicate(judged.verdict)
+            if judged.verdict.stored:
+                self._in_hand.add(item, Kept(judged.verdict, page.url))
+            self._write_fields(adapter, judged)
+        return item
 
-    def _write_fields(self, adapter: ItemAdapter, page: PageFingerprint) -> None:
-        digits = self._options.bits // 4
+    async def close_spider(self) -> None:
+        # All fates were told but those of items that other objects took the place of.
+        for kept in self._in_hand.take_all():
+            self._confirm(kept)
+        with self._files:
+            try:
+                self._tally.ended(await _result(self._judging.end()))
+            except StoreError as error:
+                self._tally.stopped(error)
+
+    async def _judged(self, page: Source, response: Response | None) -> Judged:
+        """The judgement; twins of a page whose item is still in hand wait for what becomes of it.
+
+        Items of one response share the judgement of its page.
+        """
+        if (
+            self._options.html_field is None
+            and self._responses is not None
+            and response is not None
+        ):
+            origin = self._responses.origin(response)
+            origin.judged = origin.judged or self._judging.judge(page)
+            judged = await _result(origin.judged)
+        else:
+            judged = await _result(self._judging.judge(page))
+        while judged.verdict.dropped and not self._options.dry_run:
+            fate = self._in_hand.fate_of(judged.verdict.twin_url)
+            if fate is None or not await self._lost_at_last(fate):
+                break
+            judged = await _result(self._judging.judge_again(page.url, judged))
+        return judged
+
+    async def _lost_at_last(self, fate: Deferred[bool]) -> bool:
+        """Whether the item in hand came to nothing; one that takes too long is taken for safe."""
+        timer = call_later(FATE_SECS, _fire, fate)
+        lost = await maybe_deferred_to_future(fate)
+        timer.cancel()
+        return lost
+
+    def _tell(self, item: Any, judged: Judged, response: Response | None) -> None:
+        verdict = judged.verdict
+        self._tally.judged(judged)
+        if verdict.dropped and self._drop_log is not None:
+            self._drop_log.write(verdict, judged.page)
+        if response is not None and self._responses is not None:
+            self._responses.origin(response).verdicts.append(verdict)
+        self._crawler.signals.send_catch_log(
+            page_judged, item=item, verdict=verdict, page=judged.page, spider=self._crawler.spider
+        )
+        self._close_where_nothing_is_new(verdict)
+
+    def _close_where_nothing_is_new(self, verdict: Verdict) -> None:
+        self._nothing_new = 0 if verdict.news else self._nothing_new + 1
+        if self._nothing_new == self._options.close_after_seen:
+            self._close("simhash_nothing_new")
+
+    def _write_fields(self, adapter: ItemAdapter, judged: Judged) -> None:
+        page, digits = judged.page, self._options.bits // 4
         content = None if page.content is None else f"{page.content:0{digits}x}"
         for field, value in (
             (self._options.text_field, page.text),
@@ -134,132 +190,72 @@ class SimhashPipeline:
             try:
                 adapter[field] = value
             except (KeyError, AttributeError, TypeError, ValueError) as error:
-                self._count_fault("field", f"the item takes no field {field!r}: {error}")
+                self._tally.fault("field", f"the item takes no field {field!r}: {error}")
 
-    def _exported(self, item: Any) -> None:
-        self._take_from_hand(item)
+    def _exported(self, item: Any, response: Response | None) -> None:
+        self._confirm(self._in_hand.take(item, self._page_url(item, response)))
 
-    def _lost(self, item: Any) -> None:
+    def _confirm(self, kept: Kept | None) -> None:
+        if kept is not None:
+            self._judging.confirm(kept.verdict)
+            self._in_hand.decided(kept, lost=False)
+
+    def _lost(self, item: Any, response: Response | None) -> None:
         """Forget a dropped or failed item's page: it was not exported, so it has no twins."""
-        verdict = self._take_from_hand(item)
-        if verdict is None:
-            return
+        kept = self._in_hand.take(item, self._page_url(item, response))
+        if kept is not None:
+            deferred_from_coro(self._forget(kept))
+
+    async def _forget(self, kept: Kept) -> None:
         try:
-            self._judge.forget(verdict)
+            await _result(self._judging.forget(kept.verdict))
         except StoreError as error:
             self._stop(error)
+        self._in_hand.decided(kept, lost=True)
 
-    def _take_from_hand(self, item: Any) -> Verdict | None:
-        """The verdict that stored the item's page.
-
-        Found by the object, or by its URL where a pipeline has put another object in its place.
-        """
-        found = self._in_hand.pop(id(item), None)
-        if found is None and self._in_hand:
-            url = ItemAdapter(item).get(self._options.url_field)
-            same = [key for key, (_, _, other) in self._in_hand.items() if other == url]
-            found = self._in_hand.pop(same[0]) if same else None
-        return found[1] if found else None
+    def _page_url(self, item: Any, response: Response | None) -> object:
+        if self._options.html_field is None:
+            return None if response is None else response.url
+        return ItemAdapter(item).get(self._options.url_field) if ItemAdapter.is_item(item) else None
 
     def _stop(self, error: Exception) -> None:
-        """Close the crawl, once, saying why; the items in flight are kept unjudged."""
-        self._count("errors/store")
+        """Close the crawl, saying why; the items in flight are kept unjudged."""
+        self._tally.stopped(error)
         if not self._stopping:
             self._stopping = True
-            logger.critical("Crawl stopped: %s", error, extra={"spider": self._spider})
-            engine = self._crawler.engine
-            deferred_from_coro(engine.close_spider_async(reason="simhash_store_failed"))
+            self._close("simhash_store_failed")
 
-    def _count_verdict(self, verdict: Verdict, page: PageFingerprint) -> None:
-        reason = verdict.reason.replace(" ", "_")
-        if verdict.dropped:
-            would = "would_drop" if self._options.dry_run else "dropped"
-            self._count(would)
-            self._count(f"{would}/{reason}")
-        else:
-            self._count("kept")
-            self._count(f"kept/{reason}")
-        if page.content is None:
-            self._count("thin")
-
-    def _count_fault(self, kind: str, message: str, url: object = None) -> None:
-        """Count a page that can't be judged, or a field not written; the item is kept."""
-        self._count(f"errors/{kind}")
-        if kind not in self._said:
-            self._said.add(kind)
-            logger.warning(
-                "Kept without judging, as %s: %s (more are only counted: simhash/errors/%s)",
-                message,
-                url or "no URL",
-                kind,
-                extra={"spider": self._spider},
-            )
-
-    def _count(self, name: str) -> None:
-        if self._crawler.stats is not None:
-            self._crawler.stats.inc_value(f"simhash/{name}")
-
-    def _note(self, name: str, value: str) -> None:
-        if self._crawler.stats is not None:
-            self._crawler.stats.set_value(f"simhash/{name}", value)
-
-    def _store_url(self, spider_name: str) -> str:
-        if self._options.store != "auto":
-            return self._options.store
-        return f"sqlite:///{_data_file(spider_name, '.sqlite').as_posix()}"
-
-    def _log_path(self, spider_name: str) -> Path:
-        given = self._options.drop_log
-        return _data_file(spider_name, ".drops.jsonl") if given in (None, "auto") else Path(given)
-
-    @property
-    def _spider(self) -> Spider:
-        spider = self._crawler.spider
-        if spider is None:
-            raise RuntimeError("the crawler has no spider yet")
-        return spider
+    def _close(self, reason: str) -> None:
+        deferred_from_coro(self._crawler.engine.close_spider_async(reason=reason))
 
 
-def drop_line(verdict: Verdict) -> str:
-    """One line for people: both URLs and what is near, in bits."""
-    near = {
-        "content": verdict.content_distance,
-        "structure": verdict.structure_distance,
-    }
-    told = ", ".join(f"{name} {bits}" for name, bits in near.items() if bits is not None)
-    detail = verdict.reason if verdict.reason in ("thin", "unchanged") else told
-    return f"Dropped near-duplicate {verdict.url} of {verdict.twin_url} ({detail})"
+def _opted_out(adapter: ItemAdapter, response: Response | None) -> bool:
+    by_request = response is not None and response.meta.get(OPT_OUT) is False
+    return by_request or adapter.get(OPT_OUT) is False
+
+
+async def _result(future: Future[T]) -> T:
+    """What another thread works out, under whichever event loop runs."""
+    if is_asyncio_available():
+        return await asyncio.wrap_future(future)
+    from twisted.internet import reactor
+
+    deferred: Deferred[None] = Deferred()
+    future.add_done_callback(lambda _: reactor.callFromThread(deferred.callback, None))
+    await deferred
+    return future.result()
+
+
+def _fire(fate: Deferred[bool]) -> None:
+    if not fate.called:
+        fate.callback(False)
 
 
 @contextlib.contextmanager
-def _told() -> Iterator[None]:
+def _reasoned() -> Iterator[None]:
     """Says in one line why a crawl can't start; Scrapy's traceback follows."""
     try:
         yield
     except SimhashError as error:
         logger.critical("Crawl not started: %s", error)
         raise
-
-
-def _data_file(spider_name: str, suffix: str) -> Path:
-    """A spider's file in Scrapy's data directory (.scrapy/simhash/ in a project)."""
-    name = f"simhash/{quote(spider_name, safe='')}{suffix}"
-    try:
-        path = Path(data_path(name))
-    except NotConfigured:  # a project by SCRAPY_SETTINGS_MODULE alone, without a scrapy.cfg
-        path = Path(".scrapy", name)
-    return path.resolve()
-
-
-def _page_fields(adapter: ItemAdapter, options: Options) -> tuple[bytes | str, str, str | None]:
-    """Page, URL and charset of an item; PageError unless it holds the first two."""
-    html, url = adapter.get(options.html_field), adapter.get(options.url_field)
-    charset = adapter.get(options.charset_field)
-    if html is None:
-        raise PageError("no_html", f"the item has no page in its field {options.html_field!r}")
-    if not isinstance(html, (bytes, str)):
-        found = type(html).__name__
-        raise PageError("wrong_type", f"field {options.html_field!r} holds {found}, not a page")
-    if not isinstance(url, str) or not url:
-        raise PageError("no_url", f"the item has no URL in its field {options.url_field!r}")
-    return html, url, charset if isinstance(charset, str) else None

@@ -63,12 +63,13 @@ class SqliteStore:
         self._index = index
         self._access = Access(self._path, busy_timeout_secs)
         self._has_read = False
+        self._tentative = tentative
+        self._run: Run | None = None  # begun with the first page, when the stamp was agreed on
         with self._access:
             self._connection = connect(self._path, busy_timeout_secs)
             self._cursor = self._connection.cursor()
             try:
                 self._table = self._new_table(self._stamp() or {})
-                self._run = self._new_run() if tentative else None
             except BaseException:
                 self._connection.close()
                 raise
@@ -106,6 +107,8 @@ class SqliteStore:
                 self._keep(table, page)
             return answer
 
+        if self._tentative and self._run is None:
+            self._begin_run()
         return self._transaction(work)
 
     def insert_many(self, pages: Iterable[StoredPage]) -> int:
@@ -174,9 +177,9 @@ class SqliteStore:
         else:
             self._run.kept(page.namespace, page.url, table.insert(page, self._run.number))
 
-    def _new_run(self) -> Run:
-        with _under_write_lock(self._connection):
-            return Run(self._connection, self._path, self._table.newest_id())
+    def _begin_run(self) -> None:
+        with self._access, _under_write_lock(self._connection):
+            self._run = Run(self._connection, self._path, self._table.newest_id())
 
     def _end_run(self) -> None:
         run, self._run = self._run, None

@@ -188,8 +188,9 @@ def open_store(url: str, index: IndexPlace = "memory", *, tentative: bool = Fals
     and seconds to open a store of millions) or "disk" (nothing, at several times the time a page
     and three times the disk). ValueError for another.
 
-    With `tentative`, pages are kept until `confirm` makes them stay, and those that a process left
-    unconfirmed when it died are forgotten here: nobody knows whether their items were saved.
+    With `tentative`, pages are kept until `confirm` makes them stay, and what a process had not
+    confirmed when it died is forgotten before the first page is settled: nobody knows whether
+    those items were saved.
 
     As in SQLAlchemy, three slashes begin a relative path, four an absolute one, and
     `sqlite:///C:/path` is a path on a Windows drive. StoreError for any other URL.

@@ -39,6 +39,7 @@ _TOKEN = re.compile(rf"{_WORD}+(?:[{_MARKS}]+{_WORD}*)*|[{_HAN}]+|(?:(?=\w)[{_UN
 _SPECIAL = re.compile(f"[{_UNSPACED}{_MARKS}]")
 _PLAIN_TOKEN = re.compile(r"\w+")
 _CJK_CHARACTER = re.compile(rf"{_WORD}+(?:[{_MARKS}]+{_WORD}*)*|(?:(?=\w)[{_UNSPACED}])")
+_PIECE_CHARACTERS = 50_000
 _ASCII_WORD = re.compile(r"[\w']+(?:://[\w./]+)?", re.ASCII)
 
 
@@ -62,7 +63,17 @@ def segmenter(name: str, *, to_simplified: bool = False) -> Segment:
 
 
 def words(text: str) -> list[str]:
-    """Lower-case words of the NFKC text in reading order, without punctuation."""
+    """Lower-case words of the NFKC text in reading order, without punctuation.
+
+    A long text is cut in pieces: each step on one is a call that no other thread can interrupt.
+    """
+    if len(text) <= _PIECE_CHARACTERS:
+        return _words_of_piece(text)
+    pieces = re.finditer(rf"(?s).{{1,{_PIECE_CHARACTERS}}}[\n 。]|.+", text)
+    return [word for piece in pieces for word in _words_of_piece(piece[0])]
+
+
+def _words_of_piece(text: str) -> list[str]:
     text = _folded(text)
     if _SPECIAL.search(text) is None:
         return _PLAIN_TOKEN.findall(text)

@@ -57,7 +57,7 @@ def test_a_second_crawl_remembers_the_first(tmp_path: Path) -> None:
     crawl(tmp_path, "page(1)")
     result = crawl(tmp_path, "page(1), page(2)")
     assert result.scraped == ["http://a.example/1"]
-    assert result.stats["simhash/kept/unchanged"] == 1
+    assert result.stats["simhash/unchanged"] == 1
     runs = {drop.run for drop in read_drops(tmp_path / ".scrapy/simhash/items.drops.jsonl")}
     assert len(runs) == 1
 

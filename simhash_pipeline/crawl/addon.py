@@ -1,0 +1,32 @@
+"""`ADDONS = {"simhash_pipeline.Addon": 500}`: everything on, by one line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from simhash_pipeline.crawl.follow import FollowMiddleware
+from simhash_pipeline.crawl.pipeline import SimhashPipeline
+from simhash_pipeline.crawl.responses import ResponseMiddleware
+
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
+
+PIPELINE_ORDER = 300
+# Next to the engine, behind all others: what passes here is scheduled, or becomes an item.
+RESPONSES_ORDER = -999
+FOLLOW_ORDER = -1000
+
+
+class Addon:
+    """Puts pipeline and spider middlewares in; one that the settings name already stays there."""
+
+    def update_settings(self, settings: BaseSettings) -> None:
+        settings.setdefault_in_component_priority_dict(
+            "ITEM_PIPELINES", SimhashPipeline, PIPELINE_ORDER
+        )
+        settings.setdefault_in_component_priority_dict(
+            "SPIDER_MIDDLEWARES", ResponseMiddleware, RESPONSES_ORDER
+        )
+        settings.setdefault_in_component_priority_dict(
+            "SPIDER_MIDDLEWARES", FollowMiddleware, FOLLOW_ORDER
+        )

@@ -1,0 +1,123 @@
+"""A spider middleware that makes fewer requests: none out of pages that bring nothing new.
+
+The requests that a page's callback yields wait until its items are through the pipelines. Then the
+page is a *twin* if near-duplicates were all it held, and *barren* if nothing in it was new: twins,
+or too little text to tell.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from scrapy import Request
+from scrapy.exceptions import NotConfigured
+from scrapy.utils.defer import maybe_deferred_to_future
+from scrapy.utils.httpobj import urlparse_cached
+
+from simhash_pipeline.crawl.responses import ResponseMiddleware
+from simhash_pipeline.crawl.settings import options_of
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from scrapy.crawler import Crawler
+    from scrapy.http import Response
+
+    from simhash_pipeline.judge import Verdict
+    from simhash_pipeline.options import Options
+
+# Marks a request that a barren page led to.
+FOUND_ON_BARREN = "simhash_found_on_barren"
+
+logger = logging.getLogger(__name__)
+
+
+class FollowMiddleware:
+    """Follows SIMHASH_FOLLOW_TWINS and SIMHASH_TRAP_BUDGET; NotConfigured where neither is set."""
+
+    def __init__(self, crawler: Crawler, options: Options) -> None:
+        self._crawler = crawler
+        self._follow_twins = options.follow_twins
+        self._trap_budget = options.trap_budget
+        # By host: barren pages in succession that barren pages led to.
+        self._barren: Counter[str] = Counter()
+        self._warned: set[str] = set()
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> FollowMiddleware:
+        options = options_of(crawler)
+        asked_for = not options.follow_twins or options.trap_budget is not None
+        if not options.enabled or options.dry_run or not asked_for:
+            raise NotConfigured
+        return cls(crawler, options)
+
+    async def process_spider_output(
+        self, response: Response, result: AsyncIterator[Any]
+    ) -> AsyncIterator[Any]:
+        requests, failure = [], None
+        try:
+            async for each in result:
+                if isinstance(each, Request):
+                    requests.append(each)
+                else:
+                    yield each
+        except Exception as error:  # what the callback yielded before counts
+            failure = error
+        for request in await self._followed(response, requests):
+            yield request
+        if failure is not None:
+            raise failure
+
+    async def _followed(self, response: Response, requests: list[Request]) -> list[Request]:
+        responses = self._crawler.get_spider_middleware(ResponseMiddleware)
+        if responses is None:
+            return requests
+        origin = responses.origin(response)
+        await maybe_deferred_to_future(origin.all_gone())
+        if not origin.verdicts:
+            return requests
+        barren = not any(verdict.news or _unchanged(verdict) for verdict in origin.verdicts)
+        self._count_on_the_way(response, barren=barren)
+        twin = all(verdict.dropped and not _unchanged(verdict) for verdict in origin.verdicts)
+        if (twin and not self._follow_twins) or (barren and self._is_trap(response)):
+            self._count_not_followed(len(requests))
+            return []
+        for request in requests if barren else ():
+            request.meta[FOUND_ON_BARREN] = True
+        return requests
+
+    def _count_on_the_way(self, response: Response, *, barren: bool) -> None:
+        if response.meta.get(FOUND_ON_BARREN):
+            host = _host(response)
+            self._barren[host] = self._barren[host] + 1 if barren else 0
+
+    def _is_trap(self, response: Response) -> bool:
+        host, budget = _host(response), self._trap_budget
+        if budget is None or self._barren[host] < budget:
+            return False
+        if host not in self._warned:
+            self._warned.add(host)
+            logger.warning(
+                "%s looks like a trap: %d pages in succession, each found on a page without "
+                "anything new, brought nothing new either, the last of them %s. Links on such "
+                "pages of it are no longer followed (SIMHASH_TRAP_BUDGET).",
+                host,
+                budget,
+                response.url,
+                extra={"spider": self._crawler.spider},
+            )
+        return True
+
+    def _count_not_followed(self, requests: int) -> None:
+        if self._crawler.stats is not None:
+            self._crawler.stats.inc_value("simhash/not_followed", requests)
+
+
+def _unchanged(verdict: Verdict) -> bool:
+    return verdict.reason == "unchanged"
+
+
+def _host(response: Response) -> str:
+    return urlparse_cached(response).netloc

@@ -1,0 +1,100 @@
+"""Pages in, judgements out, one after another in the order they came; off the event loop."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+
+from simhash_pipeline.crawl.source import Source
+from simhash_pipeline.index.store import open_store
+from simhash_pipeline.judge import Judge, Verdict
+from simhash_pipeline.options import Options
+from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
+
+# Up to here the event loop is held for less than it costs to change threads for a page: on pages of
+# documentation 3 ms at the median, 20 at most (`make bench-crawl`).
+SMALL_PAGE_BYTES = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A page's fingerprints, the verdict on it, and the seconds that either took."""
+
+    page: PageFingerprint
+    verdict: Verdict
+    fingerprinting_secs: float
+    store_secs: float
+
+
+class Judging:
+    """Fingerprints and judges pages; a thread of its own does what takes long or may wait.
+
+    OptionsError, StoreError and StoreMismatch when it can't be begun.
+    """
+
+    def __init__(self, options: Options, store_url: str) -> None:
+        self._fingerprinter = Fingerprinter(options)
+        self._confirmed: deque[Verdict] = deque()
+        self._store = open_store(store_url, options.index, tentative=True)
+        try:
+            self._judge = Judge(self._store, options)
+            if options.reset:
+                self._store.clear(options.namespace)
+            if options.expire_after_secs is not None:
+                self._store.expire(time.time() - options.expire_after_secs)
+        except BaseException:
+            self._store.close()
+            raise
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="simhash")
+        # Loads the dictionaries of words and charsets now, not while the first page waits.
+        self._fingerprinter.fingerprint("<p>中文</p>".encode("gb18030"))
+
+    def judge(self, source: Source) -> Future[Judged]:
+        """The judgement, in the order of these calls; PageError, here or there, for no page."""
+        if len(source.html) > SMALL_PAGE_BYTES:
+            return self._thread.submit(self._fingerprinted_and_judged, source)
+        started = time.perf_counter()
+        page = self._fingerprinter.fingerprint(*source)
+        spent = time.perf_counter() - started
+        return self._thread.submit(self._judged, source.url, page, spent)
+
+    def judge_again(self, url: str, judged: Judged) -> Future[Judged]:
+        """The same page by what is stored now."""
+        return self._thread.submit(self._judged, url, judged.page, 0.0)
+
+    def confirm(self, verdict: Verdict) -> None:
+        """The page's item is safe; written with the next page that is judged."""
+        self._confirmed.append(verdict)
+
+    def forget(self, verdict: Verdict) -> Future[None]:
+        """Take back what `verdict` stored, before any page that comes after this call."""
+        return self._thread.submit(self._judge.forget, verdict)
+
+    def end(self) -> Future[int]:
+        """Close the store, when all is judged; how many pages it holds."""
+        return self._thread.submit(self._end)
+
+    def _fingerprinted_and_judged(self, source: Source) -> Judged:
+        started = time.perf_counter()
+        page = self._fingerprinter.fingerprint(*source)
+        return self._judged(source.url, page, time.perf_counter() - started)
+
+    def _judged(self, url: str, page: PageFingerprint, fingerprinting_secs: float) -> Judged:
+        started = time.perf_counter()
+        self._write_confirmed()
+        verdict = self._judge.judge(url, page)
+        return Judged(page, verdict, fingerprinting_secs, time.perf_counter() - started)
+
+    def _write_confirmed(self) -> None:
+        while self._confirmed:
+            self._judge.confirm(self._confirmed.popleft())
+
+    def _end(self) -> int:
+        try:
+            self._write_confirmed()
+            return len(self._store)
+        finally:
+            self._store.close()
+            self._thread.shutdown(wait=False)

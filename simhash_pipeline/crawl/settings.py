@@ -1,0 +1,51 @@
+"""A crawl's options and files: from its settings, and from its spider's attributes before them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from scrapy.exceptions import NotConfigured
+from scrapy.utils.project import data_path
+
+from simhash_pipeline.options import PREFIX, Options
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+
+def options_of(crawler: Crawler) -> Options:
+    """The SIMHASH_ settings; an attribute `simhash_dry_run` of the spider goes before its setting.
+
+    So `scrapy crawl -a simhash_dry_run=1` does. OptionsError names every fault.
+    """
+    given = {name: value for name, value in crawler.settings.items() if name.startswith(PREFIX)}
+    attribute = PREFIX.lower()
+    for name in dir(crawler.spider):
+        if name.startswith(attribute) and not callable(value := getattr(crawler.spider, name)):
+            given[name.upper()] = value
+    return Options.from_settings(given)
+
+
+def store_url(options: Options, spider_name: str) -> str:
+    if options.store != "auto":
+        return options.store
+    return f"sqlite:///{_data_file(spider_name, '.sqlite').as_posix()}"
+
+
+def drop_log_path(options: Options, spider_name: str) -> Path | None:
+    """None where there is to be no drop log."""
+    if options.drop_log == "auto":
+        return _data_file(spider_name, ".drops.jsonl")
+    return None if options.drop_log is None else Path(options.drop_log)
+
+
+def _data_file(spider_name: str, suffix: str) -> Path:
+    """A spider's file in Scrapy's data directory (.scrapy/simhash/ in a project)."""
+    name = f"simhash/{quote(spider_name, safe='')}{suffix}"
+    try:
+        path = Path(data_path(name))
+    except NotConfigured:  # a project by SCRAPY_SETTINGS_MODULE alone, without a scrapy.cfg
+        path = Path(".scrapy", name)
+    return path.resolve()

@@ -1,0 +1,131 @@
+"""What a crawl tells of its judging: stats under `simhash/`, log lines, a summary at the end."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from scrapy.crawler import Crawler
+
+    from simhash_pipeline.crawl.judging import Judged
+    from simhash_pipeline.judge import Verdict
+    from simhash_pipeline.options import Options
+
+# A kept page is counted under these reasons besides.
+_TELLING = ("changed", "unchanged", "verified different")
+
+logger = logging.getLogger(__name__)
+
+
+class Tally:
+    """Counts verdicts and faults; the first fault of a kind is told, the rest are counted."""
+
+    def __init__(self, crawler: Crawler, options: Options) -> None:
+        self._crawler = crawler
+        self._dropping = "would_drop" if options.dry_run else "dropped"
+        self._log_level = getattr(logging, options.log_level)
+        self._counts: Counter[str] = Counter()
+        self._said: set[str] = set()
+
+    def begun(self, store: str, drop_log: Path | None) -> None:
+        """Zeros stand there from the start, for monitors that ask for them."""
+        for name in ("kept", self._dropping, "errors"):
+            self._count(name, 0)
+        self._note("store", store)
+        if drop_log is not None:
+            self._note("drop_log", str(drop_log))
+
+    def judged(self, judged: Judged) -> None:
+        verdict, reason = judged.verdict, judged.verdict.reason.replace(" ", "_")
+        if verdict.dropped:
+            self._count(self._dropping)
+            self._count(f"{self._dropping}/{reason}")
+            logger.log(self._log_level, drop_line(verdict), extra=self._extra)
+        else:
+            self._count("kept")
+        if verdict.reason in _TELLING:
+            self._count(reason)
+        if judged.page.content is None:
+            self._count("thin")
+        self._count("seconds/fingerprinting", judged.fingerprinting_secs)
+        self._count("seconds/store", judged.store_secs)
+
+    def fault(self, kind: str, message: str, url: object = None) -> None:
+        """A page that can't be judged, or a field not written; the item is kept."""
+        self._count("errors")
+        self._count(f"errors/{kind}")
+        if kind not in self._said:
+            self._said.add(kind)
+            logger.warning(
+                "Kept without judging, as %s: %s (more are only counted: simhash/errors/%s)",
+                message,
+                url or "no URL",
+                kind,
+                extra=self._extra,
+            )
+
+    def unexpected(self) -> None:
+        """A fault of ours; within an `except`, for its traceback."""
+        self._count("errors")
+        self._count("errors/unexpected")
+        logger.exception("A page can't be judged; its item is kept", extra=self._extra)
+
+    def stopped(self, error: Exception) -> None:
+        self._count("errors")
+        self._count("errors/store")
+        if "store" not in self._said:
+            self._said.add("store")
+            logger.critical("Crawl stopped: %s", error, extra=self._extra)
+
+    def ended(self, stored_pages: int) -> None:
+        """The summary."""
+        self._note("store_pages", stored_pages)
+        counts = self._counts
+        reasons = {
+            name.partition("/")[2].replace("_", " "): count
+            for name, count in counts.items()
+            if name.startswith(f"{self._dropping}/")
+        }
+        told = ", ".join(f"{reason} {count:,}" for reason, count in reasons.items())
+        logger.info(
+            "Near-duplicates: kept %s, %s %s%s, errors %s; %s pages are stored",
+            f"{counts['kept']:,}",
+            self._dropping.replace("_", " "),
+            f"{counts[self._dropping]:,}",
+            f" ({told})" if told else "",
+            f"{counts['errors']:,}",
+            f"{stored_pages:,}",
+            extra=self._extra,
+        )
+
+    def _count(self, name: str, count: float = 1) -> None:
+        if isinstance(count, int):
+            self._counts[name] += count
+        if self._crawler.stats is not None:
+            self._crawler.stats.inc_value(
+                f"simhash/{name}",
+                count,  # type: ignore[arg-type]  # seconds add up as well as numbers do
+            )
+
+    def _note(self, name: str, value: object) -> None:
+        if self._crawler.stats is not None:
+            self._crawler.stats.set_value(f"simhash/{name}", value)
+
+    @property
+    def _extra(self) -> dict[str, object]:
+        return {"spider": self._crawler.spider}
+
+
+def drop_line(verdict: Verdict) -> str:
+    """One line for people: both URLs and what is near, in bits."""
+    near = {
+        "content": verdict.content_distance,
+        "structure": verdict.structure_distance,
+    }
+    told = ", ".join(f"{name} {bits}" for name, bits in near.items() if bits is not None)
+    detail = verdict.reason if verdict.reason in ("thin", "unchanged") else told
+    return f"Dropped near-duplicate {verdict.url} of {verdict.twin_url} ({detail})"
