@@ -16,7 +16,7 @@ from pathlib import Path
 import attrs, pydantic, scrapy
 from itemadapter import ItemAdapter
 from scrapy import signals
-from scrapy.crawler import CrawlerProcess
+from scrapy.crawler import AsyncCrawlerProcess, CrawlerProcess
 from scrapy.exceptions import DropItem
 from simhash_pipeline import NearDuplicate
 
@@ -51,6 +51,7 @@ class ItemSpider(scrapy.Spider):
         yield from items()
 
 told = {"scraped": [], "dropped": [], "errors": [], "verdicts": []}
+###
 
 def scraped(item):
     told["scraped"].append(ItemAdapter(item).get("url"))
@@ -69,7 +70,8 @@ settings = {
     "LOG_LEVEL": "INFO",
     **json.loads(sys.argv[1]),
 }
-process = CrawlerProcess(settings)
+reactorless = settings.get("TWISTED_REACTOR_ENABLED") is False
+process = (AsyncCrawlerProcess if reactorless else CrawlerProcess)(settings)
 crawler = process.create_crawler(ItemSpider)
 crawler.signals.connect(scraped, signals.item_scraped)
 crawler.signals.connect(dropped, signals.item_dropped)
@@ -94,13 +96,21 @@ class Crawl:
     stats: dict[str, Any]
     bootstrap_failed: bool
     log: str
+    told: dict[str, Any]  # whatever else the test's source put there
 
 
-def crawl(directory: Path, items: str, prelude: str = "", **settings: Any) -> Crawl:
-    """Crawl in `directory` with a spider that yields `items`, the source of a list of items."""
+def crawl(
+    directory: Path, items: str, prelude: str = "", spider: str = "", **settings: Any
+) -> Crawl:
+    """Crawl in `directory` with a spider that yields `items`, the source of a list of items.
+
+    `prelude` comes before the spider's class and may replace the later pipeline `Unlucky`; `spider`
+    comes behind it.
+    """
     source = f"{prelude}\ndef items():\n    yield from [{items}]\n"
+    script = SCRIPT.replace("@@@", source).replace("###", spider)
     result = subprocess.run(
-        [sys.executable, "-W", "error", "-c", SCRIPT.replace("@@@", source), json.dumps(settings)],
+        [sys.executable, "-W", "error", "-c", script, json.dumps(settings)],
         cwd=directory,
         capture_output=True,
         text=True,
@@ -108,4 +118,6 @@ def crawl(directory: Path, items: str, prelude: str = "", **settings: Any) -> Cr
         check=False,
     )
     assert result.returncode == 0, result.stderr
-    return Crawl(**json.loads(result.stdout.splitlines()[-1]), log=result.stderr)
+    told = json.loads(result.stdout.splitlines()[-1])
+    known = {name: told.pop(name) for name in list(told) if name in Crawl.__annotations__}
+    return Crawl(**known, log=result.stderr, told=told)

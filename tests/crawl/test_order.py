@@ -1,0 +1,74 @@
+"""Pages are judged in the order they are yielded, whatever takes long, under every event loop."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.crawl.crawling import crawl
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+EPOLL = "twisted.internet.epollreactor.EPollReactor"
+LOOPS = {
+    "asyncio": {},
+    "epoll": {"TWISTED_REACTOR": EPOLL},
+    "select": {"TWISTED_REACTOR": "twisted.internet.selectreactor.SelectReactor"},
+    "no reactor": {"TWISTED_REACTOR_ENABLED": False},
+}
+TOGETHER = "ItemSpider.custom_settings = {'CONCURRENT_ITEMS': 100}"
+# Takes a second or two in the thread, while those after it are ready at once.
+LARGE = "' '.join(f'word{i}' for i in range(200)) + '<b></b>' * 300_000"
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_of_two_twins_in_flight_the_first_yielded_is_kept(tmp_path: Path, loop: str) -> None:
+    items = f"page(1, {LARGE}), *[page(n) for n in range(2, 12)], page(12, OTHER)"
+    result = crawl(tmp_path, items, spider=TOGETHER, **LOOPS[loop])
+    assert sorted(result.scraped) == ["http://a.example/1", "http://a.example/12"]
+    assert len(result.dropped) == 10
+    assert {verdict["twin_url"] for verdict in result.verdicts} == {"http://a.example/1"}
+    assert result.errors == []
+
+
+SLOW = """
+class Unlucky:
+    "A later pipeline that takes its time and loses the first item."
+    async def process_item(self, item):
+        import asyncio
+        await asyncio.sleep(0.3)
+        if item["url"].endswith("/1"):
+            raise DropItem("not wanted")
+        return item
+"""
+
+
+def test_a_twin_waits_for_what_becomes_of_the_item_it_is_near(tmp_path: Path) -> None:
+    items = "page(1), page(2), page(3), page(4, OTHER)"
+    result = crawl(tmp_path, items, SLOW, spider=TOGETHER)
+    assert sorted(result.scraped) == ["http://a.example/2", "http://a.example/4"]
+    assert [verdict["url"] for verdict in result.verdicts] == ["http://a.example/3"]
+    assert result.verdicts[0]["twin_url"] == "http://a.example/2"
+
+
+def test_the_event_loop_goes_on_while_a_large_page_is_read(tmp_path: Path) -> None:
+    prelude = """
+beats = []
+class Unlucky:
+    def open_spider(self):
+        from scrapy.utils.asyncio import create_looping_call
+        import time
+        self.loop = create_looping_call(lambda: beats.append(time.monotonic()))
+        self.loop.start(0.005)
+    def close_spider(self):
+        self.loop.stop()
+        told["beats"] = len(beats)
+    def process_item(self, item):
+        return item
+"""
+    result = crawl(tmp_path, f"page(1, {LARGE})", prelude, spider="told['beats'] = 0")
+    seconds = result.stats["simhash/seconds/fingerprinting"]
+    assert seconds > 0.1
+    assert result.told["beats"] > seconds / 0.05
