@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 EPOLL = "twisted.internet.epollreactor.EPollReactor"
-LOOPS = {
+LOOPS: dict[str, dict[str, Any]] = {
     "asyncio": {},
     "epoll": {"TWISTED_REACTOR": EPOLL},
     "select": {"TWISTED_REACTOR": "twisted.internet.selectreactor.SelectReactor"},

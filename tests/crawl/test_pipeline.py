@@ -134,14 +134,13 @@ def test_thin_pages_are_counted(tmp_path: Path) -> None:
 
 def test_text_and_fingerprint_are_written_to_the_fields_named(tmp_path: Path) -> None:
     prelude = "logging.getLogger('scrapy.core.scraper').setLevel('DEBUG')"
-    settings = {"FEEDS": {"out.json": {"format": "json"}}}
     crawl(
         tmp_path,
         "page(1)",
         prelude,
         SIMHASH_TEXT_FIELD="text",
         SIMHASH_FINGERPRINT_FIELD="simhash",
-        **settings,
+        FEEDS={"out.json": {"format": "json"}},
     )
     (item,) = json.loads((tmp_path / "out.json").read_text())
     assert item["text"].startswith("word0 word1")

@@ -1,0 +1,230 @@
+"""The add-on: one line of settings, pages out of responses, and fewer links followed."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.crawl.trap_site import STORIES, trap_site
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# A spider that keeps no page in its items, and one item a page unless a test says otherwise.
+SCRIPT = """
+import json, sys
+import scrapy
+from scrapy import signals
+from scrapy.crawler import CrawlerProcess
+from simhash_pipeline import page_judged
+
+class Story(scrapy.Item):
+    title = scrapy.Field()
+
+class Everything(scrapy.Spider):
+    name = "everything"
+    def parse(self, response):
+        yield Story(title=response.css("title::text").get())
+        for link in response.css("a::attr(href)").getall():
+            yield response.follow(link)
+
+@@@
+
+settings, arguments = json.loads(sys.argv[1]), json.loads(sys.argv[2])
+titles, reasons = [], []
+process = CrawlerProcess({
+    "ADDONS": {"simhash_pipeline.Addon": 500},
+    "DEPTH_PRIORITY": 1,
+    "SCHEDULER_MEMORY_QUEUE": "scrapy.squeues.FifoMemoryQueue",
+    "TELNETCONSOLE_ENABLED": False,
+    **settings,
+})
+crawler = process.create_crawler(Everything)
+def scraped(item):
+    titles.append(item["title"])
+def judged(verdict):
+    reasons.append(verdict.reason)
+crawler.signals.connect(scraped, signals.item_scraped)
+crawler.signals.connect(judged, page_judged)
+process.crawl(crawler, **arguments)
+process.start()
+stats = {name: n for name, n in crawler.stats.get_stats().items() if not hasattr(n, "year")}
+print(json.dumps({"titles": titles, "reasons": reasons, "stats": stats}))
+"""
+
+
+@dataclass(frozen=True)
+class Crawl:
+    titles: list[str]  # of the items that came out
+    reasons: list[str]  # of all verdicts
+    stats: dict[str, Any]
+    log: str
+
+    @property
+    def requests(self) -> int:
+        return int(self.stats["downloader/request_count"])
+
+
+def crawl(
+    directory: Path, url: str, settings: dict[str, Any], spider: str = "", **arguments: Any
+) -> Crawl:
+    command = [sys.executable, "-W", "error", "-c", SCRIPT.replace("@@@", spider)]
+    result = subprocess.run(
+        [*command, json.dumps(settings), json.dumps({"start_urls": [url], **arguments})],
+        cwd=directory,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    return Crawl(**json.loads(result.stdout.splitlines()[-1]), log=result.stderr)
+
+
+FROM_RESPONSE = {"SIMHASH_HTML_FIELD": None}
+# What ends a crawl into a trap.
+UNTIL = {"CLOSESPIDER_PAGECOUNT": 250}
+ALL_STORIES = {"Front page", *(f"Story {number}" for number in range(1, STORIES + 1))}
+
+
+def test_items_without_a_page_pass_through_and_nothing_is_judged(tmp_path: Path) -> None:
+    with trap_site("calendar") as url:
+        result = crawl(tmp_path, url, {"CLOSESPIDER_PAGECOUNT": 5})
+    assert len(result.titles) >= 5
+    assert result.reasons == []
+    assert result.stats["simhash/errors/no_html"] == len(result.titles)
+
+
+def test_a_page_is_taken_from_the_response_and_no_field_is_written(tmp_path: Path) -> None:
+    with trap_site("session") as url:
+        result = crawl(tmp_path, url, FROM_RESPONSE | UNTIL)
+    stories = [title for title in result.titles if not title.startswith("Month")]
+    assert sorted(stories) == sorted(ALL_STORIES)
+    assert result.stats["item_dropped_reasons_count/NearDuplicate"] > 5
+    assert "simhash/errors/field" not in result.stats
+
+
+def test_items_of_one_response_share_its_verdict(tmp_path: Path) -> None:
+    two_items = """
+class Everything(Everything):
+    def parse(self, response):
+        yield Story(title="first")
+        yield Story(title="second")
+        if "sid=9" not in response.url:
+            yield response.follow("/?sid=9")
+"""
+    with trap_site("session") as url:
+        result = crawl(tmp_path, url, FROM_RESPONSE, two_items)
+    assert result.titles == ["first", "second"]
+    assert result.reasons == ["new", "new", "content", "content"]
+
+
+def test_a_request_or_an_item_may_opt_out(tmp_path: Path) -> None:
+    opting_out = """
+class Story(scrapy.Item):
+    title = scrapy.Field()
+    simhash = scrapy.Field()
+class Everything(Everything):
+    def parse(self, response, twin=0):
+        yield Story(title=f"copy {twin}", simhash=twin != 2)
+        if twin < 3:
+            meta = {"simhash": twin != 0}
+            yield response.follow(f"/?copy={twin + 1}", cb_kwargs={"twin": twin + 1}, meta=meta)
+"""
+    with trap_site("session") as url:
+        result = crawl(tmp_path, url, FROM_RESPONSE, opting_out)
+    assert result.titles == ["copy 0", "copy 1", "copy 2"]
+    assert result.reasons == ["new", "content"]
+
+
+def test_the_spiders_attributes_and_arguments_go_before_settings(tmp_path: Path) -> None:
+    attribute = "Everything.simhash_html_field = 'none'"
+    with trap_site("session") as url:
+        settings = {"SIMHASH_HTML_FIELD": "html", "SIMHASH_DRY_RUN": "False"} | UNTIL
+        result = crawl(tmp_path, url, settings, attribute, simhash_dry_run="1")
+        assert result.stats["simhash/would_drop"] > 5
+        assert len(result.titles) == len(result.reasons)
+        again = crawl(tmp_path, url, settings, attribute, simhash_reset="True")
+    assert "Front page" in again.titles
+    assert again.reasons.count("unchanged") == 0
+
+
+def test_custom_settings_and_the_command_lines_strings_are_read(tmp_path: Path) -> None:
+    custom = (
+        "Everything.custom_settings = {'SIMHASH_HTML_FIELD': None, 'SIMHASH_LOG_LEVEL': 'ERROR'}"
+    )
+    settings = {"SIMHASH_CONTENT_DISTANCE": "6", "SIMHASH_DROP_LOG": "none"}
+    with trap_site("session") as url:
+        result = crawl(tmp_path, url, settings | UNTIL, custom)
+    assert "ERROR: Dropped near-duplicate" in result.log
+    assert not list(tmp_path.glob(".scrapy/simhash/*.jsonl"))
+
+
+def test_a_misspelt_argument_stops_the_crawl(tmp_path: Path) -> None:
+    with trap_site("session") as url:
+        result = crawl(tmp_path, url, {}, simhash_dryrun="1")
+    assert "SIMHASH_DRYRUN is not a setting; did you mean SIMHASH_DRY_RUN?" in result.log
+    assert result.titles == []
+
+
+def test_a_pipeline_of_the_project_stays_where_its_settings_put_it(tmp_path: Path) -> None:
+    settings = {"ITEM_PIPELINES": {"simhash_pipeline.SimhashPipeline": 800}}
+    with trap_site("session") as url:
+        result = crawl(tmp_path, url, FROM_RESPONSE | settings | UNTIL)
+    assert result.stats["simhash/kept"] >= len(ALL_STORIES)
+    assert result.log.count("SimhashPipeline") == 1
+
+
+# --- fewer links -------------------------------------------------------------------------------
+
+
+def test_links_of_near_duplicates_are_not_followed_and_nothing_new_is_lost(
+    tmp_path: Path,
+) -> None:
+    with trap_site("session") as url:
+        settings = FROM_RESPONSE | {"SIMHASH_FOLLOW_TWINS": False, "DEPTH_LIMIT": 14}
+        result = crawl(tmp_path, url, settings)
+        endless = crawl(tmp_path, url, FROM_RESPONSE | UNTIL, simhash_reset="1")
+    assert set(result.titles) >= ALL_STORIES
+    assert result.stats["simhash/not_followed"] > 0
+    assert result.requests < endless.requests / 3
+
+
+@pytest.mark.parametrize("trap", ["calendar", "session"])
+def test_a_trap_is_left_when_its_budget_is_spent(tmp_path: Path, trap: str) -> None:
+    with trap_site(trap) as url:
+        result = crawl(tmp_path, url, FROM_RESPONSE | {"SIMHASH_TRAP_BUDGET": 8})
+    assert result.stats["finish_reason"] == "finished"
+    assert set(result.titles) >= ALL_STORIES
+    assert result.log.count("looks like a trap") == 1
+    assert result.requests < 60
+
+
+def test_a_crawl_ends_when_only_seen_content_remains(tmp_path: Path) -> None:
+    with trap_site("session") as url:
+        settings = (
+            FROM_RESPONSE | {"SIMHASH_CLOSE_AFTER_SEEN": 100} | {"CLOSESPIDER_PAGECOUNT": 900}
+        )
+        result = crawl(tmp_path, url, settings)
+    assert result.stats["finish_reason"] == "simhash_nothing_new"
+    assert set(result.titles) >= ALL_STORIES
+
+
+def test_what_a_callback_yielded_before_it_failed_is_followed(tmp_path: Path) -> None:
+    failing = """
+class Everything(Everything):
+    def parse(self, response):
+        yield from super().parse(response)
+        if response.url.endswith("/"):
+            raise RuntimeError("the callback fails")
+"""
+    with trap_site("calendar") as url:
+        settings = FROM_RESPONSE | {"SIMHASH_TRAP_BUDGET": 3}
+        result = crawl(tmp_path, url, settings, failing)
+    assert set(result.titles) >= ALL_STORIES
+    assert result.stats["spider_exceptions/RuntimeError"] >= 1
