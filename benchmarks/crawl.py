@@ -1,10 +1,12 @@
 """What the pipeline costs a crawl: pages per second with it and without, and its longest stall.
 
-    python -m benchmarks.crawl [FOLDER] [--pages 1000] [--rounds 3]
+    python -m benchmarks.crawl [FOLDER | --large] [--pages 1000] [--rounds 3]
 
 Serves FOLDER (the demo site by default) on loopback and crawls it with the demo project's spider,
 politeness off, in alternating rounds with and without the pipeline, each in a process of its own
 with an empty store. A stall is how much later than asked for the event loop wakes a task.
+With --large it crawls made pages of 2 MB, by a spider that looks for no links: those of the demo
+project would hold the event loop themselves.
 """
 
 from __future__ import annotations
@@ -26,16 +28,21 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from scrapy import signals
+from scrapy import Spider, signals
 from scrapy.crawler import Crawler, CrawlerProcess
+from scrapy.http import Response
 from scrapy.settings import Settings
 
+from benchmarks.pages import made_page
 from crawler import settings as demo_settings
 from crawler.demo_site import DemoSite
-from crawler.spiders.site import SiteSpider
+from crawler.demo_site.pages import read_newsroom
+from crawler.spiders.site import Page, SiteSpider
 
 ROOT = Path(__file__).parent.parent
 BEAT_SECS = 0.002
+LARGE_BYTES = 2_000_000
+LARGE_PAGES = 20
 
 
 class Heartbeat:
@@ -63,7 +70,20 @@ class Heartbeat:
             self.late_ms.append(1e3 * (time.perf_counter() - asked - BEAT_SECS))
 
 
-def crawl(url: str, pages: int, addons: dict[str, int]) -> None:
+class LargePages(Spider):
+    """Takes the large pages as they are."""
+
+    name = "large"
+
+    def __init__(self, url: str, max_pages: int) -> None:
+        super().__init__()
+        self.start_urls = [f"{url}{number}.html" for number in range(max_pages)]
+
+    def parse(self, response: Response) -> Iterator[Page]:
+        yield Page(url=response.url, title="", html=response.body, charset="utf-8")
+
+
+def crawl(spider: type[Spider], url: str, pages: int, addons: dict[str, int]) -> None:
     """One crawl in this process; its measurements on standard output as JSON."""
     settings = Settings()
     settings.setmodule(demo_settings)
@@ -77,7 +97,7 @@ def crawl(url: str, pages: int, addons: dict[str, int]) -> None:
         }
     )
     process = CrawlerProcess(settings)
-    crawler: Crawler = process.create_crawler(SiteSpider)
+    crawler: Crawler = process.create_crawler(spider)
     started, cpu_started = time.perf_counter(), time.process_time()
     process.crawl(crawler, url=url, max_pages=pages)
     process.start()
@@ -94,11 +114,12 @@ def crawl(url: str, pages: int, addons: dict[str, int]) -> None:
     print(json.dumps(told))
 
 
-def round_of(url: str, pages: int, mode: str) -> dict[str, Any]:
+def round_of(url: str, pages: int, mode: str, *, large: bool) -> dict[str, Any]:
+    command = ["-m", "benchmarks.crawl", "--one", mode, url, "--pages", str(pages)]
     with tempfile.TemporaryDirectory() as directory:
         Path(directory, "scrapy.cfg").touch()
         result = subprocess.run(
-            [sys.executable, "-m", "benchmarks.crawl", "--one", mode, url, "--pages", str(pages)],
+            [sys.executable, *command, *(["--large"] if large else [])],
             cwd=directory,
             env={**os.environ, "PYTHONPATH": str(ROOT)},
             capture_output=True,
@@ -107,6 +128,14 @@ def round_of(url: str, pages: int, mode: str) -> dict[str, Any]:
         )
     measured: dict[str, Any] = json.loads(result.stdout.splitlines()[-1])
     return measured
+
+
+def write_large_pages(folder: Path, pages: int) -> None:
+    """English and Chinese by turns, two texts in all."""
+    newsroom = read_newsroom()
+    bodies = [made_page(newsroom, lang, LARGE_BYTES, paragraphs=3_000) for lang in ("en", "zh")]
+    for number in range(pages):
+        Path(folder, f"{number}.html").write_bytes(bodies[number % 2])
 
 
 @contextlib.contextmanager
@@ -160,19 +189,27 @@ def cpu_a_page(one: dict[str, Any]) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("folder", nargs="?", help="a folder of HTML pages; the demo site if none")
-    parser.add_argument("--pages", type=int, default=1000)
+    parser.add_argument("--large", action="store_true", help="made pages of 2 MB instead")
+    parser.add_argument("--pages", type=int)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--one", choices=["with", "without"], help=argparse.SUPPRESS)
     arguments = parser.parse_args()
+    pages = arguments.pages or (LARGE_PAGES if arguments.large else 1000)
     if arguments.one:
         addons = {"simhash_pipeline.Addon": 500} if arguments.one == "with" else {}
-        crawl(arguments.folder, arguments.pages, addons)
+        spider = LargePages if arguments.large else SiteSpider
+        crawl(spider, arguments.folder, pages, addons)
         return
     rounds: dict[str, list[dict[str, Any]]] = {"with": [], "without": []}
-    with served(Path(arguments.folder) if arguments.folder else None) as url:
-        for _ in range(arguments.rounds):
-            for mode, measured in rounds.items():
-                measured.append(round_of(url, arguments.pages, mode))
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(arguments.folder) if arguments.folder else None
+        if arguments.large:
+            folder = Path(made)
+            write_large_pages(folder, pages)
+        with served(folder) as url:
+            for _ in range(arguments.rounds):
+                for mode, measured in rounds.items():
+                    measured.append(round_of(url, pages, mode, large=arguments.large))
     report(rounds)
 
 

@@ -123,6 +123,7 @@ class SimhashPipeline:
         return item
 
     async def close_spider(self) -> None:
+        self._tally.ending()
         # All fates were told but those of items that other objects took the place of.
         for kept in self._in_hand.take_all():
             self._confirm(kept)

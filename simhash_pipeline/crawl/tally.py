@@ -6,10 +6,14 @@ import logging
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from scrapy.utils.asyncio import create_looping_call
+
 if TYPE_CHECKING:
     from pathlib import Path
 
     from scrapy.crawler import Crawler
+    from scrapy.utils.asyncio import AsyncioLoopingCall
+    from twisted.internet.task import LoopingCall
 
     from simhash_pipeline.crawl.judging import Judged
     from simhash_pipeline.judge import Verdict
@@ -30,6 +34,7 @@ class Tally:
         self._log_level = getattr(logging, options.log_level)
         self._counts: Counter[str] = Counter()
         self._said: set[str] = set()
+        self._periodic: AsyncioLoopingCall | LoopingCall | None = None
 
     def begun(self, store: str, drop_log: Path | None) -> None:
         """Zeros stand there from the start, for monitors that ask for them."""
@@ -38,6 +43,10 @@ class Tally:
         self._note("store", store)
         if drop_log is not None:
             self._note("drop_log", str(drop_log))
+        interval = self._crawler.settings.getfloat("LOGSTATS_INTERVAL")
+        if interval:  # as often as Scrapy tells how many pages it has crawled
+            self._periodic = create_looping_call(self._tell_so_far)
+            self._periodic.start(interval, now=False)
 
     def judged(self, judged: Judged) -> None:
         verdict, reason = judged.verdict, judged.verdict.reason.replace(" ", "_")
@@ -81,26 +90,30 @@ class Tally:
             self._said.add("store")
             logger.critical("Crawl stopped: %s", error, extra=self._extra)
 
+    def ending(self) -> None:
+        """No more lines in between."""
+        if self._periodic is not None and self._periodic.running:
+            self._periodic.stop()
+
     def ended(self, stored_pages: int) -> None:
         """The summary."""
         self._note("store_pages", stored_pages)
-        counts = self._counts
-        reasons = {
-            name.partition("/")[2].replace("_", " "): count
+        summary = f"{self._so_far()}; {stored_pages:,} pages are stored"
+        logger.info("Near-duplicates: %s", summary, extra=self._extra)
+
+    def _tell_so_far(self) -> None:
+        logger.info("Near-duplicates so far: %s", self._so_far(), extra=self._extra)
+
+    def _so_far(self) -> str:
+        counts, dropping = self._counts, self._dropping
+        reasons = ", ".join(
+            f"{name.partition('/')[2].replace('_', ' ')} {count:,}"
             for name, count in counts.items()
-            if name.startswith(f"{self._dropping}/")
-        }
-        told = ", ".join(f"{reason} {count:,}" for reason, count in reasons.items())
-        logger.info(
-            "Near-duplicates: kept %s, %s %s%s, errors %s; %s pages are stored",
-            f"{counts['kept']:,}",
-            self._dropping.replace("_", " "),
-            f"{counts[self._dropping]:,}",
-            f" ({told})" if told else "",
-            f"{counts['errors']:,}",
-            f"{stored_pages:,}",
-            extra=self._extra,
+            if name.startswith(f"{dropping}/")
         )
+        dropped = f"{dropping.replace('_', ' ')} {counts[dropping]:,}"
+        told = f"{dropped} ({reasons})" if reasons else dropped
+        return f"kept {counts['kept']:,}, {told}, errors {counts['errors']:,}"
 
     def _count(self, name: str, count: float = 1) -> None:
         if isinstance(count, int):

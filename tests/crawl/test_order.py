@@ -72,3 +72,12 @@ class Unlucky:
     seconds = result.stats["simhash/seconds/fingerprinting"]
     assert seconds > 0.1
     assert result.told["beats"] > seconds / 0.05
+
+
+def test_the_counts_are_told_as_often_as_scrapy_tells_its_own(tmp_path: Path) -> None:
+    prelude = SLOW.replace("0.3", "0.5").replace("/1", "/none")
+    result = crawl(tmp_path, "page(1), page(2), page(3, OTHER)", prelude, LOGSTATS_INTERVAL=0.2)
+    assert "Near-duplicates so far: kept 1, dropped 0, errors 0" in result.log
+    assert (
+        "Near-duplicates: kept 2, dropped 1 (content 1), errors 0; 2 pages are stored" in result.log
+    )
