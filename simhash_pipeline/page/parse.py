@@ -18,13 +18,23 @@ from simhash_pipeline.errors import PageError
 _MAX_UNDECODED = 0.01
 # Charsets named by servers that were never told; they decode anything, so they prove nothing.
 _DEFAULT_CHARSETS = frozenset({"cp1252", "iso8859-1", "ascii"})
-_MULTI_BYTE = frozenset(
-    {"gb18030", "big5", "big5hkscs", "shift_jis", "cp932", "euc_jp", "euc_kr", "cp949"}
-)
+# East Asian charsets decode one another's bytes, and these characters tell them apart at a tenth of
+# a detector's cost. Measured on 1,059 real pages, 26 published in these charsets and the others put
+# into them: most hold one in 40 non-ASCII bytes when read rightly, and one in 2,000 at most when
+# read wrongly; 17 with little text hold none, and are left to what is declared and the detector.
+_FREQUENT = {
+    "gb18030": "的一是不在",
+    "big5hkscs": "的一是不在",
+    "cp932": "のにはをた",
+    "euc_jp": "のにはをた",
+    "cp949": "이다는을의",
+}
+_FREQUENT_SHARE = 0.002  # such characters to a non-ASCII byte
 _SEVEN_BIT = "iso2022_jp"  # valid UTF-8 too, so a declaration is all there is to go by
 _DETECT_BYTES = 8_192  # as good as 65,536 on the labelled pages, in half the time
 _ASCII = bytes(range(128))
-# With fewer non-ASCII bytes to go by, a declaration that fits is a better witness than a detector.
+_NOT_ASCII = re.compile(rb"[\x80-\xff]")
+# With fewer non-ASCII bytes to go by, a declaration that fits is a better witness than the text.
 _SURE_BYTES = 20
 _MARKUP = re.compile(rb"(?is)<(script|style)\b.*?(?:</\1|\Z)|<[^>]*>")
 # The "binary data bytes" of the WHATWG MIME sniffing standard, and its resource header's length.
@@ -57,7 +67,8 @@ def decode(html: bytes, charset: str | None = None) -> str:
     """The page as text: BOM, valid UTF-8, HTTP charset, meta charset, then detection; never raises.
 
     What is declared yields to what the bytes say: text that is valid UTF-8 is UTF-8, a server's
-    default (windows-1252) proves nothing, and a detected CJK charset beats a declared one.
+    default (windows-1252) proves nothing, and an East Asian charset in which the page reads well
+    beats a declared one.
     """
     bom_charset, bom = read_bom(html)
     if bom_charset is not None and bom is not None:
@@ -65,8 +76,7 @@ def decode(html: bytes, charset: str | None = None) -> str:
     declared = _declared(html, charset)
     if declared == _SEVEN_BIT:
         return html.decode(declared, "replace")
-    for candidate in _candidates(html, declared):
-        text = _fitting(html, candidate)
+    for text in _readings(html, declared):
         if text is not None:
             return text
     return html.decode(declared or "utf-8", "replace")
@@ -130,25 +140,44 @@ def _codec(label: str | None) -> str | None:
     return codecs.lookup(name).name if name else None
 
 
-def _candidates(html: bytes, declared: str | None) -> Iterator[str]:
-    """Charsets to try, best first; detection costs as much as the parse, so only if UTF-8 fails."""
-    yield "utf-8"
-    plain = _MARKUP.sub(b" ", html)[:_DETECT_BYTES]
-    guess = chardet.detect(plain, encoding_era=chardet.EncodingEra.MODERN_WEB)
-    detected = _codec(guess["encoding"])
-    pair = [declared, detected]
-    sure = detected in _MULTI_BYTE and len(plain.translate(None, _ASCII)) >= _SURE_BYTES
-    if sure or declared in _DEFAULT_CHARSETS:
-        pair.reverse()
-    yield from (name for name in pair if name is not None)
+def _readings(html: bytes, declared: str | None) -> Iterator[str | None]:
+    """What the page may say, best first; None for a charset that it isn't in."""
+    yield _fitting(html, "utf-8")
+    for charset in sorted(_FREQUENT, key=lambda name: name != declared):
+        yield _fluent(html, charset)
+    if declared is not None and declared not in _DEFAULT_CHARSETS:
+        yield _fitting(html, declared)
+    if (detected := _detected(html)) is not None:
+        yield _fitting(html, detected)
 
 
 def _fitting(html: bytes, charset: str) -> str | None:
     text = html.decode(charset, "replace")
     undecoded = text.count("\ufffd")
-    if undecoded and undecoded > _MAX_UNDECODED * len(html.translate(None, _ASCII)):
+    if undecoded and undecoded > _MAX_UNDECODED * _not_ascii(html):
         return None
     return text
+
+
+def _fluent(html: bytes, charset: str) -> str | None:
+    """The text where the charset fits and its language is heard in more than a few words."""
+    text, number = _fitting(html, charset), _not_ascii(html)
+    if text is None or number < _SURE_BYTES:
+        return None
+    return text if sum(map(text.count, _FREQUENT[charset])) > _FREQUENT_SHARE * number else None
+
+
+def _not_ascii(html: bytes) -> int:
+    return len(html.translate(None, _ASCII))
+
+
+def _detected(html: bytes) -> str | None:
+    """The charset by a detector, which costs twice the parse."""
+    plain = _MARKUP.sub(b" ", html)
+    first = _NOT_ASCII.search(plain)
+    sample = plain[first.start() if first else 0 :][:_DETECT_BYTES]
+    guess = chardet.detect(sample, encoding_era=chardet.EncodingEra.MODERN_WEB)
+    return _codec(guess["encoding"])
 
 
 def _flattened(html: str) -> str:

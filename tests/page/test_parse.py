@@ -52,9 +52,28 @@ def test_utf8_is_read_as_utf8_whatever_is_declared(declared: str) -> None:
     assert decode(html.encode(), declared) == html
 
 
-def test_big5_declared_as_gb2312_is_read_as_big5() -> None:
-    html = f'<meta charset="gb2312">{TRADITIONAL}'
-    assert decode(html.encode("big5")) == html
+EAST_ASIAN = ["gb2312", "big5", "shift_jis", "euc-jp", "euc-kr"]
+
+
+@pytest.mark.parametrize("declared", EAST_ASIAN)
+@pytest.mark.parametrize(("html", "charset"), [page for page in PAGES if page[1] != "koi8-r"])
+def test_a_page_is_not_read_in_an_east_asian_charset_that_it_only_declares(
+    html: str, charset: str, declared: str
+) -> None:
+    page = f'<meta charset="{declared}">{html}'
+    assert decode(page.encode(charset)) == page
+
+
+@pytest.mark.parametrize(("html", "charset"), [page for page in PAGES if page[0] != RUSSIAN])
+def test_a_bad_byte_does_not_hide_the_charset(html: str, charset: str) -> None:
+    page = html.encode(charset)
+    assert decode(page + b"<p>\xa0</p>" + page).count(html) == 2
+
+
+@pytest.mark.parametrize(("html", "charset"), PAGES)
+def test_a_long_english_beginning_does_not_hide_the_charset(html: str, charset: str) -> None:
+    page = f"<p>{'harbour ' * 2_000}</p>{html}"
+    assert decode(page.encode(charset)) == page
 
 
 @pytest.mark.parametrize(("html", "charset"), PAGES)
