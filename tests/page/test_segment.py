@@ -1,5 +1,6 @@
 import random
 import sys
+import unicodedata
 
 import jieba  # type: ignore[import-untyped]  # it has no type hints
 import pytest
@@ -27,6 +28,7 @@ from simhash_pipeline.page.segment import words as tokens
         ("한국어 문장입니다", "한국어 문장입니다"),
         ("हिन्दी में। लिखा", "हिन्दी में लिखा"),
         ("السَّلام عليكم؟", "السَّلام عليكم"),
+        ("2015年，海港 Post 的３艘渔船……", "2015 年 海港 post 的 3 艘 渔船"),
         ("你妈妈叫你回家吃饭啊", "你 妈妈 叫 你 回家 吃饭 啊"),
         ("ABC公司在2024年", "abc 公司 在 2024 年"),
         ("港はカタカナ", "港 は カ タ カ ナ"),
@@ -43,6 +45,13 @@ def test_words_of_many_scripts(text: str, expected: str) -> None:
 def test_japanese_and_korean_are_not_lost() -> None:
     assert len(tokens("港の漁船は霧の中を無事に帰港し")) >= 10
     assert len(tokens("어선 세 척이 무사히 항구로 돌아왔습니다")) == 6
+
+
+@given(
+    st.text(st.sampled_from("aÅ가渔，：！％～￥￣．…ａＡ①ﾊﾞ\u3000\u00a0\u0301\u0308\u3099\u4ffe"))
+)
+def test_a_text_and_its_nfkc_form_have_the_same_words(text: str) -> None:
+    assert tokens(text) == tokens(unicodedata.normalize("NFKC", text))
 
 
 def test_words_taught_to_the_shared_jieba_do_not_move_tokens() -> None:
