@@ -1,7 +1,7 @@
 """Features in, hash values out, as rows of little-endian bytes: bit i is bit i % 8 of byte i // 8.
 
-murmur3 is the default: each distinct token is hashed once, and an n-gram's hash is folded from its
-tokens' by array operations. The others are what published fingerprints were made with, each to the
+murmur3 is the default: each token is hashed once, and an n-gram's hash is folded from its tokens'
+by array operations. The others are what published fingerprints were made with, each to the
 letter of its source, an n-gram as one text; no maintained library has them all.
 """
 
@@ -36,7 +36,9 @@ def hash_rows(name: str, bits: int, joiner: str = " ") -> HashRows:
     `joiner` is what the n-grams' tokens are joined by: "" where they are single characters.
     """
     if name == "murmur3":
-        return lambda features: _folded([f.split(joiner) if joiner else f for f in features], bits)
+        return lambda features: _of_ngrams(
+            [f.split(joiner) if joiner else f for f in features], bits
+        )
     function = _published(bits).get(name) or custom("hash", name, int)
     return lambda features: _rows(map(function, _encoded(features)), bits)
 
@@ -55,13 +57,13 @@ class TokenHashes:
     """A text's tokens by their murmur3, and its n-grams folded from them."""
 
     def __init__(self, tokens: Sequence[str]) -> None:
-        numbers = {token: number for number, token in enumerate(dict.fromkeys(tokens))}
-        places = np.fromiter(map(numbers.__getitem__, tokens), np.intp, len(tokens))
-        self._words: Words = murmur3(numbers, 128).view("<u8")[places]
+        # Repeated ones anew: a hash is cheaper than a look-up.
+        self._words: Words = murmur3(tokens, 128).view("<u8")
 
     def ngrams(self, size: int, bits: int) -> Rows:
         """A row for each n-gram in reading order, repeated ones too; shape (n-grams, bits / 8)."""
-        return self.runs(np.arange(max(0, len(self._words) - size + 1)), size, bits)
+        count = max(0, len(self._words) - size + 1)
+        return _folded([self._words[place : place + count] for place in range(size)], bits)
 
     def distinct_ngrams(self, size: int, bits: int) -> Rows:
         """A row for each different n-gram, in no order that means anything."""
@@ -72,22 +74,28 @@ class TokenHashes:
 
     def runs(self, starts: NDArray[np.intp], size: int, bits: int) -> Rows:
         """A row for each run of `size` tokens that begins at one of these places."""
-        words = self._words[:, : max(1, bits // 64)]
-        folded = words[starts]
-        for place in range(1, size):
-            folded = mixed(folded * _FOLD + words[starts + place])
-        return np.ascontiguousarray(folded, "<u8").view(np.uint8)[:, : bits // 8]
+        return _folded([self._words[starts + place] for place in range(size)], bits)
 
 
 def mixed(words: Words) -> Words:
     """Each word's bits spread over the whole word: splitmix64's last step (Steele et al. 2014)."""
-    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    spread: Words = words ^ (words >> np.uint64(31))
-    return spread
+    words = words ^ (words >> np.uint64(30))
+    words *= np.uint64(0xBF58476D1CE4E5B9)
+    words ^= words >> np.uint64(27)
+    words *= np.uint64(0x94D049BB133111EB)
+    words ^= words >> np.uint64(31)
+    return words
 
 
-def _folded(ngrams: Sequence[Sequence[str]], bits: int) -> Rows:
+def _folded(places: Sequence[Words], bits: int) -> Rows:
+    """A row for each n-gram, from the hashes of all first tokens, of all second ones and so on."""
+    folded, *others = (words[:, : max(1, bits // 64)] for words in places)
+    for words in others:
+        folded = mixed(folded * _FOLD + words)
+    return np.ascontiguousarray(folded, "<u8").view(np.uint8)[:, : bits // 8]
+
+
+def _of_ngrams(ngrams: Sequence[Sequence[str]], bits: int) -> Rows:
     """A row for each n-gram, of whatever sizes."""
     hashes = TokenHashes(list(chain.from_iterable(ngrams)))
     sizes = np.fromiter(map(len, ngrams), np.intp, len(ngrams))
