@@ -178,11 +178,16 @@ class FingerprintIndex:
         """Begin with empty buckets for keys of so many bits."""
         widest = self.bits // BLOCKS
         self._key_bits = key_bits
+        self._mask = (1 << key_bits) - 1
         self._most = (
             int(VALUES_A_BUCKET * 2**key_bits) if key_bits < min(16, widest) else 1 << self.bits
         )
-        self._flips = [probe_masks(key_bits, k) for k in range(MAX_DISTANCE_BITS + 1)]
+        self._probes = [  # for each distance: block, mask of its key
+            [(block, mask) for block in range(BLOCKS) for mask in probe_masks(key_bits, k)[block]]
+            for k in range(MAX_DISTANCE_BITS + 1)
+        ]
         self._places = [(block * widest, block << key_bits) for block in range(BLOCKS)]
+        # Not bytearrays, which grow faster: they keep an eighth in reserve, 8 bytes a value.
         self._buckets = [b""] * (BLOCKS << key_bits)
         self._numbers = [b""] * (1 << key_bits)  # of the values in block 0's buckets
         self._length = 0
@@ -223,7 +228,8 @@ class FingerprintIndex:
             distances = np.bitwise_count(words ^ needle)
         else:
             distances = np.bitwise_count(words.reshape(-1, 2) ^ needle).sum(axis=1)
-        if distances[distances.argmin()] > max_distance_bits:  # nearly always, and the fastest way
+        # Nearly always, and the fastest way:
+        if distances.item(distances.argmin()) > max_distance_bits:
             return []
         hits = (distances <= max_distance_bits).nonzero()[0]
         rows = zip(hits.tolist(), distances[hits].tolist(), strict=True)
@@ -232,15 +238,12 @@ class FingerprintIndex:
     def _probed(self, value: int, max_distance_bits: int) -> list[bytes]:
         """The buckets that can hold a neighbour."""
         refuse_other_distances(max_distance_bits)
-        return [
-            self._buckets[key ^ flip]
-            for key, flips in zip(self._keys(value), self._flips[max_distance_bits], strict=True)
-            for flip in flips
-        ]
+        keys, buckets = self._keys(value), self._buckets
+        return [buckets[keys[block] ^ mask] for block, mask in self._probes[max_distance_bits]]
 
     def _keys(self, value: int) -> list[int]:
         """The numbers of the value's four buckets: block 1's follow those of block 0, and so on."""
-        mask = (1 << self._key_bits) - 1
+        mask = self._mask
         return [(value >> shift & mask) | first for shift, first in self._places]
 
     def _fresh(self, rows: NDArray[Any]) -> NDArray[np.bool_]:
@@ -279,8 +282,7 @@ class FingerprintIndex:
 
 def refuse_other_distances(max_distance_bits: int) -> None:
     """Raise ValueError unless the distance is one of 0-8."""
-    distances = range(MAX_DISTANCE_BITS + 1)
-    if not isinstance(max_distance_bits, int) or max_distance_bits not in distances:
+    if not isinstance(max_distance_bits, int) or not 0 <= max_distance_bits <= MAX_DISTANCE_BITS:
         raise ValueError(
             f"a distance is a whole number from 0 to {MAX_DISTANCE_BITS} bits, "
             f"not {max_distance_bits!r}"

@@ -22,6 +22,7 @@ INSERT = """INSERT INTO page (id, url_hash, url, namespace, site_id, content, st
 # An id is never given twice, though its page be gone: see formats.py.
 NEWEST_ID = """SELECT max(ifnull((SELECT max(id) FROM page), 0),
     ifnull((SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'last_id'), 0))"""
+OTHERS_VERSION = "PRAGMA data_version"  # moves when another connection commits
 SEEN_BEFORE = "ifnull(seen_at, first_seen) < ?"
 OF_NAMESPACE = "namespace = ?"
 
@@ -51,13 +52,17 @@ class PageTable:
         self._segments = Segments(connection, bits)
         self._site_ids: dict[str, int] = {}
         self._newest_id = 0
+        self._version: int | None = None  # of the file, as others left it when `begin` last looked
         self._inserted: list[tuple[int, int, int | None]] = []  # what `Finder.add` takes
         self.finder: Finder = (PageMemory if index == "memory" else PageTrees)(connection, bits)
 
     def begin(self) -> None:
         """Learn what other processes have written."""
-        self._newest_id = self.newest_id()
-        self.finder.catch_up(self._newest_id)
+        version = self._cursor.execute(OTHERS_VERSION).fetchone()[0]
+        if version != self._version:  # half the time of asking for the newest id
+            self._newest_id = self.newest_id()
+            self.finder.catch_up(self._newest_id)
+            self._version = version
 
     def newest_id(self) -> int:
         """The largest id given so far; 0 when none was."""
@@ -72,6 +77,7 @@ class PageTable:
     def rolled_back(self) -> None:
         self._inserted.clear()
         self._site_ids.clear()
+        self._version = None
         self.finder.rolled_back()
 
     def insert(self, page: StoredPage, run: int | None = None) -> int:
