@@ -29,6 +29,7 @@ from simhash_pipeline.rules import (
     whole,
     words,
 )
+from simhash_pipeline.simplified import simplified_digest
 
 PREFIX = "SIMHASH_"
 T = TypeVar("T")
@@ -311,7 +312,8 @@ class Options:
     def stamp(self) -> dict[str, Any]:
         """The options that make fingerprints comparable, as JSON values; stores refuse others.
 
-        A file stands there by its content, wherever it lies; OptionsError when it can't be read.
+        A file stands there by its content, wherever it lies, and OpenCC by its table; OptionsError
+        when they can't be read.
         """
         made = {
             f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.metadata["makes"]
@@ -319,6 +321,8 @@ class Options:
         for name in ("weights_table", "stop_words"):
             if made[name] is not None:
                 made[name] = _digest(name, made[name])
+        if self.to_simplified:
+            made["to_simplified"] = simplified_digest()
         return {"fingerprint_version": FINGERPRINT_VERSION, **json.loads(json.dumps(made))}
 
 

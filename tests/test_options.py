@@ -5,6 +5,7 @@ import pytest
 from scrapy.settings import Settings
 
 from simhash_pipeline import Options, OptionsError
+from simhash_pipeline.simplified import simplified
 
 
 def test_every_default_follows_its_own_rule() -> None:
@@ -96,6 +97,17 @@ def test_settings_of_others_are_left_alone() -> None:
 def test_the_stamp_holds_what_makes_fingerprints_and_nothing_else() -> None:
     assert Options().stamp() == Options(content_distance=6, min_tokens=9, store="memory:").stamp()
     assert Options().stamp() != Options(ngrams=(3,)).stamp()
+
+
+def test_another_table_of_simplified_characters_is_another_stamp(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    options = Options(to_simplified=True)
+    before, without = options.stamp(), Options().stamp()
+    assert options.stamp() == before
+    monkeypatch.setitem(simplified(), ord("霧"), "霧")
+    assert options.stamp() != before
+    assert Options().stamp() == without
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from simhash_pipeline.errors import OptionsError
 from simhash_pipeline.page.custom import custom
+from simhash_pipeline.simplified import simplified
 
 Segment = Callable[[str], list[str]]
 
@@ -27,7 +27,6 @@ _UNSPACED = (
     "\u0e00-\u109f\u1780-\u17ff\u2e80-\u30ff\u3100-\u312f\u31a0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uf900-\ufaff\uff66-\uff9f\U0001b000-\U0001b16f\U00020000-\U0003ffff"
 )
-_HAN_RANGES = ((0x3400, 0x4DC0), (0x4E00, 0xA000), (0xF900, 0xFB00), (0x20000, 0x32000))
 # Marks that belong to the word they stand in, which `\w` leaves out: accents, Hebrew and Arabic
 # points, and the blocks of India's scripts but for their full stops.
 _MARKS = (
@@ -148,19 +147,3 @@ def _jieba_words(method: str, **mode: bool) -> Segment:
         return [word for word in cut(text, **mode) if any(map(str.isalnum, word))]
 
     return segment
-
-
-@cache
-def simplified() -> dict[int, str]:
-    """OpenCC's simplified character for each traditional one.
-
-    A table of single characters: what OpenCC does by phrases besides is rare towards simplified.
-    """
-    try:
-        from opencc import OpenCC
-    except ImportError as error:
-        rule = "it needs OpenCC: pip install 'simhash-pipeline[opencc]'"
-        raise OptionsError([f"SIMHASH_TO_SIMPLIFIED is True; {rule}"]) from error
-    han = [chr(code) for first, end in _HAN_RANGES for code in range(first, end)]
-    simple = OpenCC("t2s").convert("\n".join(han)).split("\n")
-    return {ord(old): new for old, new in zip(han, simple, strict=True) if old != new}
