@@ -19,7 +19,7 @@ from simhash_pipeline.page.fingerprint import PageFingerprint
 SCHEMA = 1
 _LINE_START = b'{"schema": '
 # The options that decide over keep and drop.
-_THRESHOLDS = (
+THRESHOLDS = (
     "match",
     "content_distance",
     "structure_distance",
@@ -64,7 +64,7 @@ class DropLog:
         self._spider = spider
         self._dry_run = options.dry_run
         self._hex_digits = options.bits // 4
-        self._thresholds = {name: getattr(options, name) for name in _THRESHOLDS}
+        self._thresholds = {name: getattr(options, name) for name in THRESHOLDS}
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = path.open("a+b", buffering=0)

@@ -19,7 +19,8 @@ ROOMS = {
     "index": {"errors", "options"},
     "judge": {"errors", "options", "page", "index"},
     "drop_log": {"errors", "options", "page", "index", "judge"},
-    "crawl": {"errors", "options", "page", "index", "judge", "drop_log"},
+    "report": {"errors", "options", "page", "index", "judge", "drop_log"},
+    "crawl": {"errors", "options", "page", "index", "judge", "drop_log", "report"},
 }
 # Libraries that only one place may import.
 OUTSIDE = {"scrapy": {"crawl"}, "itemadapter": {"crawl"}, "twisted": {"crawl"}, "redis": {"index"}}

@@ -6,14 +6,24 @@ Scrapy finds it by the entry point group `scrapy.commands`, inside a project and
 from __future__ import annotations
 
 import argparse
+import io
+import os
+import sys
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Protocol
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
+from simhash_pipeline.crawl import stores
+from simhash_pipeline.crawl.compare import CompareCommand
+from simhash_pipeline.crawl.fetch import needs_crawl
+from simhash_pipeline.crawl.fingerprint import FingerprintCommand
 from simhash_pipeline.crawl.learn import LearnCommand
 from simhash_pipeline.crawl.plan import PlanCommand
-from simhash_pipeline.crawl.stores import CheckCommand, ExpireCommand, ExportCommand, ImportCommand
+from simhash_pipeline.crawl.store_info import InfoCommand
+from simhash_pipeline.crawl.store_pages import FindCommand, ListCommand
+from simhash_pipeline.crawl.terminal import printable
 from simhash_pipeline.errors import SimhashError
 
 if TYPE_CHECKING:
@@ -21,7 +31,10 @@ if TYPE_CHECKING:
 
 
 class Command(Protocol):
-    """One `scrapy simhash` command; `summary` is its line in the help."""
+    """One `scrapy simhash` command; `summary` is its line in the help.
+
+    Where its exit code answers something, or there is more to know, the parser's epilog tells.
+    """
 
     name: str
     summary: str
@@ -33,14 +46,40 @@ class Command(Protocol):
         ...
 
 
-COMMANDS: tuple[Command, ...] = (
-    CheckCommand(),
-    ExpireCommand(),
-    ExportCommand(),
-    ImportCommand(),
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Commands under one name, as in `scrapy simhash store list`."""
+
+    name: str
+    summary: str
+    commands: tuple[Command, ...]
+
+
+COMMANDS: tuple[Command | Group, ...] = (
+    CompareCommand(),
+    FingerprintCommand(),
     LearnCommand(),
     PlanCommand(),
+    Group(
+        "store",
+        "look into the store of a crawl, and look after it",
+        (
+            InfoCommand(),
+            ListCommand(),
+            FindCommand(),
+            stores.RemoveCommand(),
+            stores.ExpireCommand(),
+            stores.ClearCommand(),
+            stores.ExportCommand(),
+            stores.ImportCommand(),
+            stores.CheckCommand(),
+        ),
+    ),
 )
+
+# As shells report programs that these signals ended.
+PIPE_CLOSED = 128 + 13
+INTERRUPTED = 128 + 2
 
 
 class SimhashCommand(ScrapyCommand):
@@ -57,41 +96,65 @@ class SimhashCommand(ScrapyCommand):
         return f"Near-duplicate detection: {', '.join(command.name for command in COMMANDS)}"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        commands = parser.add_subparsers(
-            title="commands",
-            prog="scrapy simhash",
-            metavar="command",
-            parser_class=_OneLineParser,
-        )
-        for command in COMMANDS:
-            under = commands.add_parser(
-                command.name, help=command.summary, description=command.summary
-            )
-            command.add_arguments(under)
-            super().add_options(under)
-            under.set_defaults(command=command, parser=under)
+        self._add_commands(parser, "scrapy simhash", COMMANDS)
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         if not hasattr(opts, "command"):
-            raise UsageError  # prints the help
+            if not hasattr(opts, "parser"):
+                raise UsageError  # prints the help
+            opts.parser.print_help()
+            sys.exit(2)
         if args:
             opts.parser.error(f"unrecognized arguments: {' '.join(args)}")
         try:
             super().process_options(args, opts)
         except UsageError as error:
             opts.parser.error(str(error))
+        # Scrapy looks at this after the options.
+        self.requires_crawler_process = needs_crawl(opts)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if self.settings is None:
             raise TypeError("Scrapy sets a command's settings before it runs")
+        opts.crawler_process = self.crawler_process
+        if isinstance(sys.stdout, io.TextIOWrapper):  # whatever a title holds can be told
+            sys.stdout.reconfigure(errors="backslashreplace")
         try:
             self.exitcode = opts.command.run(opts, self.settings)
+            sys.stdout.flush()
         except (UsageError, SimhashError) as error:
             opts.parser.error(str(error))
+        except BrokenPipeError:  # as in `| head`
+            self.exitcode = PIPE_CLOSED
+            # What is left in the buffer goes nowhere, without another complaint.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        except OSError as error:
+            opts.parser.error(f"{error.filename or 'output'}: {error.strerror}")
+        except KeyboardInterrupt:
+            self.exitcode = INTERRUPTED
+
+    def _add_commands(
+        self, parser: argparse.ArgumentParser, prog: str, commands: tuple[Command | Group, ...]
+    ) -> None:
+        under = parser.add_subparsers(
+            title="commands", prog=prog, metavar="command", parser_class=_OneLineParser
+        )
+        for command in commands:
+            if isinstance(command, Group):
+                group = under.add_parser(
+                    command.name, help=command.summary, description=command.summary
+                )
+                group.set_defaults(parser=group)
+                self._add_commands(group, f"{prog} {command.name}", command.commands)
+                continue
+            leaf = under.add_parser(command.name, help=command.summary, description=command.summary)
+            command.add_arguments(leaf)
+            super().add_options(leaf)
+            leaf.set_defaults(command=command, parser=leaf)
 
 
 class _OneLineParser(argparse.ArgumentParser):
     """Says what is wrong in one line, not under five lines of usage."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: {message} (see {self.prog} -h)\n")
+        self.exit(2, f"{self.prog}: {printable(message)} (see {self.prog} -h)\n")

@@ -5,13 +5,12 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
-import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
+from simhash_pipeline.crawl.terminal import add_json, progress, tell
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
 HTML_SUFFIXES = frozenset([".htm", ".html", ".xhtml"])
-PROGRESS_SECS = 2.0
 
 
 class LearnCommand:
@@ -44,6 +42,7 @@ class LearnCommand:
             default=2,
             help="what fewer pages hold weighs as what none holds (default: 2)",
         )
+        add_json(parser)
 
     def run(self, options: argparse.Namespace, settings: BaseSettings) -> int:
         # What is learnt is the weights: all else is as the pages are to be fingerprinted.
@@ -61,8 +60,12 @@ class LearnCommand:
         except OSError as error:
             raise UsageError(f"{error.filename}: {error.strerror}") from error
         left_out = f" ({sample.left_out:,} without text left out)" if sample.left_out else ""
-        print(f"Learnt from {learnt:,} pages{left_out}. For settings.py:\n")
-        print(f'SIMHASH_WEIGHTS = "table"\nSIMHASH_WEIGHTS_TABLE = "{options.to}"')
+        tell(
+            {"table": str(options.to), "pages": learnt, "left_out": sample.left_out},
+            f"Learnt from {learnt:,} pages{left_out}. For settings.py:\n\n"
+            f'SIMHASH_WEIGHTS = "table"\nSIMHASH_WEIGHTS_TABLE = "{options.to}"',
+            as_json=options.json,
+        )
         return 0
 
 
@@ -75,17 +78,13 @@ class _Sample:
         self.left_out = 0
 
     def counts(self, paths: list[Path]) -> Iterator[Mapping[str, int]]:
-        told = time.monotonic()
         pages = (html for path in paths for html in self._pages(path))
-        for read, html in enumerate(pages, 1):
+        for html in progress(pages, "pages"):
             counts = self._counted(html)
             if counts:
                 yield counts
             else:
                 self.left_out += 1
-            if time.monotonic() - told > PROGRESS_SECS:
-                told = time.monotonic()
-                print(f"{read:,} pages read", file=sys.stderr)
 
     def _counted(self, html: bytes | str) -> Mapping[str, int]:
         try:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
+from simhash_pipeline.crawl.terminal import add_json, size, tell
 from simhash_pipeline.index.tables import ENOUGH_CANDIDATES, MAX_TABLES, Design, Plan, plan
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ class PlanCommand:
         parser.add_argument("--memory", type=_bytes, help="at most so much a machine: 64GiB, 2TB")
         parser.add_argument("--candidates", type=_positive, help="at most so many a probe")
         parser.add_argument("--probes", type=_count, help="at most so many a query")
+        add_json(parser)
 
     def run(self, options: argparse.Namespace, settings: BaseSettings) -> int:
         try:
@@ -57,7 +59,7 @@ class PlanCommand:
             )
         except ValueError as error:
             raise UsageError(str(error)) from None
-        print(_told(planned))
+        tell(_record(planned), _told(planned), as_json=options.json)
         return 0
 
 
@@ -96,6 +98,29 @@ def _bytes(text: str) -> int:
             f"must be a size of 1 byte or more, as 64GiB (2^30 each) or 2TB (10^12), not {text!r}"
         )
     return whole
+
+
+def _record(planned: Plan) -> dict[str, object]:
+    first = planned.designs[0]
+    return {
+        "pages": planned.pages,
+        "bits": first.bits,
+        "distance": first.distance,
+        "machines": planned.machines,
+        "designs": [
+            {
+                "tables": design.probes,
+                "splits": design.splits,
+                "key_bits": design.key_bits,
+                "candidates_per_probe": design.candidates_per_probe(planned.pages),
+                "candidates_per_query": design.candidates_per_query(planned.pages),
+                "machine_bytes": design.memory_bytes(planned.pages, planned.machines),
+                "too_much": planned.faults(design),
+                "recommended": design == planned.recommended,
+            }
+            for design in planned.designs
+        ],
+    }
 
 
 def _told(planned: Plan) -> str:
@@ -137,7 +162,7 @@ def _line(planned: Plan, design: Design) -> list[str]:
         str(shortest) if shortest == longest else f"{shortest}-{longest}",
         _few(design.candidates_per_probe(planned.pages)),
         _few(design.candidates_per_query(planned.pages)),
-        _size(design.memory_bytes(planned.pages, planned.machines)),
+        size(design.memory_bytes(planned.pages, planned.machines)),
     ]
 
 
@@ -173,7 +198,7 @@ def _budgets(planned: Plan) -> str:
         planned.max_probes,
     )
     told = [
-        "" if memory is None else f"{_size(memory)} a machine",
+        "" if memory is None else f"{size(memory)} a machine",
         "" if candidates is None else f"{candidates:,.9g} candidates a probe",
         "" if probes is None else f"{probes:,} probes a query",
     ]
@@ -188,7 +213,7 @@ def _way_out(planned: Plan) -> str:
             return f"{design.probes} tables would fit on {machines:,} machines."
     least, most = planned.designs[0], planned.designs[-1]
     return (
-        f"The least memory is {_size(least.memory_bytes(planned.pages, planned.machines))} "
+        f"The least memory is {size(least.memory_bytes(planned.pages, planned.machines))} "
         f"a machine, in {least.probes} tables; the fewest candidates are "
         f"{_few(most.candidates_per_probe(planned.pages))} a probe, in {most.probes}."
     )
@@ -199,12 +224,3 @@ def _few(number: float) -> str:
     if number >= 9.95:
         return f"{number:,.0f}"
     return f"{number:.1f}" if number >= 0.05 else "<0.1"
-
-
-def _size(size_bytes: float) -> str:
-    """Three digits and a unit: 238 GiB."""
-    units = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"]
-    while size_bytes >= 999.5 and len(units) > 1:
-        size_bytes /= 1024
-        del units[0]
-    return f"{size_bytes:.3g} {units[0]}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.project import data_path
@@ -13,6 +13,9 @@ from simhash_pipeline.options import PREFIX, Options
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
+
+DIRECTORY = "simhash"
+STORE_SUFFIX = ".sqlite"
 
 
 def options_of(crawler: Crawler) -> Options:
@@ -31,21 +34,32 @@ def options_of(crawler: Crawler) -> Options:
 def store_url(options: Options, spider_name: str) -> str:
     if options.store != "auto":
         return options.store
-    return f"sqlite:///{_data_file(spider_name, '.sqlite').as_posix()}"
+    return f"sqlite:///{spider_file(spider_name, STORE_SUFFIX).as_posix()}"
 
 
 def drop_log_path(options: Options, spider_name: str) -> Path | None:
     """None where there is to be no drop log."""
     if options.drop_log == "auto":
-        return _data_file(spider_name, ".drops.jsonl")
+        return spider_file(spider_name, ".drops.jsonl")
     return None if options.drop_log is None else Path(options.drop_log)
 
 
-def _data_file(spider_name: str, suffix: str) -> Path:
+def spider_file(spider_name: str, suffix: str) -> Path:
     """A spider's file in Scrapy's data directory (.scrapy/simhash/ in a project)."""
-    name = f"simhash/{quote(spider_name, safe='')}{suffix}"
+    return _directory() / f"{quote(spider_name, safe='')}{suffix}"
+
+
+def spider_stores() -> dict[str, Path]:
+    """The stores that crawls have left there, by the names of their spiders."""
+    return {
+        unquote(path.name.removesuffix(STORE_SUFFIX)): path
+        for path in sorted(_directory().glob(f"*{STORE_SUFFIX}"))
+    }
+
+
+def _directory() -> Path:
     try:
-        path = Path(data_path(name))
+        path = Path(data_path(DIRECTORY))
     except NotConfigured:  # a project by SCRAPY_SETTINGS_MODULE alone, without a scrapy.cfg
-        path = Path(".scrapy", name)
+        path = Path(".scrapy", DIRECTORY)
     return path.resolve()

@@ -1,21 +1,26 @@
-"""`scrapy simhash check | expire | export | import`: what people do with a store between crawls."""
+"""`scrapy simhash store …`, those that write: what people do with a store between crawls."""
 
 from __future__ import annotations
 
 import argparse
+import math
 import re
+import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
+from simhash_pipeline.crawl.store_choice import NamedStore, add_choice, chosen
+from simhash_pipeline.crawl.terminal import add_json, printable, progress, tell
 from simhash_pipeline.index.exchange import read_pages, read_stamp, write_pages
-from simhash_pipeline.index.store import Store, open_store
-from simhash_pipeline.options import Options
+from simhash_pipeline.judge import page_key
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
+
+    from simhash_pipeline.index.store import Store
 
 SECS = {"s": 1, "h": 3_600, "d": 86_400, "w": 604_800}
 
@@ -25,17 +30,22 @@ class CheckCommand:
     summary = "read a whole store and say what is damaged; mends nothing"
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        _add_store(parser)
+        parser.epilog = "Exit code 1 when something is damaged."
+        add_choice(parser)
+        add_json(parser)
 
     def run(self, options: argparse.Namespace, settings: BaseSettings) -> int:
-        with _existing(options.store) as store:
+        named = chosen(options, settings)
+        with named.existing() as store:
             faults = store.check()
-            if not faults:
-                print(f"{options.store}: {len(store):,} pages, all well")
-        for fault in faults:
-            print(f"{options.store}: {fault}")
+            pages = None if faults else len(store)
+        lines = [f"{named.name}: {fault}" for fault in faults]
         if faults:
-            print("Restore a copy, or move the file away to begin anew.")
+            lines.append("Restore a copy, or move the file away to begin anew.")
+        else:
+            lines.append(f"{named.name}: {pages:,} pages, all well")
+        record = {"store": named.name, "pages": pages, "faults": faults}
+        tell(record, "\n".join(lines), as_json=options.json)
         return 1 if faults else 0
 
 
@@ -44,13 +54,66 @@ class ExpireCommand:
     summary = "forget the pages that were not seen for so long"
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        _add_store(parser)
         parser.add_argument("age", type=_secs, help="as 90d; s, h, d or w: seconds to weeks")
+        add_choice(parser)
+        add_json(parser)
 
     def run(self, options: argparse.Namespace, settings: BaseSettings) -> int:
-        with _existing(options.store) as store:
+        named = chosen(options, settings)
+        with named.existing() as store:
             gone = store.expire(time.time() - options.age)
-            print(f"{options.store}: {gone:,} pages forgotten, {len(store):,} left")
+            _tell_gone(named, gone, len(store), as_json=options.json)
+        return 0
+
+
+class RemoveCommand:
+    name = "remove"
+    summary = "forget the pages of these URLs, as if they had never been seen"
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.epilog = "Exit code 1 when one of them is not stored."
+        parser.add_argument("urls", nargs="+", metavar="url")
+        parser.add_argument("--namespace", help="the pages' namespace (default: SIMHASH_NAMESPACE)")
+        add_choice(parser)
+        add_json(parser)
+
+    def run(self, options: argparse.Namespace, settings: BaseSettings) -> int:
+        named = chosen(options, settings)
+        given = options.namespace
+        namespace = named.options.namespace if given is None else given
+        keys = [page_key(url) for url in options.urls]
+        all_there = True
+        with named.existing() as store:
+            for key in keys:
+                removed = store.forget(namespace, key)
+                all_there &= removed
+                record = {"store": named.name, "url": key, "removed": removed}
+                words = f"{named.name}: {key} {'removed' if removed else 'is not stored'}"
+                tell(record, words, as_json=options.json)
+        return 0 if all_there else 1
+
+
+class ClearCommand:
+    name = "clear"
+    summary = "forget all pages, or all of a namespace; asks before"
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.epilog = (
+            "The options of the fingerprints stay noted: for others take another store, or move "
+            "the file away. Exit code 1 when the answer is no."
+        )
+        parser.add_argument("--namespace", help="only the pages of this one; '' is one too")
+        parser.add_argument("--yes", action="store_true", help="don't ask")
+        add_choice(parser)
+        add_json(parser)
+
+    def run(self, options: argparse.Namespace, settings: BaseSettings) -> int:
+        named = chosen(options, settings)
+        with named.existing() as store:
+            if not (options.yes or _confirmed(named, store, options.namespace)):
+                return 1
+            gone = _cleared(store, options.namespace)
+            _tell_gone(named, gone, len(store), as_json=options.json)
         return 0
 
 
@@ -59,18 +122,23 @@ class ExportCommand:
     summary = "write a store's pages to a file"
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        _add_store(parser)
+        parser.epilog = "The file is there when it is whole; a shorter one never takes its place."
         parser.add_argument("file", type=Path, help="ending in .csv or .parquet")
+        add_choice(parser)
+        add_json(parser)
 
     def run(self, options: argparse.Namespace, settings: BaseSettings) -> int:
+        named = chosen(options, settings)
         part = options.file.with_name(f"part-{options.file.name}")
         try:
-            with _existing(options.store) as store:
-                count = write_pages(store.pages(), part, store.made_with())
+            with named.existing() as store:
+                pages = progress(store.pages(), "pages", len(store))
+                count = write_pages(pages, part, store.made_with())
             part.replace(options.file)
         except OSError as error:
             raise UsageError(f"{options.file}: {error.strerror}") from error
-        print(f"{options.file}: {count:,} pages")
+        record = {"store": named.name, "file": str(options.file), "pages": count}
+        tell(record, f"{options.file}: {count:,} pages", as_json=options.json)
         return 0
 
 
@@ -79,38 +147,49 @@ class ImportCommand:
     summary = "store the pages of such a file, each in place of a stored page of the same URL"
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.epilog = (
+            "The store is made when there is none at the --store or --spider that is named."
+        )
         parser.add_argument("file", type=Path, help="ending in .csv or .parquet")
-        _add_store(parser)
+        add_choice(parser)
+        add_json(parser)
 
     def run(self, options: argparse.Namespace, settings: BaseSettings) -> int:
         try:
-            stamp = read_stamp(options.file) or Options.from_settings(settings).stamp()
-            with open_store(_url(options.store)) as store:
+            named = chosen(options, settings)
+            stamp = read_stamp(options.file) or named.options.stamp()
+            with named.open() as store:
                 store.stamp(stamp)
-                count = store.insert_many(read_pages(options.file))
-                print(f"{options.store}: {count:,} pages read, {len(store):,} stored")
+                count = store.insert_many(progress(read_pages(options.file), "pages"))
+                stored = len(store)
         except OSError as error:
             raise UsageError(f"{options.file}: {error.strerror}") from error
         except ValueError as error:  # a fingerprint that is wider than the store's
             raise UsageError(f"{options.file}: {error}") from error
+        record = {"store": named.name, "file": str(options.file), "read": count, "pages": stored}
+        words = f"{named.name}: {count:,} pages read, {stored:,} stored"
+        tell(record, words, as_json=options.json)
         return 0
 
 
-def _add_store(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("store", help="a store's URL, as sqlite:///seen.sqlite, or an SQLite file")
+def _tell_gone(named: NamedStore, gone: int, left: int, *, as_json: bool) -> None:
+    record = {"store": named.name, "forgotten": gone, "pages": left}
+    tell(record, f"{named.name}: {gone:,} pages forgotten, {left:,} left", as_json=as_json)
 
 
-def _existing(store: str) -> Store:
-    """The store, which must be there: to look into one never makes one."""
-    url = _url(store)
-    path = Path(url.partition(":///")[2])
-    if url.startswith("sqlite:///") and not path.is_file():
-        raise UsageError(f"there is no store at {path}")
-    return open_store(url)
+def _confirmed(named: NamedStore, store: Store, namespace: str | None) -> bool:
+    which = f"all {len(store):,} pages" if namespace is None else f"namespace {namespace!r}"
+    if not sys.stdin.isatty():
+        raise UsageError(f"{named.name}: to forget {which}, say --yes")
+    question = f"{named.name}: forget {which} for good? [y/N] "
+    print(printable(question), end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
-def _url(store: str) -> str:
-    return store if ":" in store.partition("/")[0] else f"sqlite:///{store}"
+def _cleared(store: Store, namespace: str | None) -> int:
+    if namespace is None:
+        return store.expire(math.inf)
+    return store.clear(namespace)
 
 
 def _secs(text: str) -> int:

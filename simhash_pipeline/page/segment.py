@@ -41,7 +41,8 @@ _PLAIN_TOKEN = re.compile(r"\w+")
 # What NFKC changes in Chinese texts, most of it commas. Python normalizes a text with a single such
 # character a hundred times as slowly as a text without, so they are replaced one by one before.
 _WIDE = re.compile("[\u00a0\u2026\u3000\uff01-\uff60\uffe0-\uffe6]")
-_CJK_CHARACTER = re.compile(rf"{_WORD}+(?:[{_MARKS}]+{_WORD}*)*|(?:(?=\w)[{_UNSPACED}])")
+# A word, or one character of a script that is written without spaces.
+WORD_OR_CHARACTER = re.compile(rf"{_WORD}+(?:[{_MARKS}]+{_WORD}*)*|(?:(?=\w)[{_UNSPACED}])")
 _PIECE_CHARACTERS = 50_000
 _ASCII_WORD = re.compile(r"[\w']+(?:://[\w./]+)?", re.ASCII)
 
@@ -85,7 +86,7 @@ def _words_of_piece(text: str) -> list[str]:
 
 def cjk_characters(text: str) -> list[str]:
     """As `words`, but each Han character is a token."""
-    return _CJK_CHARACTER.findall(_folded(text))
+    return WORD_OR_CHARACTER.findall(_folded(text))
 
 
 def _folded(text: str) -> str:

@@ -18,6 +18,7 @@ def page(
     structure: int | None = None,
     *,
     namespace: str = "",
+    site: str = "example.org",
     sketch: int | None = None,
     digest: bytes | None = None,
     seen_at: float = 1_000.0,
@@ -25,7 +26,7 @@ def page(
     return StoredPage(
         url=url,
         namespace=namespace,
-        site="example.org",
+        site=site,
         content=content,
         structure=structure,
         sketch=sketch,

@@ -1,0 +1,168 @@
+"""`scrapy simhash compare`: two pages side by side, and what the judge would say of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from simhash_pipeline.crawl.fetch import add_pages, fingerprinted
+from simhash_pipeline.crawl.fingerprint import page_record
+from simhash_pipeline.crawl.terminal import add_json, aligned, count, fingerprint_hex, tell
+from simhash_pipeline.drop_log import THRESHOLDS
+from simhash_pipeline.errors import PageError
+from simhash_pipeline.options import Options
+from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
+from simhash_pipeline.report.compare import Comparison, Feature, compare
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator, Sequence
+
+    from scrapy.settings import BaseSettings
+
+    from simhash_pipeline.report.diff import Piece
+
+SKETCH_BITS = 128
+TOLD_AT_MOST = 10
+TOLD_CHARACTERS = 300
+MARKS = {"same": "{}", "removed": "[-{}-]", "added": "{{+{}+}}"}
+
+
+class CompareCommand:
+    name = "compare"
+    summary = "two pages: distances, features, changed words, and whether a crawl would drop one"
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.epilog = (
+            "The second page is judged by the settings, as if the first alone were stored. "
+            "Exit code as diff's: 0 when they are twins, 1 when they are not."
+        )
+        add_pages(parser, 2, "page")
+        parser.add_argument(
+            "--limit",
+            type=count,
+            default=TOLD_AT_MOST,
+            help=f"at most so many features of a kind, and changes (default: {TOLD_AT_MOST})",
+        )
+        add_json(parser)
+
+    def run(self, options: argparse.Namespace, settings: BaseSettings) -> int:
+        made_with = Options.from_settings(settings)
+        fingerprinter = Fingerprinter(made_with)
+        pages = []
+        for page in fingerprinted(options, fingerprinter):
+            if isinstance(page, PageError):
+                raise page
+            pages.append(page)
+        a, b = pages
+        comparison = compare(a, b, fingerprinter, made_with)
+        tell(
+            _record(a, b, comparison, made_with, options.limit),
+            "\n".join(_lines(a, b, comparison, made_with, options.limit)),
+            as_json=options.json,
+        )
+        return 0 if comparison.are_twins else 1
+
+
+def _record(
+    a: PageFingerprint, b: PageFingerprint, found: Comparison, options: Options, limit: int
+) -> dict[str, Any]:
+    return {
+        "a": page_record(a, options),
+        "b": page_record(b, options),
+        "twins": found.are_twins,
+        "reason": found.verdict.reason,
+        "content_distance": found.content_distance,
+        "structure_distance": found.structure_distance,
+        "sketch_distance": found.sketch_distance,
+        "thresholds": {name: getattr(options, name) for name in THRESHOLDS},
+        "shared_weight": round(found.shared_weight, 4),
+        "shared": _feature_records(found.shared[:limit]),
+        "differing": _feature_records(found.differing[:limit]),
+        "changes": len(found.diff.changes),
+        "diff": [
+            [{piece.kind: piece.text} for piece in change] for change in found.diff.changes[:limit]
+        ],
+        "words_left_out": found.diff.words_left_out,
+    }
+
+
+def _feature_records(features: Sequence[Feature]) -> list[dict[str, object]]:
+    return [{"feature": f.text, "a": f.weight_a, "b": f.weight_b} for f in features]
+
+
+def _lines(
+    a: PageFingerprint, b: PageFingerprint, found: Comparison, options: Options, limit: int
+) -> Iterator[str]:
+    yield aligned(
+        [("A", a.url or "", f"{a.tokens:,} tokens"), ("B", b.url or "", f"{b.tokens:,} tokens")]
+    )
+    yield ""
+    yield aligned(_distances(a, b, found, options))
+    yield ""
+    yield _judged(found)
+    yield ""
+    yield f"Of the features' weight both have {found.shared_weight:.0%}. The heaviest of these:"
+    yield from _features(found.shared, limit)
+    yield "Features that weigh most otherwise:"
+    yield from _features(found.differing, limit)
+    yield ""
+    yield from _changes(found, limit)
+
+
+def _distances(
+    a: PageFingerprint, b: PageFingerprint, found: Comparison, options: Options
+) -> Iterator[tuple[str, str, str, str, str]]:
+    bits, match = options.bits, options.match
+    content = None if match == "structure" else options.content_distance
+    structure = None if match == "content" else options.structure_distance
+    sketch = None if match == "structure" else options.verify_distance
+    yield "", "A", "B", "differ in", "twins within"
+    for name, distance, of_bits, limit in (
+        ("content", found.content_distance, bits, content),
+        ("structure", found.structure_distance, bits, structure),
+        ("sketch", found.sketch_distance, SKETCH_BITS, sketch),
+    ):
+        values = [fingerprint_hex(getattr(page, name), of_bits) or "none" for page in (a, b)]
+        if name == "sketch":  # too long to be read side by side
+            values = ["", ""]
+        differ = "-" if distance is None else f"{distance} of {of_bits} bits"
+        yield name, values[0], values[1], differ, "not asked" if limit is None else str(limit)
+
+
+def _judged(found: Comparison) -> str:
+    reason = found.verdict.reason
+    if found.verdict.dropped:
+        return f"Twins: where A is stored, B is dropped ({reason})."
+    why = {
+        "unchanged": "Twins: both have one URL, and its content has not moved.",
+        "changed": "No twins: both have one URL, and its content has changed.",
+        "thin": "No twins: B is thin, and its title and text are not those of A.",
+        "verified different": "No twins: the content is near, but the sketches are not.",
+    }
+    return why.get(reason, "No twins: where A is stored, B is kept.")
+
+
+def _features(features: Sequence[Feature], limit: int) -> Iterator[str]:
+    rows = [(f"{f.weight_a:.4g}", f"{f.weight_b:.4g}", f.text) for f in features[:limit]]
+    table = aligned([("A", "B", ""), *rows], right=(0, 1)) if rows else "none"
+    yield from (f"  {row}" for row in table.split("\n"))
+
+
+def _changes(found: Comparison, limit: int) -> Iterator[str]:
+    changes = found.diff.changes
+    yield f"Changes of words: {len(changes):,}" + (" (- only in A, + only in B)" if changes else "")
+    for change in changes[:limit]:
+        yield "  " + " ".join(map(_marked, change))
+    if len(changes) > limit:
+        yield f"  … and {len(changes) - limit:,} more: --limit {len(changes)}"
+    if found.diff.words_left_out:
+        yield f"  {found.diff.words_left_out:,} words at the ends of long texts were not compared."
+
+
+def _marked(piece: Piece) -> str:
+    """As wdiff marks what is gone and what is new; a long stretch is told by its beginning."""
+    text = piece.text
+    if len(text) > TOLD_CHARACTERS:
+        more = len(text) - TOLD_CHARACTERS
+        text = f"{text[:TOLD_CHARACTERS]}… ({more:,} characters more)"
+    return MARKS[piece.kind].format(text)

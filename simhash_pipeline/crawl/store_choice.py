@@ -1,0 +1,115 @@
+"""Which store `scrapy simhash store …` is about: the one that is named, or the project's."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scrapy.exceptions import UsageError
+
+from simhash_pipeline.crawl.settings import STORE_SUFFIX, spider_file, spider_stores
+from simhash_pipeline.crawl.terminal import printable
+from simhash_pipeline.index.store import Store, open_store
+from simhash_pipeline.options import Options
+
+if TYPE_CHECKING:
+    import argparse
+
+    from scrapy.settings import BaseSettings
+
+# Two letters at least, so that C:/seen.sqlite is a file.
+URL = re.compile(r"[a-z][a-z0-9+.-]+:", re.IGNORECASE)
+SQLITE = "sqlite:///"
+
+
+@dataclass(frozen=True, slots=True)
+class NamedStore:
+    """A store that need not be there; `name` is what people are told."""
+
+    name: str
+    url: str
+    options: Options
+
+    @property
+    def path(self) -> Path | None:
+        """Its file; None where it lies elsewhere."""
+        return Path(self.url.removeprefix(SQLITE)) if self.url.startswith(SQLITE) else None
+
+    @property
+    def size_bytes(self) -> int | None:
+        """Of its file, with what waits in the log beside it."""
+        if self.path is None:
+            return None
+        files = (self.path, self.path.with_name(f"{self.path.name}-wal"))
+        return sum(file.stat().st_size for file in files if file.exists())
+
+    def open(self) -> Store:
+        """The store, made when there is none."""
+        return open_store(self.url, self.options.index)
+
+    def existing(self) -> Store:
+        """The store, which must be there: to look into one never makes one."""
+        if self.url == "memory:":
+            raise UsageError("a store in memory is gone when its crawl ends; name another")
+        if self.path is not None and not (self.path.is_dir() or _holds_something(self.path)):
+            raise UsageError(f"there is no store at {self.path}")
+        return self.open()
+
+
+def add_choice(parser: argparse.ArgumentParser) -> None:
+    """`--store` and `--spider`, alike for all these commands."""
+    group = parser.add_argument_group(
+        "which store",
+        "Without either: SIMHASH_STORE where it is set, else the only store of the project.",
+    ).add_mutually_exclusive_group()
+    group.add_argument("-S", "--store", help="its URL, as sqlite:///seen.sqlite, or an SQLite file")
+    group.add_argument("--spider", help="the store that the crawls of this spider made here")
+
+
+def chosen(arguments: argparse.Namespace, settings: BaseSettings) -> NamedStore:
+    """The store that is named or, told on stderr, the one there is; UsageError if several are."""
+    found = all_chosen(arguments, settings)
+    if len(found) > 1:
+        spiders = " or ".join(f"--spider {shlex.quote(name)}" for name in spider_stores())
+        raise UsageError(f"there are {len(found)} stores here; name one: {spiders}")
+    if not is_named(arguments):
+        print(f"store: {printable(found[0].name)}", file=sys.stderr)
+    return found[0]
+
+
+def all_chosen(arguments: argparse.Namespace, settings: BaseSettings) -> list[NamedStore]:
+    """The store that is named, or all there are, one at least."""
+    options = Options.from_settings(settings)
+    if arguments.store is not None:
+        return [_of(arguments.store, options)]
+    if arguments.spider is not None:
+        return [_of_file(spider_file(arguments.spider, STORE_SUFFIX), options)]
+    if options.store != "auto":
+        return [_of(options.store, options)]
+    found = [_of_file(path, options) for path in spider_stores().values()]
+    if not found:
+        raise UsageError("no crawl has left a store here; name one by --store")
+    return found
+
+
+def is_named(arguments: argparse.Namespace) -> bool:
+    return arguments.store is not None or arguments.spider is not None
+
+
+def _of(url_or_file: str, options: Options) -> NamedStore:
+    url = url_or_file if URL.match(url_or_file) else f"{SQLITE}{url_or_file}"
+    return NamedStore(url_or_file, url, options)
+
+
+def _of_file(path: Path, options: Options) -> NamedStore:
+    here = Path.cwd()
+    name = path.relative_to(here) if path.is_relative_to(here) else path
+    return NamedStore(str(name), f"{SQLITE}{path.as_posix()}", options)
+
+
+def _holds_something(path: Path) -> bool:
+    return path.exists() and path.stat().st_size > 0

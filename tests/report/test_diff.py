@@ -1,0 +1,78 @@
+"""Where the words of two texts differ."""
+
+import random
+
+from simhash_pipeline.report.diff import CONTEXT_WORDS, MAX_WORDS, Piece, text_diff
+
+
+def marked(a: str, b: str) -> list[str]:
+    marks = {"same": "{}", "removed": "[-{}-]", "added": "{{+{}+}}"}
+    changes = text_diff(a, b).changes
+    return [" ".join(marks[piece.kind].format(piece.text) for piece in one) for one in changes]
+
+
+def test_a_changed_word_is_told_with_its_neighbours_and_their_punctuation() -> None:
+    assert marked("The ferry, at noon, came home.", "The ferry, at dusk, came home.") == [
+        "The ferry, at [-noon,-] {+dusk,+} came home."
+    ]
+
+
+def test_only_words_count_not_case_punctuation_or_spacing() -> None:
+    assert marked("The  ferry came\nhome.", "the Ferry -- came ＨＯＭＥ!") == []
+
+
+def test_words_gone_and_words_new_stand_apart() -> None:
+    assert marked("a b c", "a c") == ["a [-b-] c"]
+    assert marked("a c", "a b c") == ["a {+b+} c"]
+    assert marked("", "a b") == ["{+a b+}"]
+    assert marked("a b", "") == ["[-a b-]"]
+    assert marked("", "") == []
+
+
+def test_chinese_is_compared_by_characters() -> None:
+    assert marked("五月的潮水，涨到下午四点。", "六月的潮水，涨到下午四点。") == [
+        "[-五-] {+六+} 月的潮水，涨到"
+    ]
+
+
+def test_changes_far_apart_are_told_each_for_itself() -> None:
+    between = " ".join(f"w{i}" for i in range(40))
+    assert marked(f"a {between} b", f"x {between} y") == [
+        "[-a-] {+x+} w0 w1 w2 w3 w4 w5",
+        "w34 w35 w36 w37 w38 w39 [-b-] {+y+}",
+    ]
+
+
+def test_of_a_common_beginning_and_end_only_the_context_is_told() -> None:
+    same = " ".join(f"w{i}" for i in range(3 * MAX_WORDS))
+    diff = text_diff(f"{same} gone {same}", f"{same} {same}")
+    (change,) = diff.changes
+    assert [piece.kind for piece in change] == ["same", "removed", "same"]
+    assert change[1] == Piece("removed", "gone")
+    assert [len(change[i].text.split()) for i in (0, 2)] == [CONTEXT_WORDS] * 2
+    assert diff.words_left_out == 0
+
+
+def test_texts_too_long_are_compared_at_their_beginning_and_the_rest_is_counted() -> None:
+    dice = random.Random(7)
+    words = [f"w{dice.randrange(5_000)}" for _ in range(MAX_WORDS + 1_000)]
+    first = ["gone", *words, "old"]
+    diff = text_diff(" ".join(first), " ".join([*words, "new"]))
+    assert diff.changes[0][0] == Piece("removed", "gone")
+    assert len(diff.changes) <= 2  # the second is where one was cut a word before the other
+    assert diff.words_left_out == 1_000 + 2 + 1_000 + 1
+
+
+def test_the_pieces_of_either_side_put_together_are_its_words() -> None:
+    dice = random.Random(3)
+    for _ in range(200):
+        a = [dice.choice("abcdefg港口雾") for _ in range(dice.randrange(30))]
+        b = [word for word in a if dice.random() > 0.2]
+        b[len(b) // 2 : len(b) // 2] = [dice.choice("xyz中") for _ in range(dice.randrange(4))]
+        # Contexts that touch would be one change, so a single change holds all but the ends.
+        text_a, text_b = " ".join(a), " ".join(b)
+        for change in text_diff(text_a, text_b).changes:
+            for side, text in (("added", text_b), ("removed", text_a)):
+                other = {"added": "removed", "removed": "added"}[side]
+                told = " ".join(piece.text for piece in change if piece.kind != other)
+                assert told in text
