@@ -36,7 +36,7 @@ class CompareCommand:
             "The second page is judged by the settings, as if the first alone were stored. "
             "Exit code as diff's: 0 when they are twins, 1 when they are not."
         )
-        add_pages(parser, 2, "page")
+        add_pages(parser, 2)
         parser.add_argument(
             "--limit",
             type=count,

@@ -41,21 +41,19 @@ SETTINGS: dict[str, Any] = {
 }
 
 
-def add_pages(
-    parser: argparse.ArgumentParser, count: int | str, names: str | tuple[str, ...]
-) -> None:
-    """The positional argument `pages`, alike for all commands that take pages."""
+def add_pages(parser: argparse.ArgumentParser, count: int | str) -> None:
+    """The positional arguments, alike for all commands that take pages."""
     parser.add_argument(
-        "pages",
+        "page_names",
         nargs=count,
-        metavar=names,
+        metavar="page",
         help="a file, a URL (http:// or https://) or - for stdin; a URL is fetched by Scrapy",
     )
 
 
 def needs_crawl(arguments: argparse.Namespace) -> bool:
     """Whether these arguments name a page that must be fetched."""
-    return any(map(_is_url, getattr(arguments, "pages", ())))
+    return any(map(_is_url, getattr(arguments, "page_names", ())))
 
 
 def fingerprinted(
@@ -63,7 +61,7 @@ def fingerprinted(
 ) -> Iterator[PageFingerprint | PageError]:
     """The page of each argument, or why there is none, which begins with its name."""
     fetched = _fetched(arguments)
-    return (_fingerprinted(name, fetched.get(name), fingerprinter) for name in arguments.pages)
+    return (_fingerprinted(name, fetched.get(name), fingerprinter) for name in arguments.page_names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +101,7 @@ def _read(name: str) -> _Source:
 
 def _fetched(arguments: argparse.Namespace) -> Mapping[str, _Source | PageError]:
     """What came of each URL among the arguments; a crawl of them, if there are any."""
-    urls = list(filter(_is_url, arguments.pages))
+    urls = list(filter(_is_url, arguments.page_names))
     why = "it was not fetched; `-L INFO` tells more"
     found: dict[str, _Source | PageError] = {url: PageError("unreachable", why) for url in urls}
     if urls:

@@ -32,7 +32,7 @@ class FingerprintCommand:
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.epilog = "Exit code 2 when a page can't be read; the others are told all the same."
-        add_pages(parser, "+", "page")
+        add_pages(parser, "+")
         parser.add_argument("--text", action="store_true", help="print the main text too")
         add_json(parser)
 

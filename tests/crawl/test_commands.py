@@ -56,6 +56,15 @@ def test_the_command_runs_inside_a_project_too() -> None:
     assert "-> 4 tables: the fewest with at most 100 candidates a probe." in result.stdout
 
 
+def test_the_plan_as_json_holds_the_same_figures(outside: Path) -> None:
+    result = scrapy("simhash", "plan", "--pages", "2^34", "--json", directory=outside)
+    plan = json.loads(result.stdout)
+    assert (plan["pages"], plan["bits"], plan["distance"], plan["machines"]) == (2**34, 64, 3, 1)
+    figures = {one["tables"]: one["candidates_per_probe"] for one in plan["designs"]}
+    assert (figures[4], figures[16], figures[20]) == (262_144, 64, 8)
+    assert [one["tables"] for one in plan["designs"] if one["recommended"]] == [16]
+
+
 def test_budgets_choose_the_design_and_say_what_the_others_exceed(outside: Path) -> None:
     result = scrapy(
         *("simhash", "plan", "--pages", "2^34", "--machines", "10", "--memory", "128GiB"),
@@ -131,7 +140,7 @@ def test_bad_input_is_told_in_one_line_with_exit_code_2(
 def test_without_a_command_or_with_one_unknown_there_is_help_and_exit_code_2(outside: Path) -> None:
     nothing = scrapy("simhash", directory=outside)
     assert nothing.returncode == 2
-    assert "plan      which tables suit so many pages" in nothing.stdout
+    assert "plan       which tables suit so many pages" in nothing.stdout
     unknown = scrapy("simhash", "plann", directory=outside)
     assert unknown.returncode == 2
     assert "invalid choice: 'plann'" in unknown.stderr
@@ -165,6 +174,13 @@ def test_learn_writes_a_table_that_the_settings_it_prints_can_use(outside: Path)
     options = Options(weights="table", weights_table=str(outside / "idf.tsv"))
     features = Fingerprinter(options).content_features("the fog")
     assert features == {"the": 1.0, "fog": 1.2877, "the fog": 1.2877}
+
+
+def test_learn_tells_programs_what_it_learnt(outside: Path) -> None:
+    write_pages(outside / "sample.jsonl", "the fog bell", "")
+    arguments = ("learn", "sample.jsonl", "--to", "idf.tsv", "--json")
+    result = scrapy("simhash", *arguments, directory=outside)
+    assert json.loads(result.stdout) == {"table": "idf.tsv", "pages": 1, "left_out": 1}
 
 
 def test_learn_reads_a_folder_and_heeds_the_settings(outside: Path) -> None:
