@@ -107,7 +107,7 @@ class FindCommand:
             found = _found(store, sought, options.distance, options.limit)
         for page, distance in found:
             told = "" if distance is None else f"{distance}  "
-            record = _record(page, bits) | {"distance": distance}
+            record = {"distance": distance} | _record(page, bits)
             tell(record, told + _words(page, bits), as_json=options.json)
         return 0 if found else 1
 

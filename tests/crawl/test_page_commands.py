@@ -13,10 +13,13 @@ from typing import Any
 
 import pytest
 
+from crawler.demo_site import DemoSite
+from crawler.demo_site.server import DEFAULT_PORT
 from simhash_pipeline import Fingerprinter, Options
 from tests.crawl.conftest import Simhash
 from tests.crawl.test_commands import scrapy
 
+README = (Path(__file__).parent.parent.parent / "README.md").read_text(encoding="utf-8")
 WORDS = " ".join(f"word{i}" for i in range(200))
 STORY = f"<html><head><title>A story</title></head><body><p>{WORDS}</p></body></html>"
 RETOLD = STORY.replace("word100", "tale").replace("A story", "A story retold")
@@ -183,9 +186,20 @@ def test_urls_are_fetched_as_a_crawl_of_the_project_would(pages: Path, server: S
     assert set(server.user_agents) == {"harbour"}
 
 
+def test_the_comparison_in_the_readme_is_what_the_demo_site_gives(tmp_path: Path) -> None:
+    with DemoSite(0) as site:
+        url = site.url
+        names = [f"{url}/en/{place}/rope-museum" for place in ("culture", "wire")]
+        result = scrapy("simhash", "compare", *names, "--limit", "3", directory=tmp_path)
+    assert (result.returncode, result.stderr) == (0, "")
+    told = f"$ scrapy simhash compare {' '.join(names)} --limit 3\n{result.stdout}```"
+    assert told.replace(url, f"http://127.0.0.1:{DEFAULT_PORT}") in README
+
+
 PROJECT = """
 BOT_NAME = "harbour"
-ITEM_PIPELINES = {"simhash_pipeline.SimhashPipeline": 300, "settings.Loud": 400}
+ADDONS = {"simhash_pipeline.Addon": 500}
+ITEM_PIPELINES = {"settings.Loud": 400}
 SPIDER_MIDDLEWARES = {"settings.Loud": 400}
 EXTENSIONS = {"settings.Loud": 500}
 SCHEDULER = "settings.Loud"

@@ -131,7 +131,7 @@ def test_info_says_what_there_is_and_how_it_was_made(store: Simhash, outside: Pa
         "first_seen": "1970-01-01T00:16:40Z",
         "bytes": size,
         "bytes_a_page": round(size / 4),
-        "format": 2,
+        "format": 3,
         "index": "memory",
         "made_with": Options().stamp(),
     }
