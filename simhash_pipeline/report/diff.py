@@ -87,10 +87,9 @@ class _Words:
 
 def _common(a: Sequence[str], b: Sequence[str]) -> tuple[int, int]:
     """How many words both begin and end with, but for those that are shown around a change."""
-    start = sum(1 for _ in takewhile(bool, map(eq, a, b)))
+    start = sum(takewhile(bool, map(eq, a, b)))
+    end = sum(takewhile(bool, map(eq, reversed(a), reversed(b))))
     rest = min(len(a), len(b)) - start
-    pairs = zip(reversed(a), reversed(b), strict=False)
-    end = sum(1 for _, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
     return max(0, start - CONTEXT_WORDS), max(0, min(end, rest) - CONTEXT_WORDS)
 
 
