@@ -18,8 +18,9 @@ ROOMS = {
     "page": {"errors", "options", "simplified"},
     "index": {"errors", "options"},
     "judge": {"errors", "options", "page", "index"},
-    "drop_log": {"errors", "options", "page", "index", "judge"},
-    "report": {"errors", "options", "page", "index", "judge", "drop_log"},
+    "timeline": set(),
+    "drop_log": {"errors", "options", "page", "index", "judge", "timeline"},
+    "report": {"errors", "options", "page", "index", "judge", "timeline", "drop_log"},
     "crawl": {"errors", "options", "page", "index", "judge", "drop_log", "report"},
 }
 # Libraries that only one place may import.

@@ -1,10 +1,19 @@
+import dataclasses
 import json
 from pathlib import Path
 
 import pytest
 
 from simhash_pipeline import DropLogError, Options, PageFingerprint, Verdict
-from simhash_pipeline.drop_log import DropLog, read_drops
+from simhash_pipeline.drop_log import (
+    Drop,
+    DropLog,
+    Run,
+    iso_time,
+    read_drops,
+    read_log,
+    unix_seconds,
+)
 
 VERDICT = Verdict(
     url="http://a.example/2",
@@ -38,6 +47,7 @@ def test_a_drop_is_one_line_that_tells_all_but_the_page(tmp_path: Path) -> None:
         "run": "run-1",
         "spider": "news",
         "url": "http://a.example/2",
+        "title": "A title",
         "twin_url": "http://a.example/1",
         "twin_first_seen": "1970-01-01T00:00:00.000Z",
         "reason": "content",
@@ -107,6 +117,82 @@ def test_a_file_that_is_no_drop_log_is_told(tmp_path: Path, content: str, messag
     path.write_text(content, encoding="utf-8")
     with pytest.raises(DropLogError, match=message):
         list(read_drops(path))
+
+
+@pytest.mark.parametrize("field", ["url", "time", "reason", "tokens", "thresholds", "dry_run"])
+def test_a_field_of_another_type_is_told(tmp_path: Path, field: str) -> None:
+    path = tmp_path / "drops.jsonl"
+    write(path)
+    record = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps({**record, field: [1]}) + "\n", encoding="utf-8")
+    with pytest.raises(DropLogError, match=f"line 1 is not a line of a drop log: .*{field}"):
+        list(read_drops(path))
+
+
+def test_a_log_that_went_through_another_program_is_read_the_same(tmp_path: Path) -> None:
+    path, compact = tmp_path / "drops.jsonl", tmp_path / "compact.jsonl"
+    write(path)
+    write_run(path)
+    records = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    lines = [json.dumps(record, separators=(",", ":")) for record in records]
+    compact.write_text("\n".join(lines), encoding="utf-8")
+    assert list(read_log(compact)) == list(read_log(path))
+
+
+def write_run(path: Path, *verdicts: Verdict) -> None:
+    log = DropLog(path, run="run-1", spider="news", options=Options(store="redis://user:word@h"))
+    for verdict in verdicts:
+        log.count(verdict)
+    log.write_run({"no_html": 2})
+    log.close()
+
+
+def test_a_run_that_ends_tells_what_it_kept_and_by_which_options(tmp_path: Path) -> None:
+    path = tmp_path / "drops.jsonl"
+    new = Verdict(url="http://a.example/1", dropped=False, reason="new")
+    write_run(path, new, VERDICT, new)
+    (run,) = read_log(path)
+    assert isinstance(run, Run)
+    assert (run.run, run.spider, run.dry_run) == ("run-1", "news", False)
+    assert (run.kept, run.dropped, run.errors) == ({"new": 2}, {"content": 1}, {"no_html": 2})
+    assert [sum(counts) for counts in zip(*run.slices, strict=True)][1:] == [2, 1]
+    assert run.slices[0][0] >= unix_seconds(run.started) - 1
+    assert run.started <= run.ended
+    assert run.options["content_distance"] == 3
+    assert run.options["ngrams"] == [1, 2]
+    assert "user:word" not in path.read_text(encoding="utf-8")  # of the store's URL
+
+
+def test_the_drops_of_a_log_are_read_without_its_runs(tmp_path: Path) -> None:
+    path = tmp_path / "drops.jsonl"
+    write(path)
+    write_run(path)
+    assert [type(record) for record in read_log(path)] == [Drop, Run]
+    assert len(list(read_drops(path))) == 1
+
+
+def test_a_long_title_is_cut_and_its_white_space_is_single(tmp_path: Path) -> None:
+    path = tmp_path / "drops.jsonl"
+    log = DropLog(path, run="r", spider="s", options=Options())
+    log.write(VERDICT, dataclasses.replace(PAGE, title="a\n\t b" + "c" * 1_000))
+    log.close()
+    (drop,) = read_drops(path)
+    assert drop.title == "a b" + "c" * 297
+
+
+def test_the_bytes_of_all_lines_are_told_while_they_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "drops.jsonl"
+    write(path, drops=3)
+    sizes: list[int] = []
+    assert len(list(read_log(path, sizes.append))) == 3
+    assert sum(sizes) == path.stat().st_size
+
+
+def test_times_of_the_log_are_seconds_and_back() -> None:
+    assert iso_time(1.5) == "1970-01-01T00:00:01.500Z"
+    assert unix_seconds("1970-01-01T00:00:01.500Z") == 1.5
+    with pytest.raises(DropLogError, match="'soon' where a time is expected"):
+        unix_seconds("soon")
 
 
 def test_a_log_that_is_not_there_or_a_directory_is_told(tmp_path: Path) -> None:
