@@ -17,6 +17,7 @@ from scrapy.exceptions import UsageError
 
 from simhash_pipeline.crawl import stores
 from simhash_pipeline.crawl.compare import CompareCommand
+from simhash_pipeline.crawl.drops import DroppedCommand, ReportCommand
 from simhash_pipeline.crawl.fetch import needs_crawl
 from simhash_pipeline.crawl.fingerprint import FingerprintCommand
 from simhash_pipeline.crawl.learn import LearnCommand
@@ -57,9 +58,11 @@ class Group:
 
 COMMANDS: tuple[Command | Group, ...] = (
     CompareCommand(),
+    DroppedCommand(),
     FingerprintCommand(),
     LearnCommand(),
     PlanCommand(),
+    ReportCommand(),
     Group(
         "store",
         "look into the store of a crawl, and look after it",

@@ -1,0 +1,182 @@
+"""`scrapy simhash dropped | report`: what was dropped, in the terminal and as a page."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shlex
+import sys
+import time
+from collections import deque
+from collections.abc import Iterator
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+from scrapy.exceptions import UsageError
+from tqdm import tqdm  # type: ignore[import-untyped]  # it has no type hints
+
+from simhash_pipeline.crawl.places import spider_logs
+from simhash_pipeline.drop_log import Drop, Run, iso_time, read_log
+from simhash_pipeline.options import Options
+from simhash_pipeline.report.lines import drop_lines, summary_lines
+from simhash_pipeline.report.selection import REASONS, Selection
+from simhash_pipeline.report.summary import Summary
+from simhash_pipeline.report.tail import follow, last_run
+from simhash_pipeline.report.web_page import write_web_page
+
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
+
+SECS = {"m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
+MAX_LISTED = 100_000  # drops in one web page: some 20 MB
+
+
+class DroppedCommand:
+    name = "dropped"
+    summary = "what was dropped, by reason, host, twin and distance, and which drops to look at"
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        _add_log_and_filters(parser)
+        form = parser.add_mutually_exclusive_group()
+        form.add_argument("--list", action="store_true", help="print each drop, no summary")
+        form.add_argument(
+            "--json", action="store_true", help="print each drop as a line of JSON, as in the log"
+        )
+        parser.add_argument(
+            "--follow", action="store_true", help="print drops as they come, until Ctrl-C"
+        )
+
+    def run(self, options: argparse.Namespace, settings: BaseSettings) -> int:
+        path = _log(options, settings)
+        selection = _selection(options, path)
+        try:
+            if options.follow:
+                _print_drops(filter(selection.picks, follow(path)), options)
+            elif options.list or options.json:
+                _print_drops(Summary(selection).take(_records(path)), options)
+            else:
+                _print_summary(path, selection)
+        except KeyboardInterrupt:
+            return 0
+        except BrokenPipeError:  # whoever reads, as `head`, has had enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+class ReportCommand:
+    name = "report"
+    summary = "write what was dropped as one HTML file, to search and look at in a browser"
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        _add_log_and_filters(parser)
+        parser.add_argument(
+            *("-o", "--output"),
+            type=Path,
+            default=Path("report.html"),
+            help="the file to write (default: report.html)",
+        )
+
+    def run(self, options: argparse.Namespace, settings: BaseSettings) -> int:
+        path = _log(options, settings)
+        summary = Summary(_selection(options, path))
+        latest = deque(summary.take(_records(path)), maxlen=MAX_LISTED)
+        part = options.output.with_name(f"part-{options.output.name}")
+        try:
+            write_web_page(part, summary, latest, log=path.name)
+            part.replace(options.output)
+        except OSError as error:
+            raise UsageError(f"{options.output}: {error.strerror}") from error
+        listed = f", the latest {len(latest):,} listed" if len(latest) < summary.drops else ""
+        size = options.output.stat().st_size / 1_000
+        drops = "drop" if summary.drops == 1 else "drops"
+        print(f"{options.output}: {summary.drops:,} {drops}{listed}, {size:,.0f} KB")
+        return 0
+
+
+def _add_log_and_filters(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "log", nargs="?", type=Path, help="a drop log (default: the one of this project)"
+    )
+    parser.add_argument("--spider", help="take this spider's log of the project")
+    parser.add_argument("--run", help="a run by how its id begins, or `last`")
+    parser.add_argument("--url", help="a part of the dropped page's URL or of its twin's")
+    parser.add_argument("--host", help="a host, with those under it")
+    parser.add_argument(
+        "--since", type=_since, help="a date or time in UTC, or as 30m, 2h, 3d or 1w ago"
+    )
+    parser.add_argument("--reason", choices=REASONS, metavar="REASON", help=", ".join(REASONS))
+    parser.add_argument(
+        "--distance", type=int, metavar="BITS", help="of content, or of structure where it decided"
+    )
+
+
+def _log(options: argparse.Namespace, settings: BaseSettings) -> Path:
+    """The drop log that is meant; UsageError tells which there are."""
+    if options.log is not None:
+        return Path(options.log)
+    given = Options.from_settings(settings).drop_log
+    if given is None:
+        raise UsageError("SIMHASH_DROP_LOG is None, so crawls write no drop log; name another")
+    if given != "auto" and options.spider is None:
+        return Path(given)
+    logs = spider_logs()
+    if options.spider is not None:
+        logs = {spider: path for spider, path in logs.items() if spider == options.spider}
+    if not logs:
+        of = f" of a spider {options.spider!r}" if options.spider is not None else ""
+        raise UsageError(f"there is no drop log{of} in .scrapy/simhash; name one, or crawl first")
+    if len(logs) > 1:
+        names = " | ".join(map(shlex.quote, logs))
+        raise UsageError(f"there are {len(logs)} drop logs: --spider {names}")
+    return next(iter(logs.values()))
+
+
+def _selection(options: argparse.Namespace, path: Path) -> Selection:
+    return Selection(
+        url=options.url,
+        host=options.host,
+        since=options.since,
+        reason=options.reason,
+        distance=options.distance,
+        run=last_run(path) if options.run == "last" else options.run,
+    )
+
+
+def _records(path: Path) -> Iterator[Drop | Run]:
+    """The log's lines, with a progress bar where stderr is a terminal."""
+    size = path.stat().st_size if path.is_file() else None
+    with tqdm(total=size, unit="B", unit_scale=True, leave=False, disable=None) as bar:
+        yield from read_log(path, None if bar.disable else bar.update)
+
+
+def _print_summary(path: Path, selection: Selection) -> None:
+    summary = Summary(selection)
+    deque(summary.take(_records(path)), maxlen=0)
+    print(path)
+    for line in summary_lines(summary):
+        print(line)
+
+
+def _print_drops(drops: Iterator[Drop], options: argparse.Namespace) -> None:
+    for drop in drops:
+        told = msgspec.json.encode(drop).decode() if options.json else drop_lines(drop)
+        print(told, flush=options.follow)
+
+
+def _since(text: str) -> str:
+    """The time as the log writes it."""
+    ago = re.fullmatch(r"(\d{1,6})([mhdw])", text)
+    if ago is not None:
+        return iso_time(time.time() - int(ago[1]) * SECS[ago[2]])
+    try:
+        moment = datetime.fromisoformat(text.replace("Z", "+00:00"))
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"must be as 2026-11-21, 2026-11-21T13:30, 2h or 3d, not {text!r}"
+        ) from None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=timezone.utc)
+    return iso_time(moment.timestamp())

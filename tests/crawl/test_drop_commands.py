@@ -1,0 +1,271 @@
+"""`scrapy simhash dropped` and `report` as people run them."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.crawl.test_commands import scrapy
+from tests.report.logs import closing, drop, write_log
+
+SUMMARY = """\
+drops.jsonl
+3 dropped, 7 kept, 2026-05-04 12:00 to 2026-05-05 12:00 UTC
+
+Reason
+  content          2  ████████████████
+  thin             1  ████████
+
+Host
+  a.example          2  ████████████████
+  b.example          1  ████████
+
+Bits apart     content                            structure
+          1          1  ████████                          0
+          3          1  ████████                          0
+       9-16          0                                    3  ████████████████████████
+
+Most dropped in favour of one page
+          3  http://a.example/1
+             as http://a.example/2  (content 1-3)
+
+Nearest the threshold, so likeliest to be wrong (at most 10)
+  http://b.example/3
+    ≈ http://a.example/1  (content 3 of 3, structure 9, sketch 4 of 18)
+  http://a.example/2
+    ≈ http://a.example/1  (content 1 of 3, structure 9, sketch 4 of 18)
+"""
+DROPS = (
+    drop(),
+    drop(reason="thin", content_distance=None, sketch_distance=None),
+    drop(url="http://b.example/3", content_distance=3, time="2026-05-05T12:00:00.000Z"),
+)
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    return write_log(tmp_path / "drops.jsonl", [*DROPS, closing()])
+
+
+def test_a_log_is_summed_up(log: Path) -> None:
+    result = scrapy("simhash", "dropped", log.name, directory=log.parent)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout == SUMMARY
+
+
+@pytest.mark.parametrize(
+    ("filters", "urls"),
+    [
+        (["--url", "a.example/2"], 2),
+        (["--host", "b.example"], 1),
+        (["--since", "2026-05-05"], 1),
+        (["--since", "2026-05-05T13:00+01:00"], 1),
+        (["--since", "2026-05-05T12:01"], 0),
+        (["--since", "1h"], 0),
+        (["--since", "52000w"], 3),
+        (["--reason", "thin"], 1),
+        (["--distance", "3"], 1),
+        (["--run", "run"], 3),
+        (["--run", "other"], 0),
+        (["--run", "last"], 3),
+    ],
+)
+def test_filters_pick_drops(log: Path, filters: list[str], urls: int) -> None:
+    result = scrapy("simhash", "dropped", str(log), "--json", *filters)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert len(result.stdout.splitlines()) == urls
+    summed_up = scrapy("simhash", "dropped", str(log), *filters)
+    assert (f"\n{urls} dropped" if urls else "no drops that match") in summed_up.stdout
+
+
+def test_json_has_the_fields_of_the_log(log: Path) -> None:
+    result = scrapy("simhash", "dropped", str(log), "--json")
+    lines = log.read_text(encoding="utf-8").splitlines()[:3]
+    assert [json.loads(line) for line in result.stdout.splitlines()] == [
+        json.loads(line) for line in lines
+    ]
+
+
+def test_a_list_has_two_lines_a_drop(log: Path) -> None:
+    result = scrapy("simhash", "dropped", str(log), "--list", "--distance", "1")
+    assert result.stdout == (
+        "2026-05-04 12:00:00  http://a.example/2\n"
+        "             twin of  http://a.example/1  (content 1, structure 9, sketch 4)\n"
+    )
+
+
+def test_several_runs_are_told_apart(tmp_path: Path) -> None:
+    second = drop(run="run-2", time="2026-05-06T12:00:00.000Z")
+    log = write_log(tmp_path / "log", [drop(), closing(), second])
+    result = scrapy("simhash", "dropped", str(log))
+    assert result.stdout.endswith(
+        "Run       spider      began (UTC)           kept    dropped\n"
+        "run-1     news        2026-05-04 11:59         7          1\n"
+        "run-2     news        2026-05-06 12:00   unknown          1\n"
+    )
+    last = scrapy("simhash", "dropped", str(log), "--run", "last")
+    assert "1 dropped, 2026-05-06 12:00 to 2026-05-06 12:00 UTC" in last.stdout
+
+
+def test_a_dry_run_says_that_its_items_were_kept(tmp_path: Path) -> None:
+    log = write_log(tmp_path / "log", [drop(dry_run=True)])
+    result = scrapy("simhash", "dropped", str(log))
+    assert "1 dropped (1 by a dry run: their items were kept)" in result.stdout
+
+
+def test_what_would_steer_a_terminal_is_not_printed(tmp_path: Path) -> None:
+    log = write_log(tmp_path / "log", [drop(url="http://a.example/\x1b[31m", twin_url="x\x07")])
+    for form in ([], ["--list"], ["--json"]):
+        result = scrapy("simhash", "dropped", str(log), *form)
+        assert result.returncode == 0
+        assert "\x1b" not in result.stdout
+        assert "\x07" not in result.stdout
+
+
+def test_an_empty_log_has_no_drops(tmp_path: Path) -> None:
+    log = write_log(tmp_path / "log", [])
+    result = scrapy("simhash", "dropped", str(log))
+    assert (result.returncode, result.stdout.splitlines()[1]) == (0, "no drops")
+    assert scrapy("simhash", "dropped", str(log), "--run", "last").returncode == 0
+
+
+def test_a_line_cut_short_is_passed_over(log: Path) -> None:
+    log.write_bytes(log.read_bytes()[:-30])
+    result = scrapy("simhash", "dropped", str(log))
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "3 dropped, 2026" in result.stdout
+
+
+@pytest.mark.parametrize("command", ["dropped", "report"])
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"url,twin\n", "bad.jsonl, line 1 is not a line of a drop log"),
+        (b"\x89PNG\r\n\x1a\n\x00", "bad.jsonl, line 1 is not a line of a drop log"),
+        (b'{"url": "x", "title": "an item"}\n', "bad.jsonl, line 1 is not a line of a drop log"),
+        (b'{"schema": 2, "url": "x"}\n', "bad.jsonl, line 1 has schema 2; this version reads 1"),
+        (None, "bad.jsonl can't be read: No such file or directory"),
+    ],
+)
+def test_a_bad_log_gets_one_line_and_exit_code_2(
+    tmp_path: Path, command: str, content: bytes | None, message: str
+) -> None:
+    if content is not None:
+        (tmp_path / "bad.jsonl").write_bytes(content)
+    for more in ([], ["--run", "last"]):
+        result = scrapy("simhash", command, "bad.jsonl", *more, directory=tmp_path)
+        assert (result.returncode, result.stdout) == (2, "")
+        (line,) = result.stderr.splitlines()
+        assert message.rpartition(", ")[2].removeprefix("line 1 ") in line
+        assert not (tmp_path / "report.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--since", "yesterday"], "argument --since: must be as 2026-11-21"),
+        (["--reason", "because"], "argument --reason: invalid choice: 'because'"),
+        (["--distance", "near"], "argument --distance: invalid int value: 'near'"),
+        (["--list", "--json"], "argument --json: not allowed with argument --list"),
+        (["-s", "SIMHASH_DROP_LOG=None"], "SIMHASH_DROP_LOG is None, so crawls write no drop log"),
+        ([], "there is no drop log in .scrapy/simhash; name one, or crawl first"),
+        (["--spider", "x"], "there is no drop log of a spider 'x' in .scrapy/simhash"),
+    ],
+)
+def test_wrong_use_gets_one_line_and_exit_code_2(
+    tmp_path: Path, arguments: list[str], message: str
+) -> None:
+    result = scrapy("simhash", "dropped", *arguments, directory=tmp_path)
+    assert result.returncode == 2
+    (line,) = result.stderr.splitlines()
+    assert message in line
+
+
+def project(directory: Path) -> Path:
+    """A Scrapy project; where its drop logs go."""
+    (directory / "scrapy.cfg").write_text("[settings]\ndefault = own\n", encoding="utf-8")
+    (directory / "own.py").write_text("", encoding="utf-8")
+    logs = directory / ".scrapy" / "simhash"
+    logs.mkdir(parents=True)
+    return logs
+
+
+def test_without_a_log_that_of_the_project_is_taken(tmp_path: Path) -> None:
+    write_log(project(tmp_path) / "news%20daily.drops.jsonl", DROPS)
+    result = scrapy("simhash", "dropped", directory=tmp_path)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "3 dropped" in result.stdout
+
+
+def test_of_several_logs_one_is_asked_for_by_its_spider(tmp_path: Path) -> None:
+    logs = project(tmp_path)
+    write_log(logs / "news.drops.jsonl", DROPS)
+    write_log(logs / "daily%20mail.drops.jsonl", DROPS[:1])
+    result = scrapy("simhash", "dropped", directory=tmp_path)
+    assert result.returncode == 2
+    assert "there are 2 drop logs: --spider 'daily mail' | news" in result.stderr
+    result = scrapy("simhash", "dropped", "--spider", "daily mail", directory=tmp_path)
+    assert "1 dropped" in result.stdout
+
+
+def test_the_log_that_the_settings_name_is_taken(tmp_path: Path) -> None:
+    write_log(tmp_path / "own.jsonl", DROPS)
+    result = scrapy("simhash", "dropped", "-s", "SIMHASH_DROP_LOG=own.jsonl", directory=tmp_path)
+    assert "3 dropped" in result.stdout
+
+
+def test_drops_are_followed_until_ctrl_c(log: Path) -> None:
+    command = [sys.executable, "-W", "error", "-m", "scrapy", "simhash", "dropped", str(log)]
+    new = write_log(log.with_name("new"), [drop(reason="thin"), drop(url="http://a.example/new")])
+    with subprocess.Popen(
+        [*command, "--follow", "--reason", "content"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as following:
+        assert following.stdout is not None
+        assert following.stderr is not None
+        time.sleep(5)  # to be there before the drops come: only later ones are told
+        with log.open("ab") as file:
+            file.write(new.read_bytes())
+        told = following.stdout.readline()
+        following.send_signal(signal.SIGINT)
+        rest, complaints = following.stdout.read(), following.stderr.read()
+    assert told == "2026-05-04 12:00:00  http://a.example/new\n"
+    assert len(rest.splitlines()) == 1
+    assert (following.returncode, complaints) == (0, "")
+
+
+def test_a_reader_that_has_had_enough_ends_the_listing_quietly(tmp_path: Path) -> None:
+    log = write_log(tmp_path / "log", (drop(url=f"http://a.example/{n}") for n in range(20_000)))
+    command = f"{sys.executable} -m scrapy simhash dropped {log} --json | head -1"
+    result = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    assert result.stderr == ""
+    assert json.loads(result.stdout)["url"] == "http://a.example/0"
+
+
+def test_a_report_is_one_file(log: Path) -> None:
+    result = scrapy("simhash", "report", log.name, "-o", "out.html", directory=log.parent)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.startswith("out.html: 3 drops, ")
+    page = (log.parent / "out.html").read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>")
+    assert "src=" not in page
+    assert sorted(path.name for path in log.parent.iterdir()) == ["drops.jsonl", "out.html"]
+
+
+def test_a_report_is_of_what_the_filters_pick(log: Path) -> None:
+    result = scrapy("simhash", "report", log.name, "--distance", "3", directory=log.parent)
+    assert result.stdout.startswith("report.html: 1 drop, ")
+
+
+def test_a_report_that_can_not_be_written_is_told(log: Path) -> None:
+    result = scrapy("simhash", "report", log.name, "-o", "no/out.html", directory=log.parent)
+    assert result.returncode == 2
+    assert "no/out.html: No such file or directory" in result.stderr
