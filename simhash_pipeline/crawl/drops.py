@@ -18,7 +18,7 @@ import msgspec
 from scrapy.exceptions import UsageError
 from tqdm import tqdm  # type: ignore[import-untyped]  # it has no type hints
 
-from simhash_pipeline.crawl.places import spider_logs
+from simhash_pipeline.crawl.settings import LOG_SUFFIX, spider_files
 from simhash_pipeline.drop_log import Drop, Run, iso_time, read_log
 from simhash_pipeline.options import Options
 from simhash_pipeline.report.lines import drop_lines, summary_lines
@@ -122,7 +122,7 @@ def _log(options: argparse.Namespace, settings: BaseSettings) -> Path:
         raise UsageError("SIMHASH_DROP_LOG is None, so crawls write no drop log; name another")
     if given != "auto" and options.spider is None:
         return Path(given)
-    logs = spider_logs()
+    logs = spider_files(LOG_SUFFIX)
     if options.spider is not None:
         logs = {spider: path for spider, path in logs.items() if spider == options.spider}
     if not logs:

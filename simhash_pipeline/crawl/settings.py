@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 DIRECTORY = "simhash"
 STORE_SUFFIX = ".sqlite"
+LOG_SUFFIX = ".drops.jsonl"
 
 
 def options_of(crawler: Crawler) -> Options:
@@ -40,7 +41,7 @@ def store_url(options: Options, spider_name: str) -> str:
 def drop_log_path(options: Options, spider_name: str) -> Path | None:
     """None where there is to be no drop log."""
     if options.drop_log == "auto":
-        return spider_file(spider_name, ".drops.jsonl")
+        return spider_file(spider_name, LOG_SUFFIX)
     return None if options.drop_log is None else Path(options.drop_log)
 
 
@@ -49,11 +50,11 @@ def spider_file(spider_name: str, suffix: str) -> Path:
     return _directory() / f"{quote(spider_name, safe='')}{suffix}"
 
 
-def spider_stores() -> dict[str, Path]:
-    """The stores that crawls have left there, by the names of their spiders."""
+def spider_files(suffix: str) -> dict[str, Path]:
+    """Those that crawls have left there, by the names of their spiders."""
     return {
-        unquote(path.name.removesuffix(STORE_SUFFIX)): path
-        for path in sorted(_directory().glob(f"*{STORE_SUFFIX}"))
+        unquote(path.name.removesuffix(suffix)): path
+        for path in sorted(_directory().glob(f"*{suffix}"))
     }
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
-from simhash_pipeline.crawl.settings import STORE_SUFFIX, spider_file, spider_stores
+from simhash_pipeline.crawl.settings import STORE_SUFFIX, spider_file, spider_files
 from simhash_pipeline.crawl.terminal import printable
 from simhash_pipeline.index.store import Store, open_store
 from simhash_pipeline.options import Options
@@ -74,7 +74,7 @@ def chosen(arguments: argparse.Namespace, settings: BaseSettings) -> NamedStore:
     """The store that is named or, told on stderr, the one there is; UsageError if several are."""
     found = all_chosen(arguments, settings)
     if len(found) > 1:
-        spiders = " or ".join(f"--spider {shlex.quote(name)}" for name in spider_stores())
+        spiders = " or ".join(f"--spider {shlex.quote(name)}" for name in spider_files(STORE_SUFFIX))
         raise UsageError(f"there are {len(found)} stores here; name one: {spiders}")
     if not is_named(arguments):
         print(f"store: {printable(found[0].name)}", file=sys.stderr)
@@ -90,7 +90,7 @@ def all_chosen(arguments: argparse.Namespace, settings: BaseSettings) -> list[Na
         return [_of_file(spider_file(arguments.spider, STORE_SUFFIX), options)]
     if options.store != "auto":
         return [_of(options.store, options)]
-    found = [_of_file(path, options) for path in spider_stores().values()]
+    found = [_of_file(path, options) for path in spider_files(STORE_SUFFIX).values()]
     if not found:
         raise UsageError("no crawl has left a store here; name one by --store")
     return found
