@@ -130,7 +130,9 @@ class SimhashPipeline:
         with self._files:
             try:
                 self._tally.ended(await _result(self._judging.end()))
-            except StoreError as error:
+                if self._drop_log is not None:
+                    self._drop_log.write_run(self._tally.errors)
+            except (StoreError, DropLogError) as error:
                 self._tally.stopped(error)
 
     async def _judged(self, page: Source, response: Response | None) -> Judged:
@@ -165,8 +167,10 @@ class SimhashPipeline:
     def _tell(self, item: Any, judged: Judged, response: Response | None) -> None:
         verdict = judged.verdict
         self._tally.judged(judged)
-        if verdict.dropped and self._drop_log is not None:
-            self._drop_log.write(verdict, judged.page)
+        if self._drop_log is not None:
+            self._drop_log.count(verdict)
+            if verdict.dropped:
+                self._drop_log.write(verdict, judged.page)
         if response is not None and self._responses is not None:
             self._responses.origin(response).verdicts.append(verdict)
         self._crawler.signals.send_catch_log(

@@ -95,6 +95,12 @@ class Tally:
         if self._periodic is not None and self._periodic.running:
             self._periodic.stop()
 
+    @property
+    def errors(self) -> dict[str, int]:
+        """Faults by kind."""
+        counts = self._counts.items()
+        return {name[7:]: count for name, count in counts if name.startswith("errors/")}
+
     def ended(self, stored_pages: int) -> None:
         """The summary."""
         self._note("store_pages", stored_pages)
