@@ -3,7 +3,7 @@ BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DEFAULT_GOAL := all
-.PHONY: all help crawl test quality bench bench-crawl bench-fingerprints bench-tables lint format clean
+.PHONY: all help crawl report test quality pictures bench bench-crawl bench-drop-log bench-fingerprints bench-tables lint format clean
 
 all: lint test  ## lint and test
 
@@ -13,11 +13,18 @@ help:  ## list these targets
 crawl: .venv/crawl  ## crawl the demo site, or URL=https://… (MAX_PAGES=500), and drop near-duplicates
 	@$(BIN)/scrapy crawl site $(if $(URL),-a url=$(URL)) $(if $(MAX_PAGES),-a max_pages=$(MAX_PAGES))
 
+report: .venv/crawl  ## tell what the crawls dropped, and write output/report.html
+	@$(BIN)/scrapy simhash dropped --spider site
+	@$(BIN)/scrapy simhash report --spider site -o output/report.html
+
 test: .venv/dev  ## run every test
 	@$(BIN)/python -m pytest
 
 quality: .venv/dev  ## hold near-duplicates, main texts and templates of FOLDER=… to pinned floors
 	@$(BIN)/python -m tests.quality $(FOLDER)
+
+pictures: .venv/dev  ## make the pictures of the README of a crawl of the demo site (needs Chromium)
+	@$(BIN)/python -m tests.report.pictures docs
 
 bench: .venv/bench  ## measure index and store beside others, into benchmarks/README.md (BENCH_N=10000000)
 	@$(BIN)/python -m benchmarks.index $(if $(BENCH_N),--n $(BENCH_N)) --write benchmarks
@@ -27,6 +34,9 @@ bench-crawl: .venv/dev  ## measure what the pipeline costs a crawl of the demo s
 
 bench-tables: .venv/dev  ## measure the table designs beside the paper's figures
 	@$(BIN)/python -m benchmarks.tables
+
+bench-drop-log: .venv/dev  ## measure what a log of five million drops costs to sum up
+	@$(BIN)/python -m benchmarks.drop_log
 
 bench-fingerprints: .venv/bench  ## measure a fingerprint against its peers, on made pages or FOLDER=…
 	@$(BIN)/python -m benchmarks.fingerprints $(if $(FOLDER),--pages $(FOLDER)) --seomoz .venv/seomoz

@@ -63,6 +63,7 @@ def _lines(stats: Mapping[str, Any], clearest: list[Verdict]) -> Iterator[str]:
         yield f"  {verdict.url}\n    ≈ {verdict.twin_url}   {_distances(verdict)}"
     yield "\nWhere to look next"
     yield f"  what was dropped and why   {stats.get('simhash/drop_log')}"
+    yield "  the same, and as a page    make report"
     yield f"  what is remembered         {stats.get('simhash/store')}"
     yield "  the kept pages             output/site.jsonl"
     yield "\nIn the settings.py of your own project"

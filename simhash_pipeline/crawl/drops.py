@@ -155,7 +155,7 @@ def _records(path: Path) -> Iterator[Drop | Run]:
 def _print_summary(path: Path, selection: Selection) -> None:
     summary = Summary(selection)
     deque(summary.take(_records(path)), maxlen=0)
-    print(path)
+    print(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
     for line in summary_lines(summary):
         print(line)
 

@@ -116,9 +116,15 @@ function showRun() {
 
 function settings(run) {
   const rows = Object.entries(run.settings).map(([name, value]) => element("tr", {},
-    element("th", { scope: "row" }, `SIMHASH_${name.toUpperCase()}`), element("td", {}, value === null ? "None" : String(value))));
+    element("th", { scope: "row" }, `SIMHASH_${name.toUpperCase()}`), element("td", {}, asInPython(value))));
   return element("div", { class: "scroll settings", tabindex: 0, role: "group", "aria-label": "Settings of the run" },
     element("table", {}, element("caption", { class: "unseen" }, "Settings of the run"), element("tbody", {}, ...rows)));
+}
+
+function asInPython(value) {
+  if (typeof value === "string") return `'${value}'`;
+  if (Array.isArray(value)) return `(${value.map(asInPython).join(", ")}${value.length === 1 ? "," : ""})`;
+  return { null: "None", true: "True", false: "False" }[value] ?? String(value);
 }
 
 // The list

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
+import pty
 import signal
+import struct
 import subprocess
 import sys
+import termios
 import time
 from pathlib import Path
 
@@ -200,7 +205,7 @@ def test_without_a_log_that_of_the_project_is_taken(tmp_path: Path) -> None:
     write_log(project(tmp_path) / "news%20daily.drops.jsonl", DROPS)
     result = scrapy("simhash", "dropped", directory=tmp_path)
     assert (result.returncode, result.stderr) == (0, "")
-    assert "3 dropped" in result.stdout
+    assert result.stdout.startswith(".scrapy/simhash/news%20daily.drops.jsonl\n3 dropped")
 
 
 def test_of_several_logs_one_is_asked_for_by_its_spider(tmp_path: Path) -> None:
@@ -248,6 +253,24 @@ def test_a_reader_that_has_had_enough_ends_the_listing_quietly(tmp_path: Path) -
     result = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
     assert result.stderr == ""
     assert json.loads(result.stdout)["url"] == "http://a.example/0"
+
+
+def test_progress_is_told_where_stderr_is_a_terminal(log: Path) -> None:
+    reader, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    os.set_blocking(reader, False)
+    result = subprocess.run(
+        [sys.executable, "-m", "scrapy", "simhash", "dropped", str(log)],
+        stdout=subprocess.PIPE,
+        stderr=terminal,
+        check=True,
+    )
+    told = os.read(reader, 10_000).decode()
+    os.close(reader)
+    os.close(terminal)
+    assert "B/s" in told
+    assert told.endswith("\r")  # taken away at the end
+    assert b"3 dropped" in result.stdout
 
 
 def test_a_report_is_one_file(log: Path) -> None:

@@ -28,8 +28,8 @@ def chromium(width: int = 1200, height: int = 900, *, dark: bool = False) -> Ite
     options = ChromeOptions()
     options.binary_location = binary
     # No sandbox: Chromium has none for root, as whom containers run.
-    for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage"):
-        options.add_argument(argument)
+    for argument in ("headless=new", "no-sandbox", "disable-dev-shm-usage", "hide-scrollbars"):
+        options.add_argument(f"--{argument}")
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     browser = Chrome(options=options, service=Service(executable_path=driver))
     try:
