@@ -76,7 +76,7 @@ class Run:
     dropped: dict[str, int]  # those of a dry run too, whose items were kept
     errors: dict[str, int]  # pages kept unjudged, by what was wrong
     slice_secs: int
-    slices: list[list[int]]  # [start in Unix seconds, kept, dropped]; none where both are 0
+    slices: list[tuple[int, int, int]]  # (start in Unix seconds, kept, dropped), if any were
     options: dict[str, Any]  # every option but where files lie
     dry_run: bool
 
@@ -154,7 +154,7 @@ class DropLog:
             dropped=dict(self._dropped),
             errors=dict(errors),
             slice_secs=self._timeline.slice_secs,
-            slices=[list(counted) for counted in self._timeline.slices()],
+            slices=list(self._timeline.slices()),
             options={name: value for name, value in options.items() if name not in _PLACES},
             dry_run=self._options.dry_run,
         )

@@ -52,12 +52,12 @@ function table(caption, heads, rows) {
 
 // Distances worth a bar each; further ones only say "quite different".
 const SINGLE_BITS = 8;
-const WIDE_BITS = [[9, 16], [17, 32], [33, 128]];
+const WIDE_BITS = [[9, 16], [17, 32], [33, Infinity]];
 
 function binned(counts, threshold) {
   const bins = [];
   for (let bits = 0; bits <= SINGLE_BITS; bits++) bins.push({ name: String(bits), from: bits, to: bits, drops: 0 });
-  for (const [from, to] of WIDE_BITS) bins.push({ name: to === 128 ? `${from}+` : `${from}–${to}`, from, to, drops: 0 });
+  for (const [from, to] of WIDE_BITS) bins.push({ name: to === Infinity ? `${from}+` : `${from}–${to}`, from, to, drops: 0 });
   for (const [bits, drops] of counts) bins.find((bin) => bits <= bin.to).drops += drops;
   const last = bins.findLastIndex((bin) => bin.drops || bin.from === threshold);
   return bins.slice(0, Math.max(last, 4) + 1);

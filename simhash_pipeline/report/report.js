@@ -129,7 +129,7 @@ function asInPython(value) {
 
 // The list
 
-const state = { groups: [], page: 0 };
+const state = { groups: [], page: 0, found: "" };
 let haystacks = null; // made when first searched
 
 function haystack(place) {
@@ -184,8 +184,9 @@ function search() {
   const places = found();
   state.groups = grouped(places, byId("order").value);
   state.page = 0;
-  byId("found").textContent = places.length
+  state.found = places.length
     ? `${many(places.length, "drop")} of ${many(state.groups.length, "kept page")}` : "No drop is like that.";
+  byId("found").textContent = state.found;
   showPage();
 }
 
@@ -204,7 +205,7 @@ function turn(pages) {
   showPage();
   byId("drops").focus({ preventScroll: true });
   byId("found").scrollIntoView();
-  byId("found").textContent = byId("page").textContent;
+  byId("found").textContent = `${state.found}, page ${number.format(state.page + 1)}`;
 }
 
 function card(group) {

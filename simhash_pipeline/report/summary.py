@@ -32,7 +32,7 @@ class RunTally:
     settings: dict[str, Any] = field(default_factory=dict)
     timeline: Timeline = field(default_factory=Timeline)
 
-    def slices(self) -> Iterable[list[int] | tuple[int, int, int]]:
+    def slices(self) -> Iterable[tuple[int, int, int]]:
         """(start in Unix seconds, kept, dropped) by time; kept is 0 where it isn't known."""
         return self.timeline.slices() if self.closing is None else self.closing.slices
 

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
-import pty
 import signal
 import struct
 import subprocess
 import sys
-import termios
 import time
 from pathlib import Path
 
 import pytest
 
+from simhash_pipeline.drop_log import Drop, Run, read_log
+from tests.crawl.crawling import crawl
 from tests.crawl.test_commands import scrapy
 from tests.report.logs import closing, drop, write_log
 
@@ -256,6 +255,7 @@ def test_a_reader_that_has_had_enough_ends_the_listing_quietly(tmp_path: Path) -
 
 
 def test_progress_is_told_where_stderr_is_a_terminal(log: Path) -> None:
+    pty, fcntl, termios = map(pytest.importorskip, ("pty", "fcntl", "termios"))
     reader, terminal = pty.openpty()
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     os.set_blocking(reader, False)
@@ -271,6 +271,27 @@ def test_progress_is_told_where_stderr_is_a_terminal(log: Path) -> None:
     assert "B/s" in told
     assert told.endswith("\r")  # taken away at the end
     assert b"3 dropped" in result.stdout
+
+
+def test_a_crawl_closes_its_log_with_what_it_kept(tmp_path: Path) -> None:
+    crawl(tmp_path, "page(1), page(2), page(3, OTHER), {'url': 'http://a.example/4'}")
+    dropped, run = read_log(tmp_path / ".scrapy/simhash/items.drops.jsonl")
+    assert isinstance(dropped, Drop)
+    assert isinstance(run, Run)
+    assert (run.run, run.spider) == (dropped.run, "items")
+    assert (run.kept, run.dropped, run.errors) == ({"new": 2}, {"content": 1}, {"no_html": 1})
+    assert sum(kept for _, kept, _ in run.slices) == 2
+    result = scrapy("simhash", "dropped", directory=tmp_path)
+    assert "1 dropped, 2 kept, 2" in result.stdout
+
+
+@pytest.mark.parametrize("command", ["dropped", "report"])
+def test_a_time_that_is_none_gets_one_line_and_exit_code_2(tmp_path: Path, command: str) -> None:
+    write_log(tmp_path / "log", [drop(time="soon")])
+    result = scrapy("simhash", command, "log", directory=tmp_path)
+    assert result.returncode == 2
+    (line,) = result.stderr.splitlines()
+    assert "the drop log has 'soon' where a time is expected" in line
 
 
 def test_a_report_is_one_file(log: Path) -> None:

@@ -58,7 +58,7 @@ def closing(**fields: Any) -> Run:
         dropped={"content": 1},
         errors={"no_html": 2},
         slice_secs=1,
-        slices=[[1777895999, 6, 0], [1777896000, 1, 1]],
+        slices=[(1777895999, 6, 0), (1777896000, 1, 1)],
         options={"match": "content", "content_distance": 3, "bits": 64},
         dry_run=False,
     )

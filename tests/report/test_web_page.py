@@ -190,6 +190,7 @@ def test_the_list_is_paged(report: Any) -> None:
     page.one("#next").click()
     assert len(headings(page)) == 10
     assert page.one("#page").text == "Page 2 of 2"
+    assert page.one("#found").text == "60 drops of 30 kept pages, page 2"
     assert not page.one("#next").is_enabled()
     page.search("story", "60 drops of 30 kept pages")
     assert page.one("#page").text == "Page 1 of 2"
