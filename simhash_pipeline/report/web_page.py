@@ -44,7 +44,7 @@ def write_web_page(
 
 def _page(told: dict[str, Any]) -> str:
     style = _part("report.css")
-    script = _part("charts.js") + _part("report.js")
+    script = "\n".join(map(_part, ("charts.js", "overview.js", "report.js")))
     return Template(_part("report.html")).substitute(
         policy=_policy(style, script), style=style, script=script, json=_in_a_script_element(told)
     )
