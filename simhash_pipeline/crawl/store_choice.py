@@ -74,7 +74,9 @@ def chosen(arguments: argparse.Namespace, settings: BaseSettings) -> NamedStore:
     """The store that is named or, told on stderr, the one there is; UsageError if several are."""
     found = all_chosen(arguments, settings)
     if len(found) > 1:
-        spiders = " or ".join(f"--spider {shlex.quote(name)}" for name in spider_files(STORE_SUFFIX))
+        spiders = " or ".join(
+            f"--spider {shlex.quote(name)}" for name in spider_files(STORE_SUFFIX)
+        )
         raise UsageError(f"there are {len(found)} stores here; name one: {spiders}")
     if not is_named(arguments):
         print(f"store: {printable(found[0].name)}", file=sys.stderr)
