@@ -109,7 +109,7 @@ def test_the_summary_tells_a_newcomer_what_happened_and_where_to_look(crawl: Dem
     assert sum(line.startswith("    ≈ http") for line in lines) == 5
     assert any(line.endswith(".scrapy/simhash/site.drops.jsonl") for line in lines)
     assert any(line.endswith(".scrapy/simhash/site.sqlite") for line in lines)
-    assert 'ITEM_PIPELINES = {"simhash_pipeline.SimhashPipeline": 300}' in crawl.first_output
+    assert 'ADDONS = {"simhash_pipeline.Addon": 500}' in crawl.first_output
 
 
 def test_a_second_crawl_finds_the_kept_pages_unchanged_and_drops_the_same(
