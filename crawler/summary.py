@@ -53,7 +53,7 @@ def _lines(stats: Mapping[str, Any], clearest: list[Verdict]) -> Iterator[str]:
     errors = _by_reason(stats, "simhash/errors/")
     yield ""
     yield f"Pages seen     {kept + dropped + sum(errors.values()):6}"
-    yield f"  kept         {kept:6}   {_told(of_kept)}"
+    yield f"  kept         {kept:6}   {_told(of_kept)}".rstrip()
     yield f"  dropped      {dropped:6}   {_told(_by_reason(stats, 'simhash/dropped/'))}"
     yield f"  kept, errors {sum(errors.values()):6}   {_told(errors)}"
     yield f"Thin pages     {stats.get('simhash/thin', 0):6}   too little text to compare"
