@@ -63,7 +63,7 @@ clean:  ## remove the environment and what crawls and tests left
 	@touch $@
 
 .venv/dev: .venv/crawl
-	$(BIN)/pip install --quiet --editable '.[fast,opencc,parquet]' --group dev
+	$(BIN)/pip install --quiet --editable '.[fast,opencc,parquet,redis]' --group dev
 	@touch $@
 
 # simhash-pybind overwrites the module of PyPI's simhash, so it gets a folder of its own; it may fail.

@@ -5,6 +5,7 @@ SimhashError
 ├── PageError                          one page can't be read; the crawl goes on and keeps the item
 ├── DropLogError                       the drop log can't be used; the crawl stops
 └── StoreError                         the store can't be used; the crawl stops
+    ├── StoreLost                      it could be used, and its server has been gone for too long
     └── StoreMismatch                  the store was made with other fingerprint options
 """
 
@@ -42,6 +43,10 @@ class DropLogError(SimhashError):
 
 class StoreError(SimhashError):
     """The store can't be opened, read or written."""
+
+
+class StoreLost(StoreError):
+    """The store's server was there and is gone; it was waited for."""
 
 
 class StoreMismatch(StoreError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import heapq
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
@@ -21,7 +22,20 @@ Column = Literal["content", "structure", "digest"]
 IndexPlace = Literal["memory", "disk"]
 
 DEFAULT_BITS = 64
-URL_FORMS = "memory:, sqlite:///relative/path.sqlite or sqlite:////absolute/path.sqlite"
+URL_FORMS = (
+    "memory:, sqlite:///relative/path.sqlite or sqlite:////absolute/path.sqlite, "
+    "redis://, rediss://, unix://, redis+cluster://, rediss+cluster:// or redis+sentinel://"
+)
+REDIS_SCHEMES = (
+    "redis",
+    "rediss",
+    "unix",
+    "redis+cluster",
+    "rediss+cluster",
+    "redis+sentinel",
+    "rediss+sentinel",
+)
+WAIT_SECS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,8 +195,16 @@ class Store(Protocol):
     def __exit__(self, *exception: object) -> None: ...
 
 
-def open_store(url: str, index: IndexPlace = "memory", *, tentative: bool = False) -> Store:
-    """The store at `memory:` (gone when closed) or `sqlite:///path`, made when there is none.
+def open_store(
+    url: str,
+    index: IndexPlace = "memory",
+    *,
+    tentative: bool = False,
+    wait_secs: float = WAIT_SECS,
+) -> Store:
+    """The store at `memory:` (gone when closed), `sqlite:///path` or on a Redis or Valkey server.
+
+    It is made when there is none.
 
     `index` is where an SQLite file's pages are looked up: "memory" (42 bytes a page at ten million,
     and seconds to open a store of millions) or "disk" (nothing, at several times the time a page
@@ -191,6 +213,8 @@ def open_store(url: str, index: IndexPlace = "memory", *, tentative: bool = Fals
     With `tentative`, pages are kept until `confirm` makes them stay, and what a process had not
     confirmed when it died is forgotten before the first page is settled: nobody knows whether
     those items were saved.
+
+    A Redis or Valkey server is waited for for `wait_secs` when the connection to it is lost.
 
     As in SQLAlchemy, three slashes begin a relative path, four an absolute one, and
     `sqlite:///C:/path` is a path on a Windows drive. StoreError for any other URL.
@@ -206,7 +230,30 @@ def open_store(url: str, index: IndexPlace = "memory", *, tentative: bool = Fals
     scheme, _, path = url.partition(":///")
     if scheme == "sqlite" and path not in ("", ":memory:"):
         return SqliteStore(Path(path), index=index, tentative=tentative)
-    raise StoreError(f"no store can be opened at {url!r}: its URL must be {URL_FORMS}")
+    if url.partition("://")[0] in REDIS_SCHEMES:
+        return _redis_store(url, tentative, wait_secs)
+    raise StoreError(f"no store can be opened at {shown_url(url)!r}: its URL must be {URL_FORMS}")
+
+
+def shown_url(url: str) -> str:
+    """The URL as logs and messages may show it: without the passwords of a server's."""
+    scheme, separator, rest = url.partition("://")
+    if scheme not in REDIS_SCHEMES:
+        return url
+    rest = re.sub(r"(?i)([?&][^=&]*password[^=&]*)=[^&]*", r"\1=***", rest)
+    credentials, at, place = rest.rpartition("@")
+    if ":" in credentials:
+        credentials = credentials.partition(":")[0] + ":***"
+    return scheme + separator + credentials + at + place
+
+
+def _redis_store(url: str, tentative: bool, wait_secs: float) -> Store:
+    try:
+        from simhash_pipeline.index.redis import RedisStore
+    except ImportError as error:
+        how = "pip install 'simhash-pipeline[redis]'"
+        raise StoreError(f"store {shown_url(url)} needs redis-py: {how}") from error
+    return RedisStore(url, tentative=tentative, wait_secs=wait_secs)
 
 
 def stamped_bits(stamp: Mapping[str, object]) -> int:

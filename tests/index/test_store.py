@@ -22,9 +22,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-@pytest.fixture(params=["memory", "sqlite", "sqlite with its index on disk"])
+@pytest.fixture(
+    params=[
+        *("memory", "sqlite", "sqlite with its index on disk"),
+        *("redis 6.2", "redis", "valkey", "redis cluster"),
+    ]
+)
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     url = "memory:" if request.param == "memory" else f"sqlite:///{tmp_path}/pages.sqlite"
+    if request.param.startswith(("redis", "valkey")):
+        url = request.getfixturevalue("redis_servers")(request.param).url
     with open_store(url, index="disk" if "disk" in request.param else "memory") as opened:
         yield opened
 
@@ -78,7 +85,7 @@ def test_content_and_structure_are_asked_for_apart(store: Store) -> None:
 
 
 def test_a_view_reads_no_further_than_it_is_taken_from(store: Store) -> None:
-    keep(store, *(page(f"page {number}", None, 7) for number in range(2_000)))
+    store.insert_many(page(f"page {number}", None, 7) for number in range(2_000))
 
     def costs(view: View) -> tuple[Action, tuple[float, float]]:
         start = time.perf_counter()
@@ -331,7 +338,7 @@ def test_the_sqlite_store_answers_like_the_one_in_memory(
 
 
 @pytest.mark.parametrize(
-    "url", ["", "memory", "redis://localhost", "sqlite://pages", "sqlite:///", "sqlite:///:memory:"]
+    "url", ["", "memory", "redis:localhost", "sqlite://pages", "sqlite:///", "sqlite:///:memory:"]
 )
 def test_a_url_of_no_store_is_refused_with_the_forms_there_are(url: str) -> None:
     with pytest.raises(StoreError, match=r"memory:, sqlite:///relative/path\.sqlite or sqlite:///"):

@@ -1,0 +1,100 @@
+"""What a store on Redis costs: memory a page and a value, the server's CPU time, round trips.
+
+    python -m benchmarks.redis [--n 1000000] [--server redis|"redis 6.2"|valkey]
+
+Random values are the dearest: none is shared, none is near. Memory is INFO's used_memory; CPU is
+that of the server's process over some thousand pages judged one by one into the full store.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from simhash_pipeline.index.redis import RedisStore
+from simhash_pipeline.index.store import Action, StoredPage, View
+from tests.index.servers import RunningServer, binary
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+JUDGED = 2_000
+COLUMNS = ("none", "content", "structure", "both")
+
+
+def pages(number: int, columns: str, first: int = 0) -> Iterator[StoredPage]:
+    """Pages with a URL of 40 characters and random values in these columns."""
+    rng = random.Random(first + COLUMNS.index(columns))
+    for place in range(first, first + number):
+        yield StoredPage(
+            url=f"https://www.example.com/pages/{place:010}",
+            namespace="",
+            site="example.com",
+            content=rng.getrandbits(64) if columns in ("content", "both") else None,
+            structure=rng.getrandbits(64) if columns in ("structure", "both") else None,
+            sketch=rng.getrandbits(128),
+            digest=None,
+            first_seen=1_700_000_000.0,
+            seen_at=1_700_000_000.0,
+        )
+
+
+def policy(columns: str, max_distance_bits: int) -> Callable[[View], tuple[Action, bool]]:
+    """Keep what is near nothing in any of these columns."""
+
+    def decide(view: View) -> tuple[Action, bool]:
+        near = [view.near_content] if columns != "structure" else []
+        near += [view.near_structure] if columns in ("structure", "both") else []
+        twin = any(next(ask(max_distance_bits), None) is not None for ask in near)
+        return (Action.LEAVE if twin else Action.KEEP), twin
+
+    return decide
+
+
+def measured(executable: Path, columns: str, n: int) -> dict[str, Any]:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        RunningServer(executable, Path(folder), "--appendonly", "no") as server,
+        RedisStore(server.url) as store,
+    ):
+        empty = server.tell("INFO")["used_memory"]
+        store.insert_many(pages(n, columns))
+        row: dict[str, Any] = {
+            "columns": columns,
+            "bytes a page": (server.tell("INFO")["used_memory"] - empty) / n,
+        }
+        for k in (3, 6, 8) if columns == "content" else (3,):
+            decide = policy(columns, k)
+            asked = pages(JUDGED + 1, columns, first=n * (1 + k))
+            store.settle(next(asked), decide)  # from now on it knows what to ask for
+            before = server.tell("INFO")
+            for page in asked:
+                store.settle(page, decide)
+            after = server.tell("INFO")
+            cpu = sum(after[name] - before[name] for name in ("used_cpu_user", "used_cpu_sys"))
+            sent = after["total_net_output_bytes"] - before["total_net_output_bytes"]
+            row[f"us CPU, k = {k}"] = cpu / JUDGED * 1e6
+            row[f"bytes read, k = {k}"] = sent / JUDGED
+        return row
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--n", type=int, default=1_000_000)
+    parser.add_argument("--columns", nargs="*", default=COLUMNS, choices=COLUMNS)
+    parser.add_argument("--server", default="redis")
+    options = parser.parse_args()
+    executable = binary(options.server)
+    if executable is None:
+        parser.error(f"no server {options.server!r} here")
+    rows = [measured(executable, columns, options.n) for columns in options.columns]
+    for row in rows:
+        print(row)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,219 @@
+"""What the Redis server runs: Lua scripts that append to buckets, and hand a page's record on.
+
+Each script touches one slot of a Cluster, but for `ENTER` and `REMOVE`: what a single server does
+at once, a Cluster does by several of the others. Values, keys and URLs are KEYS and ARGV, never
+text of a script. All may be run twice: a reply can get lost, and then nobody knows.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+Argument = bytes | str | int
+Command = tuple[Argument, ...]
+
+# Places of rows, claims and tickets as redis_layout.py packs them; Lua counts from 1.
+_LIBRARY = """
+local call, sub = redis.call, string.sub
+
+local function row(bucket, rest, first, size)
+  local at = string.find(bucket, rest, first, true)
+  while at and (at - first) % size ~= 0 do at = string.find(bucket, rest, at + 1, true) end
+  return at
+end
+
+local function without(bucket, at, size) return sub(bucket, 1, at - 1) .. sub(bucket, at + size) end
+
+local function holder(claim) return claim and sub(claim, 2, 13) end
+
+local function claim(pages, claims, tentative, id, text)
+  local held = call('HGET', claims, id)
+  if held and holder(held) ~= holder(text) then return {held} end
+  if not held then call('HSET', claims, id, text) end
+  return {'', call('HGET', pages, id) or '', call('HGET', tentative, id) or ''}
+end
+
+local function show(claims, id, text, ticket)
+  local held = call('HGET', claims, id)
+  if holder(held) ~= holder(text) then return 0 end
+  local shown = struct.unpack('>I8', sub(held, 21, 28))
+  if shown == 0 then
+    shown = tonumber(ticket or call('INCR', KEYS[4]))
+    call('HSET', claims, id, sub(held, 1, 20) .. struct.pack('>I8', shown) .. sub(held, 29))
+  end
+  return shown
+end
+
+local function enlist(key, more, number, rest, ref, ticket)
+  local bucket = call('HGET', key, number) or ''
+  local at = row(bucket, rest, 1, #rest + #ref)
+  if not at then
+    call('HSET', key, number, bucket .. rest .. ref)
+  elseif sub(bucket, at + #rest, at + #rest + #ref - 1) ~= ref then
+    call('ZADD', more, 'NX', ticket, ref)
+  end
+end
+
+local function append(key, number, rest)
+  local bucket = call('HGET', key, number) or '\\0\\0\\0\\0'
+  local count = (struct.unpack('<I4', bucket) + 1) % 4294967296
+  if not row(bucket, rest, 5, #rest) then bucket = bucket .. rest end
+  call('HSET', key, number, struct.pack('<I4', count) .. sub(bucket, 5))
+end
+
+local function strike(key, more, number, rest, ref)
+  local bucket = call('HGET', key, number) or ''
+  local at = row(bucket, rest, 1, #rest + #ref)
+  if not at then return 1 end
+  if sub(bucket, at + #rest, at + #rest + #ref - 1) ~= ref then
+    call('ZREM', more, ref)
+    return 0
+  end
+  local heir = call('ZPOPMIN', more)[1]
+  bucket = without(bucket, at, #rest + #ref)
+  if heir then bucket = bucket .. rest .. heir end
+  if bucket == '' then call('HDEL', key, number) else call('HSET', key, number, bucket) end
+  return heir and 0 or 1
+end
+
+local function cut(key, number, rest, count)
+  local bucket = call('HGET', key, number)
+  if not bucket or (count and sub(bucket, 1, 4) ~= count) then return end
+  local at = row(bucket, rest, 5, #rest)
+  if at then call('HSET', key, number, without(bucket, at, #rest)) end
+end
+
+local function release(claims, id, text)
+  if holder(call('HGET', claims, id)) == holder(text) then call('HDEL', claims, id) end
+end
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A script of the library above and a body of its own."""
+
+    body: str
+    text: bytes = field(init=False)
+    digest: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        text = (_LIBRARY + self.body).encode()
+        object.__setattr__(self, "text", text)
+        object.__setattr__(self, "digest", hashlib.sha1(text, usedforsecurity=False).hexdigest())
+
+    def __call__(self, keys: Iterable[Argument], *arguments: Argument) -> Command:
+        """The command that runs it."""
+        keys = tuple(keys)
+        return ("EVALSHA", self.digest, len(keys), *keys, *arguments)
+
+
+# A page's three hashes, and for ENTER the ticket counter; id, claim -> held claim, or "" and what
+# is stored: record, run that has not confirmed it.
+CLAIM = Script("return claim(KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2])")
+# Claims; id, claim, ticket -> the ticket that others see from now on, 0 when the claim is lost.
+SHOW = Script("return show(KEYS[1], ARGV[1], ARGV[2], ARGV[3])")
+# First bucket's hash and the further pages of the value; number, rest, ref.
+ENLIST = Script("enlist(KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3], 0)")
+# Hash of a bucket; number, rest.
+APPEND = Script("append(KEYS[1], ARGV[1], ARGV[2])")
+# Claim, take a ticket, enlist and append: id, claim, ref, how many to enlist; then as above.
+ENTER = Script("""
+local found = claim(KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2])
+if found[1] ~= '' then return found end
+local ticket = show(KEYS[2], ARGV[1], ARGV[2])
+local k, a = 5, 5
+for _ = 1, tonumber(ARGV[4]) do
+  enlist(KEYS[k], KEYS[k + 1], ARGV[a], ARGV[a + 1], ARGV[3], ticket)
+  k, a = k + 2, a + 2
+end
+while k <= #KEYS do
+  append(KEYS[k], ARGV[a], ARGV[a + 1])
+  k, a = k + 1, a + 2
+end
+found[4] = ticket
+return found
+""")
+# A page's hashes; id, claim, what to do with the record ("set", "renew", "delete", "leave"), the
+# record, the claim to be left behind ("": none), the run that is to confirm it ("": confirmed).
+# -> 1, or 0 when the claim is lost: its lease ran out, and somebody cleaned up.
+FINISH = Script("""
+local id, action, record, left, run = ARGV[1], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+local held = call('HGET', KEYS[2], id)
+if holder(held) ~= holder(ARGV[2]) then
+  return action == 'set' and call('HGET', KEYS[1], id) == record and 1 or 0
+end
+if sub(held, 1, 1) ~= sub(ARGV[2], 1, 1) then return 1 end
+if action == 'set' or action == 'renew' then call('HSET', KEYS[1], id, record) end
+if action == 'delete' then call('HDEL', KEYS[1], id) end
+if run ~= '' then
+  call('HSET', KEYS[3], id, run)
+elseif action == 'set' or action == 'delete' then
+  call('HDEL', KEYS[3], id)
+end
+if left == '' then call('HDEL', KEYS[2], id) else call('HSET', KEYS[2], id, left) end
+return 1
+""")
+# A page's hashes; id, the record and run (or "*") it must have, the claim that takes it over.
+# -> 1, or 0 when it has changed or is claimed.
+EVICT = Script("""
+local held = call('HGET', KEYS[2], ARGV[1])
+if held then return holder(held) == holder(ARGV[4]) and 1 or 0 end
+if call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
+if ARGV[3] ~= '*' and call('HGET', KEYS[3], ARGV[1]) ~= ARGV[3] then return 0 end
+call('HDEL', KEYS[1], ARGV[1])
+call('HDEL', KEYS[3], ARGV[1])
+call('HSET', KEYS[2], ARGV[1], ARGV[4])
+return 1
+""")
+# Claims; id, the claim that must be there, the one that takes it over -> 1, or 0.
+TAKE = Script("""
+local held = call('HGET', KEYS[1], ARGV[1])
+if held == ARGV[2] then call('HSET', KEYS[1], ARGV[1], ARGV[3]) end
+return (held == ARGV[2] or held == ARGV[3]) and 1 or 0
+""")
+# First bucket's hash and further pages; number, rest, ref -> 1 when no page has the value.
+STRIKE = Script("return strike(KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3])")
+# Hash of a bucket; number -> its count of appends.
+COUNT = Script("return sub(call('HGET', KEYS[1], ARGV[1]) or '', 1, 4)")
+# Hash of a bucket; number, rest, the count it must have.
+CUT = Script("cut(KEYS[1], ARGV[1], ARGV[2], ARGV[3])")
+# Claims; id, claim.
+RELEASE = Script("release(KEYS[1], ARGV[1], ARGV[2])")
+# Strike, cut where no page is left, and release. Claims, then for each value the first bucket's
+# hash, further pages and the other hashes; id, claim, then for each value its ref, the number of
+# its hashes, and number and rest for each.
+REMOVE = Script("""
+if holder(call('HGET', KEYS[1], ARGV[1])) ~= holder(ARGV[2]) then return end
+local k, a = 2, 3
+while k <= #KEYS do
+  local ref, hashes = ARGV[a], tonumber(ARGV[a + 1])
+  local gone = strike(KEYS[k], KEYS[k + 1], ARGV[a + 2], ARGV[a + 3], ref) == 1
+  for i = 1, hashes - 1 do
+    if gone then cut(KEYS[k + 1 + i], ARGV[a + 2 + 2 * i], ARGV[a + 3 + 2 * i]) end
+  end
+  k, a = k + 1 + hashes, a + 2 + 2 * hashes
+end
+release(KEYS[1], ARGV[1], ARGV[2])
+""")
+# First bucket's hash and further pages; number, rest, size of a ref, the ticket to read on from,
+# how many -> the ref in the bucket or "", those without a ticket, those with one beside it.
+SHARING = Script("""
+local bucket = call('HGET', KEYS[1], ARGV[1]) or ''
+local at = row(bucket, ARGV[2], 1, #ARGV[2] + ARGV[3])
+local first = at and sub(bucket, at + #ARGV[2], at + #ARGV[2] + ARGV[3] - 1) or ''
+local new = ARGV[4] == '0' and call('ZRANGEBYSCORE', KEYS[2], 0, 0) or {}
+local more = {'WITHSCORES', 'LIMIT', 0, ARGV[5]}
+return {first, new, call('ZRANGEBYSCORE', KEYS[2], '(' .. ARGV[4], '+inf', unpack(more))}
+""")
+# A page's unconfirmed runs; id, run.
+CONFIRM = Script("""
+if call('HGET', KEYS[1], ARGV[1]) == ARGV[2] then call('HDEL', KEYS[1], ARGV[1]) end
+""")
+
+SCRIPTS = (
+    CLAIM, SHOW, ENLIST, APPEND, ENTER, FINISH, EVICT, TAKE,
+    STRIKE, COUNT, CUT, RELEASE, REMOVE, SHARING, CONFIRM,
+)  # fmt: skip

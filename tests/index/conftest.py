@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.index.servers import SOURCES, RunningCluster, RunningServer, binary
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+
+def server_binary(kind: str) -> Path:
+    found = binary(kind)
+    if found is None:
+        pytest.skip(f"no server of the kind {kind!r} here: {SOURCES[kind]}")
+    return found
+
+
+@pytest.fixture(scope="session")
+def redis_servers(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Callable[[str], RunningServer | RunningCluster]]:
+    """An empty server of a kind, or "redis cluster"; each is started once and runs on."""
+    running: dict[str, RunningServer | RunningCluster] = {}
+
+    def emptied(kind: str) -> RunningServer | RunningCluster:
+        if kind not in running:
+            folder = tmp_path_factory.mktemp("server")
+            if kind == "redis cluster":
+                running[kind] = RunningCluster(server_binary("redis 6.2"), folder)
+            else:
+                running[kind] = RunningServer(server_binary(kind), folder)
+        found = running[kind]
+        for node in found.nodes if isinstance(found, RunningCluster) else [found]:
+            node.tell("FLUSHALL")
+        return found
+
+    yield emptied
+    for each in running.values():
+        each.__exit__()
