@@ -58,10 +58,15 @@ HASH_BITS = {
 }
 
 
-def _option(default: Any, rule: Rule, meaning: str, *, makes: bool = False) -> Any:
-    """A field; `makes` marks the options that decide what a fingerprint is."""
+def _option(
+    default: Any, rule: Rule, meaning: str, *, makes: bool = False, shown: bool = True
+) -> Any:
+    """A field; `makes` marks the options that decide what a fingerprint is.
+
+    One that isn't `shown` by repr may hold a password.
+    """
     metadata = {"rule": rule, "meaning": meaning, "makes": makes}
-    return dataclasses.field(default=default, metadata=metadata)
+    return dataclasses.field(default=default, metadata=metadata, repr=shown)
 
 
 _PATH = words("the path of a file")
@@ -115,8 +120,20 @@ class Options:
     )
     store: str = _option(
         "auto",
-        words("a store URL (memory:, sqlite:///path) or auto"),
-        "`auto`: an SQLite file per spider in Scrapy's data directory; or `memory:`, `sqlite:///path`",
+        words("a store URL (memory:, sqlite:///path, redis://host) or auto"),
+        "`auto`: an SQLite file per spider in Scrapy's data directory; or `memory:`, "
+        "`sqlite:///path`, or a Redis or Valkey server, see below",
+        shown=False,
+    )
+    store_wait_secs: int = _option(
+        60,
+        whole(0, 10**6, "seconds"),
+        "a server that was there and is gone is waited for so long",
+    )
+    store_lost: str = _option(
+        "stop",
+        one_of("stop", "keep"),
+        "then `stop` closes the crawl, and `keep` keeps every page unjudged until it is back",
     )
     index: Literal["memory", "disk"] = _option(
         "memory",

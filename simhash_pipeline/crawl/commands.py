@@ -17,6 +17,7 @@ from scrapy.exceptions import UsageError
 
 from simhash_pipeline.crawl import stores
 from simhash_pipeline.crawl.compare import CompareCommand
+from simhash_pipeline.crawl.copy import CopyCommand
 from simhash_pipeline.crawl.drops import DroppedCommand, ReportCommand
 from simhash_pipeline.crawl.fetch import needs_crawl
 from simhash_pipeline.crawl.fingerprint import FingerprintCommand
@@ -75,6 +76,7 @@ COMMANDS: tuple[Command | Group, ...] = (
             stores.ClearCommand(),
             stores.ExportCommand(),
             stores.ImportCommand(),
+            CopyCommand(),
             stores.CheckCommand(),
         ),
     ),

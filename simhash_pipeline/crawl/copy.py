@@ -1,0 +1,45 @@
+"""`scrapy simhash store copy`: a store's pages into another, of whichever kind."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scrapy.exceptions import UsageError
+
+from simhash_pipeline.crawl.store_choice import named
+from simhash_pipeline.crawl.terminal import add_json, progress, tell
+
+if TYPE_CHECKING:
+    import argparse
+
+    from scrapy.settings import BaseSettings
+
+
+class CopyCommand:
+    name = "copy"
+    summary = "store the pages of one store in another, as when a crawl moves to Redis"
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.epilog = (
+            "Both are URLs or SQLite files; the second is made when there is none. Pages go in "
+            "oldest first, each in place of one of the same URL, and nothing is judged; so the "
+            "same may be done again after it was cut short."
+        )
+        parser.add_argument("source", help="as sqlite:///seen.sqlite")
+        parser.add_argument("target", help="as redis://localhost:6379/0")
+        add_json(parser)
+
+    def run(self, options: argparse.Namespace, settings: BaseSettings) -> int:
+        source, target = (named(store, settings) for store in (options.source, options.target))
+        if source.url == target.url:
+            raise UsageError(f"{source.name}: a store can't be copied into itself")
+        with source.existing() as giving, target.open() as taking:
+            stamp = giving.made_with()
+            if stamp is not None:
+                taking.stamp(stamp)
+            count = taking.insert_many(progress(giving.pages(), "pages", len(giving)))
+            stored = len(taking)
+        record = {"source": source.name, "target": target.name, "copied": count, "pages": stored}
+        words = f"{target.name}: {count:,} pages copied from {source.name}, {stored:,} stored"
+        tell(record, words, as_json=options.json)
+        return 0

@@ -1,0 +1,108 @@
+"""Pages that are kept on Redis until confirmed, by processes that may die."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from simhash_pipeline.index.redis import RedisStore
+from simhash_pipeline.index.store import Action
+from tests.index.pages import always, keep, near_content, page, unless_near
+from tests.index.servers import wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.index.servers import RunningCluster, RunningServer
+
+DIE = """
+import sys, time
+from simhash_pipeline.index.redis import RedisStore
+from tests.index.pages import keep, page
+store = RedisStore(sys.argv[1], tentative=True, lease_secs=0.5)
+keep(store, page("saved", 0), page("waiting", 1))
+store.confirm("", "saved")
+keep(store, page("in hand", 1 << 40))
+print("kept", flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.fixture(params=["redis 6.2", "redis cluster"])
+def url(
+    request: pytest.FixtureRequest,
+    redis_servers: Callable[[str], RunningServer | RunningCluster],
+) -> str:
+    return redis_servers(request.param).url
+
+
+def urls(store: RedisStore) -> list[str]:
+    return [each.url for each in store.pages()]
+
+
+def test_a_confirmed_page_stays_and_another_is_forgotten_at_the_end(url: str) -> None:
+    with RedisStore(url, tentative=True) as store:
+        keep(store, page("saved", 0), page("waiting", 1), page("saved last", 2))
+        store.confirm("", "saved")
+        store.confirm("", "saved last")
+        assert near_content(store, 0) == [("saved", 0), ("waiting", 1), ("saved last", 1)]
+    with RedisStore(url) as store:
+        assert urls(store) == ["saved", "saved last"]
+        assert store.check() == []
+
+
+def test_confirming_a_page_that_was_forgotten_or_kept_anew_changes_nothing(url: str) -> None:
+    with RedisStore(url, tentative=True) as store:
+        keep(store, page("forgotten", 0), page("again", 1))
+        store.forget("", "forgotten")
+        store.confirm("", "forgotten")
+        store.confirm("", "again")
+        keep(store, page("again", 2))
+    with RedisStore(url) as store:
+        assert urls(store) == []
+
+
+def test_a_renewed_page_of_an_earlier_run_is_not_tentative(url: str) -> None:
+    with RedisStore(url) as store:
+        keep(store, page("a", 0))
+    with RedisStore(url, tentative=True) as store:
+        store.settle(page("a", 0, seen_at=2_000.0), always(Action.RENEW))
+    with RedisStore(url) as store:
+        assert urls(store) == ["a"]
+
+
+@pytest.mark.parametrize("meets", ["a twin of it", "its URL", "its namespace"])
+def test_what_a_killed_process_left_unconfirmed_is_forgotten(url: str, meets: str) -> None:
+    command = [sys.executable, "-c", DIE, url]
+    with (
+        RedisStore(url) as early,
+        subprocess.Popen(command, stdout=subprocess.PIPE) as dying,
+    ):
+        assert dying.stdout is not None
+        dying.stdout.readline()
+        keep(early, page("early", 1 << 60))
+        assert urls(early) == ["saved", "waiting", "in hand", "early"]
+        assert early.settle(page("twin", 1 << 40 | 1), unless_near) == "in hand"
+        dying.send_signal(signal.SIGKILL)
+        dying.wait()
+        left = early._server.ask("KEYS", "simhash:run:*")
+        runs = {bytes.fromhex(key.rpartition(b":")[2].decode()) for key in left}
+        wait_until(lambda: early._lease.dead(runs) == runs - {early._lease.run})
+        if meets == "a twin of it":
+            assert early.settle(page("twin", 1 << 40 | 1), unless_near) is None
+            assert urls(early) == ["saved", "waiting", "early", "twin"]
+        elif meets == "its URL":
+            assert (
+                early.settle(page("in hand", 1 << 40), lambda v: (Action.LEAVE, v.same_key()))
+                is None
+            )
+            assert urls(early) == ["saved", "waiting", "early"]
+        else:
+            with RedisStore(url, tentative=True) as following:
+                assert near_content(following, 1) == [("saved", 1)]
+                assert urls(following) == ["saved", "early"]
+        assert early.check() == []
