@@ -35,15 +35,10 @@ local function claim(pages, claims, tentative, id, text)
   return {'', call('HGET', pages, id) or '', call('HGET', tentative, id) or ''}
 end
 
-local function show(claims, id, text, ticket)
-  local held = call('HGET', claims, id)
-  if holder(held) ~= holder(text) then return 0 end
-  local shown = struct.unpack('>I8', sub(held, 21, 28))
-  if shown == 0 then
-    shown = tonumber(ticket or call('INCR', KEYS[4]))
-    call('HSET', claims, id, sub(held, 1, 20) .. struct.pack('>I8', shown) .. sub(held, 29))
-  end
-  return shown
+local function ticket_of(claim) return struct.unpack('>I8', sub(claim, 21, 28)) end
+
+local function with_ticket(claim, ticket)
+  return sub(claim, 1, 20) .. struct.pack('>I8', ticket) .. sub(claim, 29)
 end
 
 local function enlist(key, more, number, rest, ref, ticket)
@@ -114,16 +109,28 @@ class Script:
 # is stored: record, run that has not confirmed it.
 CLAIM = Script("return claim(KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2])")
 # Claims; id, claim, ticket -> the ticket that others see from now on, 0 when the claim is lost.
-SHOW = Script("return show(KEYS[1], ARGV[1], ARGV[2], ARGV[3])")
+SHOW = Script("""
+local held = call('HGET', KEYS[1], ARGV[1])
+if holder(held) ~= holder(ARGV[2]) then return 0 end
+if ticket_of(held) == 0 then
+  held = with_ticket(held, tonumber(ARGV[3]))
+  call('HSET', KEYS[1], ARGV[1], held)
+end
+return ticket_of(held)
+""")
 # First bucket's hash and the further pages of the value; number, rest, ref.
 ENLIST = Script("enlist(KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3], 0)")
 # Hash of a bucket; number, rest.
 APPEND = Script("append(KEYS[1], ARGV[1], ARGV[2])")
 # Claim, take a ticket, enlist and append: id, claim, ref, how many to enlist; then as above.
 ENTER = Script("""
-local found = claim(KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2])
-if found[1] ~= '' then return found end
-local ticket = show(KEYS[2], ARGV[1], ARGV[2])
+local id, held = ARGV[1], call('HGET', KEYS[2], ARGV[1])
+if held and holder(held) ~= holder(ARGV[2]) then return {held} end
+if not held then
+  held = with_ticket(ARGV[2], call('INCR', KEYS[4]))
+  call('HSET', KEYS[2], id, held)
+end
+local ticket = ticket_of(held)
 local k, a = 5, 5
 for _ = 1, tonumber(ARGV[4]) do
   enlist(KEYS[k], KEYS[k + 1], ARGV[a], ARGV[a + 1], ARGV[3], ticket)
@@ -133,8 +140,7 @@ while k <= #KEYS do
   append(KEYS[k], ARGV[a], ARGV[a + 1])
   k, a = k + 1, a + 2
 end
-found[4] = ticket
-return found
+return {'', call('HGET', KEYS[1], id) or '', call('HGET', KEYS[3], id) or '', ticket}
 """)
 # A page's hashes; id, claim, what to do with the record ("set", "renew", "delete", "leave"), the
 # record, the claim to be left behind ("": none), the run that is to confirm it ("": confirmed).

@@ -24,7 +24,7 @@ WORKERS = 8
 DISTANCE_BITS = 3
 LEASE_SECS = 1.0
 MEET_SECS = 0.02
-SECS_TO_A_KILL = (0.2, 1.0)
+SECS_TO_A_KILL = (0.1, 0.6)
 
 
 @dataclass(frozen=True, slots=True)
