@@ -1,4 +1,4 @@
-"""What a store on Redis costs: memory a page and a value, the server's CPU time, round trips.
+"""What a store on Redis costs: memory, the server's CPU time, and what is read for a page.
 
     python -m benchmarks.redis [--n 1000000] [--server redis|"redis 6.2"|valkey]
 
@@ -13,8 +13,9 @@ import random
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from benchmarks.table import markdown
 from simhash_pipeline.index.redis import RedisStore
 from simhash_pipeline.index.store import Action, StoredPage, View
 from tests.index.servers import RunningServer, binary
@@ -55,7 +56,8 @@ def policy(columns: str, max_distance_bits: int) -> Callable[[View], tuple[Actio
     return decide
 
 
-def measured(executable: Path, columns: str, n: int) -> dict[str, Any]:
+def measured(executable: Path, columns: str, n: int) -> Iterator[list[str]]:
+    """Rows of the table: columns, distance, memory, CPU and bytes read a page."""
     with (
         tempfile.TemporaryDirectory() as folder,
         RunningServer(executable, Path(folder), "--appendonly", "no") as server,
@@ -63,10 +65,7 @@ def measured(executable: Path, columns: str, n: int) -> dict[str, Any]:
     ):
         empty = server.tell("INFO")["used_memory"]
         store.insert_many(pages(n, columns))
-        row: dict[str, Any] = {
-            "columns": columns,
-            "bytes a page": (server.tell("INFO")["used_memory"] - empty) / n,
-        }
+        held = (server.tell("INFO")["used_memory"] - empty) / n
         for k in (3, 6, 8) if columns == "content" else (3,):
             decide = policy(columns, k)
             asked = pages(JUDGED + 1, columns, first=n * (1 + k))
@@ -77,9 +76,8 @@ def measured(executable: Path, columns: str, n: int) -> dict[str, Any]:
             after = server.tell("INFO")
             cpu = sum(after[name] - before[name] for name in ("used_cpu_user", "used_cpu_sys"))
             sent = after["total_net_output_bytes"] - before["total_net_output_bytes"]
-            row[f"us CPU, k = {k}"] = cpu / JUDGED * 1e6
-            row[f"bytes read, k = {k}"] = sent / JUDGED
-        return row
+            figures = (held, cpu / JUDGED * 1e6, sent / JUDGED)
+            yield [columns, str(k), *(f"{figure:,.0f}" for figure in figures)]
 
 
 def main() -> None:
@@ -91,9 +89,9 @@ def main() -> None:
     executable = binary(options.server)
     if executable is None:
         parser.error(f"no server {options.server!r} here")
-    rows = [measured(executable, columns, options.n) for columns in options.columns]
-    for row in rows:
-        print(row)
+    rows = [row for columns in options.columns for row in measured(executable, columns, options.n)]
+    header = "values, bits>, bytes of memory a page>, us of CPU a page>, bytes read a page>"
+    print(markdown(header, rows))
 
 
 if __name__ == "__main__":
