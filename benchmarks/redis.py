@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.table import markdown
-from simhash_pipeline.index.redis import RedisStore
+from simhash_pipeline.index.redis.store import RedisStore
 from simhash_pipeline.index.store import Action, StoredPage, View
 from tests.index.servers import RunningServer, binary
 

@@ -60,7 +60,7 @@ def test_only_the_shell_knows_scrapy(path: Path) -> None:
 
 def test_only_the_store_on_redis_knows_redis() -> None:
     knowing = {path.stem for path in MODULES if any(n.startswith("redis") for n in imports(path))}
-    assert knowing == {"redis_server"}
+    assert knowing == {"server"}
 
 
 def test_the_core_runs_where_scrapy_is_absent() -> None:

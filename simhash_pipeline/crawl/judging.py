@@ -37,7 +37,9 @@ class Judging:
     def __init__(self, options: Options, store_url: str) -> None:
         self._fingerprinter = Fingerprinter(options)
         self._confirmed: deque[Verdict] = deque()
-        self._store = open_store(store_url, options.index, tentative=True)
+        self._store = open_store(
+            store_url, options.index, tentative=True, wait_secs=options.store_wait_secs
+        )
         try:
             self._judge = Judge(self._store, options)
             if options.reset:

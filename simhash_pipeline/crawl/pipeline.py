@@ -23,7 +23,7 @@ from simhash_pipeline.crawl.settings import drop_log_path, options_of, store_url
 from simhash_pipeline.crawl.source import Source, source
 from simhash_pipeline.crawl.tally import Tally, drop_line
 from simhash_pipeline.drop_log import DropLog
-from simhash_pipeline.errors import DropLogError, PageError, SimhashError, StoreError
+from simhash_pipeline.errors import DropLogError, PageError, SimhashError, StoreError, StoreLost
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -111,7 +111,7 @@ class SimhashPipeline:
         except PageError as error:
             self._tally.fault(error.kind, str(error), adapter.get(self._options.url_field))
         except (StoreError, DropLogError) as error:
-            self._stop(error)
+            self._go_on_or_stop(error, adapter.get(self._options.url_field))
         except Exception:  # a fault of ours must not cost the user the item
             self._tally.unexpected()
         else:
@@ -215,13 +215,19 @@ class SimhashPipeline:
         try:
             await _result(self._judging.forget(kept.verdict))
         except StoreError as error:
-            self._stop(error)
+            self._go_on_or_stop(error, kept.url)
         self._in_hand.decided(kept, lost=True)
 
     def _page_url(self, item: Any, response: Response | None) -> object:
         if self._options.html_field is None:
             return None if response is None else response.url
         return ItemAdapter(item).get(self._options.url_field) if ItemAdapter.is_item(item) else None
+
+    def _go_on_or_stop(self, error: Exception, url: object) -> None:
+        if isinstance(error, StoreLost) and self._options.store_lost == "keep":
+            self._tally.fault("store_lost", str(error), url)
+        else:
+            self._stop(error)
 
     def _stop(self, error: Exception) -> None:
         """Close the crawl, saying why; the items in flight are kept unjudged."""

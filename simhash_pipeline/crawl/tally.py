@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from scrapy.utils.asyncio import create_looping_call
 
+from simhash_pipeline.index.store import shown_url
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -40,7 +42,7 @@ class Tally:
         """Zeros stand there from the start, for monitors that ask for them."""
         for name in ("kept", self._dropping, "errors"):
             self._count(name, 0)
-        self._note("store", store)
+        self._note("store", shown_url(store))
         if drop_log is not None:
             self._note("drop_log", str(drop_log))
         interval = self._crawler.settings.getfloat("LOGSTATS_INTERVAL")

@@ -249,7 +249,7 @@ def shown_url(url: str) -> str:
 
 def _redis_store(url: str, tentative: bool, wait_secs: float) -> Store:
     try:
-        from simhash_pipeline.index.redis import RedisStore
+        from simhash_pipeline.index.redis.store import RedisStore
     except ImportError as error:
         how = "pip install 'simhash-pipeline[redis]'"
         raise StoreError(f"store {shown_url(url)} needs redis-py: {how}") from error

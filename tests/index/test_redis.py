@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 from simhash_pipeline.index.memory import MemoryStore
-from simhash_pipeline.index.redis import RedisStore
+from simhash_pipeline.index.redis.store import RedisStore
 from simhash_pipeline.index.store import Action, Store, View, open_store
 from tests.index.pages import FAR, always, keep, near_content, page, seen, unless_near
 from tests.index.servers import Wire

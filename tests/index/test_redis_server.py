@@ -11,7 +11,7 @@ import pytest
 import trustme
 
 from simhash_pipeline.errors import StoreError, StoreLost
-from simhash_pipeline.index.redis import RedisStore
+from simhash_pipeline.index.redis.store import RedisStore
 from simhash_pipeline.index.store import open_store, shown_url
 from tests.index.pages import FAR, keep, near_content, page, unless_near
 from tests.index.servers import (

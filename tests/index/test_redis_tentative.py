@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from simhash_pipeline.index.redis import RedisStore
+from simhash_pipeline.index.redis.store import RedisStore
 from simhash_pipeline.index.store import Action
 from tests.index.pages import FAR, always, keep, near_content, page, unless_near
 from tests.index.servers import wait_until
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 DIE = """
 import sys, time
-from simhash_pipeline.index.redis import RedisStore
+from simhash_pipeline.index.redis.store import RedisStore
 from tests.index.pages import keep, page
 store = RedisStore(sys.argv[1], tentative=True, lease_secs=0.5)
 keep(store, page("saved", 0), page("waiting", 1))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from simhash_pipeline.index.redis import RedisStore
+from simhash_pipeline.index.redis.store import RedisStore
 from simhash_pipeline.index.store import Action, View
 from simhash_pipeline.page.simhash import hamming_distance
 from tests.index.pages import page
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from multiprocessing.process import BaseProcess
 
-    from simhash_pipeline.index.redis_shelf import RedisShelf
+    from simhash_pipeline.index.redis.shelf import RedisShelf
 
 WORKERS = 8
 DISTANCE_BITS = 3

@@ -7,21 +7,21 @@ import time
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from simhash_pipeline.index.redis_layout import (
+from simhash_pipeline.index.redis.layout import (
     ID_SIZE,
     JUDGING,
     REF_SIZE,
     page_hashes,
 )
-from simhash_pipeline.index.redis_scripts import SHARING
+from simhash_pipeline.index.redis.scripts import SHARING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from simhash_pipeline.index.redis_layout import Claim, Layout, Probe, Record
-    from simhash_pipeline.index.redis_lease import Lease
-    from simhash_pipeline.index.redis_scripts import Command
-    from simhash_pipeline.index.redis_steps import Attempt, Steps
+    from simhash_pipeline.index.redis.layout import Claim, Layout, Probe, Record
+    from simhash_pipeline.index.redis.lease import Lease
+    from simhash_pipeline.index.redis.scripts import Command
+    from simhash_pipeline.index.redis.steps import Attempt, Steps
     from simhash_pipeline.index.store import Column, StoredPage
 
 FIRST_REFS, MOST_REFS = 16, 1_024  # nearly always the first page is enough

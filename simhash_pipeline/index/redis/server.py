@@ -23,14 +23,14 @@ from redis.retry import Retry
 from redis.sentinel import Sentinel
 
 from simhash_pipeline.errors import StoreError, StoreLost
-from simhash_pipeline.index.redis_scripts import SCRIPTS
+from simhash_pipeline.index.redis.scripts import SCRIPTS
 from simhash_pipeline.index.store import shown_url
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from urllib.parse import SplitResult
 
-    from simhash_pipeline.index.redis_scripts import Command
+    from simhash_pipeline.index.redis.scripts import Command
 
 OLDEST_VERSION = (6, 2)
 TIMEOUT_SECS = 10.0

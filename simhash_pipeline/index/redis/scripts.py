@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 Argument = bytes | str | int
 Command = tuple[Argument, ...]
 
-# Places of rows, claims and tickets as redis_layout.py packs them; Lua counts from 1.
+# Places of rows, claims and tickets as layout.py packs them; Lua counts from 1.
 _LIBRARY = """
 local call, sub = redis.call, string.sub
 

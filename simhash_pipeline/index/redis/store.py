@@ -52,7 +52,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from simhash_pipeline.errors import StoreError
-from simhash_pipeline.index.redis_layout import (
+from simhash_pipeline.index.redis.layout import (
     JUDGING,
     PREFIX,
     SALT_SIZE,
@@ -63,12 +63,12 @@ from simhash_pipeline.index.redis_layout import (
     page_id,
     renewed,
 )
-from simhash_pipeline.index.redis_lease import Lease
-from simhash_pipeline.index.redis_pages import NAMESPACES, RedisPages
-from simhash_pipeline.index.redis_scripts import CONFIRM
-from simhash_pipeline.index.redis_server import Server
-from simhash_pipeline.index.redis_shelf import RedisShelf, questions
-from simhash_pipeline.index.redis_steps import Attempt, Change, Entered, Steps
+from simhash_pipeline.index.redis.lease import Lease
+from simhash_pipeline.index.redis.pages import NAMESPACES, RedisPages
+from simhash_pipeline.index.redis.scripts import CONFIRM
+from simhash_pipeline.index.redis.server import Server
+from simhash_pipeline.index.redis.shelf import RedisShelf, questions
+from simhash_pipeline.index.redis.steps import Attempt, Change, Entered, Steps
 from simhash_pipeline.index.store import (
     WAIT_SECS,
     Action,
@@ -84,7 +84,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    from simhash_pipeline.index.redis_scripts import Command
+    from simhash_pipeline.index.redis.scripts import Command
 
 T = TypeVar("T")
 

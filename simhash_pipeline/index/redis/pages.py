@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simhash_pipeline.index.redis_check import faults
-from simhash_pipeline.index.redis_layout import (
+from simhash_pipeline.index.redis.check import faults
+from simhash_pipeline.index.redis.layout import (
     ID_SIZE,
     LEAVING,
     PAGE_HASHES,
@@ -21,10 +21,10 @@ from simhash_pipeline.index.redis_layout import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from simhash_pipeline.index.redis_layout import Record
-    from simhash_pipeline.index.redis_lease import Lease
-    from simhash_pipeline.index.redis_scripts import Command
-    from simhash_pipeline.index.redis_steps import Attempt, Entered, Steps
+    from simhash_pipeline.index.redis.layout import Record
+    from simhash_pipeline.index.redis.lease import Lease
+    from simhash_pipeline.index.redis.scripts import Command
+    from simhash_pipeline.index.redis.steps import Attempt, Entered, Steps
     from simhash_pipeline.index.store import StoredPage
 
 PAGES_A_READ = 1_000

@@ -5,14 +5,14 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING
 
-from simhash_pipeline.index.redis_layout import COUNT_SIZE
+from simhash_pipeline.index.redis.layout import COUNT_SIZE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from simhash_pipeline.index.redis_layout import Layout, Place, Record
-    from simhash_pipeline.index.redis_scripts import Command
-    from simhash_pipeline.index.redis_server import Server
+    from simhash_pipeline.index.redis.layout import Layout, Place, Record
+    from simhash_pipeline.index.redis.scripts import Command
+    from simhash_pipeline.index.redis.server import Server
 
 
 def faults(

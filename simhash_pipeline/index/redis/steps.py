@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from simhash_pipeline.index import redis_scripts as scripts
-from simhash_pipeline.index.redis_layout import (
+from simhash_pipeline.index.redis import scripts
+from simhash_pipeline.index.redis.layout import (
     ID_SIZE,
     LEAVING,
     PREFIX,
@@ -24,10 +24,10 @@ from simhash_pipeline.index.redis_layout import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from simhash_pipeline.index.redis_layout import Entry, Place
-    from simhash_pipeline.index.redis_lease import Lease
-    from simhash_pipeline.index.redis_scripts import Command
-    from simhash_pipeline.index.redis_server import Server
+    from simhash_pipeline.index.redis.layout import Entry, Place
+    from simhash_pipeline.index.redis.lease import Lease
+    from simhash_pipeline.index.redis.scripts import Command
+    from simhash_pipeline.index.redis.server import Server
 
 TICKET = PREFIX + b"ticket"
 

@@ -7,10 +7,10 @@ import threading
 from itertools import count
 from typing import TYPE_CHECKING
 
-from simhash_pipeline.index.redis_layout import HOLDER, PREFIX, RUN_SIZE
+from simhash_pipeline.index.redis.layout import HOLDER, PREFIX, RUN_SIZE
 
 if TYPE_CHECKING:
-    from simhash_pipeline.index.redis_server import Server
+    from simhash_pipeline.index.redis.server import Server
 
 RENEWALS = 4  # in the time of a lease
 
