@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -27,9 +28,16 @@ class Judged:
     fingerprinting_secs: float
     store_secs: float
 
+    def shared(self) -> Judged:
+        """The same for another item of the page, which takes no more time."""
+        return dataclasses.replace(self, fingerprinting_secs=0.0, store_secs=0.0)
+
 
 class Judging:
     """Fingerprints and judges pages; a thread of its own does what takes long or may wait.
+
+    SIMHASH_RESET and SIMHASH_EXPIRE_AFTER_SECS are followed when the first page comes: `scrapy
+    shell` opens every pipeline as well, and is to forget nothing.
 
     OptionsError, StoreError and StoreMismatch when it can't be begun.
     """
@@ -42,13 +50,11 @@ class Judging:
         )
         try:
             self._judge = Judge(self._store, options)
-            if options.reset:
-                self._store.clear(options.namespace)
-            if options.expire_after_secs is not None:
-                self._store.expire(time.time() - options.expire_after_secs)
         except BaseException:
             self._store.close()
             raise
+        self._options = options
+        self._is_clean = False
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="simhash")
         # Loads the dictionaries of words and charsets now, not while the first page waits.
         self._fingerprinter.fingerprint("<p>中文</p>".encode("gb18030"))
@@ -85,9 +91,19 @@ class Judging:
 
     def _judged(self, url: str, page: PageFingerprint, fingerprinting_secs: float) -> Judged:
         started = time.perf_counter()
+        if not self._is_clean:
+            self._clean()
         self._write_confirmed()
         verdict = self._judge.judge(url, page)
         return Judged(page, verdict, fingerprinting_secs, time.perf_counter() - started)
+
+    def _clean(self) -> None:
+        """Forget what is not to be remembered from earlier crawls."""
+        if self._options.reset:
+            self._store.clear(self._options.namespace)
+        if self._options.expire_after_secs is not None:
+            self._store.expire(time.time() - self._options.expire_after_secs)
+        self._is_clean = True
 
     def _write_confirmed(self) -> None:
         while self._confirmed:

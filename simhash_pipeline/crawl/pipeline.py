@@ -140,22 +140,22 @@ class SimhashPipeline:
 
         Items of one response share the judgement of its page.
         """
-        if (
-            self._options.html_field is None
-            and self._responses is not None
-            and response is not None
-        ):
-            origin = self._responses.origin(response)
-            origin.judged = origin.judged or self._judging.judge(page)
-            judged = await _result(origin.judged)
-        else:
-            judged = await _result(self._judging.judge(page))
+        judged = await self._first_judged(page, response)
         while judged.verdict.dropped and not self._options.dry_run:
             fate = self._in_hand.fate_of(judged.verdict.twin_url)
             if fate is None or not await self._lost_at_last(fate):
                 break
             judged = await _result(self._judging.judge_again(page.url, judged))
         return judged
+
+    async def _first_judged(self, page: Source, response: Response | None) -> Judged:
+        if self._options.html_field is not None or self._responses is None or response is None:
+            return await _result(self._judging.judge(page))
+        origin = self._responses.origin(response)
+        if origin.judged is not None:
+            return (await _result(origin.judged)).shared()
+        origin.judged = self._judging.judge(page)
+        return await _result(origin.judged)
 
     async def _lost_at_last(self, fate: Deferred[bool]) -> bool:
         """Whether the item in hand came to nothing; one that takes too long is taken for safe."""

@@ -27,7 +27,9 @@ def source(adapter: ItemAdapter, response: Response | None, options: Options) ->
     html, url = adapter.get(options.html_field), adapter.get(options.url_field)
     charset = adapter.get(options.charset_field)
     if html is None:
-        raise PageError("no_html", f"the item has no page in its field {options.html_field!r}")
+        rule = "SIMHASH_HTML_FIELD; None: the page is the response that the item came from"
+        message = f"the item has no page in its field {options.html_field!r} ({rule})"
+        raise PageError("no_html", message)
     if not isinstance(html, (bytes, str)):
         found = type(html).__name__
         raise PageError("wrong_type", f"field {options.html_field!r} holds {found}, not a page")

@@ -48,8 +48,8 @@ def trap_site(trap: str) -> Iterator[str]:
 def page(path: str, query: dict[str, list[str]], session: str) -> bytes:
     """A page by its path; b"" for one that isn't there."""
     if path == "/":
-        links = [f"/story/1{session}", "/calendar?month=1"]
-        return html("Front page", prose("front"), links)
+        trap = [] if session else ["/calendar?month=1"]
+        return html("Front page", prose("front"), [f"/story/1{session}", *trap])
     if path.startswith("/story/"):
         number = int(path.rsplit("/", 1)[1])
         onward = [f"/story/{number + 1}{session}"] if number < STORIES else []
