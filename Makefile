@@ -3,7 +3,8 @@ BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DEFAULT_GOAL := all
-.PHONY: all help crawl report test quality pictures bench bench-crawl bench-drop-log bench-fingerprints bench-tables lint format clean
+.PHONY: all help crawl report test matrix oldest quality pictures bench bench-crawl bench-drop-log \
+	bench-fingerprints bench-tables bench-traps lint format clean
 
 all: lint test  ## lint and test
 
@@ -19,6 +20,12 @@ report: .venv/crawl  ## tell what the crawls dropped, and write output/report.ht
 
 test: .venv/dev  ## run every test
 	@$(BIN)/python -m pytest
+
+matrix: .venv/matrix  ## test each Python that is found with the newest Scrapy and the oldest (SESSION=oldest-3.13)
+	@$(BIN)/nox $(if $(SESSION),--session $(SESSION))
+
+oldest: .venv/matrix  ## run the tests that crawl with the oldest Scrapy, on this Python
+	@$(BIN)/nox --session oldest --force-python $(PYTHON)
 
 quality: .venv/dev  ## hold near-duplicates, main texts and templates of FOLDER=… to pinned floors
 	@$(BIN)/python -m tests.quality $(FOLDER)
@@ -38,6 +45,9 @@ bench-tables: .venv/dev  ## measure the table designs beside the paper's figures
 bench-drop-log: .venv/dev  ## measure what a log of five million drops costs to sum up
 	@$(BIN)/python -m benchmarks.drop_log
 
+bench-traps: .venv/dev  ## count the requests that crawling less saves on a site of traps
+	@$(BIN)/python -m benchmarks.traps
+
 bench-fingerprints: .venv/bench  ## measure a fingerprint against its peers, on made pages or FOLDER=…
 	@$(BIN)/python -m benchmarks.fingerprints $(if $(FOLDER),--pages $(FOLDER)) --seomoz .venv/seomoz
 
@@ -51,7 +61,7 @@ format: .venv/dev  ## mend style and format where a tool can
 	@$(BIN)/ruff format
 
 clean:  ## remove the environment and what crawls and tests left
-	rm -rf .venv .scrapy output .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .nox .scrapy output .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 .venv/pip:
 	$(PYTHON) -m venv .venv
@@ -64,6 +74,10 @@ clean:  ## remove the environment and what crawls and tests left
 
 .venv/dev: .venv/crawl
 	$(BIN)/pip install --quiet --editable '.[fast,opencc,parquet,redis]' --group dev
+	@touch $@
+
+.venv/matrix: .venv/pip pyproject.toml
+	$(BIN)/pip install --quiet --group matrix
 	@touch $@
 
 # simhash-pybind overwrites the module of PyPI's simhash, so it gets a folder of its own; it may fail.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from scrapy.settings import default_settings
 
 from tests.crawl.crawling import crawl
 
@@ -18,12 +19,16 @@ LOOPS: dict[str, dict[str, Any]] = {
     "select": {"TWISTED_REACTOR": "twisted.internet.selectreactor.SelectReactor"},
     "no reactor": {"TWISTED_REACTOR_ENABLED": False},
 }
+REACTORLESS = pytest.mark.skipif(
+    not hasattr(default_settings, "TWISTED_REACTOR_ENABLED"),
+    reason="this Scrapy can't do without a reactor",
+)
 TOGETHER = "ItemSpider.custom_settings = {'CONCURRENT_ITEMS': 100}"
 # Takes a second or two in the thread, while those after it are ready at once.
 LARGE = "' '.join(f'word{i}' for i in range(200)) + '<b></b>' * 300_000"
 
 
-@pytest.mark.parametrize("loop", LOOPS)
+@pytest.mark.parametrize("loop", [*list(LOOPS)[:-1], pytest.param("no reactor", marks=REACTORLESS)])
 def test_of_two_twins_in_flight_the_first_yielded_is_kept(tmp_path: Path, loop: str) -> None:
     items = f"page(1, {LARGE}), *[page(n) for n in range(2, 12)], page(12, OTHER)"
     result = crawl(tmp_path, items, spider=TOGETHER, **LOOPS[loop])

@@ -156,7 +156,7 @@ def test_a_field_the_item_does_not_declare_is_told_not_fatal(tmp_path: Path) -> 
 
 def test_bad_settings_stop_the_crawl_and_are_all_named(tmp_path: Path) -> None:
     result = crawl(tmp_path, "page(1)", SIMHASH_CONTENT_DISTANCE="nine", SIMHASH_MACTH="both")
-    assert result.bootstrap_failed
+    assert not result.began
     assert result.scraped == []
     assert "SIMHASH_CONTENT_DISTANCE is 'nine'; it must be a whole number of bits" in result.log
     assert "SIMHASH_MACTH is not a setting; did you mean SIMHASH_MATCH?" in result.log
@@ -173,7 +173,7 @@ def test_a_store_made_with_other_options_stops_the_crawl_untouched(tmp_path: Pat
     store = tmp_path / ".scrapy/simhash/items.sqlite"
     before = store.read_bytes()
     result = crawl(tmp_path, "page(2)", SIMHASH_NGRAMS=[3])
-    assert (result.scraped, result.bootstrap_failed) == ([], True)
+    assert (result.scraped, result.began) == ([], False)
     assert "ngrams" in result.log
     assert store.read_bytes() == before
 
@@ -185,7 +185,7 @@ def test_a_store_file_that_is_not_ours_stops_the_crawl_untouched(
     path = tmp_path / "seen.sqlite"
     path.write_bytes(content)
     result = crawl(tmp_path, "page(1)", SIMHASH_STORE="sqlite:///seen.sqlite")
-    assert (result.scraped, result.bootstrap_failed) == ([], True)
+    assert (result.scraped, result.began) == ([], False)
     assert "seen.sqlite" in result.log
     assert path.read_bytes() == content
 
@@ -193,7 +193,7 @@ def test_a_store_file_that_is_not_ours_stops_the_crawl_untouched(
 def test_a_store_that_is_a_directory_stops_the_crawl(tmp_path: Path) -> None:
     (tmp_path / "seen.sqlite").mkdir()
     result = crawl(tmp_path, "page(1)", SIMHASH_STORE="sqlite:///seen.sqlite")
-    assert (result.scraped, result.bootstrap_failed) == ([], True)
+    assert (result.scraped, result.began) == ([], False)
     assert "seen.sqlite" in result.log
 
 
