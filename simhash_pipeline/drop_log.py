@@ -141,7 +141,7 @@ class DropLog:
         self._timeline.add(time.time(), kept=not verdict.dropped)
 
     def write_run(self, errors: Mapping[str, int]) -> None:
-        """Append the totals of a run that had any page; `errors` counts those not judged, by kind."""
+        """Append the totals of a run that had a page; `errors` counts those not judged, by kind."""
         if not (self._kept or self._dropped or errors):
             return
         options = dataclasses.asdict(self._options)
