@@ -25,8 +25,8 @@ from simhash_pipeline.crawl.learn import LearnCommand
 from simhash_pipeline.crawl.plan import PlanCommand
 from simhash_pipeline.crawl.store_info import InfoCommand
 from simhash_pipeline.crawl.store_pages import FindCommand, ListCommand
-from simhash_pipeline.crawl.terminal import printable
 from simhash_pipeline.errors import SimhashError
+from simhash_pipeline.report.printable import printable
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from simhash_pipeline.crawl.fetch import add_pages, fingerprinted
 from simhash_pipeline.crawl.fingerprint import page_record
-from simhash_pipeline.crawl.terminal import add_json, aligned, count, fingerprint_hex, tell
+from simhash_pipeline.crawl.terminal import add_json, count, fingerprint_hex, tell
 from simhash_pipeline.drop_log import THRESHOLDS
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.report.compare import Comparison, Feature, compare
+from simhash_pipeline.report.printable import aligned
 
 if TYPE_CHECKING:
     import argparse

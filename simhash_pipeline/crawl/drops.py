@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 from scrapy.exceptions import UsageError
-from tqdm import tqdm  # type: ignore[import-untyped]  # it has no type hints
 
 from simhash_pipeline.crawl.settings import LOG_SUFFIX, spider_files
+from simhash_pipeline.crawl.terminal import reading
 from simhash_pipeline.drop_log import Drop, Run, iso_time, read_log
 from simhash_pipeline.options import Options
 from simhash_pipeline.report.lines import drop_lines, summary_lines
+from simhash_pipeline.report.printable import printable
 from simhash_pipeline.report.selection import REASONS, Selection
 from simhash_pipeline.report.summary import Summary
 from simhash_pipeline.report.tail import follow, last_run
@@ -147,9 +148,8 @@ def _selection(options: argparse.Namespace, path: Path) -> Selection:
 
 def _records(path: Path) -> Iterator[Drop | Run]:
     """The log's lines, with a progress bar where stderr is a terminal."""
-    size = path.stat().st_size if path.is_file() else None
-    with tqdm(total=size, unit="B", unit_scale=True, leave=False, disable=None) as bar:
-        yield from read_log(path, None if bar.disable else bar.update)
+    with reading(path) as on_read:
+        yield from read_log(path, on_read)
 
 
 def _print_summary(path: Path, selection: Selection) -> None:
@@ -162,8 +162,8 @@ def _print_summary(path: Path, selection: Selection) -> None:
 
 def _print_drops(drops: Iterator[Drop], options: argparse.Namespace) -> None:
     for drop in drops:
-        told = msgspec.json.encode(drop).decode() if options.json else drop_lines(drop)
-        print(told, flush=options.follow)
+        as_json = printable(msgspec.json.encode(drop).decode()) if options.json else None
+        print(as_json or drop_lines(drop), flush=options.follow)
 
 
 def _since(text: str) -> str:

@@ -6,17 +6,11 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from simhash_pipeline.crawl.fetch import add_pages, fingerprinted
-from simhash_pipeline.crawl.terminal import (
-    add_json,
-    aligned,
-    fingerprint_hex,
-    printable,
-    printable_lines,
-    tell,
-)
+from simhash_pipeline.crawl.terminal import add_json, fingerprint_hex, tell
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
+from simhash_pipeline.report.printable import aligned, printable, printable_lines
 
 if TYPE_CHECKING:
     import argparse

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import UsageError
 
 from simhash_pipeline.crawl.settings import STORE_SUFFIX, spider_file, spider_files
-from simhash_pipeline.crawl.terminal import printable
 from simhash_pipeline.index.store import Store, open_store, shown_url
 from simhash_pipeline.options import Options
+from simhash_pipeline.report.printable import printable
 
 if TYPE_CHECKING:
     import argparse

@@ -1,37 +1,25 @@
-"""What commands print: JSON or words, and nothing that could steer a terminal."""
+"""What commands are told and tell: JSON or words, how far they are, sizes and times."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import re
-import unicodedata
+from contextlib import contextmanager
 from datetime import datetime, timezone
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tqdm import tqdm  # type: ignore[import-untyped]  # it has no type hints
 
+from simhash_pipeline.report.printable import printable, printable_lines
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
 T = TypeVar("T")
 
-# They join letters of Persian, of India's scripts and of emoji, and steer nothing.
-JOINERS = "\u200c\u200d"
-
-
-def printable(text: str) -> str:
-    """The text in one line, with what could steer a terminal written as in JSON: \\u001b.
-
-    That is control and format characters, turned writing directions among them, and halves of
-    surrogate pairs. JSON stays JSON, with the same meaning.
-    """
-    return text if text.isprintable() else "".join(map(_printable, text))
-
-
-def printable_lines(text: str) -> str:
-    """The same for a text of several lines."""
-    return "\n".join(printable(line.expandtabs()) for line in text.split("\n"))
+_PROGRESS: dict[str, Any] = {"leave": False, "disable": None}  # None: quiet when no terminal
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
@@ -49,22 +37,17 @@ def tell(record: Mapping[str, Any], words: str, *, as_json: bool) -> None:
         print(printable_lines(words))
 
 
-def aligned(rows: Iterable[Sequence[str]], right: Sequence[int] = ()) -> str:
-    """Rows of as many cells each as lines of columns; those numbered in `right` end evenly."""
-    cells = [[printable(cell) for cell in row] for row in rows]
-    widths = [max(map(_width, column)) for column in zip(*cells, strict=True)]
-    return "\n".join(
-        "  ".join(
-            _padded(cell, width, at_left=place in right)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in cells
-    )
-
-
 def progress(things: Iterable[T], unit: str, total: int | None = None) -> Iterator[T]:
     """The things, telling on the way how many have come; silent where stderr is no terminal."""
-    return iter(tqdm(things, total=total, unit=f" {unit}", leave=False, disable=None))
+    return iter(tqdm(things, total=total, unit=f" {unit}", **_PROGRESS))
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[Callable[[int], object] | None]:
+    """What to call with each number of bytes read of a file; None where stderr is no terminal."""
+    total = path.stat().st_size if path.is_file() else None
+    with tqdm(total=total, unit="B", unit_scale=True, **_PROGRESS) as bar:
+        yield None if bar.disable else bar.update
 
 
 def size(size_bytes: float) -> str:
@@ -103,20 +86,3 @@ def _moment(seconds: float, form: str) -> str:
         return datetime.fromtimestamp(seconds, timezone.utc).strftime(form)
     except (OverflowError, OSError, ValueError):  # an imported file may say anything
         return str(seconds)
-
-
-def _printable(character: str) -> str:
-    harmless = character.isprintable() or character in JOINERS
-    if harmless or unicodedata.category(character) == "Zs":
-        return character
-    return json.dumps(character)[1:-1]
-
-
-def _padded(cell: str, width: int, *, at_left: bool) -> str:
-    spaces = " " * (width - _width(cell))
-    return spaces + cell if at_left else cell + spaces
-
-
-def _width(text: str) -> int:
-    """Columns of a terminal: a Chinese character takes two."""
-    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)

@@ -46,24 +46,23 @@ def text_diff(a: str, b: str) -> TextDiff:
 
     A character is a word in scripts written without spaces.
     """
-    words_a, words_b = _Words(a), _Words(b)
+    words_a, words_b = Words(a), Words(b)
     start, end = _common(words_a.keys, words_b.keys)
     compared_a, out_a = words_a.between(start, end)
     compared_b, out_b = words_b.between(start, end)
-    matcher = SequenceMatcher(
-        None,
-        compared_a.keys,
-        compared_b.keys,
-        autojunk=_pairs(compared_a.keys, compared_b.keys) > MAX_PAIRS,
-    )
     changes = tuple(
         tuple(_pieces(group, compared_a, compared_b))
-        for group in matcher.get_grouped_opcodes(CONTEXT_WORDS)
+        for group in matched(compared_a.keys, compared_b.keys).get_grouped_opcodes(CONTEXT_WORDS)
     )
     return TextDiff(changes, out_a + out_b)
 
 
-class _Words:
+def matched(a: Sequence[str], b: Sequence[str]) -> SequenceMatcher[str]:
+    """What two sequences share, in bounded time."""
+    return SequenceMatcher(None, a, b, autojunk=_pairs(a, b) > MAX_PAIRS)
+
+
+class Words:
     """A stretch of a text's words: what is compared of each, and where it begins in the text."""
 
     def __init__(self, text: str, found: Sequence[Match[str]] | None = None) -> None:
@@ -71,12 +70,16 @@ class _Words:
         self._found = list(WORD_OR_CHARACTER.finditer(text)) if found is None else found
         self.keys = [unicodedata.normalize("NFKC", word[0]).lower() for word in self._found]
 
-    def between(self, start: int, end: int) -> tuple[_Words, int]:
+    def between(self, start: int, end: int) -> tuple[Words, int]:
         """The words between so many at the start and at the end, and how many are left out."""
         stop = len(self._found) - end
         cut = min(stop, start + MAX_WORDS)
         text = self._text if cut == len(self._found) else self._text[: self._found[cut].start()]
-        return _Words(text, self._found[start:cut]), stop - cut
+        return Words(text, self._found[start:cut]), stop - cut
+
+    def edges(self, start: int, end: int) -> tuple[int, int]:
+        """Where in the text the words from `start` to `end` (exclusive, one at least) lie."""
+        return self._found[start].start(), self._found[end - 1].end()
 
     def written(self, start: int, end: int) -> str:
         """The words as the text has them, with the punctuation behind each."""
@@ -98,9 +101,7 @@ def _pairs(a: Sequence[str], b: Sequence[str]) -> int:
     return sum(count * count_b[word] for word, count in Counter(a).items())
 
 
-def _pieces(
-    group: Sequence[tuple[str, int, int, int, int]], a: _Words, b: _Words
-) -> Iterator[Piece]:
+def _pieces(group: Sequence[tuple[str, int, int, int, int]], a: Words, b: Words) -> Iterator[Piece]:
     for kind, start_a, end_a, start_b, end_b in group:
         if kind == "equal":
             yield Piece("same", a.written(start_a, end_a))

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from simhash_pipeline.drop_log import Drop
+from simhash_pipeline.report.printable import BAR, bar, printable
 from simhash_pipeline.report.selection import Selection
 from simhash_pipeline.report.summary import CLOSEST, RunTally, Summary
 
 HOSTS = GROUPS = 10
 RUNS = 5
-_BAR = 24
 # Distances worth a line each; longer ones only say "quite another template".
 _SINGLE_BITS = 8
 _WIDE_BITS = ((9, 16), (17, 32), (33, 128))
@@ -46,11 +46,6 @@ def nearness(drop: Drop, limits: Mapping[str, Any] | None = None) -> str:
     return ", ".join(told)
 
 
-def printable(text: str) -> str:
-    """The text without what would move a terminal's cursor or change its colours."""
-    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
-
-
 def summary_lines(summary: Summary) -> Iterator[str]:
     """All that `scrapy simhash dropped` prints."""
     if not summary.drops:
@@ -78,17 +73,17 @@ def _counts(heading: str, counts: list[tuple[str, int]], total: int) -> Iterator
     width = max(len(name) for name, _ in counts)
     yield f"\n{heading}"
     for name, count in counts:
-        yield f"  {printable(name):{width}}  {count:>9,}  {_bar(count, total)}"
+        yield f"  {printable(name):{width}}  {count:>9,}  {bar(count, total)}"
 
 
 def _histograms(summary: Summary) -> Iterator[str]:
     content, structure = _binned(summary.content), _binned(summary.structure)
     most = max([*content, *structure, 1])
-    yield f"\n{'Bits apart':<11}{'content':>11}{'':{_BAR + 2}}{'structure':>11}"
+    yield f"\n{'Bits apart':<11}{'content':>11}{'':{BAR + 2}}{'structure':>11}"
     for name, here, there in zip(_bin_names(), content, structure, strict=True):
         if here or there:
-            left = f"{here:>9,}  {_bar(here, most):{_BAR}}"
-            yield f"  {name:>9}  {left}  {there:>9,}  {_bar(there, most)}".rstrip()
+            left = f"{here:>9,}  {bar(here, most):{BAR}}"
+            yield f"  {name:>9}  {left}  {there:>9,}  {bar(there, most)}".rstrip()
 
 
 def _binned(counts: Counter[int]) -> list[int]:
@@ -154,8 +149,3 @@ def _more(count: int, what: str) -> Iterator[str]:
 
 def _minute(time: str) -> str:
     return time[:16].replace("T", " ")
-
-
-def _bar(count: int, most: int) -> str:
-    """A bar that is there for every count above 0."""
-    return "█" * max(round(count / most * _BAR), 1 if count else 0)

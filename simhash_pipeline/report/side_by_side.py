@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from difflib import SequenceMatcher
 from itertools import zip_longest
 from typing import TypeAlias
+
+from simhash_pipeline.report.diff import Words, matched
 
 # Pieces of a line by turns unmarked and marked, beginning with an unmarked one that may be "".
 Marked: TypeAlias = list[str]
@@ -14,10 +14,6 @@ Marked: TypeAlias = list[str]
 Row: TypeAlias = str | tuple[Marked, Marked]
 
 MAX_CHARS = 50_000  # of either text; a longer one is cut
-# Past so many words the common ones aren't tried as places to match: slow, and no clearer.
-_MANY_WORDS = 2_000
-_HAN = "\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-_WORDS = re.compile(rf"[{_HAN}]|[^\W{_HAN}]+|\s+|.")
 
 
 def rows(left: str, right: str) -> list[Row]:
@@ -26,7 +22,7 @@ def rows(left: str, right: str) -> list[Row]:
 
 
 def _rows(left: list[str], right: list[str]) -> Iterator[Row]:
-    for kind, a, b, c, d in _matcher(left, right).get_opcodes():
+    for kind, a, b, c, d in matched(left, right).get_opcodes():
         if kind == "equal":
             yield from left[a:b]
         else:
@@ -35,19 +31,19 @@ def _rows(left: list[str], right: list[str]) -> Iterator[Row]:
 
 
 def _marked(left: str, right: str) -> tuple[Marked, Marked]:
-    """The pieces of two lines; words are marked, Chinese ones by the character."""
-    ours, others = _WORDS.findall(left), _WORDS.findall(right)
-    marked: tuple[Marked, Marked] = ([], [])
-    for kind, a, b, c, d in _matcher(ours, others).get_opcodes():
-        for pieces, words in zip(marked, (ours[a:b], others[c:d]), strict=True):
-            if not words:
-                continue
-            if len(pieces) % 2 != (kind != "equal"):
-                pieces.append("")
-            pieces.append("".join(words))
-    return marked
+    """The pieces of two lines; the words that differ are marked, as `text_diff` tells words."""
+    ours, others = Words(left), Words(right)
+    changed: tuple[list[tuple[int, int]], ...] = ([], [])
+    for kind, a, b, c, d in matched(ours.keys, others.keys).get_opcodes():
+        if kind != "equal":
+            changed[0].extend([ours.edges(a, b)] if b > a else [])
+            changed[1].extend([others.edges(c, d)] if d > c else [])
+    return _pieces(left, changed[0]), _pieces(right, changed[1])
 
 
-def _matcher(left: list[str], right: list[str]) -> SequenceMatcher[str]:
-    many = max(len(left), len(right)) > _MANY_WORDS
-    return SequenceMatcher(None, left, right, autojunk=many)
+def _pieces(line: str, changed: list[tuple[int, int]]) -> Marked:
+    pieces, told = [], 0
+    for start, end in changed:
+        pieces += [line[told:start], line[start:end]]
+        told = end
+    return pieces + ([line[told:]] if told < len(line) else [])

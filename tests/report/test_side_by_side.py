@@ -16,8 +16,9 @@ from simhash_pipeline.report.side_by_side import MAX_CHARS, Row, rows
         ("one\ntwo", "one", ["one", (["", "two"], [])]),
         ("two", "one\ntwo", [([], ["", "one"]), "two"]),
         ("渡轮三点开", "渡轮四点开", [(["渡轮", "三", "点开"], ["渡轮", "四", "点开"])]),
-        ("end here", "end", [(["end", " here"], ["end"])]),
+        ("end here", "end", [(["end ", "here"], ["end"])]),
         ("<b>", "<i>", [(["<", "b", ">"], ["<", "i", ">"])]),
+        ("A bell, rung", "a bell; rang", [(["A bell, ", "rung"], ["a bell; ", "rang"])]),
     ],
 )
 def test_the_words_that_differ_are_marked(left: str, right: str, expected: list[Row]) -> None:
