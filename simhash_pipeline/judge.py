@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 import tldextract
@@ -67,9 +68,7 @@ class Judge:
         self._store = store
         self._options = options or Options()
         self._clock = clock
-        # The public suffix list that comes with the package: no network, no cache file.
-        self._suffixes = tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None)
-        self._suffixes("localhost")  # reads the list now, not while the first page waits
+        self._suffixes = _suffixes()
         store.stamp(self._options.stamp())
 
     def judge(self, url: str, page: PageFingerprint) -> Verdict:
@@ -167,6 +166,14 @@ class Judge:
         """The registered domain (example.co.uk), or the host where there is none (localhost)."""
         parts = self._suffixes(url)
         return parts.top_domain_under_public_suffix or parts.fqdn or parts.domain
+
+
+@cache
+def _suffixes() -> tldextract.TLDExtract:
+    """The public suffix list that comes with the package: no network, no cache file."""
+    suffixes = tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None)
+    suffixes("localhost")  # reads the list now, not while the first page waits
+    return suffixes
 
 
 def page_key(url: str) -> str:

@@ -178,6 +178,12 @@ class Options:
         or_none(words("a path or auto")),
         "path of the JSON Lines drop log; `auto`: in Scrapy's data directory; None: none",
     )
+    keep_text: bool = _option(
+        False,
+        FLAG,
+        "keep title and main text of every judged page in the store, compressed, so that "
+        "`explain`, `report` and `tune` can show what pages said",
+    )
     log_level: str = _option(
         "INFO",
         one_of("DEBUG", "INFO", "WARNING", "ERROR"),

@@ -19,6 +19,7 @@ from simhash_pipeline.crawl import stores
 from simhash_pipeline.crawl.compare import CompareCommand
 from simhash_pipeline.crawl.copy import CopyCommand
 from simhash_pipeline.crawl.drops import DroppedCommand, ReportCommand
+from simhash_pipeline.crawl.explain import ExplainCommand
 from simhash_pipeline.crawl.fetch import needs_crawl
 from simhash_pipeline.crawl.fingerprint import FingerprintCommand
 from simhash_pipeline.crawl.learn import LearnCommand
@@ -60,6 +61,7 @@ class Group:
 COMMANDS: tuple[Command | Group, ...] = (
     CompareCommand(),
     DroppedCommand(),
+    ExplainCommand(),
     FingerprintCommand(),
     LearnCommand(),
     PlanCommand(),

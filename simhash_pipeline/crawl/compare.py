@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
     from scrapy.settings import BaseSettings
 
-    from simhash_pipeline.report.diff import Piece
+    from simhash_pipeline.report.apart import Distances
+    from simhash_pipeline.report.diff import Piece, TextDiff
 
 SKETCH_BITS = 128
 TOLD_AT_MOST = 10
@@ -72,23 +73,25 @@ def _record(
         "b": page_record(b, options),
         "twins": found.are_twins,
         "reason": found.verdict.reason,
-        "content_distance": found.content_distance,
-        "structure_distance": found.structure_distance,
-        "sketch_distance": found.sketch_distance,
+        "content_distance": found.apart.content,
+        "structure_distance": found.apart.structure,
+        "sketch_distance": found.apart.sketch,
         "thresholds": {name: getattr(options, name) for name in THRESHOLDS},
         "shared_weight": round(found.shared_weight, 4),
-        "shared": _feature_records(found.shared[:limit]),
-        "differing": _feature_records(found.differing[:limit]),
+        "shared": feature_records(found.shared[:limit]),
+        "differing": feature_records(found.differing[:limit]),
         "changes": len(found.diff.changes),
-        "diff": [
-            [{piece.kind: piece.text} for piece in change] for change in found.diff.changes[:limit]
-        ],
+        "diff": change_records(found.diff, limit),
         "words_left_out": found.diff.words_left_out,
     }
 
 
-def _feature_records(features: Sequence[Feature]) -> list[dict[str, object]]:
+def feature_records(features: Sequence[Feature]) -> list[dict[str, object]]:
     return [{"feature": f.text, "a": f.weight_a, "b": f.weight_b} for f in features]
+
+
+def change_records(diff: TextDiff, limit: int) -> list[list[dict[str, str]]]:
+    return [[{piece.kind: piece.text} for piece in change] for change in diff.changes[:limit]]
 
 
 def _lines(
@@ -98,20 +101,20 @@ def _lines(
         [("A", a.url or "", f"{a.tokens:,} tokens"), ("B", b.url or "", f"{b.tokens:,} tokens")]
     )
     yield ""
-    yield aligned(_distances(a, b, found, options))
+    yield aligned(distance_rows(a, b, found.apart, options))
     yield ""
     yield _judged(found)
     yield ""
     yield f"Of the features' weight both have {found.shared_weight:.0%}. The heaviest of these:"
-    yield from _features(found.shared, limit)
+    yield from feature_lines(found.shared, limit)
     yield "Features that weigh most otherwise:"
-    yield from _features(found.differing, limit)
+    yield from feature_lines(found.differing, limit)
     yield ""
     yield from _changes(found, limit)
 
 
-def _distances(
-    a: PageFingerprint, b: PageFingerprint, found: Comparison, options: Options
+def distance_rows(
+    a: PageFingerprint, b: PageFingerprint, apart: Distances, options: Options
 ) -> Iterator[tuple[str, str, str, str, str]]:
     bits, match = options.bits, options.match
     content = None if match == "structure" else options.content_distance
@@ -119,9 +122,9 @@ def _distances(
     sketch = None if match == "structure" else options.verify_distance
     yield "", "A", "B", "differ in", "twins within"
     for name, distance, of_bits, limit in (
-        ("content", found.content_distance, bits, content),
-        ("structure", found.structure_distance, bits, structure),
-        ("sketch", found.sketch_distance, SKETCH_BITS, sketch),
+        ("content", apart.content, bits, content),
+        ("structure", apart.structure, bits, structure),
+        ("sketch", apart.sketch, SKETCH_BITS, sketch),
     ):
         values = [fingerprint_hex(getattr(page, name), of_bits) or "none" for page in (a, b)]
         if name == "sketch":  # too long to be read side by side
@@ -143,7 +146,7 @@ def _judged(found: Comparison) -> str:
     return why.get(reason, "No twins: where A is stored, B is kept.")
 
 
-def _features(features: Sequence[Feature], limit: int) -> Iterator[str]:
+def feature_lines(features: Sequence[Feature], limit: int) -> Iterator[str]:
     rows = [(f"{f.weight_a:.4g}", f"{f.weight_b:.4g}", f.text) for f in features[:limit]]
     table = aligned([("A", "B", ""), *rows], right=(0, 1)) if rows else "none"
     yield from (f"  {row}" for row in table.split("\n"))

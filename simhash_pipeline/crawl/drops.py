@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 import os
 import re
-import shlex
 import sys
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 import msgspec
 from scrapy.exceptions import UsageError
 
-from simhash_pipeline.crawl.settings import LOG_SUFFIX, spider_files
-from simhash_pipeline.crawl.terminal import reading
-from simhash_pipeline.drop_log import Drop, Run, iso_time, read_log
+from simhash_pipeline.crawl.log_choice import chosen_log, records
+from simhash_pipeline.crawl.store_choice import store_of_spider
+from simhash_pipeline.drop_log import Drop, iso_time
 from simhash_pipeline.options import Options
 from simhash_pipeline.report.lines import drop_lines, summary_lines
 from simhash_pipeline.report.printable import printable
@@ -51,13 +51,13 @@ class DroppedCommand:
         )
 
     def run(self, options: argparse.Namespace, settings: BaseSettings) -> int:
-        path = _log(options, settings)
+        path = chosen_log(options, settings)
         selection = _selection(options, path)
         try:
             if options.follow:
                 _print_drops(filter(selection.picks, follow(path)), options)
             elif options.list or options.json:
-                _print_drops(Summary(selection).take(_records(path)), options)
+                _print_drops(Summary(selection).take(records(path)), options)
             else:
                 _print_summary(path, selection)
         except KeyboardInterrupt:
@@ -81,12 +81,14 @@ class ReportCommand:
         )
 
     def run(self, options: argparse.Namespace, settings: BaseSettings) -> int:
-        path = _log(options, settings)
+        path = chosen_log(options, settings)
         summary = Summary(_selection(options, path))
-        latest = deque(summary.take(_records(path)), maxlen=MAX_LISTED)
+        latest = deque(summary.take(records(path)), maxlen=MAX_LISTED)
         part = options.output.with_name(f"part-{options.output.name}")
         try:
-            write_web_page(part, summary, latest, log=path.name)
+            with ExitStack() as stores:
+                texts = _texts(sorted({drop.spider for drop in latest}), settings, stores)
+                write_web_page(part, summary, latest, log=path.name, texts=texts)
             part.replace(options.output)
         except OSError as error:
             raise UsageError(f"{options.output}: {error.strerror}") from error
@@ -95,6 +97,21 @@ class ReportCommand:
         drops = "drop" if summary.drops == 1 else "drops"
         print(f"{options.output}: {summary.drops:,} {drops}{listed}, {size:,.0f} KB")
         return 0
+
+
+def _texts(
+    spiders: Iterable[str], settings: BaseSettings, opened: ExitStack
+) -> Callable[[str], str | None]:
+    """What a URL's page said, out of the stores of these spiders; None where it isn't kept."""
+    namespace = Options.from_settings(settings).namespace
+    named = {each.url: each for each in (store_of_spider(name, settings) for name in spiders)}
+    stores = [opened.enter_context(one.existing()) for one in named.values() if one.is_there]
+
+    def of(url: str) -> str | None:
+        found = (store.text_of(namespace, url) for store in stores)
+        return next((text.text for text in found if text is not None), None)
+
+    return of
 
 
 def _add_log_and_filters(parser: argparse.ArgumentParser) -> None:
@@ -114,27 +131,6 @@ def _add_log_and_filters(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _log(options: argparse.Namespace, settings: BaseSettings) -> Path:
-    """The drop log that is meant; UsageError tells which there are."""
-    if options.log is not None:
-        return Path(options.log)
-    given = Options.from_settings(settings).drop_log
-    if given is None:
-        raise UsageError("SIMHASH_DROP_LOG is None, so crawls write no drop log; name another")
-    if given != "auto" and options.spider is None:
-        return Path(given)
-    logs = spider_files(LOG_SUFFIX)
-    if options.spider is not None:
-        logs = {spider: path for spider, path in logs.items() if spider == options.spider}
-    if not logs:
-        of = f" of a spider {options.spider!r}" if options.spider is not None else ""
-        raise UsageError(f"there is no drop log{of} in .scrapy/simhash; name one, or crawl first")
-    if len(logs) > 1:
-        names = " | ".join(map(shlex.quote, logs))
-        raise UsageError(f"there are {len(logs)} drop logs: --spider {names}")
-    return next(iter(logs.values()))
-
-
 def _selection(options: argparse.Namespace, path: Path) -> Selection:
     return Selection(
         url=options.url,
@@ -146,15 +142,9 @@ def _selection(options: argparse.Namespace, path: Path) -> Selection:
     )
 
 
-def _records(path: Path) -> Iterator[Drop | Run]:
-    """The log's lines, with a progress bar where stderr is a terminal."""
-    with reading(path) as on_read:
-        yield from read_log(path, on_read)
-
-
 def _print_summary(path: Path, selection: Selection) -> None:
     summary = Summary(selection)
-    deque(summary.take(_records(path)), maxlen=0)
+    deque(summary.take(records(path)), maxlen=0)
     print(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
     for line in summary_lines(summary):
         print(line)

@@ -19,8 +19,9 @@ from simhash_pipeline.errors import PageError
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import AsyncIterator, Iterator, Mapping
+    from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 
+    from scrapy.crawler import CrawlerProcess
     from scrapy.http import Response
     from scrapy.settings import BaseSettings
 
@@ -52,16 +53,22 @@ def add_pages(parser: argparse.ArgumentParser, count: int | str) -> None:
 
 
 def needs_crawl(arguments: argparse.Namespace) -> bool:
-    """Whether these arguments name a page that must be fetched."""
-    return any(map(_is_url, getattr(arguments, "page_names", ())))
+    """Whether these arguments name a page that must be fetched, or say `--fetch`."""
+    names = getattr(arguments, "page_names", ())
+    return getattr(arguments, "fetch", False) or any(map(_is_url, names))
 
 
 def fingerprinted(
-    arguments: argparse.Namespace, fingerprinter: Fingerprinter
+    arguments: argparse.Namespace, fingerprinter: Fingerprinter, names: Sequence[str] | None = None
 ) -> Iterator[PageFingerprint | PageError]:
-    """The page of each argument, or why there is none, which begins with its name."""
-    fetched = _fetched(arguments)
-    return (_fingerprinted(name, fetched.get(name), fingerprinter) for name in arguments.page_names)
+    """The page of each name, or why there is none, which begins with it.
+
+    Without `names` those among the arguments.
+    """
+    if names is None:
+        names = arguments.page_names
+    fetched = _fetched(names, arguments.crawler_process)
+    return (_fingerprinted(name, fetched.get(name), fingerprinter) for name in names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,14 +106,16 @@ def _read(name: str) -> _Source:
         raise PageError("no_file", getattr(error, "strerror", None) or str(error)) from error
 
 
-def _fetched(arguments: argparse.Namespace) -> Mapping[str, _Source | PageError]:
-    """What came of each URL among the arguments; a crawl of them, if there are any."""
-    urls = list(filter(_is_url, arguments.page_names))
+def _fetched(
+    names: Sequence[str], process: CrawlerProcess | None
+) -> Mapping[str, _Source | PageError]:
+    """What came of each URL among the names; a crawl of them, if there are any."""
+    urls = list(filter(_is_url, names))
     why = "it was not fetched; `-L INFO` tells more"
     found: dict[str, _Source | PageError] = {url: PageError("unreachable", why) for url in urls}
-    if urls:
-        arguments.crawler_process.crawl(_FetchSpider, found=found)
-        arguments.crawler_process.start()
+    if urls and process is not None:
+        process.crawl(_FetchSpider, found=found)
+        process.start()
     return found
 
 

@@ -9,6 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
 from simhash_pipeline.crawl.source import Source
+from simhash_pipeline.crawl.texts import Texts
 from simhash_pipeline.index.store import open_store
 from simhash_pipeline.judge import Judge, Verdict
 from simhash_pipeline.options import Options
@@ -55,6 +56,7 @@ class Judging:
             raise
         self._options = options
         self._is_clean = False
+        self._texts = Texts(self._store, options)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="simhash")
         # Loads the dictionaries of words and charsets now, not while the first page waits.
         self._fingerprinter.fingerprint("<p>中文</p>".encode("gb18030"))
@@ -78,7 +80,7 @@ class Judging:
 
     def forget(self, verdict: Verdict) -> Future[None]:
         """Take back what `verdict` stored, before any page that comes after this call."""
-        return self._thread.submit(self._judge.forget, verdict)
+        return self._thread.submit(self._forget, verdict)
 
     def end(self) -> Future[int]:
         """Close the store, when all is judged; how many pages it holds."""
@@ -94,7 +96,9 @@ class Judging:
         if not self._is_clean:
             self._clean()
         self._write_confirmed()
+        self._texts.write_where_many()
         verdict = self._judge.judge(url, page)
+        self._texts.add(verdict.url, page)
         return Judged(page, verdict, fingerprinting_secs, time.perf_counter() - started)
 
     def _clean(self) -> None:
@@ -105,6 +109,10 @@ class Judging:
             self._store.expire(time.time() - self._options.expire_after_secs)
         self._is_clean = True
 
+    def _forget(self, verdict: Verdict) -> None:
+        self._texts.forget(verdict.url)
+        self._judge.forget(verdict)
+
     def _write_confirmed(self) -> None:
         while self._confirmed:
             self._judge.confirm(self._confirmed.popleft())
@@ -112,6 +120,7 @@ class Judging:
     def _end(self) -> int:
         try:
             self._write_confirmed()
+            self._texts.write()
             return len(self._store)
         finally:
             self._store.close()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
-from simhash_pipeline.crawl.settings import STORE_SUFFIX, spider_file, spider_files
+from simhash_pipeline.crawl.settings import STORE_SUFFIX, spider_file, spider_files, store_url
 from simhash_pipeline.index.store import Store, open_store, shown_url
 from simhash_pipeline.options import Options
 from simhash_pipeline.report.printable import printable
@@ -46,6 +46,13 @@ class NamedStore:
             return None
         files = (self.path, self.path.with_name(f"{self.path.name}-wal"))
         return sum(file.stat().st_size for file in files if file.exists())
+
+    @property
+    def is_there(self) -> bool:
+        """Whether it can be looked into; one that isn't a file may be."""
+        if self.path is not None:
+            return _holds_something(self.path)
+        return self.url != "memory:"
 
     def open(self) -> Store:
         """The store, made when there is none."""
@@ -101,6 +108,12 @@ def all_chosen(arguments: argparse.Namespace, settings: BaseSettings) -> list[Na
 def named(url_or_file: str, settings: BaseSettings) -> NamedStore:
     """The store of this URL or file."""
     return _of(url_or_file, Options.from_settings(settings))
+
+
+def store_of_spider(spider: str, settings: BaseSettings) -> NamedStore:
+    """The store that the crawls of this spider keep, which need not be there."""
+    options = Options.from_settings(settings)
+    return _of(store_url(options, spider), options)
 
 
 def is_named(arguments: argparse.Namespace) -> bool:

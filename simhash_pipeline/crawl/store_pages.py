@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -105,6 +106,20 @@ class FindCommand:
         return 0 if found else 1
 
 
+def stored_page(store: Store, namespace: str, url: str) -> StoredPage | None:
+    """The page of a canonical URL."""
+    return store.settle(_asking(namespace, url), lambda view: (Action.LEAVE, view.same_key()))
+
+
+def nearest(store: Store, page: StoredPage, limit: int) -> list[StoredPage]:
+    """At most so many other pages within 8 bits of its content, nearest first."""
+
+    def look(view: View) -> tuple[Action, list[StoredPage]]:
+        return Action.LEAVE, [found for found, _ in islice(view.near_content(8), limit)]
+
+    return store.settle(page, look)
+
+
 def _bits(store: Store) -> int:
     return stamped_bits(store.made_with() or {})
 
@@ -143,12 +158,16 @@ def _sought(what: str, namespace: str, bits: int, *, by_structure: bool) -> Stor
     else:
         rule = f"a URL, or a fingerprint of {bits // 4} hex digits"
         raise UsageError(f"what to find must be {rule}, not {what!r}")
+    return replace(_asking(namespace, url), content=content, structure=structure)
+
+
+def _asking(namespace: str, url: str) -> StoredPage:
     return StoredPage(
         url=url,
         namespace=namespace,
         site="",
-        content=content,
-        structure=structure,
+        content=None,
+        structure=None,
         sketch=None,
         digest=None,
         first_seen=0,

@@ -77,10 +77,26 @@ RUNS = (
     "CREATE TABLE run (id INTEGER PRIMARY KEY AUTOINCREMENT, after_page INTEGER NOT NULL)",
 )
 
+# Texts of judged pages, where they are to be kept. One of a page that was dropped has no row in
+# `page`. A page's text goes with it, whoever removes it: also tentative pages of a dead run.
+TEXTS = (
+    """CREATE TABLE text (
+        namespace TEXT NOT NULL,
+        url TEXT NOT NULL,
+        packed BLOB NOT NULL,
+        kept_at REAL NOT NULL,
+        PRIMARY KEY (namespace, url)
+    )""",
+    """CREATE TRIGGER text_goes_with_page AFTER DELETE ON page
+    BEGIN
+        DELETE FROM text WHERE namespace = OLD.namespace AND url = OLD.url;
+    END""",
+)
+
 
 def make(connection: sqlite3.Connection) -> None:
     """Make the tables of an empty file; whoever calls it holds the transaction."""
-    for statement in (PAGE, SITE, META, *BESIDES_PAGE, *RUNS):
+    for statement in (PAGE, SITE, META, *BESIDES_PAGE, *RUNS, *TEXTS):
         connection.execute(statement)
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     connection.execute(f"PRAGMA user_version = {FORMAT}")
@@ -121,8 +137,8 @@ def _from_1_to_2(connection: sqlite3.Connection) -> None:
 
 
 def _from_2_to_3(connection: sqlite3.Connection) -> None:
-    """Pages are kept tentatively."""
-    for statement in RUNS:
+    """Pages are kept tentatively, and texts beside them."""
+    for statement in (*RUNS, *TEXTS):
         connection.execute(statement)
 
 

@@ -13,6 +13,7 @@ from simhash_pipeline.index.neighbours import FingerprintIndex
 from simhash_pipeline.index.store import (
     Action,
     Column,
+    KeptText,
     StoredPage,
     View,
     check_stamp,
@@ -34,6 +35,7 @@ class MemoryStore:
         self._lock = RLock()
         self._stamp: dict[str, object] | None = None
         self._shelf: _MemoryShelf | None = _MemoryShelf(stamped_bits({}))  # None once closed
+        self._texts: dict[tuple[str, str], KeptText] = {}  # by (namespace, url)
 
     def stamp(self, made_with: Mapping[str, object]) -> None:
         with self._open_shelf() as shelf:
@@ -52,7 +54,7 @@ class MemoryStore:
             if action is Action.RENEW:
                 shelf.renew(page)
             if action in (Action.KEEP, Action.FORGET):
-                shelf.remove(page.namespace, page.url)
+                self._remove(shelf, page.namespace, page.url)
             if action is Action.KEEP:
                 shelf.insert(page)
             return answer
@@ -61,7 +63,7 @@ class MemoryStore:
         count = 0
         with self._open_shelf() as shelf:
             for page in pages:
-                shelf.remove(page.namespace, page.url)
+                self._remove(shelf, page.namespace, page.url)
                 shelf.insert(page)
                 count += 1
         return count
@@ -72,17 +74,36 @@ class MemoryStore:
 
     def forget(self, namespace: str, url: str) -> bool:
         with self._open_shelf() as shelf:
-            return shelf.remove(namespace, url)
+            stored = self._remove(shelf, namespace, url)
+            self._texts.pop((namespace, url), None)
+            return stored
 
     def expire(self, seen_before: float) -> int:
         with self._open_shelf() as shelf:
             old = [page for page in shelf.pages.values() if page.seen_at < seen_before]
-            return sum(shelf.remove(page.namespace, page.url) for page in old)
+            for text in [text for text in self._texts.values() if text.kept_at < seen_before]:
+                del self._texts[text.namespace, text.url]
+            return sum(self._remove(shelf, page.namespace, page.url) for page in old)
 
     def clear(self, namespace: str) -> int:
         with self._open_shelf() as shelf:
             its = [page for page in shelf.pages.values() if page.namespace == namespace]
+            self._texts = {key: text for key, text in self._texts.items() if key[0] != namespace}
             return sum(shelf.remove(namespace, page.url) for page in its)
+
+    def keep_texts(self, texts: Iterable[KeptText]) -> None:
+        with self._open_shelf():
+            for text in texts:
+                one_line = replace(text, title=" ".join(text.title.split()))
+                self._texts[text.namespace, text.url] = one_line
+
+    def text_of(self, namespace: str, url: str) -> KeptText | None:
+        with self._open_shelf():
+            return self._texts.get((namespace, url))
+
+    def texts(self) -> Iterator[KeptText]:
+        with self._open_shelf():
+            return iter(list(self._texts.values()))
 
     def pages(self) -> Iterator[StoredPage]:
         with self._open_shelf() as shelf:
@@ -104,6 +125,13 @@ class MemoryStore:
 
     def __exit__(self, *exception: object) -> None:
         self.close()
+
+    def _remove(self, shelf: _MemoryShelf, namespace: str, url: str) -> bool:
+        """Remove a page, and with it its text."""
+        stored = shelf.remove(namespace, url)
+        if stored:
+            self._texts.pop((namespace, url), None)
+        return stored
 
     @contextmanager
     def _open_shelf(self) -> Iterator[_MemoryShelf]:

@@ -15,12 +15,13 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
-from simhash_pipeline.index import formats
+from simhash_pipeline.index import formats, text_table
 from simhash_pipeline.index.page_table import OF_NAMESPACE, SEEN_BEFORE, PageTable
 from simhash_pipeline.index.sqlite_file import Access, connect
 from simhash_pipeline.index.store import (
     Action,
     IndexPlace,
+    KeptText,
     StoredPage,
     View,
     check_stamp,
@@ -39,6 +40,7 @@ T = TypeVar("T")
 BUSY_TIMEOUT_SECS = 60.0
 PAGES_A_READ = 1_000
 PAGES_A_WRITE = 10_000
+TEXTS_A_READ = 100
 MANY_PAGES = 2_000_000  # take a second to open
 
 logger = logging.getLogger(__name__)
@@ -124,16 +126,47 @@ class SqliteStore:
                 self._run.confirm(namespace, url)
 
     def forget(self, namespace: str, url: str) -> bool:
-        forgotten = self._transaction(lambda table: _remove(table, namespace, url))
+        def work(table: PageTable) -> bool:
+            text_table.remove_where(self._connection, "namespace = ? AND url = ?", namespace, url)
+            return _remove(table, namespace, url)
+
+        forgotten = self._transaction(work)
         if self._run is not None:
             self._run.forgotten(namespace, url)
         return forgotten
 
     def expire(self, seen_before: float) -> int:
-        return self._transaction(lambda table: table.remove_where(SEEN_BEFORE, seen_before))
+        def work(table: PageTable) -> int:
+            text_table.remove_where(self._connection, "kept_at < ?", seen_before)
+            return table.remove_where(SEEN_BEFORE, seen_before)
+
+        return self._transaction(work)
 
     def clear(self, namespace: str) -> int:
-        return self._transaction(lambda table: table.remove_where(OF_NAMESPACE, namespace))
+        def work(table: PageTable) -> int:
+            text_table.remove_where(self._connection, OF_NAMESPACE, namespace)
+            return table.remove_where(OF_NAMESPACE, namespace)
+
+        return self._transaction(work)
+
+    def keep_texts(self, texts: Iterable[KeptText]) -> None:
+        rows = [text_table.packed(text) for text in texts]
+        if rows:
+            self._transaction(lambda _: text_table.insert(self._connection, rows))
+
+    def text_of(self, namespace: str, url: str) -> KeptText | None:
+        with self._access:
+            return text_table.text_of(self._connection, namespace, url)
+
+    def texts(self) -> Iterator[KeptText]:
+        last_row = 0
+        while True:
+            with self._access:
+                numbered = text_table.texts_after(self._connection, last_row, TEXTS_A_READ)
+            if not numbered:
+                return
+            yield from (text for _, text in numbered)
+            last_row = numbered[-1][0]
 
     def pages(self) -> Iterator[StoredPage]:
         last_id = 0

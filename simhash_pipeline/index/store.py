@@ -53,6 +53,17 @@ class StoredPage:
     seen_at: float  # Unix seconds; `expire` goes by it
 
 
+@dataclass(frozen=True, slots=True)
+class KeptText:
+    """What a page said when it was judged, whether it was kept or dropped."""
+
+    namespace: str
+    url: str  # canonical
+    title: str  # its white space collapsed
+    text: str  # main text
+    kept_at: float  # Unix seconds; `expire` goes by it
+
+
 class Action(enum.Enum):
     """What `settle` does with the page once it is decided."""
 
@@ -168,13 +179,28 @@ class Store(Protocol):
         """
 
     def forget(self, namespace: str, url: str) -> bool:
-        """Remove one page; False when it was not stored."""
+        """Remove one page and its text; False when the page was not stored."""
 
     def expire(self, seen_before: float) -> int:
-        """Remove the pages last seen before this time (Unix seconds), and return how many."""
+        """Remove the pages last seen before this time (Unix seconds), and return how many.
+
+        With them go their texts, and all texts kept before it.
+        """
 
     def clear(self, namespace: str) -> int:
-        """Remove all pages of a namespace, and return how many."""
+        """Remove all pages and texts of a namespace, and return how many pages."""
+
+    def keep_texts(self, texts: Iterable[KeptText]) -> None:
+        """Keep texts of pages, stored or not, each in place of one of the same key.
+
+        One transaction for all. A stored page's text goes when the page is removed or replaced.
+        """
+
+    def text_of(self, namespace: str, url: str) -> KeptText | None:
+        """The text kept of a canonical URL."""
+
+    def texts(self) -> Iterator[KeptText]:
+        """All texts of all namespaces."""
 
     def pages(self) -> Iterator[StoredPage]:
         """All pages of all namespaces, oldest first."""

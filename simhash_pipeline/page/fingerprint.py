@@ -71,15 +71,21 @@ class Fingerprinter:
         """
         root = parse(html, charset)
         text, elements = self._read(root)
+        return self.of_text(text, title=title(root), url=url, structure=self._structure(elements))
+
+    def of_text(
+        self, text: str, *, title: str = "", url: str | None = None, structure: int | None = None
+    ) -> PageFingerprint:
+        """The fingerprints of a page whose main text is known."""
         tokens = self._segment(text)
         thin = len(tokens) < self._options.min_tokens
         hashes = TokenHashes([] if thin else tokens)
         return PageFingerprint(
             content=None if thin else self._content(text, tokens, hashes),
-            structure=self._structure(elements),
+            structure=structure,
             sketch=simhash(hashes.distinct_ngrams(_SKETCH_SHINGLE_TOKENS, _SKETCH_BITS)),
             text=text,
-            title=title(root),
+            title=title,
             tokens=len(tokens),
             url=url,
         )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from simhash_pipeline.index.store import open_store
 from simhash_pipeline.judge import Judge, Verdict
-from simhash_pipeline.page.simhash import hamming_distance
+from simhash_pipeline.report.apart import Distances, distances
 from simhash_pipeline.report.diff import TextDiff, text_diff
 
 if TYPE_CHECKING:
@@ -29,11 +29,9 @@ class Feature:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Distances in bits, None where either page has no such fingerprint."""
+    """Two pages beside each other."""
 
-    content_distance: int | None
-    structure_distance: int | None
-    sketch_distance: int | None
+    apart: Distances
     verdict: Verdict  # on the second page, by a judge who has kept the first and no other
     shared_weight: float  # the share of all features' weight that both have, 0-1
     shared: tuple[Feature, ...]  # those that both have, heaviest first
@@ -59,9 +57,7 @@ def compare(
     shared = [feature for feature in features if feature.weight_a and feature.weight_b]
     differing = [feature for feature in features if feature.weight_a != feature.weight_b]
     return Comparison(
-        content_distance=_distance(a.content, b.content),
-        structure_distance=_distance(a.structure, b.structure),
-        sketch_distance=_distance(a.sketch, b.sketch),
+        apart=distances(a, b),
         verdict=_verdict(a, b, options),
         shared_weight=_shared_weight(features),
         shared=tuple(sorted(shared, key=lambda f: (-min(f.weight_a, f.weight_b), f.text))),
@@ -72,10 +68,6 @@ def compare(
 
 def _features(a: Mapping[str, float], b: Mapping[str, float]) -> list[Feature]:
     return [Feature(text, a.get(text, 0.0), b.get(text, 0.0)) for text in a.keys() | b.keys()]
-
-
-def _distance(a: int | None, b: int | None) -> int | None:
-    return None if a is None or b is None else hamming_distance(a, b)
 
 
 def _verdict(a: PageFingerprint, b: PageFingerprint, options: Options) -> Verdict:

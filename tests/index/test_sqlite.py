@@ -20,7 +20,7 @@ import pytest
 
 from simhash_pipeline.errors import StoreError, StoreMismatch
 from simhash_pipeline.index.sqlite import SqliteStore
-from simhash_pipeline.index.store import Action, IndexPlace, View
+from simhash_pipeline.index.store import Action, IndexPlace, KeptText, View
 from tests.index.pages import FAR, keep, near_content, page, seen, unless_near
 
 if TYPE_CHECKING:
@@ -151,6 +151,8 @@ def test_a_file_of_format_1_is_brought_up_to_date(path: Path) -> None:
         assert seen(store, page("b", namespace="other"))["same key"] == [("b", 2)]
         assert near_content(store, (1 << 64) - 8) == [("a", 3)]
         keep(store, page("c", FAR))
+        store.keep_texts([KeptText("", "c", "A title", "a text", 1)])
+        assert store.text_of("", "c") == KeptText("", "c", "A title", "a text", 1)
         assert store.check() == []
     with closing(sqlite3.connect(path)) as shell:
         assert shell.execute("PRAGMA user_version").fetchone() == (3,)

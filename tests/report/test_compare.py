@@ -4,6 +4,7 @@ import pytest
 
 from simhash_pipeline import Fingerprinter, Options, PageFingerprint
 from simhash_pipeline.errors import PageError
+from simhash_pipeline.report.apart import Distances
 from simhash_pipeline.report.compare import Comparison, Feature, compare
 
 STORY = "The ferry came home through fog and nobody saw it. " * 10
@@ -28,7 +29,7 @@ def test_the_same_text_at_two_urls_is_twins_with_nothing_that_differs() -> None:
     found = compared(STORY, STORY, Options())
     assert found.are_twins
     assert (found.verdict.reason, found.verdict.twin_url) == ("content", "http://a.example/1")
-    assert (found.content_distance, found.structure_distance, found.sketch_distance) == (0, None, 0)
+    assert found.apart == Distances(content=0, structure=None, sketch=0)
     assert (found.shared_weight, found.differing, found.diff.changes) == (1.0, (), ())
 
 
@@ -61,7 +62,7 @@ def test_features_are_told_by_their_weights_heaviest_first() -> None:
 )
 def test_the_judge_decides_by_the_options(options: Options, twins: bool) -> None:
     found = compared(STORY, f"{STORY} Some more words.", options)
-    assert (found.content_distance, found.sketch_distance) == (5, 22)
+    assert (found.apart.content, found.apart.sketch) == (5, 22)
     assert found.are_twins is twins
 
 
@@ -76,7 +77,7 @@ def test_one_url_is_twins_while_its_content_has_not_moved() -> None:
 def test_thin_pages_are_twins_when_title_and_text_are_the_same() -> None:
     assert compared("Closed today.", "Closed today.", Options()).are_twins
     other = compared("Closed today.", "Open today.", Options())
-    assert (other.are_twins, other.content_distance) == (False, None)
+    assert (other.are_twins, other.apart.content) == (False, None)
     assert [piece.text for piece in other.diff.changes[0]] == ["Closed", "Open", "today."]
 
 

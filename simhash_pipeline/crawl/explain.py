@@ -1,0 +1,215 @@
+"""`scrapy simhash explain`: why a page was dropped or kept, by the log, the store and the texts."""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+from scrapy.exceptions import UsageError
+
+from simhash_pipeline.crawl.explanation import (
+    Case,
+    explanation_lines,
+    explanation_record,
+)
+from simhash_pipeline.crawl.fetch import fingerprinted
+from simhash_pipeline.crawl.log_choice import chosen_log, records
+from simhash_pipeline.crawl.store_choice import NamedStore, add_choice, chosen, store_of_spider
+from simhash_pipeline.crawl.store_pages import nearest, stored_page
+from simhash_pipeline.crawl.terminal import add_json, count, tell
+from simhash_pipeline.drop_log import Drop, unix_seconds
+from simhash_pipeline.errors import PageError
+from simhash_pipeline.index.store import Store, StoredPage, check_stamp
+from simhash_pipeline.judge import page_key
+from simhash_pipeline.options import Options
+from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
+from simhash_pipeline.report.apart import Distances, distances
+from simhash_pipeline.report.compare import compare
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from scrapy.settings import BaseSettings
+
+TOLD_AT_MOST = 10
+NEIGHBOURS = 5
+
+
+class ExplainCommand:
+    name = "explain"
+    summary = "why a page was dropped or kept: its twin, bits, words, and other thresholds"
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.epilog = (
+            "The last drop of the URL in the drop log or, if it was kept, the stored page beside "
+            "the nearest other one. What the pages say is told where SIMHASH_KEEP_TEXT kept it, "
+            "and with --fetch."
+        )
+        parser.add_argument("url", help="of the page, as the crawl met it")
+        parser.add_argument("--log", help="the drop log (default: the one of this project)")
+        parser.add_argument(
+            "--fetch", action="store_true", help="fetch both pages now, and tell what they say"
+        )
+        parser.add_argument(
+            "--limit",
+            type=count,
+            default=TOLD_AT_MOST,
+            help=f"at most so many features of a kind, and changes (default: {TOLD_AT_MOST})",
+        )
+        add_choice(parser)
+        add_json(parser)
+
+    def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
+        options = Options.from_settings(settings)
+        key = page_key(arguments.url)
+        log, drop = _last_drop(arguments, settings, key)
+        named = _store(arguments, settings, drop)
+        with ExitStack() as opened:
+            store = None if named is None else opened.enter_context(named.existing())
+            page = None if store is None else stored_page(store, options.namespace, key)
+            if drop is not None and (page is None or page.first_seen <= unix_seconds(drop.time)):
+                case = _of_drop(drop, store, options)
+            elif page is not None and store is not None:
+                case = _of_kept(page, store, options)
+            else:
+                places = [str(log)] if log else []
+                places += [] if named is None else [named.name]
+                where = " nor ".join(places) or "no drop log or store here"
+                raise UsageError(f"nothing of {key} is in {where}")
+            case = _with_texts(case, arguments, store, options)
+        tell(
+            explanation_record(case, arguments.limit),
+            "\n".join(explanation_lines(case, arguments.limit, shutil.get_terminal_size().columns)),
+            as_json=arguments.json,
+        )
+        return 0
+
+
+def _last_drop(
+    arguments: argparse.Namespace, settings: BaseSettings, key: str
+) -> tuple[Path | None, Drop | None]:
+    """The log, and the last drop of the URL in it; (None, None) where crawls leave no log."""
+    try:
+        log = chosen_log(arguments, settings)
+    except UsageError:
+        if arguments.store is None:
+            raise
+        return None, None
+    drop = None
+    for record in records(log):
+        if isinstance(record, Drop) and record.url == key:
+            drop = record
+    return log, drop
+
+
+def _store(
+    arguments: argparse.Namespace, settings: BaseSettings, drop: Drop | None
+) -> NamedStore | None:
+    """The store that is named, or that of the drop's spider; None where that is gone."""
+    if arguments.store is not None:
+        return chosen(arguments, settings)
+    if arguments.spider is not None or drop is not None:
+        spider = arguments.spider if drop is None else drop.spider
+        named = store_of_spider(spider, settings)
+        return named if named.is_there else None
+    try:
+        return chosen(arguments, settings)
+    except UsageError:
+        return None
+
+
+def _of_drop(drop: Drop, store: Store | None, options: Options) -> Case:
+    twin = None
+    if store is not None and drop.twin_url is not None:
+        twin = stored_page(store, options.namespace, drop.twin_url)
+    bits = 4 * len(drop.content or drop.structure or "") or options.bits
+    known = {field.name for field in dataclasses.fields(Options)}
+    limits = {name: value for name, value in drop.thresholds.items() if name in known}
+    return Case(
+        options=Options(**limits, bits=bits),
+        drop=drop,
+        a=None if drop.twin_url is None else _fingerprints(drop.twin_url, twin),
+        b=PageFingerprint(
+            content=None if drop.content is None else int(drop.content, 16),
+            structure=None if drop.structure is None else int(drop.structure, 16),
+            sketch=None,
+            text="",
+            title=drop.title,
+            tokens=drop.tokens,
+            url=drop.url,
+        ),
+        apart=Distances(drop.content_distance, drop.structure_distance, drop.sketch_distance),
+    )
+
+
+def _of_kept(page: StoredPage, store: Store, options: Options) -> Case:
+    near = nearest(store, page, NEIGHBOURS)
+    other = near[0] if near else None
+    return Case(
+        options=options,
+        kept=page,
+        neighbours=tuple(near),
+        a=None if other is None else _fingerprints(other.url, other),
+        b=_fingerprints(page.url, page),
+        apart=Distances(None, None, None) if other is None else distances(page, other),
+    )
+
+
+def _fingerprints(url: str, page: StoredPage | None) -> PageFingerprint:
+    """A stored page as the store knows it; without fingerprints where it isn't stored any more."""
+    content, structure, sketch = (
+        (None, None, None) if page is None else (page.content, page.structure, page.sketch)
+    )
+    return PageFingerprint(content, structure, sketch, text="", title="", tokens=0, url=url)
+
+
+def _with_texts(
+    case: Case, arguments: argparse.Namespace, store: Store | None, options: Options
+) -> Case:
+    """The case with what the pages say, fetched now or kept; as it was where that isn't known."""
+    urls = [page.url for page in (case.a, case.b) if page is not None and page.url is not None]
+    if arguments.fetch:
+        pages = []
+        for fetched in fingerprinted(arguments, Fingerprinter(options), urls):
+            if isinstance(fetched, PageError):
+                raise fetched
+            pages.append(fetched)
+        return _with_pages(case, pages, options, texts="fetched")
+    if store is None:
+        return case
+    texts = [store.text_of(options.namespace, url) for url in urls]
+    if not any(texts):
+        return case
+    check_stamp("the store", store.made_with() or {}, options.stamp())
+    fingerprinter = Fingerprinter(options)
+    known = [page for page in (case.a, case.b) if page is not None]
+    pages = [
+        page
+        if text is None
+        else dataclasses.replace(
+            fingerprinter.of_text(text.text),
+            content=page.content,
+            structure=page.structure,
+            title=text.title,
+            url=page.url,
+        )
+        for page, text in zip(known, texts, strict=True)
+    ]
+    if not all(texts):
+        return dataclasses.replace(case, a=pages[0] if case.a else None, b=pages[-1])
+    apart = case.apart
+    return dataclasses.replace(_with_pages(case, pages, options, texts="kept"), apart=apart)
+
+
+def _with_pages(
+    case: Case, pages: Sequence[PageFingerprint], options: Options, *, texts: str
+) -> Case:
+    if len(pages) == 1:
+        return dataclasses.replace(case, b=pages[0], texts=texts)
+    a, b = pages
+    found = compare(a, b, Fingerprinter(options), options)
+    return dataclasses.replace(case, a=a, b=b, texts=texts, found=found, apart=found.apart)

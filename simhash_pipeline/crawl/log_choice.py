@@ -1,0 +1,47 @@
+"""Which drop log a command is about: the one that is named, or the project's."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scrapy.exceptions import UsageError
+
+from simhash_pipeline.crawl.settings import LOG_SUFFIX, spider_files
+from simhash_pipeline.crawl.terminal import reading
+from simhash_pipeline.drop_log import Drop, Run, read_log
+from simhash_pipeline.options import Options
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+    from scrapy.settings import BaseSettings
+
+
+def chosen_log(arguments: argparse.Namespace, settings: BaseSettings) -> Path:
+    """The drop log that is meant by `log` and `spider`; UsageError tells which there are."""
+    if arguments.log is not None:
+        return Path(arguments.log)
+    given = Options.from_settings(settings).drop_log
+    if given is None:
+        raise UsageError("SIMHASH_DROP_LOG is None, so crawls write no drop log; name another")
+    if given != "auto" and arguments.spider is None:
+        return Path(given)
+    logs = spider_files(LOG_SUFFIX)
+    if arguments.spider is not None:
+        logs = {spider: path for spider, path in logs.items() if spider == arguments.spider}
+    if not logs:
+        of = f" of a spider {arguments.spider!r}" if arguments.spider is not None else ""
+        raise UsageError(f"there is no drop log{of} in .scrapy/simhash; name one, or crawl first")
+    if len(logs) > 1:
+        names = " | ".join(map(shlex.quote, logs))
+        raise UsageError(f"there are {len(logs)} drop logs: --spider {names}")
+    return next(iter(logs.values()))
+
+
+def records(path: Path) -> Iterator[Drop | Run]:
+    """The log's lines, with a progress bar where stderr is a terminal."""
+    with reading(path) as on_read:
+        yield from read_log(path, on_read)
