@@ -26,6 +26,7 @@ from simhash_pipeline.crawl.learn import LearnCommand
 from simhash_pipeline.crawl.plan import PlanCommand
 from simhash_pipeline.crawl.store_info import InfoCommand
 from simhash_pipeline.crawl.store_pages import FindCommand, ListCommand
+from simhash_pipeline.crawl.tune import TuneCommand
 from simhash_pipeline.errors import SimhashError
 from simhash_pipeline.report.printable import printable
 
@@ -82,6 +83,7 @@ COMMANDS: tuple[Command | Group, ...] = (
             stores.CheckCommand(),
         ),
     ),
+    TuneCommand(),
 )
 
 # As shells report programs that these signals ended.

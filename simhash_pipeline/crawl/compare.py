@@ -156,15 +156,19 @@ def _changes(found: Comparison, limit: int) -> Iterator[str]:
     changes = found.diff.changes
     yield f"Changes of words: {len(changes):,}" + (" (- only in A, + only in B)" if changes else "")
     for change in changes[:limit]:
-        yield "  " + " ".join(map(_marked, change))
+        yield f"  {marked(change)}"
     if len(changes) > limit:
         yield f"  … and {len(changes) - limit:,} more: --limit {len(changes)}"
     if found.diff.words_left_out:
         yield f"  {found.diff.words_left_out:,} words at the ends of long texts were not compared."
 
 
-def _marked(piece: Piece) -> str:
+def marked(change: Sequence[Piece]) -> str:
     """As wdiff marks what is gone and what is new; a long stretch is told by its beginning."""
+    return " ".join(map(_marked, change))
+
+
+def _marked(piece: Piece) -> str:
     text = piece.text
     if len(text) > TOLD_CHARACTERS:
         more = len(text) - TOLD_CHARACTERS

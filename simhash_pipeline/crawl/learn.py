@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
+from simhash_pipeline.crawl.samples import pages_in
 from simhash_pipeline.crawl.terminal import add_json, progress, tell
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.options import Options
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from scrapy.settings import BaseSettings
-
-HTML_SUFFIXES = frozenset([".htm", ".html", ".xhtml"])
 
 
 class LearnCommand:
@@ -73,14 +71,14 @@ class _Sample:
     """Pages out of files, as counted features."""
 
     def __init__(self, options: Options) -> None:
-        self._html_field = options.html_field
+        self._options = options
         self._fingerprinter = Fingerprinter(options)
         self.left_out = 0
 
     def counts(self, paths: list[Path]) -> Iterator[Mapping[str, int]]:
-        pages = (html for path in paths for html in self._pages(path))
-        for html in progress(pages, "pages"):
-            counts = self._counted(html)
+        pages = (page for path in paths for page in pages_in(path, self._options))
+        for page in progress(pages, "pages"):
+            counts = self._counted(page.html)
             if counts:
                 yield counts
             else:
@@ -91,22 +89,3 @@ class _Sample:
             return self._fingerprinter.feature_counts(html)
         except PageError:
             return {}
-
-    def _pages(self, path: Path) -> Iterator[bytes | str]:
-        if path.is_dir():
-            found = sorted(file for file in path.rglob("*") if file.suffix in HTML_SUFFIXES)
-            yield from (file.read_bytes() for file in found)
-            return
-        with path.open(encoding="utf-8") as lines:
-            for number, line in enumerate(lines, 1):
-                yield self._page_of(line, f"{path}, line {number}")
-
-    def _page_of(self, line: str, place: str) -> str:
-        try:
-            item = json.loads(line)
-        except ValueError as error:
-            raise UsageError(f"{place}: no JSON: {error}") from error
-        html = item.get(self._html_field) if isinstance(item, dict) else None
-        if not isinstance(html, str):
-            raise UsageError(f"{place}: no item with a text in its field {self._html_field!r}")
-        return html

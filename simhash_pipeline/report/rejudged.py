@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from simhash_pipeline.index.store import open_store
 from simhash_pipeline.judge import Judge
@@ -51,7 +51,7 @@ def _dropped(
     kept = _page(Distances(*(None if bits is None else 0 for bits in _all(apart))))
     found = _page(apart)
     for limit in (verify_distance(options), None):
-        given = {asked_distance(options): distance, "verify_distance": limit}
+        given: dict[str, Any] = {asked_distance(options): distance, "verify_distance": limit}
         with open_store("memory:") as store:
             judge = Judge(store, replace(options, **given))
             judge.judge(urls[0], kept)

@@ -1,0 +1,257 @@
+"""`scrapy simhash tune`: which thresholds suit a site, by pairs of its pages."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import random
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scrapy.exceptions import UsageError
+
+from simhash_pipeline.crawl.compare import marked
+from simhash_pipeline.crawl.samples import pages_in
+from simhash_pipeline.crawl.store_choice import URL, NamedStore, add_choice, chosen, named
+from simhash_pipeline.crawl.terminal import add_json, count, progress, tell
+from simhash_pipeline.crawl.tuning import Tuning, tuning_lines, tuning_record
+from simhash_pipeline.errors import PageError
+from simhash_pipeline.index.store import check_stamp
+from simhash_pipeline.options import Options
+from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
+from simhash_pipeline.report.apart import distances
+from simhash_pipeline.report.diff import text_diff
+from simhash_pipeline.report.pair_sample import Pair, sample_pairs
+from simhash_pipeline.report.precision import labels
+from simhash_pipeline.report.printable import printable
+from simhash_pipeline.report.sheet import ANSWERS, Line, read_answers, write_sheet
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from scrapy.settings import BaseSettings
+
+MAX_PAGES = 20_000
+PAIRS_OF_EACH = 20
+TOLD_CHANGES = 3
+SQLITE_BEGINS = b"SQLite format 3\0"
+QUESTION = "One story? y, n, or q to end: "
+
+
+class TuneCommand:
+    name = "tune"
+    summary = "which thresholds suit your pages: how far pairs are apart, and which are twins"
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.epilog = (
+            "Without --ask or --labels: how many pairs are how far apart, with examples. With "
+            "answers: how often each threshold would be right, and the settings to take."
+        )
+        parser.add_argument(
+            "source",
+            nargs="?",
+            help="a JSON Lines feed whose items hold pages, a folder of .html files, or a store "
+            "with texts (default: the store of this project)",
+        )
+        parser.add_argument("--ask", action="store_true", help="show pairs and ask: y, n or q")
+        parser.add_argument("--sheet", type=Path, help="write the pairs to a CSV file to fill in")
+        parser.add_argument("--labels", type=Path, help="such a sheet, filled in: y or n in twins")
+        parser.add_argument(
+            "--pairs",
+            type=count,
+            default=PAIRS_OF_EACH,
+            help=f"at most so many pairs of each distance (default: {PAIRS_OF_EACH})",
+        )
+        parser.add_argument(
+            "--pages",
+            type=count,
+            default=MAX_PAGES,
+            help=f"of more pages take so many, drawn at random (default: {MAX_PAGES:,})",
+        )
+        parser.add_argument(
+            "--precision",
+            type=_share,
+            default=0.95,
+            help="what the precision of a threshold must be at the least (default: .95)",
+        )
+        parser.add_argument("--seed", type=int, default=0, help="of what is drawn (default: 0)")
+        add_choice(parser)
+        add_json(parser)
+
+    def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
+        options = Options.from_settings(settings)
+        answers = {} if arguments.labels is None else read_answers(arguments.labels)
+        name, pages, seen = _pages(arguments, settings, options)
+        values = [page.content for page in pages if page.content is not None]
+        sample = sample_pairs(values, options.bits, arguments.pairs, arguments.seed)
+        lines = [_line(pages, pair, answers) for pair in sample.pairs]
+        if answers:
+            _refuse_others(arguments.labels, answers, lines, name)
+        if arguments.ask:
+            lines = _asked(lines)
+        if arguments.sheet is not None:
+            if not lines:
+                raise UsageError(f"no two pages of {name} are near enough for a sheet of pairs")
+            write_sheet(arguments.sheet, lines)
+        told = [(one.distance, one.sketch_distance, one.twins) for one in lines]
+        answered = [(bits, sketch, twins) for bits, sketch, twins in told if twins is not None]
+        tuning = Tuning(
+            source=name,
+            pages=len(pages),
+            seen=seen,
+            counts=sample.counts,
+            lines=lines,
+            labels=labels(answered, sample.counts),
+            options=options,
+            least=arguments.precision,
+        )
+        tell(tuning_record(tuning), "\n".join(tuning_lines(tuning)), as_json=arguments.json)
+        return 0
+
+
+def _pages(
+    arguments: argparse.Namespace, settings: BaseSettings, options: Options
+) -> tuple[str, list[PageFingerprint], int]:
+    """The source's name, its pages with a content fingerprint, and how many it has in all.
+
+    Of more than are wanted, as many drawn at random; of several with one URL, the last.
+    """
+    source = arguments.source
+    where = _store(arguments, settings)
+    name = where.name if where is not None else str(source)
+    found = _of_store(where, options) if where is not None else _of_files(Path(source), options)
+    dice, seen = random.Random(arguments.seed), 0
+    drawn: dict[str, PageFingerprint] = {}
+    places: list[str] = []
+    for page in progress(found, "pages"):
+        url = page.url or ""
+        if page.content is None:
+            continue
+        if url not in drawn:
+            seen += 1
+            if len(places) < arguments.pages:
+                places.append(url)
+            elif (place := dice.randrange(seen)) < arguments.pages:
+                del drawn[places[place]]
+                places[place] = url
+            else:
+                continue
+        drawn[url] = page
+    if len(drawn) < 2:
+        rule = f"pairs need two with at least {options.min_tokens} tokens"
+        raise UsageError(f"{name} has {len(drawn)} such pages: {rule}")
+    return name, list(drawn.values()), seen
+
+
+def _store(arguments: argparse.Namespace, settings: BaseSettings) -> NamedStore | None:
+    """The store that is meant; None where the source is a file of pages, or a folder."""
+    source = arguments.source
+    if source is None:
+        return chosen(arguments, settings)
+    if arguments.store is not None or arguments.spider is not None:
+        raise UsageError(f"name {source} or a store, not both")
+    if URL.match(source):
+        return named(source, settings)
+    if Path(source).is_dir():
+        return None
+    with Path(source).open("rb") as file:
+        return named(source, settings) if file.read(16) == SQLITE_BEGINS else None
+
+
+def _of_store(where: NamedStore, options: Options) -> Iterator[PageFingerprint]:
+    with where.existing() as store:
+        check_stamp(where.name, store.made_with() or {}, options.stamp())
+        fingerprinter, some = Fingerprinter(options), False
+        for text in store.texts():
+            some = True
+            if text.namespace == options.namespace:
+                yield fingerprinter.of_text(text.text, title=text.title, url=text.url)
+        if not some:
+            how = "crawl with SIMHASH_KEEP_TEXT=True, or name a feed or folder of pages"
+            raise UsageError(f"{where.name} holds no texts: {how}")
+
+
+def _of_files(path: Path, options: Options) -> Iterator[PageFingerprint]:
+    """Pages that can be read; others are passed over, as a crawl keeps them unjudged."""
+    fingerprinter = Fingerprinter(options)
+    for source in pages_in(path, options):
+        with suppress(PageError):
+            yield fingerprinter.fingerprint(*source)
+
+
+def _line(pages: list[PageFingerprint], pair: Pair, answers: dict[tuple[str, str], bool]) -> Line:
+    a, b = pages[pair.a], pages[pair.b]
+    urls = (a.url or "", b.url or "")
+    changes = text_diff(a.text, b.text).changes
+    return Line(
+        twins=answers.get(urls, answers.get(urls[::-1])),
+        distance=pair.distance,
+        sketch_distance=distances(a, b).sketch,
+        url_a=urls[0],
+        url_b=urls[1],
+        title_a=a.title,
+        title_b=b.title,
+        words=" | ".join(marked(change) for change in changes[:TOLD_CHANGES]),
+    )
+
+
+def _refuse_others(
+    path: Path, answers: dict[tuple[str, str], bool], lines: list[Line], name: str
+) -> None:
+    pairs = {(line.url_a, line.url_b) for line in lines}
+    for urls in answers:
+        if urls not in pairs and urls[::-1] not in pairs:
+            same = "take the --pages, --pairs and --seed that it was made with"
+            raise UsageError(f"{path} is of other pages than {name}, or other pairs; {same}")
+
+
+def _asked(lines: list[Line]) -> list[Line]:
+    """The lines with answers, asked for one of each distance after the other, until q."""
+    answered = list(lines)
+    for number, place in enumerate(_by_turns(lines), 1):
+        line = lines[place]
+        print(printable(f"\n{number}  {line.distance} bits apart, {line.url_a}"), file=sys.stderr)
+        for text in (line.title_a, line.url_b, line.title_b, line.words or "the same words"):
+            print(printable(f"   {text}"), file=sys.stderr)
+        answer = _answer()
+        if answer is None:
+            break
+        answered[place] = dataclasses.replace(line, twins=answer)
+    return answered
+
+
+def _by_turns(lines: list[Line]) -> list[int]:
+    """Places of lines without an answer: the first of each distance, then the second of each."""
+    asked = [place for place, line in enumerate(lines) if line.twins is None]
+    turns: dict[int, int] = {}
+    order = []
+    for place in asked:
+        distance = lines[place].distance
+        turns[distance] = turns.get(distance, -1) + 1
+        order.append((turns[distance], distance, place))
+    return [place for *_, place in sorted(order)]
+
+
+def _answer() -> bool | None:
+    """None to end."""
+    while True:
+        print(QUESTION, end="", file=sys.stderr, flush=True)
+        said = sys.stdin.readline()
+        answer = said.strip().lower()
+        if not said or answer in ("q", "quit"):
+            print(file=sys.stderr)
+            return None
+        if answer in ANSWERS:
+            return ANSWERS[answer]
+
+
+def _share(text: str) -> float:
+    try:
+        share = float(text)
+    except ValueError:
+        share = 0.0
+    if not 0 < share < 1:
+        raise argparse.ArgumentTypeError(f"must lie between 0 and 1, not {text!r}")
+    return share

@@ -1,0 +1,117 @@
+"""Pairs that a person called twins or not, and how often a threshold would be right."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+Z = 1.959964  # of a 95 % interval
+LARGEST_SETTING = 8  # bits, of SIMHASH_CONTENT_DISTANCE
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A person's answer about two pages; distances in bits."""
+
+    distance: int
+    sketch_distance: int | None
+    are_twins: bool
+    weight: float  # how many pairs of its distance it stands for
+
+
+@dataclass(frozen=True, slots=True)
+class Precision:
+    """The share of pairs that are twins, 0-1, with its interval; over so many answers."""
+
+    answers: int
+    share: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Recommendation:
+    """Settings; `verify_distance` None where no answer says anything of it."""
+
+    content_distance: int
+    verify_distance: int | None
+
+
+def labels(answers: Sequence[tuple[int, int | None, bool]], counts: Sequence[int]) -> list[Label]:
+    """Answers as (distance, sketch distance, twins?), weighed by how many pairs are so far apart.
+
+    Of each distance as many pairs are asked about, whether there are ten or ten thousand.
+    """
+    asked = [distance for distance, _, _ in answers]
+    return [
+        Label(distance, sketch, twins, counts[distance] / asked.count(distance))
+        for distance, sketch, twins in answers
+    ]
+
+
+def precision(found: Sequence[Label]) -> Precision | None:
+    """With Wilson's interval of 95 %, by as many answers as the weights are worth (Kish).
+
+    None of no answers.
+    """
+    total = math.fsum(label.weight for label in found)
+    if not total:
+        return None
+    share = math.fsum(label.weight for label in found if label.are_twins) / total
+    worth = total**2 / math.fsum(label.weight**2 for label in found)
+    return Precision(len(found), share, *wilson(share, worth))
+
+
+def wilson(share: float, count: float) -> tuple[float, float]:
+    """The interval of a share seen in so many."""
+    middle = share + Z**2 / (2 * count)
+    spread = Z * math.sqrt(share * (1 - share) / count + Z**2 / (4 * count**2))
+    scale = 1 + Z**2 / count
+    return max(0.0, (middle - spread) / scale), min(1.0, (middle + spread) / scale)
+
+
+def answers_needed(least: float) -> int:
+    """How many answers, none of them a no, put the interval's lower end at this share."""
+    return math.ceil(least * Z**2 / (1 - least))
+
+
+def joined(found: Sequence[Label], distance: int, verify: int | None) -> list[Label]:
+    """The pairs that these settings call twins."""
+    return [
+        label
+        for label in found
+        if label.distance <= distance
+        and (verify is None or label.sketch_distance is None or label.sketch_distance <= verify)
+    ]
+
+
+def recommended(found: Sequence[Label], verify: int | None, least: float) -> Recommendation | None:
+    """The largest content distance whose precision's lower end is `least` or more.
+
+    Then the largest sketch distance of twins within it for which that holds; None where no content
+    distance is right so often.
+    """
+    content = _largest(range(LARGEST_SETTING + 1), lambda n: joined(found, n, verify), least)
+    if content is None:
+        return None
+    sketches = {
+        label.sketch_distance
+        for label in joined(found, content, None)
+        if label.are_twins and label.sketch_distance is not None
+    }
+    sketch = _largest(sorted(sketches), lambda n: joined(found, content, n), least)
+    return Recommendation(content, sketch)
+
+
+def _largest(
+    distances: Sequence[int], joined_within: Callable[[int], list[Label]], least: float
+) -> int | None:
+    for distance in reversed(distances):
+        measured = precision(joined_within(distance))
+        if measured is not None and measured.low >= least:
+            return distance
+    return None
