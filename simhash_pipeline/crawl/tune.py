@@ -212,9 +212,10 @@ def _asked(lines: list[Line]) -> list[Line]:
     answered = list(lines)
     for number, place in enumerate(_by_turns(lines), 1):
         line = lines[place]
-        print(printable(f"\n{number}  {line.distance} bits apart, {line.url_a}"), file=sys.stderr)
-        for text in (line.title_a, line.url_b, line.title_b, line.words or "the same words"):
-            print(printable(f"   {text}"), file=sys.stderr)
+        print(f"\n{number}  {line.distance} bits apart", file=sys.stderr)
+        words = line.words or "the same words"
+        for text in (line.url_a, line.title_a, line.url_b, line.title_b, words):
+            print(f"   {printable(text)}", file=sys.stderr)
         answer = _answer()
         if answer is None:
             break

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from simhash_pipeline.report.pair_sample import LARGEST_DISTANCE, valley
 from simhash_pipeline.report.precision import (
-    LARGEST_SETTING,
     Label,
     Precision,
     Recommendation,
@@ -156,14 +155,10 @@ def _recommended(tuning: Tuning) -> Iterator[str]:
         yield f"No distance is surely right {least} of the time: the interval's lower end is below."
         yield f"It takes {needed} answers at the least, all of them y; or a lower --precision."
         return
-    yield f"The largest distance whose interval has its lower end at {least} or above,"
-    yield "and the largest sketch distance of twins for which that holds too; for settings.py:"
+    yield f"For settings.py, the largest distances whose interval begins at {least} or above:"
     yield ""
     yield f"SIMHASH_CONTENT_DISTANCE = {best.content_distance}"
-    if best.verify_distance is not None:
-        yield f"SIMHASH_VERIFY_DISTANCE = {best.verify_distance}"
-    if best.content_distance == LARGEST_SETTING:
-        yield "(8 is the largest there is.)"
+    yield f"SIMHASH_VERIFY_DISTANCE = {best.verify_distance}"
 
 
 def _examples(lines: Sequence[Line]) -> Iterator[str]:

@@ -35,7 +35,7 @@ class Precision:
 
 @dataclass(frozen=True, slots=True)
 class Recommendation:
-    """Settings; `verify_distance` None where no answer says anything of it."""
+    """Settings that would have been right often enough."""
 
     content_distance: int
     verify_distance: int | None
@@ -90,27 +90,29 @@ def joined(found: Sequence[Label], distance: int, verify: int | None) -> list[La
 
 
 def recommended(found: Sequence[Label], verify: int | None, least: float) -> Recommendation | None:
-    """The largest content distance whose precision's lower end is `least` or more.
+    """The largest content distance of answered pairs whose precision has a low of `least` or more.
 
-    Then the largest sketch distance of twins within it for which that holds; None where no content
-    distance is right so often.
+    Then, where there is a second look, the largest sketch distance for which that holds: the one
+    that is set, or one of twins within that content distance. None where no content distance is
+    right so often.
     """
-    content = _largest(range(LARGEST_SETTING + 1), lambda n: joined(found, n, verify), least)
-    if content is None:
-        return None
+    answered = {label.distance for label in joined(found, LARGEST_SETTING, verify)}
+    content = _largest(answered, lambda n: joined(found, n, verify), least)
+    if content is None or verify is None:
+        return None if content is None else Recommendation(content, None)
     sketches = {
         label.sketch_distance
         for label in joined(found, content, None)
         if label.are_twins and label.sketch_distance is not None
     }
-    sketch = _largest(sorted(sketches), lambda n: joined(found, content, n), least)
+    sketch = _largest(sketches | {verify}, lambda n: joined(found, content, n), least)
     return Recommendation(content, sketch)
 
 
 def _largest(
-    distances: Sequence[int], joined_within: Callable[[int], list[Label]], least: float
+    distances: set[int], joined_within: Callable[[int], list[Label]], least: float
 ) -> int | None:
-    for distance in reversed(distances):
+    for distance in sorted(distances, reverse=True):
         measured = precision(joined_within(distance))
         if measured is not None and measured.low >= least:
             return distance

@@ -1,0 +1,172 @@
+"""`scrapy simhash explain` and the texts that it is told by, after real crawls."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crawler.demo_site import DemoSite
+from simhash_pipeline import open_store
+from tests.crawl.conftest import Simhash
+from tests.crawl.crawling import crawl
+from tests.crawl.test_commands import scrapy
+from tests.report.logs import drop, write_log
+
+ITEMS = (
+    "page(1), page(2, STORY.replace('word100', 'tale')), page(3, OTHER), "
+    "page(4, 'Closed today.'), page(5, 'Closed today.')"
+)
+STORE = ".scrapy/simhash/items.sqlite"
+
+
+def crawled(directory: Path, **settings: Any) -> Path:
+    crawl(directory, ITEMS, **settings)
+    return directory
+
+
+@pytest.fixture
+def texts(tmp_path: Path) -> Path:
+    """Where a crawl that keeps texts has run."""
+    return crawled(tmp_path, SIMHASH_KEEP_TEXT=True)
+
+
+def test_titles_and_texts_of_kept_and_dropped_pages_are_kept(texts: Path) -> None:
+    with open_store(f"sqlite:///{texts}/{STORE}") as store:
+        kept = {text.url.rpartition("/")[2]: text for text in store.texts()}
+    assert sorted(kept) == ["1", "2", "3", "4", "5"]
+    assert "tale" in kept["2"].text
+    assert kept["2"].title == "A page"
+
+
+def test_a_crawl_keeps_no_texts_unless_it_is_told_to(tmp_path: Path) -> None:
+    crawled(tmp_path)
+    with open_store(f"sqlite:///{tmp_path}/{STORE}") as store:
+        assert list(store.texts()) == []
+
+
+def test_the_text_of_a_page_whose_item_is_lost_is_not_kept(tmp_path: Path) -> None:
+    crawl(tmp_path, "page(1, fate='drop'), page(2, OTHER)", SIMHASH_KEEP_TEXT=True)
+    with open_store(f"sqlite:///{tmp_path}/{STORE}") as store:
+        assert [text.url for text in store.texts()] == ["http://a.example/2"]
+
+
+def test_a_drop_is_explained_by_bits_words_and_other_settings(
+    simhash: Simhash, texts: Path
+) -> None:
+    result = simhash(texts, "explain", "http://a.example/2#part")
+    assert (result.returncode, result.stderr) == (0, "")
+    told = result.stdout
+    assert "by spider items: its content is near that of a stored page." in told
+    assert "A  kept     http://a.example/1  A page\nB  dropped  http://a.example/2  A page" in told
+    assert "The same two pages judged by other settings (* as they were)" in told
+    assert "[-word100-]" in told
+    assert "{+tale+}" in told
+    assert "fetch" not in told
+
+
+def test_an_explanation_as_json_holds_the_same(simhash: Simhash, texts: Path) -> None:
+    told = json.loads(simhash(texts, "explain", "http://a.example/2", "--json").stdout)
+    assert (told["status"], told["reason"], told["texts"]) == ("dropped", "content", "kept")
+    a, b = (int(told[side]["content"], 16) for side in ("twin", "page"))
+    apart = (a ^ b).bit_count()
+    assert told["content_distance"] == apart
+    assert [row["unverified"] for row in told["rejudged"]] == [n >= apart for n in range(9)]
+    assert {"feature": "word100", "a": 1.0, "b": 0.0} in told["differing"]
+    (change,) = told["diff"]
+    assert {"removed": "word100"} in change
+
+
+def test_without_texts_it_says_so_and_how_to_have_them(simhash: Simhash, tmp_path: Path) -> None:
+    result = simhash(crawled(tmp_path), "explain", "http://a.example/2")
+    assert result.returncode == 0
+    assert "What the pages say was not kept. To see it:" in result.stdout
+    assert "scrapy simhash explain http://a.example/2 --fetch" in result.stdout
+    assert "scrapy crawl items -s SIMHASH_KEEP_TEXT=True" in result.stdout
+
+
+def test_the_log_alone_explains_what_it_knows(simhash: Simhash, texts: Path) -> None:
+    (texts / STORE).unlink()
+    result = simhash(texts, "explain", "http://a.example/2")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "content: that of A is not known, for it is not stored any more" in result.stdout
+    assert "was not kept" in result.stdout
+
+
+def test_a_thin_drop_is_explained_without_thresholds(simhash: Simhash, texts: Path) -> None:
+    result = simhash(texts, "explain", "http://a.example/5")
+    assert result.returncode == 0
+    assert "it has little text, and its title and text are a stored page's" in result.stdout
+    assert "other settings" not in result.stdout
+    assert "have the same words" in result.stdout
+
+
+def test_a_kept_page_is_explained_by_the_nearest_other(simhash: Simhash, tmp_path: Path) -> None:
+    crawled(tmp_path, SIMHASH_KEEP_TEXT=True, SIMHASH_VERIFY_DISTANCE=0)
+    strict = ("http://a.example/2", "-s", "SIMHASH_VERIFY_DISTANCE=0")
+    told = json.loads(simhash(tmp_path, "explain", *strict, "--json").stdout)
+    assert (told["status"], told["reason"]) == ("kept", None)
+    assert told["neighbours"] == [told["twin"]["url"]] == ["http://a.example/1"]
+    words = simhash(tmp_path, "explain", *strict).stdout
+    assert f"but the sketches are {told['sketch_distance']} bits apart, over 0." in words
+    result = simhash(tmp_path, "explain", "http://a.example/3")
+    assert "no other stored page is within 8 bits of its content." in result.stdout
+
+
+def test_a_page_kept_after_its_drop_is_told_as_kept(simhash: Simhash, texts: Path) -> None:
+    early = drop(url="http://a.example/3", time="2001-05-04T12:00:00.000Z")
+    log = write_log(texts / "early.jsonl", [early])
+    told = simhash(texts, "explain", "http://a.example/3", "--log", log.name, "-S", STORE, "--json")
+    assert json.loads(told.stdout)["status"] == "kept"
+
+
+def test_both_pages_are_fetched_again_when_asked(tmp_path: Path) -> None:
+    with DemoSite(0) as site:
+        kept, dropped = (f"{site.url}/en/{place}/rope-museum" for place in ("culture", "wire"))
+        write_log(tmp_path / "log", [drop(url=dropped, twin_url=kept)])
+        result = scrapy(
+            *("simhash", "explain", dropped, "--log", "log", "--fetch"), directory=tmp_path
+        )
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "What the pages say (as fetched now)" in result.stdout
+    assert "{+Shared between member papers of" in result.stdout
+    assert "content, 3 of 64 bits differ" in result.stdout
+
+
+def test_a_report_has_the_texts_of_the_store(simhash: Simhash, texts: Path) -> None:
+    with_texts = simhash(texts, "report", "-o", "with.html")
+    assert with_texts.returncode == 0
+    (texts / STORE).unlink()
+    assert simhash(texts, "report", "-o", "without.html").returncode == 0
+    pages = [(texts / f"{name}.html").read_text() for name in ("with", "without")]
+    assert ['"compared":{"0":' in page for page in pages] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["http://a.example/nope"], "nothing of http://a.example/nope is in "),
+        (["http://[::1/"], "'http://[::1/' is not a URL"),
+        (["http://a.example/2", "--log", "none"], "none can't be read: No such file"),
+        (["http://a.example/2", "--spider", "x"], "there is no drop log of a spider 'x'"),
+        (["http://a.example/2", "-S", "no.sqlite"], "there is no store at no.sqlite"),
+        (["http://a.example/2", "-s", "SIMHASH_NGRAMS=1"], "made with other options: ngrams"),
+        ([], "the following arguments are required: url"),
+    ],
+)
+def test_wrong_use_gets_one_line_and_exit_code_2(
+    simhash: Simhash, texts: Path, arguments: list[str], message: str
+) -> None:
+    result = simhash(texts, "explain", *arguments)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert message in result.stderr.splitlines()[-1]
+
+
+def test_nothing_that_a_page_says_steers_the_terminal(simhash: Simhash, tmp_path: Path) -> None:
+    items = "page(1, STORY + ' \\u202ered'), page(2, STORY + ' \\x9bblue')"
+    crawl(tmp_path, items, SIMHASH_KEEP_TEXT=True)
+    told = simhash(tmp_path, "explain", "http://a.example/2").stdout
+    assert "blue" in told
+    assert all(character.isprintable() or character == "\n" for character in told)

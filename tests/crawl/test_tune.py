@@ -1,0 +1,157 @@
+"""`scrapy simhash tune`: thresholds by the pairs of a source's own pages."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from simhash_pipeline import Options, open_store
+from tests.crawl.conftest import Simhash
+from tests.crawl.crawling import crawl
+
+dice = random.Random(11)
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+VOCABULARY = ["".join(dice.choices(LETTERS, k=6)) for _ in range(4_000)]
+
+
+def pages() -> dict[str, str]:
+    """Twelve stories of 300 words, and of each a copy with one to six words changed."""
+    found = {}
+    for number in range(12):
+        words = dice.choices(VOCABULARY, k=300)
+        found[f"http://a.example/{number}"] = " ".join(words)
+        for place in dice.sample(range(300), 1 + number % 6):
+            words[place] = dice.choice(VOCABULARY)
+        found[f"http://a.example/{number}/copy"] = " ".join(words)
+    return {url: f"<title>{url[17:]}</title><body><p>{text}" for url, text in found.items()}
+
+
+PAGES = pages()
+
+
+@pytest.fixture
+def feed(tmp_path: Path) -> Path:
+    lines = (json.dumps({"url": url, "html": html}) for url, html in PAGES.items())
+    (tmp_path / "items.jsonl").write_text("".join(f"{line}\n" for line in lines))
+    return tmp_path
+
+
+def filled(path: Path) -> None:
+    """Answer a sheet as someone who knows: a page and its copy are twins, no others."""
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    for row in rows:
+        row["twins"] = "y" if row["url_b"] == f"{row['url_a']}/copy" else "n"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        sheet = csv.DictWriter(file, rows[0])
+        sheet.writeheader()
+        sheet.writerows(rows)
+
+
+def test_without_answers_the_distances_of_all_pairs_are_told_with_examples(
+    simhash: Simhash, feed: Path
+) -> None:
+    result = simhash(feed, "tune", "items.jsonl")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.startswith("items.jsonl: 24 pages with a content fingerprint\n")
+    assert "The valley between near-duplicates and other pages lies from " in result.stdout
+    assert "/copy" in result.stdout
+    assert "Precision" not in result.stdout
+    told = json.loads(simhash(feed, "tune", "items.jsonl", "--json").stdout)
+    assert sum(told["pairs"]) == 24 * 23 / 2
+    assert (told["recommended"], told["answers"]) == (None, 0)
+
+
+def test_a_sheet_that_is_filled_in_gives_precision_and_settings(
+    simhash: Simhash, feed: Path
+) -> None:
+    written = simhash(feed, "tune", "items.jsonl", "--sheet", "s.csv")
+    assert written.returncode == 0
+    filled(feed / "s.csv")
+    arguments = ("tune", "items.jsonl", "--labels", "s.csv", "--precision")
+    told = json.loads(simhash(feed, *arguments, ".6", "--json").stdout)
+    last = told["thresholds"][12]["unverified"]
+    assert last["pairs"] == told["answers"] >= 10
+    best = told["recommended"]
+    assert told["thresholds"][best["content_distance"]]["verified"]["low"] >= 0.6
+    words = simhash(feed, *arguments, ".6").stdout
+    assert f"SIMHASH_CONTENT_DISTANCE = {best['content_distance']}\n" in words
+    assert f"SIMHASH_VERIFY_DISTANCE = {best['verify_distance']}\n" in words
+    few = simhash(feed, *arguments, ".95").stdout
+    assert "It takes 73 answers at the least" in few
+
+
+def test_a_person_is_asked_until_they_have_had_enough(
+    simhash: Simhash, feed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("y\nperhaps\nn\nq\n"))
+    result = simhash(feed, "tune", "items.jsonl", "--ask", "--sheet", "s.csv")
+    assert result.returncode == 0
+    assert result.stderr.count("One story? y, n, or q to end") == 4  # "perhaps" is asked again
+    with (feed / "s.csv").open(encoding="utf-8-sig", newline="") as file:
+        answers = sorted(row["twins"] for row in csv.DictReader(file) if row["twins"])
+    assert answers == ["n", "y"]
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    again = simhash(feed, "tune", "items.jsonl", "--labels", "s.csv", "--ask", "--json")
+    assert json.loads(again.stdout)["answers"] == 2
+
+
+def test_a_store_with_texts_and_a_folder_give_what_the_feed_gives(
+    simhash: Simhash, feed: Path
+) -> None:
+    told = json.loads(simhash(feed, "tune", "items.jsonl", "--json").stdout)
+    (feed / "pages").mkdir()
+    for number, html in enumerate(PAGES.values()):
+        (feed / "pages" / f"{number}.html").write_text(html)
+    crawl(
+        feed,
+        ", ".join(f"{{'url': {url!r}, 'html': {html!r}}}" for url, html in PAGES.items()),
+        SIMHASH_KEEP_TEXT=True,
+    )
+    for source in (["pages"], [".scrapy/simhash/items.sqlite"], []):
+        found = simhash(feed, "tune", *source, "--json")
+        assert found.returncode == 0
+        assert json.loads(found.stdout)["pairs"] == told["pairs"]
+
+
+def test_of_many_pages_some_are_drawn(simhash: Simhash, feed: Path) -> None:
+    result = simhash(feed, "tune", "items.jsonl", "--pages", "10")
+    assert "10 pages with a content fingerprint, drawn out of 24" in result.stdout
+    assert result.stdout == simhash(feed, "tune", "items.jsonl", "--pages", "10").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["none.jsonl"], "none.jsonl: No such file or directory"),
+        (["words.txt"], "words.txt, line 1: no JSON"),
+        (["binary"], "binary, line 1: no JSON"),
+        (["other.jsonl"], "no item with a text in its field 'html'"),
+        (["empty"], "empty has 0 such pages: pairs need two with at least 50 tokens"),
+        (["plain.sqlite"], "plain.sqlite holds no texts: crawl with SIMHASH_KEEP_TEXT=True"),
+        (["items.jsonl", "--labels", "words.txt"], "is no sheet of pairs: no column"),
+        (["items.jsonl", "--labels", "others.csv"], "others.csv is of other pages than items"),
+        (["items.jsonl", "--precision", "95"], "must lie between 0 and 1, not '95'"),
+        (["items.jsonl", "-S", "plain.sqlite"], "name items.jsonl or a store, not both"),
+        ([], "no crawl has left a store here"),
+    ],
+)
+def test_wrong_use_gets_one_line_and_exit_code_2(
+    simhash: Simhash, feed: Path, arguments: list[str], message: str
+) -> None:
+    (feed / "words.txt").write_text("some words\n")
+    (feed / "binary").write_bytes(bytes(range(256)))
+    (feed / "other.jsonl").write_text('{"title": "x"}\n')
+    (feed / "empty").mkdir()
+    (feed / "others.csv").write_text("twins,url_a,url_b\ny,http://b.example/,http://c.example/\n")
+    with open_store(f"sqlite:///{feed}/plain.sqlite") as store:
+        store.stamp(Options().stamp())
+    result = simhash(feed, "tune", *arguments)
+    assert (result.returncode, result.stdout) == (2, "")
+    (line,) = result.stderr.splitlines()
+    assert message in line
