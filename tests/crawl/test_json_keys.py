@@ -18,6 +18,7 @@ STORE = ("-S", "seen.sqlite")
 COMMANDS = {
     "fingerprint": ["a.html", "--text"],
     "compare": ["a.html", "a.html"],
+    "explain": ["https://a.org/1", *STORE],
     "store info": STORE,
     "store list": STORE,
     "store find": ["https://a.org/1", *STORE],
@@ -28,6 +29,7 @@ COMMANDS = {
     "store import": ["more.csv", *STORE],
     "store check": STORE,
     "learn": ["pages", "--to", "idf.tsv"],
+    "tune": ["texts.jsonl"],
     "plan": ["--pages", "1000"],
 }
 
@@ -43,6 +45,9 @@ def test_the_keys_are_those_in_the_readme(simhash: Simhash, tmp_path: Path, comm
     (tmp_path / "a.html").write_text(PAGE)
     (tmp_path / "pages").mkdir()
     (tmp_path / "pages" / "a.html").write_text(PAGE)
+    story = f"<p>{' '.join(f'word{i}' for i in range(60))}"
+    items = [json.dumps({"url": f"https://a.org/{n}", "html": story}) for n in range(2)]
+    (tmp_path / "texts.jsonl").write_text("\n".join(items))
     header = "namespace,url,site,content,structure,sketch,digest,first_seen,seen_at\n"
     (tmp_path / "more.csv").write_text(header)
     with open_store(f"sqlite:///{tmp_path}/seen.sqlite") as store:
