@@ -51,12 +51,12 @@ class Judging:
         )
         try:
             self._judge = Judge(self._store, options)
+            self._texts = Texts(self._store, options)
         except BaseException:
             self._store.close()
             raise
         self._options = options
         self._is_clean = False
-        self._texts = Texts(self._store, options)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="simhash")
         # Loads the dictionaries of words and charsets now, not while the first page waits.
         self._fingerprinter.fingerprint("<p>中文</p>".encode("gb18030"))

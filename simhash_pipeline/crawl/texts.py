@@ -17,7 +17,10 @@ MANY_CHARACTERS = 1_000_000
 
 
 class Texts:
-    """Collects texts where SIMHASH_KEEP_TEXT says so, and does nothing elsewhere."""
+    """Collects texts where SIMHASH_KEEP_TEXT says so, and does nothing elsewhere.
+
+    StoreError for a store that keeps no texts.
+    """
 
     def __init__(self, store: Store, options: Options) -> None:
         self._store = store
@@ -25,6 +28,8 @@ class Texts:
         self._namespace = options.namespace
         self._waiting: dict[str, KeptText] = {}  # by canonical URL
         self._characters = 0
+        if self._wanted:
+            store.keep_texts([])  # a store that keeps none says so now
 
     def add(self, url: str, page: PageFingerprint) -> None:
         """Take the text of a page that was judged just now."""
@@ -43,6 +48,7 @@ class Texts:
 
     def write(self) -> None:
         """Write all that waits."""
-        self._store.keep_texts(self._waiting.values())
+        if self._waiting:
+            self._store.keep_texts(self._waiting.values())
         self._waiting.clear()
         self._characters = 0

@@ -119,9 +119,9 @@ def _pages(
     Of more than are wanted, as many drawn at random; of several with one URL, the last.
     """
     source = arguments.source
-    where = _store(arguments, settings)
-    name = where.name if where is not None else str(source)
-    found = _of_store(where, options) if where is not None else _of_files(Path(source), options)
+    store = _store(arguments, settings)
+    name = store.name if store is not None else str(source)
+    found = _of_store(store, options) if store is not None else _of_files(Path(source), options)
     dice, seen = random.Random(arguments.seed), 0
     drawn: dict[str, PageFingerprint] = {}
     places: list[str] = []
@@ -160,9 +160,9 @@ def _store(arguments: argparse.Namespace, settings: BaseSettings) -> NamedStore 
         return named(source, settings) if file.read(16) == SQLITE_BEGINS else None
 
 
-def _of_store(where: NamedStore, options: Options) -> Iterator[PageFingerprint]:
-    with where.existing() as store:
-        check_stamp(where.name, store.made_with() or {}, options.stamp())
+def _of_store(named_store: NamedStore, options: Options) -> Iterator[PageFingerprint]:
+    with named_store.existing() as store:
+        check_stamp(named_store.name, store.made_with() or {}, options.stamp())
         fingerprinter, some = Fingerprinter(options), False
         for text in store.texts():
             some = True
@@ -170,7 +170,7 @@ def _of_store(where: NamedStore, options: Options) -> Iterator[PageFingerprint]:
                 yield fingerprinter.of_text(text.text, title=text.title, url=text.url)
         if not some:
             how = "crawl with SIMHASH_KEEP_TEXT=True, or name a feed or folder of pages"
-            raise UsageError(f"{where.name} holds no texts: {how}")
+            raise UsageError(f"{named_store.name} holds no texts: {how}")
 
 
 def _of_files(path: Path, options: Options) -> Iterator[PageFingerprint]:

@@ -194,6 +194,7 @@ class Store(Protocol):
         """Keep texts of pages, stored or not, each in place of one of the same key.
 
         One transaction for all. A stored page's text goes when the page is removed or replaced.
+        StoreError by a store on Redis, which keeps none.
         """
 
     def text_of(self, namespace: str, url: str) -> KeptText | None:

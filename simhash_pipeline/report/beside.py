@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from simhash_pipeline.report.side_by_side import Marked, Row
 
-SEPARATOR = " │ "
+SEPARATOR = " | "
 LEAST_COLUMNS = 20  # of either text
 # Of what both texts have, so much is told on either side of a change.
 _CONTEXT_CHARS = 60
@@ -30,11 +30,11 @@ def beside(left: str, right: str, columns: int, limit: int) -> Iterator[str]:
             if near > place and _differs(told[near]):
                 break
             if near > last + 1:
-                yield from _set("…", "…", each)
+                yield from _set("...", "...", each)
             yield from _set(*_sides(told[near]), each)
             last = near
     if last + 1 < len(told):
-        yield from _set("…", "…", each)
+        yield from _set("...", "...", each)
     if len(changes) > limit:
         yield f"and {len(changes) - limit:,} more changed lines: --limit {len(changes)}"
 

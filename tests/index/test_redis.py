@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given, settings
 
+from simhash_pipeline.errors import StoreError
 from simhash_pipeline.index.memory import MemoryStore
 from simhash_pipeline.index.redis.store import RedisStore
 from simhash_pipeline.index.store import Action, Store, View, open_store
@@ -242,3 +243,9 @@ def test_a_forgotten_page_leaves_no_value_behind(store: RedisStore) -> None:
     places = [place for entry in layout.entries(page("", 0, 0)) for place in entry.places]
     buckets = [store._server.ask("HGET", place.key, place.number) for place in places]
     assert [bucket and bucket[4:] for bucket in buckets] == [None, *[b""] * 3] * 2
+
+
+def test_texts_are_refused_and_none_are_there(store: RedisStore) -> None:
+    with pytest.raises(StoreError, match="keeps no texts: SIMHASH_KEEP_TEXT needs a store of"):
+        store.keep_texts([])
+    assert (store.text_of("", "a"), list(store.texts())) == (None, [])

@@ -6,26 +6,26 @@ def test_changed_lines_stand_beside_each_other_with_a_line_around_them() -> None
     kept = "first\nsecond\nthe bell rings three times\nfourth\nfifth"
     dropped = kept.replace("three", "four")
     assert list(beside(kept, dropped, 61, 10)) == [
-        "…                             │ …",
-        "second                        │ second",
-        "the bell rings [-three-]      │ the bell rings {+four+} times",
-        "times                         │",
-        "fourth                        │ fourth",
-        "…                             │ …",
+        "...                           | ...",
+        "second                        | second",
+        "the bell rings [-three-]      | the bell rings {+four+} times",
+        "times                         |",
+        "fourth                        | fourth",
+        "...                           | ...",
     ]
 
 
 def test_a_line_that_only_one_has_stands_alone() -> None:
     assert list(beside("one", "one\ntwo", 43, 10)) == [
-        "one                  │ one",
-        "                     │ {+two+}",
+        "one                  | one",
+        "                     | {+two+}",
     ]
 
 
 def test_chinese_keeps_its_column() -> None:
     told = list(beside("渡轮三点开往对岸的码头", "渡轮四点开往对岸的码头", 45, 10))
-    assert {width(line.partition("│")[0]) for line in told} == {22}
-    assert "".join(line.partition("│")[0].strip() for line in told) == (
+    assert {width(line.partition("|")[0]) for line in told} == {22}
+    assert "".join(line.partition("|")[0].strip() for line in told) == (
         "渡轮[-三-]点开往对岸的码头"
     )
 

@@ -1,12 +1,12 @@
 from simhash_pipeline.report.bit_picture import bit_picture
 
 
-def test_set_bits_are_blocks_and_those_that_differ_are_marked() -> None:
+def test_set_bits_are_crosses_and_those_that_differ_are_marked() -> None:
     assert list(bit_picture(0x8000_0001_0F00_00FF, 0x8000_0001_0E00_00FF, 64)) == [
-        "A  █······· ········ ········ ·······█",
-        "B  █······· ········ ········ ·······█",
-        "A  ····████ ········ ········ ████████",
-        "B  ····███· ········ ········ ████████",
+        "A  #....... ........ ........ .......#",
+        "B  #....... ........ ........ .......#",
+        "A  ....#### ........ ........ ########",
+        "B  ....###. ........ ........ ########",
         "          ^",
     ]
 

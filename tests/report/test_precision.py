@@ -35,10 +35,11 @@ def test_an_answer_counts_for_the_pairs_that_it_stands_for() -> None:
     counts = [90, 0, 10]
     found = precision(labels([(0, 0, True), (0, 0, True), (2, 0, False)], counts))
     assert found is not None
-    assert (found.answers, found.share) == (3, pytest.approx(0.9))
+    assert found.answers == 3
+    assert found.share == pytest.approx(0.9)
     even = precision(labels([(0, 0, True), (0, 0, True), (2, 0, False)], [2, 0, 1]))
     assert even is not None
-    assert (even.low, even.high) == pytest.approx(wilson(2 / 3, 3))
+    assert [even.low, even.high] == pytest.approx(wilson(2 / 3, 3))
 
 
 def test_no_answers_have_no_precision() -> None:

@@ -73,6 +73,7 @@ from simhash_pipeline.index.store import (
     WAIT_SECS,
     Action,
     Column,
+    KeptText,
     StoredPage,
     View,
     check_stamp,
@@ -185,6 +186,18 @@ class RedisStore:
 
     def clear(self, namespace: str) -> int:
         return self._usable_pages().remove_where(namespace, lambda page: True)
+
+    def keep_texts(self, texts: Iterable[KeptText]) -> None:
+        rule = "SIMHASH_KEEP_TEXT needs a store of SQLite or in memory"
+        raise StoreError(f"store {self._server.shown} keeps no texts: {rule}")
+
+    def text_of(self, namespace: str, url: str) -> KeptText | None:
+        self._usable()
+        return None
+
+    def texts(self) -> Iterator[KeptText]:
+        self._usable()
+        return iter(())
 
     def pages(self) -> Iterator[StoredPage]:
         return self._usable_pages().by_ticket()
