@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from simhash_pipeline import Options, open_store
-from simhash_pipeline.crawl.commands import COMMANDS, Group
+from simhash_pipeline.crawl.commands.simhash import COMMANDS, Group
 from tests.crawl.conftest import Simhash
 from tests.crawl.test_commands import scrapy
 from tests.index.pages import keep, page

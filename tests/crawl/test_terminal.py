@@ -2,7 +2,7 @@
 
 import pytest
 
-from simhash_pipeline.crawl.terminal import size
+from simhash_pipeline.crawl.commands.terminal import size
 
 
 @pytest.mark.parametrize(

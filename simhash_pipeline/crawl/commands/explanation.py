@@ -6,13 +6,13 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from simhash_pipeline.crawl.compare import (
+from simhash_pipeline.crawl.commands.compare import (
     change_records,
     distance_rows,
     feature_lines,
     feature_records,
 )
-from simhash_pipeline.crawl.terminal import fingerprint_hex, iso, minute
+from simhash_pipeline.crawl.commands.terminal import fingerprint_hex, iso, minute
 from simhash_pipeline.drop_log import THRESHOLDS, unix_seconds
 from simhash_pipeline.options import PREFIX
 from simhash_pipeline.report.beside import beside

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
-from simhash_pipeline.crawl.samples import pages_in
-from simhash_pipeline.crawl.terminal import add_json, progress, tell
+from simhash_pipeline.crawl.commands.samples import pages_in
+from simhash_pipeline.crawl.commands.terminal import add_json, progress, tell
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter

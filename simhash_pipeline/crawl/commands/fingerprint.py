@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from simhash_pipeline.crawl.fetch import add_pages, fingerprinted
-from simhash_pipeline.crawl.terminal import add_json, fingerprint_hex, tell
+from simhash_pipeline.crawl.commands.fetch import add_pages, fingerprinted
+from simhash_pipeline.crawl.commands.terminal import add_json, fingerprint_hex, tell
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
+from simhash_pipeline.crawl.commands.terminal import reading
 from simhash_pipeline.crawl.settings import LOG_SUFFIX, spider_files
-from simhash_pipeline.crawl.terminal import reading
 from simhash_pipeline.drop_log import Drop, Run, read_log
 from simhash_pipeline.options import Options
 

@@ -9,16 +9,21 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
-from simhash_pipeline.crawl.explanation import (
+from simhash_pipeline.crawl.commands.explanation import (
     Case,
     explanation_lines,
     explanation_record,
 )
-from simhash_pipeline.crawl.fetch import fingerprinted
-from simhash_pipeline.crawl.log_choice import chosen_log, records
-from simhash_pipeline.crawl.store_choice import NamedStore, add_choice, chosen, store_of_spider
-from simhash_pipeline.crawl.store_pages import nearest, stored_page
-from simhash_pipeline.crawl.terminal import add_json, count, tell
+from simhash_pipeline.crawl.commands.fetch import fingerprinted
+from simhash_pipeline.crawl.commands.log_choice import chosen_log, records
+from simhash_pipeline.crawl.commands.store_choice import (
+    NamedStore,
+    add_choice,
+    chosen,
+    store_of_spider,
+)
+from simhash_pipeline.crawl.commands.store_pages import nearest, stored_page
+from simhash_pipeline.crawl.commands.terminal import add_json, count, tell
 from simhash_pipeline.drop_log import Drop, unix_seconds
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.index.store import Store, StoredPage, check_stamp

@@ -9,8 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import UsageError
 
-from simhash_pipeline.crawl.store_choice import add_choice, chosen
-from simhash_pipeline.crawl.terminal import add_json, count, fingerprint_hex, iso, minute, tell
+from simhash_pipeline.crawl.commands.store_choice import add_choice, chosen
+from simhash_pipeline.crawl.commands.terminal import (
+    add_json,
+    count,
+    fingerprint_hex,
+    iso,
+    minute,
+    tell,
+)
 from simhash_pipeline.index.store import Action, StoredPage, View, stamped_bits
 from simhash_pipeline.judge import page_key
 from simhash_pipeline.report.printable import printable

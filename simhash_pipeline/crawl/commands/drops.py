@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 import msgspec
 from scrapy.exceptions import UsageError
 
-from simhash_pipeline.crawl.log_choice import chosen_log, records
-from simhash_pipeline.crawl.store_choice import store_of_spider
+from simhash_pipeline.crawl.commands.log_choice import chosen_log, records
+from simhash_pipeline.crawl.commands.store_choice import store_of_spider
 from simhash_pipeline.drop_log import Drop, iso_time
 from simhash_pipeline.options import Options
 from simhash_pipeline.report.lines import drop_lines, summary_lines

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
-from simhash_pipeline.crawl.compare import marked
-from simhash_pipeline.crawl.samples import pages_in
-from simhash_pipeline.crawl.store_choice import URL, NamedStore, add_choice, chosen, named
-from simhash_pipeline.crawl.terminal import add_json, count, progress, tell
-from simhash_pipeline.crawl.tuning import Tuning, tuning_lines, tuning_record
+from simhash_pipeline.crawl.commands.compare import marked
+from simhash_pipeline.crawl.commands.samples import pages_in
+from simhash_pipeline.crawl.commands.store_choice import URL, NamedStore, add_choice, chosen, named
+from simhash_pipeline.crawl.commands.terminal import add_json, count, progress, tell
+from simhash_pipeline.crawl.commands.tuning import Tuning, tuning_lines, tuning_record
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.index.store import check_stamp
 from simhash_pipeline.options import Options

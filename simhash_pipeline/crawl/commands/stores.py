@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
-from simhash_pipeline.crawl.store_choice import NamedStore, add_choice, chosen
-from simhash_pipeline.crawl.terminal import add_json, progress, tell
+from simhash_pipeline.crawl.commands.store_choice import NamedStore, add_choice, chosen
+from simhash_pipeline.crawl.commands.terminal import add_json, progress, tell
 from simhash_pipeline.index.exchange import read_pages, read_stamp, write_pages
 from simhash_pipeline.judge import page_key
 from simhash_pipeline.report.printable import printable

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
-from simhash_pipeline.crawl.terminal import add_json, size, tell
+from simhash_pipeline.crawl.commands.terminal import add_json, size, tell
 from simhash_pipeline.index.tables import ENOUGH_CANDIDATES, MAX_TABLES, Design, Plan, plan
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
-from simhash_pipeline.crawl.store_choice import named
-from simhash_pipeline.crawl.terminal import add_json, progress, tell
+from simhash_pipeline.crawl.commands.store_choice import named
+from simhash_pipeline.crawl.commands.terminal import add_json, progress, tell
 
 if TYPE_CHECKING:
     import argparse

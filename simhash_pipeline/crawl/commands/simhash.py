@@ -15,18 +15,18 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Protocol
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from simhash_pipeline.crawl import stores
-from simhash_pipeline.crawl.compare import CompareCommand
-from simhash_pipeline.crawl.copy import CopyCommand
-from simhash_pipeline.crawl.drops import DroppedCommand, ReportCommand
-from simhash_pipeline.crawl.explain import ExplainCommand
-from simhash_pipeline.crawl.fetch import needs_crawl
-from simhash_pipeline.crawl.fingerprint import FingerprintCommand
-from simhash_pipeline.crawl.learn import LearnCommand
-from simhash_pipeline.crawl.plan import PlanCommand
-from simhash_pipeline.crawl.store_info import InfoCommand
-from simhash_pipeline.crawl.store_pages import FindCommand, ListCommand
-from simhash_pipeline.crawl.tune import TuneCommand
+from simhash_pipeline.crawl.commands import stores
+from simhash_pipeline.crawl.commands.compare import CompareCommand
+from simhash_pipeline.crawl.commands.copy import CopyCommand
+from simhash_pipeline.crawl.commands.drops import DroppedCommand, ReportCommand
+from simhash_pipeline.crawl.commands.explain import ExplainCommand
+from simhash_pipeline.crawl.commands.fetch import needs_crawl
+from simhash_pipeline.crawl.commands.fingerprint import FingerprintCommand
+from simhash_pipeline.crawl.commands.learn import LearnCommand
+from simhash_pipeline.crawl.commands.plan import PlanCommand
+from simhash_pipeline.crawl.commands.store_info import InfoCommand
+from simhash_pipeline.crawl.commands.store_pages import FindCommand, ListCommand
+from simhash_pipeline.crawl.commands.tune import TuneCommand
 from simhash_pipeline.errors import SimhashError
 from simhash_pipeline.report.printable import printable
 
