@@ -32,5 +32,5 @@ def oldest(session: nox.Session) -> None:
 
 def _test(session: nox.Session, scrapy: str, tests: list[str]) -> None:
     dev = nox.project.dependency_groups(nox.project.load_toml("pyproject.toml"), "dev")
-    session.install("--upgrade", "--editable", ".[fast,opencc,parquet]", *dev, scrapy)
+    session.install("--upgrade", "--editable", ".[fast,opencc,parquet,redis]", *dev, scrapy)
     session.run("python", "-m", "pytest", "--numprocesses", "auto", "--dist", "loadfile", *tests)
