@@ -36,8 +36,8 @@ pictures: .venv/dev  ## make the pictures of the README of a crawl of the demo s
 bench: .venv/bench  ## measure index and store beside others, into benchmarks/README.md (BENCH_N=10000000)
 	@$(BIN)/python -m benchmarks.index $(if $(BENCH_N),--n $(BENCH_N)) --write benchmarks
 
-bench-crawl: .venv/dev  ## measure what the pipeline costs a crawl of the demo site, or of FOLDER=…
-	@$(BIN)/python -m benchmarks.crawl $(FOLDER) $(if $(PAGES),--pages $(PAGES))
+bench-crawl: .venv/dev  ## measure what the pipeline costs a crawl of the demo site, FOLDER=… or LARGE=1 pages
+	@$(BIN)/python -m benchmarks.crawl $(FOLDER) $(if $(LARGE),--large) $(if $(PAGES),--pages $(PAGES))
 
 bench-tables: .venv/dev  ## measure the table designs beside the paper's figures
 	@$(BIN)/python -m benchmarks.tables
