@@ -39,9 +39,13 @@ class SiteSpider(Spider):
     name = "site"
 
     def __init__(
-        self, url: str | None = None, max_pages: int | str = 500, port: int | str = DEFAULT_PORT
+        self,
+        url: str | None = None,
+        max_pages: int | str = 500,
+        port: int | str = DEFAULT_PORT,
+        **attributes: Any,  # such as simhash_dry_run
     ) -> None:
-        super().__init__()
+        super().__init__(**attributes)
         self.demo_port = _number("port", port) if url is None else None
         self.max_pages = _number("max_pages", max_pages)
         self.url = url or f"http://{HOST}:{port}/"
