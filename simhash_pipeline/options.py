@@ -148,7 +148,7 @@ class Options:
     expire_after_secs: int | None = _option(
         None,
         or_none(whole(1, 10**10, "seconds")),
-        "pages not seen for so long are forgotten when the store opens",
+        "pages not seen for so long are forgotten before the first page is judged",
     )
     unchanged: str = _option(
         "keep",
@@ -156,7 +156,9 @@ class Options:
         "what to do with a URL seen again whose content has not moved",
     )
     dry_run: bool = _option(False, FLAG, "judge and log, drop nothing")
-    reset: bool = _option(False, FLAG, "forget the pages of the namespace when the crawl starts")
+    reset: bool = _option(
+        False, FLAG, "forget the pages of the namespace before the first is judged"
+    )
     follow_twins: bool = _option(
         True,
         FLAG,

@@ -15,8 +15,8 @@ from simhash_pipeline.judge import Judge, Verdict
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 
-# Up to here the event loop is held for less than it costs to change threads for a page: on pages of
-# documentation 3 ms at the median, 20 at most (`make bench-crawl`).
+# A page up to here is read on the event loop. A thread has to take turns with the loop at the
+# interpreter, which is worth it where the loop would be held for long.
 SMALL_PAGE_BYTES = 100_000
 
 

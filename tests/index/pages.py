@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from simhash_pipeline.index.memory import MemoryStore
 from simhash_pipeline.index.store import Action, Store, StoredPage, View
 
 if TYPE_CHECKING:
@@ -64,6 +65,35 @@ def seen(store: Store, asking: StoredPage, distance: int = 3) -> dict[str, list[
         }
 
     return store.settle(asking, look)
+
+
+def like_memory(
+    reopened: Callable[[], Store], changes: list[tuple[object, int, int, str]]
+) -> Store:
+    """The store after a history of changes, each of which the store in memory went through too."""
+    dull, clever = MemoryStore(), reopened()
+    for now, (change, name, value, namespace) in enumerate(changes):
+        asking = page(
+            str(name),
+            (1 << value) - 1 if value else None,
+            value // 3,
+            digest=bytes([value % 2]) * 16,
+            namespace=namespace,
+            seen_at=float(now),
+        )
+        if change == "reopen":
+            clever.close()
+            clever = reopened()
+        elif change == "expire":
+            assert clever.expire(now - 10.0) == dull.expire(now - 10.0)
+        elif change == "forget":
+            assert clever.forget(namespace, str(name)) == dull.forget(namespace, str(name))
+        elif isinstance(change, Action):
+            clever.settle(asking, always(change))
+            dull.settle(asking, always(change))
+        assert seen(clever, asking, name) == seen(dull, asking, name)
+    assert list(clever.pages()) == list(dull.pages())
+    return clever
 
 
 def near_content(store: Store, value: int, distance: int = 3) -> list[tuple[str, int]]:

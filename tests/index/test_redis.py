@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given, settings
 
 from simhash_pipeline.errors import StoreError
-from simhash_pipeline.index.memory import MemoryStore
 from simhash_pipeline.index.redis.store import RedisStore
-from simhash_pipeline.index.store import Action, Store, View, open_store
-from tests.index.pages import FAR, always, keep, near_content, page, seen, unless_near
+from simhash_pipeline.index.store import Action, View, open_store
+from tests.index.pages import FAR, keep, like_memory, near_content, page, unless_near
 from tests.index.servers import Wire
 from tests.index.test_store import steps
 from tests.index.twins import pairs, run
@@ -69,29 +68,7 @@ def test_the_store_on_redis_answers_like_the_one_in_memory(
     redis_servers: Callable[[str], RunningServer], changes: list[tuple[object, int, int, str]]
 ) -> None:
     url = redis_servers("redis 6.2").url
-    dull: Store = MemoryStore()
-    clever: Store = open_store(url)
-    for now, (change, name, value, namespace) in enumerate(changes):
-        asking = page(
-            str(name),
-            (1 << value) - 1 if value else None,
-            value // 3,
-            digest=bytes([value % 2]) * 16,
-            namespace=namespace,
-            seen_at=float(now),
-        )
-        if change == "reopen":
-            clever.close()
-            clever = open_store(url)
-        elif change == "expire":
-            assert clever.expire(now - 10.0) == dull.expire(now - 10.0)
-        elif change == "forget":
-            assert clever.forget(namespace, str(name)) == dull.forget(namespace, str(name))
-        elif isinstance(change, Action):
-            clever.settle(asking, always(change))
-            dull.settle(asking, always(change))
-        assert seen(clever, asking, name) == seen(dull, asking, name)
-    assert list(clever.pages()) == list(dull.pages())
+    clever = like_memory(lambda: open_store(url), changes)
     assert clever.check() == []
     clever.close()
 

@@ -12,10 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simhash_pipeline.errors import StoreError, StoreMismatch
-from simhash_pipeline.index.memory import MemoryStore
 from simhash_pipeline.index.sqlite import SqliteStore
 from simhash_pipeline.index.store import Action, KeptText, Store, View, open_store
-from tests.index.pages import FAR, always, keep, near_content, page, seen, unless_near
+from tests.index.pages import FAR, always, keep, like_memory, near_content, page, seen, unless_near
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -370,30 +369,7 @@ def test_the_sqlite_store_answers_like_the_one_in_memory(
     tmp_path_factory: pytest.TempPathFactory, changes: list[tuple[object, int, int, str]]
 ) -> None:
     path = tmp_path_factory.mktemp("like") / "pages.sqlite"
-    dull: Store = MemoryStore()
-    clever: Store = SqliteStore(path)
-    for now, (change, url, value, namespace) in enumerate(changes):
-        asking = page(
-            str(url),
-            (1 << value) - 1 if value else None,
-            value // 3,
-            digest=bytes([value % 2]) * 16,
-            namespace=namespace,
-            seen_at=float(now),
-        )
-        if change == "reopen":
-            clever.close()
-            clever = SqliteStore(path)
-        elif change == "expire":
-            assert clever.expire(now - 10.0) == dull.expire(now - 10.0)
-        elif change == "forget":
-            assert clever.forget(namespace, str(url)) == dull.forget(namespace, str(url))
-        elif isinstance(change, Action):
-            clever.settle(asking, always(change))
-            dull.settle(asking, always(change))
-        assert seen(clever, asking, url) == seen(dull, asking, url)
-    assert list(clever.pages()) == list(dull.pages())
-    clever.close()
+    like_memory(lambda: SqliteStore(path), changes).close()
 
 
 @pytest.mark.parametrize(

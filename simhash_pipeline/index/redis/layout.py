@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 PREFIX = b"simhash:"
 PAGE_HASHES = 256
 MAX_KEY_BYTES = 2
-DIGEST_SIZE = SKETCH_SIZE = 16
+SKETCH_SIZE = 16  # and a digest's
 # A page is known by 64 bits of its key's hash: among a billion, about one pair shares them, of
 # which the second is judged and not stored.
 ID_SIZE = 8
