@@ -137,8 +137,12 @@ class DropLog:
 
     def count(self, verdict: Verdict) -> None:
         """Take a verdict, kept or dropped, into the run's totals."""
-        (self._dropped if verdict.dropped else self._kept)[verdict.reason] += 1
-        self._timeline.add(time.time(), kept=not verdict.dropped)
+        self.count_pages(verdict.reason, kept=not verdict.dropped)
+
+    def count_pages(self, reason: str, *, kept: bool, pages: int = 1) -> None:
+        """The same for so many pages of one verdict."""
+        (self._kept if kept else self._dropped)[reason] += pages
+        self._timeline.add(time.time(), kept=kept, pages=pages)
 
     def write_run(self, errors: Mapping[str, int]) -> None:
         """Append the totals of a run that had a page; `errors` counts those not judged, by kind."""

@@ -4,6 +4,7 @@ SimhashError
 ├── OptionsError (also a ValueError)   options break their rules; all faults in one message
 ├── PageError                          one page can't be read; the crawl goes on and keeps the item
 ├── DropLogError                       the drop log can't be used; the crawl stops
+├── ArchiveError                       an archive can't be read or written; nothing of it is done
 └── StoreError                         the store can't be used; the crawl stops
     ├── StoreLost                      it could be used, and its server has been gone for too long
     └── StoreMismatch                  the store was made with other fingerprint options
@@ -39,6 +40,10 @@ class PageError(SimhashError):
 
 class DropLogError(SimhashError):
     """The drop log can't be opened, written or read."""
+
+
+class ArchiveError(SimhashError):
+    """An archive can't be read, or what came out of it can't be written."""
 
 
 class StoreError(SimhashError):

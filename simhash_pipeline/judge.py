@@ -68,7 +68,7 @@ class Judge:
         self._store = store
         self._options = options or Options()
         self._clock = clock
-        self._suffixes = _suffixes()
+        _suffixes()  # reads the public suffix list now, not while the first page waits
         store.stamp(self._options.stamp())
 
     def judge(self, url: str, page: PageFingerprint) -> Verdict:
@@ -76,19 +76,11 @@ class Judge:
 
         PageError when the URL is none.
         """
-        now = int(self._clock())  # whole seconds take half the disk
-        candidate = StoredPage(
-            url=page_key(url),
-            namespace=self._options.namespace,
-            site=self._site(url),
-            content=page.content,
-            structure=page.structure,
-            sketch=page.sketch,
-            digest=page.digest if page.content is None else None,
-            first_seen=now,
-            seen_at=now,
-        )
-        return self._store.settle(candidate, lambda view: self._decide(candidate, view))
+        return self.judge_stored(stored_page(url, page, self._options, self._clock()))
+
+    def judge_stored(self, page: StoredPage) -> Verdict:
+        """The same for a page whose key, site and fingerprints are known."""
+        return self._store.settle(page, lambda view: self._decide(page, view))
 
     def confirm(self, verdict: Verdict) -> None:
         """The item of a page that `verdict` stored is safe: see `Store.confirm`."""
@@ -104,19 +96,19 @@ class Judge:
         previous = view.same_key()
         if previous is not None and self._same_content(page, previous):
             dropped = self._options.unchanged == "drop"
-            return Action.RENEW, _verdict(page, "unchanged", previous, dropped=dropped)
+            return Action.RENEW, verdict_of(page, "unchanged", previous, dropped=dropped)
         refused = None
-        for neighbour, reason in self._neighbours(page, view):
+        for neighbour, reason in self.neighbours(page, view):
             if reason == "verified different":
                 refused = refused or neighbour
                 continue
             action = Action.LEAVE if previous is None else Action.FORGET
-            return action, _verdict(page, reason, neighbour, dropped=True)
+            return action, verdict_of(page, reason, neighbour, dropped=True)
         if refused is not None:
-            return Action.KEEP, _verdict(page, "verified different", refused)
-        return Action.KEEP, _verdict(page, _kept_reason(page, previous))
+            return Action.KEEP, verdict_of(page, "verified different", refused)
+        return Action.KEEP, verdict_of(page, _kept_reason(page, previous))
 
-    def _neighbours(self, page: StoredPage, view: View) -> Iterator[tuple[StoredPage, Reason]]:
+    def neighbours(self, page: StoredPage, view: View) -> Iterator[tuple[StoredPage, Reason]]:
         """Stored pages near this one by MATCH and within SCOPE, each with what makes it a twin.
 
         Nearest first, then oldest; those whose sketch says otherwise come as "verified different".
@@ -162,10 +154,27 @@ class Judge:
         limit, distance = self._options.verify_distance, _distance(page.sketch, other.sketch)
         return limit is None or distance is None or distance <= limit
 
-    def _site(self, url: str) -> str:
-        """The registered domain (example.co.uk), or the host where there is none (localhost)."""
-        parts = self._suffixes(url)
-        return parts.top_domain_under_public_suffix or parts.fqdn or parts.domain
+
+def stored_page(url: str, page: PageFingerprint, options: Options, seen_at: float) -> StoredPage:
+    """What a store would remember of a page seen then, in Unix seconds; PageError for a bad URL."""
+    seen_at = int(seen_at)  # whole seconds take half the disk
+    return StoredPage(
+        url=page_key(url),
+        namespace=options.namespace,
+        site=_site(url),
+        content=page.content,
+        structure=page.structure,
+        sketch=page.sketch,
+        digest=page.digest if page.content is None else None,
+        first_seen=seen_at,
+        seen_at=seen_at,
+    )
+
+
+def _site(url: str) -> str:
+    """The registered domain (example.co.uk), or the host where there is none (localhost)."""
+    parts = _suffixes()(url)
+    return parts.top_domain_under_public_suffix or parts.fqdn or parts.domain
 
 
 @cache
@@ -190,9 +199,10 @@ def _kept_reason(page: StoredPage, previous: StoredPage | None) -> Reason:
     return "thin" if page.content is None else "new"
 
 
-def _verdict(
+def verdict_of(
     page: StoredPage, reason: Reason, other: StoredPage | None = None, *, dropped: bool = False
 ) -> Verdict:
+    """The verdict on a page for this reason, with how far it is from the other one."""
     if other is None:
         return Verdict(page.url, dropped, reason)
     return Verdict(

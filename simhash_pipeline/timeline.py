@@ -29,13 +29,13 @@ class Timeline:
         self._counts: dict[int, list[int]] = {}  # number of slices since 1970 -> [kept, dropped]
         self._first = self._last = 0
 
-    def add(self, moment: float, *, kept: bool) -> None:
-        """Count one page at `moment`, in Unix seconds; moments come in any order."""
+    def add(self, moment: float, *, kept: bool, pages: int = 1) -> None:
+        """Count pages at `moment`, in Unix seconds; moments come in any order."""
         number = int(moment) // self.slice_secs
         counts = self._counts.get(number)
         if counts is None:
             counts = self._begin(number)
-        counts[0 if kept else 1] += 1
+        counts[0 if kept else 1] += pages
 
     def slices(self) -> Iterator[tuple[int, int, int]]:
         """(start in Unix seconds, kept, dropped) by time; slices without a page are left out."""

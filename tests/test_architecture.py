@@ -21,10 +21,19 @@ ROOMS = {
     "timeline": set(),
     "drop_log": {"errors", "options", "page", "index", "judge", "timeline"},
     "report": {"errors", "options", "page", "index", "judge", "timeline", "drop_log"},
-    "crawl": {"errors", "options", "page", "index", "judge", "drop_log", "report"},
+    "archive": {"errors", "options", "page", "index", "judge", "drop_log"},
+    "crawl": {"errors", "options", "page", "index", "judge", "drop_log", "archive", "report"},
 }
 # Libraries that only one place may import.
-OUTSIDE = {"scrapy": {"crawl"}, "itemadapter": {"crawl"}, "twisted": {"crawl"}, "redis": {"index"}}
+OUTSIDE = {
+    "scrapy": {"crawl"},
+    "itemadapter": {"crawl"},
+    "twisted": {"crawl"},
+    "redis": {"index"},
+    "duckdb": {"archive"},
+    "pyspark": {"archive"},
+    "warcio": {"archive"},
+}
 MODULES = sorted(
     path for path in PACKAGE.rglob("*.py") if path.parent != PACKAGE or path.stem != "__init__"
 )

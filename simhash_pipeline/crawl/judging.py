@@ -8,12 +8,12 @@ from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
-from simhash_pipeline.crawl.source import Source
 from simhash_pipeline.crawl.texts import Texts
 from simhash_pipeline.index.store import open_store
 from simhash_pipeline.judge import Judge, Verdict
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
+from simhash_pipeline.page.source import Source
 
 # A page up to here is read on the event loop. A thread has to take turns with the loop at the
 # interpreter, which is worth it where the loop would be held for long.

@@ -20,7 +20,7 @@ from simhash_pipeline.crawl.in_hand import InHand, Kept
 from simhash_pipeline.crawl.judging import Judged, Judging
 from simhash_pipeline.crawl.responses import ResponseMiddleware
 from simhash_pipeline.crawl.settings import drop_log_path, options_of, store_url
-from simhash_pipeline.crawl.source import Source, source
+from simhash_pipeline.crawl.source import source
 from simhash_pipeline.crawl.tally import Tally, drop_line
 from simhash_pipeline.drop_log import DropLog
 from simhash_pipeline.errors import DropLogError, PageError, SimhashError, StoreError, StoreLost
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from simhash_pipeline.judge import Verdict
     from simhash_pipeline.options import Options
+    from simhash_pipeline.page.source import Source
 
 T = TypeVar("T")
 

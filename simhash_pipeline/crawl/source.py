@@ -2,40 +2,20 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from itemadapter import ItemAdapter
 from scrapy.http import HtmlResponse, Response
 from w3lib.encoding import http_content_type_encoding
 
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.options import Options
-
-
-class Source(NamedTuple):
-    """A page as it came; `charset` is the HTTP header's."""
-
-    html: bytes | str
-    url: str
-    charset: str | None = None
+from simhash_pipeline.page.source import Source, item_source
 
 
 def source(adapter: ItemAdapter, response: Response | None, options: Options) -> Source:
     """The item's page, by SIMHASH_HTML_FIELD; PageError when there is none."""
     if options.html_field is None:
         return _of_response(response)
-    html, url = adapter.get(options.html_field), adapter.get(options.url_field)
-    charset = adapter.get(options.charset_field)
-    if html is None:
-        rule = "SIMHASH_HTML_FIELD; None: the page is the response that the item came from"
-        message = f"the item has no page in its field {options.html_field!r} ({rule})"
-        raise PageError("no_html", message)
-    if not isinstance(html, (bytes, str)):
-        found = type(html).__name__
-        raise PageError("wrong_type", f"field {options.html_field!r} holds {found}, not a page")
-    if not isinstance(url, str) or not url:
-        raise PageError("no_url", f"the item has no URL in its field {options.url_field!r}")
-    return Source(html, url, charset if isinstance(charset, str) else None)
+    return item_source(adapter, options)
 
 
 def _of_response(response: Response | None) -> Source:

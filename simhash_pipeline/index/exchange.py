@@ -44,6 +44,14 @@ def write_pages(
     return write(pages, path, made_with or {})
 
 
+def is_export(path: Path) -> bool:
+    """Whether a file of one of these kinds has all the columns."""
+    if _kind(path) == ".csv":
+        with path.open(encoding="utf-8", errors="replace", newline="") as file:
+            return {*COLUMNS} <= {*next(csv.reader(file), [])}
+    return {*COLUMNS} <= {*_opened(path).schema_arrow.names}
+
+
 def read_pages(path: Path) -> Iterator[StoredPage]:
     """The pages of such a file, in its order; StoreError names the first row that is none."""
     return {".csv": _read_csv, ".parquet": _read_parquet}[_kind(path)](path)

@@ -26,6 +26,8 @@ URL_FORMS = (
     "memory:, sqlite:///relative/path.sqlite or sqlite:////absolute/path.sqlite, "
     "redis://, rediss://, unix://, redis+cluster://, rediss+cluster:// or redis+sentinel://"
 )
+# Two letters at least, so that C:/seen.sqlite is a file.
+STORE_URL = re.compile(r"[a-z][a-z0-9+.-]+:", re.IGNORECASE)
 REDIS_SCHEMES = (
     "redis",
     "rediss",

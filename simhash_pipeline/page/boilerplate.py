@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import accumulate
+from urllib.parse import urljoin
 
 from lxml.etree import _Element
 
@@ -77,6 +78,17 @@ def main_text_of(elements: Elements) -> str:
 def title(root: _Element) -> str:
     """The page's title, white space collapsed: its title element, og:title or first h1; else ""."""
     return next(filter(None, (" ".join(text.split()) for text in _titles(root))), "")
+
+
+def canonical_url(root: _Element, url: str | None) -> str | None:
+    """What the link rel="canonical" in the page's head says, made absolute; None without one."""
+    for link in root.iterfind("head/link"):
+        if "canonical" in (link.get("rel") or "").lower().split():
+            try:
+                return urljoin(url or "", (link.get("href") or "").strip()) or None
+            except ValueError:  # it is no URL
+                return None
+    return None
 
 
 def _titles(root: _Element) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ import numpy as np
 from lxml.etree import _Element
 
 from simhash_pipeline.options import Options
-from simhash_pipeline.page.boilerplate import main_text_of, title
+from simhash_pipeline.page.boilerplate import canonical_url, main_text_of, title
 from simhash_pipeline.page.custom import custom
 from simhash_pipeline.page.elements import Elements, elements_of
 from simhash_pipeline.page.features import class_features, counted_ngrams, tag_features
@@ -38,6 +39,7 @@ class PageFingerprint:
     title: str  # "" when the page has none
     tokens: int  # number of tokens in the main text
     url: str | None = None
+    canonical_url: str | None = None  # what its link rel="canonical" says, made absolute
 
     @property
     def digest(self) -> bytes | None:
@@ -70,8 +72,10 @@ class Fingerprinter:
         PageError when there is no page to read: it is empty, binary or unparsable.
         """
         root = parse(html, charset)
+        canonical = canonical_url(root, url)  # before a user's extractor takes elements out
         text, elements = self._read(root)
-        return self.of_text(text, title=title(root), url=url, structure=self._structure(elements))
+        page = self.of_text(text, title=title(root), url=url, structure=self._structure(elements))
+        return dataclasses.replace(page, canonical_url=canonical)
 
     def of_text(
         self, text: str, *, title: str = "", url: str | None = None, structure: int | None = None

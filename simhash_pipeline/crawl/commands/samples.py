@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
-from simhash_pipeline.crawl.source import Source
+from simhash_pipeline.page.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

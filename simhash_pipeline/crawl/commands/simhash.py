@@ -18,6 +18,7 @@ from scrapy.exceptions import UsageError
 from simhash_pipeline.crawl.commands import stores
 from simhash_pipeline.crawl.commands.compare import CompareCommand
 from simhash_pipeline.crawl.commands.copy import CopyCommand
+from simhash_pipeline.crawl.commands.dedup import DedupCommand
 from simhash_pipeline.crawl.commands.drops import DroppedCommand, ReportCommand
 from simhash_pipeline.crawl.commands.explain import ExplainCommand
 from simhash_pipeline.crawl.commands.fetch import needs_crawl
@@ -61,6 +62,7 @@ class Group:
 
 COMMANDS: tuple[Command | Group, ...] = (
     CompareCommand(),
+    DedupCommand(),
     DroppedCommand(),
     ExplainCommand(),
     FingerprintCommand(),

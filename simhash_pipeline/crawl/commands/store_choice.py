@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 import sys
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import UsageError
 
 from simhash_pipeline.crawl.settings import STORE_SUFFIX, spider_file, spider_files, store_url
-from simhash_pipeline.index.store import Store, open_store, shown_url
+from simhash_pipeline.index.store import STORE_URL, Store, open_store, shown_url
 from simhash_pipeline.options import Options
 from simhash_pipeline.report.printable import printable
 
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
 
     from scrapy.settings import BaseSettings
 
-# Two letters at least, so that C:/seen.sqlite is a file.
-URL = re.compile(r"[a-z][a-z0-9+.-]+:", re.IGNORECASE)
 SQLITE = "sqlite:///"
 
 
@@ -121,7 +118,7 @@ def is_named(arguments: argparse.Namespace) -> bool:
 
 
 def _of(url_or_file: str, options: Options) -> NamedStore:
-    url = url_or_file if URL.match(url_or_file) else f"{SQLITE}{url_or_file}"
+    url = url_or_file if STORE_URL.match(url_or_file) else f"{SQLITE}{url_or_file}"
     return NamedStore(shown_url(url_or_file), url, options)
 
 

@@ -14,11 +14,11 @@ from scrapy.exceptions import UsageError
 
 from simhash_pipeline.crawl.commands.compare import marked
 from simhash_pipeline.crawl.commands.samples import pages_in
-from simhash_pipeline.crawl.commands.store_choice import URL, NamedStore, add_choice, chosen, named
+from simhash_pipeline.crawl.commands.store_choice import NamedStore, add_choice, chosen, named
 from simhash_pipeline.crawl.commands.terminal import add_json, count, progress, tell
 from simhash_pipeline.crawl.commands.tuning import Tuning, tuning_lines, tuning_record
 from simhash_pipeline.errors import PageError
-from simhash_pipeline.index.store import check_stamp
+from simhash_pipeline.index.store import STORE_URL, check_stamp
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.report.apart import distances
@@ -152,7 +152,7 @@ def _store(arguments: argparse.Namespace, settings: BaseSettings) -> NamedStore 
         return chosen(arguments, settings)
     if arguments.store is not None or arguments.spider is not None:
         raise UsageError(f"name {source} or a store, not both")
-    if URL.match(source):
+    if STORE_URL.match(source):
         return named(source, settings)
     if Path(source).is_dir():
         return None

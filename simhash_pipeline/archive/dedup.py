@@ -1,0 +1,142 @@
+"""Archives in; out comes what is kept and what is a twin of what, and copies without the twins.
+
+inputs ──▶ parts.py ──▶ relation.py, on an engine ──▶ verdicts.py ──▶ outcome.py
+records    fingerprints  who may be a twin of whom     the judge       result, drop log, copies
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from simhash_pipeline.archive.inputs import open_input, stamp_of
+from simhash_pipeline.archive.on_duckdb import DuckDb
+from simhash_pipeline.archive.outcome import (
+    counts,
+    fill_store,
+    result,
+    write_copies,
+    write_drop_log,
+    write_faults,
+)
+from simhash_pipeline.archive.parts import write_parts
+from simhash_pipeline.archive.relation import find_families, rows_to_judge
+from simhash_pipeline.archive.verdicts import ORDERS
+from simhash_pipeline.errors import ArchiveError
+from simhash_pipeline.index.store import check_stamp
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from simhash_pipeline.archive.records import Input
+    from simhash_pipeline.archive.relation import Engine
+    from simhash_pipeline.archive.verdicts import Groups
+    from simhash_pipeline.options import Options
+
+ENDINGS = (".parquet", ".jsonl")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """What is to be done; `to` ends in .parquet or .jsonl."""
+
+    inputs: Sequence[str]
+    to: Path
+    options: Options
+    keep: str = "first"  # of ORDERS
+    groups: Groups = "stars"
+    copies: Path | None = None  # folder for copies of the inputs without the dropped pages
+    store: str | None = None  # URL of a store that receives the kept pages
+    time_field: str | None = None  # field of an item that says when its page was fetched
+
+    @property
+    def folder(self) -> Path:
+        """Where the parts are while the job isn't done."""
+        return self.to.with_name(f"{self.to.name}.parts")
+
+    @property
+    def drop_log(self) -> Path:
+        return self.to.with_name(f"{self.to.stem}.drops.jsonl")
+
+    @property
+    def faults(self) -> Path:
+        return self.to.with_name(f"{self.to.stem}.faults.jsonl")
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What became of the records of all inputs."""
+
+    kept: dict[str, int]  # pages by reason
+    dropped: dict[str, int]
+    skipped: dict[str, int]  # records that aren't meant to be pages, by kind
+    faults: dict[str, int]  # records that can't be read, by kind
+
+
+def dedup(job: Job, engine_on: Callable[[Path], Engine] = DuckDb) -> Done:
+    """Do the job; the result is there when it is whole.
+
+    When it is stopped, the same job goes on where it was. ArchiveError for inputs that can't be
+    read and outputs that can't be written, StoreMismatch for fingerprints of other options.
+    """
+    _refuse_places(job)
+    inputs = {name: open_input(name, job.options, job.time_field) for name in job.inputs}
+    for name, archive in inputs.items():
+        if (made_with := stamp_of(archive)) is not None:
+            check_stamp(name, made_with, job.options.stamp())
+    reading = write_parts(inputs, job.folder, job.options, _made_of(job, inputs))
+    whole, log = job.folder / f"result{job.to.suffix}", job.folder / "drops.jsonl"
+    with closing(engine_on(job.folder)) as engine:
+        find_families(engine, job.options)
+        engine.judge(rows_to_judge(ORDERS[job.keep]), job.options, job.groups)
+        engine.write(result(engine, list(inputs)), str(whole))
+        pages = [(row["kept"], row["reason"], row["pages"]) for row in engine.rows(counts())]
+        write_drop_log(engine, log, job.options, job.to.stem, pages)
+        if job.copies is not None:
+            write_copies(engine, inputs, job.copies)
+        if job.store is not None:
+            fill_store(engine, job.store, job.options)
+    write_faults(reading.faults, job.faults)
+    log.replace(job.drop_log)
+    whole.replace(job.to)
+    shutil.rmtree(job.folder)
+    return Done(
+        kept={reason: count for kept, reason, count in pages if kept},
+        dropped={reason: count for kept, reason, count in pages if not kept},
+        skipped=dict(reading.skipped),
+        faults=dict(Counter(fault.kind for _, fault in reading.faults)),
+    )
+
+
+def _refuse_places(job: Job) -> None:
+    """Nothing that is read may be written over."""
+    if job.to.suffix not in ENDINGS:
+        raise ArchiveError(f"{job.to} must end in {' or '.join(ENDINGS)}")
+    written = [job.to, job.drop_log, job.faults]
+    if job.copies is not None:
+        names = Counter(Path(name).name for name in job.inputs)
+        written += [job.copies / name for name in names]
+        if twice := [name for name, count in names.items() if count > 1]:
+            raise ArchiveError(f"the copies of {names[twice[0]]} inputs would all be {twice[0]}")
+    read = {Path(name).resolve() for name in job.inputs}
+    if over := [path for path in written if path.resolve() in read]:
+        raise ArchiveError(f"{over[0]} is an input, and would be written over")
+
+
+def _made_of(job: Job, inputs: Mapping[str, Input]) -> dict[str, Any]:
+    """What the parts of a job depend on."""
+    names = ("html_field", "url_field", "charset_field", "namespace", "min_tokens", "keep_text")
+    return {
+        "inputs": {name: _state(name, archive) for name, archive in inputs.items()},
+        "options": {**job.options.stamp(), **{name: getattr(job.options, name) for name in names}},
+        "time_field": job.time_field,
+    }
+
+
+def _state(name: str, archive: Input) -> list[float]:
+    path = Path(name)
+    return [archive.total(), path.stat().st_mtime if path.is_file() else 0]

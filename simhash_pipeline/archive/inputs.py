@@ -1,0 +1,142 @@
+"""Which reader suits an input, by its name: a file, a folder of HTML files, or a store."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from simhash_pipeline.archive.feeds import Feed
+from simhash_pipeline.archive.parquet import ParquetPages
+from simhash_pipeline.archive.records import Fault, Input, Known, Page, Record
+from simhash_pipeline.archive.warc import WarcFile
+from simhash_pipeline.errors import ArchiveError
+from simhash_pipeline.index.exchange import is_export, read_pages, read_stamp, write_pages
+from simhash_pipeline.index.store import STORE_URL, open_store, shown_url
+from simhash_pipeline.page.source import Source
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterator, Mapping
+
+    from simhash_pipeline.options import Options
+
+HTML_SUFFIXES = frozenset([".htm", ".html", ".xhtml"])
+FEED_SUFFIXES = frozenset([".jsonl", ".jl", ".ndjson", ".csv"])
+KINDS = (
+    "a WARC file (.warc, .warc.gz), a feed (.jsonl, .jl, .csv, or such a .gz), a Parquet file, "
+    "a folder of .html files, or a store"
+)
+SQLITE_BEGINS = b"SQLite format 3\0"
+
+
+def open_input(name: str, options: Options, time_field: str | None = None) -> Input:
+    """The reader for a path or a store's URL; ArchiveError when there is none."""
+    if STORE_URL.match(name):
+        return StoredPages(name)
+    path = Path(name)
+    try:
+        if path.is_dir():
+            return Folder(path)
+        with path.open("rb") as file:
+            begins = file.read(len(SQLITE_BEGINS))
+    except OSError as error:
+        raise ArchiveError(f"{name} can't be read: {error.strerror}") from error
+    if begins == SQLITE_BEGINS:
+        return StoredPages(f"sqlite:///{path.as_posix()}")
+    kind = next((suffix for suffix in reversed(path.suffixes) if suffix != ".gz"), "")
+    if kind == ".warc":
+        return WarcFile(path)
+    if path.suffix in (".csv", ".parquet") and is_export(path):
+        return Export(path)
+    if kind in FEED_SUFFIXES:
+        return Feed(path, options, time_field)
+    if path.suffix == ".parquet":
+        return ParquetPages(path, options, time_field)
+    raise ArchiveError(f"{name} must be {KINDS}")
+
+
+def stamp_of(archive: Input) -> Mapping[str, object] | None:
+    """The options that its fingerprints were made with; None where it has none, or doesn't tell."""
+    return archive.made_with() if isinstance(archive, (StoredPages, Export)) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """The HTML files of a folder and those below it, by name; a page's URL is its file's."""
+
+    path: Path
+    unit: ClassVar[str] = " files"
+
+    def total(self) -> int:
+        return len(self._files())
+
+    def read(self) -> Iterator[tuple[Record, int]]:
+        for number, file in enumerate(self._files(), 1):
+            yield _file_page(file, number), number
+
+    def copy(self, to: Path, without: Container[int]) -> None:
+        """The whole folder, files that are no HTML too."""
+        left_out = {file for number, file in enumerate(self._files(), 1) if number in without}
+        shutil.copytree(
+            self.path,
+            to,
+            ignore=lambda folder, names: [n for n in names if Path(folder, n) in left_out],
+        )
+
+    def _files(self) -> list[Path]:
+        return sorted(file for file in self.path.rglob("*") if file.suffix in HTML_SUFFIXES)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPages:
+    """The pages that a store keeps, of all namespaces, oldest first."""
+
+    url: str
+    unit: ClassVar[str] = " pages"
+
+    def total(self) -> int:
+        with open_store(self.url) as store:
+            return len(store)
+
+    def made_with(self) -> Mapping[str, object] | None:
+        with open_store(self.url) as store:
+            return store.made_with()
+
+    def read(self) -> Iterator[tuple[Record, int]]:
+        with open_store(self.url) as store:
+            for number, page in enumerate(store.pages(), 1):
+                yield Known(number, page), number
+
+    def copy(self, to: Path, without: Container[int]) -> None:
+        raise ArchiveError(f"there is no copy of a store: {shown_url(self.url)}")
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """A file that `store export` wrote."""
+
+    path: Path
+    unit: ClassVar[str] = "B"
+
+    def total(self) -> int:
+        return self.path.stat().st_size
+
+    def made_with(self) -> Mapping[str, object] | None:
+        return read_stamp(self.path)
+
+    def read(self) -> Iterator[tuple[Record, int]]:
+        for number, page in enumerate(read_pages(self.path), 1):
+            yield Known(number, page), 0
+
+    def copy(self, to: Path, without: Container[int]) -> None:
+        pages = (page for n, page in enumerate(read_pages(self.path), 1) if n not in without)
+        write_pages(pages, to, self.made_with())
+
+
+def _file_page(file: Path, number: int) -> Record:
+    try:
+        source = Source(file.read_bytes(), file.resolve().as_uri())
+        return Page(number, source, file.stat().st_mtime)
+    except OSError as error:
+        return Fault(number, "unreadable", str(error.strerror), str(file))

@@ -1,0 +1,81 @@
+"""SQL on one machine, by DuckDB: what memory doesn't hold goes to disk."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+import pyarrow.parquet as pq  # type: ignore[import-untyped]  # it has no type hints
+from tqdm import tqdm  # type: ignore[import-untyped]  # it has no type hints
+
+from simhash_pipeline.archive.verdicts import SCHEMA, judged
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from simhash_pipeline.archive.verdicts import Groups
+    from simhash_pipeline.options import Options
+
+ROWS_A_BATCH = 10_000
+
+
+class DuckDb:
+    """An `Engine` on the parts in a folder; its own tables lie there too, until it is closed."""
+
+    def __init__(self, folder: Path, memory: str | None = None) -> None:
+        self._folder = folder
+        self._file = folder / "tables.duckdb"
+        self._file.unlink(missing_ok=True)  # of a run that didn't come to its end
+        self._connection = duckdb.connect(self._file)
+        self._connection.execute("SET preserve_insertion_order = FALSE")
+        if memory is not None:
+            self._connection.execute("SET memory_limit = ?", [memory])
+        self._see("page", "part-*.parquet")
+
+    def make(self, table: str, query: str) -> None:
+        self._connection.execute(f"CREATE OR REPLACE TABLE {table} AS {query}")
+
+    def number(self, query: str) -> int:
+        ((number,),) = self._connection.execute(query).fetchall()
+        return int(number)
+
+    def rows(self, query: str) -> Iterator[dict[str, Any]]:
+        return (row for batch in self._batches(query) for row in batch.to_pylist())
+
+    def judge(self, query: str, options: Options, groups: Groups) -> None:
+        total = self.number("SELECT count(*) FROM family")
+        with (
+            pq.ParquetWriter(self._folder / "verdicts.parquet", SCHEMA) as verdicts,
+            tqdm(total=total, unit=" pages", desc="judging", leave=False, disable=None) as bar,
+        ):
+            for batch in judged(self._batches(query), options, groups):
+                verdicts.write_batch(batch)
+                bar.update(batch.num_rows)
+        self._see("verdict", "verdicts.parquet")
+
+    def write(self, query: str, to: str) -> None:
+        form = "PARQUET, COMPRESSION zstd" if to.endswith(".parquet") else "JSON"
+        self._connection.execute(f"COPY ({query}) TO {_quoted(to)} (FORMAT {form})")
+
+    def xor(self, a: str, b: str) -> str:
+        return f"xor({a}, {b})"
+
+    def quoted(self, name: str) -> str:
+        return f'"{name}"'
+
+    def close(self) -> None:
+        self._connection.close()
+        self._file.unlink(missing_ok=True)
+
+    def _see(self, table: str, files: str) -> None:
+        path = _quoted(str(self._folder / files))
+        self._connection.execute(f"CREATE VIEW {table} AS SELECT * FROM read_parquet({path})")
+
+    def _batches(self, query: str) -> Iterator[Any]:
+        reader: Any = self._connection.sql(query).to_arrow_reader(ROWS_A_BATCH)
+        yield from reader
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"

@@ -1,0 +1,143 @@
+"""What is written of a finished judgement: the result, a drop log, copies, a store."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from dataclasses import asdict
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from simhash_pipeline.archive.rows import page_of
+from simhash_pipeline.archive.verdicts import JUDGED_BY
+from simhash_pipeline.drop_log import DropLog
+from simhash_pipeline.index.store import KeptText, open_store
+from simhash_pipeline.judge import Verdict
+from simhash_pipeline.page.fingerprint import PageFingerprint
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from simhash_pipeline.archive.records import Fault, Input
+    from simhash_pipeline.archive.relation import Engine
+    from simhash_pipeline.options import Options
+
+TEXTS_A_BATCH = 1_000
+# A page of no family has no verdict: nothing is like it.
+KEPT = "coalesce(verdict.kept, TRUE)"
+REASON = """coalesce(verdict.reason, CASE
+    WHEN page.fault IS NOT NULL THEN 'unjudged' WHEN page.content IS NULL THEN 'thin' ELSE 'new'
+    END)"""
+JUDGED = "page LEFT JOIN verdict ON verdict.position = page.position"
+
+
+def result(engine: Engine, names: Sequence[str]) -> str:
+    """SQL: from `page` and `verdict` a row a page, in their order; `names` are the inputs'."""
+    inputs = " ".join(f"WHEN {place} THEN {_text(name)}" for place, name in enumerate(names))
+    return f"""
+        SELECT page.url, {KEPT} AS kept, {REASON} AS reason,
+            coalesce(verdict.star, page.position) AS {engine.quoted("group")},
+            twin.url AS twin_url,
+            verdict.content_distance, verdict.structure_distance, verdict.sketch_distance,
+            page.content, page.structure, page.sketch,
+            page.title, page.tokens, page.time,
+            CASE page.input {inputs} END AS input, page.number, page.fault
+        FROM {JUDGED} LEFT JOIN page AS twin ON twin.position = verdict.twin
+        ORDER BY page.position
+    """
+
+
+def counts() -> str:
+    """SQL: how many pages have which verdict."""
+    return (
+        f"SELECT {KEPT} AS kept, {REASON} AS reason, count(*) AS pages FROM {JUDGED} "
+        f"GROUP BY {KEPT}, {REASON} ORDER BY pages DESC, reason"
+    )
+
+
+def _text(words: str) -> str:
+    return "'" + words.replace("'", "''") + "'"
+
+
+def write_drop_log(
+    engine: Engine, to: Path, options: Options, name: str, pages: Iterable[tuple[bool, str, int]]
+) -> None:
+    """The log that a crawl of this name would have left; of the others `pages` is all it tells."""
+    to.unlink(missing_ok=True)
+    log = DropLog(to, run=uuid.uuid4().hex, spider=name, options=options)
+    columns = ", ".join(f"page.{column}" for column in (*JUDGED_BY, "title", "tokens"))
+    drops = f"""
+        SELECT {columns}, verdict.reason, twin.key AS twin_key, twin.time AS twin_time,
+            verdict.content_distance, verdict.structure_distance, verdict.sketch_distance
+        FROM {JUDGED} LEFT JOIN page AS twin ON twin.position = verdict.twin
+        WHERE NOT verdict.kept ORDER BY page.position
+    """
+    for row in engine.rows(drops):
+        log.write(_verdict(row), _fingerprint(row))
+    for kept, reason, count in pages:
+        log.count_pages(reason, kept=kept, pages=count)
+    log.write_run({})
+    log.close()
+
+
+def _verdict(row: Mapping[str, Any]) -> Verdict:
+    return Verdict(
+        url=row["key"],
+        dropped=True,
+        reason=row["reason"],
+        twin_url=row["twin_key"],
+        twin_first_seen=row["twin_time"],
+        content_distance=row["content_distance"],
+        structure_distance=row["structure_distance"],
+        sketch_distance=row["sketch_distance"],
+    )
+
+
+def _fingerprint(row: Mapping[str, Any]) -> PageFingerprint:
+    page = page_of(row)
+    return PageFingerprint(
+        content=page.content,
+        structure=page.structure,
+        sketch=page.sketch,
+        text="",
+        title=row["title"] or "",
+        tokens=row["tokens"] or 0,
+        url=page.url,
+    )
+
+
+def write_faults(faults: Sequence[tuple[str, Fault]], to: Path) -> None:
+    """A line for each record that can't be read; no file where all can be."""
+    to.unlink(missing_ok=True)
+    if faults:
+        lines = (json.dumps({"input": name, **asdict(fault)}) + "\n" for name, fault in faults)
+        to.write_text("".join(lines), encoding="utf-8")
+
+
+def write_copies(engine: Engine, inputs: Mapping[str, Input], folder: Path) -> None:
+    """Each input without its dropped pages, under its own name."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for place, (name, archive) in enumerate(inputs.items()):
+        dropped = (
+            f"SELECT page.number FROM {JUDGED} WHERE page.input = {place} AND NOT verdict.kept"
+        )
+        part = folder / f"part-{Path(name).name}"
+        archive.copy(part, {row["number"] for row in engine.rows(dropped)})
+        part.replace(folder / Path(name).name)
+
+
+def fill_store(engine: Engine, url: str, options: Options) -> None:
+    """Put the kept pages into a store, and where texts are kept those of all pages."""
+    judged = f"SELECT page.* FROM {JUDGED} WHERE page.key IS NOT NULL"
+    kept = f"{judged} AND {KEPT} ORDER BY page.position"
+    with open_store(url) as store:
+        store.stamp(options.stamp())
+        store.insert_many(page_of(row) for row in engine.rows(kept))
+        texts = (
+            KeptText(row["namespace"], row["key"], row["title"], row["text"], row["time"] or 0)
+            for row in engine.rows(f"{judged} ORDER BY page.position")
+            if row["text"] is not None
+        )
+        while batch := list(islice(texts, TEXTS_A_BATCH)):
+            store.keep_texts(batch)

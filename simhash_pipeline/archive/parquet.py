@@ -1,0 +1,66 @@
+"""Parquet files in, one row a page: their pages out; copies without some."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import pyarrow as pa  # type: ignore[import-untyped]  # it has no type hints
+import pyarrow.parquet as pq  # type: ignore[import-untyped]
+
+from simhash_pipeline.archive.feeds import item_page
+from simhash_pipeline.archive.records import Record
+from simhash_pipeline.errors import ArchiveError
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterator
+    from pathlib import Path
+
+    from simhash_pipeline.options import Options
+
+ROWS_A_BATCH = 500
+
+
+@dataclass(frozen=True, slots=True)
+class ParquetPages:
+    """Rows with the columns that URL_FIELD and HTML_FIELD name, or `url` and `html`."""
+
+    path: Path
+    options: Options
+    time_field: str | None = None
+    unit: ClassVar[str] = " rows"
+
+    def total(self) -> int:
+        return int(self._opened().metadata.num_rows)
+
+    def read(self) -> Iterator[tuple[Record, int]]:
+        file, number = self._opened(), 0
+        needed = [self.options.html_field or "html", self.options.url_field]
+        there = file.schema_arrow.names
+        if missing := [name for name in needed if name not in there]:
+            raise ArchiveError(
+                f"{self.path} has no column {' and no column '.join(map(repr, missing))} "
+                f"(SIMHASH_HTML_FIELD, SIMHASH_URL_FIELD); it has {', '.join(there)}"
+            )
+        wanted = {*needed, self.options.charset_field, self.time_field}
+        columns = [name for name in there if name in wanted]
+        for batch in file.iter_batches(ROWS_A_BATCH, columns=columns):
+            for row in batch.to_pylist():
+                number += 1
+                place = f"row {number:,}"
+                yield item_page(row, number, place, self.options, self.time_field), number
+
+    def copy(self, to: Path, without: Container[int]) -> None:
+        """Row by row; the columns and what the file says of itself stay."""
+        file, number = self._opened(), 0
+        with pq.ParquetWriter(to, file.schema_arrow) as target:
+            for batch in file.iter_batches(ROWS_A_BATCH):
+                numbers = range(number + 1, number + 1 + batch.num_rows)
+                number += batch.num_rows
+                target.write_batch(batch.filter(pa.array([n not in without for n in numbers])))
+
+    def _opened(self) -> Any:
+        try:
+            return pq.ParquetFile(self.path)
+        except pa.ArrowInvalid as error:
+            raise ArchiveError(f"{self.path} is no Parquet file: {error}") from error

@@ -1,0 +1,135 @@
+"""Inputs in, Parquet files of rows out, a part at a time, on all cores; finished parts stay.
+
+The parts lie in a folder of their own with a note of what they were made of. A run that is stopped,
+by kill -9 too, is taken up by the next one of the same inputs and options: it reads again, and
+fingerprints only the parts that aren't there.
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+from collections import Counter, deque
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import pyarrow.parquet as pq  # type: ignore[import-untyped]  # it has no type hints
+from tqdm import tqdm  # type: ignore[import-untyped]  # it has no type hints
+
+from simhash_pipeline.archive.records import Fault, Input, Known, Page, Skipped
+from simhash_pipeline.archive.rows import rows_of
+from simhash_pipeline.errors import ArchiveError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from simhash_pipeline.options import Options
+
+Numbered: TypeAlias = tuple[int, int, Page | Known]
+
+# A part takes seconds, so little is lost with one, and several fit into memory.
+PAGES_A_PART = 500
+CHARS_A_PART = 32_000_000
+NOTE = "made-of.json"
+
+
+@dataclass(slots=True)
+class Reading:
+    """What was found in the inputs besides pages that can be judged."""
+
+    pages: int = 0
+    skipped: Counter[str] = field(default_factory=Counter)  # records that aren't pages, by kind
+    faults: list[tuple[str, Fault]] = field(default_factory=list)  # with the input's name
+
+
+def write_parts(
+    inputs: Mapping[str, Input], folder: Path, options: Options, made_of: Mapping[str, Any]
+) -> Reading:
+    """Fill the folder; `made_of` tells runs apart.
+
+    ArchiveError when the folder holds parts of another run, or a worker process died.
+    """
+    _claim(folder, made_of)
+    reading, workers = Reading(), os.cpu_count() or 1
+    # Not forked: a fork of a process with threads may hang, and not every system forks.
+    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"))
+    at_work: deque[Future[None]] = deque()
+    try:
+        for number, batch in enumerate(_batches(inputs, reading)):
+            part = folder / f"part-{number:06}.parquet"
+            if part.exists():
+                continue
+            at_work.append(pool.submit(_write_part, batch, part, options))
+            while len(at_work) > 2 * workers:  # no more pages are read than are worked on
+                at_work.popleft().result()
+        while at_work:
+            at_work.popleft().result()
+    except BrokenProcessPool as error:
+        raise ArchiveError(
+            f"a process that fingerprints was killed, perhaps for want of memory; run the same "
+            f"command again to go on with what is in {folder}"
+        ) from error
+    finally:
+        pool.shutdown(cancel_futures=True)
+    return reading
+
+
+def _claim(folder: Path, made_of: Mapping[str, Any]) -> None:
+    note, text = folder / NOTE, json.dumps(made_of, indent=1, sort_keys=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    if not note.exists():
+        if any(folder.iterdir()):
+            raise ArchiveError(f"{folder} holds other files; name another")
+        note.write_text(text, encoding="utf-8")
+    elif note.read_text(encoding="utf-8") != text:
+        raise ArchiveError(
+            f"{folder} holds what an unfinished run made of other inputs or by other options: "
+            "finish that one, or remove the folder"
+        )
+
+
+def _batches(inputs: Mapping[str, Input], reading: Reading) -> Iterator[list[Numbered]]:
+    """The pages of all inputs in parts that are the same each time."""
+    batch: list[Numbered] = []
+    chars = 0
+    for source, (name, archive) in enumerate(inputs.items()):
+        for record in _records(name, archive, reading):
+            batch.append((reading.pages, source, record))
+            reading.pages += 1
+            chars += len(record.source.html) if isinstance(record, Page) else 0
+            if len(batch) == PAGES_A_PART or chars >= CHARS_A_PART:
+                yield batch
+                batch, chars = [], 0
+    if batch or not reading.pages:  # a part even of no pages: then the table is there
+        yield batch
+
+
+def _records(name: str, archive: Input, reading: Reading) -> Iterator[Page | Known]:
+    """An input's pages, with a progress bar where stderr is a terminal; the others are counted."""
+    scaled = archive.unit == "B"
+    with tqdm(
+        total=archive.total(),
+        unit=archive.unit,
+        unit_scale=scaled,
+        desc=Path(name).name,
+        leave=False,
+        disable=None,
+    ) as bar:
+        for record, at in archive.read():
+            bar.update(at - bar.n)
+            if isinstance(record, Fault):
+                reading.faults.append((name, record))
+            elif isinstance(record, Skipped):
+                reading.skipped[record.kind] += 1
+            else:
+                yield record
+
+
+def _write_part(batch: list[Numbered], part: Path, options: Options) -> None:
+    unfinished = part.with_suffix(".unfinished")
+    pq.write_table(rows_of(batch, options), unfinished, compression="zstd")
+    unfinished.replace(part)

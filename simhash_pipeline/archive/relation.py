@@ -1,0 +1,174 @@
+"""Which pages can have a say in each other's verdicts, in SQL that DuckDB and Spark both run.
+
+Two pages are tied when their contents or structures are near (whichever MATCH asks for), when both
+are thin with one text, or when they have one URL. Tied pages, and those tied to them, make up a
+family: no verdict on a page depends on a page of another family, so families are judged one by one,
+each by the judge of live crawls, and on any machine.
+
+Values that many pages share are tied through the first of these pages, and only distinct values are
+compared with each other, through the tables of `index.tables`: a join for each table, on the bits
+of its key. A pair that shares the key of an earlier table is left to that one.
+
+    page              what rows.py makes
+    pair(a, b)        ties, by position
+    family(position, family)   the pages that are tied, and the first page of their family
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+from simhash_pipeline.archive.rows import signed
+from simhash_pipeline.archive.verdicts import JUDGED_BY
+from simhash_pipeline.index.tables import Design, plan, word_masks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simhash_pipeline.archive.verdicts import Groups
+    from simhash_pipeline.options import Options
+
+# More candidates a probe cost more than more tables, and skewed values come in crowds.
+MAX_CANDIDATES = 2
+
+
+class Engine(Protocol):
+    """What runs SQL: it has the table `page`, and the few words that not all have alike."""
+
+    def make(self, table: str, query: str) -> None:
+        """A table of the query's rows, in place of one of that name."""
+
+    def number(self, query: str) -> int:
+        """The query's one number."""
+
+    def rows(self, query: str) -> Iterator[dict[str, Any]]:
+        """The query's rows, one after another."""
+
+    def judge(self, query: str, options: Options, groups: Groups) -> None:
+        """The table `verdict`: what `verdicts.judged` makes of the query's rows."""
+
+    def write(self, query: str, to: str) -> None:
+        """The query's rows into a file, Parquet or JSON Lines by its ending."""
+
+    def xor(self, a: str, b: str) -> str:
+        """The two words' exclusive or."""
+
+    def quoted(self, name: str) -> str:
+        """A name that is a word of SQL."""
+
+    def close(self) -> None: ...
+
+
+def find_families(engine: Engine, options: Options) -> None:
+    """From the table `page` make the table `family`."""
+    columns = {
+        "content": ["content"],
+        "structure": ["structure"],
+        "both": ["content"],
+        "either": ["content", "structure"],
+    }[options.match]
+    ties = [_shared("digest"), _shared("key")]
+    for column in columns:
+        words = _words(column, options.bits)
+        engine.make(f"{column}_value", _values(words))
+        distance = getattr(options, f"{column}_distance")
+        ties.append(_shared(", ".join(words)))
+        design = _design(
+            engine.number(f"SELECT count(*) FROM {column}_value"), distance, options.bits
+        )
+        ties += _near(engine, f"{column}_value", words, distance, design)
+    engine.make("pair", " UNION ALL ".join(ties))
+    _connect(engine)
+
+
+def rows_to_judge(order: str) -> str:
+    """From `page` and `family` what `verdicts.judged` takes; the order is one of its ORDERS."""
+    columns = ", ".join(f"page.{name}" for name in JUDGED_BY)
+    return (
+        f"SELECT family.family, {columns} FROM page JOIN family "
+        f"ON family.position = page.position ORDER BY family.family, {order}"
+    )
+
+
+def _design(values: int, distance: int, bits: int) -> Design:
+    sized = max(values, 1)
+    for most in (MAX_CANDIDATES, None):
+        design = plan(sized, distance, bits, max_candidates=most).recommended
+        if design is not None:
+            return design
+    return Design(bits, distance, ())
+
+
+def _words(column: str, bits: int) -> list[str]:
+    return [f"{column}_{place}" for place in range(max(1, bits // 64))]
+
+
+def _values(words: list[str]) -> str:
+    """Each distinct value with the first page that has it."""
+    names = ", ".join(words)
+    return (
+        f"SELECT min(position) AS position, {names} FROM page "
+        f"WHERE {words[0]} IS NOT NULL GROUP BY {names}"
+    )
+
+
+def _shared(columns: str) -> str:
+    """Each page that shares what is in these columns with an earlier one, tied to the first."""
+    first = f"min(position) OVER (PARTITION BY {columns})"
+    there = columns.split(",")[0]
+    return (
+        f"SELECT first AS a, position AS b FROM (SELECT position, {first} AS first FROM page "
+        f"WHERE {there} IS NOT NULL) AS shared WHERE first < position"
+    )
+
+
+def _near(
+    engine: Engine, values: str, words: list[str], distance: int, design: Design
+) -> Iterator[str]:
+    """For each table of the design the pairs of distinct values within the distance."""
+    differing = {word: engine.xor(f"x.{word}", f"y.{word}") for word in words}
+    apart = " + ".join(f"bit_count({bits})" for bits in differing.values())
+    told: list[str] = []
+    for mask in design.tables:
+        masks = _masks(words, mask)
+        same_key = " AND ".join(
+            f"(x.{word} & {bits}) = (y.{word} & {bits})" for word, bits in masks
+        )
+        where = ["x.position < y.position", f"{apart} <= {distance}", *told]
+        yield (
+            f"SELECT x.position AS a, y.position AS b FROM {values} AS x JOIN {values} AS y "
+            f"ON {same_key or 'TRUE'} WHERE {' AND '.join(where)}"
+        )
+        told.append(" OR ".join(f"({differing[word]} & {bits}) <> 0" for word, bits in masks))
+        told[-1] = f"({told[-1]})"
+
+
+def _masks(words: list[str], mask: int) -> list[tuple[str, str]]:
+    """The words that a key has bits of, each with these bits."""
+    pairs = zip(words, word_masks(mask), strict=False)
+    return [(word, f"CAST({signed(bits)} AS BIGINT)") for word, bits in pairs if bits]
+
+
+def _connect(engine: Engine) -> None:
+    """Families, by handing the lowest position on: to tied pages, and by where it came from.
+
+    The second doubles the way that it goes in a round, so that a chain takes the logarithm of its
+    length in rounds.
+    """
+    engine.make("tie", "SELECT a, b FROM pair UNION ALL SELECT b AS a, a AS b FROM pair")
+    engine.make("family", "SELECT DISTINCT a AS position, a AS family FROM tie")
+    before = None
+    while (total := engine.number("SELECT coalesce(sum(family), 0) FROM family")) != before:
+        before = total
+        engine.make(
+            "spread",
+            "SELECT position, min(family) AS family FROM ("
+            "SELECT tie.a AS position, family.family FROM tie JOIN family "
+            "ON family.position = tie.b UNION ALL SELECT position, family FROM family"
+            ") AS told GROUP BY position",
+        )
+        engine.make(
+            "family",
+            "SELECT spread.position, behind.family FROM spread JOIN spread AS behind "
+            "ON behind.position = spread.family",
+        )

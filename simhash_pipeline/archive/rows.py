@@ -1,0 +1,147 @@
+"""Records in, rows of fingerprints out: what grouping, writing and copying know of a page."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa  # type: ignore[import-untyped]  # it has no type hints
+
+from simhash_pipeline.archive.records import Known, Page
+from simhash_pipeline.errors import PageError
+from simhash_pipeline.index.store import StoredPage
+from simhash_pipeline.judge import page_key, stored_page
+from simhash_pipeline.page.fingerprint import Fingerprinter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from simhash_pipeline.options import Options
+
+WORD = (1 << 64) - 1
+SKETCH_BITS = 128
+SCHEMA = pa.schema(
+    [
+        ("position", pa.int64()),  # of the page among all pages of all inputs, from 0
+        ("input", pa.int32()),  # of the inputs, from 0
+        ("number", pa.int64()),  # of the record in its input, from 1
+        ("url", pa.string()),
+        ("key", pa.string()),  # canonical; null where the page can't be judged
+        ("namespace", pa.string()),
+        ("site", pa.string()),
+        ("content", pa.string()),  # hex digits, as the other two; null for none
+        ("structure", pa.string()),
+        ("sketch", pa.string()),
+        # The same as words of 64 bits, signed as SQL has them, the low one first; what is joined.
+        ("content_0", pa.int64()),
+        ("content_1", pa.int64()),  # null unless there are 128 bits
+        ("structure_0", pa.int64()),
+        ("structure_1", pa.int64()),
+        ("digest", pa.binary()),
+        ("title", pa.string()),
+        ("text", pa.string()),  # null unless texts are kept
+        ("text_chars", pa.int64()),
+        ("tokens", pa.int64()),
+        ("is_canonical", pa.bool_()),  # whether its canonical link is to its own URL
+        ("time", pa.float64()),  # Unix seconds; null where it is unknown
+        ("fault", pa.string()),  # why it can't be judged
+    ]
+)
+
+
+def rows_of(records: Iterable[tuple[int, int, Page | Known]], options: Options) -> pa.Table:
+    """A row for each (position, input, record)."""
+    rows = [
+        {"position": position, "input": source, "number": record.number, **_row(record, options)}
+        for position, source, record in records
+    ]
+    return pa.Table.from_pylist(rows, SCHEMA)
+
+
+def page_of(row: Mapping[str, Any]) -> StoredPage:
+    """A row's page as the judge takes it; its time is 0 where it is unknown."""
+    return StoredPage(
+        url=row["key"],
+        namespace=row["namespace"],
+        site=row["site"],
+        content=_number(row["content"]),
+        structure=_number(row["structure"]),
+        sketch=_number(row["sketch"]),
+        digest=row["digest"],
+        first_seen=row["time"] or 0,
+        seen_at=row["time"] or 0,
+    )
+
+
+def _row(record: Page | Known, options: Options) -> dict[str, Any]:
+    if isinstance(record, Known):
+        known = record.page
+        return {"url": known.url, "time": known.first_seen, **_fingerprints(known, options.bits)}
+    row: dict[str, Any] = {"url": _utf8(record.source.url), "time": record.time}
+    try:
+        page = _fingerprinter(options).fingerprint(*record.source)
+        stored = stored_page(record.source.url, page, options, record.time or 0)
+    except PageError as error:
+        return row | {"fault": str(error)}
+    except Exception as error:  # a fault of ours must not cost the user the page, or all others
+        return row | {"fault": f"it can't be judged: {type(error).__name__}: {error}"}
+    return {
+        **row,
+        **_fingerprints(stored, options.bits),
+        "title": _utf8(page.title),
+        "text": _utf8(page.text) if options.keep_text else None,
+        "text_chars": len(page.text),
+        "tokens": page.tokens,
+        "is_canonical": _is_own(page.canonical_url, stored.url),
+    }
+
+
+def _fingerprints(page: StoredPage, bits: int) -> dict[str, Any]:
+    return {
+        "key": _utf8(page.url),
+        "namespace": page.namespace,
+        "site": page.site,
+        "content": _hex(page.content, bits),
+        "structure": _hex(page.structure, bits),
+        "sketch": _hex(page.sketch, SKETCH_BITS),
+        **_words("content", page.content, bits),
+        **_words("structure", page.structure, bits),
+        "digest": page.digest,
+    }
+
+
+def _hex(fingerprint: int | None, bits: int) -> str | None:
+    return None if fingerprint is None else f"{fingerprint:0{bits // 4}x}"
+
+
+def _number(digits: str | None) -> int | None:
+    return None if digits is None else int(digits, 16)
+
+
+def _words(name: str, fingerprint: int | None, bits: int) -> dict[str, int | None]:
+    if fingerprint is None:
+        return {}
+    words = [fingerprint >> start & WORD for start in range(0, bits, 64)]
+    return {f"{name}_{place}": signed(word) for place, word in enumerate(words)}
+
+
+def signed(word: int) -> int:
+    """The same 64 bits as a number of SQL, which has no unsigned ones everywhere."""
+    return word - (1 << 64) if word >> 63 else word
+
+
+def _is_own(canonical_url: str | None, key: str) -> bool:
+    try:
+        return canonical_url is not None and page_key(canonical_url) == key
+    except PageError:
+        return False
+
+
+def _utf8(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()
+
+
+@cache
+def _fingerprinter(options: Options) -> Fingerprinter:
+    """One a process: it loads dictionaries."""
+    return Fingerprinter(options)

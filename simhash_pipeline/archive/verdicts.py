@@ -1,0 +1,160 @@
+"""Families of pages in, a verdict on each page out: kept or dropped, and its group."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from itertools import groupby, islice
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import pyarrow as pa  # type: ignore[import-untyped]  # it has no type hints
+
+from simhash_pipeline.archive.rows import page_of
+from simhash_pipeline.index.memory import MemoryStore
+from simhash_pipeline.index.store import Action
+from simhash_pipeline.judge import Judge, verdict_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from simhash_pipeline.index.store import StoredPage, View
+    from simhash_pipeline.judge import Reason, Verdict
+    from simhash_pipeline.options import Options
+
+Row: TypeAlias = dict[str, Any]
+Groups = Literal["stars", "components"]
+
+# What decides, as columns of rows.py; the rows come by family, then in the order of judging.
+JUDGED_BY = (
+    "position",
+    "key",
+    "namespace",
+    "site",
+    "content",
+    "structure",
+    "sketch",
+    "digest",
+    "time",
+)
+SCHEMA = pa.schema(
+    [
+        ("position", pa.int64()),
+        ("kept", pa.bool_()),
+        ("reason", pa.string()),
+        ("star", pa.int64()),  # the position of the group's first kept page
+        ("twin", pa.int64()),  # the position of the page it was found near
+        ("content_distance", pa.int32()),
+        ("structure_distance", pa.int32()),
+        ("sketch_distance", pa.int32()),
+    ]
+)
+ROWS_A_BATCH = 10_000
+# The order of judging, which is the order of preference: of twins the first is kept.
+ORDERS = {
+    "first": "position",
+    "earliest": "time IS NULL, time, position",
+    "longest": "text_chars DESC NULLS LAST, position",
+    "shortest-url": "length(url), position",
+    "canonical": "NOT coalesce(is_canonical, FALSE), position",
+}
+
+
+def judged(
+    batches: Iterable[pa.RecordBatch], options: Options, groups: Groups
+) -> Iterator[pa.RecordBatch]:
+    """Rows in the order of their families and, in these, of judging; a verdict on each.
+
+    A family may go over several batches. By "stars" the verdicts are those of a crawl that meets
+    the pages in this order: each dropped page is near the kept one. By "components" a chain of near
+    pages is one group, however far apart its ends are, and its first page is kept.
+    """
+    rows = (row for batch in batches for row in batch.to_pylist())
+    judge_family = {"stars": _stars, "components": _components}[groups]
+    with MemoryStore() as store:
+        judge = Judge(store, options)
+        verdicts = (
+            verdict
+            for _, family in groupby(rows, key=itemgetter("family"))
+            for verdict in judge_family(list(family), judge, store)
+        )
+        while batch := list(islice(verdicts, ROWS_A_BATCH)):
+            yield pa.RecordBatch.from_pylist(batch, SCHEMA)
+
+
+def _stars(rows: list[Row], judge: Judge, store: MemoryStore) -> Iterator[Row]:
+    at: dict[tuple[str, str], int] = {}  # the position of each stored page
+    group_of: dict[int, int] = {}
+    for row in rows:
+        page, position = page_of(row), row["position"]
+        verdict = judge.judge_stored(page)
+        twin = None if verdict.twin_url is None else at[page.namespace, verdict.twin_url]
+        if verdict.stored or twin is None:
+            at[page.namespace, page.url] = group_of[position] = position
+        else:
+            group_of[position] = group_of[twin]
+        yield _row(position, verdict, group_of[position], twin)
+    for namespace in {namespace for namespace, _ in at}:
+        store.clear(namespace)
+
+
+def _components(rows: list[Row], judge: Judge, store: MemoryStore) -> Iterator[Row]:
+    """Chains go by contents alone: pages of one URL are pages like others.
+
+    A page near an earlier one of the same fingerprint is spoken for by that one: of a million like
+    pages each is compared with one.
+    """
+    pages = [replace(page_of(row), url=str(place)) for place, row in enumerate(rows)]
+    groups: list[list[int]] = []  # for each page the places of its group, one list for all of them
+    reasons: dict[int, Reason] = {}
+    for place, page in enumerate(pages):
+        groups.append([place])
+        for other, reason in store.settle(page, partial(_near, page, judge)):
+            reasons.setdefault(place, reason)
+            reasons.setdefault(other, reason)
+            _join(groups, place, other)
+    first_of: dict[int, int] = {}  # by group
+    for place, row in enumerate(rows):
+        first = first_of.setdefault(id(groups[place]), place)
+        alone: Reason = "new" if pages[place].content is not None else "thin"
+        verdict = (
+            verdict_of(pages[place], alone)
+            if first == place
+            else verdict_of(pages[place], reasons[place], pages[first], dropped=True)
+        )
+        group = rows[first]["position"]
+        yield _row(row["position"], verdict, group, group if verdict.dropped else None)
+    for namespace in {page.namespace for page in pages}:
+        store.clear(namespace)
+
+
+def _near(page: StoredPage, judge: Judge, view: View) -> tuple[Action, list[tuple[int, Reason]]]:
+    near = [
+        (int(other.url), reason, other.content == page.content)
+        for other, reason in judge.neighbours(page, view)
+        if reason != "verified different"
+    ]
+    spoken_for = any(is_same for _, _, is_same in near)
+    return Action.LEAVE if spoken_for else Action.KEEP, [pair[:2] for pair in near]
+
+
+def _join(groups: list[list[int]], a: int, b: int) -> None:
+    if groups[a] is groups[b]:
+        return
+    small, large = sorted([groups[a], groups[b]], key=len)
+    large += small
+    for place in small:
+        groups[place] = large
+
+
+def _row(position: int, verdict: Verdict, group: int, twin: int | None) -> Row:
+    return {
+        "position": position,
+        "kept": not verdict.dropped,
+        "reason": verdict.reason,
+        "star": group,
+        "twin": twin,
+        "content_distance": verdict.content_distance,
+        "structure_distance": verdict.structure_distance,
+        "sketch_distance": verdict.sketch_distance,
+    }

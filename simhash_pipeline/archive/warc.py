@@ -1,0 +1,157 @@
+"""WARC files in, plain or a gzip member a record: their HTML responses out; copies without some.
+
+Each record is read by itself, from where it begins. Behind a damaged one reading goes on at the
+next place that looks like a record's beginning, so damage costs only the records that it hit:
+
+    | record 1 | record 2, cut short | record 3 |
+    0          start                 end = next place that looks like a beginning
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import mmap
+import re
+import zlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar
+
+from w3lib.encoding import http_content_type_encoding
+from warcio.archiveiterator import ArchiveIterator  # type: ignore[import-untyped]  # no type hints
+from warcio.timeutils import iso_date_to_datetime  # type: ignore[import-untyped]
+
+from simhash_pipeline.archive.records import Fault, Page, Record, Skipped
+from simhash_pipeline.errors import ArchiveError
+from simhash_pipeline.page.source import Source
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterator
+    from pathlib import Path
+
+HTML_TYPES = frozenset(["text/html", "application/xhtml+xml"])
+GZIP = b"\x1f\x8b\x08"
+BEGINNING = b"WARC/"
+GZIP_BEGINNING = re.compile(re.escape(GZIP))
+PLAIN_BEGINNING = re.compile(rb"^WARC/[0-9]", re.MULTILINE)
+BLOCK_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class WarcFile:
+    """The responses of an HTML type with a status of 2xx; records of other kinds are skipped."""
+
+    path: Path
+    unit: ClassVar[str] = "B"
+
+    def total(self) -> int:
+        return self.path.stat().st_size
+
+    def read(self) -> Iterator[tuple[Record, int]]:
+        return ((record, end) for record, _, end in self._records())
+
+    def copy(self, to: Path, without: Container[int]) -> None:
+        """Byte for byte, damage too; the request of a page that is left out stays."""
+        with self.path.open("rb") as source, to.open("wb") as target:
+            for record, start, end in self._records():
+                if record.number not in without:
+                    _copy(source, target, start, end)
+
+    def _records(self) -> Iterator[tuple[Record, int, int]]:
+        """Every record, with the bytes where it begins and where the next one does."""
+        size = self.total()
+        if not size:
+            return
+        with (
+            self.path.open("rb") as file,
+            mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data,
+        ):
+            beginning = _next_beginning(data, 0)
+            if beginning == size:
+                raise ArchiveError(f"{self.path} is no WARC file: no record begins in it")
+            number, start = 1, 0
+            while beginning < size:
+                record, length = self._record(file, beginning, number)
+                beginning = _next_beginning(data, beginning + length)
+                yield record, start, beginning
+                number, start = number + 1, beginning
+
+    def _record(self, file: BinaryIO, beginning: int, number: int) -> tuple[Record, int]:
+        """The record that begins here, and how many bytes it takes at the least."""
+        file.seek(beginning)
+        try:
+            iterator = ArchiveIterator(file)
+            # warcio tells of damage on stderr.
+            with contextlib.redirect_stderr(io.StringIO()):
+                raw = next(iterator)
+                record = _read(raw, number)
+                fault = self._fault(raw, iterator)
+        except ArchiveError:
+            raise
+        except Exception as error:  # warcio lets out whatever a broken header leads to
+            fault = " ".join(str(error).split()) or type(error).__name__
+        if fault is not None:
+            return Fault(number, "damaged", fault, f"byte {beginning:,}"), 1
+        return record, iterator.get_record_length()
+
+    def _fault(self, raw: Any, iterator: Any) -> str | None:
+        """What is wrong with the length of a record; reads it to its end, and on to the next."""
+        while raw.raw_stream.read(BLOCK_BYTES):
+            pass
+        if getattr(raw.raw_stream, "limit", 0):
+            return "it ends before its Content-Length"
+        iterator.read_to_end()
+        if iterator.reader.decompressor and (iterator.next_line or b"").startswith(BEGINNING):
+            raise ArchiveError(
+                f"{self.path} is one stream of gzip, and must be a gzip member a record: "
+                "`warcio recompress` makes it so"
+            )
+        return "it goes on behind its Content-Length" if iterator.err_count else None
+
+
+def _read(raw: Any, number: int) -> Record:
+    if raw.rec_type != "response" or raw.http_headers is None:
+        return Skipped(number, raw.rec_type or "no type")
+    content_type = raw.http_headers.get_header("Content-Type") or "no content type"
+    mime = content_type.partition(";")[0].strip().lower()
+    if mime not in HTML_TYPES:
+        return Skipped(number, mime)
+    status = raw.http_headers.get_statuscode()
+    if not status.startswith("2"):
+        return Skipped(number, f"status {status}")
+    url = raw.rec_headers.get_header("WARC-Target-URI")
+    charset = http_content_type_encoding(content_type)
+    source = Source(raw.content_stream().read(), url, charset)
+    return Page(number, source, _time(raw.rec_headers.get_header("WARC-Date")))
+
+
+def _time(date: str | None) -> float | None:
+    try:
+        return float(iso_date_to_datetime(date, tz_aware=True).timestamp())
+    except (TypeError, ValueError):
+        return None
+
+
+def _next_beginning(data: mmap.mmap, start: int) -> int:
+    """Where the next record begins, here or later; the end of the file when none does."""
+    if data[: len(GZIP)] != GZIP:
+        found = PLAIN_BEGINNING.search(data, start)
+        return len(data) if found is None else found.start()
+    members = (found.start() for found in GZIP_BEGINNING.finditer(data, start))
+    return next((member for member in members if _holds_record(data, member)), len(data))
+
+
+def _holds_record(data: mmap.mmap, member: int) -> bool:
+    try:
+        first = zlib.decompressobj(16 + zlib.MAX_WBITS).decompress(
+            data[member : member + 512], len(BEGINNING)
+        )
+    except zlib.error:
+        return False
+    return first == BEGINNING
+
+
+def _copy(source: BinaryIO, target: BinaryIO, start: int, end: int) -> None:
+    source.seek(start)
+    while start < end:
+        start += target.write(source.read(min(BLOCK_BYTES, end - start)))

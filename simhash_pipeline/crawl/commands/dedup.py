@@ -1,0 +1,140 @@
+"""`scrapy simhash dedup`: the twins in crawls that are over."""
+
+from __future__ import annotations
+
+import argparse
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from simhash_pipeline.crawl.commands.terminal import add_json, tell
+from simhash_pipeline.errors import ArchiveError
+from simhash_pipeline.options import Options
+
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
+
+    from simhash_pipeline.archive.dedup import Done, Job
+
+KEEP = {
+    "first": "the first of them in the inputs",
+    "earliest": "that which was fetched first",
+    "longest": "that with the longest text",
+    "shortest-url": "that with the shortest URL",
+    "canonical": "that whose canonical link names itself",
+}
+
+
+class DedupCommand:
+    name = "dedup"
+    summary = "find the near-duplicates in archives: WARC files, feeds, Parquet, folders, stores"
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.epilog = (
+            "The settings are those of a crawl: SIMHASH_CONTENT_DISTANCE, SIMHASH_SCOPE and so on. "
+            "The result has a row for each page: url, kept, reason, group, twin_url, distances and "
+            "fingerprints. Beside it lies a drop log for `dropped`, `report` and `explain`. "
+            "Stopped in the middle, the same command goes on where it was."
+        )
+        parser.add_argument(
+            "inputs",
+            nargs="+",
+            metavar="input",
+            help=".warc, .warc.gz, a feed (.jsonl, .jl, .csv, also .gz), .parquet, a folder of "
+            ".html files, or a store",
+        )
+        parser.add_argument(
+            "-o", "--output", type=Path, required=True, help="ending in .parquet or .jsonl"
+        )
+        parser.add_argument(
+            "--keep",
+            choices=KEEP,
+            default="first",
+            help="of near-duplicates, keep "
+            + "; ".join(f"{name}: {meaning}" for name, meaning in KEEP.items())
+            + " (default: first)",
+        )
+        parser.add_argument(
+            "--groups",
+            choices=("stars", "components"),
+            default="stars",
+            help="stars: every dropped page is near the kept one, as in a crawl; components: "
+            "chains of near pages, whose ends may be far apart (default: stars)",
+        )
+        parser.add_argument(
+            "--copies",
+            type=Path,
+            metavar="FOLDER",
+            help="write copies of the inputs there, without the dropped pages",
+        )
+        parser.add_argument(
+            "--store", metavar="URL", help="put the kept pages into a store, for a crawl to go on"
+        )
+        parser.add_argument(
+            "--time-field",
+            metavar="FIELD",
+            help="field or column that says when a page was fetched, in ISO 8601 or Unix seconds; "
+            "a WARC file says it itself",
+        )
+        parser.add_argument(
+            "--memory",
+            help="DuckDB's tables take no more, and go to disk: 2GB (default: 80%% of it)",
+        )
+        add_json(parser)
+
+    def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
+        try:
+            from simhash_pipeline.archive.dedup import Job, dedup
+            from simhash_pipeline.archive.on_duckdb import DuckDb
+        except ImportError as error:
+            how = "pip install 'simhash-pipeline[archive]'"
+            raise ArchiveError(f"archives need {error.name}: {how}") from error
+        job = Job(
+            inputs=arguments.inputs,
+            to=arguments.output,
+            options=Options.from_settings(settings),
+            keep=arguments.keep,
+            groups=arguments.groups,
+            copies=arguments.copies,
+            store=arguments.store,
+            time_field=arguments.time_field,
+        )
+        done = dedup(job, partial(DuckDb, memory=arguments.memory))
+        tell(_record(job, done), "\n".join(_lines(job, done)), as_json=arguments.json)
+        return 0
+
+
+def _record(job: Job, done: Done) -> dict[str, Any]:
+    return {
+        "output": str(job.to),
+        "drop_log": str(job.drop_log),
+        "kept": done.kept,
+        "dropped": done.dropped,
+        "skipped": done.skipped,
+        "faults": done.faults,
+    }
+
+
+def _lines(job: Job, done: Done) -> list[str]:
+    lines = [
+        f"kept      {_counted(done.kept)}",
+        f"dropped   {_counted(done.dropped)}",
+    ]
+    if done.skipped:
+        lines.append(f"no pages  {_counted(done.skipped)}")
+    if done.faults:
+        lines.append(f"unread    {_counted(done.faults)}: see {job.faults}")
+    lines += ["", f"result    {job.to}", f"log       {job.drop_log}"]
+    if job.copies is not None:
+        lines.append(f"copies    {job.copies}")
+    lines += [
+        "",
+        f"What was dropped, and why:  scrapy simhash dropped {job.drop_log}",
+        f"The same in a browser:      scrapy simhash report {job.drop_log} -o report.html",
+    ]
+    return lines
+
+
+def _counted(counts: dict[str, int]) -> str:
+    named = ", ".join(f"{name} {count:,}" for name, count in counts.items())
+    return f"{sum(counts.values()):,}" + (f" ({named})" if named else "")

@@ -1,0 +1,43 @@
+"""Where the fields of an item hold a page, and the page as it came."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from simhash_pipeline.errors import PageError
+
+if TYPE_CHECKING:
+    from simhash_pipeline.options import Options
+
+
+class Source(NamedTuple):
+    """A page as it came; `charset` is the HTTP header's."""
+
+    html: bytes | str
+    url: str
+    charset: str | None = None
+
+
+class Fields(Protocol):
+    """An item, or its adapter: all that is asked is what a field holds."""
+
+    def get(self, key: str, /) -> Any: ...
+
+
+def item_source(item: Fields, options: Options) -> Source:
+    """The item's page, by HTML_FIELD (`html` where it is None) and its like.
+
+    PageError, kind no_html, wrong_type or no_url, when there is none.
+    """
+    html_field = options.html_field or "html"
+    html, url = item.get(html_field), item.get(options.url_field)
+    charset = item.get(options.charset_field)
+    if html is None:
+        rule = "SIMHASH_HTML_FIELD; None: the page is the response that the item came from"
+        raise PageError("no_html", f"the item has no page in its field {html_field!r} ({rule})")
+    if not isinstance(html, (bytes, str)):
+        found = type(html).__name__
+        raise PageError("wrong_type", f"field {html_field!r} holds {found}, not a page")
+    if not isinstance(url, str) or not url:
+        raise PageError("no_url", f"the item has no URL in its field {options.url_field!r}")
+    return Source(html, url, charset if isinstance(charset, str) else None)
