@@ -92,7 +92,7 @@ def dedup(job: Job, engine_on: Callable[[Path], Engine] = DuckDb) -> Done:
     whole, log = job.folder / f"result{job.to.suffix}", job.folder / "drops.jsonl"
     with closing(engine_on(job.folder)) as engine:
         find_families(engine, job.options)
-        engine.judge(rows_to_judge(ORDERS[job.keep]), job.options, job.groups)
+        engine.judge(rows_to_judge(), ORDERS[job.keep], job.options, job.groups)
         engine.write(result(engine, list(inputs)), str(whole))
         pages = [(row["kept"], row["reason"], row["pages"]) for row in engine.rows(counts())]
         write_drop_log(engine, log, job.options, job.to.stem, pages)
@@ -102,6 +102,8 @@ def dedup(job: Job, engine_on: Callable[[Path], Engine] = DuckDb) -> Done:
             fill_store(engine, job.store, job.options)
     write_faults(reading.faults, job.faults)
     log.replace(job.drop_log)
+    if job.to.is_dir():  # of an earlier job on Spark
+        shutil.rmtree(job.to)
     whole.replace(job.to)
     shutil.rmtree(job.folder)
     return Done(

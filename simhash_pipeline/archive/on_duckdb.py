@@ -43,13 +43,14 @@ class DuckDb:
     def rows(self, query: str) -> Iterator[dict[str, Any]]:
         return (row for batch in self._batches(query) for row in batch.to_pylist())
 
-    def judge(self, query: str, options: Options, groups: Groups) -> None:
+    def judge(self, query: str, order: str, options: Options, groups: Groups) -> None:
         total = self.number("SELECT count(*) FROM family")
+        rows = self._batches(f"SELECT * FROM ({query}) ORDER BY family, {order}")
         with (
             pq.ParquetWriter(self._folder / "verdicts.parquet", SCHEMA) as verdicts,
             tqdm(total=total, unit=" pages", desc="judging", leave=False, disable=None) as bar,
         ):
-            for batch in judged(self._batches(query), options, groups):
+            for batch in judged(rows, options, groups):
                 verdicts.write_batch(batch)
                 bar.update(batch.num_rows)
         self._see("verdict", "verdicts.parquet")

@@ -44,8 +44,8 @@ class Engine(Protocol):
     def rows(self, query: str) -> Iterator[dict[str, Any]]:
         """The query's rows, one after another."""
 
-    def judge(self, query: str, options: Options, groups: Groups) -> None:
-        """The table `verdict`: what `verdicts.judged` makes of the query's rows."""
+    def judge(self, query: str, order: str, options: Options, groups: Groups) -> None:
+        """The table `verdict`: what `verdicts.judged` makes of the query's rows, in this order."""
 
     def write(self, query: str, to: str) -> None:
         """The query's rows into a file, Parquet or JSON Lines by its ending."""
@@ -81,12 +81,11 @@ def find_families(engine: Engine, options: Options) -> None:
     _connect(engine)
 
 
-def rows_to_judge(order: str) -> str:
-    """From `page` and `family` what `verdicts.judged` takes; the order is one of its ORDERS."""
+def rows_to_judge() -> str:
+    """SQL: from `page` and `family` what `verdicts.judged` takes, in any order."""
     columns = ", ".join(f"page.{name}" for name in JUDGED_BY)
     return (
-        f"SELECT family.family, {columns} FROM page JOIN family "
-        f"ON family.position = page.position ORDER BY family.family, {order}"
+        f"SELECT family.family, {columns} FROM page JOIN family ON family.position = page.position"
     )
 
 

@@ -25,9 +25,10 @@ if TYPE_CHECKING:
 Row: TypeAlias = dict[str, Any]
 Groups = Literal["stars", "components"]
 
-# What decides, as columns of rows.py; the rows come by family, then in the order of judging.
+# What decides, as columns of rows.py, and what the ORDERS go by.
 JUDGED_BY = (
     "position",
+    "url",
     "key",
     "namespace",
     "site",
@@ -36,6 +37,8 @@ JUDGED_BY = (
     "sketch",
     "digest",
     "time",
+    "text_chars",
+    "is_canonical",
 )
 SCHEMA = pa.schema(
     [
