@@ -88,7 +88,7 @@ class Feed:
 
 def item_page(
     item: Mapping[str, Any], number: int, place: str, options: Options, time_field: str | None
-) -> Record:
+) -> Page | Fault:
     """The item's page, or what is wrong with it."""
     try:
         source = item_source(item, options)

@@ -57,7 +57,7 @@ class DuckDb:
 
     def write(self, query: str, to: str) -> None:
         form = "PARQUET, COMPRESSION zstd" if to.endswith(".parquet") else "JSON"
-        self._connection.execute(f"COPY ({query}) TO {_quoted(to)} (FORMAT {form})")
+        self._connection.execute(f"COPY ({query}) TO {self.text(to)} (FORMAT {form})")
 
     def xor(self, a: str, b: str) -> str:
         return f"xor({a}, {b})"
@@ -65,18 +65,17 @@ class DuckDb:
     def quoted(self, name: str) -> str:
         return f'"{name}"'
 
+    def text(self, words: str) -> str:
+        return "'" + words.replace("'", "''") + "'"
+
     def close(self) -> None:
         self._connection.close()
         self._file.unlink(missing_ok=True)
 
     def _see(self, table: str, files: str) -> None:
-        path = _quoted(str(self._folder / files))
+        path = self.text(str(self._folder / files))
         self._connection.execute(f"CREATE VIEW {table} AS SELECT * FROM read_parquet({path})")
 
     def _batches(self, query: str) -> Iterator[Any]:
         reader: Any = self._connection.sql(query).to_arrow_reader(ROWS_A_BATCH)
         yield from reader
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"

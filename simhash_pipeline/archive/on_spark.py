@@ -62,6 +62,10 @@ class Spark:
     def quoted(self, name: str) -> str:
         return f"`{name}`"
 
+    def text(self, words: str) -> str:
+        escaped = words.replace("\\", "\\\\").replace("'", "\\'")
+        return f"'{escaped}'"
+
     def close(self) -> None:
         """The session stays, which may be a notebook's."""
 

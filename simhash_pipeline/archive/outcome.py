@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 import uuid
 from dataclasses import asdict
 from itertools import islice
@@ -34,7 +35,7 @@ JUDGED = "page LEFT JOIN verdict ON verdict.position = page.position"
 
 def result(engine: Engine, names: Sequence[str]) -> str:
     """SQL: from `page` and `verdict` a row a page, in their order; `names` are the inputs'."""
-    inputs = " ".join(f"WHEN {place} THEN {_text(name)}" for place, name in enumerate(names))
+    inputs = ", ".join(f"({place}, {engine.text(name)})" for place, name in enumerate(names))
     return f"""
         SELECT page.url, {KEPT} AS kept, {REASON} AS reason,
             coalesce(verdict.star, page.position) AS {engine.quoted("group")},
@@ -42,8 +43,9 @@ def result(engine: Engine, names: Sequence[str]) -> str:
             verdict.content_distance, verdict.structure_distance, verdict.sketch_distance,
             page.content, page.structure, page.sketch,
             page.title, page.tokens, page.time,
-            CASE page.input {inputs} END AS input, page.number, page.fault
+            input.name AS input, page.number, page.fault
         FROM {JUDGED} LEFT JOIN page AS twin ON twin.position = verdict.twin
+            JOIN (VALUES {inputs}) AS input (place, name) ON input.place = page.input
         ORDER BY page.position
     """
 
@@ -54,10 +56,6 @@ def counts() -> str:
         f"SELECT {KEPT} AS kept, {REASON} AS reason, count(*) AS pages FROM {JUDGED} "
         f"GROUP BY {KEPT}, {REASON} ORDER BY pages DESC, reason"
     )
-
-
-def _text(words: str) -> str:
-    return "'" + words.replace("'", "''") + "'"
 
 
 def write_drop_log(
@@ -128,16 +126,24 @@ def write_copies(engine: Engine, inputs: Mapping[str, Input], folder: Path) -> N
 
 
 def fill_store(engine: Engine, url: str, options: Options) -> None:
-    """Put the kept pages into a store, and where texts are kept those of all pages."""
+    """Put the kept pages into a store, and where texts are kept those of all pages.
+
+    A page of which nobody knows when it was fetched counts as seen now.
+    """
+    now = int(time.time())
     judged = f"SELECT page.* FROM {JUDGED} WHERE page.key IS NOT NULL"
     kept = f"{judged} AND {KEPT} ORDER BY page.position"
     with open_store(url) as store:
         store.stamp(options.stamp())
-        store.insert_many(page_of(row) for row in engine.rows(kept))
+        store.insert_many(page_of(_dated(row, now)) for row in engine.rows(kept))
         texts = (
-            KeptText(row["namespace"], row["key"], row["title"], row["text"], row["time"] or 0)
+            KeptText(row["namespace"], row["key"], row["title"], row["text"], row["time"] or now)
             for row in engine.rows(f"{judged} ORDER BY page.position")
             if row["text"] is not None
         )
         while batch := list(islice(texts, TEXTS_A_BATCH)):
             store.keep_texts(batch)
+
+
+def _dated(row: dict[str, Any], now: float) -> dict[str, Any]:
+    return row if row["time"] is not None else {**row, "time": now}

@@ -56,6 +56,9 @@ class Engine(Protocol):
     def quoted(self, name: str) -> str:
         """A name that is a word of SQL."""
 
+    def text(self, words: str) -> str:
+        """A text as SQL spells it."""
+
     def close(self) -> None: ...
 
 

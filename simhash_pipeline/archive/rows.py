@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa  # type: ignore[import-untyped]  # it has no type hints
 
-from simhash_pipeline.archive.records import Known, Page
+from simhash_pipeline.archive.records import Fault, Known, Page
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.index.store import StoredPage
 from simhash_pipeline.judge import page_key, stored_page
@@ -49,7 +49,7 @@ SCHEMA = pa.schema(
 )
 
 
-def rows_of(records: Iterable[tuple[int, int, Page | Known]], options: Options) -> pa.Table:
+def rows_of(records: Iterable[tuple[int, int, Page | Known | Fault]], options: Options) -> pa.Table:
     """A row for each (position, input, record)."""
     rows = [
         {"position": position, "input": source, "number": record.number, **_row(record, options)}
@@ -73,7 +73,9 @@ def page_of(row: Mapping[str, Any]) -> StoredPage:
     )
 
 
-def _row(record: Page | Known, options: Options) -> dict[str, Any]:
+def _row(record: Page | Known | Fault, options: Options) -> dict[str, Any]:
+    if isinstance(record, Fault):
+        return {"fault": record.message}
     if isinstance(record, Known):
         known = record.page
         return {"url": known.url, "time": known.first_seen, **_fingerprints(known, options.bits)}

@@ -33,7 +33,8 @@ HTML_TYPES = frozenset(["text/html", "application/xhtml+xml"])
 GZIP = b"\x1f\x8b\x08"
 BEGINNING = b"WARC/"
 GZIP_BEGINNING = re.compile(re.escape(GZIP))
-PLAIN_BEGINNING = re.compile(rb"^WARC/[0-9]", re.MULTILINE)
+PLAIN_BEGINNING = re.compile(rb"WARC/[0-9]+\.[0-9]+\r?\n")
+MAX_HEADER_BYTES = 1 << 16
 BLOCK_BYTES = 1 << 20
 
 
@@ -69,18 +70,28 @@ class WarcFile:
             beginning = _next_beginning(data, 0)
             if beginning == size:
                 raise ArchiveError(f"{self.path} is no WARC file: no record begins in it")
-            number, start = 1, 0
+            number, start = 0, 0
             while beginning < size:
-                record, length = self._record(file, beginning, number)
-                beginning = _next_beginning(data, beginning + length)
-                yield record, start, beginning
-                number, start = number + 1, beginning
+                number += 1
+                record, length = self._record(data, beginning, number)
+                end = beginning + length
+                beginning = _next_beginning(data, end)
+                if isinstance(record, Fault) or not data[end:beginning].strip():
+                    end = beginning
+                yield record, start, end
+                if end < beginning:
+                    number += 1
+                    yield _damaged(number, "no record begins here", end), end, beginning
+                start = beginning
 
-    def _record(self, file: BinaryIO, beginning: int, number: int) -> tuple[Record, int]:
+    def _record(self, data: mmap.mmap, beginning: int, number: int) -> tuple[Record, int]:
         """The record that begins here, and how many bytes it takes at the least."""
-        file.seek(beginning)
+        header = data[beginning : beginning + MAX_HEADER_BYTES].partition(b"\r\n\r\n")[0]
+        if PLAIN_BEGINNING.search(header, 1):
+            return _damaged(number, "its header is cut short", beginning), 1
+        data.seek(beginning)
+        iterator = ArchiveIterator(data)
         try:
-            iterator = ArchiveIterator(file)
             # warcio tells of damage on stderr.
             with contextlib.redirect_stderr(io.StringIO()):
                 raw = next(iterator)
@@ -91,7 +102,7 @@ class WarcFile:
         except Exception as error:  # warcio lets out whatever a broken header leads to
             fault = " ".join(str(error).split()) or type(error).__name__
         if fault is not None:
-            return Fault(number, "damaged", fault, f"byte {beginning:,}"), 1
+            return _damaged(number, fault, beginning), 1
         return record, iterator.get_record_length()
 
     def _fault(self, raw: Any, iterator: Any) -> str | None:
@@ -107,6 +118,10 @@ class WarcFile:
                 "`warcio recompress` makes it so"
             )
         return "it goes on behind its Content-Length" if iterator.err_count else None
+
+
+def _damaged(number: int, message: str, at: int) -> Fault:
+    return Fault(number, "damaged", message, f"byte {at:,}")
 
 
 def _read(raw: Any, number: int) -> Record:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import shlex
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,8 +15,6 @@ from simhash_pipeline.options import Options
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
-
-    from simhash_pipeline.archive.dedup import Done, Job
 
 KEEP = {
     "first": "the first of them in the inputs",
@@ -77,62 +77,80 @@ class DedupCommand:
             "a WARC file says it itself",
         )
         parser.add_argument(
-            "--memory",
-            help="DuckDB's tables take no more, and go to disk: 2GB (default: 80%% of it)",
+            "--engine",
+            choices=("duckdb", "spark"),
+            default="duckdb",
+            help="what joins: duckdb, on this machine; spark, on a cluster that can read where the "
+            "output goes (default: duckdb)",
+        )
+        parser.add_argument("--master", help="Spark's, as local[*] (default: as Spark is set up)")
+        parser.add_argument(
+            "--memory", help="where DuckDB goes to disk, as 2GB (default: at 80%% of the memory)"
         )
         add_json(parser)
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         try:
-            from simhash_pipeline.archive.dedup import Job, dedup
-            from simhash_pipeline.archive.on_duckdb import DuckDb
+            done = _done(arguments, Options.from_settings(settings))
         except ImportError as error:
-            how = "pip install 'simhash-pipeline[archive]'"
-            raise ArchiveError(f"archives need {error.name}: {how}") from error
-        job = Job(
-            inputs=arguments.inputs,
-            to=arguments.output,
-            options=Options.from_settings(settings),
-            keep=arguments.keep,
-            groups=arguments.groups,
-            copies=arguments.copies,
-            store=arguments.store,
-            time_field=arguments.time_field,
-        )
-        done = dedup(job, partial(DuckDb, memory=arguments.memory))
-        tell(_record(job, done), "\n".join(_lines(job, done)), as_json=arguments.json)
+            extra = "spark" if error.name == "pyspark" else "archive"
+            how = f"pip install 'simhash-pipeline[{extra}]'"
+            raise ArchiveError(f"this needs {error.name}: {how}") from error
+        tell(done, "\n".join(_lines(done)), as_json=arguments.json)
         return 0
 
 
-def _record(job: Job, done: Done) -> dict[str, Any]:
+def _done(arguments: argparse.Namespace, options: Options) -> dict[str, Any]:
+    """What became of the pages, and where it is written."""
+    from simhash_pipeline.archive.dedup import Job, dedup
+
+    engine: Any
+    if arguments.engine == "spark":
+        from simhash_pipeline.archive.on_spark import Spark
+
+        engine = partial(Spark, master=arguments.master)
+    else:
+        from simhash_pipeline.archive.on_duckdb import DuckDb
+
+        engine = partial(DuckDb, memory=arguments.memory)
+    job = Job(
+        inputs=arguments.inputs,
+        to=arguments.output,
+        options=options,
+        keep=arguments.keep,
+        groups=arguments.groups,
+        copies=arguments.copies,
+        store=arguments.store,
+        time_field=arguments.time_field,
+    )
+    done = dedup(job, engine)
+    places = {"output": job.to, "drop_log": job.drop_log, "copies": job.copies}
+    if done.faults:
+        places["unread"] = job.faults
     return {
-        "output": str(job.to),
-        "drop_log": str(job.drop_log),
-        "kept": done.kept,
-        "dropped": done.dropped,
-        "skipped": done.skipped,
-        "faults": done.faults,
+        **asdict(done),
+        **{name: str(place) for name, place in places.items() if place is not None},
     }
 
 
-def _lines(job: Job, done: Done) -> list[str]:
-    lines = [
-        f"kept      {_counted(done.kept)}",
-        f"dropped   {_counted(done.dropped)}",
-    ]
-    if done.skipped:
-        lines.append(f"no pages  {_counted(done.skipped)}")
-    if done.faults:
-        lines.append(f"unread    {_counted(done.faults)}: see {job.faults}")
-    lines += ["", f"result    {job.to}", f"log       {job.drop_log}"]
-    if job.copies is not None:
-        lines.append(f"copies    {job.copies}")
-    lines += [
+def _lines(done: dict[str, Any]) -> list[str]:
+    lines = [f"kept      {_counted(done['kept'])}", f"dropped   {_counted(done['dropped'])}"]
+    if done["skipped"]:
+        lines.append(f"no pages  {_counted(done['skipped'])}")
+    if done["faults"]:
+        lines.append(f"unread    {_counted(done['faults'])}: see {done['unread']}")
+    log = shlex.quote(done["drop_log"])
+    return [
+        *lines,
         "",
-        f"What was dropped, and why:  scrapy simhash dropped {job.drop_log}",
-        f"The same in a browser:      scrapy simhash report {job.drop_log} -o report.html",
+        f"result    {done['output']}",
+        *([f"copies    {done['copies']}"] if "copies" in done else []),
+        f"drop log  {done['drop_log']}",
+        "",
+        "What was dropped, and why:",
+        f"  scrapy simhash dropped {log}",
+        f"  scrapy simhash report {log} -o report.html",
     ]
-    return lines
 
 
 def _counted(counts: dict[str, int]) -> str:

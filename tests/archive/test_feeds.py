@@ -1,0 +1,185 @@
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from simhash_pipeline import Options
+from simhash_pipeline.archive.feeds import Feed
+from simhash_pipeline.archive.records import Fault, Page, Record
+from simhash_pipeline.errors import ArchiveError
+from tests.archive.archives import PAGES, html, write_json_lines
+
+URLS = [page["url"] for page in PAGES]
+
+
+def records(path: Path, time_field: str | None = None, **options: object) -> list[Record]:
+    feed = Feed(path, Options(**options), time_field)  # type: ignore[arg-type]  # as Options checks
+    return [record for record, _ in feed.read()]
+
+
+def urls(path: Path) -> list[str]:
+    return [record.source.url for record in records(path) if isinstance(record, Page)]
+
+
+def faults(path: Path) -> list[tuple[int, str, str]]:
+    found = [record for record in records(path) if isinstance(record, Fault)]
+    return [(fault.number, fault.kind, fault.place) for fault in found]
+
+
+def write_csv(path: Path, items: list[dict[str, str]]) -> Path:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        rows = csv.DictWriter(file, list(items[0]))
+        rows.writeheader()
+        rows.writerows(items)
+    return path
+
+
+@pytest.mark.parametrize("name", ["items.jsonl", "items.jl", "items.jsonl.gz"])
+def test_json_lines_hold_a_page_a_line(tmp_path: Path, name: str) -> None:
+    assert urls(write_json_lines(tmp_path / name, PAGES)) == URLS
+
+
+def test_csv_holds_a_page_a_row_whatever_its_length(tmp_path: Path) -> None:
+    pages = [*PAGES, {"url": "http://a.example/long", "html": html("word,\n" * 50_000)}]
+    path = write_csv(tmp_path / "items.csv", pages)
+    assert urls(path) == [*URLS, "http://a.example/long"]
+    last = records(path)[-1]
+    assert isinstance(last, Page)
+    assert last.source.html == pages[-1]["html"]
+
+
+def test_the_fields_are_those_of_the_settings(tmp_path: Path) -> None:
+    item = {"address": "http://a.example/", "body": html("x"), "cs": "gbk"}
+    path = write_json_lines(tmp_path / "items.jsonl", [item])
+    (found,) = records(path, url_field="address", html_field="body", charset_field="cs")
+    assert isinstance(found, Page)
+    assert found.source == (html("x"), "http://a.example/", "gbk")
+
+
+def test_without_a_setting_a_page_is_in_the_field_html(tmp_path: Path) -> None:
+    (found,) = records(write_json_lines(tmp_path / "items.jsonl", PAGES[:1]), html_field=None)
+    assert isinstance(found, Page)
+
+
+@pytest.mark.parametrize(
+    ("told", "seconds"),
+    [
+        ("2026-01-02T03:04:05Z", 1767323045.0),
+        ("2026-01-02T03:04:05", 1767323045.0),
+        ("2026-01-02T04:04:05.5+01:00", 1767323045.5),
+        (1767323045, 1767323045.0),
+        ("1767323045.5", 1767323045.5),
+        ("yesterday", None),
+        (None, None),
+        ([1], None),
+    ],
+)
+def test_a_field_may_tell_when_a_page_was_fetched(
+    tmp_path: Path, told: object, seconds: float | None
+) -> None:
+    path = write_json_lines(tmp_path / "items.jsonl", [{**PAGES[0], "at": told}])
+    (found,) = records(path, time_field="at")
+    assert isinstance(found, Page)
+    assert found.time == seconds
+
+
+def test_broken_lines_are_counted_and_cost_no_other(tmp_path: Path) -> None:
+    lines = [
+        json.dumps(PAGES[0]),
+        '{"url": "http://a.example/x", "html": "<p>cut sho',
+        "",
+        "[1, 2]",
+        '{"url": "http://a.example/x"}',
+        '{"html": "<p>whose?</p>"}',
+        '{"url": "http://a.example/x", "html": 7}',
+        "[" * 100_000,
+        json.dumps(PAGES[1]),
+    ]
+    (tmp_path / "items.jsonl").write_text("\n".join(lines))
+    assert urls(tmp_path / "items.jsonl") == URLS[:2]
+    assert faults(tmp_path / "items.jsonl") == [
+        (2, "no_item", "item 2"),
+        (3, "no_item", "item 3"),
+        (4, "no_html", "item 4"),
+        (5, "no_url", "item 5"),
+        (6, "wrong_type", "item 6"),
+        (7, "no_item", "item 7"),
+    ]
+
+
+def test_rows_of_another_length_are_counted_and_cost_no_other(tmp_path: Path) -> None:
+    path = write_csv(tmp_path / "items.csv", PAGES[:2])
+    with path.open("a") as file:
+        file.write("http://a.example/short\r\na,b,c\r\n,<p>whose?</p>\r\n\r\n")
+    assert urls(path) == URLS[:2]
+    assert faults(path) == [
+        (3, "no_item", "item 3"),
+        (4, "no_item", "item 4"),
+        (5, "no_url", "item 5"),
+    ]
+
+
+@pytest.mark.parametrize("name", ["items.jsonl", "items.csv"])
+def test_bytes_that_are_no_utf_8_reach_the_page_as_they_are(tmp_path: Path, name: str) -> None:
+    body = html("café", head='<meta charset="latin-1">')
+    path = tmp_path / name
+    write = write_csv if name.endswith(".csv") else write_json_lines
+    write(path, [{"url": "http://a.example/", "html": body}])
+    path.write_bytes(path.read_text(encoding="utf-8").encode("latin-1"))
+    (found,) = records(path)
+    assert isinstance(found, Page)
+    assert found.source.html == body.encode("latin-1")
+
+
+def test_a_byte_order_mark_is_no_part_of_the_header(tmp_path: Path) -> None:
+    path = write_csv(tmp_path / "items.csv", PAGES)
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    assert urls(path) == URLS
+
+
+def test_a_gzip_file_cut_short_is_read_up_to_there(tmp_path: Path) -> None:
+    pages = [{**page, "salt": str(hash(page["url"]) ** 9)} for page in PAGES * 200]
+    path = write_json_lines(tmp_path / "items.jsonl.gz", pages)
+    path.write_bytes(path.read_bytes()[:-200])
+    read = urls(path)
+    assert read == [page["url"] for page in pages[: len(read)]]
+    assert faults(path) == [(len(read) + 1, "truncated", f"item {len(read) + 1}")]
+
+
+def test_a_csv_file_without_a_header_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "items.csv").touch()
+    with pytest.raises(ArchiveError, match="has no header, and no items"):
+        records(tmp_path / "items.csv")
+
+
+def test_an_empty_feed_has_no_items(tmp_path: Path) -> None:
+    (tmp_path / "items.jsonl").touch()
+    assert records(tmp_path / "items.jsonl") == []
+
+
+def test_a_copy_of_json_lines_is_the_file_but_for_the_lines_left_out(tmp_path: Path) -> None:
+    lines = [b'{"url":  "a" }\r\n', b"\n", b"{broken\n", b'{"url": "b"}\n', b'{"last": 1}']
+    (tmp_path / "items.jsonl").write_bytes(b"".join(lines))
+    Feed(tmp_path / "items.jsonl", Options()).copy(tmp_path / "copy.jsonl", {1, 3})
+    assert (tmp_path / "copy.jsonl").read_bytes() == b"".join([*lines[1:3], lines[4]])
+
+
+def test_a_copy_of_csv_is_the_file_but_for_the_rows_left_out(tmp_path: Path) -> None:
+    head, first, second, third = b"html,url\r\n", b'"a\r\n""b""",1\n', b"\xe9,2\n", b'"c",3\r\n'
+    (tmp_path / "items.csv").write_bytes(head + first + second + third)
+    feed = Feed(tmp_path / "items.csv", Options())
+    feed.copy(tmp_path / "copy.csv", {2})
+    assert (tmp_path / "copy.csv").read_bytes() == head + first + third
+    feed.copy(tmp_path / "copy.csv", {1, 3})
+    assert (tmp_path / "copy.csv").read_bytes() == head + second
+
+
+def test_a_copy_of_a_gzip_file_is_one(tmp_path: Path) -> None:
+    path = write_json_lines(tmp_path / "items.jsonl.gz", PAGES)
+    Feed(path, Options()).copy(tmp_path / "copy.jsonl.gz", {2})
+    with gzip.open(tmp_path / "copy.jsonl.gz") as file:
+        assert [json.loads(line) for line in file] == [PAGES[0], *PAGES[2:]]

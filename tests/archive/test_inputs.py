@@ -1,0 +1,123 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pyarrow as pa  # type: ignore[import-untyped]  # it has no type hints
+import pyarrow.parquet as pq  # type: ignore[import-untyped]
+import pytest
+
+from simhash_pipeline import Options, open_store
+from simhash_pipeline.archive.inputs import open_input, stamp_of
+from simhash_pipeline.archive.records import Known, Page
+from simhash_pipeline.errors import ArchiveError
+from simhash_pipeline.index.exchange import write_pages
+from tests.archive.archives import PAGES, html, warc_of, write_json_lines
+from tests.index.pages import page as stored
+
+URLS = [page["url"] for page in PAGES]
+
+
+def urls(name: object, time_field: str | None = None) -> list[str]:
+    archive = open_input(str(name), Options(), time_field)
+    found = [record for record, _ in archive.read()]
+    return [record.source.url for record in found if isinstance(record, Page)]
+
+
+def known(name: object) -> list[str]:
+    found = [record for record, _ in open_input(str(name), Options()).read()]
+    return [record.page.url for record in found if isinstance(record, Known)]
+
+
+def test_a_warc_file_is_told_by_its_name(tmp_path: Path) -> None:
+    (tmp_path / "a.warc.gz").write_bytes(warc_of(PAGES))
+    (tmp_path / "a.warc").write_bytes(warc_of(PAGES, is_compressed=False))
+    assert urls(tmp_path / "a.warc.gz") == urls(tmp_path / "a.warc") == URLS
+
+
+def test_a_parquet_file_holds_a_page_a_row(tmp_path: Path) -> None:
+    pq.write_table(
+        pa.Table.from_pylist([{**page, "at": 9.5} for page in PAGES]), tmp_path / "a.parquet"
+    )
+    archive = open_input(str(tmp_path / "a.parquet"), Options(), "at")
+    found = [record for record, _ in archive.read()]
+    assert [(r.number, r.source.url, r.time) for r in found if isinstance(r, Page)] == [
+        (number, url, 9.5) for number, url in enumerate(URLS, 1)
+    ]
+    assert archive.total() == 4
+
+
+def test_pages_in_parquet_may_be_bytes(tmp_path: Path) -> None:
+    rows = [{"url": "http://a.example/", "html": html("é").encode("latin-1")}]
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "a.parquet")
+    ((found, _),) = open_input(str(tmp_path / "a.parquet"), Options()).read()
+    assert isinstance(found, Page)
+    assert found.source.html == rows[0]["html"]
+
+
+def test_a_parquet_file_without_pages_is_refused_by_its_columns(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"link": ["x"], "html": ["y"]}), tmp_path / "a.parquet")
+    message = r"has no column 'url' \(SIMHASH_HTML_FIELD, SIMHASH_URL_FIELD\); it has link, html"
+    with pytest.raises(ArchiveError, match=message):
+        urls(tmp_path / "a.parquet")
+
+
+def test_a_copy_of_parquet_has_the_other_rows_and_all_columns(tmp_path: Path) -> None:
+    rows = [{**page, "more": [number]} for number, page in enumerate(PAGES)]
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "a.parquet")
+    open_input(str(tmp_path / "a.parquet"), Options()).copy(tmp_path / "copy.parquet", {2, 4})
+    assert pq.read_table(tmp_path / "copy.parquet").to_pylist() == [rows[0], rows[2]]
+
+
+def test_a_folder_holds_a_page_a_file(tmp_path: Path) -> None:
+    (tmp_path / "b").mkdir()
+    for name in ("b/1.html", "a.htm", "c.xhtml", "d.txt"):
+        (tmp_path / name).write_text(html("x"))
+    os.utime(tmp_path / "a.htm", (0, 1_000.0))
+    assert urls(tmp_path) == [
+        (tmp_path / name).as_uri() for name in ("a.htm", "b/1.html", "c.xhtml")
+    ]
+    (first, _), *_ = open_input(str(tmp_path), Options()).read()
+    assert isinstance(first, Page)
+    assert first.time == 1_000.0
+
+
+def test_a_copy_of_a_folder_lacks_those_files(tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    site.mkdir()
+    for name in ("1.html", "2.html", "style.css"):
+        (site / name).write_text(name)
+    open_input(str(site), Options()).copy(tmp_path / "copy", {1})
+    assert sorted(file.name for file in (tmp_path / "copy").iterdir()) == ["2.html", "style.css"]
+
+
+def test_a_store_is_told_by_its_url_or_its_file(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'seen.db'}"
+    with open_store(url) as store:
+        store.stamp(Options().stamp())
+        store.insert_many([stored("http://a.example/1", content=1), stored("http://a.example/2")])
+    assert known(url) == known(tmp_path / "seen.db") == ["http://a.example/1", "http://a.example/2"]
+    assert stamp_of(open_input(url, Options())) == Options().stamp()
+
+
+@pytest.mark.parametrize("name", ["pages.csv", "pages.parquet"])
+def test_what_a_store_was_exported_to_is_known_already(tmp_path: Path, name: str) -> None:
+    write_pages([stored("http://a.example/1", content=1)], tmp_path / name, Options().stamp())
+    assert known(tmp_path / name) == ["http://a.example/1"]
+
+
+def test_an_input_of_no_known_kind_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "items.json").write_text("[]")
+    with pytest.raises(ArchiveError, match=r"items.json must be a WARC file \(.warc, .warc.gz\)"):
+        open_input(str(tmp_path / "items.json"), Options())
+
+
+def test_an_input_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ArchiveError, match="can't be read: No such file"):
+        open_input(str(tmp_path / "none.jsonl"), Options())
+
+
+def test_a_feed_named_for_parquet_is_refused(tmp_path: Path) -> None:
+    write_json_lines(tmp_path / "a.parquet", PAGES)
+    with pytest.raises(Exception, match="is no Parquet file"):
+        urls(tmp_path / "a.parquet")

@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+import gzip
+import re
+import zlib
+from pathlib import Path
+
+import pytest
+
+from simhash_pipeline.archive.records import Fault, Page, Skipped
+from simhash_pipeline.archive.warc import WarcFile
+from simhash_pipeline.errors import ArchiveError
+from tests.archive.archives import PAGES, html, response, warc_of
+
+URLS = [page["url"] for page in PAGES]
+
+
+def warc(folder: Path, data: bytes) -> WarcFile:
+    path = folder / "crawl.warc.gz"
+    path.write_bytes(data)
+    return WarcFile(path)
+
+
+def records(archive: WarcFile) -> list[Page | Fault | Skipped]:
+    return [record for record, _ in archive.read()]  # type: ignore[misc]  # there are no others
+
+
+def urls(archive: WarcFile) -> list[str]:
+    return [record.source.url for record in records(archive) if isinstance(record, Page)]
+
+
+@pytest.mark.parametrize("is_compressed", [True, False])
+def test_a_response_is_a_page_with_its_url_time_and_bytes(
+    tmp_path: Path, is_compressed: bool
+) -> None:
+    body = html("港口").encode("gbk")
+    data = response(
+        "http://a.example/1?x=1",
+        body,
+        content_type="text/html;charset=GBK",
+        is_compressed=is_compressed,
+    )
+    (found,) = records(warc(tmp_path, data))
+    assert isinstance(found, Page)
+    assert found.number == 1
+    assert found.source.html == body
+    assert found.source.url == "http://a.example/1?x=1"
+    assert found.source.charset == "gb18030"
+    assert found.time == 1767323045  # 2026-01-02T03:04:05Z
+
+
+@pytest.mark.parametrize(
+    ("encoding", "encode"), [("gzip", gzip.compress), ("deflate", zlib.compress)]
+)
+def test_a_payload_is_read_as_the_browser_would(
+    tmp_path: Path, encoding: str, encode: object
+) -> None:
+    assert callable(encode)
+    packed = encode(html("story").encode())
+    chunked = b"%x\r\n%b\r\n0\r\n\r\n" % (len(packed), packed)
+    headers = [("Content-Encoding", encoding), ("Transfer-Encoding", "chunked")]
+    (found,) = records(warc(tmp_path, response("http://a.example/", chunked, headers=headers)))
+    assert isinstance(found, Page)
+    assert found.source.html == html("story").encode()
+
+
+def test_what_is_no_page_is_skipped_by_its_kind(tmp_path: Path) -> None:
+    data = b"".join(
+        [
+            response("http://a.example/1.png", b"\x89PNG", content_type="image/png"),
+            response("http://a.example/gone", html("gone"), status="404 Not Found"),
+            response("http://a.example/moved", "", status="301 Moved"),
+            response("http://a.example/seen", "", rec_type="revisit"),
+            response("http://a.example/x", html("x"), content_type="application/xhtml+xml"),
+        ]
+    )
+    found = records(warc(tmp_path, data))
+    kinds = [record.kind for record in found if isinstance(record, Skipped)]
+    assert kinds == ["image/png", "status 404", "status 301", "revisit"]
+    assert urls(warc(tmp_path, data)) == ["http://a.example/x"]
+
+
+def test_a_page_without_a_date_has_no_time(tmp_path: Path) -> None:
+    data = response("http://a.example/", html("x"), is_compressed=False)
+    (found,) = records(warc(tmp_path, re.sub(rb"WARC-Date: [^\r]*", b"WARC-Date: long ago", data)))
+    assert isinstance(found, Page)
+    assert found.time is None
+
+
+@pytest.mark.parametrize("is_compressed", [True, False])
+def test_a_record_cut_short_costs_no_other(tmp_path: Path, is_compressed: bool) -> None:
+    whole = [warc_of([one], is_compressed=is_compressed) for one in PAGES]
+    cut = whole[1][: len(whole[1]) // 2]
+    archive = warc(tmp_path, whole[0] + cut + whole[2] + whole[3])
+    assert urls(archive) == [URLS[0], URLS[2], URLS[3]]
+    (fault,) = [record for record in records(archive) if isinstance(record, Fault)]
+    assert (fault.number, fault.kind) == (2, "damaged")
+    assert fault.place == f"byte {len(whole[0]):,}"
+
+
+@pytest.mark.parametrize("is_compressed", [True, False])
+def test_a_file_cut_short_is_read_up_to_there(tmp_path: Path, is_compressed: bool) -> None:
+    data = warc_of(PAGES, is_compressed=is_compressed)
+    archive = warc(tmp_path, data[:-40])
+    assert urls(archive) == URLS[:3]
+    assert [record.number for record in records(archive) if isinstance(record, Fault)] == [4]
+
+
+@pytest.mark.parametrize("wrong", [-30, 30, 100_000])
+def test_a_wrong_content_length_costs_that_record_alone(tmp_path: Path, wrong: int) -> None:
+    records_ = [warc_of([one], is_compressed=False) for one in PAGES]
+    length = re.search(rb"Content-Length: (\d+)\r\n", records_[1])
+    assert length is not None
+    changed = b"Content-Length: %d\r\n" % (int(length[1]) + wrong)
+    data = [records_[0], records_[1].replace(length[0], changed, 1), *records_[2:]]
+    assert urls(warc(tmp_path, b"".join(data))) == [URLS[0], URLS[2], URLS[3]]
+    assert urls(warc(tmp_path, b"".join(map(gzip.compress, data)))) == [URLS[0], URLS[2], URLS[3]]
+
+
+def test_rubbish_between_records_is_passed_over(tmp_path: Path) -> None:
+    data = warc_of(PAGES[:1]) + b"\x00rubbish\x1f\x8b\x08" * 50 + warc_of(PAGES[1:])
+    assert urls(warc(tmp_path, data)) == URLS
+
+
+def test_a_file_that_is_no_warc_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ArchiveError, match="is no WARC file: no record begins in it"):
+        records(warc(tmp_path, b"<html>" * 1_000))
+
+
+def test_an_empty_file_has_no_records(tmp_path: Path) -> None:
+    assert records(warc(tmp_path, b"")) == []
+
+
+def test_one_stream_of_gzip_is_refused_with_its_remedy(tmp_path: Path) -> None:
+    data = gzip.compress(warc_of(PAGES, is_compressed=False))
+    with pytest.raises(ArchiveError, match=r"one stream of gzip.*warcio recompress"):
+        records(warc(tmp_path, data))
+
+
+@pytest.mark.parametrize("is_compressed", [True, False])
+def test_a_copy_is_the_file_but_for_the_pages_left_out(tmp_path: Path, is_compressed: bool) -> None:
+    whole = [warc_of([one], is_compressed=is_compressed) for one in PAGES]
+    damaged = whole[0][:60]
+    archive = warc(tmp_path, b"".join([*whole[:2], damaged, *whole[2:]]))
+    archive.copy(tmp_path / "copy.warc.gz", {2, 5})
+    assert (tmp_path / "copy.warc.gz").read_bytes() == whole[0] + damaged + whole[2]
+
+
+def test_the_end_of_each_record_is_told_for_the_progress(tmp_path: Path) -> None:
+    archive = warc(tmp_path, warc_of(PAGES))
+    ends = [end for _, end in archive.read()]
+    assert ends == sorted(ends)
+    assert ends[-1] == archive.total()
