@@ -1,0 +1,269 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa  # type: ignore[import-untyped]  # it has no type hints
+import pyarrow.parquet as pq  # type: ignore[import-untyped]
+import pytest
+
+from crawler.demo_site.pages import all_pages
+from simhash_pipeline import Fingerprinter, Judge, Options, PageError, StoreMismatch, open_store
+from simhash_pipeline.archive.dedup import Done, Job, dedup
+from simhash_pipeline.drop_log import Run, read_drops, read_log
+from simhash_pipeline.errors import ArchiveError
+from simhash_pipeline.index.memory import MemoryStore
+from simhash_pipeline.page.parse import decode
+from tests.archive.archives import KEPT, OTHER, PAGES, html, page, warc_of, write_json_lines
+from tests.index.pages import page as stored
+
+URLS = [one["url"] for one in PAGES]
+
+
+def job(folder: Path, *inputs: object, **more: Any) -> Job:
+    more = {"to": folder / "out.parquet", "options": Options(), **more}
+    return Job(inputs=[str(one) for one in inputs], **more)
+
+
+def rows(path: Path) -> list[dict[str, Any]]:
+    if path.suffix == ".jsonl":
+        return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    found: list[dict[str, Any]] = pq.read_table(path).to_pylist()
+    return found
+
+
+def kept(path: Path) -> list[str]:
+    return [row["url"] for row in rows(path) if row["kept"]]
+
+
+@pytest.mark.parametrize("name", ["out.parquet", "out.jsonl"])
+def test_the_result_has_a_row_for_each_page(tmp_path: Path, name: str) -> None:
+    source = write_json_lines(tmp_path / "items.jsonl", PAGES)
+    done = dedup(job(tmp_path, source, to=tmp_path / name))
+    found = rows(tmp_path / name)
+    assert [
+        (row["url"], row["kept"], row["reason"], row["group"], row["twin_url"]) for row in found
+    ] == [
+        (URLS[0], True, "new", 0, None),
+        (URLS[1], False, "content", 0, URLS[0]),
+        (URLS[2], True, "new", 2, None),
+        (URLS[3], False, "content", 2, URLS[2]),
+    ]
+    page_ = Fingerprinter().fingerprint(PAGES[3]["html"])
+    assert int(found[3]["content"], 16) == page_.content
+    assert found[3]["sketch"] == f"{page_.sketch:032x}"
+    assert (found[3]["content_distance"], found[3]["structure_distance"]) == (0, None)
+    assert (found[3]["title"], found[3]["tokens"]) == ("A page", 200)
+    assert (found[3]["input"], found[3]["number"]) == (str(source), 4)
+    assert done == Done({"new": 2}, {"content": 2}, {}, {})
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
+        ["items.jsonl", name, "out.drops.jsonl"]
+    )
+
+
+def test_inputs_of_all_kinds_are_judged_together(tmp_path: Path) -> None:
+    (tmp_path / "a.warc.gz").write_bytes(warc_of([page("a")]))
+    write_json_lines(tmp_path / "b.jsonl", [page("b", OTHER), page("a-again")])
+    pq.write_table(pa.Table.from_pylist([page("b-again", OTHER)]), tmp_path / "c.parquet")
+    (tmp_path / "d").mkdir()
+    (tmp_path / "d" / "1.html").write_text(PAGES[0]["html"])
+    with open_store(f"sqlite:///{tmp_path / 'e.sqlite'}") as store:
+        Judge(store).judge("http://a.example/e", Fingerprinter().fingerprint(PAGES[2]["html"]))
+    names = ["a.warc.gz", "b.jsonl", "c.parquet", "d", "e.sqlite"]
+    dedup(job(tmp_path, *(tmp_path / name for name in names)))
+    found = rows(tmp_path / "out.parquet")
+    assert [(Path(row["input"]).name, row["number"], row["kept"]) for row in found] == [
+        ("a.warc.gz", 1, True),
+        ("b.jsonl", 1, True),
+        ("b.jsonl", 2, False),
+        ("c.parquet", 1, False),
+        ("d", 1, False),
+        ("e.sqlite", 1, False),
+    ]
+
+
+def test_an_archive_of_the_demo_site_is_judged_as_its_crawl_would_be(tmp_path: Path) -> None:
+    pages = [
+        {"url": f"http://demo.example{path}", "html": decode(one.body)}
+        for path, one in all_pages().items()
+    ]
+    pages += [{**one, "url": one["url"] + "?again"} for one in pages[::7]] + pages[::5]
+    source = write_json_lines(tmp_path / "items.jsonl", pages)
+    dedup(job(tmp_path, source))
+    with MemoryStore() as store:
+        judge, fingerprinter = Judge(store), Fingerprinter()
+        live = [_judged(judge, fingerprinter, one) for one in pages]
+    distances = ("content_distance", "structure_distance", "sketch_distance")
+    assert [
+        (row["kept"], row["reason"], *(row[name] for name in distances))
+        for row in rows(tmp_path / "out.parquet")
+    ] == live
+
+
+def _judged(judge: Judge, fingerprinter: Fingerprinter, one: dict[str, str]) -> tuple[Any, ...]:
+    try:
+        found = judge.judge(one["url"], fingerprinter.fingerprint(one["html"], one["url"]))
+    except PageError:
+        return True, "unjudged", None, None, None
+    bits = (found.content_distance, found.structure_distance, found.sketch_distance)
+    return not found.dropped, found.reason, *bits
+
+
+def test_the_drop_log_is_that_of_a_crawl(tmp_path: Path) -> None:
+    dedup(job(tmp_path, write_json_lines(tmp_path / "items.jsonl", PAGES)))
+    drops = list(read_drops(tmp_path / "out.drops.jsonl"))
+    assert [(drop.url, drop.twin_url, drop.reason, drop.content_distance) for drop in drops] == [
+        (URLS[1], URLS[0], "content", 0),
+        (URLS[3], URLS[2], "content", 0),
+    ]
+    *_, run = read_log(tmp_path / "out.drops.jsonl")
+    assert isinstance(run, Run)
+    assert (run.kept, run.dropped) == ({"new": 2}, {"content": 2})
+
+
+def test_records_that_can_t_be_read_are_counted_listed_and_stay_in_the_copy(tmp_path: Path) -> None:
+    source = tmp_path / "items.jsonl"
+    write_json_lines(
+        source, [*PAGES, "no item", {"url": "http://a.example/x", "html": "\0\1\2" * 99}]
+    )
+    done = dedup(job(tmp_path, source, copies=tmp_path / "copies"))
+    assert done.faults == {"no_item": 1}
+    assert done.kept == {"new": 2, "unjudged": 1}
+    (listed,) = rows(tmp_path / "out.faults.jsonl")
+    assert (listed["input"], listed["place"], listed["kind"]) == (str(source), "item 5", "no_item")
+    last = rows(tmp_path / "out.parquet")[-1]
+    assert (last["kept"], last["reason"]) == (True, "unjudged")
+    assert last["fault"] == "the page holds no element and no text"
+    assert len((tmp_path / "copies" / "items.jsonl").read_text().splitlines()) == 4
+
+
+def test_copies_lack_the_dropped_pages_alone(tmp_path: Path) -> None:
+    (tmp_path / "a.warc.gz").write_bytes(warc_of(PAGES))
+    source = write_json_lines(tmp_path / "b.jsonl", [page("c"), page("d", "another " * 90)])
+    dedup(job(tmp_path, tmp_path / "a.warc.gz", source, copies=tmp_path / "copies"))
+    whole = [warc_of([one]) for one in PAGES]
+    names = sorted(path.name for path in (tmp_path / "copies").iterdir())
+    assert names == ["a.warc.gz", "b.jsonl"]
+    size = (tmp_path / "copies" / "a.warc.gz").stat().st_size
+    assert abs(size - len(whole[0] + whole[2])) < 10  # the records' ids differ from run to run
+    assert [row["url"] for row in rows(tmp_path / "copies" / "b.jsonl")] == ["http://a.example/d"]
+
+
+def test_a_store_receives_the_kept_pages_and_the_texts_of_all(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'seen.sqlite'}"
+    source = write_json_lines(tmp_path / "items.jsonl", PAGES)
+    before = int(time.time())
+    dedup(job(tmp_path, source, store=url, options=Options(keep_text=True)))
+    with open_store(url) as store:
+        assert [one.url for one in store.pages()] == KEPT
+        assert all(one.first_seen >= before for one in store.pages())  # not in 1970
+        assert sorted(text.url for text in store.texts()) == sorted(URLS)
+        verdict = Judge(store).judge("http://a.example/z", Fingerprinter().fingerprint(html(OTHER)))
+        assert verdict.twin_url == KEPT[1]
+
+
+def test_an_archive_without_pages_has_a_result_without_rows(tmp_path: Path) -> None:
+    (tmp_path / "items.jsonl").touch()
+    assert dedup(job(tmp_path, tmp_path / "items.jsonl")) == Done({}, {}, {}, {})
+    assert rows(tmp_path / "out.parquet") == []
+
+
+KILLED = """
+import sys
+from pathlib import Path
+from simhash_pipeline import Options
+from simhash_pipeline.archive import parts
+from simhash_pipeline.archive.dedup import Job, dedup
+if __name__ == "__main__":
+    parts.PAGES_A_PART = 20
+    dedup(Job(inputs=[sys.argv[1]], to=Path(sys.argv[2]), options=Options()))
+"""
+
+
+def test_a_killed_job_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pages = [page(str(number), f"number{number // 2} " * 1_000) for number in range(1_000)]
+    source = write_json_lines(tmp_path / "items.jsonl", pages)
+    parts = tmp_path / "out.parquet.parts"
+    process = subprocess.Popen(
+        [sys.executable, "-c", KILLED, str(source), str(tmp_path / "out.parquet")],
+        start_new_session=True,
+    )
+    while not (written := list(parts.glob("part-*.parquet"))) or len(written) < 5:
+        assert process.poll() is None
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    finished = {part: part.stat().st_mtime_ns for part in parts.glob("part-*.parquet")}
+    assert len(finished) < 50
+
+    seen = {}
+    monkeypatch.setattr("simhash_pipeline.archive.parts.PAGES_A_PART", 20)
+    monkeypatch.setattr(
+        "shutil.rmtree",
+        lambda folder: seen.update(
+            {p: p.stat().st_mtime_ns for p in folder.glob("part-*.parquet")}
+        ),
+    )
+    dedup(job(tmp_path, source))
+    assert len(seen) == 50
+    assert finished.items() <= seen.items()
+    assert [row["kept"] for row in rows(tmp_path / "out.parquet")] == [True, False] * 500
+
+
+def test_parts_of_other_options_are_not_taken_for_these(tmp_path: Path) -> None:
+    source = write_json_lines(tmp_path / "items.jsonl", PAGES)
+    (tmp_path / "out.parquet.parts").mkdir()
+    (tmp_path / "out.parquet.parts" / "made-of.json").write_text("{}")
+    with pytest.raises(ArchiveError, match="holds what an unfinished run made of other inputs"):
+        dedup(job(tmp_path, source))
+
+
+def test_a_folder_of_other_files_is_left_alone(tmp_path: Path) -> None:
+    source = write_json_lines(tmp_path / "items.jsonl", PAGES)
+    (tmp_path / "out.parquet.parts").mkdir()
+    (tmp_path / "out.parquet.parts" / "mine.txt").touch()
+    with pytest.raises(ArchiveError, match="holds other files"):
+        dedup(job(tmp_path, source))
+    assert (tmp_path / "out.parquet.parts" / "mine.txt").exists()
+
+
+def test_fingerprints_of_other_options_are_refused(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'seen.sqlite'}"
+    with open_store(url) as store:
+        store.stamp(Options(ngrams=(3,)).stamp())
+        store.insert_many([stored("http://a.example/")])
+    with pytest.raises(StoreMismatch, match=r"ngrams \[3\] \(now \[1, 2\]\)"):
+        dedup(job(tmp_path, url))
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"to": "out.csv"}, r"out.csv must end in .parquet or .jsonl"),
+        ({"to": "items.jsonl"}, "items.jsonl is an input, and would be written over"),
+        ({"copies": "."}, "items.jsonl is an input, and would be written over"),
+    ],
+)
+def test_nothing_that_is_read_is_written_over(
+    tmp_path: Path, more: dict[str, str], message: str
+) -> None:
+    source = write_json_lines(tmp_path / "items.jsonl", PAGES)
+    before = source.read_bytes()
+    with pytest.raises(ArchiveError, match=message):
+        dedup(job(tmp_path, source, **{name: tmp_path / path for name, path in more.items()}))
+    assert source.read_bytes() == before
+
+
+def test_copies_of_two_inputs_of_one_name_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    inputs = [
+        write_json_lines(folder / "items.jsonl", PAGES) for folder in (tmp_path, tmp_path / "a")
+    ]
+    with pytest.raises(ArchiveError, match=r"the copies of 2 inputs would all be items.jsonl"):
+        dedup(job(tmp_path, *inputs, copies=tmp_path / "copies"))

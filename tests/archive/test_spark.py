@@ -1,0 +1,163 @@
+"""On Spark in local mode, which needs Java: apt-get install default-jre-headless."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa  # type: ignore[import-untyped]  # it has no type hints
+import pyarrow.parquet as pq  # type: ignore[import-untyped]
+import pytest
+
+from simhash_pipeline import Options
+from simhash_pipeline.archive.dedup import Done, Job, dedup
+from simhash_pipeline.archive.outcome import result
+from simhash_pipeline.archive.relation import find_families, rows_to_judge
+from simhash_pipeline.archive.verdicts import ORDERS
+from simhash_pipeline.errors import ArchiveError
+from tests.archive.archives import KEPT, OTHER, PAGES, page, write_json_lines
+from tests.archive.engines import outcome, write_rows
+from tests.archive.test_relation import crowd
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from simhash_pipeline.archive.on_spark import Spark
+    from simhash_pipeline.archive.verdicts import Groups
+
+MASTER = "local[2]"
+HOW = "Spark needs Java: apt-get install default-jre-headless, then make test"
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[Callable[[Path], Spark]]:
+    """Spark on a folder of parts; one session for all tests."""
+    there = importlib.util.find_spec("pyspark") and (
+        shutil.which("java") or "JAVA_HOME" in os.environ
+    )
+    if not there:
+        (pytest.fail if "CI" in os.environ else pytest.skip)(HOW)
+    from pyspark.sql import SparkSession
+
+    builder: SparkSession.Builder = SparkSession.builder.master(MASTER)
+    for name, value in {
+        "spark.ui.enabled": "false",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+    }.items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+
+    from simhash_pipeline.archive.on_spark import Spark
+
+    yield Spark
+    session.stop()
+
+
+@pytest.mark.parametrize(
+    ("keep", "groups", "options"),
+    [
+        ("earliest", "stars", Options(scope="site", bits=128)),
+        ("longest", "components", Options(match="either", content_distance=6)),
+    ],
+)
+def test_spark_says_what_duckdb_says(
+    tmp_path: Path,
+    spark: Callable[[Path], Spark],
+    keep: str,
+    groups: Groups,
+    options: Options,
+) -> None:
+    pages = [replace(one, site=f"{n % 3}.example") for n, one in enumerate(crowd(options.bits))]
+    columns: dict[str, list[Any]] = {
+        "time": [None if n % 5 == 0 else float(n * 7 % 100) for n in range(len(pages))],
+        "text_chars": [None if n % 7 == 0 else n * 13 % 50 for n in range(len(pages))],
+        "is_canonical": [None if n % 3 == 0 else n % 3 == 1 for n in range(len(pages))],
+    }
+    write_rows(tmp_path, pages, options, **columns)
+    engine = spark(tmp_path)
+    find_families(engine, options)
+    engine.judge(rows_to_judge(), ORDERS[keep], options, groups)
+    assert list(engine.rows(result(engine, ["made up"]))) == outcome(
+        tmp_path, options, keep, groups
+    )
+
+
+def test_the_same_job_is_done_on_spark(tmp_path: Path, spark: Callable[[Path], Spark]) -> None:
+    source = write_json_lines(tmp_path / "it's.jsonl", PAGES)
+    job = Job(inputs=[str(source)], to=tmp_path / "out.parquet", options=Options())
+    assert dedup(job, spark) == Done({"new": 2}, {"content": 2}, {}, {})
+    found = pq.read_table(job.to).to_pylist()
+    assert [row["url"] for row in found if row["kept"]] == KEPT
+    assert {row["input"] for row in found} == {str(source)}
+    assert not job.folder.exists()
+    assert dedup(job) == dedup(job, spark)  # each in place of the other's
+
+
+@pytest.mark.usefixtures("spark")
+def test_pages_in_parquet_are_fingerprinted_on_the_cluster(tmp_path: Path) -> None:
+    from simhash_pipeline.archive.spark_job import dedup_on_cluster
+
+    (tmp_path / "pages").mkdir()
+    for name, pages in (("b", PAGES[2:]), ("a", [*PAGES[:2], {"url": "no page", "html": None}])):
+        pq.write_table(pa.Table.from_pylist(pages), tmp_path / "pages" / f"{name}.parquet")
+    to = tmp_path / "out.parquet"
+    told = dedup_on_cluster(f"file://{tmp_path}/pages", f"file://{to}", Options(), master=MASTER)
+    assert told == [
+        {"kept": False, "reason": "content", "pages": 2},
+        {"kept": True, "reason": "new", "pages": 2},
+        {"kept": True, "reason": "unjudged", "pages": 1},
+    ]
+    found = pq.read_table(to).to_pylist()
+    assert [row["url"] for row in found if row["kept"]] == [KEPT[0], None, KEPT[1]]
+    assert [(Path(row["input"]).name, row["number"]) for row in found] == [
+        ("a.parquet", 1), ("a.parquet", 2), ("a.parquet", 3), ("b.parquet", 1), ("b.parquet", 2)
+    ]  # fmt: skip
+    assert not Path(f"{to}.parts").exists()
+
+
+@pytest.mark.usefixtures("spark")
+def test_columns_that_are_missing_are_named(tmp_path: Path) -> None:
+    from simhash_pipeline.archive.spark_job import dedup_on_cluster
+
+    pq.write_table(pa.table({"link": ["x"], "html": ["y"]}), tmp_path / "a.parquet")
+    with pytest.raises(ArchiveError, match=r"there is no column 'url'.*but link, html"):
+        dedup_on_cluster(
+            f"file://{tmp_path}/a.parquet", f"file://{tmp_path}/out.parquet", Options()
+        )
+
+
+@pytest.mark.usefixtures("spark")
+def test_the_job_works_with_spark_submit(tmp_path: Path) -> None:
+    from simhash_pipeline.archive import spark_job
+
+    pages = [*PAGES, page("c", OTHER + " " + " ".join(f"more{n}" for n in range(6)))]
+    pq.write_table(pa.Table.from_pylist(pages), tmp_path / "pages.parquet")
+    submit = Path(sys.executable).with_name("spark-submit")
+    done = subprocess.run(
+        [
+            *(submit, "--master", MASTER, "--conf", "spark.ui.enabled=false"),
+            *("--conf", "spark.sql.shuffle.partitions=2"),
+            *(str(spark_job.__file__), f"{tmp_path}/pages.parquet", f"{tmp_path}/out.parquet"),
+            *("--keep", "shortest-url", "-s", "SIMHASH_CONTENT_DISTANCE=0"),
+        ],
+        env={**os.environ, "PYSPARK_PYTHON": sys.executable},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert [json.loads(line) for line in done.stdout.splitlines()] == [
+        {"kept": True, "reason": "new", "pages": 3},
+        {"kept": False, "reason": "content", "pages": 2},
+    ]
+    assert pq.read_table(tmp_path / "out.parquet").num_rows == 5
