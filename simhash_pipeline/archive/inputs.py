@@ -8,9 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from simhash_pipeline.archive.feeds import Feed
-from simhash_pipeline.archive.parquet import ParquetPages
 from simhash_pipeline.archive.records import Fault, Input, Known, Page, Record
-from simhash_pipeline.archive.warc import WarcFile
 from simhash_pipeline.errors import ArchiveError
 from simhash_pipeline.index.exchange import is_export, read_pages, read_stamp, write_pages
 from simhash_pipeline.index.store import STORE_URL, open_store, shown_url
@@ -45,13 +43,18 @@ def open_input(name: str, options: Options, time_field: str | None = None) -> In
     if begins == SQLITE_BEGINS:
         return StoredPages(f"sqlite:///{path.as_posix()}")
     kind = next((suffix for suffix in reversed(path.suffixes) if suffix != ".gz"), "")
+    # Each needs a library of the extra `archive`, which feeds and folders can do without.
     if kind == ".warc":
+        from simhash_pipeline.archive.warc import WarcFile
+
         return WarcFile(path)
     if path.suffix in (".csv", ".parquet") and is_export(path):
         return Export(path)
     if kind in FEED_SUFFIXES:
         return Feed(path, options, time_field)
     if path.suffix == ".parquet":
+        from simhash_pipeline.archive.parquet import ParquetPages
+
         return ParquetPages(path, options, time_field)
     raise ArchiveError(f"{name} must be {KINDS}")
 

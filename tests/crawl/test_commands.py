@@ -158,7 +158,7 @@ def test_sizes_are_read_as_people_write_them(size: str, told: str, outside: Path
 
 
 def write_pages(path: Path, *texts: str) -> Path:
-    lines = [json.dumps({"html": f"<body><p>{text}</p>"}) for text in texts]
+    lines = [json.dumps({"url": f"http://a.example/{text}", "html": f"<body><p>{text}</p>"}) for text in texts]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
 
@@ -201,9 +201,9 @@ def test_learn_reads_a_folder_and_heeds_the_settings(outside: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("{", "sample.jsonl, line 2: no JSON"),
-        ("[]", "sample.jsonl, line 2: no item with a text in its field 'html'"),
-        ('{"body": "x"}', "sample.jsonl, line 2: no item with a text in its field 'html'"),
+        ("{", "sample.jsonl, item 2: it is no JSON: "),
+        ("[]", "sample.jsonl, item 2: it is no JSON object"),
+        ('{"body": "x"}', "sample.jsonl, item 2: the item has no page in its field 'html'"),
     ],
 )
 def test_learn_names_the_line_it_cannot_read(outside: Path, line: str, said: str) -> None:
@@ -220,7 +220,7 @@ def test_learn_names_the_line_it_cannot_read(outside: Path, line: str, said: str
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["nowhere.jsonl", "--to", "idf.tsv"], "nowhere.jsonl: No such file"),
+        (["nowhere.jsonl", "--to", "idf.tsv"], "nowhere.jsonl can't be read: No such file"),
         ([".", "--to", "idf.tsv"], "no page with text in ."),
         (["."], "required: --to"),
         ([".", "--to", "no/such/idf.tsv"], "idf.tsv.part: No such file"),

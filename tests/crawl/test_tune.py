@@ -129,9 +129,9 @@ def test_of_many_pages_some_are_drawn(simhash: Simhash, feed: Path) -> None:
     ("arguments", "message"),
     [
         (["none.jsonl"], "none.jsonl: No such file or directory"),
-        (["words.txt"], "words.txt, line 1: no JSON"),
-        (["binary"], "binary, line 1: no JSON"),
-        (["other.jsonl"], "no item with a text in its field 'html'"),
+        (["words.txt"], "words.txt must be a WARC file (.warc, .warc.gz), a feed"),
+        (["binary.jsonl"], "binary.jsonl, item 1: it is no JSON"),
+        (["other.jsonl"], "other.jsonl, item 1: the item has no page in its field 'html'"),
         (["empty"], "empty has 0 such pages: pairs need two with at least 50 tokens"),
         (["plain.sqlite"], "plain.sqlite holds no texts: crawl with SIMHASH_KEEP_TEXT=True"),
         (["items.jsonl", "--labels", "words.txt"], "is no sheet of pairs: no column"),
@@ -145,7 +145,7 @@ def test_wrong_use_gets_one_line_and_exit_code_2(
     simhash: Simhash, feed: Path, arguments: list[str], message: str
 ) -> None:
     (feed / "words.txt").write_text("some words\n")
-    (feed / "binary").write_bytes(bytes(range(256)))
+    (feed / "binary.jsonl").write_bytes(bytes(range(256)))
     (feed / "other.jsonl").write_text('{"title": "x"}\n')
     (feed / "empty").mkdir()
     (feed / "others.csv").write_text("twins,url_a,url_b\ny,http://b.example/,http://c.example/\n")
