@@ -64,24 +64,27 @@ class Engine(Protocol):
 
 def find_families(engine: Engine, options: Options) -> None:
     """From the table `page` make the table `family`."""
+    find_pairs(engine, options)
+    _connect(engine)
+
+
+def find_pairs(engine: Engine, options: Options) -> None:
+    """From the table `page` make the table `pair`."""
     columns = {
         "content": ["content"],
         "structure": ["structure"],
         "both": ["content"],
         "either": ["content", "structure"],
     }[options.match]
-    ties = [_shared("digest"), _shared("key")]
+    ties = [_shared(["digest"]), _shared(["key"])]
     for column in columns:
         words = _words(column, options.bits)
-        engine.make(f"{column}_value", _values(words))
+        values = f"{column}_value"
+        engine.make(values, _values(words))
         distance = getattr(options, f"{column}_distance")
-        ties.append(_shared(", ".join(words)))
-        design = _design(
-            engine.number(f"SELECT count(*) FROM {column}_value"), distance, options.bits
-        )
-        ties += _near(engine, f"{column}_value", words, distance, design)
+        design = _design(engine.number(f"SELECT count(*) FROM {values}"), distance, options.bits)
+        ties += [_shared(words), *_near(engine, values, words, distance, design)]
     engine.make("pair", " UNION ALL ".join(ties))
-    _connect(engine)
 
 
 def rows_to_judge() -> str:
@@ -114,13 +117,15 @@ def _values(words: list[str]) -> str:
     )
 
 
-def _shared(columns: str) -> str:
+def _shared(columns: list[str]) -> str:
     """Each page that shares what is in these columns with an earlier one, tied to the first."""
-    first = f"min(position) OVER (PARTITION BY {columns})"
-    there = columns.split(",")[0]
+    names = ", ".join(columns)
+    same = " AND ".join(f"page.{name} = shared.{name}" for name in columns)
     return (
-        f"SELECT first AS a, position AS b FROM (SELECT position, {first} AS first FROM page "
-        f"WHERE {there} IS NOT NULL) AS shared WHERE first < position"
+        "SELECT shared.first AS a, page.position AS b FROM page JOIN ("
+        f"SELECT {names}, min(position) AS first FROM page WHERE {columns[0]} IS NOT NULL "
+        f"GROUP BY {names} HAVING count(*) > 1"
+        f") AS shared ON {same} WHERE shared.first < page.position"
     )
 
 

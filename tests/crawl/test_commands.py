@@ -158,7 +158,10 @@ def test_sizes_are_read_as_people_write_them(size: str, told: str, outside: Path
 
 
 def write_pages(path: Path, *texts: str) -> Path:
-    lines = [json.dumps({"url": f"http://a.example/{text}", "html": f"<body><p>{text}</p>"}) for text in texts]
+    lines = [
+        json.dumps({"url": f"http://a.example/{text}", "html": f"<body><p>{text}</p>"})
+        for text in texts
+    ]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
 
