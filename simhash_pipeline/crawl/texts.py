@@ -17,10 +17,7 @@ MANY_CHARACTERS = 1_000_000
 
 
 class Texts:
-    """Collects texts where SIMHASH_KEEP_TEXT says so, and does nothing elsewhere.
-
-    StoreError for a store that keeps no texts.
-    """
+    """Collects texts where SIMHASH_KEEP_TEXT says so, and does nothing elsewhere."""
 
     def __init__(self, store: Store, options: Options) -> None:
         self._store = store
@@ -28,8 +25,6 @@ class Texts:
         self._namespace = options.namespace
         self._waiting: dict[str, KeptText] = {}  # by canonical URL
         self._characters = 0
-        if self._wanted:
-            store.keep_texts([])  # a store that keeps none says so now
 
     def add(self, url: str, page: PageFingerprint) -> None:
         """Take the text of a page that was judged just now."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import zlib
 from typing import TYPE_CHECKING
 
+from simhash_pipeline.index import text_packing
 from simhash_pipeline.index.store import KeptText
 
 if TYPE_CHECKING:
@@ -20,9 +20,8 @@ Row = tuple[str, str, bytes, float]
 
 
 def packed(text: KeptText) -> Row:
-    """A row of the table: title and text compressed together, the title in the first line."""
-    words = f"{' '.join(text.title.split())}\n{text.text}"
-    return text.namespace, text.url, zlib.compress(words.encode("utf-8", "replace")), text.kept_at
+    """A row of the table."""
+    return text.namespace, text.url, text_packing.packed(text), text.kept_at
 
 
 def insert(connection: sqlite3.Connection, rows: Iterable[Row]) -> None:
@@ -53,5 +52,4 @@ def remove_where(connection: sqlite3.Connection, condition: str, *values: object
 
 def _unpacked(row: Row) -> KeptText:
     namespace, url, content, kept_at = row
-    title, _, text = zlib.decompress(content).decode("utf-8").partition("\n")
-    return KeptText(namespace, url, title, text, kept_at)
+    return KeptText(namespace, url, *text_packing.unpacked(content), kept_at)

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from simhash_pipeline import Options, open_store
+from simhash_pipeline.index.store import KeptText
 from tests.index.pages import FAR, keep, near_content, page
 
 if TYPE_CHECKING:
@@ -25,21 +26,28 @@ def test_pages_go_from_sqlite_to_redis_and_back_with_all_they_are(
         page("b", FAR, seen_at=1_000.5),
         page("c", digest=b"x" * 16),
     ]
+    texts = [
+        KeptText("n", "a", "A title", "what it said", 1_000),
+        KeptText("", "dropped", "", "雾", 2),
+    ]
     with open_store(f"sqlite:///{tmp_path}/one.sqlite") as store:
         store.stamp(Options().stamp())
         keep(store, *pages)
+        store.keep_texts(texts)
     there = simhash(tmp_path, "store", "copy", "one.sqlite", server.url)
-    assert there.stdout == f"{server.url}: 3 pages copied from one.sqlite, 3 stored\n"
+    assert there.stdout == f"{server.url}: 3 pages with 2 texts copied from one.sqlite, 3 stored\n"
     again = simhash(tmp_path, "store", "copy", "one.sqlite", server.url, "--json")
     assert json.loads(again.stdout) == {
         "source": "one.sqlite",
         "target": server.url,
         "copied": 3,
+        "texts": 2,
         "pages": 3,
     }
     assert simhash(tmp_path, "store", "copy", server.url, "two.sqlite").returncode == 0
     with open_store(f"sqlite:///{tmp_path}/two.sqlite") as store:
         assert list(store.pages()) == pages
+        assert set(store.texts()) == set(texts)
         assert store.made_with() == Options().stamp()
         assert near_content(store, FAR) == [("b", 0)]
 

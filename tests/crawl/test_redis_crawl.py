@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,6 +13,8 @@ from tests.index.servers import RunningServer, server_binary
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from tests.crawl.conftest import Simhash
 
 
 @pytest.fixture
@@ -45,6 +48,22 @@ def test_two_crawls_share_what_they_keep_and_tell_no_password(
     assert first.stats["simhash/store"] == f"redis://:***@127.0.0.1:{server.port}/0"
     log = (tmp_path / ".scrapy/simhash/items.drops.jsonl").read_text(encoding="utf-8")
     assert "sesame" not in log + told(second.log)
+
+
+def test_a_drop_is_explained_and_thresholds_are_tuned_by_texts_on_the_server(
+    tmp_path: Path, simhash: Simhash, server: RunningServer
+) -> None:
+    items = "page(1), page(2, STORY.replace('word100', 'tale')), page(3, OTHER)"
+    crawl(tmp_path, items, SIMHASH_STORE=url(server), SIMHASH_KEEP_TEXT=True)
+    store = ("--store", url(server))
+    explained = simhash(tmp_path, "explain", "http://a.example/2", *store, "--json")
+    told = json.loads(explained.stdout)
+    assert (told["status"], told["texts"]) == ("dropped", "kept")
+    (change,) = told["diff"]
+    assert {"removed": "word100"} in change
+    tuned = json.loads(simhash(tmp_path, "tune", *store, "--json").stdout)
+    assert (tuned["pages"], tuned["source"]) == (3, f"redis://:***@127.0.0.1:{server.port}/0")
+    assert "sesame" not in explained.stdout + explained.stderr
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simhash_pipeline.index.memory import MemoryStore
-from simhash_pipeline.index.store import Action, Store, StoredPage, View
+from simhash_pipeline.index.store import Action, KeptText, Store, StoredPage, View
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -88,11 +88,16 @@ def like_memory(
             assert clever.expire(now - 10.0) == dull.expire(now - 10.0)
         elif change == "forget":
             assert clever.forget(namespace, str(name)) == dull.forget(namespace, str(name))
+        elif change == "text":
+            for store in (clever, dull):
+                store.keep_texts([KeptText(namespace, str(name), "A title", str(value), now)])
         elif isinstance(change, Action):
             clever.settle(asking, always(change))
             dull.settle(asking, always(change))
         assert seen(clever, asking, name) == seen(dull, asking, name)
+        assert clever.text_of(namespace, str(name)) == dull.text_of(namespace, str(name))
     assert list(clever.pages()) == list(dull.pages())
+    assert set(clever.texts()) == set(dull.texts())
     return clever
 
 

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given, settings
 
-from simhash_pipeline.errors import StoreError
 from simhash_pipeline.index.redis.store import RedisStore
-from simhash_pipeline.index.store import Action, View, open_store
+from simhash_pipeline.index.store import Action, KeptText, View, open_store
 from tests.index.pages import FAR, keep, like_memory, near_content, page, unless_near
 from tests.index.servers import Wire
 from tests.index.test_store import steps
@@ -222,7 +221,10 @@ def test_a_forgotten_page_leaves_no_value_behind(store: RedisStore) -> None:
     assert [bucket and bucket[4:] for bucket in buckets] == [None, *[b""] * 3] * 2
 
 
-def test_texts_are_refused_and_none_are_there(store: RedisStore) -> None:
-    with pytest.raises(StoreError, match="keeps no texts: SIMHASH_KEEP_TEXT needs a store of"):
-        store.keep_texts([])
-    assert (store.text_of("", "a"), list(store.texts())) == (None, [])
+def test_many_texts_take_one_round_trip_and_are_compressed(server: RunningServer) -> None:
+    with Wire(server) as wire, RedisStore(wire.url) as store:
+        store.keep_texts([KeptText("", "first", "", "", 1)])
+        before, empty = wire.requests, server.tell("INFO")["used_memory"]
+        store.keep_texts(KeptText("", str(n), "A title", "fog " * 5_000, n) for n in range(20))
+        assert wire.requests - before == 1
+        assert server.tell("INFO")["used_memory"] - empty < 20 * 1_000

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from simhash_pipeline.index.redis.store import RedisStore
-from simhash_pipeline.index.store import Action
+from simhash_pipeline.index.store import Action, KeptText
 from tests.index.pages import FAR, always, keep, near_content, page, unless_near
 from tests.index.servers import wait_until
 
@@ -38,6 +38,15 @@ def url(
     redis_servers: Callable[[str], RunningServer | RunningCluster],
 ) -> str:
     return redis_servers(request.param).url
+
+
+def test_the_text_of_a_page_that_was_never_confirmed_goes_with_it(url: str) -> None:
+    with RedisStore(url, tentative=True) as store:
+        keep(store, page("saved", 0), page("waiting", 1))
+        store.confirm("", "saved")
+        store.keep_texts([KeptText("", name, "", "words", 1) for name in ("saved", "waiting")])
+    with RedisStore(url) as store:
+        assert [text.url for text in store.texts()] == ["saved"]
 
 
 def urls(store: RedisStore) -> list[str]:

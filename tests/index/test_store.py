@@ -293,68 +293,60 @@ def test_a_closed_store_says_so(store: Store) -> None:
             use()
 
 
-@pytest.fixture(params=["memory", "sqlite"])
-def texts(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    """A store that keeps texts."""
-    url = "memory:" if request.param == "memory" else f"sqlite:///{tmp_path}/pages.sqlite"
-    with open_store(url) as opened:
-        yield opened
-
-
 def text(url: str, said: str = "雾 fog", namespace: str = "", kept_at: float = 1_000) -> KeptText:
     return KeptText(namespace, url, "A title", said, kept_at)
 
 
-def test_a_text_comes_back_as_it_was_and_a_later_one_takes_its_place(texts: Store) -> None:
-    texts.keep_texts([text("a", "first\nsecond"), text("b"), text("a", namespace="other")])
-    assert texts.text_of("", "a") == text("a", "first\nsecond")
-    assert texts.text_of("", "c") is None
-    texts.keep_texts([text("a", "third", kept_at=1_001.5)])
-    assert texts.text_of("", "a") == text("a", "third", kept_at=1_001.5)
-    assert {(kept.namespace, kept.url) for kept in texts.texts()} == {
+def test_a_text_comes_back_as_it_was_and_a_later_one_takes_its_place(store: Store) -> None:
+    store.keep_texts([text("a", "first\nsecond"), text("b"), text("a", namespace="other")])
+    assert store.text_of("", "a") == text("a", "first\nsecond")
+    assert store.text_of("", "c") is None
+    store.keep_texts([text("a", "third", kept_at=1_001.5)])
+    assert store.text_of("", "a") == text("a", "third", kept_at=1_001.5)
+    assert {(kept.namespace, kept.url) for kept in store.texts()} == {
         ("", "a"),
         ("", "b"),
         ("other", "a"),
     }
 
 
-def test_a_text_that_utf_8_has_no_bytes_for_is_kept_all_the_same(texts: Store) -> None:
-    texts.keep_texts([KeptText("", "a", "half \n \ud83d", "a \ud800 b", 1)])
-    kept = texts.text_of("", "a")
+def test_a_text_that_utf_8_has_no_bytes_for_is_kept_all_the_same(store: Store) -> None:
+    store.keep_texts([KeptText("", "a", "half \n \ud83d", "a \ud800 b", 1)])
+    kept = store.text_of("", "a")
     assert kept is not None
     assert kept.title.startswith("half ")
     assert kept.text.endswith(" b")
 
 
-def test_a_text_goes_with_its_page(texts: Store) -> None:
-    keep(texts, page("a", 0), page("b", 1), page("c", 2))
-    texts.keep_texts([text("a"), text("b"), text("c"), text("dropped")])
-    texts.forget("", "a")
-    texts.forget("", "dropped")
-    texts.settle(page("b", 3), always(Action.FORGET))
-    keep(texts, page("c", 4))  # in place of what said something else
-    assert list(texts.texts()) == []
+def test_a_text_goes_with_its_page(store: Store) -> None:
+    keep(store, page("a", 0), page("b", 1), page("c", 2))
+    store.keep_texts([text("a"), text("b"), text("c"), text("dropped")])
+    store.forget("", "a")
+    store.forget("", "dropped")
+    store.settle(page("b", 3), always(Action.FORGET))
+    keep(store, page("c", 4))  # in place of what said something else
+    assert list(store.texts()) == []
 
 
-def test_texts_expire_by_their_time_and_are_cleared_by_namespace(texts: Store) -> None:
-    keep(texts, page("a", 0, seen_at=1_000), page("b", 1, seen_at=3_000))
-    texts.keep_texts([text("a", kept_at=1_000), text("b", kept_at=3_000)])
-    texts.keep_texts([text("dropped", kept_at=1_500), text("dropped late", kept_at=3_500)])
-    assert texts.expire(2_000) == 1
-    assert sorted(kept.url for kept in texts.texts()) == ["b", "dropped late"]
-    texts.keep_texts([text("b", namespace="other")])
-    assert texts.clear("") == 1
-    assert [(kept.namespace, kept.url) for kept in texts.texts()] == [("other", "b")]
+def test_texts_expire_by_their_time_and_are_cleared_by_namespace(store: Store) -> None:
+    keep(store, page("a", 0, seen_at=1_000), page("b", 1, seen_at=3_000))
+    store.keep_texts([text("a", kept_at=1_000), text("b", kept_at=3_000)])
+    store.keep_texts([text("dropped", kept_at=1_500), text("dropped late", kept_at=3_500)])
+    assert store.expire(2_000) == 1
+    assert sorted(kept.url for kept in store.texts()) == ["b", "dropped late"]
+    store.keep_texts([text("b", namespace="other")])
+    assert store.clear("") == 1
+    assert [(kept.namespace, kept.url) for kept in store.texts()] == [("other", "b")]
 
 
-def test_many_texts_come_back_each_once(texts: Store) -> None:
-    texts.keep_texts(text(str(number)) for number in range(250))
-    assert sorted(int(kept.url) for kept in texts.texts()) == list(range(250))
+def test_many_texts_come_back_each_once(store: Store) -> None:
+    store.keep_texts(text(str(number)) for number in range(250))
+    assert sorted(int(kept.url) for kept in store.texts()) == list(range(250))
 
 
 steps = st.lists(
     st.tuples(
-        st.sampled_from([*Action, Action.KEEP, Action.KEEP, "forget", "expire", "reopen"]),
+        st.sampled_from([*Action, Action.KEEP, Action.KEEP, "forget", "expire", "reopen", "text"]),
         st.integers(0, 5),  # url
         st.integers(0, 9),  # value
         st.sampled_from(["", "other"]),

@@ -1,7 +1,8 @@
-"""`scrapy simhash store copy`: a store's pages into another, of whichever kind."""
+"""`scrapy simhash store copy`: a store's pages and texts into another, of whichever kind."""
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     import argparse
 
     from scrapy.settings import BaseSettings
+
+TEXTS_A_BATCH = 1_000
 
 
 class CopyCommand:
@@ -38,8 +41,21 @@ class CopyCommand:
             if stamp is not None:
                 taking.stamp(stamp)
             count = taking.insert_many(progress(giving.pages(), "pages", len(giving)))
+            rest = progress(giving.texts(), "texts")
+            texts = 0
+            while chunk := list(islice(rest, TEXTS_A_BATCH)):
+                taking.keep_texts(chunk)
+                texts += len(chunk)
             stored = len(taking)
-        record = {"source": source.name, "target": target.name, "copied": count, "pages": stored}
-        words = f"{target.name}: {count:,} pages copied from {source.name}, {stored:,} stored"
+        record = {
+            "source": source.name,
+            "target": target.name,
+            "copied": count,
+            "texts": texts,
+            "pages": stored,
+        }
+        with_texts = f" with {texts:,} texts" if texts else ""
+        words = f"{target.name}: {count:,} pages{with_texts} copied from {source.name}"
+        words += f", {stored:,} stored"
         tell(record, words, as_json=options.json)
         return 0

@@ -8,6 +8,7 @@
     simhash:{<namespace>:page:c4}pages       id -> record of a kept page
     simhash:{<namespace>:page:c4}claims      id -> claim, while somebody works on the page
     simhash:{<namespace>:page:c4}tentative   id -> run, until the run has confirmed the page
+    simhash:{<namespace>:page:c4}texts       id -> what the page said, stored or not; see texts.py
 
 A value of 64 bits has four blocks of 16, as in neighbours.py, and each gives the two bytes that
 choose a bucket: the rest are the other six. One case by hand, block 1 of 0123 4567 89ab cdef:
@@ -24,7 +25,7 @@ from __future__ import annotations
 import hashlib
 import struct
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
 import numpy as np
@@ -55,6 +56,15 @@ _LENGTH = struct.Struct(">H")
 # Flags, salt, then at offset 3 the ticket (0: none yet), first_seen and seen_at.
 _HEAD = struct.Struct(f">B{SALT_SIZE}sQdd")
 _FIELDS = ("content", "structure", "sketch", "digest")
+
+
+class PageHashes(NamedTuple):
+    """Keys of the hashes that tell of the pages whose ids begin with the same byte."""
+
+    pages: bytes
+    claims: bytes
+    tentative: bytes
+    texts: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,10 +247,10 @@ def page_id(url: str) -> bytes:
     return hashlib.blake2b(url.encode(), digest_size=ID_SIZE).digest()
 
 
-def page_hashes(namespace: str, number: int) -> tuple[bytes, bytes, bytes]:
-    """Keys of the hashes of pages, claims and tentative pages whose ids begin with the number."""
+def page_hashes(namespace: str, number: int) -> PageHashes:
+    """The hashes for ids that begin with the number."""
     tag = PREFIX + f"{{{quote(namespace, safe='')}:page:{number:02x}}}".encode()
-    return tag + b"pages", tag + b"claims", tag + b"tentative"
+    return PageHashes(*(tag + name.encode() for name in PageHashes._fields))
 
 
 def renewed(record: Record, seen_at: float) -> Record:

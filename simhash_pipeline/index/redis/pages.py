@@ -46,7 +46,7 @@ class RedisPages:
 
     def count(self) -> int:
         commands: list[Command] = [
-            ("HLEN", page_hashes(namespace, number)[0])
+            ("HLEN", page_hashes(namespace, number).pages)
             for namespace in self.namespaces()
             for number in range(PAGE_HASHES)
         ]
@@ -109,10 +109,10 @@ class RedisPages:
         """Forget what processes that died were judging, or had kept and not confirmed."""
         for namespace in self.namespaces():
             hashes = [page_hashes(namespace, number) for number in range(PAGE_HASHES)]
-            claims = self._server.run([("HGETALL", keys[1]) for keys in hashes])
+            claims = self._server.run([("HGETALL", keys.claims) for keys in hashes])
             held = [pair for found in claims for pair in found.items()]
             self._steps.clean_up_dead(namespace, held, self._lease)
-            tentative = self._server.run([("HGETALL", keys[2]) for keys in hashes])
+            tentative = self._server.run([("HGETALL", keys.tentative) for keys in hashes])
             runs = {known: run for found in tentative for known, run in found.items()}
             dead = self._lease.dead(set(runs.values()))
             left = [(namespace, known) for known, run in runs.items() if run in dead]
@@ -138,7 +138,7 @@ class RedisPages:
         refused = [attempt for (attempt, _), ok in zip(attempts, done, strict=True) if not ok]
         if refused:
             time.sleep(CLAIM_WAIT_SECS)
-            claims = self._server.run([("HGET", each.hashes[1], each.id) for each in refused])
+            claims = self._server.run([("HGET", each.hashes.claims, each.id) for each in refused])
             held = [(each.id, text) for each, text in zip(refused, claims, strict=True) if text]
             self._steps.clean_up_dead(namespace, held, self._lease)
         return done
@@ -146,7 +146,7 @@ class RedisPages:
     def _read(self, places: Sequence[tuple[str, bytes]]) -> list[tuple[Record, bytes]]:
         """The records, packed too, of these namespaces and ids; without those that are gone."""
         replies = self._server.run(
-            [("HGET", page_hashes(namespace, known[0])[0], known) for namespace, known in places]
+            [("HGET", page_hashes(namespace, known[0]).pages, known) for namespace, known in places]
         )
         return [
             (self._steps.layout.unpack(namespace, raw), raw)
@@ -157,9 +157,4 @@ class RedisPages:
     def _packed(self, namespace: str) -> Iterator[dict[bytes, bytes]]:
         """Packed records by id, about a thousand at a time; some may come twice."""
         for number in range(PAGE_HASHES):
-            cursor, key = 0, page_hashes(namespace, number)[0]
-            while True:
-                cursor, found = self._server.ask("HSCAN", key, cursor, "COUNT", PAGES_A_READ)
-                yield found
-                if not int(cursor):
-                    break
+            yield from self._server.scan(page_hashes(namespace, number).pages, PAGES_A_READ)

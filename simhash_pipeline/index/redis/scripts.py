@@ -105,8 +105,8 @@ class Script:
         return ("EVALSHA", self.digest, len(keys), *keys, *arguments)
 
 
-# A page's three hashes, and for ENTER the ticket counter; id, claim -> held claim, or "" and what
-# is stored: record, run that has not confirmed it.
+# A page's first three hashes, and for ENTER the ticket counter; id, claim -> held claim, or "" and
+# what is stored: record, run that has not confirmed it.
 CLAIM = Script("return claim(KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2])")
 # Claims; id, claim, ticket -> the ticket that others see from now on, 0 when the claim is lost.
 SHOW = Script("""
@@ -152,8 +152,9 @@ if holder(held) ~= holder(ARGV[2]) then
   return action == 'set' and call('HGET', KEYS[1], id) == record and 1 or 0
 end
 if sub(held, 1, 1) ~= sub(ARGV[2], 1, 1) then return 1 end
-if action == 'set' or action == 'renew' then call('HSET', KEYS[1], id, record) end
-if action == 'delete' then call('HDEL', KEYS[1], id) end
+if action == 'renew' then call('HSET', KEYS[1], id, record) end
+if action == 'set' and call('HSET', KEYS[1], id, record) == 0 then call('HDEL', KEYS[4], id) end
+if action == 'delete' and call('HDEL', KEYS[1], id) == 1 then call('HDEL', KEYS[4], id) end
 if run ~= '' then
   call('HSET', KEYS[3], id, run)
 elseif action == 'set' or action == 'delete' then
@@ -171,6 +172,7 @@ if call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
 if ARGV[3] ~= '*' and call('HGET', KEYS[3], ARGV[1]) ~= ARGV[3] then return 0 end
 call('HDEL', KEYS[1], ARGV[1])
 call('HDEL', KEYS[3], ARGV[1])
+call('HDEL', KEYS[4], ARGV[1])
 call('HSET', KEYS[2], ARGV[1], ARGV[4])
 return 1
 """)
@@ -218,8 +220,17 @@ return {first, new, call('ZRANGEBYSCORE', KEYS[2], '(' .. ARGV[4], '+inf', unpac
 CONFIRM = Script("""
 if call('HGET', KEYS[1], ARGV[1]) == ARGV[2] then call('HDEL', KEYS[1], ARGV[1]) end
 """)
+# Texts; cursor, how many to read, a time as texts.py packs it -> the next cursor; older ones go.
+EXPIRE_TEXTS = Script("""
+local found = call('HSCAN', KEYS[1], ARGV[1], 'COUNT', ARGV[2])
+local rows, before = found[2], struct.unpack('>d', ARGV[3])
+for i = 1, #rows, 2 do
+  if struct.unpack('>d', rows[i + 1]) < before then call('HDEL', KEYS[1], rows[i]) end
+end
+return found[1]
+""")
 
 SCRIPTS = (
     CLAIM, SHOW, ENLIST, APPEND, ENTER, FINISH, EVICT, TAKE,
-    STRIKE, COUNT, CUT, RELEASE, REMOVE, SHARING, CONFIRM,
+    STRIKE, COUNT, CUT, RELEASE, REMOVE, SHARING, CONFIRM, EXPIRE_TEXTS,
 )  # fmt: skip

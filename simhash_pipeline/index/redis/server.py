@@ -27,7 +27,7 @@ from simhash_pipeline.index.redis.scripts import SCRIPTS
 from simhash_pipeline.index.store import shown_url
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from urllib.parse import SplitResult
 
     from simhash_pipeline.index.redis.scripts import Command
@@ -118,6 +118,15 @@ class Server:
     def ask(self, *command: bytes | str | int) -> Any:
         """The reply to one command."""
         return self.run([command])[0]
+
+    def scan(self, key: bytes, at_a_time: int) -> Iterator[dict[bytes, bytes]]:
+        """All of a hash, about so many fields at a time; some may come twice."""
+        cursor = 0
+        while True:
+            cursor, found = self.ask("HSCAN", key, cursor, "COUNT", at_a_time)
+            yield found
+            if not int(cursor):
+                return
 
     def tried(self, *command: bytes | str | int) -> bool:
         """Run a command if the server is there now."""

@@ -138,7 +138,7 @@ class RedisShelf:
                 [
                     look(key, ref[:ID_SIZE])
                     for ref, keys in zip(refs, hashes, strict=True)
-                    for key in keys
+                    for key in keys[:3]
                 ]
             )
         )

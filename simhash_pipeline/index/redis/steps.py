@@ -24,7 +24,7 @@ from simhash_pipeline.index.redis.layout import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from simhash_pipeline.index.redis.layout import Entry, Place
+    from simhash_pipeline.index.redis.layout import Entry, PageHashes, Place
     from simhash_pipeline.index.redis.lease import Lease
     from simhash_pipeline.index.redis.scripts import Command
     from simhash_pipeline.index.redis.server import Server
@@ -38,7 +38,7 @@ class Attempt:
 
     namespace: str
     id: bytes
-    hashes: tuple[bytes, bytes, bytes]  # of pages, claims, tentative pages
+    hashes: PageHashes
     claim: Claim
 
     @property
@@ -137,7 +137,7 @@ class Steps:
     def take_over(self, attempt: Attempt, held: bytes) -> bool:
         """Clean up after a process that died; False when the claim has changed."""
         packed = self.layout.pack_claim(attempt.claim)
-        if not self.server.ask(*scripts.TAKE(attempt.hashes[1:2], attempt.id, held, packed)):
+        if not self.server.ask(*scripts.TAKE([attempt.hashes.claims], attempt.id, held, packed)):
             return False
         self.clean_up([attempt])
         return True
@@ -183,7 +183,7 @@ class Steps:
             keys.append(place.key)
             rows += [place.number, place.rest]
         return scripts.ENTER(
-            [*attempt.hashes, TICKET, *keys],
+            [*attempt.hashes[:3], TICKET, *keys],
             attempt.id,
             self.layout.pack_claim(attempt.claim),
             attempt.record.ref,
@@ -213,7 +213,7 @@ class Steps:
                 for place in entry.places:
                     rows += [place.number, place.rest]
         packed = self.layout.pack_claim(attempt.claim)
-        return scripts.REMOVE([attempt.hashes[1], *keys], attempt.id, packed, *rows)
+        return scripts.REMOVE([attempt.hashes.claims, *keys], attempt.id, packed, *rows)
 
     def _enter_by_slots(
         self, attempts: Sequence[Attempt], then: Sequence[Command]
@@ -222,7 +222,7 @@ class Steps:
         packed = [self.layout.pack_claim(attempt.claim) for attempt in attempts]
         claimed = run(
             [
-                scripts.CLAIM(attempt.hashes, attempt.id, text)
+                scripts.CLAIM(attempt.hashes[:3], attempt.id, text)
                 for attempt, text in zip(attempts, packed, strict=True)
             ]
         )
@@ -253,7 +253,7 @@ class Steps:
         last: int = self.server.ask("INCRBY", TICKET, len(ours))
         tickets = dict(zip(ours, range(last - len(ours) + 1, last + 1), strict=True))
         shown = [
-            scripts.SHOW(attempts[place].hashes[1:2], attempts[place].id, packed[place], ticket)
+            scripts.SHOW([attempts[place].hashes.claims], attempts[place].id, packed[place], ticket)
             for place, ticket in tickets.items()
         ]
         replies = run([*shown, *then])
@@ -312,7 +312,7 @@ class Steps:
         run(
             [
                 scripts.RELEASE(
-                    attempt.hashes[1:2], attempt.id, self.layout.pack_claim(attempt.claim)
+                    [attempt.hashes.claims], attempt.id, self.layout.pack_claim(attempt.claim)
                 )
                 for attempt in attempts
             ]

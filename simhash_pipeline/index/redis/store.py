@@ -69,6 +69,7 @@ from simhash_pipeline.index.redis.scripts import CONFIRM
 from simhash_pipeline.index.redis.server import Server
 from simhash_pipeline.index.redis.shelf import RedisShelf, questions
 from simhash_pipeline.index.redis.steps import Attempt, Change, Entered, Steps
+from simhash_pipeline.index.redis.texts import RedisTexts
 from simhash_pipeline.index.store import (
     WAIT_SECS,
     Action,
@@ -123,6 +124,7 @@ class RedisStore:
             self._lease = Lease(self._server, lease_secs)
             self._steps = Steps(self._server, Layout(stamped_bits(self.made_with() or {})))
             self._pages = RedisPages(self._steps, self._lease)
+            self._texts = RedisTexts(self._server)
         except BaseException:
             self._server.close()
             raise
@@ -169,35 +171,45 @@ class RedisStore:
         self._usable()
         if (namespace, url) in self._unconfirmed:
             known = page_id(url)
-            tentative = page_hashes(namespace, known[0])[2:]
-            self._confirms.append(CONFIRM(tentative, known, self._lease.run))
+            tentative = page_hashes(namespace, known[0]).tentative
+            self._confirms.append(CONFIRM([tentative], known, self._lease.run))
             self._unconfirmed.discard((namespace, url))
 
     def forget(self, namespace: str, url: str) -> bool:
         self._unconfirmed.discard((namespace, url))
-        return self._usable_pages().remove(namespace, url)
+        removed = self._usable_pages().remove(namespace, url)
+        if not removed:  # else its text went with it
+            self._texts.remove(namespace, url)
+        return removed
 
     def expire(self, seen_before: float) -> int:
         pages = self._usable_pages()
-        return sum(
-            pages.remove_where(namespace, lambda page: page.seen_at < seen_before)
-            for namespace in pages.namespaces()
-        )
+        gone = 0
+        for namespace in pages.namespaces():
+            gone += pages.remove_where(namespace, lambda page: page.seen_at < seen_before)
+            self._texts.expire(namespace, seen_before)
+        return gone
 
     def clear(self, namespace: str) -> int:
-        return self._usable_pages().remove_where(namespace, lambda page: True)
+        gone = self._usable_pages().remove_where(namespace, lambda page: True)
+        self._texts.clear(namespace)
+        return gone
 
     def keep_texts(self, texts: Iterable[KeptText]) -> None:
-        rule = "SIMHASH_KEEP_TEXT needs a store of SQLite or in memory"
-        raise StoreError(f"store {self._server.shown} keeps no texts: {rule}")
+        self._usable()
+        rest = iter(texts)
+        while chunk := list(islice(rest, PAGES_A_BATCH)):
+            for namespace in {text.namespace for text in chunk}:
+                self._begin(namespace)
+            self._texts.keep(chunk)
 
     def text_of(self, namespace: str, url: str) -> KeptText | None:
         self._usable()
-        return None
+        return self._texts.text_of(namespace, url)
 
     def texts(self) -> Iterator[KeptText]:
-        self._usable()
-        return iter(())
+        for namespace in self._usable_pages().namespaces():
+            yield from self._texts.of_namespace(namespace)
 
     def pages(self) -> Iterator[StoredPage]:
         return self._usable_pages().by_ticket()

@@ -1,0 +1,88 @@
+"""What pages said, kept on Redis beside their records, so that a text goes with its page at once.
+
+kept_at    8 bytes
+length     of the URL, 4 bytes
+URL
+title and text, compressed
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING
+
+from simhash_pipeline.index import text_packing
+from simhash_pipeline.index.redis.layout import PAGE_HASHES, page_hashes, page_id
+from simhash_pipeline.index.redis.scripts import EXPIRE_TEXTS
+from simhash_pipeline.index.store import KeptText
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from simhash_pipeline.index.redis.server import Server
+
+TEXTS_A_READ = 100
+_TIME = struct.Struct(">d")  # EXPIRE_TEXTS reads it
+_HEAD = struct.Struct(">dI")
+
+
+class RedisTexts:
+    """The texts of a server; raises what Server does."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+
+    def keep(self, texts: Iterable[KeptText]) -> None:
+        """Write texts in one round trip, each in place of one of the same key."""
+        self._server.run(
+            [("HSET", *_place(text.namespace, text.url), _packed(text)) for text in texts]
+        )
+
+    def text_of(self, namespace: str, url: str) -> KeptText | None:
+        raw = self._server.ask("HGET", *_place(namespace, url))
+        found = None if raw is None else _unpacked(namespace, raw)
+        return found if found is not None and found.url == url else None  # another of the same id
+
+    def of_namespace(self, namespace: str) -> Iterator[KeptText]:
+        for number in range(PAGE_HASHES):
+            seen = set[bytes]()
+            for found in self._server.scan(page_hashes(namespace, number).texts, TEXTS_A_READ):
+                yield from (_unpacked(namespace, found[known]) for known in found.keys() - seen)
+                seen.update(found)
+
+    def remove(self, namespace: str, url: str) -> None:
+        if self.text_of(namespace, url) is not None:
+            self._server.ask("HDEL", *_place(namespace, url))
+
+    def expire(self, namespace: str, kept_before: float) -> None:
+        """Remove what was kept before this time; on the server, which reads it all."""
+        before = _TIME.pack(kept_before)
+        cursors = [(page_hashes(namespace, number).texts, 0) for number in range(PAGE_HASHES)]
+        while cursors:
+            replies = self._server.run(
+                [EXPIRE_TEXTS([key], cursor, TEXTS_A_READ, before) for key, cursor in cursors]
+            )
+            moved = zip(cursors, map(int, replies), strict=True)
+            cursors = [(key, cursor) for (key, _), cursor in moved if cursor]
+
+    def clear(self, namespace: str) -> None:
+        self._server.run(
+            [("UNLINK", page_hashes(namespace, number).texts) for number in range(PAGE_HASHES)]
+        )
+
+
+def _place(namespace: str, url: str) -> tuple[bytes, bytes]:
+    known = page_id(url)
+    return page_hashes(namespace, known[0]).texts, known
+
+
+def _packed(text: KeptText) -> bytes:
+    url = text.url.encode()
+    return _HEAD.pack(text.kept_at, len(url)) + url + text_packing.packed(text)
+
+
+def _unpacked(namespace: str, raw: bytes) -> KeptText:
+    kept_at, length = _HEAD.unpack_from(raw)
+    end = _HEAD.size + length
+    title, text = text_packing.unpacked(raw[end:])
+    return KeptText(namespace, raw[_HEAD.size : end].decode(), title, text, kept_at)
