@@ -195,11 +195,16 @@ def read_drops(path: Path) -> Iterator[Drop]:
     return (record for record in read_log(path) if isinstance(record, Drop))
 
 
-def read_log(path: Path, on_read: Callable[[int], object] | None = None) -> Iterator[Drop | Run]:
+def read_log(
+    path: Path,
+    on_read: Callable[[int], object] | None = None,
+    on_cut: Callable[[str], object] | None = None,
+) -> Iterator[Drop | Run]:
     """The log's lines in the order written; one that a crash cut short is passed over.
 
-    `on_read` hears of the bytes of each line, for a progress bar. DropLogError names the first line
-    that is neither a drop nor a run, or is of another schema.
+    `on_read` hears of the bytes of each line, for a progress bar, and `on_cut` where the log ends
+    in a part of a line. DropLogError names the first line that is neither a drop nor a run, or is
+    of another schema.
     """
     try:
         with path.open("rb") as lines:
@@ -209,6 +214,8 @@ def read_log(path: Path, on_read: Callable[[int], object] | None = None) -> Iter
                 record = parse_line(line, f"{path}, line {number}")
                 if record is not None:
                     yield record
+                elif on_cut is not None and not line.endswith(b"\n"):
+                    on_cut(f"{path}, line {number}")
     except OSError as error:
         raise DropLogError(f"the drop log {path} can't be read: {error.strerror}") from error
 

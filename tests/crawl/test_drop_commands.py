@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import struct
 import subprocess
@@ -14,10 +15,12 @@ from pathlib import Path
 import pytest
 
 from simhash_pipeline.drop_log import Drop, Run, read_log
+from tests.crawl.conftest import Simhash
 from tests.crawl.crawling import crawl
 from tests.crawl.test_commands import scrapy
 from tests.report.logs import closing, drop, write_log
 
+README = (Path(__file__).parent.parent.parent / "README.md").read_text(encoding="utf-8")
 SUMMARY = """\
 drops.jsonl
 3 dropped, 7 kept, 2026-05-04 12:00 to 2026-05-05 12:00 UTC
@@ -50,6 +53,51 @@ DROPS = (
     drop(reason="thin", content_distance=None, sketch_distance=None),
     drop(url="http://b.example/3", content_distance=3, time="2026-05-05T12:00:00.000Z"),
 )
+SUMMARY_RECORD = {
+    "log": "drops.jsonl",
+    "dropped": 3,
+    "dry_run": 0,
+    "kept": 7,
+    "first": "2026-05-04T12:00:00.000Z",
+    "last": "2026-05-05T12:00:00.000Z",
+    "reasons": {"content": 2, "thin": 1},
+    "hosts": {"a.example": 2, "b.example": 1},
+    "more_hosts": 0,
+    "content_distances": {"1": 1, "3": 1},
+    "structure_distances": {"9": 3},
+    "groups": [
+        {
+            "twin_url": "http://a.example/1",
+            "dropped": 3,
+            "example": "http://a.example/2",
+            "nearest": 1,
+            "farthest": 3,
+        }
+    ],
+    "more_groups": 0,
+    "groups_lacking": 0,
+    "closest": [
+        {
+            "url": url,
+            "twin_url": "http://a.example/1",
+            "reason": "content",
+            "content_distance": bits,
+            "structure_distance": 9,
+            "sketch_distance": 4,
+        }
+        for url, bits in (("http://b.example/3", 3), ("http://a.example/2", 1))
+    ],
+    "runs": [
+        {
+            "run": "run-1",
+            "spider": "news",
+            "first": "2026-05-04T11:59:59.000Z",
+            "dropped": 3,
+            "kept": 7,
+        }
+    ],
+    "earlier_runs": 0,
+}
 
 
 @pytest.fixture
@@ -83,17 +131,34 @@ def test_a_log_is_summed_up(log: Path) -> None:
 def test_filters_pick_drops(log: Path, filters: list[str], urls: int) -> None:
     result = scrapy("simhash", "dropped", str(log), "--json", *filters)
     assert (result.returncode, result.stderr) == (0, "")
-    assert len(result.stdout.splitlines()) == urls
+    *drops, last = map(json.loads, result.stdout.splitlines())
+    assert (len(drops), last["summary"]["dropped"]) == (urls, urls)
     summed_up = scrapy("simhash", "dropped", str(log), *filters)
     assert (f"\n{urls} dropped" if urls else "no drops that match") in summed_up.stdout
 
 
 def test_json_has_the_fields_of_the_log(log: Path) -> None:
-    result = scrapy("simhash", "dropped", str(log), "--json")
+    result = scrapy("simhash", "dropped", str(log), "--list", "--json")
     lines = log.read_text(encoding="utf-8").splitlines()[:3]
     assert [json.loads(line) for line in result.stdout.splitlines()] == [
         json.loads(line) for line in lines
     ]
+
+
+def test_json_ends_with_the_summary(log: Path) -> None:
+    result = scrapy("simhash", "dropped", log.name, "--json", directory=log.parent)
+    first, *_, last = map(json.loads, result.stdout.splitlines())
+    assert first["url"] == "http://a.example/2"
+    assert last == {"summary": SUMMARY_RECORD}
+    (row,) = re.findall(r"^\| `dropped` .*$", README, re.MULTILINE)
+    assert all(f"`{key}`" in row for key in SUMMARY_RECORD)
+
+
+def test_an_empty_log_has_a_summary_as_json(tmp_path: Path) -> None:
+    log = write_log(tmp_path / "log", [])
+    (line,) = scrapy("simhash", "dropped", str(log), "--json").stdout.splitlines()
+    told = json.loads(line)["summary"]
+    assert (told["dropped"], told["kept"], told["first"], told["closest"]) == (0, None, None, [])
 
 
 def test_a_list_has_two_lines_a_drop(log: Path) -> None:
@@ -125,7 +190,7 @@ def test_a_dry_run_says_that_its_items_were_kept(tmp_path: Path) -> None:
 
 def test_what_would_steer_a_terminal_is_not_printed(tmp_path: Path) -> None:
     log = write_log(tmp_path / "log", [drop(url="http://a.example/\x1b[31m", twin_url="x\x07")])
-    for form in ([], ["--list"], ["--json"]):
+    for form in ([], ["--list"], ["--json"], ["--list", "--json"]):
         result = scrapy("simhash", "dropped", str(log), *form)
         assert result.returncode == 0
         assert "\x1b" not in result.stdout
@@ -139,11 +204,37 @@ def test_an_empty_log_has_no_drops(tmp_path: Path) -> None:
     assert scrapy("simhash", "dropped", str(log), "--run", "last").returncode == 0
 
 
-def test_a_line_cut_short_is_passed_over(log: Path) -> None:
-    log.write_bytes(log.read_bytes()[:-30])
+def test_a_line_that_a_crash_cut_short_is_passed_over(log: Path) -> None:
+    with log.open("ab") as file:
+        file.write(b'{"schema": 1, "time": "2026-05\n')
     result = scrapy("simhash", "dropped", str(log))
     assert (result.returncode, result.stderr) == (0, "")
-    assert "3 dropped, 2026" in result.stdout
+    assert "3 dropped, 7 kept" in result.stdout
+
+
+@pytest.mark.parametrize("command", [["dropped"], ["dropped", "--json"], ["report"]])
+def test_a_truncated_log_is_told_and_what_is_left_of_it_too(
+    simhash: Simhash, log: Path, command: list[str]
+) -> None:
+    log.write_bytes(log.read_bytes()[:-30])
+    result = simhash(log.parent, *command, log.name)
+    assert result.returncode == 2
+    assert result.stderr == (
+        "drops.jsonl, line 4, the last, is cut short and was passed over: the log is truncated\n"
+    )
+    assert re.search("3 dropped|3 drops", result.stdout) or '"dropped":3' in result.stdout
+
+
+@pytest.mark.parametrize("command", ["dropped", "report"])
+def test_a_log_of_several_versions_is_refused_by_the_line(
+    simhash: Simhash, log: Path, command: str
+) -> None:
+    newer = log.read_bytes().replace(b'"schema": 1', b'"schema": 2')
+    log.write_bytes(log.read_bytes() + newer)
+    result = simhash(log.parent, command, log.name)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "drops.jsonl, line 5 has schema 2; this version reads 1" in result.stderr
+    assert len(result.stderr.splitlines()) == 1
 
 
 @pytest.mark.parametrize("command", ["dropped", "report"])
@@ -176,7 +267,6 @@ def test_a_bad_log_gets_one_line_and_exit_code_2(
         (["--since", "yesterday"], "argument --since: must be as 2026-11-21"),
         (["--reason", "because"], "argument --reason: invalid choice: 'because'"),
         (["--distance", "near"], "argument --distance: invalid int value: 'near'"),
-        (["--list", "--json"], "argument --json: not allowed with argument --list"),
         (["-s", "SIMHASH_DROP_LOG=None"], "SIMHASH_DROP_LOG is None, so crawls write no drop log"),
         ([], "there is no drop log in .scrapy/simhash; name one, or crawl first"),
         (["--spider", "x"], "there is no drop log of a spider 'x' in .scrapy/simhash"),

@@ -153,15 +153,44 @@ def test_a_report_has_the_texts_of_the_store(simhash: Simhash, texts: Path) -> N
         (["http://a.example/2", "--spider", "x"], "there is no drop log of a spider 'x'"),
         (["http://a.example/2", "-S", "no.sqlite"], "there is no store at no.sqlite"),
         (["http://a.example/2", "-s", "SIMHASH_NGRAMS=1"], "made with other options: ngrams"),
+        (["http://a.example/2", "-S", "words.txt"], "words.txt: it is not an SQLite database"),
+        (["http://a.example/2", "-S", "redis://127.0.0.1:1"], "connecting to 127.0.0.1:1"),
+        (["http://a.example/2", "--log", "words.txt"], "line 1 is not a line of a drop log"),
+        (["http://a.example/2", "--log", "mixed"], "line 2 has schema 2; this version reads 1"),
+        (["http://a.example/2", "--log", "torn"], "nothing of http://a.example/2 is in torn nor"),
         ([], "the following arguments are required: url"),
     ],
 )
 def test_wrong_use_gets_one_line_and_exit_code_2(
     simhash: Simhash, texts: Path, arguments: list[str], message: str
 ) -> None:
+    (texts / "words.txt").write_text("some words, not a log and not a store\n")
+    write_log(texts / "mixed", [drop(), drop(schema=2)])
+    (texts / "torn").write_bytes((texts / "mixed").read_bytes()[:40])
     result = simhash(texts, "explain", *arguments)
     assert (result.returncode, result.stdout) == (2, "")
     assert message in result.stderr.splitlines()[-1]
+
+
+def test_a_store_of_other_options_is_refused_without_texts_too(
+    simhash: Simhash, tmp_path: Path
+) -> None:
+    crawled(tmp_path)
+    for url in ("http://a.example/2", "http://a.example/3"):
+        result = simhash(tmp_path, "explain", url, "-S", STORE, "-s", "SIMHASH_BITS=128")
+        assert (result.returncode, result.stdout) == (2, "")
+        (line,) = result.stderr.splitlines()
+        assert f"store {STORE} holds fingerprints made with other options: bits 64" in line
+
+
+def test_what_a_truncated_log_still_says_is_explained(simhash: Simhash, texts: Path) -> None:
+    log = texts / ".scrapy/simhash/items.drops.jsonl"
+    log.write_bytes(log.read_bytes()[:-30])
+    result = simhash(texts, "explain", "http://a.example/2")
+    assert "its content is near that of a stored page." in result.stdout
+    (line,) = result.stderr.splitlines()
+    assert line.endswith("is cut short and was passed over: the log is truncated")
+    assert result.returncode == 2
 
 
 def test_nothing_that_a_page_says_steers_the_terminal(simhash: Simhash, tmp_path: Path) -> None:

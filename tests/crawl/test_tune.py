@@ -138,6 +138,9 @@ def test_of_many_pages_some_are_drawn(simhash: Simhash, feed: Path) -> None:
         (["items.jsonl", "--labels", "others.csv"], "others.csv is of other pages than items"),
         (["items.jsonl", "--precision", "95"], "must lie between 0 and 1, not '95'"),
         (["items.jsonl", "-S", "plain.sqlite"], "name items.jsonl or a store, not both"),
+        (["torn.jsonl"], "torn.jsonl, item 2: it is no JSON: "),
+        (["plain.sqlite", "-s", "SIMHASH_BITS=128"], "made with other options: bits 64 (now 128)"),
+        (["redis://127.0.0.1:1"], "connecting to 127.0.0.1:1"),
         ([], "no crawl has left a store here"),
     ],
 )
@@ -145,6 +148,8 @@ def test_wrong_use_gets_one_line_and_exit_code_2(
     simhash: Simhash, feed: Path, arguments: list[str], message: str
 ) -> None:
     (feed / "words.txt").write_text("some words\n")
+    lines = (feed / "items.jsonl").read_bytes().splitlines(keepends=True)
+    (feed / "torn.jsonl").write_bytes(lines[0] + lines[1][:-30])
     (feed / "binary.jsonl").write_bytes(bytes(range(256)))
     (feed / "other.jsonl").write_text('{"title": "x"}\n')
     (feed / "empty").mkdir()

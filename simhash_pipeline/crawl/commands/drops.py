@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from scrapy.exceptions import UsageError
 
-from simhash_pipeline.crawl.commands.log_choice import chosen_log, records
+from simhash_pipeline.crawl.commands.log_choice import LogReader, chosen_log
 from simhash_pipeline.crawl.commands.store_choice import store_of_spider
 from simhash_pipeline.drop_log import Drop, iso_time
 from simhash_pipeline.options import Options
@@ -25,6 +25,7 @@ from simhash_pipeline.report.lines import drop_lines, summary_lines
 from simhash_pipeline.report.printable import printable
 from simhash_pipeline.report.selection import REASONS, Selection
 from simhash_pipeline.report.summary import Summary
+from simhash_pipeline.report.summary_record import summary_record
 from simhash_pipeline.report.tail import follow, last_run
 from simhash_pipeline.report.web_page import write_web_page
 
@@ -41,10 +42,12 @@ class DroppedCommand:
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         _add_log_and_filters(parser)
-        form = parser.add_mutually_exclusive_group()
-        form.add_argument("--list", action="store_true", help="print each drop, no summary")
-        form.add_argument(
-            "--json", action="store_true", help="print each drop as a line of JSON, as in the log"
+        parser.add_argument("--list", action="store_true", help="print each drop, no summary")
+        parser.add_argument(
+            "--json",
+            action="store_true",
+            help="print each drop as a line of JSON, as in the log, and last an object `summary`; "
+            "with --list or --follow the drops alone",
         )
         parser.add_argument(
             "--follow", action="store_true", help="print drops as they come, until Ctrl-C"
@@ -52,19 +55,19 @@ class DroppedCommand:
 
     def run(self, options: argparse.Namespace, settings: BaseSettings) -> int:
         path = chosen_log(options, settings)
-        selection = _selection(options, path)
+        selection, log = _selection(options, path), LogReader(path)
         try:
             if options.follow:
                 _print_drops(filter(selection.picks, follow(path)), options)
-            elif options.list or options.json:
-                _print_drops(Summary(selection).take(records(path)), options)
+            elif options.list:
+                _print_drops(Summary(selection).take(log), options)
             else:
-                _print_summary(path, selection)
+                _print_summary(path, Summary(selection), log, options)
         except KeyboardInterrupt:
             return 0
         except BrokenPipeError:  # whoever reads, as `head`, has had enough
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        return log.exit_code()
 
 
 class ReportCommand:
@@ -82,8 +85,8 @@ class ReportCommand:
 
     def run(self, options: argparse.Namespace, settings: BaseSettings) -> int:
         path = chosen_log(options, settings)
-        summary = Summary(_selection(options, path))
-        latest = deque(summary.take(records(path)), maxlen=MAX_LISTED)
+        summary, log = Summary(_selection(options, path)), LogReader(path)
+        latest = deque(summary.take(log), maxlen=MAX_LISTED)
         part = options.output.with_name(f"part-{options.output.name}")
         try:
             with ExitStack() as stores:
@@ -96,7 +99,7 @@ class ReportCommand:
         size = options.output.stat().st_size / 1_000
         drops = "drop" if summary.drops == 1 else "drops"
         print(f"{options.output}: {summary.drops:,} {drops}{listed}, {size:,.0f} KB")
-        return 0
+        return log.exit_code()
 
 
 def _texts(
@@ -142,18 +145,31 @@ def _selection(options: argparse.Namespace, path: Path) -> Selection:
     )
 
 
-def _print_summary(path: Path, selection: Selection) -> None:
-    summary = Summary(selection)
-    deque(summary.take(records(path)), maxlen=0)
-    print(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
+def _print_summary(
+    path: Path, summary: Summary, log: LogReader, options: argparse.Namespace
+) -> None:
+    drops = summary.take(log)
+    name = printable(str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path))
+    if options.json:
+        _print_drops(drops, options)
+        _print_json({"summary": summary_record(summary, log=name)})
+        return
+    deque(drops, maxlen=0)
+    print(name)
     for line in summary_lines(summary):
         print(line)
 
 
 def _print_drops(drops: Iterator[Drop], options: argparse.Namespace) -> None:
     for drop in drops:
-        as_json = printable(msgspec.json.encode(drop).decode()) if options.json else None
-        print(as_json or drop_lines(drop), flush=options.follow)
+        if options.json:
+            _print_json(drop, flush=options.follow)
+        else:
+            print(drop_lines(drop), flush=options.follow)
+
+
+def _print_json(record: object, *, flush: bool = False) -> None:
+    print(printable(msgspec.json.encode(record).decode()), flush=flush)
 
 
 def _since(text: str) -> str:

@@ -15,7 +15,7 @@ from simhash_pipeline.crawl.commands.explanation import (
     explanation_record,
 )
 from simhash_pipeline.crawl.commands.fetch import fingerprinted
-from simhash_pipeline.crawl.commands.log_choice import chosen_log, records
+from simhash_pipeline.crawl.commands.log_choice import LogReader, chosen_log
 from simhash_pipeline.crawl.commands.store_choice import (
     NamedStore,
     add_choice,
@@ -71,17 +71,21 @@ class ExplainCommand:
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         options = Options.from_settings(settings)
         key = page_key(arguments.url)
-        log, drop = _last_drop(arguments, settings, key)
+        path, log = _log(arguments, settings)
+        drop = _last_drop(log, key)
         named = _store(arguments, settings, drop)
         with ExitStack() as opened:
             store = None if named is None else opened.enter_context(named.existing())
+            stamp = None if store is None else store.made_with()
+            if named is not None and stamp is not None:
+                check_stamp(f"store {named.name}", stamp, options.stamp())
             page = None if store is None else stored_page(store, options.namespace, key)
             if drop is not None and (page is None or page.first_seen <= unix_seconds(drop.time)):
                 case = _of_drop(drop, store, options)
             elif page is not None and store is not None:
                 case = _of_kept(page, store, options)
             else:
-                places = [str(log)] if log else []
+                places = [str(path)] if path else []
                 places += [] if named is None else [named.name]
                 where = " nor ".join(places) or "no drop log or store here"
                 raise UsageError(f"nothing of {key} is in {where}")
@@ -91,24 +95,29 @@ class ExplainCommand:
             "\n".join(explanation_lines(case, arguments.limit, shutil.get_terminal_size().columns)),
             as_json=arguments.json,
         )
-        return 0
+        return 0 if log is None else log.exit_code()
 
 
-def _last_drop(
-    arguments: argparse.Namespace, settings: BaseSettings, key: str
-) -> tuple[Path | None, Drop | None]:
-    """The log, and the last drop of the URL in it; (None, None) where crawls leave no log."""
+def _log(
+    arguments: argparse.Namespace, settings: BaseSettings
+) -> tuple[Path | None, LogReader | None]:
+    """(None, None) where crawls leave no log."""
     try:
-        log = chosen_log(arguments, settings)
+        path = chosen_log(arguments, settings)
     except UsageError:
         if arguments.store is None:
             raise
         return None, None
+    return path, LogReader(path)
+
+
+def _last_drop(log: LogReader | None, key: str) -> Drop | None:
+    """The last drop of the URL."""
     drop = None
-    for record in records(log):
+    for record in log or ():
         if isinstance(record, Drop) and record.url == key:
             drop = record
-    return log, drop
+    return drop
 
 
 def _store(
@@ -189,7 +198,6 @@ def _with_texts(
     texts = [store.text_of(options.namespace, url) for url in urls]
     if not any(texts):
         return case
-    check_stamp("the store", store.made_with() or {}, options.stamp())
     fingerprinter = Fingerprinter(options)
     known = [page for page in (case.a, case.b) if page is not None]
     pages = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from simhash_pipeline.crawl.commands.terminal import reading
 from simhash_pipeline.crawl.settings import LOG_SUFFIX, spider_files
 from simhash_pipeline.drop_log import Drop, Run, read_log
 from simhash_pipeline.options import Options
+from simhash_pipeline.report.printable import printable
 
 if TYPE_CHECKING:
     import argparse
@@ -41,7 +43,27 @@ def chosen_log(arguments: argparse.Namespace, settings: BaseSettings) -> Path:
     return next(iter(logs.values()))
 
 
-def records(path: Path) -> Iterator[Drop | Run]:
+class LogReader:
     """The log's lines, with a progress bar where stderr is a terminal."""
-    with reading(path) as on_read:
-        yield from read_log(path, on_read)
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._cut: str | None = None
+
+    def __iter__(self) -> Iterator[Drop | Run]:
+        with reading(self._path) as on_read:
+            yield from read_log(self._path, on_read, self._cut_at)
+
+    def exit_code(self) -> int:
+        """2, said on stderr, where the log is truncated: what was read of it stands all the same.
+
+        A line that a crash cut short is ended by the next crawl, and then no more told of.
+        """
+        if self._cut is None:
+            return 0
+        said = f"{self._cut}, the last, is cut short and was passed over: the log is truncated"
+        print(printable(said), file=sys.stderr)
+        return 2
+
+    def _cut_at(self, place: str) -> None:
+        self._cut = place
