@@ -116,7 +116,8 @@ def _pages(
 ) -> tuple[str, list[PageFingerprint], int]:
     """The source's name, its pages with a content fingerprint, and how many it has in all.
 
-    Of more than are wanted, as many drawn at random; of several with one URL, the last.
+    Of more than are wanted, as many drawn at random; of several with one URL, the last. Sorted by
+    URL, so that what is drawn of them doesn't depend on the order of a crawl.
     """
     source = arguments.source
     store = _store(arguments, settings)
@@ -142,7 +143,7 @@ def _pages(
     if len(drawn) < 2:
         rule = f"pairs need two with at least {options.min_tokens} tokens"
         raise UsageError(f"{name} has {len(drawn)} such pages: {rule}")
-    return name, list(drawn.values()), seen
+    return name, [drawn[url] for url in sorted(drawn)], seen
 
 
 def _store(arguments: argparse.Namespace, settings: BaseSettings) -> NamedStore | None:

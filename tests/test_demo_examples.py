@@ -1,0 +1,81 @@
+"""What commands print in the README, they print after a crawl of the demo site."""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import shlex
+import socket
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from crawler.demo_site import DemoSite
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+README_PORT = 8642
+EXAMPLES = re.findall(r"^```\n\$ (scrapy simhash .*)\n([^`]*)^```$", README, re.MULTILINE)
+LEFT_OUT = re.compile("^…\n", re.MULTILINE)  # some lines of an example
+# Times, and the size of an SQLite file, which has more or less free space in it.
+VARIES = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d|^size .*$", re.MULTILINE)
+
+
+def scrapy(directory: Path, *arguments: str) -> str:
+    environment = {**os.environ, "SCRAPY_SETTINGS_MODULE": "crawler.settings", "COLUMNS": "96"}
+    environment["PYTHONPATH"] = str(ROOT)
+    result = subprocess.run(
+        [sys.executable, "-m", "scrapy", *arguments],
+        cwd=directory,
+        env=environment,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=300,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+@pytest.fixture(scope="module")
+def port() -> int:
+    """A free one of four digits, as the README's: columns are as wide as what is in them."""
+    while True:
+        found = random.SystemRandom().randint(2_000, 9_999)
+        with closing(socket.socket()) as tried:
+            if tried.connect_ex(("127.0.0.1", found)):
+                return found
+
+
+@pytest.fixture(scope="module")
+def crawled(tmp_path_factory: pytest.TempPathFactory, port: int) -> Path:
+    directory = tmp_path_factory.mktemp("demo")
+    scrapy(directory, "crawl", "site", "-a", f"port={port}", "-s", "SIMHASH_KEEP_TEXT=True")
+    return directory
+
+
+def test_the_examples_are_found() -> None:
+    commands = {shlex.split(command)[2] for command, _ in EXAMPLES}
+    assert commands == {"dropped", "explain", "tune", "compare", "store", "plan"}
+
+
+@pytest.mark.parametrize(("command", "printed"), EXAMPLES, ids=[each for each, _ in EXAMPLES])
+def test_an_example_prints_what_the_readme_says(
+    crawled: Path, port: int, command: str, printed: str
+) -> None:
+    arguments = shlex.split(command.replace(f":{README_PORT}", f":{port}"))[1:]
+    if arguments[1] == "compare":
+        with DemoSite(port):
+            told = scrapy(crawled, *arguments)
+    else:
+        told = scrapy(crawled, *arguments)
+    told = VARIES.sub("", told.replace(f":{port}", f":{README_PORT}"))
+    first, *further = LEFT_OUT.split(VARIES.sub("", printed))
+    assert told.startswith(first)
+    assert further or told == first
+    for part in further:
+        assert part in told
