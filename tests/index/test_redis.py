@@ -72,12 +72,12 @@ def test_the_store_on_redis_answers_like_the_one_in_memory(
     clever.close()
 
 
-@pytest.mark.parametrize("kills", [0, 6])
+@pytest.mark.parametrize(("kills", "tentative"), [(0, False), (6, False), (0, True)])
 def test_of_twins_judged_by_eight_processes_at_once_one_is_kept_as_if_one_by_one(
-    either: RunningServer | RunningCluster, tmp_path: Path, kills: int
+    either: RunningServer | RunningCluster, tmp_path: Path, kills: int, tentative: bool
 ) -> None:
     number = 500
-    outcome = run(either.url, pairs(number), tmp_path, kills)
+    outcome = run(either.url, pairs(number), tmp_path, kills, tentative)
     kept = [outcome.kept_of((f"{pair}a", f"{pair}b")) for pair in range(number)]
     assert (kept.count(1), kept.count(2), kept.count(0)) == (number, 0, 0)
     assert outcome.faults == []
@@ -155,6 +155,20 @@ def test_a_new_page_takes_two_round_trips_and_a_twin_four(server: RunningServer)
         before = wire.requests
         store.settle(page("twin", 1), unless_near)
         assert wire.requests - before == 4
+
+
+def test_a_new_page_that_is_kept_tentatively_takes_one_round_trip(server: RunningServer) -> None:
+    with Wire(server) as wire, RedisStore(wire.url, tentative=True) as store:
+        store._outbox.linger_secs = 60  # so that none is sent for the time that went by
+        store.settle(page("first", 0), unless_near)
+        for number in range(1, 5):
+            before = wire.requests
+            store.settle(page(str(number), FAR << number * 8), unless_near)
+            store.confirm("", str(number))
+            assert wire.requests - before == 1
+        before = wire.requests
+        assert len(store) == 5
+        assert wire.requests - before > 1
 
 
 @pytest.mark.parametrize("number", range(6))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import threading
 from typing import TYPE_CHECKING
 
 import pytest
@@ -47,6 +48,51 @@ def test_the_text_of_a_page_that_was_never_confirmed_goes_with_it(url: str) -> N
         store.keep_texts([KeptText("", name, "", "words", 1) for name in ("saved", "waiting")])
     with RedisStore(url) as store:
         assert [text.url for text in store.texts()] == ["saved"]
+
+
+def test_a_twin_elsewhere_waits_but_a_moment_for_a_page_that_no_message_has_told_of(
+    url: str,
+) -> None:
+    with RedisStore(url, tentative=True) as store, RedisStore(url) as other:
+        assert store.settle(page("first", 0), unless_near) is None
+        assert other.settle(page("twin", 1), unless_near) == "first"
+
+
+def test_of_near_twins_settled_by_many_threads_one_is_kept(url: str) -> None:
+    def settle(bit: int) -> None:
+        for number in range(60):
+            value = number * 0x9E37_79B9_7F4A_7C15 % (1 << 64)
+            name = f"{number} {bit}"
+            if store.settle(page(name, value ^ 1 << bit), unless_near) is None:
+                store.confirm("", name)
+
+    with RedisStore(url, tentative=True) as store:
+        threads = [threading.Thread(target=settle, args=(bit,)) for bit in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    with RedisStore(url) as store:
+        assert sorted(int(kept.split()[0]) for kept in urls(store)) == list(range(60))
+        assert store.check() == []
+
+
+def test_a_page_whose_process_was_taken_for_dead_before_it_told_of_it_is_not_stored(
+    redis_servers: Callable[[str], RunningServer], caplog: pytest.LogCaptureFixture
+) -> None:
+    server = redis_servers("redis 6.2")
+    with (
+        RedisStore(server.url, tentative=True, lease_secs=0.2) as paused,
+        RedisStore(server.url) as other,
+    ):
+        paused._lease._closed.set()  # as if the process had stopped
+        paused._outbox.linger_secs = 60
+        keep(paused, page("slow", 0))
+        assert other.settle(page("twin", 1), unless_near) is None
+        keep(paused, page("next", FAR))
+        assert "took too long over slow" in caplog.text
+        assert urls(paused) == ["twin", "next"]
+        assert other.check() == []
 
 
 def urls(store: RedisStore) -> list[str]:
@@ -94,7 +140,8 @@ def test_what_a_killed_process_left_unconfirmed_is_forgotten(url: str, meets: st
         assert dying.stdout is not None
         run = bytes.fromhex(dying.stdout.readline().decode())
         keep(early, page("early", FAR))
-        assert urls(early) == ["saved", "waiting", "in hand", "early"]
+        wait_until(lambda: len(early) == 4)  # what it sends with the next page, or in a moment
+        assert set(urls(early)) == {"saved", "waiting", "in hand", "early"}
         assert early.settle(page("twin", 0xFF << 40 | 1), unless_near) == "in hand"
         dying.send_signal(signal.SIGKILL)
         dying.wait()

@@ -69,8 +69,18 @@ def pairs(number: int, seed: int = 0) -> list[tuple[str, int]]:
     return found  # a twin beside the other: they go to different processes, at the same time
 
 
-def run(url: str, pages: Sequence[tuple[str, int]], folder: Path, kills: int = 0) -> Outcome:
-    """Let all processes judge their shares; so often one is killed at random and begun anew."""
+def run(
+    url: str,
+    pages: Sequence[tuple[str, int]],
+    folder: Path,
+    kills: int = 0,
+    tentative: bool = False,
+) -> Outcome:
+    """Let all processes judge their shares; so often one is killed at random and begun anew.
+
+    Tentative pages are confirmed as soon as they are kept. What one that is killed had not told of
+    is lost then, so it is for no kills.
+    """
     outcome, rng = Outcome(), random.Random(len(pages))
     logs = [folder / f"judged {worker}" for worker in range(WORKERS)]
     for worker, log in enumerate(logs):
@@ -81,7 +91,7 @@ def run(url: str, pages: Sequence[tuple[str, int]], folder: Path, kills: int = 0
     processes.set_forkserver_preload(["tests.index.twins"])
 
     def begun(worker: int) -> BaseProcess:
-        process = processes.Process(target=work, args=(url, folder, worker))
+        process = processes.Process(target=work, args=(url, folder, worker, tentative))
         process.start()
         return process
 
@@ -118,16 +128,18 @@ def run(url: str, pages: Sequence[tuple[str, int]], folder: Path, kills: int = 0
     return outcome
 
 
-def work(url: str, folder: Path, worker: int) -> None:
+def work(url: str, folder: Path, worker: int, tentative: bool) -> None:
     """Judge the pages of a share that the log doesn't tell of yet."""
     share, log = folder / f"share {worker}", folder / f"judged {worker}"
     done = {line.split()[0] for line in log.read_text(encoding="utf-8").splitlines()}
     todo = [line.split() for line in share.read_text(encoding="utf-8").splitlines()]
-    with RedisStore(url, lease_secs=LEASE_SECS) as store, log.open("a", encoding="utf-8") as file:
+    opened = RedisStore(url, lease_secs=LEASE_SECS, tentative=tentative)
+    with opened as store, log.open("a", encoding="utf-8") as file:
         for round_number, (name, value) in enumerate(todo):
             if name not in done:
                 _meet(store, round_number)
                 ticket, kept = store.settle(page(name, int(value)), _with_ticket)
+                store.confirm("", name)
                 file.write(f"{name} {ticket} {'kept' if kept else 'dropped'}\n")
                 file.flush()
 

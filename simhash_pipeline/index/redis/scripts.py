@@ -149,7 +149,9 @@ FINISH = Script("""
 local id, action, record, left, run = ARGV[1], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local held = call('HGET', KEYS[2], id)
 if holder(held) ~= holder(ARGV[2]) then
-  return action == 'set' and call('HGET', KEYS[1], id) == record and 1 or 0
+  if action ~= 'set' or call('HGET', KEYS[1], id) ~= record then return 0 end
+  if run == '' then call('HDEL', KEYS[3], id) end
+  return 1
 end
 if sub(held, 1, 1) ~= sub(ARGV[2], 1, 1) then return 1 end
 if action == 'renew' then call('HSET', KEYS[1], id, record) end

@@ -7,7 +7,7 @@ a step is several pipelines, and what must come first has been answered before t
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from simhash_pipeline.index.redis import scripts
 from simhash_pipeline.index.redis.layout import (
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from simhash_pipeline.index.redis.layout import Entry, PageHashes, Place
     from simhash_pipeline.index.redis.lease import Lease
+    from simhash_pipeline.index.redis.outbox import Batch
     from simhash_pipeline.index.redis.scripts import Command
     from simhash_pipeline.index.redis.server import Server
 
@@ -88,12 +89,20 @@ class Steps:
         return Attempt(namespace, known, page_hashes(namespace, known[0]), claim)
 
     def enter(
-        self, attempts: Sequence[Attempt], then: Sequence[Command] = ()
+        self,
+        attempts: Sequence[Attempt],
+        then: Sequence[Command] = (),
+        batch: Batch | None = None,
     ) -> tuple[list[Entered], list[bytes | None]]:
-        """Claim, append, take a ticket; and only then read, the replies to which come second."""
+        """Claim, append, take a ticket; and only then read, the replies to which come second.
+
+        A batch goes before it all, in the same message.
+        """
+        first = [] if batch is None else batch.commands
         if self.server.is_cluster:
-            return self._enter_by_slots(attempts, then)
-        replies = self.server.run([*map(self._enter_at_once, attempts), *then])
+            return self._enter_by_slots(attempts, then, batch)
+        replies = self.server.run([*first, *map(self._enter_at_once, attempts), *then])
+        replies = _split(replies, batch)
         entered = [
             self._entered(attempt, reply, reply[3] if len(reply) > 3 else 0)
             for attempt, reply in zip(attempts, replies, strict=False)
@@ -102,7 +111,7 @@ class Steps:
 
     def finish(self, changes: Sequence[Change]) -> list[bool]:
         """Change what is stored, and clean up; False where the claim was lost meanwhile."""
-        commands = list(map(self._finish, changes))
+        commands = list(map(self.finishing, changes))
         left = [change.left for change in changes if change.leaving]
         if not self.server.is_cluster:
             done = self.server.run([*commands, *map(self._remove_at_once, left)])
@@ -191,7 +200,8 @@ class Steps:
             *rows,
         )
 
-    def _finish(self, change: Change) -> Command:
+    def finishing(self, change: Change) -> Command:
+        """The command that changes what is stored; 0 in reply when the claim was lost."""
         layout, attempt = self.layout, change.attempt
         return scripts.FINISH(
             attempt.hashes,
@@ -216,16 +226,15 @@ class Steps:
         return scripts.REMOVE([attempt.hashes.claims, *keys], attempt.id, packed, *rows)
 
     def _enter_by_slots(
-        self, attempts: Sequence[Attempt], then: Sequence[Command]
+        self, attempts: Sequence[Attempt], then: Sequence[Command], batch: Batch | None
     ) -> tuple[list[Entered], list[bytes | None]]:
-        run = self.server.run
+        run, first = self.server.run, [] if batch is None else batch.commands
         packed = [self.layout.pack_claim(attempt.claim) for attempt in attempts]
-        claimed = run(
-            [
-                scripts.CLAIM(attempt.hashes[:3], attempt.id, text)
-                for attempt, text in zip(attempts, packed, strict=True)
-            ]
-        )
+        claiming = [
+            scripts.CLAIM(attempt.hashes[:3], attempt.id, text)
+            for attempt, text in zip(attempts, packed, strict=True)
+        ]
+        claimed = _split(run([*first, *claiming]), batch)
         ours = [place for place, reply in enumerate(claimed) if not reply[0]]
         if not ours:
             return [self._entered(*pair, 0) for pair in zip(attempts, claimed, strict=True)], []
@@ -317,6 +326,15 @@ class Steps:
                 for attempt in attempts
             ]
         )
+
+
+def _split(replies: list[Any], batch: Batch | None) -> list[Any]:
+    """The replies behind those to a batch, which gets its own."""
+    if batch is None:
+        return replies
+    number = len(batch.commands)
+    batch.replies = replies[:number]
+    return replies[number:]
 
 
 def _further(entries: Iterable[Entry]) -> Iterator[Place]:

@@ -45,7 +45,6 @@ from __future__ import annotations
 import json
 import os
 import secrets
-from collections import deque
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain, islice
@@ -59,13 +58,11 @@ from simhash_pipeline.index.redis.layout import (
     Claim,
     Layout,
     Record,
-    page_hashes,
-    page_id,
     renewed,
 )
 from simhash_pipeline.index.redis.lease import Lease
+from simhash_pipeline.index.redis.outbox import Outbox
 from simhash_pipeline.index.redis.pages import NAMESPACES, RedisPages
-from simhash_pipeline.index.redis.scripts import CONFIRM
 from simhash_pipeline.index.redis.server import Server
 from simhash_pipeline.index.redis.shelf import RedisShelf, questions
 from simhash_pipeline.index.redis.steps import Attempt, Change, Entered, Steps
@@ -117,14 +114,13 @@ class RedisStore:
         self._tentative = tentative
         self._namespaces: set[str] = set()
         self._asked: dict[Column, int] = {}  # distances, by the page before
-        self._unconfirmed: set[tuple[str, str]] = set()
-        self._confirms: deque[Command] = deque()  # run with the next page
         try:
             self._refuse_other_formats()
             self._lease = Lease(self._server, lease_secs)
             self._steps = Steps(self._server, Layout(stamped_bits(self.made_with() or {})))
             self._pages = RedisPages(self._steps, self._lease)
             self._texts = RedisTexts(self._server)
+            self._outbox = Outbox(self._steps, self._lease.run)
         except BaseException:
             self._server.close()
             raise
@@ -156,6 +152,7 @@ class RedisStore:
                 return answer
 
     def insert_many(self, pages: Iterable[StoredPage]) -> int:
+        self._usable_pages()
         number, rest = 0, iter(pages)
         while chunk := list(islice(rest, PAGES_A_BATCH)):
             last = {(page.namespace, page.url): place for place, page in enumerate(chunk)}
@@ -169,15 +166,12 @@ class RedisStore:
 
     def confirm(self, namespace: str, url: str) -> None:
         self._usable()
-        if (namespace, url) in self._unconfirmed:
-            known = page_id(url)
-            tentative = page_hashes(namespace, known[0]).tentative
-            self._confirms.append(CONFIRM([tentative], known, self._lease.run))
-            self._unconfirmed.discard((namespace, url))
+        self._outbox.confirm(namespace, url)
 
     def forget(self, namespace: str, url: str) -> bool:
-        self._unconfirmed.discard((namespace, url))
-        removed = self._usable_pages().remove(namespace, url)
+        self._usable()
+        self._outbox.forget(namespace, url)
+        removed = self._pages.remove(namespace, url)
         if not removed:  # else its text went with it
             self._texts.remove(namespace, url)
         return removed
@@ -221,9 +215,9 @@ class RedisStore:
         if not self._is_open or os.getpid() != self._process_id:
             return
         try:
+            unconfirmed = self._outbox.close()
             with suppress(StoreError):  # the next to open forgets what this can't
-                self._server.run(list(self._confirms))
-                for namespace, url in list(self._unconfirmed):
+                for namespace, url in unconfirmed:
                     self.forget(namespace, url)
         finally:
             self._is_open = False
@@ -243,20 +237,10 @@ class RedisStore:
         self, attempt: Attempt
     ) -> tuple[Entered, Mapping[tuple[Column, int], Sequence[Any]]]:
         """Enter the page, and read what the page before has asked for."""
-        page, confirms = attempt.record.page, []
-        with suppress(IndexError):
-            while True:
-                confirms.append(self._confirms.popleft())
-        asked = self._questions(page)
-        try:
-            entered, answers = self._steps.enter(
-                [attempt], [*chain.from_iterable(asked.values()), *confirms]
-            )
-        except BaseException:
-            self._confirms.extend(confirms)
-            raise
-        if entered[0].held is not None:
-            self._confirms.extend(confirms)
+        asked = self._questions(attempt.record.page)
+        questions = list(chain.from_iterable(asked.values()))
+        with self._outbox.batch() as batch:
+            entered, answers = self._steps.enter([attempt], questions, batch)
         rest = iter(answers)
         read = {what: list(islice(rest, len(questions))) for what, questions in asked.items()}
         return entered[0], read
@@ -278,9 +262,12 @@ class RedisStore:
             raise
         self._asked = shelf.asked
         change = self._change(attempt, entered, stored, action)
+        if change.run and not change.leaving and not self._server.is_cluster:
+            self._outbox.add(change)
+            return True, answer
         done = self._steps.finish([change])[0]
         if done and change.run:
-            self._unconfirmed.add((change.attempt.namespace, attempt.record.page.url))
+            self._outbox.sent(change)
         return done, answer
 
     def _stored(self, attempt: Attempt, entered: Entered) -> Record | None:
@@ -356,7 +343,9 @@ class RedisStore:
             )
 
     def _usable_pages(self) -> RedisPages:
+        """The pages, with all that this process has decided."""
         self._usable()
+        self._outbox.flush()
         return self._pages
 
     def _usable(self) -> Server:
