@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import threading
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -92,3 +94,79 @@ def dying():
     assert set(result.scraped) >= {f"http://a.example/{n}" for n in range(4, 8)}
     assert result.stats["simhash/errors"] >= 1
     assert "sesame" not in told(result.log)
+
+
+LOST_SECS = 5.5
+LOST = """
+import os, signal, threading, time
+
+def story(n):
+    return " ".join(f"word{n}x{i}" for i in range(200))
+
+def lost():
+    for n in range(200):
+        if n == 20:
+            lose()
+        yield page(n, story(n))
+    yield from (page(1000 + n, story(n)) for n in (5, 19, 21, 150))
+
+class Entry:
+    "Before the pipeline: how many items are in it at once, and for how long none came out."
+    @classmethod
+    def from_crawler(cls, crawler):
+        entry = cls()
+        entry.inside, entry.last = 0, time.monotonic()
+        crawler.signals.connect(entry.left, signals.item_scraped)
+        return entry
+
+    def process_item(self, item):
+        self.inside += 1
+        told["most"] = max(told.get("most", 0), self.inside)
+        return item
+
+    def left(self, item):
+        self.inside -= 1
+        now = time.monotonic()
+        told["longest"] = max(told.get("longest", 0), now - self.last)
+        self.last = now
+"""
+MANY_AT_ONCE = """
+ItemSpider.custom_settings = {
+    "CONCURRENT_ITEMS": 16,
+    "ITEM_PIPELINES": {Entry: 100, "simhash_pipeline.SimhashPipeline": 300},
+}
+"""
+
+
+@pytest.mark.parametrize("way", ["frozen", "killed and started again"])
+def test_pages_wait_in_their_order_for_a_server_that_is_lost_for_five_seconds(
+    tmp_path: Path, way: str
+) -> None:
+    folder = tmp_path / "server"
+    folder.mkdir()
+    durable = ("--appendonly", "yes", "--appendfsync", "always")
+    with RunningServer(server_binary("redis 6.2"), folder, *durable) as server:
+        pid = server.process.pid
+        thaw = f"threading.Timer({LOST_SECS}, os.kill, ({pid}, signal.SIGCONT)).start()"
+        how = f"os.kill({pid}, signal.SIGSTOP); {thaw}"
+        back = threading.Thread(target=_start_again, args=(server,))
+        if way != "frozen":
+            how = f"os.kill({pid}, signal.SIGKILL)"
+            back.start()
+        lose = f"\ndef lose():\n    {how}\n"
+        result = crawl(
+            tmp_path, "*lost()", LOST + lose, spider=MANY_AT_ONCE, SIMHASH_STORE=server.url
+        )
+        if way != "frozen":
+            back.join()
+    assert result.scraped == [f"http://a.example/{n}" for n in range(200)]
+    assert result.dropped == [f"http://a.example/{1000 + n}" for n in (5, 19, 21, 150)]
+    assert (result.stats["simhash/errors"], result.stats["simhash/store_pages"]) == (0, 200)
+    assert result.told["longest"] > 5
+    assert result.told["most"] <= 16
+
+
+def _start_again(server: RunningServer) -> None:
+    server.process.wait()
+    time.sleep(LOST_SECS)
+    server.start()

@@ -93,6 +93,11 @@ class Claim:
     def run(self) -> bytes:
         return self.holder[:RUN_SIZE]
 
+    @property
+    def head(self) -> bytes:
+        """What it begins with when packed; enough for a script to know it by."""
+        return self.state + self.holder
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -153,7 +158,7 @@ class Layout:
         return Record(page, ticket, salt)
 
     def pack_claim(self, claim: Claim) -> bytes:
-        parts = [claim.state, claim.holder]
+        parts = [claim.head]
         for record in claim.records:
             packed = self.pack(record)
             parts += [len(packed).to_bytes(4, "little"), packed]

@@ -8,6 +8,7 @@ text of a script. All may be run twice: a reply can get lost, and then nobody kn
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -15,9 +16,8 @@ Argument = bytes | str | int
 Command = tuple[Argument, ...]
 
 # Places of rows, claims and tickets as layout.py packs them; Lua counts from 1.
+_HEAD = "local call, sub = redis.call, string.sub\n"
 _LIBRARY = """
-local call, sub = redis.call, string.sub
-
 local function row(bucket, rest, first, size)
   local at = string.find(bucket, rest, first, true)
   while at and (at - first) % size ~= 0 do at = string.find(bucket, rest, at + 1, true) end
@@ -58,6 +58,11 @@ local function append(key, number, rest)
   call('HSET', key, number, struct.pack('<I4', count) .. sub(bucket, 5))
 end
 
+local function put(key, number, rest)
+  local bucket = call('HGET', key, number) or '\\0\\0\\0\\0'
+  if not row(bucket, rest, 5, #rest) then call('HSET', key, number, bucket .. rest) end
+end
+
 local function strike(key, more, number, rest, ref)
   local bucket = call('HGET', key, number) or ''
   local at = row(bucket, rest, 1, #rest + #ref)
@@ -84,18 +89,29 @@ local function release(claims, id, text)
   if holder(call('HGET', claims, id)) == holder(text) then call('HDEL', claims, id) end
 end
 """
+_FUNCTIONS = _LIBRARY.strip().split("\n\n")
+
+
+def _needed(body: str) -> list[str]:
+    """The functions that a body calls, and those that they call, which stand before them."""
+    found: list[str] = []
+    for function in reversed(_FUNCTIONS):
+        name = function.removeprefix("local function ").partition("(")[0]
+        if any(re.search(rf"\b{name}\(", text) for text in (body, *found)):
+            found.insert(0, f"{function}\n")
+    return found
 
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """A script of the library above and a body of its own."""
+    """A script of a body and what it calls of the library; more would cost at each run."""
 
     body: str
     text: bytes = field(init=False)
     digest: str = field(init=False)
 
     def __post_init__(self) -> None:
-        text = (_LIBRARY + self.body).encode()
+        text = "".join([_HEAD, *_needed(self.body), self.body]).encode()
         object.__setattr__(self, "text", text)
         object.__setattr__(self, "digest", hashlib.sha1(text, usedforsecurity=False).hexdigest())
 
@@ -108,7 +124,8 @@ class Script:
 # A page's first three hashes, and for ENTER the ticket counter; id, claim -> held claim, or "" and
 # what is stored: record, run that has not confirmed it.
 CLAIM = Script("return claim(KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2])")
-# Claims; id, claim, ticket -> the ticket that others see from now on, 0 when the claim is lost.
+# Claims; id, head of the claim, ticket -> the ticket that others see from now on, 0 when the claim
+# is lost.
 SHOW = Script("""
 local held = call('HGET', KEYS[1], ARGV[1])
 if holder(held) ~= holder(ARGV[2]) then return 0 end
@@ -122,29 +139,30 @@ return ticket_of(held)
 ENLIST = Script("enlist(KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3], 0)")
 # Hash of a bucket; number, rest.
 APPEND = Script("append(KEYS[1], ARGV[1], ARGV[2])")
-# Claim, take a ticket, enlist and append: id, claim, ref, how many to enlist; then as above.
+# Claim, take a ticket, enlist and append: id, claim, ref, how many to enlist; then as above. Nobody
+# comes in between here, so appends need not be counted. -> as CLAIM, and the ticket.
 ENTER = Script("""
-local id, held = ARGV[1], call('HGET', KEYS[2], ARGV[1])
-if held and holder(held) ~= holder(ARGV[2]) then return {held} end
-if not held then
-  held = with_ticket(ARGV[2], call('INCR', KEYS[4]))
-  call('HSET', KEYS[2], id, held)
+local id, ticket = ARGV[1], call('INCR', KEYS[4])
+if call('HSETNX', KEYS[2], id, with_ticket(ARGV[2], ticket)) == 0 then
+  local held = call('HGET', KEYS[2], id)
+  if holder(held) ~= holder(ARGV[2]) then return {held} end
+  ticket = ticket_of(held)
 end
-local ticket = ticket_of(held)
 local k, a = 5, 5
 for _ = 1, tonumber(ARGV[4]) do
   enlist(KEYS[k], KEYS[k + 1], ARGV[a], ARGV[a + 1], ARGV[3], ticket)
   k, a = k + 2, a + 2
 end
 while k <= #KEYS do
-  append(KEYS[k], ARGV[a], ARGV[a + 1])
+  put(KEYS[k], ARGV[a], ARGV[a + 1])
   k, a = k + 1, a + 2
 end
-return {'', call('HGET', KEYS[1], id) or '', call('HGET', KEYS[3], id) or '', ticket}
+local page = call('HGET', KEYS[1], id)
+return {'', page or '', page and call('HGET', KEYS[3], id) or '', ticket}
 """)
-# A page's hashes; id, claim, what to do with the record ("set", "renew", "delete", "leave"), the
-# record, the claim to be left behind ("": none), the run that is to confirm it ("": confirmed).
-# -> 1, or 0 when the claim is lost: its lease ran out, and somebody cleaned up.
+# A page's hashes; id, head of the claim, what to do with the record ("set", "renew", "delete",
+# "leave"), the record, the claim to be left behind ("": none), the run that is to confirm it ("":
+# confirmed) -> 1, or 0 when the claim is lost: its lease ran out, and somebody cleaned up.
 FINISH = Script("""
 local id, action, record, left, run = ARGV[1], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local held = call('HGET', KEYS[2], id)
@@ -154,14 +172,13 @@ if holder(held) ~= holder(ARGV[2]) then
   return 1
 end
 if sub(held, 1, 1) ~= sub(ARGV[2], 1, 1) then return 1 end
-if action == 'renew' then call('HSET', KEYS[1], id, record) end
-if action == 'set' and call('HSET', KEYS[1], id, record) == 0 then call('HDEL', KEYS[4], id) end
-if action == 'delete' and call('HDEL', KEYS[1], id) == 1 then call('HDEL', KEYS[4], id) end
-if run ~= '' then
-  call('HSET', KEYS[3], id, run)
-elseif action == 'set' or action == 'delete' then
+local was = action == 'delete' and call('HDEL', KEYS[1], id) == 1
+if action == 'set' or action == 'renew' then was = call('HSET', KEYS[1], id, record) == 0 end
+if was and action ~= 'renew' then
   call('HDEL', KEYS[3], id)
+  call('HDEL', KEYS[4], id)
 end
+if run ~= '' then call('HSET', KEYS[3], id, run) end
 if left == '' then call('HDEL', KEYS[2], id) else call('HSET', KEYS[2], id, left) end
 return 1
 """)
@@ -190,11 +207,11 @@ STRIKE = Script("return strike(KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3])")
 COUNT = Script("return sub(call('HGET', KEYS[1], ARGV[1]) or '', 1, 4)")
 # Hash of a bucket; number, rest, the count it must have.
 CUT = Script("cut(KEYS[1], ARGV[1], ARGV[2], ARGV[3])")
-# Claims; id, claim.
+# Claims; id, head of the claim.
 RELEASE = Script("release(KEYS[1], ARGV[1], ARGV[2])")
 # Strike, cut where no page is left, and release. Claims, then for each value the first bucket's
-# hash, further pages and the other hashes; id, claim, then for each value its ref, the number of
-# its hashes, and number and rest for each.
+# hash, further pages and the other hashes; id, head of the claim, then for each value its ref, the
+# number of its hashes, and number and rest for each.
 REMOVE = Script("""
 if holder(call('HGET', KEYS[1], ARGV[1])) ~= holder(ARGV[2]) then return end
 local k, a = 2, 3

@@ -206,7 +206,7 @@ class Steps:
         return scripts.FINISH(
             attempt.hashes,
             attempt.id,
-            layout.pack_claim(attempt.claim),
+            attempt.claim.head,
             change.action,
             b"" if change.record is None else layout.pack(change.record),
             layout.pack_claim(change.left.claim) if change.leaving else b"",
@@ -222,8 +222,8 @@ class Steps:
                 rows += [record.ref, len(entry.places)]
                 for place in entry.places:
                     rows += [place.number, place.rest]
-        packed = self.layout.pack_claim(attempt.claim)
-        return scripts.REMOVE([attempt.hashes.claims, *keys], attempt.id, packed, *rows)
+        head = attempt.claim.head
+        return scripts.REMOVE([attempt.hashes.claims, *keys], attempt.id, head, *rows)
 
     def _enter_by_slots(
         self, attempts: Sequence[Attempt], then: Sequence[Command], batch: Batch | None
@@ -262,8 +262,8 @@ class Steps:
         last: int = self.server.ask("INCRBY", TICKET, len(ours))
         tickets = dict(zip(ours, range(last - len(ours) + 1, last + 1), strict=True))
         shown = [
-            scripts.SHOW([attempts[place].hashes.claims], attempts[place].id, packed[place], ticket)
-            for place, ticket in tickets.items()
+            scripts.SHOW([each.hashes.claims], each.id, each.claim.head, ticket)
+            for each, ticket in ((attempts[place], ticket) for place, ticket in tickets.items())
         ]
         replies = run([*shown, *then])
         tickets = dict(zip(ours, replies, strict=False))
@@ -320,9 +320,7 @@ class Steps:
         )
         run(
             [
-                scripts.RELEASE(
-                    [attempt.hashes.claims], attempt.id, self.layout.pack_claim(attempt.claim)
-                )
+                scripts.RELEASE([attempt.hashes.claims], attempt.id, attempt.claim.head)
                 for attempt in attempts
             ]
         )

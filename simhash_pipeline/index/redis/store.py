@@ -30,6 +30,14 @@ same. From then on the page isn't kept: finishing it looks for the claim, and wh
 page is judged again. So the lease decides how soon, never what. Entries are told apart by a salt
 of each attempt, so that what a slow process still appends or removes is never another attempt's.
 
+A message and its reply do for most new pages of a crawl: what one page asked for is read for the
+next as it enters, and a page that is kept tentatively on one server is finished by the message of
+the next page, or by a thread that sends it a moment later (outbox.py). Until then it is judged, to
+all others, who wait for it as for any. Its own process knows already; should that be taken for dead
+before it tells, the page isn't stored, as a tentative page isn't that is never confirmed. Where
+pages are not tentative, what `settle` answers is stored, and so it takes a second message. (To take
+a page for kept until somebody objects, others would have to know how it was decided.)
+
 Values that several pages share stand once in a bucket. On a Cluster the last page of a value
 leaves like this: read the counts of appends of its further buckets; remove its entry from the
 first, which says whether another page has the value; if none, remove the value from the further
