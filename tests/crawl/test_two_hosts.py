@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 pytest.importorskip("scrapy_redis")
 
-STORIES = 40
+STORIES = 30
 PLACES = [f"/{paper}/{number}" for number in range(STORIES) for paper in ("one", "other")]
 SPIDER = """
 import json, sys
@@ -60,7 +60,7 @@ process = CrawlerProcess({
     "ADDONS": {"simhash_pipeline.Addon": 500},
     "SIMHASH_HTML_FIELD": None,
     "SIMHASH_STORE": redis,
-    "DOWNLOAD_DELAY": 0.02,
+    "DOWNLOAD_DELAY": 0.15,  # one that is idle looks into the queue every five seconds
     "CONCURRENT_REQUESTS": 2,
     "TELNETCONSOLE_ENABLED": False,
     "LOG_LEVEL": "WARNING",
