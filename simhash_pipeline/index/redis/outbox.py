@@ -131,7 +131,9 @@ class Outbox:
             else:
                 for (key, change), done in zip(batch.changes.items(), batch.replies, strict=False):
                     if not done:
-                        logger.warning("Store: took too long over %s; it is not remembered", key[1])
+                        shown = self._steps.server.shown
+                        said = "Store %s: took too long over %s, which is not remembered"
+                        logger.warning(said, shown, key[1])
                     elif change.run:
                         self._unconfirmed[key] = change.attempt
             self._on_its_way -= batch.changes.keys()
