@@ -26,7 +26,7 @@ import time
 from collections.abc import Iterator
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from scrapy import Spider, signals
 from scrapy.crawler import Crawler, CrawlerProcess
@@ -45,8 +45,25 @@ LARGE_BYTES = 2_000_000
 LARGE_PAGES = 20
 
 
+class Clocks(NamedTuple):
+    """Seconds by the clock, and of CPU: of this process, and of those it began that have ended."""
+
+    wall: float
+    cpu: float
+    readers_cpu: float
+
+    @classmethod
+    def now(cls) -> Clocks:
+        times = os.times()
+        children = times.children_user + times.children_system
+        return cls(time.perf_counter(), time.process_time(), children)
+
+
 class Heartbeat:
     """An extension that asks the event loop to wake it every 2 ms, and notes how late it does."""
+
+    opened: Clocks
+    closed: Clocks
 
     def __init__(self, crawler: Crawler) -> None:
         self.late_ms: list[float] = []
@@ -58,10 +75,12 @@ class Heartbeat:
         return cls(crawler)
 
     def _start(self) -> None:
+        self.opened = Clocks.now()
         self._task = asyncio.get_running_loop().create_task(self._beat())
 
     def _stop(self) -> None:
         self._task.cancel()
+        self.closed = Clocks.now()
 
     async def _beat(self) -> None:
         while True:
@@ -85,6 +104,7 @@ class LargePages(Spider):
 
 def crawl(spider: type[Spider], url: str, pages: int, addons: dict[str, int]) -> None:
     """One crawl in this process; its measurements on standard output as JSON."""
+    begun = Clocks.now()
     settings = Settings()
     settings.setmodule(demo_settings)
     settings.setdict(
@@ -98,17 +118,19 @@ def crawl(spider: type[Spider], url: str, pages: int, addons: dict[str, int]) ->
     )
     process = CrawlerProcess(settings)
     crawler: Crawler = process.create_crawler(spider)
-    started, cpu_started = time.perf_counter(), time.process_time()
     process.crawl(crawler, url=url, max_pages=pages)
     process.start()
     heartbeat = crawler.get_extension(Heartbeat)
     if crawler.stats is None or heartbeat is None:
         raise RuntimeError("the crawl did not start")
+    opened, closed = heartbeat.opened, heartbeat.closed
     told = {
         "pages": crawler.stats.get_value("response_received_count"),
         "bytes": crawler.stats.get_value("downloader/response_bytes"),
-        "seconds": time.perf_counter() - started,
-        "cpu_seconds": time.process_time() - cpu_started,
+        "start_cpu_seconds": opened.cpu - begun.cpu,
+        "seconds": closed.wall - opened.wall,
+        "cpu_seconds": closed.cpu - opened.cpu,
+        "readers_cpu_seconds": closed.readers_cpu - opened.readers_cpu,
         "late_ms": heartbeat.late_ms,
     }
     print(json.dumps(told))

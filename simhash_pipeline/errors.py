@@ -3,6 +3,7 @@
 SimhashError
 ├── OptionsError (also a ValueError)   options break their rules; all faults in one message
 ├── PageError                          one page can't be read; the crawl goes on and keeps the item
+├── ReaderError                        no process to read pages can be had; they are read without it
 ├── DropLogError                       the drop log can't be used; the crawl stops
 ├── ArchiveError                       an archive can't be read or written; nothing of it is done
 └── StoreError                         the store can't be used; the crawl stops
@@ -36,6 +37,10 @@ class PageError(SimhashError):
 
     def __str__(self) -> str:
         return self.message
+
+
+class ReaderError(SimhashError):
+    """No process that reads pages can be begun."""
 
 
 class DropLogError(SimhashError):

@@ -8,6 +8,7 @@ from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
+from simhash_pipeline.crawl.reading import Reading
 from simhash_pipeline.crawl.texts import Texts
 from simhash_pipeline.index.store import open_store
 from simhash_pipeline.judge import Judge, Verdict
@@ -15,8 +16,8 @@ from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.page.source import Source
 
-# A page up to here is read on the event loop. A thread has to take turns with the loop at the
-# interpreter, which is worth it where the loop would be held for long.
+# A page up to here is read on the event loop. To hand it to a process wakes threads that take turns
+# with the loop, which on pages of 8 KB costs as much as to read them.
 SMALL_PAGE_BYTES = 100_000
 
 
@@ -35,7 +36,7 @@ class Judged:
 
 
 class Judging:
-    """Fingerprints and judges pages; a thread of its own does what takes long or may wait.
+    """Fingerprints and judges pages; a thread asks the store, and processes read large pages.
 
     SIMHASH_RESET and SIMHASH_EXPIRE_AFTER_SECS are followed when the first page comes: `scrapy
     shell` opens every pipeline as well, and is to forget nothing.
@@ -58,13 +59,16 @@ class Judging:
         self._options = options
         self._is_clean = False
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="simhash")
+        self._reading = Reading(options, self._fingerprinter)
         # Loads the dictionaries of words and charsets now, not while the first page waits.
         self._fingerprinter.fingerprint("<p>中文</p>".encode("gb18030"))
 
     def judge(self, source: Source) -> Future[Judged]:
         """The judgement, in the order of these calls; PageError, here or there, for no page."""
         if len(source.html) > SMALL_PAGE_BYTES:
-            return self._thread.submit(self._fingerprinted_and_judged, source)
+            return self._thread.submit(
+                self._judged_once_read, source.url, self._reading.read(source)
+            )
         started = time.perf_counter()
         page = self._fingerprinter.fingerprint(*source)
         spent = time.perf_counter() - started
@@ -86,10 +90,8 @@ class Judging:
         """Close the store, when all is judged; how many pages it holds."""
         return self._thread.submit(self._end)
 
-    def _fingerprinted_and_judged(self, source: Source) -> Judged:
-        started = time.perf_counter()
-        page = self._fingerprinter.fingerprint(*source)
-        return self._judged(source.url, page, time.perf_counter() - started)
+    def _judged_once_read(self, url: str, read: Future[tuple[PageFingerprint, float]]) -> Judged:
+        return self._judged(url, *read.result())
 
     def _judged(self, url: str, page: PageFingerprint, fingerprinting_secs: float) -> Judged:
         started = time.perf_counter()
@@ -124,4 +126,5 @@ class Judging:
             return len(self._store)
         finally:
             self._store.close()
+            self._reading.close()
             self._thread.shutdown(wait=False)

@@ -1,0 +1,175 @@
+"""Pages read by a process: what comes back, what ends it, and what becomes of it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crawler.demo_site.pages import all_pages
+from simhash_pipeline import Fingerprinter, Options
+from simhash_pipeline.errors import PageError, ReaderError
+from simhash_pipeline.page.reader import Reader
+from tests.page.test_determinism import PINNED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+STORY = f"<p>{' '.join(f'word{i}' for i in range(200))}</p>"
+# A callable of a user that does as the page says.
+CALLABLES = """
+import os
+
+def text(root):
+    text = " ".join(root.itertext())
+    print("found", text[:20])
+    if "ends here" in text:
+        os._exit(7)
+    if "fails" in text:
+        raise KeyError("no such box")
+    return text
+"""
+
+
+@pytest.fixture
+def reader() -> Iterator[Reader]:
+    reader = Reader(Options())
+    yield reader
+    reader.close()
+
+
+@pytest.fixture
+def users_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Reader]:
+    (tmp_path / "users_own.py").write_text(CALLABLES)
+    monkeypatch.syspath_prepend(tmp_path)
+    reader = Reader(Options(extractor="users_own.text"))
+    yield reader
+    reader.close()
+
+
+def process_of(reader: Reader) -> int:
+    assert reader._process is not None
+    return reader._process.pid
+
+
+def is_there(pid: int) -> bool:
+    """Whether the process is there, and no zombie."""
+    command = ["ps", "-o", "stat=", "-p", str(pid)]
+    state = subprocess.run(command, capture_output=True, text=True, check=False)
+    return state.stdout.strip()[:1] not in ("", "Z")
+
+
+def test_a_process_makes_the_same_fingerprints(reader: Reader) -> None:
+    here = Fingerprinter()
+    for path in PINNED:
+        html, url = all_pages()[path].body, f"http://a.example{path}"
+        assert reader.fingerprint(html, url) == here.fingerprint(html, url)
+    chinese = f"<p>{'昨天上午，三艘渔船在大雾中安全返回港口。' * 20}</p>".encode("gb18030")
+    assert reader.fingerprint(chinese, None, "gb2312") == here.fingerprint(chinese, None, "gb2312")
+    odd = STORY + "\ud800"
+    assert reader.fingerprint(odd) == here.fingerprint(odd)
+
+
+def test_a_page_that_is_none_is_told_as_such_and_the_next_is_read(reader: Reader) -> None:
+    with pytest.raises(PageError, match="binary data") as told:
+        reader.fingerprint(b"%PDF-1.7")
+    assert told.value.kind == "binary"
+    assert reader.fingerprint(STORY).tokens == 200
+
+
+def test_a_callable_of_the_user_may_print_and_fail(users_reader: Reader) -> None:
+    assert users_reader.fingerprint(STORY).tokens == 200
+    with pytest.raises(PageError, match=r"users_own.text failed: KeyError\('no such box'\)"):
+        users_reader.fingerprint("<p>it fails</p>")
+    assert users_reader.fingerprint(STORY).tokens == 200
+
+
+def test_a_page_that_ends_the_process_is_told_and_the_next_begins_another(
+    users_reader: Reader,
+) -> None:
+    with pytest.raises(PageError, match=r"ended \(7, ") as told:
+        users_reader.fingerprint("<p>it ends here</p>")
+    assert told.value.kind == "reader_died"
+    assert users_reader.fingerprint(STORY).tokens == 200
+
+
+def test_an_idle_process_that_is_killed_costs_no_page(reader: Reader) -> None:
+    reader.fingerprint(STORY)
+    killed = process_of(reader)
+    os.kill(killed, signal.SIGKILL)
+    os.waitid(os.P_PID, killed, os.WEXITED | os.WNOWAIT)
+    assert reader.fingerprint(STORY).tokens == 200
+    assert process_of(reader) != killed
+
+
+def test_what_pauses_a_crawl_does_not_end_the_process(reader: Reader) -> None:
+    reader.fingerprint(STORY)
+    before = process_of(reader)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        os.kill(before, number)
+    assert reader.fingerprint(STORY).tokens == 200
+    assert process_of(reader) == before
+
+
+def test_options_that_only_the_script_can_follow_are_refused_at_the_first_page() -> None:
+    code = """
+from simhash_pipeline import Options
+from simhash_pipeline.errors import ReaderError
+from simhash_pipeline.page.reader import Reader
+def text(root):
+    return "text"
+try:
+    Reader(Options(extractor="__main__.text")).fingerprint("<p>page</p>")
+except ReaderError as error:
+    print(error)
+"""
+    result = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True
+    )
+    assert "SIMHASH_EXTRACTOR is '__main__.text'; it can't be loaded" in result.stdout
+
+
+def test_a_program_without_an_interpreter_begins_no_process(
+    monkeypatch: pytest.MonkeyPatch, reader: Reader
+) -> None:
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    with pytest.raises(ReaderError, match="no process can read pages"):
+        reader.fingerprint(STORY)
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    with pytest.raises(ReaderError, match="no Python interpreter"):
+        reader.fingerprint(STORY)
+
+
+def test_a_closed_reader_leaves_no_process(reader: Reader) -> None:
+    reader.fingerprint(STORY)
+    pid = process_of(reader)
+    reader.close()
+    assert not is_there(pid)
+
+
+def test_a_killed_caller_leaves_no_process() -> None:
+    code = f"""
+from simhash_pipeline import Options
+from simhash_pipeline.page.reader import Reader
+reader = Reader(Options())
+reader.fingerprint({STORY!r})
+print(reader._process.pid, flush=True)
+input()
+"""
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as caller:
+        assert caller.stdout is not None
+        pid = int(caller.stdout.readline())
+        assert is_there(pid)
+        caller.kill()
+    give_up = time.monotonic() + 30
+    while is_there(pid) and time.monotonic() < give_up:
+        time.sleep(0.05)
+    assert not is_there(pid)
