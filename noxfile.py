@@ -14,23 +14,24 @@ PYTHONS = ["3.10", "3.11", "3.12", "3.13", "3.14"]
 OLDEST_SCRAPY = "2.14.0"
 # The tests that crawl; others hardly know Scrapy.
 CRAWLS = [
-    f"tests/crawl/test_{name}.py" for name in ("addon", "beside", "order", "pipeline", "two_phases")
+    f"tests/crawl/test_{name}.py"
+    for name in ("addon", "beside", "order", "pipeline", "reading", "two_phases")
 ]
 
 
 @nox.session(python=PYTHONS)
 def newest(session: nox.Session) -> None:
     """Every test, or those given after `--`, with the newest Scrapy."""
-    _test(session, "scrapy", session.posargs)
+    _test(session, "scrapy", "loadfile", session.posargs)
 
 
 @nox.session(python=PYTHONS)
 def oldest(session: nox.Session) -> None:
     """The tests that crawl, or those given after `--`, with the oldest Scrapy."""
-    _test(session, f"scrapy=={OLDEST_SCRAPY}", session.posargs or CRAWLS)
+    _test(session, f"scrapy=={OLDEST_SCRAPY}", "worksteal", session.posargs or CRAWLS)
 
 
-def _test(session: nox.Session, scrapy: str, tests: list[str]) -> None:
+def _test(session: nox.Session, scrapy: str, spread: str, tests: list[str]) -> None:
     dev = nox.project.dependency_groups(nox.project.load_toml("pyproject.toml"), "dev")
     session.install("--upgrade", "--editable", ".[fast,opencc,parquet,redis]", *dev, scrapy)
-    session.run("python", "-m", "pytest", "--numprocesses", "auto", "--dist", "loadfile", *tests)
+    session.run("python", "-m", "pytest", "--numprocesses", "auto", "--dist", spread, *tests)
