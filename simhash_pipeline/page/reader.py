@@ -81,7 +81,7 @@ class Reader:
                 raise fault
         except Exception as error:
             self.close()
-            raise ReaderError(f"no process can read pages: {error!r}") from error
+            raise ReaderError(f"no process can read pages: {error}") from error
         return process
 
 

@@ -194,6 +194,9 @@ def test_parse_with_pipelines_judges_items_that_hold_their_page(project: Path, s
     arguments = ["parse", f"{site}/story/1", "--spider", "stories", "--pipelines"]
     _, log = run(project, *arguments, SIMHASH_HTML_FIELD="html")
     assert "'simhash/kept': 1" in log
+    _, log = run(project, *arguments)  # by the response: Scrapy leaves spider middlewares out
+    assert "'simhash/errors/no_html': 1" in log
+    assert "Kept without judging" in log
 
 
 def test_a_single_file_spider_runs_outside_a_project(project: Path, tmp_path: Path) -> None:
