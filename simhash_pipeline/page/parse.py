@@ -43,6 +43,8 @@ _HEADER_BYTES = 1_445
 _MAX_BINARY_SHARE = 0.05
 # Browsers nest 512 levels and put what is deeper side by side; libxml2 gives up at 2,048.
 _MAX_DEPTH = 512
+# The content of a head, by the HTML standard.
+_METADATA = frozenset(["base", "link", "meta", "noscript", "script", "style", "template", "title"])
 # Elements that never nest: void ones, and those whose content is no markup.
 _FLAT = frozenset(
     re.findall(
@@ -60,6 +62,7 @@ def parse(html: bytes | str, charset: str | None = None) -> etree._Element:
     root, too_deep = _tree(source)
     if too_deep:
         root, _ = _tree(_flattened(source.decode("utf-8", "replace")).encode())
+    _empty_head(root)
     return root
 
 
@@ -95,6 +98,23 @@ def _tree(source: bytes) -> tuple[etree._Element, bool]:
         raise PageError("empty", "the page holds no element and no text")
     limit = etree.ErrorTypes.ERR_RESOURCE_LIMIT
     return root, any(entry.type == limit for entry in parser.error_log)
+
+
+def _empty_head(root: etree._Element) -> None:
+    """Move what is no metadata from the head to the front of the body, where a browser has it.
+
+    In HTML both may go untold: `<title>x</title><main>` ends the head. libxml2 knows no main.
+    """
+    head = root.find("head")
+    foreign = [] if head is None else [child for child in head if child.tag not in _METADATA]
+    if not foreign:
+        return
+    body = root.find("body")
+    if body is None:
+        body = etree.SubElement(root, "body")
+    foreign[-1].tail = (foreign[-1].tail or "") + (body.text or "")
+    body.text = None
+    body[:0] = foreign
 
 
 def _utf8(html: bytes, charset: str | None) -> bytes:

@@ -187,3 +187,20 @@ def test_an_extractor_that_fails_is_the_pages_error(name: str) -> None:
 def test_an_extractor_that_is_not_there_is_told_at_the_start(name: str) -> None:
     with pytest.raises(OptionsError, match="SIMHASH_EXTRACTOR"):
         Fingerprinter(Options(extractor=name))
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<title>T</title><main><p>{}</p></main>",
+        "<title>T</title><article><h1>Fog</h1><p>{}",
+        "<!doctype html><html><meta charset=utf-8><title>T</title><header>Menu</header><main>{}",
+        "<head><title>T</title><fog-story>{}</fog-story><link rel=icon href=x></head><body></body>",
+        "<head><fog-story>{}</fog-story><title>T</title></head><body>More.<p>More.</p></body>",
+    ],
+)
+def test_a_page_may_leave_out_its_head_and_body_tags(page: str) -> None:
+    story = "A ferry came home through the fog that night. " * 20
+    found = Fingerprinter().fingerprint(page.format(story))
+    assert story.strip() in found.text
+    assert found.title == "T"
