@@ -1,9 +1,11 @@
 PYTHON ?= python3
 BIN := .venv/bin
+# PySpark takes half a gigabyte, and is of no use without Java.
+SPARK := $(if $(shell command -v java),.venv/spark)
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DEFAULT_GOAL := all
-.PHONY: all help crawl report test matrix oldest quality pictures bench bench-crawl bench-drop-log \
+.PHONY: all help crawl report test matrix oldest quality pictures bench bench-archive bench-crawl bench-drop-log \
 	bench-fingerprints bench-tables bench-traps lint format clean
 
 all: lint test  ## lint and test
@@ -18,7 +20,7 @@ report: .venv/crawl  ## tell what the crawls dropped, and write output/report.ht
 	@$(BIN)/scrapy simhash dropped --spider site
 	@$(BIN)/scrapy simhash report --spider site -o output/report.html
 
-test: .venv/dev  ## run every test
+test: .venv/dev $(SPARK)  ## run every test
 	@$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
 matrix: .venv/matrix  ## test each Python that is found with the newest Scrapy and the oldest (SESSION=oldest-3.13)
@@ -35,6 +37,9 @@ pictures: .venv/dev  ## make the pictures of the README of a crawl of the demo s
 
 bench: .venv/bench  ## measure index and store beside others, into benchmarks/README.md (BENCH_N=10000000)
 	@$(BIN)/python -m benchmarks.index $(if $(BENCH_N),--n $(BENCH_N)) --write benchmarks
+
+bench-archive: .venv/bench  ## measure what cleaning an archive costs (BENCH_N=10000000), or of PAGES=feed.jsonl
+	@$(BIN)/python -m benchmarks.archive $(if $(BENCH_N),--n $(BENCH_N)) $(if $(PAGES),--pages $(PAGES)) --seomoz .venv/seomoz
 
 bench-crawl: .venv/dev  ## measure what the pipeline costs a crawl of the demo site, FOLDER=… or LARGE=1 pages
 	@$(BIN)/python -m benchmarks.crawl $(FOLDER) $(if $(LARGE),--large) $(if $(PAGES),--pages $(PAGES))
@@ -73,7 +78,11 @@ clean:  ## remove the environment and what crawls and tests left
 	@touch $@
 
 .venv/dev: .venv/crawl
-	$(BIN)/pip install --quiet --editable '.[fast,opencc,parquet,redis]' --group dev
+	$(BIN)/pip install --quiet --editable '.[archive,fast,opencc,parquet,redis]' --group dev
+	@touch $@
+
+.venv/spark: .venv/dev
+	$(BIN)/pip install --quiet --editable '.[spark]'
 	@touch $@
 
 .venv/matrix: .venv/pip pyproject.toml
