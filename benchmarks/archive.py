@@ -126,7 +126,7 @@ def pairs_by_simhash_cpp(n: int, given: argparse.Namespace) -> int:
     if given.seomoz is None:
         return 0
     sys.path.insert(0, str(given.seomoz))
-    import simhash  # type: ignore[import-untyped]  # it has no type hints
+    import simhash
 
     made = [int(value) for value in values(n)]
     with Clock():
