@@ -109,7 +109,7 @@ def dedup(job: Job, engine_on: Callable[[Path], Engine] = DuckDb) -> Done:
     return Done(
         kept={reason: count for kept, reason, count in pages if kept},
         dropped={reason: count for kept, reason, count in pages if not kept},
-        skipped=dict(reading.skipped),
+        skipped=dict(reading.skipped.most_common()),
         faults=dict(Counter(fault.kind for _, fault in reading.faults)),
     )
 
