@@ -125,6 +125,6 @@ class Judging:
             self._texts.write()
             return len(self._store)
         finally:
-            self._store.close()
             self._reading.close()
             self._thread.shutdown(wait=False)
+            self._store.close()

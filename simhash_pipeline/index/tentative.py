@@ -74,7 +74,7 @@ def _remove(lock: FileLock) -> None:
 
 def _end(connection: sqlite3.Connection, number: int) -> None:
     connection.execute(
-        "DELETE FROM page WHERE run = ?1 AND id > (SELECT after_page FROM run WHERE id = ?1)",
-        (number,),
+        "DELETE FROM page WHERE run = :run AND id > (SELECT after_page FROM run WHERE id = :run)",
+        {"run": number},
     )
     connection.execute("DELETE FROM run WHERE id = ?", (number,))
