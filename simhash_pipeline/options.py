@@ -201,6 +201,12 @@ class Options:
     charset_field: str = _option(
         "charset", _FIELD, "item field with the charset of the HTTP header; may be absent"
     )
+    max_page_bytes: int = _option(
+        5_000_000,
+        whole(10_000, 10**9, "bytes"),
+        "a longer page is read up to here, one of short tags and words less far; told once, and "
+        "counted",
+    )
     text_field: str | None = _option(
         None, or_none(_FIELD), "declared item field that receives the main text"
     )

@@ -34,6 +34,7 @@ class Tally:
         self._crawler = crawler
         self._dropping = "would_drop" if options.dry_run else "dropped"
         self._log_level = getattr(logging, options.log_level)
+        self._max_page_bytes = options.max_page_bytes
         self._counts: Counter[str] = Counter()
         self._said: set[str] = set()
         self._periodic: AsyncioLoopingCall | LoopingCall | None = None
@@ -62,8 +63,22 @@ class Tally:
             self._count(reason)
         if judged.page.content is None:
             self._count("thin")
+        if judged.page.cut:
+            self._cut(verdict.url)
         self._count("seconds/fingerprinting", judged.fingerprinting_secs)
         self._count("seconds/store", judged.store_secs)
+
+    def _cut(self, url: str) -> None:
+        self._count("cut")
+        if "cut" not in self._said:
+            self._said.add("cut")
+            logger.warning(
+                "Judged by its beginning, as it is longer than SIMHASH_MAX_PAGE_BYTES (%s) lets it "
+                "be read: %s (more are only counted: simhash/cut)",
+                f"{self._max_page_bytes:,}",
+                url,
+                extra=self._extra,
+            )
 
     def fault(self, kind: str, message: str, url: object = None) -> None:
         """A page that can't be judged, or a field not written; the item is kept."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import accumulate
+from itertools import accumulate, islice
 from urllib.parse import urljoin
 
 from lxml.etree import _Element
@@ -44,6 +44,7 @@ _MAX_MENU_SHARES = {"consent": 0.5, "footer": 1.0, "furniture": 0.5}  # of all u
 
 _SENTENCE = re.compile(r"[.!?。！？…][\"'”’」』）)]*(?:\s|$)|[,，、；。！？：]")
 _TITLE_WORD = re.compile(r"[^\W\d_\u3040-\u30ff\u3400-\u9fff]{4,}|[\u3040-\u30ff\u3400-\u9fff]{2,}")
+_MAX_TITLES = 5  # empty ones to look at; each may hold the next, and all that follows
 _MAX_TITLE_CHARS = 200
 _MAX_TITLE_WORDS = 24
 _SHORT_TEXT_TAGS = frozenset(
@@ -94,14 +95,14 @@ def canonical_url(root: _Element, url: str | None) -> str | None:
 def _titles(root: _Element) -> Iterator[str]:
     # The common case first: a search of the whole page costs a tenth of the parse.
     yield root.findtext("head/title") or ""
-    for element in root.iter("title"):
+    for element in islice(root.iter("title"), _MAX_TITLES):
         parent = element.getparent()
         if parent is None or parent.tag in ("head", "html", "body"):  # not an image's
             yield "".join(map(str, element.itertext()))
     for element in root.iter("meta"):
         if element.get("property") == "og:title":
             yield element.get("content") or ""
-    for element in root.iter("h1"):
+    for element in islice(root.iter("h1"), _MAX_TITLES):
         yield "".join(map(str, element.itertext()))
 
 

@@ -13,11 +13,12 @@ from lxml.etree import _Element
 
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.boilerplate import canonical_url, main_text_of, title
+from simhash_pipeline.page.bounds import first_of_text
 from simhash_pipeline.page.custom import custom
 from simhash_pipeline.page.elements import Elements, elements_of
 from simhash_pipeline.page.features import class_features, counted_ngrams, tag_features
 from simhash_pipeline.page.hashing import TokenHashes, hash_rows, murmur3
-from simhash_pipeline.page.parse import parse
+from simhash_pipeline.page.parse import bounded_tree
 from simhash_pipeline.page.segment import segmenter
 from simhash_pipeline.page.simhash import simhash
 from simhash_pipeline.page.structure import structure_fingerprint
@@ -40,6 +41,7 @@ class PageFingerprint:
     tokens: int  # number of tokens in the main text
     url: str | None = None
     canonical_url: str | None = None  # what its link rel="canonical" says, made absolute
+    cut: bool = False  # True where the page is longer than MAX_PAGE_BYTES lets it be read
 
     @property
     def digest(self) -> bytes | None:
@@ -71,16 +73,17 @@ class Fingerprinter:
 
         PageError when there is no page to read: it is empty, binary or unparsable.
         """
-        root = parse(html, charset)
+        root, cut = bounded_tree(html, charset, self._options.max_page_bytes)
         canonical = canonical_url(root, url)  # before a user's extractor takes elements out
         text, elements = self._read(root)
         page = self.of_text(text, title=title(root), url=url, structure=self._structure(elements))
-        return dataclasses.replace(page, canonical_url=canonical)
+        return dataclasses.replace(page, canonical_url=canonical, cut=cut or page.cut)
 
     def of_text(
         self, text: str, *, title: str = "", url: str | None = None, structure: int | None = None
     ) -> PageFingerprint:
         """The fingerprints of a page whose main text is known."""
+        whole, text = text, first_of_text(text, self._options.max_page_bytes)
         tokens = self._segment(text)
         thin = len(tokens) < self._options.min_tokens
         hashes = TokenHashes([] if thin else tokens)
@@ -92,6 +95,7 @@ class Fingerprinter:
             title=title,
             tokens=len(tokens),
             url=url,
+            cut=len(text) < len(whole),
         )
 
     def content_fingerprint(self, text: str) -> int | None:
@@ -105,7 +109,8 @@ class Fingerprinter:
 
     def feature_counts(self, html: bytes | str) -> Mapping[str, int]:
         """How often each n-gram of a page's main text occurs; PageError as in `fingerprint`."""
-        text, _ = self._read(parse(html))
+        root, _ = bounded_tree(html, max_bytes=self._options.max_page_bytes)
+        text, _ = self._read(root)
         return self._count(self._segment(text))
 
     def _read(self, root: _Element) -> tuple[str, Elements]:

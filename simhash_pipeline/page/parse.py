@@ -1,17 +1,18 @@
-"""Bytes or text in, one lxml tree out: decoding, binary refused, too deep a nesting flattened."""
+"""Bytes or text in, one lxml tree out: decoded, binary refused, neither too long nor too deep."""
 
 from __future__ import annotations
 
 import codecs
 import re
+import sys
 from collections.abc import Iterator
-from html.parser import HTMLParser
 
 import chardet
 from lxml import etree
 from w3lib.encoding import html_body_declared_encoding, read_bom, resolve_encoding
 
 from simhash_pipeline.errors import PageError
+from simhash_pipeline.page.bounds import first_bytes, flattened, without_excess
 
 # A charset fits when at most this share of the non-ASCII bytes does not decode: pages are often cut
 # in the middle of a character, while a wrong multi-byte charset fails on a tenth or more.
@@ -31,26 +32,35 @@ _FREQUENT = {
 }
 _FREQUENT_SHARE = 0.002  # such characters to a non-ASCII byte
 _SEVEN_BIT = "iso2022_jp"  # valid UTF-8 too, so a declaration is all there is to go by
+# Codecs of Python that a page may name and that are no charsets: most can't decode a page at all.
+_NO_CHARSETS = frozenset(
+    [
+        "base64",
+        "bz2",
+        "hex",
+        "idna",
+        "punycode",
+        "quopri",
+        "raw-unicode-escape",
+        "rot-13",
+        "undefined",
+        "unicode-escape",
+        "uu",
+        "zlib",
+    ]
+)
 _DETECT_BYTES = 8_192  # as good as 65,536 on the labelled pages, in half the time
 _ASCII = bytes(range(128))
 _NOT_ASCII = re.compile(rb"[\x80-\xff]")
 # With fewer non-ASCII bytes to go by, a declaration that fits is a better witness than the text.
 _SURE_BYTES = 20
-_MARKUP = re.compile(rb"(?is)<(script|style)\b.*?(?:</\1|\Z)|<[^>]*>")
+_MARKUP = re.compile(rb"(?is)<(script|style)\b.*?(?:</\1|\Z)|<[^>]*(?:>|\Z)")
 # The "binary data bytes" of the WHATWG MIME sniffing standard, and its resource header's length.
 _BINARY_BYTES = bytes([*range(0x09), 0x0B, *range(0x0E, 0x1B), *range(0x1C, 0x20)])
 _HEADER_BYTES = 1_445
 _MAX_BINARY_SHARE = 0.05
-# Browsers nest 512 levels and put what is deeper side by side; libxml2 gives up at 2,048.
-_MAX_DEPTH = 512
 # The content of a head, by the HTML standard.
 _METADATA = frozenset(["base", "link", "meta", "noscript", "script", "style", "template", "title"])
-# Elements that never nest: void ones, and those whose content is no markup.
-_FLAT = frozenset(
-    re.findall(
-        r"\w+", "area base br col embed hr img input link meta source track wbr script style"
-    )
-)
 
 
 def parse(html: bytes | str, charset: str | None = None) -> etree._Element:
@@ -58,12 +68,25 @@ def parse(html: bytes | str, charset: str | None = None) -> etree._Element:
 
     PageError (kind empty, binary or unparsable) when there is no page to read.
     """
-    source = html.encode("utf-8", "replace") if isinstance(html, str) else _utf8(html, charset)
-    root, too_deep = _tree(source)
+    return bounded_tree(html, charset)[0]
+
+
+def bounded_tree(
+    html: bytes | str, charset: str | None = None, max_bytes: int = sys.maxsize
+) -> tuple[etree._Element, bool]:
+    """The tree of as much of the page as the limit allows, and whether that is less than all."""
+    if isinstance(html, str):  # a character is a byte at least
+        html = html[: max_bytes + 1].encode("utf-8", "replace")
+        source = read = first_bytes(html, max_bytes)
+    else:
+        read = first_bytes(html, max_bytes)
+        source = _utf8(read, charset)
+    bounded = without_excess(source, max_bytes)
+    root, too_deep = _tree(bounded)
     if too_deep:
-        root, _ = _tree(_flattened(source.decode("utf-8", "replace")).encode())
+        root, _ = _tree(flattened(bounded))
     _empty_head(root)
-    return root
+    return root, len(read) < len(html) or len(bounded) < len(source)
 
 
 def decode(html: bytes, charset: str | None = None) -> str:
@@ -156,8 +179,11 @@ def _declared(html: bytes, charset: str | None) -> str | None:
 
 def _codec(label: str | None) -> str | None:
     """Python's name of a charset label, read as browsers read it: gb2312 is gb18030."""
-    name = resolve_encoding(label) if label else None
-    return codecs.lookup(name).name if name else None
+    try:
+        name = codecs.lookup(resolve_encoding(label or "") or "").name
+    except (LookupError, ValueError):  # w3lib lets a NUL in it through
+        return None
+    return None if name in _NO_CHARSETS else name
 
 
 def _readings(html: bytes, declared: str | None) -> Iterator[str | None]:
@@ -172,10 +198,15 @@ def _readings(html: bytes, declared: str | None) -> Iterator[str | None]:
 
 
 def _fitting(html: bytes, charset: str) -> str | None:
-    text = html.decode(charset, "replace")
-    undecoded = text.count("\ufffd")
-    if undecoded and undecoded > _MAX_UNDECODED * _not_ascii(html):
-        return None
+    """The text in that charset; None where it doesn't fit, as a tenth of the page often tells."""
+    allowed = _MAX_UNDECODED * _not_ascii(html)
+    for part in (html[: len(html) // 10], html):
+        text = part.decode(charset, "replace")
+        undecoded = text.count("\ufffd")
+        if undecoded and undecoded > allowed + (
+            part is not html
+        ):  # the part may end in a character
+            return None
     return text
 
 
@@ -198,40 +229,3 @@ def _detected(html: bytes) -> str | None:
     sample = plain[first.start() if first else 0 :][:_DETECT_BYTES]
     guess = chardet.detect(sample, encoding_era=chardet.EncodingEra.MODERN_WEB)
     return _codec(guess["encoding"])
-
-
-def _flattened(html: str) -> str:
-    """The same page with the tags that nest deeper than 512 levels taken out; every text stays."""
-    flattener = _Flattener()
-    flattener.feed(html)
-    flattener.close()
-    return "".join(flattener.kept)
-
-
-class _Flattener(HTMLParser):
-    """Copies markup to `kept`, counting levels; a tag that is left out still separates words."""
-
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=False)
-        self.kept: list[str] = []
-        self._depth = 0
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self._keep_tag(self.get_starttag_text() or "", flat=tag in _FLAT)
-        self._depth += tag not in _FLAT
-
-    def handle_endtag(self, tag: str) -> None:
-        self._depth = max(0, self._depth - (tag not in _FLAT))
-        self._keep_tag(f"</{tag}>", flat=tag in _FLAT)
-
-    def handle_data(self, data: str) -> None:
-        self.kept.append(data)
-
-    def handle_entityref(self, name: str) -> None:
-        self.kept.append(f"&{name};")
-
-    def handle_charref(self, name: str) -> None:
-        self.kept.append(f"&#{name};")
-
-    def _keep_tag(self, markup: str, *, flat: bool) -> None:
-        self.kept.append(markup if flat or self._depth < _MAX_DEPTH else " ")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any
 
@@ -34,7 +34,10 @@ _MARKS = (
     "\u0900-\u0963\u0966-\u0dff\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff"
 )
 _WORD = rf"[^\W{_UNSPACED}]"
-_TOKEN = re.compile(rf"{_WORD}+(?:[{_MARKS}]+{_WORD}*)*|[{_HAN}]+|(?:(?=\w)[{_UNSPACED}])")
+_MAX_RUN = 2_000  # Han without a break; jieba takes twice the time of a character in longer ones
+_TOKEN = re.compile(
+    rf"{_WORD}+(?:[{_MARKS}]+{_WORD}*)*|[{_HAN}]{{1,{_MAX_RUN}}}|(?:(?=\w)[{_UNSPACED}])"
+)
 # Text without any of these is cut alike, and in half the time, by `\w+`.
 _SPECIAL = re.compile(f"[{_UNSPACED}{_MARKS}]")
 _PLAIN_TOKEN = re.compile(r"\w+")
@@ -44,6 +47,9 @@ _WIDE = re.compile("[\u00a0\u2026\u3000\uff01-\uff60\uffe0-\uffe6]")
 # A word, or one character of a script that is written without spaces.
 WORD_OR_CHARACTER = re.compile(rf"{_WORD}+(?:[{_MARKS}]+{_WORD}*)*|(?:(?=\w)[{_UNSPACED}])")
 _PIECE_CHARACTERS = 50_000
+_FOLDED_CHARACTERS = 2 * _PIECE_CHARACTERS  # NFKC makes up to 18 of one
+# NFKC sorts the marks in a row, in the square of their number. No script stacks so many.
+_MANY_MARKS = re.compile(r"[^\w\s]{100,}")
 _ASCII_WORD = re.compile(r"[\w']+(?:://[\w./]+)?", re.ASCII)
 
 
@@ -71,10 +77,16 @@ def words(text: str) -> list[str]:
 
     A long text is cut in pieces: each step on one is a call that no other thread can interrupt.
     """
+    return [word for piece in _pieces(text) for word in _words_of_piece(piece)]
+
+
+def _pieces(text: str) -> Iterable[str]:
+    """Cut at the end of a line, word or sentence, and where there is none, anywhere."""
     if len(text) <= _PIECE_CHARACTERS:
-        return _words_of_piece(text)
-    pieces = re.finditer(rf"(?s).{{1,{_PIECE_CHARACTERS}}}[\n 。]|.+", text)
-    return [word for piece in pieces for word in _words_of_piece(piece[0])]
+        return [text]
+    return re.findall(
+        rf"(?s).{{1,{_PIECE_CHARACTERS}}}(?:[\n 。]|\Z)|.{{1,{_PIECE_CHARACTERS}}}", text
+    )
 
 
 def _words_of_piece(text: str) -> list[str]:
@@ -86,13 +98,19 @@ def _words_of_piece(text: str) -> list[str]:
 
 def cjk_characters(text: str) -> list[str]:
     """As `words`, but each Han character is a token."""
-    return WORD_OR_CHARACTER.findall(_folded(text))
+    return [word for piece in _pieces(text) for word in WORD_OR_CHARACTER.findall(_folded(piece))]
 
 
 def _folded(text: str) -> str:
     for character in set(_WIDE.findall(text)):
         text = text.replace(character, unicodedata.normalize("NFKC", character))
-    return unicodedata.normalize("NFKC", text).lower()
+    if not text.isascii():
+        text = _MANY_MARKS.sub(_without_marks, text)
+    return unicodedata.normalize("NFKC", text)[:_FOLDED_CHARACTERS].lower()
+
+
+def _without_marks(run: re.Match[str]) -> str:
+    return "".join(character for character in run[0] if not unicodedata.combining(character))
 
 
 def _between_spaces(text: str) -> list[str]:

@@ -127,6 +127,14 @@ def test_a_dry_run_drops_nothing_but_logs(tmp_path: Path) -> None:
     assert drop.dry_run
 
 
+def test_pages_that_are_cut_are_counted_and_told_once(tmp_path: Path) -> None:
+    items = "page(1, STORY.ljust(10_000)), page(2, OTHER.ljust(10_000)), page(3)"
+    result = crawl(tmp_path, items, SIMHASH_MAX_PAGE_BYTES=10_000)
+    assert result.stats["simhash/cut"] == 2
+    assert result.log.count("longer than SIMHASH_MAX_PAGE_BYTES (10,000)") == 1
+    assert result.dropped == ["http://a.example/3"]
+
+
 def test_thin_pages_are_counted(tmp_path: Path) -> None:
     items = "page(1, 'Closed today'), page(2, 'Closed today'), page(3, 'Open')"
     result = crawl(tmp_path, items)

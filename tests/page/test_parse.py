@@ -91,6 +91,16 @@ def test_a_byte_order_mark_beats_every_declaration(charset: str) -> None:
     assert decode(CHINESE.encode(charset), "big5") == CHINESE
 
 
+@pytest.mark.parametrize(
+    "declared", ["hex", "rot13", "punycode", "unicode_escape", "a\0b", "\ud800"]
+)
+@pytest.mark.parametrize("html", [FRENCH.encode("windows-1252"), CHINESE.encode("gbk")])
+def test_a_codec_that_is_no_charset_is_not_believed(html: bytes, declared: str) -> None:
+    assert decode(html, declared) == decode(html)
+    page = b'<meta charset="%b">%b' % (declared.encode(errors="replace"), html)
+    assert decode(page).endswith(decode(html))
+
+
 def test_iso_2022_jp_is_read_when_declared() -> None:
     html = f'<meta charset="iso-2022-jp">{JAPANESE}'
     assert decode(html.encode("iso2022_jp")) == html

@@ -1,0 +1,113 @@
+"""A page in, as much of it out as can be read at a fair price; what nests too deep is flattened.
+
+What a page costs grows with its bytes, its tags and the characters of its main text; with its depth
+and the attributes of one tag it grows faster. So each is bounded before libxml2 sees the page.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+
+# One tag to so many bytes of the limit, and of a main text so large a part of it: at the default
+# limit either costs 1.5 s and 200 MB at most (python -m benchmarks.hostile).
+_BYTES_A_TAG = 32
+_PART_FOR_TEXT = 3
+# Browsers nest 512 levels and put what is deeper side by side; libxml2 gives up at 2,048.
+_MAX_DEPTH = 512
+# libxml2 walks over all attributes of a tag to append one.
+_MAX_ATTRIBUTES = 500
+_TAG_END = ord(">")
+_HARMLESS_BYTES = 100_000  # a page of nothing but attributes takes half a second up to here
+# Elements that hold no markup, by what they are or because it is none to HTML.
+_FLAT = frozenset(
+    b"area base br col embed hr img input link meta source track wbr script style title textarea"
+    b" xmp iframe noembed noframes".split()
+)
+# The parts of a page that begin with <, as the HTML standard cuts them, so that what looks like a
+# tag in a comment, script or value is none. Each part may end where the page does: what can't fail
+# is never tried again from the next character on, so the time is that of one walk.
+_ATTRIBUTES = (
+    rb"""
+    (?: [\t\n\f\r /]* [^\t\n\f\r />] [^\t\n\f\r />=]*
+        (?: [\t\n\f\r ]* = [\t\n\f\r ]* (?: "[^"]*(?:"|\Z) | '[^']*(?:'|\Z) | [^\t\n\f\r >]* ) )?
+    ){0,%d} [\t\n\f\r /]* >?
+"""
+    % _MAX_ATTRIBUTES
+)
+_PART = re.compile(
+    rb"""<(?:
+    !-- (?: -?> | .*?(?:--!?>|\Z) )
+    | (?P<raw> style | title | textarea | xmp | iframe | noembed | noframes )(?=[\t\n\f\r />])
+        %(attributes)b (?P<text> (?: [^<]+ | <(?!/(?P=raw)[\t\n\f\r />]) )* )
+    | script(?=[\t\n\f\r />]) %(attributes)b
+        (?P<script> (?: [^<]+ | <(?!/script[\t\n\f\r />]|!--) | <!-- (?: -?> |
+            (?: [^<-]+ | -(?!->) | <(?!/?script[\t\n\f\r />])
+                | <script (?: [^<-]+ | -(?!->) | <(?!/script[\t\n\f\r />]) )* (?:</script)? )*
+            (?:-->)?
+        ) )* )
+    | (?P<closes>/?) (?P<name>[a-z][^\t\n\f\r />]*) %(attributes)b
+    | [!?/] [^>]* >?
+    )"""
+    % {b"attributes": _ATTRIBUTES},
+    re.DOTALL | re.IGNORECASE | re.VERBOSE,
+)
+
+
+def first_bytes(html: bytes, max_bytes: int) -> bytes:
+    """As much of a page as the limit allows, to the end of a character of UTF-8."""
+    end = max_bytes
+    while max_bytes - 3 <= end < len(html) and 0x80 <= html[end] < 0xC0:
+        end -= 1
+    return html[:end]
+
+
+def without_excess(source: bytes, max_bytes: int) -> bytes:
+    """The markup up to the last tag it may have, or the first with more than 500 attributes.
+
+    It may be longer than the page was, as other charsets need fewer bytes, but not three times.
+    """
+    source = first_bytes(source, 2 * max_bytes)
+    tags = source.count(b"<")
+    if tags > max_bytes // _BYTES_A_TAG:
+        source = source[: _place_of(source, max_bytes // _BYTES_A_TAG)]
+    if len(source) > _HARMLESS_BYTES:
+        for part in _PART.finditer(source):
+            if (kind := part.lastgroup) is None:
+                continue
+            end = part.end() if kind == "name" else part.start(kind)
+            if source[end - 1] != _TAG_END and end < len(source):
+                return source[: part.start()]
+    return source
+
+
+def flattened(source: bytes) -> bytes:
+    """The same page with the tags that nest deeper than 512 levels taken out; every text stays.
+
+    A tag that is left out still separates words.
+    """
+    kept: list[bytes] = []
+    end = depth = 0
+    for part in _PART.finditer(source):
+        closes, name = part.group("closes", "name")
+        if not name or name.lower() in _FLAT or part[0].endswith(b"/>"):
+            continue
+        depth = max(0, depth - 1) if closes else depth + 1
+        if depth + bool(closes) > _MAX_DEPTH:
+            kept += source[end : part.start()], b" "
+            end = part.end()
+    return b"".join([*kept, source[end:]])
+
+
+def first_of_text(text: str, max_bytes: int) -> str:
+    """As much of a main text as a page of the limit may have: a third of it, in UTF-8."""
+    allowed = max_bytes // _PART_FOR_TEXT
+    if len(text) * 4 <= allowed:
+        return text
+    encoded = text.encode("utf-8", "surrogatepass")
+    return first_bytes(encoded, allowed).decode("utf-8", "surrogatepass")
+
+
+def _place_of(source: bytes, number: int) -> int:
+    """Where the tag after so many begins."""
+    return next(islice(re.finditer(b"<", source), number, None)).start()
