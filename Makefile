@@ -6,7 +6,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DEFAULT_GOAL := all
 .PHONY: all help crawl report test matrix oldest quality pictures bench bench-archive bench-crawl bench-drop-log \
-	bench-fingerprints bench-tables bench-traps lint format clean
+	bench-fingerprints bench-hostile bench-tables bench-traps fuzz lint format clean
 
 all: lint test  ## lint and test
 
@@ -55,6 +55,12 @@ bench-traps: .venv/dev  ## count the requests that crawling less saves on a site
 
 bench-fingerprints: .venv/bench  ## measure a fingerprint against its peers, on made pages or FOLDER=…
 	@$(BIN)/python -m benchmarks.fingerprints $(if $(FOLDER),--pages $(FOLDER)) --seomoz .venv/seomoz
+
+bench-hostile: .venv/dev  ## hold what hostile pages cost to its bound (Linux)
+	@$(BIN)/python -m benchmarks.hostile
+
+fuzz: .venv/dev  ## feed pages, logs, options, stores and archives with hostile input (INPUTS=1000000)
+	@$(BIN)/python -m benchmarks.fuzz $(if $(INPUTS),--inputs $(INPUTS))
 
 lint: .venv/dev  ## check style, format and types
 	@$(BIN)/ruff check

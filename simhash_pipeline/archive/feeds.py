@@ -115,7 +115,10 @@ def _csv_rows(lines: Iterable[bytes], path: Path) -> Iterator[Row]:
     csv.field_size_limit(MAX_FIELD_CHARS)
     taken: list[bytes] = []
     rows = csv.reader(_text(lines, taken))
-    names = next(rows, [])
+    try:
+        names = next(rows, [])
+    except csv.Error as error:
+        raise ArchiveError(f"{path} has no header: it is no row of CSV: {error}") from error
     if not names:
         raise ArchiveError(f"{path} has no header, and no items")
     yield b"".join(taken), None

@@ -103,7 +103,10 @@ class WarcFile:
             fault = " ".join(str(error).split()) or type(error).__name__
         if fault is not None:
             return _damaged(number, fault, beginning), 1
-        return record, iterator.get_record_length()
+        length: int = iterator.get_record_length()
+        if length <= 0:  # or reading would go back, and never end
+            return _damaged(number, "it ends before it begins", beginning), 1
+        return record, length
 
     def _fault(self, raw: Any, iterator: Any) -> str | None:
         """What is wrong with the length of a record; reads it to its end, and on to the next."""

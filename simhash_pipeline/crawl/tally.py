@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from scrapy.utils.asyncio import create_looping_call
 
 from simhash_pipeline.index.store import shown_url
+from simhash_pipeline.report.printable import printable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from simhash_pipeline.judge import Verdict
     from simhash_pipeline.options import Options
 
+_SHOWN_CHARS = 2_000  # of a URL or message
 # A kept page is counted under these reasons besides.
 _TELLING = ("changed", "unchanged", "verified different")
 
@@ -76,7 +78,7 @@ class Tally:
                 "Judged by its beginning, as it is longer than SIMHASH_MAX_PAGE_BYTES (%s) lets it "
                 "be read: %s (more are only counted: simhash/cut)",
                 f"{self._max_page_bytes:,}",
-                url,
+                _shown(url),
                 extra=self._extra,
             )
 
@@ -88,8 +90,8 @@ class Tally:
             self._said.add(kind)
             logger.warning(
                 "Kept without judging, as %s: %s (more are only counted: simhash/errors/%s)",
-                message,
-                url or "no URL",
+                _shown(message),
+                _shown(str(url or "no URL")),
                 kind,
                 extra=self._extra,
             )
@@ -164,4 +166,10 @@ def drop_line(verdict: Verdict) -> str:
     }
     told = ", ".join(f"{name} {bits}" for name, bits in near.items() if bits is not None)
     detail = verdict.reason if verdict.reason in ("thin", "unchanged") else told
-    return f"Dropped near-duplicate {verdict.url} of {verdict.twin_url} ({detail})"
+    url, twin_url = _shown(verdict.url), _shown(verdict.twin_url or "")
+    return f"Dropped near-duplicate {url} of {twin_url} ({detail})"
+
+
+def _shown(text: str) -> str:
+    """Text from outside that neither steers the terminal which shows the log, nor fills the log."""
+    return printable(text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}...")

@@ -156,6 +156,12 @@ def test_a_csv_file_without_a_header_is_refused(tmp_path: Path) -> None:
         records(tmp_path / "items.csv")
 
 
+def test_a_csv_file_whose_header_is_no_row_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "items.csv").write_bytes(b"url,\rhtml\nu,h\n")
+    with pytest.raises(ArchiveError, match=r"items\.csv has no header: it is no row of CSV"):
+        records(tmp_path / "items.csv")
+
+
 def test_an_empty_feed_has_no_items(tmp_path: Path) -> None:
     (tmp_path / "items.jsonl").touch()
     assert records(tmp_path / "items.jsonl") == []
