@@ -135,6 +135,22 @@ def test_pages_that_are_cut_are_counted_and_told_once(tmp_path: Path) -> None:
     assert result.dropped == ["http://a.example/3"]
 
 
+def test_no_page_steers_the_terminal_that_shows_the_log(tmp_path: Path) -> None:
+    hosts = [r"a\u202e.example", r"b\x9b.example", r"[c\x1b[2J"]
+    items = ", ".join(f"page(1, url='http://{host}/\\x1b[2J')" for host in hosts)
+    result = crawl(tmp_path, items, SIMHASH_DROP_LOG="drops.jsonl")
+    (drop,) = read_drops(tmp_path / "drops.jsonl")
+    assert result.stats["simhash/errors/bad_url"] == 1
+    assert (drop.url, drop.twin_url) == (
+        "http://b\x9b.example/%1B[2J",
+        "http://a\u202e.example/%1B[2J",
+    )
+    ours = [line for line in result.log.splitlines() if "[simhash_pipeline" in line]
+    assert any(r"http://b\u009b.example" in line for line in ours)
+    assert any(r"http://[c\u001b[2J" in line for line in ours)
+    assert all(line.isprintable() for line in ours)
+
+
 def test_thin_pages_are_counted(tmp_path: Path) -> None:
     items = "page(1, 'Closed today'), page(2, 'Closed today'), page(3, 'Open')"
     result = crawl(tmp_path, items)

@@ -1,9 +1,14 @@
+import socket
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
-from simhash_pipeline import PageError
+from simhash_pipeline import Fingerprinter, PageError
 from simhash_pipeline.page.parse import decode, parse
 
 CHINESE = "<p>海港日报讯：昨天上午，三艘渔船在大雾中安全返回港口，船员全部平安。</p>" * 3
@@ -195,3 +200,51 @@ def test_any_bytes_give_a_tree_or_a_page_error(data: bytes) -> None:
 @given(st.text(max_size=300))
 def test_any_text_gives_a_tree_or_a_page_error(html: str) -> None:
     assert outcome(html) in ("html", "empty", "unparsable")
+
+
+@pytest.fixture
+def listener() -> Iterator[socket.socket]:
+    """A loopback port that waits for whoever comes."""
+    with socket.create_server(("127.0.0.1", 0)) as opened:
+        opened.settimeout(0.2)
+        yield opened
+
+
+EXTERNAL = [
+    '<!DOCTYPE html SYSTEM "{}"><p>&e;word</p>',
+    '<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Strict//EN" "{}"><p>&e;word</p>',
+    '<!DOCTYPE html [<!ENTITY e SYSTEM "{}">]><p>&e;word</p>',
+    '<!DOCTYPE html [<!ENTITY % p SYSTEM "{}"> %p;]><p>&e;word</p>',
+    '<?xml version="1.0"?><!DOCTYPE x [<!ENTITY e SYSTEM "{}">]><html><body>&e;word</body></html>',
+    '<?xml-stylesheet href="{}"?><p>word</p>',
+    '<html xmlns:xi="http://www.w3.org/2001/XInclude"><xi:include href="{}" parse="text"/>word',
+    '<base href="{0}"><link rel=stylesheet href="{0}"><script src="{0}"></script>word',
+    '<iframe src="{0}"></iframe><img src="{0}"><object data="{0}"></object>word',
+    '<meta http-equiv=refresh content="0;url={}">word',
+]
+
+
+@pytest.mark.parametrize("markup", EXTERNAL)
+def test_a_page_fetches_nothing(listener: socket.socket, markup: str) -> None:
+    address = f"http://127.0.0.1:{listener.getsockname()[1]}/x"
+    page = Fingerprinter().fingerprint(markup.format(address), "http://a.example/")
+    assert page.text.endswith("word")
+    with pytest.raises(TimeoutError):
+        listener.accept()
+
+
+@pytest.mark.parametrize("markup", EXTERNAL)
+def test_a_page_reads_no_file(tmp_path: Path, markup: str) -> None:
+    secret = tmp_path / "passwd"
+    secret.write_text("root:secret", encoding="utf-8")
+    for address in (secret.as_uri(), str(secret)):
+        tree = etree.tostring(parse(markup.format(address)), encoding="unicode")
+        assert "root:secret" not in tree
+
+
+def test_an_entity_bomb_stays_the_text_it_is() -> None:
+    entities = '<!ENTITY a "laugh">' + "".join(
+        f'<!ENTITY {name} "{f"&{before};" * 10}">' for before, name in pairwise("abcdefghi")
+    )
+    page = Fingerprinter().fingerprint(f"<!DOCTYPE html [{entities}]><p>&i;</p>")
+    assert len(page.text) < 2_000

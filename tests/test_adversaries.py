@@ -1,0 +1,154 @@
+"""Pages made to be taken for others: what is defended, and what README says isn't."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from simhash_pipeline import (
+    Fingerprinter,
+    Judge,
+    Options,
+    PageFingerprint,
+    Verdict,
+    content_fingerprint,
+    hamming_distance,
+    open_store,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+VICTIM = "https://example.org/story"
+ATTACKER = "https://example.com/story"
+
+
+def story(seed: int) -> str:
+    """Three hundred words that no other seed's story shares."""
+    chance = random.Random(seed)
+    vocabulary = ["".join(chance.choices("abcdefghijklmnop", k=6)) for _ in range(150)]
+    return " ".join(chance.choices(vocabulary, k=300))
+
+
+def padded(text: str, victim: int) -> str:
+    """The text with words added until its content fingerprint is within 3 bits of the victim's.
+
+    Of many words those go in, again and again, whose own fingerprint is nearest the victim's.
+    """
+    chance = random.Random(0)
+    words = ["".join(chance.choices("qrstuvwxyz", k=9)) for _ in range(3_000)]
+    nearest = sorted(words, key=lambda word: distance(f"{word} {word} {word}", victim))[:40]
+    for times in range(1, 200):
+        made = f"{text} {' '.join(f'{word} ' * times for word in nearest)}"
+        if distance(made, victim) <= 3:
+            return made
+    raise AssertionError("no padding brings the page near its victim")
+
+
+def distance(text: str, fingerprint: int) -> int:
+    made = content_fingerprint(text)
+    assert made is not None
+    return hamming_distance(made, fingerprint)
+
+
+def page(text: str, more: str = "") -> PageFingerprint:
+    return Fingerprinter().fingerprint(f"<title>A story</title><p>{text}</p>{more}")
+
+
+def judged(pages: Sequence[tuple[str, PageFingerprint]], **options: object) -> list[Verdict]:
+    made = Options(**options)  # type: ignore[arg-type]  # as Options checks
+    with open_store("memory:") as store:
+        return [Judge(store, made).judge(url, each) for url, each in pages]
+
+
+@pytest.fixture(scope="module")
+def made_to_collide() -> tuple[PageFingerprint, PageFingerprint]:
+    """A victim's page, and one of other words that was padded towards it."""
+    victim = page(story(1))
+    assert victim.content is not None
+    return victim, page(padded(story(2), victim.content))
+
+
+def test_padding_brings_any_page_within_the_distance_of_any_other(
+    made_to_collide: tuple[PageFingerprint, PageFingerprint],
+) -> None:
+    victim, attacker = made_to_collide
+    assert not set(victim.text.split()) & set(attacker.text.split())
+    _, second = judged([(VICTIM, victim), (ATTACKER, attacker)], verify_distance=None)
+    assert (second.dropped, second.reason) == (True, "content")
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_the_sketch_tells_a_page_that_was_made_to_collide_from_its_victim(
+    made_to_collide: tuple[PageFingerprint, PageFingerprint], order: int
+) -> None:
+    victim, attacker = made_to_collide
+    pages = [(VICTIM, victim), (ATTACKER, attacker)][::order]
+    first, second = judged(pages)
+    assert (first.reason, second.reason) == ("new", "verified different")
+    assert second.twin_url == pages[0][0]
+    assert second.sketch_distance is not None
+    assert second.sketch_distance > 18
+
+
+HIDDEN = [
+    "<div hidden>{}</div>",
+    '<div style="display:none">{}</div>',
+    '<div style="color:red; DISPLAY : none">{}</div>',
+    '<div aria-hidden="true">{}</div>',
+    "<template>{}</template>",
+    "<noscript>{}</noscript>",
+    "<script>{}</script>",
+    "<!-- {} -->",
+]
+SEEN = [
+    '<div style="position:absolute; left:-9999px">{}</div>',
+    '<div style="visibility:hidden">{}</div>',
+    '<div class="hide">{}</div>',
+    '<div style="color:#fff">{}</div>',
+    '<div style="font-size:0">{}</div>',
+]
+
+
+@pytest.mark.parametrize("markup", HIDDEN)
+def test_text_that_markup_hides_does_not_move_a_fingerprint(markup: str) -> None:
+    stuffed = page(story(1), markup.format(f"<p>{story(2)}</p>"))
+    assert (stuffed.content, stuffed.sketch) == (page(story(1)).content, page(story(1)).sketch)
+
+
+@pytest.mark.parametrize("markup", SEEN)
+def test_text_that_only_a_style_sheet_hides_counts_as_text(markup: str) -> None:
+    """README says so: a page may stuff itself apart from its twins."""
+    stuffed = page(story(1), markup.format(f"<p>{story(2)}</p>"))
+    first, second = judged([(VICTIM, page(story(1))), (ATTACKER, stuffed)])
+    assert [first.dropped, second.dropped] == [False, False]
+
+
+def test_who_publishes_a_story_first_is_kept_whoever_wrote_it() -> None:
+    """README says so: near-duplicates say nothing of who copied whom."""
+    _, second = judged([(ATTACKER, page(story(1))), (VICTIM, page(story(1)))])
+    assert (second.dropped, second.twin_url) == (True, ATTACKER)
+
+
+def test_with_scope_site_a_poisoner_costs_its_own_site_alone() -> None:
+    pages = [
+        (ATTACKER, page(story(1))),
+        (VICTIM, page(story(1))),
+        (f"{ATTACKER}/2", page(story(1))),
+    ]
+    assert [verdict.dropped for verdict in judged(pages, scope="site")] == [False, False, True]
+
+
+def test_a_subdomain_does_not_make_a_site_of_its_own() -> None:
+    pages = [(f"https://{name}.example.com/", page(story(1))) for name in "ab"]
+    assert [verdict.dropped for verdict in judged(pages, scope="site")] == [False, True]
+
+
+def test_a_poisoned_namespace_costs_no_other() -> None:
+    trusted, untrusted = Options(namespace="trusted"), Options(namespace="untrusted")
+    with open_store("memory:") as store:
+        assert not Judge(store, untrusted).judge(ATTACKER, page(story(1))).dropped
+        assert not Judge(store, trusted).judge(VICTIM, page(story(1))).dropped
+        assert Judge(store, untrusted).judge(VICTIM, page(story(1))).dropped
