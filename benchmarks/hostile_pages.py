@@ -89,6 +89,7 @@ PAGES: dict[str, Make] = {
     "h1": _again("<h1>word</h1>"),
     "empty h1": _again("<h1></h1>"),
     "link rel": _again("<link rel=x>", b"<head>"),
+    "no body tag": _again("<main></main>", b"<title>x</title>"),
     "scripts": _again("<script>x</script>"),
     "articles": _numbered(b"<article><p>It is a sentence, number %d.</p></article>"),
     "boxes": _numbered(b"<div class=nav>text of %d.</div>"),

@@ -201,6 +201,8 @@ class Options:
     charset_field: str = _option(
         "charset", _FIELD, "item field with the charset of the HTTP header; may be absent"
     )
+    # Not stamped: under another limit the few pages above it are taken for changed, which costs
+    # less than a store that refuses to open.
     max_page_bytes: int = _option(
         5_000_000,
         whole(10_000, 10**9, "bytes"),
