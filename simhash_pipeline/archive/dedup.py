@@ -102,8 +102,10 @@ def dedup(job: Job, engine_on: Callable[[Path], Engine] = DuckDb) -> Done:
             fill_store(engine, job.store, job.options)
     write_faults(reading.faults, job.faults)
     log.replace(job.drop_log)
-    if job.to.is_dir():  # of an earlier job on Spark
+    if job.to.is_dir():  # Spark writes folders
         shutil.rmtree(job.to)
+    elif whole.is_dir():
+        job.to.unlink(missing_ok=True)
     whole.replace(job.to)
     shutil.rmtree(job.folder)
     return Done(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -82,6 +84,9 @@ class Spark:
 
 def session(master: str | None = None) -> SparkSession:
     """The session there is, or a new one."""
+    if master is not None and master.startswith("local"):
+        # Else the workers run the first python3 of the PATH, which may lack this package.
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder: SparkSession.Builder = SparkSession.builder.appName("simhash dedup")
     spark = (builder if master is None else builder.master(master)).getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")

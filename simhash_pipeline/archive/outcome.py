@@ -54,7 +54,7 @@ def counts() -> str:
     """SQL: how many pages have which verdict."""
     return (
         f"SELECT {KEPT} AS kept, {REASON} AS reason, count(*) AS pages FROM {JUDGED} "
-        f"GROUP BY {KEPT}, {REASON} ORDER BY pages DESC, reason"
+        f"GROUP BY {KEPT}, {REASON} ORDER BY pages DESC, reason, kept"
     )
 
 

@@ -129,9 +129,7 @@ def test_the_drop_log_is_that_of_a_crawl(tmp_path: Path) -> None:
 
 def test_records_that_can_t_be_read_are_counted_listed_and_stay_in_the_copy(tmp_path: Path) -> None:
     source = tmp_path / "items.jsonl"
-    write_json_lines(
-        source, [*PAGES, "no item", {"url": "http://a.example/x", "html": "\0\1\2" * 99}]
-    )
+    write_json_lines(source, [*PAGES, "no item", {"url": "http://a.example/x", "html": ""}])
     done = dedup(job(tmp_path, source, copies=tmp_path / "copies"))
     assert done.faults == {"no_item": 1}
     assert done.kept == {"new": 2, "unjudged": 1}

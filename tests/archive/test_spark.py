@@ -22,7 +22,7 @@ from simhash_pipeline.archive.outcome import result
 from simhash_pipeline.archive.relation import find_families, rows_to_judge
 from simhash_pipeline.archive.verdicts import ORDERS
 from simhash_pipeline.errors import ArchiveError
-from tests.archive.archives import KEPT, OTHER, PAGES, page, write_json_lines
+from tests.archive.archives import KEPT, PAGES, write_json_lines
 from tests.archive.engines import outcome, write_rows
 from tests.archive.test_relation import crowd
 
@@ -46,6 +46,7 @@ def spark() -> Iterator[Callable[[Path], Spark]]:
         (pytest.fail if "CI" in os.environ else pytest.skip)(HOW)
     from pyspark.sql import SparkSession
 
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder: SparkSession.Builder = SparkSession.builder.master(MASTER)
     for name, value in {
         "spark.ui.enabled": "false",
@@ -66,8 +67,8 @@ def spark() -> Iterator[Callable[[Path], Spark]]:
 @pytest.mark.parametrize(
     ("keep", "groups", "options"),
     [
-        ("earliest", "stars", Options(scope="site", bits=128)),
-        ("longest", "components", Options(match="either", content_distance=6)),
+        ("earliest", "stars", Options(scope="site")),
+        ("longest", "components", Options(match="either", content_distance=4)),
     ],
 )
 def test_spark_says_what_duckdb_says(
@@ -140,15 +141,14 @@ def test_columns_that_are_missing_are_named(tmp_path: Path) -> None:
 def test_the_job_works_with_spark_submit(tmp_path: Path) -> None:
     from simhash_pipeline.archive import spark_job
 
-    pages = [*PAGES, page("c", OTHER + " " + " ".join(f"more{n}" for n in range(6)))]
-    pq.write_table(pa.Table.from_pylist(pages), tmp_path / "pages.parquet")
+    pq.write_table(pa.Table.from_pylist(PAGES), tmp_path / "pages.parquet")
     submit = Path(sys.executable).with_name("spark-submit")
     done = subprocess.run(
         [
             *(submit, "--master", MASTER, "--conf", "spark.ui.enabled=false"),
             *("--conf", "spark.sql.shuffle.partitions=2"),
             *(str(spark_job.__file__), f"{tmp_path}/pages.parquet", f"{tmp_path}/out.parquet"),
-            *("--keep", "shortest-url", "-s", "SIMHASH_CONTENT_DISTANCE=0"),
+            *("--keep", "shortest-url", "-s", "SIMHASH_MIN_TOKENS=500"),
         ],
         env={**os.environ, "PYSPARK_PYTHON": sys.executable},
         capture_output=True,
@@ -157,7 +157,8 @@ def test_the_job_works_with_spark_submit(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert [json.loads(line) for line in done.stdout.splitlines()] == [
-        {"kept": True, "reason": "new", "pages": 3},
-        {"kept": False, "reason": "content", "pages": 2},
+        {"kept": False, "reason": "thin", "pages": 2},
+        {"kept": True, "reason": "thin", "pages": 2},
     ]
-    assert pq.read_table(tmp_path / "out.parquet").num_rows == 5
+    found = pq.read_table(tmp_path / "out.parquet").to_pylist()
+    assert [row["url"] for row in found if row["kept"]] == KEPT
