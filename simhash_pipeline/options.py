@@ -362,7 +362,7 @@ class Options:
 def _digest(name: str, path: str) -> str:
     try:
         return hashlib.sha256(Path(path).read_bytes()).hexdigest()[:16]
-    except OSError as error:
+    except (OSError, ValueError) as error:  # ValueError: a path with a NUL
         raise OptionsError([unreadable(name, path, error)]) from error
 
 

@@ -155,3 +155,10 @@ def test_a_preset_is_stamped_by_what_it_sets() -> None:
 def test_a_copy_with_another_value_keeps_the_rest_of_the_preset() -> None:
     copy = dataclasses.replace(Options(preset="mfonda"), content_distance=5)
     assert copy == Options(preset="mfonda", content_distance=5)
+
+
+@pytest.mark.parametrize("name", ["stop_words", "weights_table"])
+def test_a_path_that_can_be_none_is_a_fault_of_the_options(name: str) -> None:
+    weights = "table" if name == "weights_table" else "tf"
+    with pytest.raises(OptionsError, match=f"SIMHASH_{name.upper()} is .*it can't be read"):
+        Options(weights=weights, **{name: "a\0b"}).stamp()  # type: ignore[arg-type]  # of str

@@ -106,7 +106,7 @@ def _stop_words(path: str | None) -> frozenset[str]:
         return frozenset(TFIDF.STOP_WORDS)
     try:
         return frozenset(Path(path).read_text(encoding="utf-8").lower().split("\n"))
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:
         raise OptionsError([unreadable("stop_words", path, error)]) from error
 
 
