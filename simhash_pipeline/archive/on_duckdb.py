@@ -9,6 +9,7 @@ import pyarrow.parquet as pq  # type: ignore[import-untyped]  # it has no type h
 from tqdm import tqdm  # type: ignore[import-untyped]  # it has no type hints
 
 from simhash_pipeline.archive.verdicts import SCHEMA, judged
+from simhash_pipeline.errors import ArchiveError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,16 +29,16 @@ class DuckDb:
         self._file = folder / "tables.duckdb"
         self._file.unlink(missing_ok=True)  # of a run that didn't come to its end
         self._connection = duckdb.connect(self._file)
-        self._connection.execute("SET preserve_insertion_order = FALSE")
+        self._run("SET preserve_insertion_order = FALSE")
         if memory is not None:
-            self._connection.execute("SET memory_limit = ?", [memory])
+            self._run(f"SET memory_limit = {self.text(memory)}")
         self._see("page", "part-*.parquet")
 
     def make(self, table: str, query: str) -> None:
-        self._connection.execute(f"CREATE OR REPLACE TABLE {table} AS {query}")
+        self._run(f"CREATE OR REPLACE TABLE {table} AS {query}")
 
     def number(self, query: str) -> int:
-        ((number,),) = self._connection.execute(query).fetchall()
+        ((number,),) = self._run(query).fetchall()
         return int(number)
 
     def rows(self, query: str) -> Iterator[dict[str, Any]]:
@@ -57,7 +58,7 @@ class DuckDb:
 
     def write(self, query: str, to: str) -> None:
         form = "PARQUET, COMPRESSION zstd" if to.endswith(".parquet") else "JSON"
-        self._connection.execute(f"COPY ({query}) TO {self.text(to)} (FORMAT {form})")
+        self._run(f"COPY ({query}) TO {self.text(to)} (FORMAT {form})")
 
     def xor(self, a: str, b: str) -> str:
         return f"xor({a}, {b})"
@@ -72,9 +73,15 @@ class DuckDb:
         self._connection.close()
         self._file.unlink(missing_ok=True)
 
+    def _run(self, statement: str) -> duckdb.DuckDBPyConnection:
+        try:
+            return self._connection.execute(statement)
+        except duckdb.Error as error:  # memory or disk is full, or what there is of it is no size
+            raise ArchiveError(f"DuckDB can't go on: {' '.join(str(error).split())}") from error
+
     def _see(self, table: str, files: str) -> None:
         path = self.text(str(self._folder / files))
-        self._connection.execute(f"CREATE VIEW {table} AS SELECT * FROM read_parquet({path})")
+        self._run(f"CREATE VIEW {table} AS SELECT * FROM read_parquet({path})")
 
     def _batches(self, query: str) -> Iterator[Any]:
         reader: Any = self._connection.sql(query).to_arrow_reader(ROWS_A_BATCH)

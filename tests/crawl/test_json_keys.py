@@ -18,6 +18,7 @@ STORE = ("-S", "seen.sqlite")
 COMMANDS = {
     "fingerprint": ["a.html", "--text"],
     "compare": ["a.html", "a.html"],
+    "dedup": ["broken.jsonl", "-o", "out.jsonl", "--copies", "clean"],
     "explain": ["https://a.org/1", *STORE],
     "store info": STORE,
     "store list": STORE,
@@ -48,6 +49,7 @@ def test_the_keys_are_those_in_the_readme(simhash: Simhash, tmp_path: Path, comm
     story = f"<p>{' '.join(f'word{i}' for i in range(60))}"
     items = [json.dumps({"url": f"https://a.org/{n}", "html": story}) for n in range(2)]
     (tmp_path / "texts.jsonl").write_text("\n".join(items))
+    (tmp_path / "broken.jsonl").write_text("{")
     header = "namespace,url,site,content,structure,sketch,digest,first_seen,seen_at\n"
     (tmp_path / "more.csv").write_text(header)
     with open_store(f"sqlite:///{tmp_path}/seen.sqlite") as store:

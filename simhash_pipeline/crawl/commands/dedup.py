@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import shlex
 from dataclasses import asdict
 from functools import partial
@@ -85,7 +86,9 @@ class DedupCommand:
         )
         parser.add_argument("--master", help="Spark's, as local[*] (default: as Spark is set up)")
         parser.add_argument(
-            "--memory", help="where DuckDB goes to disk, as 2GB (default: at 80%% of the memory)"
+            "--memory",
+            type=_memory,
+            help="where DuckDB goes to disk, as 2GB (default: at 80%% of the memory)",
         )
         add_json(parser)
 
@@ -98,6 +101,12 @@ class DedupCommand:
             raise ArchiveError(f"this needs {error.name}: {how}") from error
         tell(done, "\n".join(_lines(done)), as_json=arguments.json)
         return 0
+
+
+def _memory(text: str) -> str:
+    if not re.fullmatch(r"[0-9.]+ ?[KMGT]i?B", text, re.IGNORECASE):
+        raise argparse.ArgumentTypeError(f"must be a number and a unit, as 2GB, not {text!r}")
+    return text
 
 
 def _done(arguments: argparse.Namespace, options: Options) -> dict[str, Any]:
