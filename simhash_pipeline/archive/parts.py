@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import signal
 from collections import Counter, deque
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -56,7 +57,12 @@ def write_parts(
     _claim(folder, made_of)
     reading, workers = Reading(), os.cpu_count() or 1
     # Not forked: a fork of a process with threads may hang, and not every system forks.
-    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"))
+    pool = ProcessPoolExecutor(
+        workers,
+        multiprocessing.get_context("spawn"),
+        initializer=signal.signal,  # Ctrl-C is for the process that hands the work out
+        initargs=(signal.SIGINT, signal.SIG_IGN),
+    )
     at_work: deque[Future[None]] = deque()
     try:
         for number, batch in enumerate(_batches(inputs, reading)):
@@ -81,15 +87,14 @@ def write_parts(
 def _claim(folder: Path, made_of: Mapping[str, Any]) -> None:
     note, text = folder / NOTE, json.dumps(made_of, indent=1, sort_keys=True)
     folder.mkdir(parents=True, exist_ok=True)
-    if not note.exists():
-        if any(folder.iterdir()):
-            raise ArchiveError(f"{folder} holds other files; name another")
-        note.write_text(text, encoding="utf-8")
-    elif note.read_text(encoding="utf-8") != text:
+    if not note.exists() and any(folder.iterdir()):
+        raise ArchiveError(f"{folder} holds other files; name another output")
+    if any(folder.glob("part-*.parquet")) and note.read_text(encoding="utf-8") != text:
         raise ArchiveError(
             f"{folder} holds what an unfinished run made of other inputs or by other options: "
             "finish that one, or remove the folder"
         )
+    note.write_text(text, encoding="utf-8")
 
 
 def _batches(inputs: Mapping[str, Input], reading: Reading) -> Iterator[list[Numbered]]:

@@ -218,8 +218,17 @@ def test_parts_of_other_options_are_not_taken_for_these(tmp_path: Path) -> None:
     source = write_json_lines(tmp_path / "items.jsonl", PAGES)
     (tmp_path / "out.parquet.parts").mkdir()
     (tmp_path / "out.parquet.parts" / "made-of.json").write_text("{}")
+    (tmp_path / "out.parquet.parts" / "part-000000.parquet").touch()
     with pytest.raises(ArchiveError, match="holds what an unfinished run made of other inputs"):
         dedup(job(tmp_path, source))
+
+
+def test_a_run_that_made_nothing_is_in_nobody_s_way(tmp_path: Path) -> None:
+    (tmp_path / "page.warc").write_text("<html>")
+    with pytest.raises(ArchiveError, match="is no WARC file"):
+        dedup(job(tmp_path, tmp_path / "page.warc"))
+    dedup(job(tmp_path, write_json_lines(tmp_path / "items.jsonl", PAGES)))
+    assert kept(tmp_path / "out.parquet") == KEPT
 
 
 def test_a_folder_of_other_files_is_left_alone(tmp_path: Path) -> None:
