@@ -24,6 +24,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TypeAlias
 
+import mmh3
 import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]  # it has no type hints
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
@@ -174,6 +175,7 @@ def write_rows(folder: Path, contents: NDArray[np.uint64]) -> None:
             "number": positions + 1,
             "url": keys,
             "key": keys,
+            "key_hash": [mmh3.hash64(key)[0] for key in keys],
             "namespace": [""] * len(some),
             "site": [""] * len(some),
             "content": [f"{value:016x}" for value in some],

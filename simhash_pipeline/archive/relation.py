@@ -7,7 +7,8 @@ each by the judge of live crawls, and on any machine.
 
 Values that many pages share are tied through the first of these pages, and only distinct values are
 compared with each other, through the tables of `index.tables`: a join for each table, on the bits
-of its key. A pair that shares the key of an earlier table is left to that one.
+of its key. A pair that shares the key of an earlier table is left to that one. URLs are compared by
+a hash: two that have one by chance make a family larger, and change no verdict.
 
     page              what rows.py makes
     pair(a, b)        ties, by position
@@ -76,7 +77,7 @@ def find_pairs(engine: Engine, options: Options) -> None:
         "both": ["content"],
         "either": ["content", "structure"],
     }[options.match]
-    ties = [_shared(["digest"]), _shared(["key"])]
+    ties = [_shared(["digest"]), _shared(["key_hash"])]
     for column in columns:
         words = _words(column, options.bits)
         values = f"{column}_value"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+import mmh3
 import pyarrow as pa  # type: ignore[import-untyped]  # it has no type hints
 
 from simhash_pipeline.archive.records import Fault, Known, Page
@@ -27,6 +28,7 @@ SCHEMA = pa.schema(
         ("number", pa.int64()),  # of the record in its input, from 1
         ("url", pa.string()),
         ("key", pa.string()),  # canonical; null where the page can't be judged
+        ("key_hash", pa.int64()),  # of 64 bits: tells keys apart, all but never wrongly
         ("namespace", pa.string()),
         ("site", pa.string()),
         ("content", pa.string()),  # hex digits, as the other two; null for none
@@ -101,6 +103,7 @@ def _row(record: Page | Known | Fault, options: Options) -> dict[str, Any]:
 def _fingerprints(page: StoredPage, bits: int) -> dict[str, Any]:
     return {
         "key": _utf8(page.url),
+        "key_hash": mmh3.hash64(_utf8(page.url))[0],
         "namespace": page.namespace,
         "site": page.site,
         "content": _hex(page.content, bits),
