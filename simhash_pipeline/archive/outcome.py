@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 TEXTS_A_BATCH = 1_000
 # A page of no family has no verdict: nothing is like it.
 KEPT = "coalesce(verdict.kept, TRUE)"
-REASON = """coalesce(verdict.reason, CASE
-    WHEN page.fault IS NOT NULL THEN 'unjudged' WHEN page.content IS NULL THEN 'thin' ELSE 'new'
+UNJUDGED = "unjudged"
+REASON = f"""coalesce(verdict.reason, CASE
+    WHEN page.fault IS NOT NULL THEN '{UNJUDGED}' WHEN page.content IS NULL THEN 'thin' ELSE 'new'
     END)"""
 JUDGED = "page LEFT JOIN verdict ON verdict.position = page.position"
 
@@ -73,9 +74,13 @@ def write_drop_log(
     """
     for row in engine.rows(drops):
         log.write(_verdict(row), _fingerprint(row))
+    errors = {}
     for kept, reason, count in pages:
-        log.count_pages(reason, kept=kept, pages=count)
-    log.write_run({})
+        if reason == UNJUDGED:
+            errors[reason] = count
+        else:
+            log.count_pages(reason, kept=kept, pages=count)
+    log.write_run(errors)
     log.close()
 
 

@@ -136,7 +136,7 @@ def _near(
     """For each table of the design the pairs of distinct values within the distance."""
     differing = {word: engine.xor(f"x.{word}", f"y.{word}") for word in words}
     apart = " + ".join(f"bit_count({bits})" for bits in differing.values())
-    told: list[str] = []
+    told: list[str] = []  # that no earlier table tells of the pair
     for mask in design.tables:
         masks = _masks(words, mask)
         same_key = " AND ".join(
@@ -147,8 +147,8 @@ def _near(
             f"SELECT x.position AS a, y.position AS b FROM {values} AS x JOIN {values} AS y "
             f"ON {same_key or 'TRUE'} WHERE {' AND '.join(where)}"
         )
-        told.append(" OR ".join(f"({differing[word]} & {bits}) <> 0" for word, bits in masks))
-        told[-1] = f"({told[-1]})"
+        other_key = " OR ".join(f"({differing[word]} & {bits}) <> 0" for word, bits in masks)
+        told.append(f"({other_key})")
 
 
 def _masks(words: list[str], mask: int) -> list[tuple[str, str]]:

@@ -138,6 +138,9 @@ def test_records_that_can_t_be_read_are_counted_listed_and_stay_in_the_copy(tmp_
     last = rows(tmp_path / "out.parquet")[-1]
     assert (last["kept"], last["reason"]) == (True, "unjudged")
     assert last["fault"] == "the page holds no element and no text"
+    *_, run = read_log(tmp_path / "out.drops.jsonl")
+    assert isinstance(run, Run)
+    assert (run.kept, run.errors) == ({"new": 2}, {"unjudged": 1})
     assert len((tmp_path / "copies" / "items.jsonl").read_text().splitlines()) == 4
 
 
