@@ -34,7 +34,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from scrapy import Request, Spider, signals
+from scrapy import Request, Spider
 from scrapy.crawler import Crawler, CrawlerProcess
 from scrapy.http import Response
 from tqdm import tqdm  # type: ignore[import-untyped]  # it has no type hints
@@ -284,7 +284,9 @@ def memory_told(path: Path) -> None:
     )
     pyplot = importlib.import_module("matplotlib.pyplot")
     figure, axes = pyplot.subplots(figsize=(9, 3.5))
-    axes.plot([row[0] / 60 for row in rows if row[3]], [row[3] for row in rows if row[3]], ".", ms=2)
+    axes.plot(
+        [row[0] / 60 for row in rows if row[3]], [row[3] for row in rows if row[3]], ".", ms=2
+    )
     axes.set(xlabel="minutes", ylabel="resident memory, MB", ylim=(0, None))
     figure.tight_layout()
     figure.savefig(path.with_suffix(".svg"))

@@ -67,11 +67,14 @@ def _layout(number: int, lang: str, title: str, body: str) -> str:
     )
     comments = ""
     if number % LARGE_EVERY == LARGE_EVERY - 1:
-        comments = "".join(
-            f"<div class='comment'><b>Reader {row}</b><a href='/reply/{row}'>Reply to {row}</a>"
-            f"<button data-comment='{number}-{row}'>Report this comment</button></div>"
-            for row in range(LARGE_COMMENTS)
-        ) + f"<script>var slots=[{','.join(map(str, range(12_000)))}]</script>"
+        comments = (
+            "".join(
+                f"<div class='comment'><b>Reader {row}</b><a href='/reply/{row}'>Reply to {row}</a>"
+                f"<button data-comment='{number}-{row}'>Report this comment</button></div>"
+                for row in range(LARGE_COMMENTS)
+            )
+            + f"<script>var slots=[{','.join(map(str, range(12_000)))}]</script>"
+        )
     return (
         f"<!doctype html><html lang='{lang}'><head><meta charset='utf-8'>"
         f"<title>{title} - {site}</title></head><body class='layout-{layout}'>"

@@ -233,6 +233,11 @@ def parse_line(line: bytes, where: str) -> Drop | Run | None:
     return record
 
 
+def log_beside(result: Path) -> Path:
+    """Where the drop log of an archive's clean-up lies, beside its result."""
+    return result.with_name(f"{result.stem}.drops.jsonl")
+
+
 def unix_seconds(time: str) -> float:
     """Seconds of a time as the log writes it; DropLogError when it is none."""
     try:

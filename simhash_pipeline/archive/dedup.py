@@ -26,6 +26,7 @@ from simhash_pipeline.archive.outcome import (
 from simhash_pipeline.archive.parts import write_parts
 from simhash_pipeline.archive.relation import find_families, rows_to_judge
 from simhash_pipeline.archive.verdicts import ORDERS
+from simhash_pipeline.drop_log import log_beside
 from simhash_pipeline.errors import ArchiveError
 from simhash_pipeline.index.store import check_stamp
 
@@ -60,7 +61,7 @@ class Job:
 
     @property
     def drop_log(self) -> Path:
-        return self.to.with_name(f"{self.to.stem}.drops.jsonl")
+        return log_beside(self.to)
 
     @property
     def faults(self) -> Path:

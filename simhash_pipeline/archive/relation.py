@@ -77,14 +77,14 @@ def find_pairs(engine: Engine, options: Options) -> None:
         "both": ["content"],
         "either": ["content", "structure"],
     }[options.match]
-    ties = [_shared(["digest"]), _shared(["key_hash"])]
+    ties = [_shared(f"({_values([name])})", [name]) for name in ("digest", "key_hash")]
     for column in columns:
         words = _words(column, options.bits)
         values = f"{column}_value"
         engine.make(values, _values(words))
         distance = getattr(options, f"{column}_distance")
         design = _design(engine.number(f"SELECT count(*) FROM {values}"), distance, options.bits)
-        ties += [_shared(words), *_near(engine, values, words, distance, design)]
+        ties += [_shared(values, words), *_near(engine, values, words, distance, design)]
     engine.make("pair", " UNION ALL ".join(ties))
 
 
@@ -109,24 +109,21 @@ def _words(column: str, bits: int) -> list[str]:
     return [f"{column}_{place}" for place in range(max(1, bits // 64))]
 
 
-def _values(words: list[str]) -> str:
-    """Each distinct value with the first page that has it."""
-    names = ", ".join(words)
+def _values(columns: list[str]) -> str:
+    """What is in these columns, once each, with the first page that has it and how many have."""
+    names = ", ".join(columns)
     return (
-        f"SELECT min(position) AS position, {names} FROM page "
-        f"WHERE {words[0]} IS NOT NULL GROUP BY {names}"
+        f"SELECT min(position) AS position, count(*) AS pages, {names} FROM page "
+        f"WHERE {columns[0]} IS NOT NULL GROUP BY {names}"
     )
 
 
-def _shared(columns: list[str]) -> str:
-    """Each page that shares what is in these columns with an earlier one, tied to the first."""
-    names = ", ".join(columns)
+def _shared(values: str, columns: list[str]) -> str:
+    """Each page whose value an earlier one has, tied to the first."""
     same = " AND ".join(f"page.{name} = shared.{name}" for name in columns)
     return (
-        "SELECT shared.first AS a, page.position AS b FROM page JOIN ("
-        f"SELECT {names}, min(position) AS first FROM page WHERE {columns[0]} IS NOT NULL "
-        f"GROUP BY {names} HAVING count(*) > 1"
-        f") AS shared ON {same} WHERE shared.first < page.position"
+        f"SELECT shared.position AS a, page.position AS b FROM page JOIN {values} AS shared "
+        f"ON {same} WHERE shared.pages > 1 AND shared.position < page.position"
     )
 
 

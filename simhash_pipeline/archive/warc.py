@@ -36,6 +36,19 @@ GZIP_BEGINNING = re.compile(re.escape(GZIP))
 PLAIN_BEGINNING = re.compile(rb"WARC/[0-9]+\.[0-9]+\r?\n")
 MAX_HEADER_BYTES = 1 << 16
 BLOCK_BYTES = 1 << 20
+# What records of one capture have in common: wget's response names its request, warcio's the other
+# way round.
+IDS = frozenset(["warc-record-id", "warc-concurrent-to"])
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A record, its ids, and the bytes where it begins and where the next one does."""
+
+    record: Record
+    ids: tuple[str, ...]
+    start: int
+    end: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,17 +62,20 @@ class WarcFile:
         return self.path.stat().st_size
 
     def read(self) -> Iterator[tuple[Record, int]]:
-        return ((record, end) for record, _, end in self._records())
+        return ((found.record, found.end) for found in self._records())
 
     def copy(self, to: Path, without: Container[int]) -> None:
-        """Byte for byte, damage too; the request of a page that is left out stays."""
+        """Byte for byte, damage too; with a page goes what was recorded beside it: its request."""
+        gone = {
+            name for each in self._records() if each.record.number in without for name in each.ids
+        }
         with self.path.open("rb") as source, to.open("wb") as target:
-            for record, start, end in self._records():
-                if record.number not in without:
-                    _copy(source, target, start, end)
+            for each in self._records():
+                is_beside = isinstance(each.record, Skipped) and not gone.isdisjoint(each.ids)
+                if each.record.number not in without and not is_beside:
+                    _copy(source, target, each.start, each.end)
 
-    def _records(self) -> Iterator[tuple[Record, int, int]]:
-        """Every record, with the bytes where it begins and where the next one does."""
+    def _records(self) -> Iterator[_Found]:
         size = self.total()
         if not size:
             return
@@ -73,40 +89,43 @@ class WarcFile:
             number, start = 0, 0
             while beginning < size:
                 number += 1
-                record, length = self._record(data, beginning, number)
+                record, ids, length = self._record(data, beginning, number)
                 end = beginning + length
                 beginning = _next_beginning(data, end)
                 if isinstance(record, Fault) or not data[end:beginning].strip():
                     end = beginning
-                yield record, start, end
+                yield _Found(record, ids, start, end)
                 if end < beginning:
                     number += 1
-                    yield _damaged(number, "no record begins here", end), end, beginning
+                    damaged = _damaged(number, "no record begins here", end)
+                    yield _Found(damaged, (), end, beginning)
                 start = beginning
 
-    def _record(self, data: mmap.mmap, beginning: int, number: int) -> tuple[Record, int]:
-        """The record that begins here, and how many bytes it takes at the least."""
+    def _record(
+        self, data: mmap.mmap, beginning: int, number: int
+    ) -> tuple[Record, tuple[str, ...], int]:
+        """The record that begins here, its ids, and how many bytes it takes at the least."""
         header = data[beginning : beginning + MAX_HEADER_BYTES].partition(b"\r\n\r\n")[0]
         if PLAIN_BEGINNING.search(header, 1):
-            return _damaged(number, "its header is cut short", beginning), 1
+            return _damaged(number, "its header is cut short", beginning), (), 1
         data.seek(beginning)
         iterator = ArchiveIterator(data)
         try:
             # warcio tells of damage on stderr.
             with contextlib.redirect_stderr(io.StringIO()):
                 raw = next(iterator)
-                record = _read(raw, number)
+                record, ids = _read(raw, number), _ids(raw)
                 fault = self._fault(raw, iterator)
         except ArchiveError:
             raise
         except Exception as error:  # warcio lets out whatever a broken header leads to
             fault = " ".join(str(error).split()) or type(error).__name__
         if fault is not None:
-            return _damaged(number, fault, beginning), 1
+            return _damaged(number, fault, beginning), (), 1
         length: int = iterator.get_record_length()
         if length <= 0:  # or reading would go back, and never end
-            return _damaged(number, "it ends before it begins", beginning), 1
-        return record, length
+            return _damaged(number, "it ends before it begins", beginning), (), 1
+        return record, ids, length
 
     def _fault(self, raw: Any, iterator: Any) -> str | None:
         """What is wrong with the length of a record; reads it to its end, and on to the next."""
@@ -141,6 +160,10 @@ def _read(raw: Any, number: int) -> Record:
     charset = http_content_type_encoding(content_type)
     source = Source(raw.content_stream().read(), url, charset)
     return Page(number, source, _time(raw.rec_headers.get_header("WARC-Date")))
+
+
+def _ids(raw: Any) -> tuple[str, ...]:
+    return tuple(value for name, value in raw.rec_headers.headers if name.lower() in IDS)
 
 
 def _time(date: str | None) -> float | None:

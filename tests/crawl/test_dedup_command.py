@@ -60,11 +60,13 @@ def test_the_other_commands_read_what_it_leaves(simhash: Simhash, tmp_path: Path
         *("dedup", "items.jsonl", "-o", "kept.parquet", *store, "-s", "SIMHASH_KEEP_TEXT=1"),
         *("-s", "SIMHASH_CONTENT_DISTANCE=8"),
     )
-    log = "kept.drops.jsonl"
-    assert simhash(tmp_path, "dropped", log).stdout.startswith(f"{log}\n3 dropped, 2 kept")
-    assert simhash(tmp_path, "report", log, "-o", "report.html").returncode == 0
+    kept, log = "kept.parquet", "kept.drops.jsonl"
+    for named in (kept, log):
+        told = simhash(tmp_path, "dropped", named).stdout
+        assert told.startswith(f"{log}\n3 dropped, 2 kept")
+    assert simhash(tmp_path, "report", kept, "-o", "report.html").returncode == 0
     assert "http://a.example/b-again" in (tmp_path / "report.html").read_text(encoding="utf-8")
-    result = simhash(tmp_path, "explain", "http://a.example/c", "--log", log, *store)
+    result = simhash(tmp_path, "explain", "http://a.example/c", "--log", kept, *store)
     assert "term7x" in result.stdout
     result = simhash(tmp_path, "tune", *store, "--json")
     assert json.loads(result.stdout)["pages"] == 5

@@ -241,5 +241,7 @@ def test_many_texts_take_one_round_trip_and_are_compressed(server: RunningServer
         before = wire.requests
         store.keep_texts(KeptText("", str(n), "A title", "fog " * 5_000, n) for n in range(20))
         assert wire.requests - before == 1
-        held = [server.tell("MEMORY", "USAGE", key, "SAMPLES", 0) for key in server.tell("KEYS", "*")]
+        held = [
+            server.tell("MEMORY", "USAGE", key, "SAMPLES", 0) for key in server.tell("KEYS", "*")
+        ]
         assert sum(held) < 20 * 1_000

@@ -11,7 +11,7 @@ from scrapy.exceptions import UsageError
 
 from simhash_pipeline.crawl.commands.terminal import reading
 from simhash_pipeline.crawl.settings import LOG_SUFFIX, spider_files
-from simhash_pipeline.drop_log import Drop, Run, read_log
+from simhash_pipeline.drop_log import Drop, Run, log_beside, read_log
 from simhash_pipeline.options import Options
 from simhash_pipeline.report.printable import printable
 
@@ -23,14 +23,18 @@ if TYPE_CHECKING:
 
 
 def chosen_log(arguments: argparse.Namespace, settings: BaseSettings) -> Path:
-    """The drop log that is meant by `log` and `spider`; UsageError tells which there are."""
+    """The drop log that is meant by `log` and `spider`; UsageError tells which there are.
+
+    A result of `dedup` stands for the log beside it.
+    """
     if arguments.log is not None:
-        return Path(arguments.log)
-    given = Options.from_settings(settings).drop_log
-    if given is None:
+        given, beside = Path(arguments.log), log_beside(Path(arguments.log))
+        return beside if beside.exists() else given
+    set_to = Options.from_settings(settings).drop_log
+    if set_to is None:
         raise UsageError("SIMHASH_DROP_LOG is None, so crawls write no drop log; name another")
-    if given != "auto" and arguments.spider is None:
-        return Path(given)
+    if set_to != "auto" and arguments.spider is None:
+        return Path(set_to)
     logs = spider_files(LOG_SUFFIX)
     if arguments.spider is not None:
         logs = {spider: path for spider, path in logs.items() if spider == arguments.spider}
