@@ -2,23 +2,29 @@
 
     python -m benchmarks.archive [--n 1000000 10000000] [--memory 2GB] [--seomoz FOLDER]
     python -m benchmarks.archive --pages items.jsonl
+    python -m benchmarks.archive --spark 1000000
+    python -m benchmarks.archive --paper 8e9
 
 Seeded 64-bit values, a tenth of them 1 to 3 bits from another. Each contender has a process of its
 own and must find as many pairs: DuckDB as `dedup` uses it, NumPy as `index.pairs` does, and
 simhash-cpp's find_all where FOLDER holds simhash-pybind. Last come values of which a tenth are one
 and the same. CPU seconds are those of the process with all its threads; the memory is its peak.
 With --pages: how fast a feed of pages is fingerprinted, on one core and by `dedup` on all.
+With --spark: whether Spark's verdicts are DuckDB's, row for row, and what it sent between stages.
+With --paper: what a cluster has to send and to compare for so many pages, by the table design.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import resource
 import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -30,16 +36,23 @@ import pyarrow as pa  # type: ignore[import-untyped]  # it has no type hints
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 
+from benchmarks.table import markdown
 from simhash_pipeline import Fingerprinter, Options
 from simhash_pipeline.archive.dedup import Job, dedup
 from simhash_pipeline.archive.inputs import open_input
 from simhash_pipeline.archive.on_duckdb import DuckDb
 from simhash_pipeline.archive.records import Page
-from simhash_pipeline.archive.relation import find_families, find_pairs, rows_to_judge
+from simhash_pipeline.archive.relation import (
+    MAX_CANDIDATES,
+    find_families,
+    find_pairs,
+    rows_to_judge,
+)
 from simhash_pipeline.archive.rows import SCHEMA
 from simhash_pipeline.archive.verdicts import ORDERS
+from simhash_pipeline.archive.verdicts import SCHEMA as VERDICTS
 from simhash_pipeline.index.pairs import pairs_within
-from simhash_pipeline.index.tables import Design
+from simhash_pipeline.index.tables import Design, plan
 
 Contender: TypeAlias = Callable[
     [int, argparse.Namespace], int
@@ -48,6 +61,7 @@ Contender: TypeAlias = Callable[
 DISTANCE = 3
 NUMPY_DESIGN = Design(64, DISTANCE, (5,))
 ROWS_A_PART = 500_000
+SPARK_ROW_BYTES = 24  # 8 of nulls, the position, the value; `--spark` measures it
 
 
 def main() -> None:
@@ -56,10 +70,16 @@ def main() -> None:
     parser.add_argument("--memory", default="1500MB", help="what DuckDB's tables may take")
     parser.add_argument("--seomoz", type=Path, help="folder with simhash-pybind")
     parser.add_argument("--pages", type=Path, help="a feed of pages")
+    parser.add_argument("--spark", type=int, metavar="N")
+    parser.add_argument("--paper", type=float, metavar="N")
     parser.add_argument("--alone", nargs=2, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.pages is not None:
         measure_pages(given.pages)
+    elif given.spark is not None:
+        compare_engines(given.spark)
+    elif given.paper is not None:
+        print(on_paper(int(given.paper)))
     elif given.alone:
         name, n = given.alone
         measure(CONTENDERS[name], int(n), given)
@@ -189,6 +209,57 @@ def write_rows(folder: Path, contents: NDArray[np.uint64]) -> None:
         ]
         table = pa.Table.from_arrays(arrays, schema=SCHEMA)
         pq.write_table(table, folder / f"part-{start:09}.parquet", compression="zstd")
+
+
+def compare_engines(n: int) -> None:
+    """Both engines on the same parts; Spark on this machine."""
+    from simhash_pipeline.archive.on_spark import Spark, session
+
+    made = values(n)
+    made[::1000] = made[0]
+    found = []
+    with tempfile.TemporaryDirectory() as folder:
+        write_rows(Path(folder), made)
+        for engine in (DuckDb(Path(folder)), Spark(folder, "local[*]")):
+            name, started = type(engine).__name__, time.perf_counter()
+            to = f"{folder}/{name}.parquet"
+            with closing(engine):
+                find_families(engine, Options())
+                engine.judge(rows_to_judge(), ORDERS["first"], Options(), "stars")
+                engine.write("SELECT * FROM verdict", to)
+            found.append(pq.read_table(to).cast(VERDICTS).sort_by("position"))
+            print(f"{name}: {found[-1].num_rows:,} verdicts, {time.perf_counter() - started:.0f} s")
+    print("the verdicts are the same" if found[0].equals(found[1]) else "the verdicts differ")
+    context = session().sparkContext
+    stages = f"{context.uiWebUrl}/api/v1/applications/{context.applicationId}/stages"
+    with urllib.request.urlopen(stages) as answer:
+        told = json.load(answer)
+    for stage in told:
+        size, rows = stage["shuffleWriteBytes"], stage["shuffleWriteRecords"]
+        if rows >= len(made):
+            print(f"stage {stage['stageId']} sent {rows:,} rows of {size / rows:.1f} bytes")
+
+
+def on_paper(pages: int) -> str:
+    """The stages whose cost grows with the pages, for random values; what is alike adds to it."""
+    design = plan(pages, DISTANCE, max_candidates=MAX_CANDIDATES).recommended
+    if design is None:
+        raise ValueError(f"there is no design for {pages:,} pages")
+    sent = pages * SPARK_ROW_BYTES
+    compared = [pages * pages / 2**bits / 2 for bits in design.key_bits]
+    by_chance = pages * design.chance_neighbours(pages) / 2
+    rows = [
+        ["distinct values", "1", f"{sent / 1e12:.2f}", "", ""],
+        [
+            "pairs of values",
+            f"{design.probes}",
+            f"{design.probes * sent / 1e12:.2f}",
+            f"{design.candidates_per_probe(pages):.1f}",
+            f"{sum(compared) / 1e9:,.0f}",
+        ],
+        ["families", "", f"{by_chance * SPARK_ROW_BYTES / 1e12:.2f}", "", ""],
+    ]
+    return markdown("stage, joins>, sent: TB>, candidates a key>, compared: billions>", rows)
 
 
 def measure_pages(feed: Path) -> None:

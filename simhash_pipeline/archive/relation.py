@@ -29,8 +29,9 @@ if TYPE_CHECKING:
     from simhash_pipeline.archive.verdicts import Groups
     from simhash_pipeline.options import Options
 
-# More candidates a probe cost more than more tables, and skewed values come in crowds.
-MAX_CANDIDATES = 2
+# Measured with a million values: a row takes 200 ns in a table's join, and each candidate 36. Where
+# that comes to the same, fewer tables are less to send between machines.
+MAX_CANDIDATES = 4
 
 
 class Engine(Protocol):
