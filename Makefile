@@ -6,7 +6,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DEFAULT_GOAL := all
 .PHONY: all help crawl report test matrix oldest quality pictures bench bench-archive bench-crawl bench-drop-log \
-	bench-fingerprints bench-hostile bench-tables bench-traps fuzz lint format clean
+	bench-fingerprints bench-hostile bench-tables bench-traps fuzz soak dist lint format clean
 
 all: lint test  ## lint and test
 
@@ -62,6 +62,17 @@ bench-hostile: .venv/dev  ## hold what hostile pages cost to its bound (Linux)
 fuzz: .venv/dev  ## feed pages, logs, options, stores and archives with hostile input (INPUTS=1000000)
 	@$(BIN)/python -m benchmarks.fuzz $(if $(INPUTS),--inputs $(INPUTS))
 
+soak: .venv/bench  ## crawl 300,000 made pages for HOURS=2, into output/soak, and judge them again (KILLS=180)
+	@$(BIN)/python -m benchmarks.soak output/soak $(if $(HOURS),--hours $(HOURS)) $(if $(KILLS),--kill-every $(KILLS))
+
+dist: .venv/dist  ## build wheel and sdist into dist/, and try the wheel in an empty environment
+	@rm -rf dist .venv/empty
+	@$(BIN)/python -m build --quiet
+	@$(BIN)/python -m twine check --strict dist/*
+	@$(PYTHON) -m venv .venv/empty
+	@.venv/empty/bin/pip install --quiet dist/*.whl
+	@cd .venv/empty && bin/scrapy simhash fingerprint "$(CURDIR)"/crawler/demo_site/templates/*.html
+
 lint: .venv/dev  ## check style, format and types
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
@@ -93,6 +104,10 @@ clean:  ## remove the environment and what crawls and tests left
 
 .venv/matrix: .venv/pip pyproject.toml
 	$(BIN)/pip install --quiet --group matrix
+	@touch $@
+
+.venv/dist: .venv/pip pyproject.toml
+	$(BIN)/pip install --quiet --group dist
 	@touch $@
 
 # simhash-pybind overwrites the module of PyPI's simhash, so it gets a folder of its own; it may fail.

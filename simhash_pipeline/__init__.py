@@ -52,7 +52,7 @@ __all__ = [
     "open_store",
     "page_judged",
 ]
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 
 _SCRAPY_NAMES = {
     "Addon": "simhash_pipeline.crawl.addon",
