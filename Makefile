@@ -6,7 +6,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DEFAULT_GOAL := all
 .PHONY: all help crawl report test matrix oldest quality pictures bench bench-archive bench-crawl bench-drop-log \
-	bench-fingerprints bench-hostile bench-tables bench-traps fuzz soak dist lint format clean
+	bench-fingerprints bench-hostile bench-peers bench-tables bench-traps fuzz soak dist lint format clean
 
 all: lint test  ## lint and test
 
@@ -55,6 +55,9 @@ bench-traps: .venv/dev  ## count the requests that crawling less saves on a site
 
 bench-fingerprints: .venv/bench  ## measure a fingerprint against its peers, on made pages or FOLDER=…
 	@$(BIN)/python -m benchmarks.fingerprints $(if $(FOLDER),--pages $(FOLDER)) --seomoz .venv/seomoz
+
+bench-peers: .venv/bench  ## judge the demo site's pages, or the labelled pairs of ZIP=…, beside others
+	@$(BIN)/python -m benchmarks.peers $(ZIP) --seomoz .venv/seomoz
 
 bench-hostile: .venv/dev  ## hold what hostile pages cost to its bound (Linux)
 	@$(BIN)/python -m benchmarks.hostile
@@ -111,7 +114,9 @@ clean:  ## remove the environment and what crawls and tests left
 	@touch $@
 
 # simhash-pybind overwrites the module of PyPI's simhash, so it gets a folder of its own; it may fail.
+# So may MaybeDont, which comes as source alone.
 .venv/bench: .venv/dev
 	$(BIN)/pip install --quiet --group bench
 	-$(BIN)/pip install --quiet --no-deps --target .venv/seomoz simhash-pybind
+	-$(BIN)/pip install --quiet MaybeDont
 	@touch $@

@@ -1,6 +1,8 @@
 import pytest
 
 from benchmarks.pages import PAGE_BYTES, made_pages
+from benchmarks.peer_contenders import Project
+from benchmarks.peers import Case, demo_case, scores, table
 from benchmarks.table import markdown
 from simhash_pipeline import Fingerprinter
 from simhash_pipeline.page.parse import parse
@@ -24,4 +26,31 @@ def test_a_table_is_padded_and_numbers_stand_to_the_right() -> None:
         "| ------- | ----: |",
         "| one     |   0.5 |",
         "| another | 10.25 |",
+    ]
+
+
+def test_peers_are_held_to_the_demo_sites_answers_about_every_pair_of_a_language() -> None:
+    case = demo_case("zh")
+    stories = [path for one in case.pairs.items() if one[1] for path in one[0]]
+    assert len(case.pairs) == len(case.documents) * (len(case.documents) - 1) / 2
+    assert case.pairs["/zh/gangkou/new-berth", "/zh/2025/0318/new-berth"]
+    assert not case.pairs["/zh/gangkou/haiyan-ferry", "/zh/gangkou/new-berth"]
+    assert not any("/en/" in path for path in stories)
+
+
+def test_this_project_is_the_first_line_of_the_peers_table_and_its_own_measure() -> None:
+    case = demo_case("en")
+    few = {
+        "/en/port/crane-seven",
+        "/2025/03/14/crane-seven-lifts-again",
+        "/en/port/ferry-corrie",
+    }
+    documents = [one for one in case.documents if one.name in few]
+    pairs = {pair: near for pair, near in case.pairs.items() if few.issuperset(pair)}
+    found = scores(Case(documents, pairs), {"this project": Project()}, rounds=1)
+    assert table({"en": found}).splitlines()[-1].split("|")[1:-1] == [
+        " this project          ",
+        "              1.000 ",
+        "  1.000 ",
+        "       1.00 ",
     ]
