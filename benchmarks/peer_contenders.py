@@ -22,6 +22,9 @@ from scrapy.utils.request import fingerprint
 from scrapy.utils.test import get_crawler
 
 from simhash_pipeline import Fingerprinter, Options, PageError, hamming_distance
+from simhash_pipeline.page.boilerplate import main_text
+from simhash_pipeline.page.parse import parse
+from simhash_pipeline.page.segment import words as tokens
 from tests.quality.measures import Joins
 
 DISTANCE = Options().content_distance
@@ -207,6 +210,16 @@ class ShingleMinHash(_MinHashes):
         return self._minhash(_shingles(_words(document.html), _SHINGLE_WORDS))
 
 
+class MainTextMinHash(_MinHashes):
+    """The same of this project's main text and words: what is left is how to compare."""
+
+    def sign(self, document: Document) -> Any:
+        try:
+            return self._minhash(_shingles(tokens(main_text(parse(document.html))), _SHINGLE_WORDS))
+        except PageError:
+            return None
+
+
 class WordMinHash(_MinHashes):
     """Words, and the threshold of its documentation's example."""
 
@@ -300,6 +313,7 @@ def contenders(seomoz: Path, *, urls: bool) -> tuple[dict[str, Contender], dict[
         "seomoz (C++), 4 words": lambda: Seomoz(seomoz),
         "datasketch, 5 words, .9": ShingleMinHash,
         "datasketch, words, .5": WordMinHash,
+        "datasketch, our main text, .9": MainTextMinHash,
         "trafilatura, its Simhash": Trafilatura,
         "MaybeDont, contents": MaybeDont,
         "duplicate-url-discarder, URLs": UrlDiscarder if urls else None,
