@@ -64,29 +64,20 @@ class Records:
         return dropped | set(self.read_numbers(self.kept))
 
     def read_verdicts(self) -> list[dict[str, Any]]:
-        return [json.loads(line) for line in _whole_lines(self.verdicts)]
+        return [json.loads(line) for line in _lines(self.verdicts)]
 
     def read_numbers(self, path: Path) -> list[int]:
-        return [int(line) for line in _whole_lines(path)]
+        return [int(line) for line in _lines(path)]
 
 
-def _whole_lines(path: Path) -> list[str]:
-    text = path.read_text() if path.exists() else ""
-    return text[: text.rfind("\n") + 1].splitlines()
+def _lines(path: Path) -> list[str]:
+    return path.read_text().splitlines() if path.exists() else []
 
 
-class Writer:
-    """Appends lines; ends first what a kill left unended."""
-
-    def __init__(self, path: Path) -> None:
-        torn = path.exists() and not path.read_bytes().endswith(b"\n") and path.stat().st_size
-        self._file = path.open("a")
-        if torn:
-            self._file.write("\n")
-
-    def write(self, line: str) -> None:
-        self._file.write(f"{line}\n")
-        self._file.flush()
+def append(path: Path, line: str) -> None:
+    """One write, which a kill doesn't cut in two."""
+    with path.open("a", buffering=1) as file:
+        file.write(f"{line}\n")
 
 
 class SoakSpider(Spider):
@@ -97,7 +88,7 @@ class SoakSpider(Spider):
     def __init__(self, url: str, pages: int, secs: float, records: Records) -> None:
         super().__init__()
         self.url = url
-        self._order = Writer(records.order)
+        self._order = records.order
         done = records.told()
         self._todo = [number for number in range(pages) if number not in done]
         self._secs_a_page = secs / pages
@@ -112,7 +103,7 @@ class SoakSpider(Spider):
 
     def parse(self, response: Response) -> Iterator[dict[str, int]]:
         number = _number(response.url)
-        self._order.write(str(number))
+        append(self._order, str(number))
         yield {"number": number}
 
 
@@ -120,14 +111,14 @@ class KeptWriter:
     """The last pipeline: what comes here is out."""
 
     def __init__(self, path: Path) -> None:
-        self._file = Writer(path)
+        self._path = path
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> KeptWriter:
         return cls(Records(Path(crawler.settings["SOAK_FOLDER"])).kept)
 
     def process_item(self, item: dict[str, int]) -> dict[str, int]:
-        self._file.write(str(item["number"]))
+        append(self._path, str(item["number"]))
         return item
 
 
@@ -148,11 +139,10 @@ def crawl(url: str, pages: int, secs: float, folder: Path) -> None:
             "TELNETCONSOLE_ENABLED": False,
         }
     )
-    verdicts = Writer(records.verdicts)
 
     def judged(verdict: Verdict, **_: Any) -> None:
         told = {"dropped": verdict.dropped, "reason": verdict.reason, "twin": verdict.twin_url}
-        verdicts.write(json.dumps({"number": _number(verdict.url), **told}))
+        append(records.verdicts, json.dumps({"number": _number(verdict.url), **told}))
 
     crawler = process.create_crawler(SoakSpider)
     crawler.signals.connect(judged, page_judged, weak=False)
@@ -172,7 +162,6 @@ def soak(folder: Path, pages: int, hours: float, kill_every: float) -> int:
     command += ["--hours", str(hours), "--crawl", f"http://127.0.0.1:{port}"]
     chance = random.Random(pages)
     started = time.monotonic()
-    memory = Writer(records.memory)
     with tqdm(total=pages, unit=" pages", initial=len(records.told())) as bar:
         while True:
             process = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": str(ROOT)})
@@ -180,9 +169,10 @@ def soak(folder: Path, pages: int, hours: float, kill_every: float) -> int:
             begun = time.monotonic()
             while process.poll() is None and time.monotonic() - begun < lives:
                 time.sleep(min(SAMPLE_SECS, lives))
-                bar.update(_lines(records.verdicts) - bar.n)
+                bar.update(len(_lines(records.verdicts)) - bar.n)
                 now = time.monotonic() - started
-                memory.write(f"{now:.0f},{process.pid},{bar.n},{_memory_mb(process.pid):.1f}")
+                memory = _memory_mb(process.pid)
+                append(records.memory, f"{now:.0f},{process.pid},{bar.n},{memory:.1f}")
             if process.poll() is None:
                 process.kill()
                 process.wait()
@@ -192,13 +182,10 @@ def soak(folder: Path, pages: int, hours: float, kill_every: float) -> int:
                 sys.exit(f"a crawl ended with {process.returncode}; see {records.log}")
             break
     server.kill()
+    server.join()
     spent = (time.monotonic() - started) / 3600
     print(f"{pages:,} pages, {spent:.2f} hours ({secs / 3600:g} asked for), {kills} kills")
     return kills
-
-
-def _lines(path: Path) -> int:
-    return path.read_bytes().count(b"\n") if path.exists() else 0
 
 
 def _memory_mb(pid: int) -> float:
@@ -212,13 +199,12 @@ def _memory_mb(pid: int) -> float:
 def check(folder: Path, pages: int, *, killed: bool) -> bool:
     """Whether what the crawl left is right; tells what isn't."""
     records = Records(folder)
-    faults = _whole_lines(records.log)
+    faults = _lines(records.log)
     verdicts, kept = records.read_verdicts(), records.read_numbers(records.kept)
     missing = pages - len(records.told())
     copies = sum(map(is_copy, range(pages)))
     print(f"{len(set(kept)):,} kept, {missing} lost; {copies:,} were copies")
     print(f"{len(faults)} lines of warnings or errors" + "".join(f"\n  {f}" for f in faults[:5]))
-    memory_told(records.memory)
     fingerprints = _fingerprints(pages)
     if killed:
         right = _union_is_right(fingerprints, set(kept))
@@ -322,6 +308,7 @@ def main() -> None:
     if not given.check_only:
         folder.mkdir(parents=True, exist_ok=True)
         soak(folder, given.pages, given.hours, given.kill_every)
+    memory_told(Records(folder).memory)
     if not check(folder, given.pages, killed=given.kill_every > 0):
         sys.exit(1)
 
