@@ -29,7 +29,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -43,6 +43,7 @@ from benchmarks.soak_pages import is_copy, page, serve
 from simhash_pipeline import Fingerprinter, Judge, PageFingerprint, Verdict, open_store, page_judged
 
 ROOT = Path(__file__).parent.parent
+IN_FLIGHT = 16  # pages asked for or on their way
 SAMPLE_SECS = 5.0
 WARM_UP = 0.2  # of the samples
 
@@ -81,7 +82,10 @@ def append(path: Path, line: str) -> None:
 
 
 class SoakSpider(Spider):
-    """Asks for the pages in the order of their numbers, at an even pace; an item a page."""
+    """Asks for the pages in the order of their numbers, at an even pace; an item a page.
+
+    Each page that came makes place for another: where the crawl can't keep pace, none pile up.
+    """
 
     name = "soak"
 
@@ -90,21 +94,30 @@ class SoakSpider(Spider):
         self.url = url
         self._order = records.order
         done = records.told()
-        self._todo = [number for number in range(pages) if number not in done]
+        self._todo = (number for number in range(pages) if number not in done)
         self._secs_a_page = secs / pages
+        self._next_at = time.monotonic()
 
     async def start(self) -> AsyncIterator[Any]:
-        started = time.monotonic()
-        for place, number in enumerate(self._todo):
-            early = started + place * self._secs_a_page - time.monotonic()
-            if early > 0:
-                await asyncio.sleep(early)
-            yield Request(f"{self.url}/page/{number}", dont_filter=True)
+        for _ in range(IN_FLIGHT):
+            if (request := await self._next()) is not None:
+                yield request
 
-    def parse(self, response: Response) -> Iterator[dict[str, int]]:
+    async def parse(self, response: Response) -> AsyncIterator[Any]:
         number = _number(response.url)
         append(self._order, str(number))
         yield {"number": number}
+        if (request := await self._next()) is not None:
+            yield request
+
+    async def _next(self) -> Request | None:
+        number = next(self._todo, None)
+        if number is None:
+            return None
+        now = time.monotonic()
+        self._next_at = max(self._next_at + self._secs_a_page, now)
+        await asyncio.sleep(self._next_at - now)
+        return Request(f"{self.url}/page/{number}", dont_filter=True)
 
 
 class KeptWriter:

@@ -176,9 +176,10 @@ def stored_page(url: str, page: PageFingerprint, options: Options, seen_at: floa
 
 
 def _site(url: str) -> str:
-    """The registered domain (example.co.uk), or the host where there is none (localhost)."""
+    """The registered domain (example.co.uk), or the host where there is none (wiki.intranet)."""
     parts = _suffixes()(url)
-    return parts.top_domain_under_public_suffix or parts.fqdn or parts.domain
+    host = (parts.subdomain, parts.domain, parts.suffix)
+    return parts.top_domain_under_public_suffix or ".".join(filter(None, host))
 
 
 @cache

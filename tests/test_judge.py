@@ -275,6 +275,8 @@ def test_hosts_without_a_registered_domain_are_sites_of_their_own(store: Store) 
     j.judge("http://127.0.0.1:8000/1", page())
     assert not j.judge("http://localhost/2", page()).dropped
     assert j.judge("http://127.0.0.1:9000/2", page()).dropped
+    assert not j.judge("http://wiki.intranet/3", page()).dropped
+    assert not j.judge("http://blog.intranet/4", page()).dropped
 
 
 def test_a_forgotten_page_has_no_twins(store: Store) -> None:

@@ -20,13 +20,13 @@ from simhash_pipeline.page.elements import NO_DEPTH, Elements
 # others, as does every tag that isn't named here.
 _INLINE, _LINK, _BREAK, _HIDDEN, _BLOCK, _BOX = range(6)
 _KIND_TAGS = {
-    _INLINE: """abbr acronym b bdi bdo big cite code data del dfn em font i img input ins kbd label
-        mark math mi mn mo mrow nobr output q rb rp rt ruby s samp small span strike strong sub sup
-        time tt u var wbr""",
+    _INLINE: """abbr acronym b bdi bdo big cite code data del dfn em embed font i img input ins kbd
+        label mark math mi mn mo mrow nobr output q rb rp rt ruby s samp small source span strike
+        strong sub sup time track tt u var wbr""",
     _LINK: "a button",
     _BREAK: "br",
-    _HIDDEN: """audio canvas datalist embed head iframe map noscript object option script select
-        style svg template textarea title video""",
+    _HIDDEN: """audio canvas datalist head iframe map noscript object option script select style svg
+        template textarea title video""",
     _BLOCK: """address blockquote caption dd dt figcaption h1 h2 h3 h4 h5 h6 hr li p pre summary
         tbody th tr""",
 }

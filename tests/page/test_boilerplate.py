@@ -172,6 +172,13 @@ def test_a_box_with_much_of_the_text_stays_whatever_it_calls_itself() -> None:
     ) == "\n".join(PARAGRAPHS)
 
 
+@pytest.mark.parametrize("tag", ["embed", "source", "track", "wbr", "img", "input", "col"])
+def test_an_element_without_an_end_tag_hides_nothing(tag: str) -> None:
+    first, *rest = PARAGRAPHS
+    html = site(f"<article><p>{first}</p><{tag} src='x'>{article(rest)}</article>")
+    assert text_of(html) == "\n".join(PARAGRAPHS)
+
+
 @pytest.mark.parametrize(
     "hidden",
     [
