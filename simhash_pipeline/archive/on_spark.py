@@ -23,6 +23,11 @@ if TYPE_CHECKING:
     from simhash_pipeline.options import Options
 
 
+# Before a query runs, Spark takes a file for no larger than it is on disk, and hands tables of a
+# million values, ten at a time, to every machine whole; while it runs, it knows their sizes.
+NEVER, SMALL = -1, "10MB"
+
+
 class Spark:
     """An `Engine` on the parts in a folder that every machine can read, of any Hadoop file system.
 
@@ -30,7 +35,9 @@ class Spark:
     """
 
     def __init__(self, folder: Path | str, master: str | None = None) -> None:
-        self._session = session(master)
+        self._session = session(master).newSession()  # with settings and views of its own
+        self._session.conf.set("spark.sql.autoBroadcastJoinThreshold", NEVER)
+        self._session.conf.set("spark.sql.adaptive.autoBroadcastJoinThreshold", SMALL)
         self._folder = str(folder)
         self._numbers = count()
         self._session.read.parquet(f"{folder}/part-*.parquet").createOrReplaceTempView("page")
