@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import uuid
 from concurrent.futures import Future
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from itemadapter import ItemAdapter
@@ -14,20 +14,19 @@ from scrapy import signals
 from scrapy.exceptions import DropItem, NotConfigured
 from scrapy.utils.asyncio import call_later, is_asyncio_available
 from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
+from scrapy.utils.spider import DefaultSpider
 from twisted.internet.defer import Deferred
 
 from simhash_pipeline.crawl.in_hand import InHand, Kept
 from simhash_pipeline.crawl.judging import Judged, Judging
 from simhash_pipeline.crawl.responses import ResponseMiddleware
-from simhash_pipeline.crawl.settings import drop_log_path, options_of, store_url
+from simhash_pipeline.crawl.settings import drop_log_path, options_of, reasoned, store_url
 from simhash_pipeline.crawl.source import source
 from simhash_pipeline.crawl.tally import Tally, drop_line
 from simhash_pipeline.drop_log import DropLog
-from simhash_pipeline.errors import DropLogError, PageError, SimhashError, StoreError, StoreLost
+from simhash_pipeline.errors import DropLogError, PageError, StoreError, StoreLost
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
@@ -67,16 +66,18 @@ class SimhashPipeline:
         self._options = options
         self._tally = Tally(crawler, options)
         self._in_hand = InHand()
+        self._files: ExitStack | None = None  # open from open_spider on
         self._stopping = False
         self._nothing_new = 0  # pages in succession that brought nothing new
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> SimhashPipeline:
-        with _reasoned():
-            options = options_of(crawler)
-            if not options.enabled:
-                raise NotConfigured("SIMHASH_ENABLED is False")
-            pipeline = cls(crawler, options)
+        options = options_of(crawler)
+        if not options.enabled:
+            raise NotConfigured("SIMHASH_ENABLED is False")
+        if crawler.spidercls is DefaultSpider:
+            raise NotConfigured  # `scrapy shell` or `fetch`: no item comes
+        pipeline = cls(crawler, options)
         crawler.signals.connect(pipeline._exported, signals.item_scraped)
         crawler.signals.connect(pipeline._lost, signals.item_dropped)
         crawler.signals.connect(pipeline._lost, signals.item_error)
@@ -85,7 +86,7 @@ class SimhashPipeline:
     def open_spider(self) -> None:
         options, spider = self._options, self._crawler.spider
         self._responses = self._crawler.get_spider_middleware(ResponseMiddleware)
-        with _reasoned(), contextlib.ExitStack() as files:
+        with reasoned(), ExitStack() as files:
             if spider is None:
                 raise RuntimeError("the crawler has no spider yet")
             store, path = store_url(options, spider.name), drop_log_path(options, spider.name)
@@ -110,9 +111,9 @@ class SimhashPipeline:
             judged = await self._judged(page, response)
             self._tell(item, judged, response)
         except PageError as error:
-            self._tally.fault(error.kind, str(error), adapter.get(self._options.url_field))
+            self._tally.fault(error.kind, str(error), self._page_url(item, response))
         except (StoreError, DropLogError) as error:
-            self._go_on_or_stop(error, adapter.get(self._options.url_field))
+            self._go_on_or_stop(error, self._page_url(item, response))
         except Exception:  # a fault of ours must not cost the user the item
             self._tally.unexpected()
         else:
@@ -124,6 +125,8 @@ class SimhashPipeline:
         return item
 
     async def close_spider(self) -> None:
+        if self._files is None:  # Scrapy closes what it failed to open
+            return
         self._tally.ending()
         # All fates were told but those of items that other objects took the place of.
         for kept in self._in_hand.take_all():
@@ -261,13 +264,3 @@ async def _result(future: Future[T]) -> T:
 def _fire(fate: Deferred[bool]) -> None:
     if not fate.called:
         fate.callback(False)
-
-
-@contextlib.contextmanager
-def _reasoned() -> Iterator[None]:
-    """Says in one line why a crawl can't start; Scrapy's traceback follows."""
-    try:
-        yield
-    except SimhashError as error:
-        logger.critical("Crawl not started: %s", error)
-        raise

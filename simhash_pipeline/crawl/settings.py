@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
@@ -9,14 +11,19 @@ from urllib.parse import quote, unquote
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.project import data_path
 
+from simhash_pipeline.errors import SimhashError
 from simhash_pipeline.options import PREFIX, Options
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from scrapy.crawler import Crawler
 
 DIRECTORY = "simhash"
 STORE_SUFFIX = ".sqlite"
 LOG_SUFFIX = ".drops.jsonl"
+
+logger = logging.getLogger(__name__)
 
 
 def options_of(crawler: Crawler) -> Options:
@@ -29,7 +36,18 @@ def options_of(crawler: Crawler) -> Options:
     for name in dir(crawler.spider):
         if name.startswith(attribute) and not callable(value := getattr(crawler.spider, name)):
             given[name.upper()] = value
-    return Options.from_settings(given)
+    with reasoned():
+        return Options.from_settings(given)
+
+
+@contextlib.contextmanager
+def reasoned() -> Iterator[None]:
+    """Says in one line why a crawl can't start; Scrapy's traceback follows."""
+    try:
+        yield
+    except SimhashError as error:
+        logger.critical("Crawl not started: %s", error)
+        raise
 
 
 def store_url(options: Options, spider_name: str) -> str:

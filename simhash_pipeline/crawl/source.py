@@ -20,7 +20,10 @@ def source(adapter: ItemAdapter, response: Response | None, options: Options) ->
 
 def _of_response(response: Response | None) -> Source:
     if response is None:
-        rule = "SIMHASH_HTML_FIELD is None, and the item came from no response of a callback"
+        rule = (
+            "no response of a callback is known that the item came from (SIMHASH_HTML_FIELD is "
+            "None, which needs the add-on)"
+        )
         raise PageError("no_html", rule)
     if not isinstance(response, HtmlResponse):
         raise PageError("no_html", f"the item's response is no HTML but {type(response).__name__}")

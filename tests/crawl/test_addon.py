@@ -108,6 +108,12 @@ def test_a_page_is_taken_from_the_response_and_no_field_is_written(tmp_path: Pat
     assert "simhash/errors/field" not in result.stats
 
 
+def test_a_response_that_can_not_be_judged_is_told_with_its_address(tmp_path: Path) -> None:
+    result = crawl(tmp_path, "data:text/html,%20", FROM_RESPONSE)
+    assert result.stats["simhash/errors/empty"] == 1
+    assert "as the page holds no element and no text: data:text/html,%20 (" in result.log
+
+
 def test_items_of_one_response_share_its_verdict(tmp_path: Path) -> None:
     two_items = """
 class Everything(Everything):
@@ -181,7 +187,8 @@ def test_custom_settings_and_the_command_lines_strings_are_read(tmp_path: Path) 
 def test_a_misspelt_argument_stops_the_crawl(tmp_path: Path) -> None:
     with trap_site("session") as url:
         result = crawl(tmp_path, url, {}, simhash_dryrun="1")
-    assert "SIMHASH_DRYRUN is not a setting; did you mean SIMHASH_DRY_RUN?" in result.log
+    rule = "SIMHASH_DRYRUN is not a setting; did you mean SIMHASH_DRY_RUN?"
+    assert result.log.count(f"CRITICAL: Crawl not started: {rule}") == 1
     assert result.titles == []
 
 
