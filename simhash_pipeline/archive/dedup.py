@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from simhash_pipeline.archive.inputs import open_input, stamp_of
+from simhash_pipeline.archive.inputs import StoredPages, open_input, stamp_of
 from simhash_pipeline.archive.on_duckdb import DuckDb
 from simhash_pipeline.archive.outcome import (
     counts,
@@ -28,7 +28,7 @@ from simhash_pipeline.archive.relation import find_families, rows_to_judge
 from simhash_pipeline.archive.verdicts import ORDERS
 from simhash_pipeline.drop_log import log_beside
 from simhash_pipeline.errors import ArchiveError
-from simhash_pipeline.index.store import check_stamp
+from simhash_pipeline.index.store import check_stamp, open_store, shown_url
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -89,6 +89,10 @@ def dedup(job: Job, engine_on: Callable[[Path], Engine] = DuckDb) -> Done:
     for name, archive in inputs.items():
         if (made_with := stamp_of(archive)) is not None:
             check_stamp(name, made_with, job.options.stamp())
+    _refuse_copies(job, inputs)
+    if job.store is not None:  # one that can't be filled is better known before the work
+        with open_store(job.store) as store:
+            store.stamp(job.options.stamp())
     reading = write_parts(inputs, job.folder, job.options, _made_of(job, inputs))
     whole, log = job.folder / f"result{job.to.suffix}", job.folder / "drops.jsonl"
     with closing(engine_on(job.folder)) as engine:
@@ -130,6 +134,18 @@ def _refuse_places(job: Job) -> None:
     read = {Path(name).resolve() for name in job.inputs}
     if over := [path for path in written if path.resolve() in read]:
         raise ArchiveError(f"{over[0]} is an input, and would be written over")
+
+
+def _refuse_copies(job: Job, inputs: Mapping[str, Input]) -> None:
+    """A store has no copy, and no folder is taken away for one."""
+    if job.copies is None:
+        return
+    for name, archive in inputs.items():
+        if isinstance(archive, StoredPages):
+            raise ArchiveError(f"there is no copy of a store: {shown_url(archive.url)}")
+        copy = job.copies / Path(name).name
+        if copy.is_dir():
+            raise ArchiveError(f"{copy} is there already; move it, or name other --copies")
 
 
 def _made_of(job: Job, inputs: Mapping[str, Input]) -> dict[str, Any]:

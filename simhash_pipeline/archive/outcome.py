@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import time
 import uuid
 from dataclasses import asdict
@@ -119,15 +120,20 @@ def write_faults(faults: Sequence[tuple[str, Fault]], to: Path) -> None:
 
 
 def write_copies(engine: Engine, inputs: Mapping[str, Input], folder: Path) -> None:
-    """Each input without its dropped pages, under its own name."""
+    """Each input without its dropped pages, under its own name; all at once, when all are whole."""
     folder.mkdir(parents=True, exist_ok=True)
+    parts = {}
     for place, (name, archive) in enumerate(inputs.items()):
         dropped = (
             f"SELECT page.number FROM {JUDGED} WHERE page.input = {place} AND NOT verdict.kept"
         )
         part = folder / f"part-{Path(name).name}"
+        if part.is_dir():  # of a job that was stopped
+            shutil.rmtree(part)
         archive.copy(part, {row["number"] for row in engine.rows(dropped)})
-        part.replace(folder / Path(name).name)
+        parts[part] = folder / Path(name).name
+    for part, whole in parts.items():
+        part.replace(whole)
 
 
 def fill_store(engine: Engine, url: str, options: Options) -> None:

@@ -277,3 +277,33 @@ def test_copies_of_two_inputs_of_one_name_are_refused(tmp_path: Path) -> None:
     ]
     with pytest.raises(ArchiveError, match=r"the copies of 2 inputs would all be items.jsonl"):
         dedup(job(tmp_path, *inputs, copies=tmp_path / "copies"))
+
+
+def test_a_folder_s_copy_is_made_anew_after_a_stop_and_takes_no_other_folder_away(
+    tmp_path: Path,
+) -> None:
+    folder, copies = tmp_path / "saved", tmp_path / "copies"
+    folder.mkdir()
+    for name in ("a.html", "b.html"):
+        (folder / name).write_text(html("One story"), encoding="utf-8")
+    (copies / "part-saved").mkdir(parents=True)
+    (copies / "part-saved" / "half.html").touch()
+    dedup(job(tmp_path, folder, copies=copies))
+    assert [file.name for file in copies.rglob("*")] == ["saved", "a.html"]
+    with pytest.raises(ArchiveError, match=r"copies/saved is there already; move it, or name "):
+        dedup(job(tmp_path, folder, copies=copies))
+    assert not (tmp_path / "out.parquet.parts").exists()
+
+
+def test_a_job_that_would_fail_at_its_end_is_refused_at_its_start(tmp_path: Path) -> None:
+    seen = f"sqlite:///{tmp_path / 'seen.sqlite'}"
+    with open_store(seen) as store:
+        store.stamp(Options(ngrams=(3,)).stamp())
+    source = write_json_lines(tmp_path / "items.jsonl", PAGES)
+    with pytest.raises(StoreMismatch, match=r"ngrams \[3\] \(now \[1, 2\]\)"):
+        dedup(job(tmp_path, source, store=seen))
+    with open_store(other := f"sqlite:///{tmp_path / 'other.sqlite'}") as store:
+        store.insert_many([stored("http://a.example/")])
+    with pytest.raises(ArchiveError, match="there is no copy of a store: sqlite:"):
+        dedup(job(tmp_path, other, copies=tmp_path / "copies"))
+    assert not list(tmp_path.glob("*.parts"))
