@@ -40,13 +40,20 @@ def write_pages(
 
     StoreError for another ending, and for Parquet where pyarrow isn't installed.
     """
-    write = {".csv": _write_csv, ".parquet": _write_parquet}[_kind(path)]
+    write = {".csv": _write_csv, ".parquet": _write_parquet}[kind_of(path)]
     return write(pages, path, made_with or {})
+
+
+def kind_of(path: Path) -> str:
+    """Its ending, .csv or .parquet; StoreError for another."""
+    if path.suffix not in (".csv", ".parquet"):
+        raise StoreError(f"{path} must end in .csv or .parquet")
+    return path.suffix
 
 
 def is_export(path: Path) -> bool:
     """Whether a file of one of these kinds has all the columns."""
-    if _kind(path) == ".csv":
+    if kind_of(path) == ".csv":
         with path.open(encoding="utf-8", errors="replace", newline="") as file:
             return {*COLUMNS} <= {*next(csv.reader(file), [])}
     return {*COLUMNS} <= {*_opened(path).schema_arrow.names}
@@ -54,21 +61,15 @@ def is_export(path: Path) -> bool:
 
 def read_pages(path: Path) -> Iterator[StoredPage]:
     """The pages of such a file, in its order; StoreError names the first row that is none."""
-    return {".csv": _read_csv, ".parquet": _read_parquet}[_kind(path)](path)
+    return {".csv": _read_csv, ".parquet": _read_parquet}[kind_of(path)](path)
 
 
 def read_stamp(path: Path) -> dict[str, Any] | None:
     """The options that a file's fingerprints were made with; None when it doesn't tell."""
-    if _kind(path) == ".csv":
+    if kind_of(path) == ".csv":
         return None
     metadata = _opened(path).schema_arrow.metadata or {}
     return json.loads(metadata[STAMP]) if STAMP in metadata else None
-
-
-def _kind(path: Path) -> str:
-    if path.suffix not in (".csv", ".parquet"):
-        raise StoreError(f"{path} must end in .csv or .parquet")
-    return path.suffix
 
 
 def _write_csv(pages: Iterable[StoredPage], path: Path, made_with: Mapping[str, object]) -> int:

@@ -83,15 +83,15 @@ def test_without_texts_it_says_so_and_how_to_have_them(simhash: Simhash, tmp_pat
     result = simhash(crawled(tmp_path), "explain", "http://a.example/2")
     assert result.returncode == 0
     assert "What the pages say was not kept. To see it:" in result.stdout
-    assert "scrapy simhash explain http://a.example/2 --fetch" in result.stdout
-    assert "scrapy crawl items -s SIMHASH_KEEP_TEXT=True" in result.stdout
+    assert "the same command with --fetch" in result.stdout
+    assert "SIMHASH_KEEP_TEXT = True (`dedup` needs --store too)" in result.stdout
 
 
 def test_the_log_alone_explains_what_it_knows(simhash: Simhash, texts: Path) -> None:
     (texts / STORE).unlink()
     result = simhash(texts, "explain", "http://a.example/2")
     assert (result.returncode, result.stderr) == (0, "")
-    assert "content: that of A is not known, for it is not stored any more" in result.stdout
+    assert "content: that of A is not known, for no store here holds it" in result.stdout
     assert "was not kept" in result.stdout
 
 

@@ -405,7 +405,7 @@ def test_a_time_that_no_calendar_has_is_told_as_it_stands(store: Simhash, outsid
         (["find", "0" * 16, *SEEN, "--distance", "9"], "argument --distance: invalid choice: 9"),
         (["remove", "http://[", *SEEN], "'http://[' is not a URL"),
         (["expire", "90", *SEEN], "must be a number and s, h, d or w, as 90d, not '90'"),
-        (["export", "pages.json", *SEEN], "pages.json must end in .csv or .parquet"),
+        (["export", "pages.json", *SEEN], ": pages.json must end in .csv or .parquet"),
         (["export", "no/such/pages.csv", *SEEN], "no/such/pages.csv: No such file"),
         (["import", "nowhere.csv", *SEEN], "nowhere.csv: No such file"),
     ],

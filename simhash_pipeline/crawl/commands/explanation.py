@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -95,7 +94,7 @@ def explanation_lines(case: Case, limit: int, columns: int) -> Iterator[str]:
     yield from _pictures(case)
     yield from _rejudged(case)
     if case.found is None:
-        yield from _no_texts(case)
+        yield from _no_texts()
         return
     yield ""
     share = f"{case.found.shared_weight:.0%}"
@@ -172,7 +171,7 @@ def _pictures(case: Case) -> Iterator[str]:
         if b is None:
             continue
         if a is None:
-            yield f"\n{name}: that of A is not known, for it is not stored any more"
+            yield f"\n{name}: that of A is not known, for no store here holds it"
             continue
         yield f"\n{name}, {getattr(case.apart, name)} of {case.options.bits} bits differ"
         yield from (f"  {row}" for row in bit_picture(a, b, case.options.bits))
@@ -198,13 +197,11 @@ def _rejudged(case: Case) -> Iterator[str]:
     yield aligned(rows)
 
 
-def _no_texts(case: Case) -> Iterator[str]:
-    url = shlex.quote(case.b.url or "")
-    spider = shlex.quote(case.drop.spider) if case.drop else "SPIDER"
+def _no_texts() -> Iterator[str]:
     yield "\nWhat the pages say was not kept. To see it:"
     yield aligned(
         [
-            ("  now", f"scrapy simhash explain {url} --fetch"),
-            ("  from the next crawl on", f"scrapy crawl {spider} -s SIMHASH_KEEP_TEXT=True"),
+            ("  now", "the same command with --fetch"),
+            ("  from the next crawl on", "SIMHASH_KEEP_TEXT = True (`dedup` needs --store too)"),
         ]
     )

@@ -31,7 +31,7 @@ class LearnCommand:
             "sample",
             nargs="+",
             type=Path,
-            help="JSON Lines feed whose items hold a page, or folder of .html files",
+            help="an archive as dedup reads it: a feed, a folder of .html files, a WARC file, …",
         )
         parser.add_argument("--to", type=Path, required=True, help="the file to write")
         parser.add_argument(

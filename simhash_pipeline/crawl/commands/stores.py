@@ -14,7 +14,7 @@ from scrapy.exceptions import UsageError
 
 from simhash_pipeline.crawl.commands.store_choice import NamedStore, add_choice, chosen
 from simhash_pipeline.crawl.commands.terminal import add_json, progress, tell
-from simhash_pipeline.index.exchange import read_pages, read_stamp, write_pages
+from simhash_pipeline.index.exchange import kind_of, read_pages, read_stamp, write_pages
 from simhash_pipeline.judge import page_key
 from simhash_pipeline.report.printable import printable
 
@@ -129,6 +129,7 @@ class ExportCommand:
         add_json(parser)
 
     def run(self, options: argparse.Namespace, settings: BaseSettings) -> int:
+        kind_of(options.file)
         named = chosen(options, settings)
         part = options.file.with_name(f"part-{options.file.name}")
         try:

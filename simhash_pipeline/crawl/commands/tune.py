@@ -52,8 +52,8 @@ class TuneCommand:
         parser.add_argument(
             "source",
             nargs="?",
-            help="a JSON Lines feed whose items hold pages, a folder of .html files, or a store "
-            "with texts (default: the store of this project)",
+            help="an archive as dedup reads it: a feed, a folder of .html files, a WARC file, …; "
+            "or a store with texts (default: the store of this project)",
         )
         parser.add_argument("--ask", action="store_true", help="show pairs and ask: y, n or q")
         parser.add_argument("--sheet", type=Path, help="write the pairs to a CSV file to fill in")
