@@ -287,7 +287,8 @@ class Options:
     structure_features: str = _option(
         "halvings",
         one_of("halvings", "class", "tag"),
-        "what the structure fingerprint hears: `halvings`, or `tag` or `class` with `DECAY`",
+        "what the structure fingerprint hears: `halvings`, or `tag` or `class` with "
+        "`SIMHASH_DECAY`",
         makes=True,
     )
     decay: float = _option(
