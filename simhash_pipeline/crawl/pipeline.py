@@ -132,11 +132,16 @@ class SimhashPipeline:
         for kept in self._in_hand.take_all():
             self._confirm(kept)
         with self._files:
+            stored = None
             try:
-                self._tally.ended(await _result(self._judging.end()))
+                stored = await _result(self._judging.end())
+            except StoreError as error:
+                self._goes_on_after(error)
+            self._tally.ended(stored)
+            try:
                 if self._drop_log is not None:
                     self._drop_log.write_run(self._tally.errors)
-            except (StoreError, DropLogError) as error:
+            except DropLogError as error:
                 self._tally.stopped(error)
 
     async def _judged(self, page: Source, response: Response | None) -> Judged:
@@ -228,17 +233,20 @@ class SimhashPipeline:
         return ItemAdapter(item).get(self._options.url_field) if ItemAdapter.is_item(item) else None
 
     def _go_on_or_stop(self, error: Exception, url: object) -> None:
-        if isinstance(error, StoreLost) and self._options.store_lost == "keep":
+        """Where the crawl is to stop, the items in flight are kept unjudged."""
+        if self._goes_on_after(error, url) or self._stopping:
+            return
+        self._stopping = True
+        self._close("simhash_store_failed")
+
+    def _goes_on_after(self, error: Exception, url: object = None) -> bool:
+        """Says what failed; True where the crawl is to go on all the same."""
+        borne = isinstance(error, StoreLost) and self._options.store_lost == "keep"
+        if borne:
             self._tally.fault("store_lost", str(error), url)
         else:
-            self._stop(error)
-
-    def _stop(self, error: Exception) -> None:
-        """Close the crawl, saying why; the items in flight are kept unjudged."""
-        self._tally.stopped(error)
-        if not self._stopping:
-            self._stopping = True
-            self._close("simhash_store_failed")
+            self._tally.stopped(error)
+        return borne
 
     def _close(self, reason: str) -> None:
         deferred_from_coro(self._crawler.engine.close_spider_async(reason=reason))

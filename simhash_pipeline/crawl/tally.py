@@ -120,10 +120,12 @@ class Tally:
         counts = self._counts.items()
         return {name[7:]: count for name, count in counts if name.startswith("errors/")}
 
-    def ended(self, stored_pages: int) -> None:
-        """The summary."""
-        self._note("store_pages", stored_pages)
-        summary = f"{self._so_far()}; {stored_pages:,} pages are stored"
+    def ended(self, stored_pages: int | None) -> None:
+        """The summary; None where the store couldn't be asked."""
+        summary = self._so_far()
+        if stored_pages is not None:
+            self._note("store_pages", stored_pages)
+            summary = f"{summary}; {stored_pages:,} pages are stored"
         logger.info("Near-duplicates: %s", summary, extra=self._extra)
 
     def _tell_so_far(self) -> None:

@@ -88,6 +88,8 @@ def dying():
     assert result.stats["finish_reason"] == reason
     assert set(result.scraped) >= {f"http://a.example/{n}" for n in range(4, 8)}
     assert result.stats["simhash/errors"] >= 1
+    assert ("Crawl stopped" in result.log) == (lost == "stop")
+    assert "Near-duplicates: kept " in result.log
     assert "sesame" not in result.log
 
 
