@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from simhash_pipeline.options import Options
 
 
-# Before a query runs, Spark takes a file for no larger than it is on disk, and hands tables of a
-# million values, ten at a time, to every machine whole; while it runs, it knows their sizes.
-NEVER, SMALL = -1, "10MB"
+# Up to here a table goes to every machine whole. Spark goes by its size on disk, an eighth of that
+# in memory: by its own 10 MB it sent a million values ten times at once, too much for a driver.
+SMALL = "1MB"
 
 
 class Spark:
@@ -36,8 +36,7 @@ class Spark:
 
     def __init__(self, folder: Path | str, master: str | None = None) -> None:
         self._session = session(master).newSession()  # with settings and views of its own
-        self._session.conf.set("spark.sql.autoBroadcastJoinThreshold", NEVER)
-        self._session.conf.set("spark.sql.adaptive.autoBroadcastJoinThreshold", SMALL)
+        self._session.conf.set("spark.sql.autoBroadcastJoinThreshold", SMALL)
         self._folder = str(folder)
         self._numbers = count()
         self._session.read.parquet(f"{folder}/part-*.parquet").createOrReplaceTempView("page")
