@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import signal
 from typing import TYPE_CHECKING
 
 import pytest
@@ -8,6 +9,11 @@ from tests.index.servers import RunningCluster, RunningServer, server_binary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+
+def pytest_configure() -> None:
+    """Where a script runs the tests in the background, they and all they start ignore Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

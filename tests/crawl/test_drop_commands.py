@@ -317,14 +317,12 @@ def test_the_log_that_the_settings_name_is_taken(tmp_path: Path) -> None:
 def test_drops_are_followed_until_ctrl_c(log: Path) -> None:
     command = [sys.executable, "-W", "error", "-m", "scrapy", "simhash", "dropped", str(log)]
     new = write_log(log.with_name("new"), [drop(reason="thin"), drop(url="http://a.example/new")])
-    heeded = signal.signal(signal.SIGINT, signal.default_int_handler)  # else it may be inherited
     with subprocess.Popen(
         [*command, "--follow", "--reason", "content"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     ) as following:
-        signal.signal(signal.SIGINT, heeded)
         assert following.stdout is not None
         assert following.stderr is not None
         is_told = threading.Event()
