@@ -124,7 +124,7 @@ def test_a_script_without_a_guard_runs_once_and_leaves_no_process(tmp_path: Path
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a terminal's interrupt, to the whole group")
 def test_an_interrupt_from_the_terminal_costs_no_page_in_hand(tmp_path: Path) -> None:
-    paused = start(tmp_path, pages=400)
+    paused = start(tmp_path, pages=4_000)
     give_up = time.monotonic() + 60
     while len(saved(tmp_path)) < 3 and time.monotonic() < give_up:
         time.sleep(0.02)
@@ -133,4 +133,5 @@ def test_an_interrupt_from_the_terminal_costs_no_page_in_hand(tmp_path: Path) ->
     assert "Closing spider (shutdown)" in log
     assert output == "no process is left\nerrors 0\n"
     assert "Traceback" not in log
-    assert 3 <= len(saved(tmp_path)) < 100
+    # Of 2,000: hundreds may be in hand by the time that the first is read.
+    assert 3 <= len(saved(tmp_path)) < 1_000
