@@ -266,6 +266,7 @@ def test_a_bad_log_gets_one_line_and_exit_code_2(
     [
         (["--since", "yesterday"], "argument --since: must be as 2026-11-21"),
         (["--reason", "because"], "argument --reason: invalid choice: 'because'"),
+        (["--distance", "9"], "argument --distance: invalid choice: 9"),
         (["--distance", "near"], "argument --distance: invalid int value: 'near'"),
         (["-s", "SIMHASH_DROP_LOG=None"], "SIMHASH_DROP_LOG is None, so crawls write no drop log"),
         ([], "there is no drop log in .scrapy/simhash; name one, or crawl first"),

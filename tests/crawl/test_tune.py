@@ -61,6 +61,7 @@ def test_without_answers_the_distances_of_all_pairs_are_told_with_examples(
     assert result.stdout.startswith("items.jsonl: 24 pages with a content fingerprint\n")
     assert "The valley between near-duplicates and other pages lies from " in result.stdout
     assert "/copy" in result.stdout
+    assert "\n1 bit apart, sketches " in result.stdout
     assert "Precision" not in result.stdout
     told = json.loads(simhash(feed, "tune", "items.jsonl", "--json").stdout)
     assert sum(told["pairs"]) == 24 * 23 / 2

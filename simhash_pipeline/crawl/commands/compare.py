@@ -165,12 +165,12 @@ def _changes(found: Comparison, limit: int) -> Iterator[str]:
 
 def marked(change: Sequence[Piece]) -> str:
     """As wdiff marks what is gone and what is new; a long stretch is told by its beginning."""
-    return " ".join(map(_marked, change))
+    return " ".join(MARKS[piece.kind].format(begun(piece.text)) for piece in change)
 
 
-def _marked(piece: Piece) -> str:
-    text = piece.text
-    if len(text) > TOLD_CHARACTERS:
-        more = len(text) - TOLD_CHARACTERS
-        text = f"{text[:TOLD_CHARACTERS]}… ({more:,} characters more)"
-    return MARKS[piece.kind].format(text)
+def begun(text: str) -> str:
+    """The text or, of a long one, its beginning and how much more there is."""
+    if len(text) <= TOLD_CHARACTERS:
+        return text
+    more = len(text) - TOLD_CHARACTERS
+    return f"{text[:TOLD_CHARACTERS]}… ({more:,} characters more)"

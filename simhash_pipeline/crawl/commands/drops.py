@@ -19,6 +19,7 @@ from scrapy.exceptions import UsageError
 
 from simhash_pipeline.crawl.commands.log_choice import LogReader, chosen_log
 from simhash_pipeline.crawl.commands.store_choice import store_of_spider
+from simhash_pipeline.crawl.commands.terminal import counted
 from simhash_pipeline.drop_log import Drop, iso_time
 from simhash_pipeline.options import Options
 from simhash_pipeline.report.lines import drop_lines, summary_lines
@@ -97,8 +98,7 @@ class ReportCommand:
             raise UsageError(f"{options.output}: {error.strerror}") from error
         listed = f", the latest {len(latest):,} listed" if len(latest) < summary.drops else ""
         size = options.output.stat().st_size / 1_000
-        drops = "drop" if summary.drops == 1 else "drops"
-        print(f"{options.output}: {summary.drops:,} {drops}{listed}, {size:,.0f} KB")
+        print(f"{options.output}: {counted(summary.drops, 'drop')}{listed}, {size:,.0f} KB")
         return log.exit_code()
 
 
@@ -130,7 +130,11 @@ def _add_log_and_filters(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--reason", choices=REASONS, metavar="REASON", help=", ".join(REASONS))
     parser.add_argument(
-        "--distance", type=int, metavar="BITS", help="of content, or of structure where it decided"
+        "--distance",
+        type=int,
+        choices=range(9),
+        metavar="BITS",
+        help="of content, or of structure where it decided, 0-8",
     )
 
 

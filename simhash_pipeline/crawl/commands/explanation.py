@@ -11,7 +11,7 @@ from simhash_pipeline.crawl.commands.compare import (
     feature_lines,
     feature_records,
 )
-from simhash_pipeline.crawl.commands.terminal import fingerprint_hex, iso, minute
+from simhash_pipeline.crawl.commands.terminal import counted, fingerprint_hex, iso, minute
 from simhash_pipeline.drop_log import THRESHOLDS, unix_seconds
 from simhash_pipeline.options import PREFIX
 from simhash_pipeline.report.beside import beside
@@ -158,10 +158,11 @@ def _why_kept(case: Case) -> str:
         return "no other stored page is within 8 bits of its content."
     if content > options.content_distance:
         within = f"twins are within {options.content_distance}"
-        return f"the nearest stored page is {content} bits away, and {within}."
+        return f"the nearest stored page is {counted(content, 'bit')} away, and {within}."
     limit = options.verify_distance
     if sketch is not None and limit is not None and sketch > limit:
-        return f"a stored page is near, but the sketches are {sketch} bits apart, over {limit}."
+        apart = f"{counted(sketch, 'bit')} apart"
+        return f"a stored page is near, but the sketches are {apart}, over {limit}."
     return "it is near a page that is stored too; one of them was kept before the other was."
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
-from simhash_pipeline.crawl.commands.terminal import add_json, size, tell
+from simhash_pipeline.crawl.commands.terminal import add_json, counted, size, tell
 from simhash_pipeline.index.tables import ENOUGH_CANDIDATES, MAX_TABLES, Design, Plan, plan
 
 if TYPE_CHECKING:
@@ -200,7 +200,7 @@ def _budgets(planned: Plan) -> str:
     told = [
         "" if memory is None else f"{size(memory)} a machine",
         "" if candidates is None else f"{candidates:,.9g} candidates a probe",
-        "" if probes is None else f"{probes:,} probes a query",
+        "" if probes is None else f"{counted(probes, 'probe')} a query",
     ]
     return " and ".join(text for text in told if text)
 

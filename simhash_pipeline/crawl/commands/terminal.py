@@ -59,6 +59,11 @@ def size(size_bytes: float) -> str:
     return f"{size_bytes:.3g} {units[0]}"
 
 
+def counted(number: int, thing: str) -> str:
+    """1 bit, 2 bits."""
+    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
+
+
 def iso(seconds: float) -> str:
     """Unix seconds as JSON tells them: 2026-11-03T10:12:09Z."""
     return _moment(seconds, "%Y-%m-%dT%H:%M:%SZ")

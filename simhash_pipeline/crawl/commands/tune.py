@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
-from simhash_pipeline.crawl.commands.compare import marked
+from simhash_pipeline.crawl.commands.compare import begun, marked
 from simhash_pipeline.crawl.commands.samples import pages_in
 from simhash_pipeline.crawl.commands.store_choice import NamedStore, add_choice, chosen, named
-from simhash_pipeline.crawl.commands.terminal import add_json, count, progress, tell
+from simhash_pipeline.crawl.commands.terminal import add_json, count, counted, progress, tell
 from simhash_pipeline.crawl.commands.tuning import Tuning, tuning_lines, tuning_record
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.index.store import STORE_URL, check_stamp
@@ -213,8 +213,8 @@ def _asked(lines: list[Line]) -> list[Line]:
     answered = list(lines)
     for number, place in enumerate(_by_turns(lines), 1):
         line = lines[place]
-        print(f"\n{number}  {line.distance} bits apart", file=sys.stderr)
-        words = line.words or "the same words"
+        print(f"\n{number}  {counted(line.distance, 'bit')} apart", file=sys.stderr)
+        words = begun(line.words) or "the same words"
         for text in (line.url_a, line.title_a, line.url_b, line.title_b, words):
             print(f"   {printable(text)}", file=sys.stderr)
         answer = _answer()

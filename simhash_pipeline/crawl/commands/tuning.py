@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from simhash_pipeline.crawl.commands.compare import begun
+from simhash_pipeline.crawl.commands.terminal import counted
 from simhash_pipeline.report.pair_sample import LARGEST_DISTANCE, valley
 from simhash_pipeline.report.precision import (
     Label,
@@ -168,7 +170,7 @@ def _examples(lines: Sequence[Line]) -> Iterator[str]:
             continue
         told.add(line.distance)
         sketch = "" if line.sketch_distance is None else f", sketches {line.sketch_distance}"
-        yield f"\n{line.distance} bits apart{sketch}, as"
+        yield f"\n{counted(line.distance, 'bit')} apart{sketch}, as"
         for url, title in ((line.url_a, line.title_a), (line.url_b, line.title_b)):
             yield f"  {printable(url)}  {printable(title)}"
-        yield f"  {printable(line.words) or 'the same words'}"
+        yield f"  {printable(begun(line.words)) or 'the same words'}"
