@@ -259,7 +259,7 @@ def on_paper(pages: int) -> str:
         ],
         ["families", "", f"{by_chance * SPARK_ROW_BYTES / 1e12:.2f}", "", ""],
     ]
-    return markdown("stage, joins>, sent: TB>, candidates a key>, compared: billions>", rows)
+    return markdown("stage, times>, sent: TB>, candidates a key>, compared: billions>", rows)
 
 
 def measure_pages(feed: Path) -> None:

@@ -62,8 +62,9 @@ def measured(values: NDArray[np.uint64], design: Design, rng: np.random.Generato
     pairs, seconds = timed_pairs(values, design)
     queries = columns(rng.integers(0, 1 << 64, QUERIES, dtype=np.uint64), BITS)
     found = 0
-    for keys, asked in zip(design.keys(columns(values, BITS)), design.keys(queries), strict=True):
-        ordered = np.sort(keys)
+    stored = columns(values, BITS)
+    for table in range(design.probes):
+        ordered, asked = np.sort(design.keys(stored, table)), design.keys(queries, table)
         found += int(
             (np.searchsorted(ordered, asked, "right") - np.searchsorted(ordered, asked)).sum()
         )

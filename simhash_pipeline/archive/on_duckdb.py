@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from simhash_pipeline.archive.near import Near
     from simhash_pipeline.archive.verdicts import Groups
     from simhash_pipeline.options import Options
 
@@ -44,6 +46,17 @@ class DuckDb:
     def rows(self, query: str) -> Iterator[dict[str, Any]]:
         return (row for batch in self._batches(query) for row in batch.to_pylist())
 
+    def near(self, table: str, near: Near) -> None:
+        self._run(f"CREATE OR REPLACE TABLE {table} (a BIGINT, b BIGINT)")
+        tables = range(near.design.probes)
+        for number in tqdm(tables, unit=" tables", desc="comparing", leave=False, disable=None):
+            for shard in near.shards(number):
+                with _reasoned():
+                    some = f"SELECT {near.columns} FROM {near.values} WHERE {shard}"
+                    found = near.pairs(number, self._connection.sql(some).to_arrow_table())
+                    self._connection.register("found", found)
+                self._run(f"INSERT INTO {table} SELECT a, b FROM found")
+
     def judge(self, query: str, order: str, options: Options, groups: Groups) -> None:
         total = self.number("SELECT count(*) FROM family")
         rows = self._batches(f"SELECT * FROM ({query}) ORDER BY family, {order}")
@@ -60,9 +73,6 @@ class DuckDb:
         form = "PARQUET, COMPRESSION zstd" if to.endswith(".parquet") else "JSON"
         self._run(f"COPY ({query}) TO {self.text(to)} (FORMAT {form})")
 
-    def xor(self, a: str, b: str) -> str:
-        return f"xor({a}, {b})"
-
     def quoted(self, name: str) -> str:
         return f'"{name}"'
 
@@ -74,15 +84,23 @@ class DuckDb:
         self._file.unlink(missing_ok=True)
 
     def _run(self, statement: str) -> duckdb.DuckDBPyConnection:
-        try:
+        with _reasoned():
             return self._connection.execute(statement)
-        except duckdb.Error as error:  # memory or disk is full, or what there is of it is no size
-            raise ArchiveError(f"DuckDB can't go on: {' '.join(str(error).split())}") from error
 
     def _see(self, table: str, files: str) -> None:
         path = self.text(str(self._folder / files))
         self._run(f"CREATE VIEW {table} AS SELECT * FROM read_parquet({path})")
 
     def _batches(self, query: str) -> Iterator[Any]:
-        reader: Any = self._connection.sql(query).to_arrow_reader(ROWS_A_BATCH)
-        yield from reader
+        with _reasoned():
+            reader: Any = self._connection.sql(query).to_arrow_reader(ROWS_A_BATCH)
+            yield from reader
+
+
+@contextmanager
+def _reasoned() -> Iterator[None]:
+    """In one line: memory or disk is full, or what there is of it is no size."""
+    try:
+        yield
+    except duckdb.Error as error:
+        raise ArchiveError(f"DuckDB can't go on: {' '.join(str(error).split())}") from error

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
+from simhash_pipeline.archive.near import PAIRS
 from simhash_pipeline.archive.verdicts import SCHEMA, judged
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
+    from simhash_pipeline.archive.near import Near
     from simhash_pipeline.archive.verdicts import Groups
     from simhash_pipeline.options import Options
 
@@ -51,6 +53,21 @@ class Spark:
     def rows(self, query: str) -> Iterator[dict[str, Any]]:
         return (row.asDict() for row in self._session.sql(query).toLocalIterator())
 
+    def near(self, table: str, near: Near) -> None:
+        columns = f"{near.columns} FROM {near.values}"
+        rows = " UNION ALL ".join(
+            f"SELECT {number} AS number, {near.shard(number)} AS shard, {columns}"
+            for number in range(near.design.probes)
+        )
+        found = (
+            self._session.sql(rows)
+            .groupBy("number", "shard")
+            .applyInArrow(
+                lambda shard, rows: near.pairs(shard[0].as_py(), rows), from_arrow_schema(PAIRS)
+            )
+        )
+        self._keep(table, found)
+
     def judge(self, query: str, order: str, options: Options, groups: Groups) -> None:
         rows = self._session.sql(
             f"SELECT * FROM ({query}) DISTRIBUTE BY family SORT BY family, {order}"
@@ -63,9 +80,6 @@ class Spark:
         """A folder of files, as Spark writes them."""
         writer = self._session.sql(query).write.mode("overwrite")
         (writer.parquet if to.endswith(".parquet") else writer.json)(to)
-
-    def xor(self, a: str, b: str) -> str:
-        return f"({a} ^ {b})"
 
     def quoted(self, name: str) -> str:
         return f"`{name}`"

@@ -6,12 +6,12 @@ family: no verdict on a page depends on a page of another family, so families ar
 each by the judge of live crawls, and on any machine.
 
 Values that many pages share are tied through the first of these pages, and only distinct values are
-compared with each other, through the tables of `index.tables`: a join for each table, on the bits
-of its key. A pair that shares the key of an earlier table is left to that one. URLs are compared by
-a hash: two that have one by chance make a family larger, and change no verdict.
+compared with each other: near.py. URLs are compared by a hash: two that have one by chance make a
+family larger, and change no verdict.
 
     page              what rows.py makes
-    pair(a, b)        ties, by position
+    content_near(a, b), structure_near(a, b)   positions of near values
+    pair(a, b)        all ties, by position
     family(position, family)   the pages that are tied, and the first page of their family
 """
 
@@ -19,9 +19,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from simhash_pipeline.archive.rows import signed
+from simhash_pipeline.archive.near import Near
 from simhash_pipeline.archive.verdicts import JUDGED_BY
-from simhash_pipeline.index.tables import Design, plan, word_masks
+from simhash_pipeline.index.tables import Design, plan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from simhash_pipeline.archive.verdicts import Groups
     from simhash_pipeline.options import Options
 
-# Measured with a million values: a row takes 200 ns in a table's join, and each candidate 36. Where
+# Measured with a million values: one takes 45 ns in a table, and each of its candidates 12. Where
 # that comes to the same, fewer tables are less to send between machines.
 MAX_CANDIDATES = 4
 
@@ -46,14 +46,14 @@ class Engine(Protocol):
     def rows(self, query: str) -> Iterator[dict[str, Any]]:
         """The query's rows, one after another."""
 
+    def near(self, table: str, near: Near) -> None:
+        """A table of the pairs that are near."""
+
     def judge(self, query: str, order: str, options: Options, groups: Groups) -> None:
         """The table `verdict`: what `verdicts.judged` makes of the query's rows, in this order."""
 
     def write(self, query: str, to: str) -> None:
         """The query's rows into a file, Parquet or JSON Lines by its ending."""
-
-    def xor(self, a: str, b: str) -> str:
-        """The two words' exclusive or."""
 
     def quoted(self, name: str) -> str:
         """A name that is a word of SQL."""
@@ -83,9 +83,11 @@ def find_pairs(engine: Engine, options: Options) -> None:
         words = _words(column, options.bits)
         values = f"{column}_value"
         engine.make(values, _values(words))
+        count = engine.number(f"SELECT count(*) FROM {values}")
         distance = getattr(options, f"{column}_distance")
-        design = _design(engine.number(f"SELECT count(*) FROM {values}"), distance, options.bits)
-        ties += [_shared(values, words), *_near(engine, values, words, distance, design)]
+        design = _design(count, distance, options.bits)
+        engine.near(f"{column}_near", Near(values, words, count, distance, design))
+        ties += [_shared(values, words), f"SELECT a, b FROM {column}_near"]
     engine.make("pair", " UNION ALL ".join(ties))
 
 
@@ -126,33 +128,6 @@ def _shared(values: str, columns: list[str]) -> str:
         f"SELECT shared.position AS a, page.position AS b FROM page JOIN {values} AS shared "
         f"ON {same} WHERE shared.pages > 1 AND shared.position < page.position"
     )
-
-
-def _near(
-    engine: Engine, values: str, words: list[str], distance: int, design: Design
-) -> Iterator[str]:
-    """For each table of the design the pairs of distinct values within the distance."""
-    differing = {word: engine.xor(f"x.{word}", f"y.{word}") for word in words}
-    apart = " + ".join(f"bit_count({bits})" for bits in differing.values())
-    told: list[str] = []  # that no earlier table tells of the pair
-    for mask in design.tables:
-        masks = _masks(words, mask)
-        same_key = " AND ".join(
-            f"(x.{word} & {bits}) = (y.{word} & {bits})" for word, bits in masks
-        )
-        where = ["x.position < y.position", f"{apart} <= {distance}", *told]
-        yield (
-            f"SELECT x.position AS a, y.position AS b FROM {values} AS x JOIN {values} AS y "
-            f"ON {same_key or 'TRUE'} WHERE {' AND '.join(where)}"
-        )
-        other_key = " OR ".join(f"({differing[word]} & {bits}) <> 0" for word, bits in masks)
-        told.append(f"({other_key})")
-
-
-def _masks(words: list[str], mask: int) -> list[tuple[str, str]]:
-    """The words that a key has bits of, each with these bits."""
-    pairs = zip(words, word_masks(mask), strict=False)
-    return [(word, f"CAST({signed(bits)} AS BIGINT)") for word, bits in pairs if bits]
 
 
 def _connect(engine: Engine) -> None:

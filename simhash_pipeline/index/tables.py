@@ -125,9 +125,9 @@ class Design:
         """Bytes on each machine for all tables, sorted and whole; packed, the paper says, half."""
         return ceil(pages * self.probes * self.bits / 8 / machines)
 
-    def keys(self, words: Columns) -> Iterator[NDArray[np.uint64]]:
-        """For each table in turn the keys of all values; the values as `columns` gives them."""
-        return (_key(words, mask) for mask in self.tables)
+    def keys(self, words: Columns, table: int) -> NDArray[np.uint64]:
+        """The keys of all values in one table; the values as `columns` gives them."""
+        return _key(words, self.tables[table])
 
 
 @dataclass(frozen=True, slots=True)

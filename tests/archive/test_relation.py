@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from simhash_pipeline import Options, hamming_distance
+from simhash_pipeline.archive import near
 from simhash_pipeline.archive.on_duckdb import DuckDb
 from simhash_pipeline.archive.relation import find_families
 from simhash_pipeline.index.store import StoredPage
@@ -46,11 +47,11 @@ def families(folder: Path, options: Options) -> tuple[set[tuple[int, int]], dict
 
 
 def tied(a: StoredPage, b: StoredPage, options: Options) -> bool:
-    def near(x: int | None, y: int | None, limit: int) -> bool:
+    def is_near(x: int | None, y: int | None, limit: int) -> bool:
         return x is not None and y is not None and hamming_distance(x, y) <= limit
 
-    content = near(a.content, b.content, options.content_distance)
-    structure = near(a.structure, b.structure, options.structure_distance)
+    content = is_near(a.content, b.content, options.content_distance)
+    structure = is_near(a.structure, b.structure, options.structure_distance)
     by_match = {"content": content, "both": content, "structure": structure}
     return (
         by_match.get(options.match, content or structure)
@@ -95,6 +96,17 @@ def test_every_pair_of_distinct_values_within_the_distance_is_found_and_no_other
         for a, b in combinations(range(len(values)), 2)
         if hamming_distance(values[a], values[b]) <= distance
     }
+
+
+@pytest.mark.parametrize("bits", [32, 64, 128])
+def test_the_pairs_of_many_shards_are_those_of_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bits: int
+) -> None:
+    options = Options(bits=bits, match="either")
+    write_rows(tmp_path, crowd(bits), options)
+    whole, _ = families(tmp_path, options)
+    monkeypatch.setattr(near, "VALUES_A_SHARD", 20)
+    assert families(tmp_path, options)[0] == whole
 
 
 def test_a_chain_is_one_family_however_long(tmp_path: Path) -> None:

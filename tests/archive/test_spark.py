@@ -17,6 +17,7 @@ import pyarrow.parquet as pq  # type: ignore[import-untyped]
 import pytest
 
 from simhash_pipeline import Options
+from simhash_pipeline.archive import near
 from simhash_pipeline.archive.dedup import Done, Job, dedup
 from simhash_pipeline.archive.outcome import result
 from simhash_pipeline.archive.relation import find_families, rows_to_judge
@@ -73,6 +74,7 @@ def spark() -> Iterator[Callable[[Path], Spark]]:
 )
 def test_spark_says_what_duckdb_says(
     tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
     spark: Callable[[Path], Spark],
     keep: str,
     groups: Groups,
@@ -85,6 +87,7 @@ def test_spark_says_what_duckdb_says(
         "is_canonical": [None if n % 3 == 0 else n % 3 == 1 for n in range(len(pages))],
     }
     write_rows(tmp_path, pages, options, **columns)
+    monkeypatch.setattr(near, "VALUES_A_SHARD", 64)
     engine = spark(tmp_path)
     find_families(engine, options)
     engine.judge(rows_to_judge(), ORDERS[keep], options, groups)
