@@ -61,6 +61,8 @@ _HEADER_BYTES = 1_445
 _MAX_BINARY_SHARE = 0.05
 # The content of a head, by the HTML standard.
 _METADATA = frozenset(["base", "link", "meta", "noscript", "script", "style", "template", "title"])
+# libxml2 reads what lxml doesn't let one write.
+_NO_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def parse(html: bytes | str, charset: str | None = None) -> etree._Element:
@@ -135,7 +137,7 @@ def _empty_head(root: etree._Element) -> None:
     body = root.find("body")
     if body is None:
         body = etree.SubElement(root, "body")
-    foreign[-1].tail = (foreign[-1].tail or "") + (body.text or "")
+    foreign[-1].tail = _NO_XML.sub(" ", (foreign[-1].tail or "") + (body.text or ""))
     body.text = None
     body[:0] = foreign
 

@@ -204,3 +204,9 @@ def test_a_page_may_leave_out_its_head_and_body_tags(page: str) -> None:
     found = Fingerprinter().fingerprint(page.format(story))
     assert story.strip() in found.text
     assert found.title == "T"
+
+
+@pytest.mark.parametrize("character", ["\x01", "\x1f", "\ufffe", "\uffff"])
+def test_a_page_without_head_and_body_tags_may_hold_what_xml_does_not(character: str) -> None:
+    found = Fingerprinter().fingerprint(f"<title>T</title><main>a</main>b{character}c")
+    assert found.text.split() == ["a", "b", "c"]
