@@ -19,6 +19,7 @@ from simhash_pipeline.index.store import (
     check_stamp,
     stamped_bits,
 )
+from simhash_pipeline.index.text_packing import packed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -104,6 +105,9 @@ class MemoryStore:
     def texts(self) -> Iterator[KeptText]:
         with self._open_shelf():
             return iter(list(self._texts.values()))
+
+    def text_sizes(self) -> Iterator[int]:
+        return (len(packed(text)) for text in self.texts())
 
     def pages(self) -> Iterator[StoredPage]:
         with self._open_shelf() as shelf:

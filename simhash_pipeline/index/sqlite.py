@@ -168,6 +168,10 @@ class SqliteStore:
             yield from (text for _, text in numbered)
             last_row = numbered[-1][0]
 
+    def text_sizes(self) -> Iterator[int]:
+        with self._access:
+            return iter(text_table.sizes(self._connection))
+
     def pages(self) -> Iterator[StoredPage]:
         last_id = 0
         while True:

@@ -46,6 +46,11 @@ def texts_after(
     return [(row[0], _unpacked(row[1:])) for row in rows.fetchall()]
 
 
+def sizes(connection: sqlite3.Connection) -> list[int]:
+    """The bytes of each text, compressed."""
+    return [size for (size,) in connection.execute("SELECT length(packed) FROM text")]
+
+
 def remove_where(connection: sqlite3.Connection, condition: str, *values: object) -> None:
     connection.execute(f"DELETE FROM text WHERE {condition}", values)
 

@@ -15,6 +15,8 @@ import pytest
 
 from simhash_pipeline import Options, open_store
 from simhash_pipeline.crawl.commands.simhash import COMMANDS, Group
+from simhash_pipeline.index.store import KeptText
+from simhash_pipeline.index.text_packing import packed
 from tests.crawl.conftest import Simhash
 from tests.crawl.test_commands import scrapy
 from tests.index.pages import keep, page
@@ -129,6 +131,8 @@ def test_info_says_what_there_is_and_how_it_was_made(store: Simhash, outside: Pa
         "sites": 1,
         "top_sites": {"example.org": 4},
         "first_seen": "1970-01-01T00:16:40Z",
+        "texts": 0,
+        "texts_bytes": 0,
         "bytes": size,
         "bytes_a_page": round(size / 4),
         "format": 3,
@@ -143,6 +147,17 @@ def test_info_says_what_there_is_and_how_it_was_made(store: Simhash, outside: Pa
         "sites       1: example.org 4",
     ]
     assert words[-1] == "made with   the default options"
+
+
+def test_info_says_what_texts_take(store: Simhash, outside: Path) -> None:
+    with open_store(f"sqlite:///{outside / 'seen.sqlite'}") as opened:
+        texts = [KeptText("", f"https://a.org/{n}", "Fog", "fog " * 1_000, 0) for n in range(3)]
+        opened.keep_texts(texts)
+        total = 3 * len(packed(texts[0]))
+    (record,) = told(store(outside, "info", *SEEN, "--json"))
+    assert (record["texts"], record["texts_bytes"]) == (3, total)
+    words = store(outside, "info", *SEEN).stdout.splitlines()
+    assert f"texts      3, {total} bytes, {total // 3} bytes a text, compressed" in words
 
 
 def test_info_names_the_options_that_are_no_defaults(store: Simhash, outside: Path) -> None:

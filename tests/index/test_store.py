@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from simhash_pipeline.errors import StoreError, StoreMismatch
 from simhash_pipeline.index.sqlite import SqliteStore
 from simhash_pipeline.index.store import Action, KeptText, Store, View, open_store
+from simhash_pipeline.index.text_packing import packed
 from tests.index.pages import FAR, always, keep, like_memory, near_content, page, seen, unless_near
 
 if TYPE_CHECKING:
@@ -308,6 +309,14 @@ def test_a_text_comes_back_as_it_was_and_a_later_one_takes_its_place(store: Stor
         ("", "b"),
         ("other", "a"),
     }
+
+
+def test_the_size_of_a_text_is_what_it_takes_compressed(store: Store) -> None:
+    store.keep_texts([text("a", "fog " * 1_000), text("b" * 500, ""), text("a", "", "other")])
+    title_alone = len(packed(text("b", "")))
+    long, *others = sorted(store.text_sizes(), reverse=True)
+    assert others == [title_alone, title_alone]
+    assert title_alone < long < 200
 
 
 def test_a_text_that_utf_8_has_no_bytes_for_is_kept_all_the_same(store: Store) -> None:

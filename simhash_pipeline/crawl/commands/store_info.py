@@ -25,7 +25,7 @@ TOP_SITES = 5
 
 class InfoCommand:
     name = "info"
-    summary = "what a store holds: pages, sites, times, size, and how it was made"
+    summary = "what a store holds: pages, sites, times, texts, size, and how it was made"
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.epilog = "Reads all pages. Of several stores in a project each is told."
@@ -38,6 +38,9 @@ class InfoCommand:
                 census = _Census()
                 for page in progress(store.pages(), "pages", len(store)):
                     census.add(page)
+                for size_bytes in progress(store.text_sizes(), "texts"):
+                    census.texts += 1
+                    census.texts_bytes += size_bytes
                 record = _record(named, census, store)
             words = aligned(_rows(record, census))
             tell(record, f"\n{words}" if place else words, as_json=options.json)
@@ -54,6 +57,8 @@ class _Census:
     sites: Counter[str] = field(default_factory=Counter)
     oldest: float | None = None  # when first kept, Unix seconds
     newest: float | None = None  # when last seen
+    texts: int = 0
+    texts_bytes: int = 0
 
     def add(self, page: StoredPage) -> None:
         self.pages += 1
@@ -75,6 +80,8 @@ def _record(named: NamedStore, census: _Census, store: Store) -> dict[str, Any]:
         "top_sites": dict(census.sites.most_common(TOP_SITES)),
         "first_seen": None if census.oldest is None else iso(census.oldest),
         "seen_at": None if census.newest is None else iso(census.newest),
+        "texts": census.texts,
+        "texts_bytes": census.texts_bytes,
         "bytes": size_bytes,
         "bytes_a_page": round(size_bytes / census.pages) if size_bytes and census.pages else None,
         "format": None if named.path is None else FORMAT,  # an older file is one now
@@ -93,6 +100,10 @@ def _rows(record: Mapping[str, Any], census: _Census) -> Iterator[tuple[str, str
         more = ", …" if len(census.sites) > TOP_SITES else ""
         yield "sites", f"{len(census.sites):,}: {top}{more}"
         yield "seen", f"{minute(census.oldest)} to {minute(census.newest)} UTC"
+    if census.texts:
+        a_text = round(census.texts_bytes / census.texts)
+        told = f"{size(census.texts_bytes)}, {a_text:,} bytes a text, compressed"
+        yield "texts", f"{census.texts:,}, {told}"
     if record["bytes"] is not None:
         a_page = record["bytes_a_page"]
         told = "" if a_page is None else f", {a_page:,} bytes a page"

@@ -213,6 +213,10 @@ class RedisStore:
         for namespace in self._usable_pages().namespaces():
             yield from self._texts.of_namespace(namespace)
 
+    def text_sizes(self) -> Iterator[int]:
+        for namespace in self._usable_pages().namespaces():
+            yield from self._texts.sizes_of_namespace(namespace)
+
     def pages(self) -> Iterator[StoredPage]:
         return self._usable_pages().by_ticket()
 

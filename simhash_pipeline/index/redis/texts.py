@@ -44,10 +44,16 @@ class RedisTexts:
         return found if found is not None and found.url == url else None  # another of the same id
 
     def of_namespace(self, namespace: str) -> Iterator[KeptText]:
+        return (_unpacked(namespace, raw) for raw in self._all(namespace))
+
+    def sizes_of_namespace(self, namespace: str) -> Iterator[int]:
+        return (len(_content(raw)) for raw in self._all(namespace))
+
+    def _all(self, namespace: str) -> Iterator[bytes]:
         for number in range(PAGE_HASHES):
             seen = set[bytes]()
             for found in self._server.scan(page_hashes(namespace, number).texts, TEXTS_A_READ):
-                yield from (_unpacked(namespace, found[known]) for known in found.keys() - seen)
+                yield from (found[known] for known in found.keys() - seen)
                 seen.update(found)
 
     def remove(self, namespace: str, url: str) -> None:
@@ -82,7 +88,12 @@ def _packed(text: KeptText) -> bytes:
 
 
 def _unpacked(namespace: str, raw: bytes) -> KeptText:
-    kept_at, length = _HEAD.unpack_from(raw)
-    end = _HEAD.size + length
-    title, text = text_packing.unpacked(raw[end:])
-    return KeptText(namespace, raw[_HEAD.size : end].decode(), title, text, kept_at)
+    content = _content(raw)
+    kept_at, _ = _HEAD.unpack_from(raw)
+    url = raw[_HEAD.size : len(raw) - len(content)].decode()
+    return KeptText(namespace, url, *text_packing.unpacked(content), kept_at)
+
+
+def _content(raw: bytes) -> bytes:
+    _, length = _HEAD.unpack_from(raw)
+    return raw[_HEAD.size + length :]
