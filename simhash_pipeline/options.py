@@ -155,7 +155,7 @@ class Options:
         one_of("keep", "drop"),
         "what to do with a URL seen again whose content has not moved",
     )
-    dry_run: bool = _option(False, FLAG, "judge and log, drop nothing")
+    dry_run: bool = _option(False, FLAG, "judge and log; drop no item and no link")
     reset: bool = _option(
         False, FLAG, "forget the pages of the namespace before the first is judged"
     )
