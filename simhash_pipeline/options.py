@@ -215,7 +215,7 @@ class Options:
     fingerprint_field: str | None = _option(
         None,
         or_none(_FIELD),
-        "declared item field that receives the content fingerprint, 16 hex digits",
+        "declared item field that receives the content fingerprint in hex, 16 digits of 64 bits",
     )
     preset: str | None = _option(
         None,

@@ -139,7 +139,9 @@ def _connect(engine: Engine) -> None:
     engine.make("tie", "SELECT a, b FROM pair UNION ALL SELECT b AS a, a AS b FROM pair")
     engine.make("family", "SELECT DISTINCT a AS position, a AS family FROM tie")
     before = None
-    while (total := engine.number("SELECT coalesce(sum(family), 0) FROM family")) != before:
+    # On a cluster positions are so large that a few thousand sum up to more than a BIGINT.
+    total_of = "SELECT coalesce(sum(CAST(family AS DECIMAL(38, 0))), 0) FROM family"
+    while (total := engine.number(total_of)) != before:
         before = total
         engine.make(
             "spread",

@@ -1,4 +1,7 @@
-"""Pages in, judgements out, one after another in the order they came; off the event loop."""
+"""Pages in, judgements out, one after another in the order they came.
+
+Large pages are read, and the store is asked, off the event loop.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,12 @@ import dataclasses
 import time
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 
 from simhash_pipeline.crawl.reading import Reading
 from simhash_pipeline.crawl.texts import Texts
+from simhash_pipeline.errors import PageError
 from simhash_pipeline.index.store import open_store
 from simhash_pipeline.judge import Judge, Verdict
 from simhash_pipeline.options import Options
@@ -53,6 +58,9 @@ class Judging:
         try:
             self._judge = Judge(self._store, options)
             self._texts = Texts(self._store, options)
+            # Loads the dictionaries of words and charsets now, not while the first page waits.
+            with suppress(PageError):  # of an extractor that takes other pages than this one
+                self._fingerprinter.fingerprint("<p>中文</p>".encode("gb18030"))
         except BaseException:
             self._store.close()
             raise
@@ -60,8 +68,6 @@ class Judging:
         self._is_clean = False
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="simhash")
         self._reading = Reading(options, self._fingerprinter)
-        # Loads the dictionaries of words and charsets now, not while the first page waits.
-        self._fingerprinter.fingerprint("<p>中文</p>".encode("gb18030"))
 
     def judge(self, source: Source) -> Future[Judged]:
         """The judgement, in the order of these calls; PageError, here or there, for no page."""

@@ -1,4 +1,4 @@
-"""Large pages in, fingerprints out: made beside the crawl, as many at once as there are cores."""
+"""Large pages in, fingerprints out: made beside the crawl, in up to four processes."""
 
 from __future__ import annotations
 

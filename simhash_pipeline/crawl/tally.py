@@ -58,7 +58,8 @@ class Tally:
         if verdict.dropped:
             self._count(self._dropping)
             self._count(f"{self._dropping}/{reason}")
-            logger.log(self._log_level, drop_line(verdict), extra=self._extra)
+            line = drop_line(verdict, dry_run=self._dropping == "would_drop")
+            logger.log(self._log_level, line, extra=self._extra)
         else:
             self._count("kept")
         if verdict.reason in _TELLING:
@@ -89,7 +90,8 @@ class Tally:
         if kind not in self._said:
             self._said.add(kind)
             logger.warning(
-                "Kept without judging, as %s: %s (more are only counted: simhash/errors/%s)",
+                "%s, as %s: %s (more are only counted: simhash/errors/%s)",
+                "Not written" if kind == "field" else "Kept without judging",
                 _shown(message),
                 _shown(str(url or "no URL")),
                 kind,
@@ -160,7 +162,7 @@ class Tally:
         return {"spider": self._crawler.spider}
 
 
-def drop_line(verdict: Verdict) -> str:
+def drop_line(verdict: Verdict, *, dry_run: bool = False) -> str:
     """One line for people: both URLs and what is near, in bits."""
     near = {
         "content": verdict.content_distance,
@@ -169,7 +171,8 @@ def drop_line(verdict: Verdict) -> str:
     told = ", ".join(f"{name} {bits}" for name, bits in near.items() if bits is not None)
     detail = verdict.reason if verdict.reason in ("thin", "unchanged") else told
     url, twin_url = _shown(verdict.url), _shown(verdict.twin_url or "")
-    return f"Dropped near-duplicate {url} of {twin_url} ({detail})"
+    did = "Would drop" if dry_run else "Dropped"
+    return f"{did} near-duplicate {url} of {twin_url} ({detail})"
 
 
 def _shown(text: str) -> str:

@@ -82,6 +82,7 @@ def test_spark_says_what_duckdb_says(
 ) -> None:
     pages = [replace(one, site=f"{n % 3}.example") for n, one in enumerate(crowd(options.bits))]
     columns: dict[str, list[Any]] = {
+        "position": [n << 54 for n in range(len(pages))],  # as of files without end
         "time": [None if n % 5 == 0 else float(n * 7 % 100) for n in range(len(pages))],
         "text_chars": [None if n % 7 == 0 else n * 13 % 50 for n in range(len(pages))],
         "is_canonical": [None if n % 3 == 0 else n % 3 == 1 for n in range(len(pages))],

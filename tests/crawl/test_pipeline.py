@@ -123,8 +123,19 @@ def test_a_dry_run_drops_nothing_but_logs(tmp_path: Path) -> None:
     result = crawl(tmp_path, "page(1), page(2)", SIMHASH_DRY_RUN=True)
     assert len(result.scraped) == 2
     assert result.stats["simhash/would_drop/content"] == 1
+    assert "Would drop near-duplicate http://a.example/2 of http://a.example/1" in result.log
     (drop,) = read_drops(tmp_path / ".scrapy/simhash/items.drops.jsonl")
     assert drop.dry_run
+
+
+def test_an_extractor_need_not_take_every_page(tmp_path: Path) -> None:
+    (tmp_path / "users_own.py").write_text(
+        "def text(root):\n    return root.find('.//b').xpath('string()')"
+    )
+    items = "page(1, f'<b>{STORY}</b>'), page(2, 'nothing bold'), page(3, f'<b>{STORY}</b>')"
+    result = crawl(tmp_path, items, SIMHASH_EXTRACTOR="users_own.text")
+    assert sorted(result.scraped) == ["http://a.example/1", "http://a.example/2"]
+    assert result.stats["simhash/errors/extractor"] == 1
 
 
 def test_pages_that_are_cut_are_counted_and_told_once(tmp_path: Path) -> None:
