@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from itertools import groupby, islice
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import pyarrow as pa  # type: ignore[import-untyped]  # it has no type hints
@@ -16,7 +16,7 @@ from simhash_pipeline.index.store import Action
 from simhash_pipeline.judge import Judge, verdict_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from simhash_pipeline.index.store import StoredPage, View
     from simhash_pipeline.judge import Reason, Verdict
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 Row: TypeAlias = dict[str, Any]
 Groups = Literal["stars", "components"]
+# Who finds a page's like, and what of a page it compares.
+Tie: TypeAlias = "tuple[Judge, Callable[[StoredPage], Any]]"
 
 # What decides, as columns of rows.py, and what the ORDERS go by.
 JUDGED_BY = (
@@ -73,13 +75,15 @@ def judged(
     pages is one group, however far apart its ends are, and its first page is kept.
     """
     rows = (row for batch in batches for row in batch.to_pylist())
-    judge_family = {"stars": _stars, "components": _components}[groups]
     with MemoryStore() as store:
-        judge = Judge(store, options)
+        judge_family = {
+            "stars": partial(_stars, judge=Judge(store, options), store=store),
+            "components": partial(_components, ties=_ties(options, store), store=store),
+        }[groups]
         verdicts = (
             verdict
             for _, family in groupby(rows, key=itemgetter("family"))
-            for verdict in judge_family(list(family), judge, store)
+            for verdict in judge_family(list(family))
         )
         while batch := list(islice(verdicts, ROWS_A_BATCH)):
             yield pa.RecordBatch.from_pylist(batch, SCHEMA)
@@ -101,21 +105,42 @@ def _stars(rows: list[Row], judge: Judge, store: MemoryStore) -> Iterator[Row]:
         store.clear(namespace)
 
 
-def _components(rows: list[Row], judge: Judge, store: MemoryStore) -> Iterator[Row]:
+def _ties(options: Options, store: MemoryStore) -> list[Tie]:
+    """By "either" two: a page's like in content need not be its like in structure."""
+    matches = ("content", "structure") if options.match == "either" else (options.match,)
+    each = [replace(options, match=match) for match in matches]
+    return [(Judge(store, one), _compared(one)) for one in each]
+
+
+def _compared(options: Options) -> Callable[[StoredPage], Any]:
+    content = ["content", "digest"]
+    if options.verify_distance is not None:
+        content.append("sketch")
+    structure = ["structure"]
+    by = {"content": content, "structure": structure, "both": content + structure}
+    return attrgetter(*by[options.match])
+
+
+def _components(rows: list[Row], ties: Sequence[Tie], store: MemoryStore) -> Iterator[Row]:
     """Chains go by contents alone: pages of one URL are pages like others.
 
-    A page near an earlier one of the same fingerprint is spoken for by that one: of a million like
-    pages each is compared with one.
+    A page that equals an earlier one in all that is compared is spoken for by that one: of a
+    million like pages each is compared with one. Near ones that differ are each compared with all
+    of them, which is quadratic: a million pages of one content whose sketches are all different or,
+    by "both", whose structures are (or are missing).
     """
     pages = [replace(page_of(row), url=str(place)) for place, row in enumerate(rows)]
-    groups: list[list[int]] = []  # for each page the places of its group, one list for all of them
+    # For each page the places of its group, one list for all of them.
+    groups = [[place] for place in range(len(pages))]
     reasons: dict[int, Reason] = {}
-    for place, page in enumerate(pages):
-        groups.append([place])
-        for other, reason in store.settle(page, partial(_near, page, judge)):
-            reasons.setdefault(place, reason)
-            reasons.setdefault(other, reason)
-            _join(groups, place, other)
+    for tie in ties:
+        for place, page in enumerate(pages):
+            for other, reason in store.settle(page, partial(_near, page, tie)):
+                reasons.setdefault(place, reason)
+                reasons.setdefault(other, reason)
+                _join(groups, place, other)
+        for namespace in {page.namespace for page in pages}:
+            store.clear(namespace)
     first_of: dict[int, int] = {}  # by group
     for place, row in enumerate(rows):
         first = first_of.setdefault(id(groups[place]), place)
@@ -127,18 +152,18 @@ def _components(rows: list[Row], judge: Judge, store: MemoryStore) -> Iterator[R
         )
         group = rows[first]["position"]
         yield _row(row["position"], verdict, group, group if verdict.dropped else None)
-    for namespace in {page.namespace for page in pages}:
-        store.clear(namespace)
 
 
-def _near(page: StoredPage, judge: Judge, view: View) -> tuple[Action, list[tuple[int, Reason]]]:
-    near = [
-        (int(other.url), reason, other.content == page.content)
-        for other, reason in judge.neighbours(page, view)
-        if reason != "verified different"
-    ]
-    spoken_for = any(is_same for _, _, is_same in near)
-    return Action.LEAVE if spoken_for else Action.KEEP, [pair[:2] for pair in near]
+def _near(page: StoredPage, tie: Tie, view: View) -> tuple[Action, list[tuple[int, Reason]]]:
+    judge, compared = tie
+    near: list[tuple[int, Reason]] = []
+    for other, reason in judge.neighbours(page, view):
+        if reason == "verified different":
+            continue
+        if compared(other) == compared(page):
+            return Action.LEAVE, [(int(other.url), reason)]
+        near.append((int(other.url), reason))
+    return Action.KEEP, near
 
 
 def _join(groups: list[list[int]], a: int, b: int) -> None:
