@@ -104,7 +104,7 @@ def dedup(job: Job, engine_on: Callable[[Path], Engine] = DuckDb) -> Done:
         if job.copies is not None:
             write_copies(engine, inputs, job.copies)
         if job.store is not None:
-            fill_store(engine, job.store, job.options)
+            fill_store(engine, job.store, job.options, ORDERS[job.keep])
     write_faults(reading.faults, job.faults)
     log.replace(job.drop_log)
     if job.to.is_dir():  # Spark writes folders

@@ -7,14 +7,16 @@ import shutil
 import time
 import uuid
 from dataclasses import asdict
-from itertools import islice
+from functools import partial
+from itertools import groupby, islice
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from simhash_pipeline.archive.rows import page_of
 from simhash_pipeline.archive.verdicts import JUDGED_BY
 from simhash_pipeline.drop_log import DropLog
-from simhash_pipeline.index.store import KeptText, open_store
+from simhash_pipeline.index.store import Action, KeptText, open_store
 from simhash_pipeline.judge import Verdict
 from simhash_pipeline.page.fingerprint import PageFingerprint
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
     from simhash_pipeline.archive.records import Fault, Input
     from simhash_pipeline.archive.relation import Engine
+    from simhash_pipeline.index.store import StoredPage, View
     from simhash_pipeline.options import Options
 
 TEXTS_A_BATCH = 1_000
@@ -136,20 +139,31 @@ def write_copies(engine: Engine, inputs: Mapping[str, Input], folder: Path) -> N
         part.replace(whole)
 
 
-def fill_store(engine: Engine, url: str, options: Options) -> None:
+def fill_store(engine: Engine, url: str, options: Options, order: str) -> None:
     """Put the kept pages into a store, and where texts are kept those of all pages.
 
-    A page of which nobody knows when it was fetched counts as seen now.
+    They come in the order of judging: of a URL's captures the last counts, and an unchanged one
+    says only that the page was still there. A page of which nobody knows when it was fetched counts
+    as seen now.
     """
     now = int(time.time())
-    judged = f"SELECT page.* FROM {JUDGED} WHERE page.key IS NOT NULL"
-    kept = f"{judged} AND {KEPT} ORDER BY page.position"
+    judged = (
+        f"SELECT * FROM (SELECT page.*, {REASON} = 'unchanged' AS is_unchanged, {KEPT} AS is_kept "
+        f"FROM {JUDGED} WHERE page.key IS NOT NULL) AS judged"
+    )
+    kept = f"{judged} WHERE is_kept OR is_unchanged ORDER BY {order}"
     with open_store(url) as store:
         store.stamp(options.stamp())
-        store.insert_many(page_of(_dated(row, now)) for row in engine.rows(kept))
+        for is_unchanged, rows in groupby(engine.rows(kept), key=itemgetter("is_unchanged")):
+            pages = (page_of(_dated(row, now)) for row in rows)
+            if is_unchanged:
+                for page in pages:
+                    store.settle(page, partial(_seen, page))
+            else:
+                store.insert_many(pages)
         texts = (
             KeptText(row["namespace"], row["key"], row["title"], row["text"], row["time"] or now)
-            for row in engine.rows(f"{judged} ORDER BY page.position")
+            for row in engine.rows(f"{judged} ORDER BY {order}")
             if row["text"] is not None
         )
         while batch := list(islice(texts, TEXTS_A_BATCH)):
@@ -157,4 +171,11 @@ def fill_store(engine: Engine, url: str, options: Options) -> None:
 
 
 def _dated(row: dict[str, Any], now: float) -> dict[str, Any]:
-    return row if row["time"] is not None else {**row, "time": now}
+    return row if row["time"] is not None else {**row, "time": now, "seen_at": now}
+
+
+def _seen(page: StoredPage, view: View) -> tuple[Action, None]:
+    """Captures may be judged in another order than they were made in."""
+    stored = view.same_key()
+    is_later = stored is not None and stored.seen_at < page.seen_at
+    return (Action.RENEW if is_later else Action.LEAVE), None

@@ -45,7 +45,8 @@ SCHEMA = pa.schema(
         ("text_chars", pa.int64()),
         ("tokens", pa.int64()),
         ("is_canonical", pa.bool_()),  # whether its canonical link is to its own URL
-        ("time", pa.float64()),  # Unix seconds; null where it is unknown
+        ("time", pa.float64()),  # Unix seconds: fetched, or first seen; null where it is unknown
+        ("seen_at", pa.float64()),  # later than `time` where a store saw the page again
         ("fault", pa.string()),  # why it can't be judged
     ]
 )
@@ -61,7 +62,7 @@ def rows_of(records: Iterable[tuple[int, int, Page | Known | Fault]], options: O
 
 
 def page_of(row: Mapping[str, Any]) -> StoredPage:
-    """A row's page as the judge takes it; its time is 0 where it is unknown."""
+    """A row's page as the judge takes it; its times are 0 where they are unknown."""
     return StoredPage(
         url=row["key"],
         namespace=row["namespace"],
@@ -71,7 +72,7 @@ def page_of(row: Mapping[str, Any]) -> StoredPage:
         sketch=_number(row["sketch"]),
         digest=row["digest"],
         first_seen=row["time"] or 0,
-        seen_at=row["time"] or 0,
+        seen_at=row["seen_at"] or 0,
     )
 
 
@@ -80,7 +81,8 @@ def _row(record: Page | Known | Fault, options: Options) -> dict[str, Any]:
         return {"fault": record.message}
     if isinstance(record, Known):
         known = record.page
-        return {"url": known.url, "time": known.first_seen, **_fingerprints(known, options.bits)}
+        times = {"time": known.first_seen, "seen_at": known.seen_at}
+        return {"url": known.url, **times, **_fingerprints(known, options.bits)}
     row: dict[str, Any] = {"url": _utf8(record.source.url), "time": record.time}
     try:
         page = _fingerprinter(options).fingerprint(*record.source)
@@ -92,6 +94,7 @@ def _row(record: Page | Known | Fault, options: Options) -> dict[str, Any]:
     return {
         **row,
         **_fingerprints(stored, options.bits),
+        "seen_at": record.time,
         "title": _utf8(page.title),
         "text": _utf8(page.text) if options.keep_text else None,
         "text_chars": len(page.text),

@@ -39,6 +39,7 @@ JUDGED_BY = (
     "sketch",
     "digest",
     "time",
+    "seen_at",
     "text_chars",
     "is_canonical",
 )

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,8 @@ from simhash_pipeline.drop_log import Run, read_drops, read_log
 from simhash_pipeline.errors import ArchiveError
 from simhash_pipeline.index.memory import MemoryStore
 from simhash_pipeline.page.parse import decode
-from tests.archive.archives import KEPT, OTHER, PAGES, html, page, warc_of, write_json_lines
+from tests.archive.archives import KEPT, OTHER, PAGES, STORY, html, page, warc_of, write_json_lines
+from tests.index.pages import FAR
 from tests.index.pages import page as stored
 
 URLS = [one["url"] for one in PAGES]
@@ -167,6 +169,46 @@ def test_a_store_receives_the_kept_pages_and_the_texts_of_all(tmp_path: Path) ->
         assert sorted(text.url for text in store.texts()) == sorted(URLS)
         verdict = Judge(store).judge("http://a.example/z", Fingerprinter().fingerprint(html(OTHER)))
         assert verdict.twin_url == KEPT[1]
+
+
+def test_a_store_holds_of_a_url_s_captures_the_one_judged_last(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'seen.sqlite'}"
+    captures = [page("a", OTHER, fetched=2_000), page("a", STORY, fetched=1_000)]
+    source = write_json_lines(tmp_path / "items.jsonl", captures)
+    options = Options(keep_text=True)
+    dedup(job(tmp_path, source, store=url, options=options, keep="earliest", time_field="fetched"))
+    with open_store(url) as store:
+        (one,) = store.pages()
+        assert one.content == Fingerprinter().fingerprint(captures[0]["html"]).content
+        assert (one.first_seen, one.seen_at) == (2_000, 2_000)
+        assert [(text.text, text.kept_at) for text in store.texts()] == [(OTHER, 2_000)]
+
+
+@pytest.mark.parametrize("unchanged", ["keep", "drop"])
+def test_captures_without_a_change_move_only_when_a_page_was_seen(
+    tmp_path: Path, unchanged: str
+) -> None:
+    url = f"sqlite:///{tmp_path / 'seen.sqlite'}"
+    captures = [page("a", fetched=time_) for time_ in (2_000, 3_000, 1_000)]
+    source = write_json_lines(tmp_path / "items.jsonl", captures)
+    options = Options(unchanged=unchanged)
+    dedup(job(tmp_path, source, store=url, options=options, time_field="fetched"))
+    with open_store(url) as store:
+        assert [(one.first_seen, one.seen_at) for one in store.pages()] == [(2_000, 3_000)]
+
+
+def test_a_store_made_of_a_store_knows_when_pages_were_seen_last(tmp_path: Path) -> None:
+    old, new = (f"sqlite:///{tmp_path / name}" for name in ("old.sqlite", "new.sqlite"))
+    pages = [
+        replace(stored("http://a.example/1", 1), first_seen=1_000, seen_at=5_000),
+        replace(stored("http://a.example/2", FAR), first_seen=2_000, seen_at=4_000),
+    ]
+    with open_store(old) as store:
+        store.stamp(Options().stamp())
+        store.insert_many(pages)
+    dedup(job(tmp_path, old, store=new))
+    with open_store(new) as store:
+        assert list(store.pages()) == pages
 
 
 def test_an_archive_without_pages_has_a_result_without_rows(tmp_path: Path) -> None:
