@@ -25,6 +25,7 @@ from simhash_pipeline.archive.outcome import (
 )
 from simhash_pipeline.archive.parts import write_parts
 from simhash_pipeline.archive.relation import find_families, rows_to_judge
+from simhash_pipeline.archive.rows import fingerprinter
 from simhash_pipeline.archive.verdicts import ORDERS
 from simhash_pipeline.drop_log import log_beside
 from simhash_pipeline.errors import ArchiveError
@@ -82,9 +83,11 @@ def dedup(job: Job, engine_on: Callable[[Path], Engine] = DuckDb) -> Done:
     """Do the job; the result is there when it is whole.
 
     When it is stopped, the same job goes on where it was. ArchiveError for inputs that can't be
-    read and outputs that can't be written, StoreMismatch for fingerprints of other options.
+    read and outputs that can't be written, StoreMismatch for fingerprints of other options,
+    OptionsError for options that name what isn't there.
     """
     _refuse_places(job)
+    fingerprinter(job.options)
     inputs = {name: open_input(name, job.options, job.time_field) for name in job.inputs}
     for name, archive in inputs.items():
         if (made_with := stamp_of(archive)) is not None:

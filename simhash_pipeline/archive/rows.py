@@ -53,12 +53,18 @@ SCHEMA = pa.schema(
 
 
 def rows_of(records: Iterable[tuple[int, int, Page | Known | Fault]], options: Options) -> pa.Table:
-    """A row for each (position, input, record)."""
+    """A row for each (position, input, record); OptionsError as `fingerprinter` raises it."""
     rows = [
         {"position": position, "input": source, "number": record.number, **_row(record, options)}
         for position, source, record in records
     ]
     return pa.Table.from_pylist(rows, SCHEMA)
+
+
+@cache
+def fingerprinter(options: Options) -> Fingerprinter:
+    """One a process: it loads dictionaries. OptionsError for what options name and isn't there."""
+    return Fingerprinter(options)
 
 
 def page_of(row: Mapping[str, Any]) -> StoredPage:
@@ -84,8 +90,9 @@ def _row(record: Page | Known | Fault, options: Options) -> dict[str, Any]:
         times = {"time": known.first_seen, "seen_at": known.seen_at}
         return {"url": known.url, **times, **_fingerprints(known, options.bits)}
     row: dict[str, Any] = {"url": _utf8(record.source.url), "time": record.time}
+    reader = fingerprinter(options)  # not within: wrong options are no fault of a page
     try:
-        page = _fingerprinter(options).fingerprint(*record.source)
+        page = reader.fingerprint(*record.source)
         stored = stored_page(record.source.url, page, options, record.time or 0)
     except PageError as error:
         return row | {"fault": str(error)}
@@ -147,9 +154,3 @@ def _is_own(canonical_url: str | None, key: str) -> bool:
 
 def _utf8(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
-
-
-@cache
-def _fingerprinter(options: Options) -> Fingerprinter:
-    """One a process: it loads dictionaries."""
-    return Fingerprinter(options)

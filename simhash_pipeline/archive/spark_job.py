@@ -18,7 +18,7 @@ from simhash_pipeline.archive.feeds import item_page
 from simhash_pipeline.archive.on_spark import Spark, session
 from simhash_pipeline.archive.outcome import counts, result
 from simhash_pipeline.archive.relation import find_families, rows_to_judge
-from simhash_pipeline.archive.rows import SCHEMA, rows_of
+from simhash_pipeline.archive.rows import SCHEMA, fingerprinter, rows_of
 from simhash_pipeline.archive.verdicts import ORDERS
 from simhash_pipeline.errors import ArchiveError, SimhashError
 from simhash_pipeline.options import Options
@@ -47,8 +47,10 @@ def dedup_on_cluster(
     """How many pages of the Parquet files at `source` have which verdict; their rows go to `to`.
 
     Pages come in the order of the files' names. While it isn't done, `to`.parts holds what is; a
-    job that was stopped goes on behind the fingerprints. ArchiveError where columns are missing.
+    job that was stopped goes on behind the fingerprints. ArchiveError where columns are missing,
+    OptionsError for options that name what isn't there.
     """
+    fingerprinter(options)
     spark = session(master)
     parts = f"{to}.parts"
     pages = spark.read.parquet(source)

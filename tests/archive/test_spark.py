@@ -141,6 +141,19 @@ def test_columns_that_are_missing_are_named(tmp_path: Path) -> None:
         )
 
 
+def test_wrong_options_are_told_before_spark_is_begun(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spark_job = pytest.importorskip("simhash_pipeline.archive.spark_job")
+    given = ["spark_job", "nothing.parquet", "out.parquet", "-s", "SIMHASH_EXTRACTOR=nowhere.text"]
+    monkeypatch.setattr(sys, "argv", given)
+    with pytest.raises(SystemExit) as stop:
+        spark_job.main()
+    assert stop.value.code == 2
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert "error: SIMHASH_EXTRACTOR is 'nowhere.text'; it can't be loaded" in last
+
+
 @pytest.mark.usefixtures("spark")
 def test_the_job_works_with_spark_submit(tmp_path: Path) -> None:
     from simhash_pipeline.archive import spark_job

@@ -88,6 +88,10 @@ def test_the_other_commands_read_what_it_leaves(simhash: Simhash, tmp_path: Path
             ["items.jsonl", "-o", "x.jsonl", "--memory", "much"],
             "must be a number and a unit, as 2GB, not 'much'",
         ),
+        (
+            ["items.jsonl", "-o", "x.jsonl", "-s", "SIMHASH_EXTRACTOR=nowhere.text"],
+            "SIMHASH_EXTRACTOR is 'nowhere.text'; it can't be loaded",
+        ),
         (["ngrams.sqlite", "-o", "x.jsonl"], "ngrams.sqlite holds fingerprints made with other"),
     ],
 )
