@@ -11,7 +11,7 @@ import json
 import re
 import zlib
 from dataclasses import dataclass
-from datetime import datetime, timezone
+from datetime import date, datetime, timezone
 from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, TypeAlias
 
 from simhash_pipeline.archive.records import Fault, Page, Record
@@ -159,11 +159,18 @@ def _original(html: bytes | str) -> bytes | str:
 
 
 def _unix_seconds(moment: object) -> float | None:
-    """Of a number, or a time in ISO 8601, in UTC unless it says otherwise; None for others."""
+    """Of a number, a time, or one in ISO 8601, in UTC unless it says otherwise; None for others.
+
+    Nor is a number a time that lies beyond the year 9999, such as milliseconds, or is NaN.
+    """
     try:
+        if isinstance(moment, date):  # or a datetime, as columns of Parquet have
+            moment = moment.isoformat()
         if isinstance(moment, str) and not moment.replace(".", "", 1).isdigit():
             told = datetime.fromisoformat(moment.replace("Z", "+00:00"))
-            return (told if told.tzinfo else told.replace(tzinfo=timezone.utc)).timestamp()
-        return float(moment)  # type: ignore[arg-type]  # anything else is a TypeError
-    except (TypeError, ValueError, OverflowError):
+            moment = (told if told.tzinfo else told.replace(tzinfo=timezone.utc)).timestamp()
+        seconds = float(moment)  # type: ignore[arg-type]  # anything else is a TypeError
+        datetime.fromtimestamp(seconds, timezone.utc)  # so that it can be written as a time
+    except (TypeError, ValueError, OverflowError, OSError):
         return None
+    return seconds

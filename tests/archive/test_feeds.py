@@ -74,6 +74,10 @@ def test_without_a_setting_a_page_is_in_the_field_html(tmp_path: Path) -> None:
         (1767323045, 1767323045.0),
         ("1767323045.5", 1767323045.5),
         ("yesterday", None),
+        (1767323045000, None),  # milliseconds
+        ("1767323045000", None),
+        (float("nan"), None),
+        (float("inf"), None),
         (None, None),
         ([1], None),
     ],

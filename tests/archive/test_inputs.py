@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+from datetime import date, datetime, timedelta, timezone
 from pathlib import Path
 
 import pyarrow as pa  # type: ignore[import-untyped]  # it has no type hints
@@ -45,6 +46,23 @@ def test_a_parquet_file_holds_a_page_a_row(tmp_path: Path) -> None:
         (number, url, 9.5) for number, url in enumerate(URLS, 1)
     ]
     assert archive.total() == 4
+
+
+@pytest.mark.parametrize(
+    ("told", "seconds"),
+    [
+        (datetime(2026, 1, 2, 3, 4, 5, 500_000), 1767323045.5),
+        (datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone(timedelta(hours=1))), 1767319445.0),
+        (date(2026, 1, 2), 1767312000.0),
+    ],
+)
+def test_a_column_of_times_tells_when_a_page_was_fetched(
+    tmp_path: Path, told: date, seconds: float
+) -> None:
+    pq.write_table(pa.Table.from_pylist([{**PAGES[0], "at": told}]), tmp_path / "a.parquet")
+    ((found, _),) = open_input(str(tmp_path / "a.parquet"), Options(), "at").read()
+    assert isinstance(found, Page)
+    assert found.time == seconds
 
 
 def test_pages_in_parquet_may_be_bytes(tmp_path: Path) -> None:
