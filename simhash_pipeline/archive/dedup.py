@@ -88,7 +88,8 @@ def dedup(job: Job, engine_on: Callable[[Path], Engine] = DuckDb) -> Done:
     """
     _refuse_places(job)
     fingerprinter(job.options)
-    inputs = {name: open_input(name, job.options, job.time_field) for name in job.inputs}
+    # By names without passwords: they are written into the result, and into the note of the parts.
+    inputs = {shown_url(name): open_input(name, job.options, job.time_field) for name in job.inputs}
     for name, archive in inputs.items():
         if (made_with := stamp_of(archive)) is not None:
             check_stamp(name, made_with, job.options.stamp())

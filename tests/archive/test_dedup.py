@@ -24,6 +24,7 @@ from simhash_pipeline.page.parse import decode
 from tests.archive.archives import KEPT, OTHER, PAGES, STORY, html, page, warc_of, write_json_lines
 from tests.index.pages import FAR
 from tests.index.pages import page as stored
+from tests.index.servers import RunningServer, server_binary
 
 URLS = [one["url"] for one in PAGES]
 
@@ -292,6 +293,25 @@ def test_fingerprints_of_other_options_are_refused(tmp_path: Path) -> None:
         store.insert_many([stored("http://a.example/")])
     with pytest.raises(StoreMismatch, match=r"ngrams \[3\] \(now \[1, 2\]\)"):
         dedup(job(tmp_path, url))
+
+
+def test_the_password_of_a_store_is_written_nowhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "server").mkdir()
+    password = ("--requirepass", "sesame")
+    with RunningServer(server_binary("redis"), tmp_path / "server", *password) as server:
+        url = server.url.replace("//", "//:sesame@")
+        with open_store(url) as store:
+            store.stamp(Options().stamp())
+            store.insert_many([stored("http://a.example/")])
+        monkeypatch.setattr("shutil.rmtree", lambda folder: None)  # the parts stay, with the note
+        dedup(job(tmp_path / "out", url, to=tmp_path / "out" / "out.jsonl"))
+        with pytest.raises(StoreMismatch, match=r"^redis://:\*\*\*@127.0.0.1:\d+/0 holds"):
+            dedup(job(tmp_path, url, options=Options(ngrams=(3,))))
+    written = [file for file in (tmp_path / "out").rglob("*") if file.is_file()]
+    assert {"out.jsonl", "out.drops.jsonl", "made-of.json"} <= {file.name for file in written}
+    assert [file.name for file in written if b"sesame" in file.read_bytes()] == []
 
 
 @pytest.mark.parametrize(
