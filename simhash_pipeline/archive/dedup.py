@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from simhash_pipeline.archive.inputs import StoredPages, open_input, stamp_of
+from simhash_pipeline.archive.inputs import Folder, StoredPages, open_input, stamp_of
 from simhash_pipeline.archive.on_duckdb import DuckDb
 from simhash_pipeline.archive.outcome import (
+    copy_name,
     counts,
     fill_store,
     result,
@@ -105,10 +106,10 @@ def dedup(job: Job, engine_on: Callable[[Path], Engine] = DuckDb) -> Done:
         engine.write(result(engine, list(inputs)), str(whole))
         pages = [(row["kept"], row["reason"], row["pages"]) for row in engine.rows(counts())]
         write_drop_log(engine, log, job.options, job.to.stem, pages)
-        if job.copies is not None:
-            write_copies(engine, inputs, job.copies)
         if job.store is not None:
             fill_store(engine, job.store, job.options, ORDERS[job.keep])
+        if job.copies is not None:  # last: a folder's copy that is there already is in its way
+            write_copies(engine, inputs, job.copies)
     write_faults(reading.faults, job.faults)
     log.replace(job.drop_log)
     if job.to.is_dir():  # Spark writes folders
@@ -131,7 +132,7 @@ def _refuse_places(job: Job) -> None:
         raise ArchiveError(f"{job.to} must end in {' or '.join(ENDINGS)}")
     written = [job.to, job.drop_log, job.faults]
     if job.copies is not None:
-        names = Counter(Path(name).name for name in job.inputs)
+        names = Counter(copy_name(shown_url(name)) for name in job.inputs)
         written += [job.copies / name for name in names]
         if twice := [name for name, count in names.items() if count > 1]:
             raise ArchiveError(f"the copies of {names[twice[0]]} inputs would all be {twice[0]}")
@@ -141,13 +142,17 @@ def _refuse_places(job: Job) -> None:
 
 
 def _refuse_copies(job: Job, inputs: Mapping[str, Input]) -> None:
-    """A store has no copy, and no folder is taken away for one."""
+    """A store has no copy, none is made into what is copied, and no folder is taken away for it."""
     if job.copies is None:
         return
     for name, archive in inputs.items():
         if isinstance(archive, StoredPages):
             raise ArchiveError(f"there is no copy of a store: {shown_url(archive.url)}")
-        copy = job.copies / Path(name).name
+        if isinstance(archive, Folder) and job.copies.resolve().is_relative_to(
+            Path(name).resolve()
+        ):
+            raise ArchiveError(f"{job.copies} lies in the input {name}; name other --copies")
+        copy = job.copies / copy_name(name)
         if copy.is_dir():
             raise ArchiveError(f"{copy} is there already; move it, or name other --copies")
 

@@ -122,6 +122,12 @@ def write_faults(faults: Sequence[tuple[str, Fault]], to: Path) -> None:
         to.write_text("".join(lines), encoding="utf-8")
 
 
+def copy_name(name: str) -> str:
+    """The name of an input's copy: its own, which `.` and `..` don't tell."""
+    path = Path(name)
+    return path.resolve().name if path.name in ("", "..") else path.name
+
+
 def write_copies(engine: Engine, inputs: Mapping[str, Input], folder: Path) -> None:
     """Each input without its dropped pages, under its own name; all at once, when all are whole."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -130,11 +136,11 @@ def write_copies(engine: Engine, inputs: Mapping[str, Input], folder: Path) -> N
         dropped = (
             f"SELECT page.number FROM {JUDGED} WHERE page.input = {place} AND NOT verdict.kept"
         )
-        part = folder / f"part-{Path(name).name}"
+        part = folder / f"part-{copy_name(name)}"
         if part.is_dir():  # of a job that was stopped
             shutil.rmtree(part)
         archive.copy(part, {row["number"] for row in engine.rows(dropped)})
-        parts[part] = folder / Path(name).name
+        parts[part] = folder / copy_name(name)
     for part, whole in parts.items():
         part.replace(whole)
 

@@ -357,6 +357,52 @@ def test_a_folder_s_copy_is_made_anew_after_a_stop_and_takes_no_other_folder_awa
     assert not (tmp_path / "out.parquet.parts").exists()
 
 
+@pytest.mark.parametrize(
+    ("source", "copies"), [(".", "clean"), ("..", "clean"), ("../saved", "."), ("b", "b/new/er")]
+)
+def test_a_folder_is_not_copied_into_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str, copies: str
+) -> None:
+    (tmp_path / "saved" / "b").mkdir(parents=True)
+    (tmp_path / "saved" / "b" / "a.html").write_text(html("One story"), encoding="utf-8")
+    monkeypatch.chdir(tmp_path / "saved")
+    with pytest.raises(ArchiveError, match=f"^{copies} lies in the input {source}; name other"):
+        dedup(job(tmp_path, source, copies=Path(copies)))
+    assert [file.name for file in tmp_path.rglob("*")] == ["saved", "b", "a.html"]
+
+
+@pytest.mark.parametrize("source", [".", "b/.."])
+def test_the_copy_of_the_folder_one_is_in_has_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str
+) -> None:
+    (tmp_path / "saved" / "b").mkdir(parents=True)
+    (tmp_path / "saved" / "a.html").write_text(html("One story"), encoding="utf-8")
+    monkeypatch.chdir(tmp_path / "saved")
+    dedup(job(tmp_path, source, copies=tmp_path / "copies"))
+    assert [path.name for path in (tmp_path / "copies").iterdir()] == ["saved"]
+
+
+def test_a_job_that_is_stopped_as_it_fills_a_store_goes_on_with_a_folder_s_copy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "saved").mkdir()
+    (tmp_path / "saved" / "a.html").write_text(html("One story"), encoding="utf-8")
+    store = f"sqlite:///{tmp_path / 'seen.sqlite'}"
+    both = job(tmp_path, tmp_path / "saved", copies=tmp_path / "copies", store=store)
+
+    def stopped(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as at_first:
+        at_first.setattr("simhash_pipeline.archive.dedup.fill_store", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            dedup(both)
+    dedup(both)
+    assert [file.name for file in (tmp_path / "copies").rglob("*")] == ["saved", "a.html"]
+    with open_store(store) as filled:
+        assert len(filled) == 1
+
+
 def test_a_job_that_would_fail_at_its_end_is_refused_at_its_start(tmp_path: Path) -> None:
     seen = f"sqlite:///{tmp_path / 'seen.sqlite'}"
     with open_store(seen) as store:
