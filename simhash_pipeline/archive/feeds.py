@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from datetime import date, datetime, timezone
 from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, TypeAlias
 
+import msgspec
+
 from simhash_pipeline.archive.records import Fault, Page, Record
 from simhash_pipeline.errors import ArchiveError, PageError
 from simhash_pipeline.page.source import item_source
@@ -159,15 +161,17 @@ def _original(html: bytes | str) -> bytes | str:
 
 
 def _unix_seconds(moment: object) -> float | None:
-    """Of a number, a time, or one in ISO 8601, in UTC unless it says otherwise; None for others.
+    """Of a number, or of a time or date, also as RFC 3339 spells it; in UTC where it doesn't tell.
 
-    Nor is a number a time that lies beyond the year 9999, such as milliseconds, or is NaN.
+    None for others, a number that is NaN or lies beyond the year 9999 (milliseconds) among them.
     """
     try:
         if isinstance(moment, date):  # or a datetime, as columns of Parquet have
             moment = moment.isoformat()
         if isinstance(moment, str) and not moment.replace(".", "", 1).isdigit():
-            told = datetime.fromisoformat(moment.replace("Z", "+00:00"))
+            midnight = "" if ":" in moment else "T00:00:00"
+            # Python 3.10's own reads no .5 seconds.
+            told = msgspec.convert(f"{moment}{midnight}", datetime)
             moment = (told if told.tzinfo else told.replace(tzinfo=timezone.utc)).timestamp()
         seconds = float(moment)  # type: ignore[arg-type]  # anything else is a TypeError
         datetime.fromtimestamp(seconds, timezone.utc)  # so that it can be written as a time

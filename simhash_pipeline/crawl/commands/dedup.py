@@ -74,7 +74,7 @@ class DedupCommand:
         parser.add_argument(
             "--time-field",
             metavar="FIELD",
-            help="field or column that says when a page was fetched, in ISO 8601 or Unix seconds; "
+            help="field or column that says when a page was fetched, in RFC 3339 or Unix seconds; "
             "a WARC file says it itself",
         )
         parser.add_argument(
