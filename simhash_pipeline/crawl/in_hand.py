@@ -1,64 +1,147 @@
-"""Items whose pages are stored while later pipelines have them in hand, and who waits for them."""
+"""Items that later pipelines have in hand, the fate of the pages stored for them, and who waits.
+
+Scrapy tells an item's fate by an object: of a lost item it is the one that the callback yielded, of
+an exported one the last that a pipeline made of it. What holds whatever the order of the fates:
+
+- Every item that leaves the pipeline is entered, also one that stored nothing, so that its fate is
+  never taken for another's. One that is found by its URL had another object put in its place.
+- A page is safe once the first of its items came out, and lost once the last of them was lost;
+  nothing changes that afterwards. Whoever is near it waits until then.
+- A page whose URL was stored anew meanwhile is in the store no longer: its fate moves nothing.
+- No item is held. Where its id is given to another it is gone, and was exported: Scrapy holds an
+  item that is to be lost until it has said so.
+- Nothing is kept of an item once its fate was told, nor of a page once it is decided.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from twisted.internet.defer import Deferred
 
 from simhash_pipeline.judge import Verdict
 
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from simhash_pipeline.crawl.judging import Judged
+
+
+@dataclass(slots=True, eq=False)
+class Kept:
+    """A stored page, and what is known of its items."""
+
+    verdict: Verdict  # that stored it
+    items: int = 0  # of it, in hand
+    lost: bool | None = None  # None while that isn't decided
+    waiting: list[Deferred[bool]] = field(default_factory=list)
+
+
+@dataclass(slots=True, eq=False)
+class Judgement:
+    """One judgement of a page, for all items of it."""
+
+    judged: Future[Judged]
+    kept: Kept | None = None  # what it stored, once an item was found to be kept
+    told: bool = False  # of an item
+
+    @property
+    def lost(self) -> bool:
+        """Whether what it stored was forgotten, so that it says nothing of a further item."""
+        return self.kept is not None and self.kept.lost is True
+
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """What is known of an item in hand."""
-
-    verdict: Verdict  # that stored its page
-    url: str  # of the page, as it came
+class _Item:
+    url: object  # of its page, as it came
+    yielded: bool  # whether it is known to be the very object that the callback yielded
+    kept: Kept | None  # its page, where one is stored
 
 
 class InHand:
-    """Found by the object, or by the page's URL where a pipeline put another object in its place.
-
-    Items are not held: when the number of one is given to another, it is gone, and was exported.
-    """
+    """Takes items and their fates; `exported` and `lost` return what follows for the store."""
 
     def __init__(self) -> None:
-        self._kept: dict[int, Kept] = {}  # by the item's id
-        self._waiting: dict[str, list[Deferred[bool]]] = {}  # by the stored page's URL
+        self._items: dict[int, _Item] = {}  # by the item's id
+        self._undecided: dict[str, Kept] = {}  # by URL, the last stored of each
 
-    def add(self, item: Any, kept: Kept) -> None:
-        self._kept[id(item)] = kept
-        self._waiting.setdefault(kept.verdict.url, [])
-
-    def replaced(self, item: Any) -> Kept | None:
-        """What the object's number stood for before the object was made, if for anything."""
-        return self._kept.pop(id(item), None)
-
-    def take(self, item: Any, url: object) -> Kept | None:
-        """The item of this object, or else of this page, which is no longer in hand."""
-        found = self._kept.get(id(item))
-        if found is not None:
-            return self._kept.pop(id(item))
-        same = next((key for key, kept in self._kept.items() if kept.url == url), None)
-        return None if same is None else self._kept.pop(same)
-
-    def take_all(self) -> list[Kept]:
-        kept = list(self._kept.values())
-        self._kept.clear()
+    def keep(self, verdict: Verdict) -> Kept:
+        """The page that was stored by this verdict just now."""
+        kept = self._undecided[verdict.url] = Kept(verdict)
         return kept
 
+    def enter(self, item: Any, url: object, kept: Kept | None, *, yielded: bool) -> Verdict | None:
+        """Take an item in; returned is what to confirm of one that had the same id before."""
+        before = self._items.pop(id(item), None)
+        self._items[id(item)] = _Item(url, yielded, kept)
+        if kept is not None:
+            kept.items += 1
+        return None if before is None else self._came_out(before)
+
+    def exported(self, item: Any, url: object) -> Verdict | None:
+        """What to confirm, where this was the first item of its page to come out."""
+        found = self._items.pop(id(item), None) or self._by_url(url)
+        return None if found is None else self._came_out(found)
+
+    def lost(self, item: Any, url: object) -> Kept | None:
+        """The page to forget and tell `decided` of, where this was the last item of it."""
+        found = self._items.pop(id(item), None) or self._by_url(url, yielded=False)
+        if found is None or found.kept is None:
+            return None
+        kept = found.kept
+        kept.items -= 1
+        if kept.items or kept.lost is not None:
+            return None
+        kept.lost = True
+        if self._is_stored(kept):
+            return kept
+        self.decided(kept)
+        return None
+
+    def end(self) -> list[Verdict]:
+        """What to confirm at last: of the items left, all that were lost have been told."""
+        items = list(self._items.values())
+        self._items.clear()
+        return [verdict for verdict in map(self._came_out, items) if verdict is not None]
+
     def fate_of(self, url: str | None) -> Deferred[bool] | None:
-        """Fires, with whether it was lost, once that is known; None if no such item is in hand."""
-        if url is None or url not in self._waiting:
+        """Fires, with whether it was lost, once that is decided; None if it is, or not in hand."""
+        kept = None if url is None else self._undecided.get(url)
+        if kept is None:
             return None
         fate: Deferred[bool] = Deferred()
-        self._waiting[url].append(fate)
+        kept.waiting.append(fate)
         return fate
 
-    def decided(self, kept: Kept, *, lost: bool) -> None:
-        """Its page is safe, or forgotten: those who waited go on."""
-        for fate in self._waiting.pop(kept.verdict.url, []):
+    def decided(self, kept: Kept) -> None:
+        """The page is safe, or forgotten: those who waited go on."""
+        if self._is_stored(kept):
+            del self._undecided[kept.verdict.url]
+        waiting, kept.waiting = kept.waiting, []
+        for fate in waiting:
             if not fate.called:
-                fate.callback(lost)
+                fate.callback(kept.lost is True)
+
+    def _came_out(self, item: _Item) -> Verdict | None:
+        kept = item.kept
+        if kept is None:
+            return None
+        kept.items -= 1
+        if kept.lost is not None:
+            return None
+        kept.lost = False
+        stored = self._is_stored(kept)
+        self.decided(kept)
+        return kept.verdict if stored else None
+
+    def _by_url(self, url: object, *, yielded: bool | None = None) -> _Item | None:
+        """The item that came first of those with this URL, and of this kind where that is said."""
+        for key, item in self._items.items():
+            if item.url == url and yielded in (None, item.yielded):
+                return self._items.pop(key)
+        return None
+
+    def _is_stored(self, kept: Kept) -> bool:
+        """Whether it is the last that was stored of its URL."""
+        return self._undecided.get(kept.verdict.url) is kept

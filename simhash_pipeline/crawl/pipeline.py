@@ -17,9 +17,9 @@ from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from scrapy.utils.spider import DefaultSpider
 from twisted.internet.defer import Deferred
 
-from simhash_pipeline.crawl.in_hand import InHand, Kept
+from simhash_pipeline.crawl.in_hand import InHand, Judgement, Kept
 from simhash_pipeline.crawl.judging import Judged, Judging
-from simhash_pipeline.crawl.responses import ResponseMiddleware
+from simhash_pipeline.crawl.responses import Origin, ResponseMiddleware
 from simhash_pipeline.crawl.settings import drop_log_path, options_of, reasoned, store_url
 from simhash_pipeline.crawl.source import source
 from simhash_pipeline.crawl.tally import Tally, drop_line
@@ -101,15 +101,25 @@ class SimhashPipeline:
         self._tally.begun(store, path)
 
     async def process_item(self, item: Any) -> Any:
-        self._confirm(self._in_hand.replaced(item))
-        adapter = ItemAdapter(item)
         response = None if self._responses is None else self._responses.response_of(item)
+        kept = None
+        try:
+            kept = await self._kept(item, response)
+        finally:
+            url, yielded = self._page_url(item, response), response is not None
+            self._confirm(self._in_hand.enter(item, url, kept, yielded=yielded))
+        return item
+
+    async def _kept(self, item: Any, response: Response | None) -> Kept | None:
+        """The page that was stored for the item, if one was; NearDuplicate for a dropped one."""
+        adapter = ItemAdapter(item)
         if self._stopping or _opted_out(adapter, response):
-            return item
+            return None
         try:
             page = source(adapter, response, self._options)
-            judged = await self._judged(page, response)
-            self._tell(item, judged, response)
+            judgement = await self._judged(page, response)
+            judged = judgement.judged.result()
+            self._tell(item, judgement, response)
         except PageError as error:
             self._tally.fault(error.kind, str(error), self._page_url(item, response))
         except (StoreError, DropLogError) as error:
@@ -119,18 +129,19 @@ class SimhashPipeline:
         else:
             if judged.verdict.dropped and not self._options.dry_run:
                 raise NearDuplicate(judged.verdict)
-            if judged.verdict.stored:
-                self._in_hand.add(item, Kept(judged.verdict, page.url))
             self._write_fields(adapter, judged)
-        return item
+            if judgement.kept is None and judged.verdict.stored:
+                judgement.kept = self._in_hand.keep(judged.verdict)
+            return judgement.kept
+        return None
 
     async def close_spider(self) -> None:
         if self._files is None:  # Scrapy closes what it failed to open
             return
         self._tally.ending()
         # All fates were told but those of items that other objects took the place of.
-        for kept in self._in_hand.take_all():
-            self._confirm(kept)
+        for verdict in self._in_hand.end():
+            self._confirm(verdict)
         with self._files:
             stored = None
             try:
@@ -144,27 +155,33 @@ class SimhashPipeline:
             except DropLogError as error:
                 self._tally.stopped(error)
 
-    async def _judged(self, page: Source, response: Response | None) -> Judged:
+    async def _judged(self, page: Source, response: Response | None) -> Judgement:
         """The judgement; twins of a page whose item is still in hand wait for what becomes of it.
 
         Items of one response share the judgement of its page.
         """
-        judged = await self._first_judged(page, response)
-        while judged.verdict.dropped and not self._options.dry_run:
-            fate = self._in_hand.fate_of(judged.verdict.twin_url)
-            if fate is None or not await self._lost_at_last(fate):
-                break
-            judged = await _result(self._judging.judge_again(page.url, judged))
-        return judged
+        origin = self._origin(response)
+        if origin.judgement is None:
+            origin.judgement = Judgement(self._judging.judge(page))
+        while True:
+            judgement = origin.judgement
+            judged = await _result(judgement.judged)
+            if not judgement.lost and not await self._twin_is_lost(judged.verdict):
+                return judgement
+            if origin.judgement is judgement:  # no other item of the page was here before
+                origin.judgement = Judgement(self._judging.judge_again(page.url, judged))
 
-    async def _first_judged(self, page: Source, response: Response | None) -> Judged:
+    def _origin(self, response: Response | None) -> Origin:
+        """One of its own for an item that brings its own page."""
         if self._options.html_field is not None or self._responses is None or response is None:
-            return await _result(self._judging.judge(page))
-        origin = self._responses.origin(response)
-        if origin.judged is not None:
-            return (await _result(origin.judged)).shared()
-        origin.judged = self._judging.judge(page)
-        return await _result(origin.judged)
+            return Origin()
+        return self._responses.origin(response)
+
+    async def _twin_is_lost(self, verdict: Verdict) -> bool:
+        if not verdict.dropped or self._options.dry_run:
+            return False
+        fate = self._in_hand.fate_of(verdict.twin_url)
+        return fate is not None and await self._lost_at_last(fate)
 
     async def _lost_at_last(self, fate: Deferred[bool]) -> bool:
         """Whether the item in hand came to nothing; one that takes too long is taken for safe."""
@@ -173,9 +190,11 @@ class SimhashPipeline:
         timer.cancel()
         return lost
 
-    def _tell(self, item: Any, judged: Judged, response: Response | None) -> None:
+    def _tell(self, item: Any, judgement: Judgement, response: Response | None) -> None:
+        judged = judgement.judged.result()
         verdict = judged.verdict
-        self._tally.judged(judged)
+        self._tally.judged(judged.shared() if judgement.told else judged)
+        judgement.told = True
         if self._drop_log is not None:
             self._drop_log.count(verdict)
             if verdict.dropped:
@@ -207,25 +226,25 @@ class SimhashPipeline:
                 self._tally.fault("field", f"the item takes no field {field!r}: {error}")
 
     def _exported(self, item: Any, response: Response | None) -> None:
-        self._confirm(self._in_hand.take(item, self._page_url(item, response)))
+        self._confirm(self._in_hand.exported(item, self._page_url(item, response)))
 
-    def _confirm(self, kept: Kept | None) -> None:
-        if kept is not None:
-            self._judging.confirm(kept.verdict)
-            self._in_hand.decided(kept, lost=False)
+    def _confirm(self, verdict: Verdict | None) -> None:
+        if verdict is not None:
+            self._judging.confirm(verdict)
 
     def _lost(self, item: Any, response: Response | None) -> None:
-        """Forget a dropped or failed item's page: it was not exported, so it has no twins."""
-        kept = self._in_hand.take(item, self._page_url(item, response))
+        """Forget the page that lost its last item: none was exported, so it has no twins."""
+        kept = self._in_hand.lost(item, self._page_url(item, response))
         if kept is not None:
-            deferred_from_coro(self._forget(kept))
+            # Asked for at once, before any page that is judged from now on.
+            deferred_from_coro(self._forgotten(kept, self._judging.forget(kept.verdict)))
 
-    async def _forget(self, kept: Kept) -> None:
+    async def _forgotten(self, kept: Kept, forgotten: Future[None]) -> None:
         try:
-            await _result(self._judging.forget(kept.verdict))
+            await _result(forgotten)
         except StoreError as error:
-            self._go_on_or_stop(error, kept.url)
-        self._in_hand.decided(kept, lost=True)
+            self._go_on_or_stop(error, kept.verdict.url)
+        self._in_hand.decided(kept)
 
     def _page_url(self, item: Any, response: Response | None) -> object:
         if self._options.html_field is None:

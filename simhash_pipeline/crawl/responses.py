@@ -15,9 +15,7 @@ from twisted.internet.defer import Deferred
 from simhash_pipeline.crawl.settings import options_of
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
-
-    from simhash_pipeline.crawl.judging import Judged
+    from simhash_pipeline.crawl.in_hand import Judgement
     from simhash_pipeline.judge import Verdict
 
 
@@ -25,7 +23,7 @@ class Origin:
     """What became of a response's items."""
 
     def __init__(self) -> None:
-        self.judged: Future[Judged] | None = None  # of the response's page, where items share it
+        self.judgement: Judgement | None = None  # of the response's page, where items share it
         self.verdicts: list[Verdict] = []
         self._items_on_their_way = 0
         self._waiting: list[Deferred[None]] = []

@@ -248,3 +248,53 @@ class Everything(Everything):
         result = crawl(tmp_path, url, settings, failing)
     assert set(result.titles) >= ALL_STORIES
     assert result.stats["spider_exceptions/RuntimeError"] >= 1
+
+
+SAVE = """
+import asyncio
+from scrapy.exceptions import DropItem
+class Check:
+    async def process_item(self, item):
+        if item["title"].endswith("early"):
+            await asyncio.sleep(1)
+            raise DropItem("not wanted")
+        return item
+class Save:
+    async def process_item(self, item):
+        title, _, rest = item["title"].partition(" ")
+        secs, _, fate = rest.partition(" ")
+        await asyncio.sleep(float(secs))
+        if fate == "drop":
+            raise DropItem("not wanted")
+        return Story(title=title)
+class Everything(Everything):
+    @classmethod
+    def update_settings(cls, settings):
+        settings.set("ITEM_PIPELINES", {Check: 200, Save: 400})
+        super().update_settings(settings)
+    def parse(self, response, rows=()):
+        for row in rows or self.rows:
+            yield Story(title=row)
+        if not rows:
+            yield response.follow("/?sid=9", cb_kwargs={"rows": self.twins})
+"""
+
+
+@pytest.mark.parametrize(
+    ("rows", "twins", "out", "at_once"),
+    [
+        (["a 0", "b 0 drop"], ["c 0"], ["a"], 1),
+        (["a 0 drop", "b 0"], ["c 0"], ["b"], 1),
+        (["a 0 drop", "b 0.5"], ["c 0"], ["b"], 100),
+        (["a 3", "b 0 early"], ["c 0"], ["a"], 100),
+        (["a 2 drop"], ["c 0", "d 0"], ["c", "d"], 100),
+    ],
+)
+def test_a_page_is_lost_with_the_last_of_its_items_and_safe_with_the_first(
+    tmp_path: Path, rows: list[str], twins: list[str], out: list[str], at_once: int
+) -> None:
+    settings = {"SIMHASH_UNCHANGED": "drop", "CONCURRENT_ITEMS": at_once}
+    with trap_site("session") as url:
+        spider = f"{SAVE}\n    rows, twins = {rows}, {twins}\n"
+        result = crawl(tmp_path, url, FROM_RESPONSE | settings, spider)
+    assert result.titles == out

@@ -86,3 +86,28 @@ def test_the_counts_are_told_as_often_as_scrapy_tells_its_own(tmp_path: Path) ->
     assert (
         "Near-duplicates: kept 2, dropped 1 (content 1), errors 0; 2 pages are stored" in result.log
     )
+
+
+SLOW_OR_LOST = """
+class Unlucky:
+    "A later pipeline that takes its time over some items, and loses some."
+    async def process_item(self, item):
+        import asyncio
+        await asyncio.sleep(item.get("secs", 0))
+        if item.get("fate") == "drop":
+            raise DropItem("not wanted")
+        return item
+"""
+
+
+@pytest.mark.parametrize(
+    ("page", "sibling", "twin_comes_out"),
+    [("fate='drop'", "simhash=False", True), ("", "html=None, fate='drop'", False)],
+    ids=["page lost", "sibling lost"],
+)
+def test_an_items_fate_is_not_that_of_its_sibling_of_the_same_url(
+    tmp_path: Path, page: str, sibling: str, twin_comes_out: bool
+) -> None:
+    items = f"page(1, secs=1, {page}), {{**page(1), **dict({sibling})}}, page(2)"
+    result = crawl(tmp_path, items, SLOW_OR_LOST, spider=TOGETHER)
+    assert result.scraped == ["http://a.example/1", *["http://a.example/2"] * twin_comes_out]
