@@ -26,17 +26,23 @@ class Origin:
         self.judgement: Judgement | None = None  # of the response's page, where items share it
         self.verdicts: list[Verdict] = []
         self._items_on_their_way = 0
+        self._ids: set[int] = set()  # of items that came
         self._waiting: list[Deferred[None]] = []
 
-    def item_came(self) -> None:
+    def item_came(self, item: Any) -> None:
         self._items_on_their_way += 1
+        self._ids.add(id(item))
 
-    def item_went(self) -> None:
+    def item_went(self) -> set[int]:
+        """The ids of all items, once the last has gone; one of another object may have gone."""
         self._items_on_their_way -= 1
-        if not self._items_on_their_way:
-            waiting, self._waiting = self._waiting, []
-            for deferred in waiting:
-                deferred.callback(None)
+        if self._items_on_their_way:
+            return set()
+        waiting, self._waiting = self._waiting, []
+        for deferred in waiting:
+            deferred.callback(None)
+        ids, self._ids = self._ids, set()
+        return ids
 
     def all_gone(self) -> Deferred[None]:
         """Fires when each item that came was exported, dropped or failed."""
@@ -49,7 +55,11 @@ class Origin:
 
 
 class ResponseMiddleware(BaseSpiderMiddleware):
-    """Touches no item: what it knows stands in a table of its own, until the item is exported."""
+    """Touches no item: what it knows stands in a table of its own.
+
+    An item stands there until it has gone; one that another object took the place of, until all
+    items of its response have.
+    """
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
@@ -64,7 +74,7 @@ class ResponseMiddleware(BaseSpiderMiddleware):
     def get_processed_item(self, item: Any, response: Response | None) -> Any:
         if response is not None:
             self._responses[id(item)] = item, response
-            self.origin(response).item_came()
+            self.origin(response).item_came(item)
         return item
 
     def origin(self, response: Response) -> Origin:
@@ -77,4 +87,5 @@ class ResponseMiddleware(BaseSpiderMiddleware):
     def _gone(self, item: Any, response: Response | None) -> None:
         self._responses.pop(id(item), None)
         if response is not None and response in self._origins:
-            self._origins[response].item_went()
+            for key in self._origins[response].item_went():
+                self._responses.pop(key, None)

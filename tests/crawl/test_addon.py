@@ -298,3 +298,24 @@ def test_a_page_is_lost_with_the_last_of_its_items_and_safe_with_the_first(
         spider = f"{SAVE}\n    rows, twins = {rows}, {twins}\n"
         result = crawl(tmp_path, url, FROM_RESPONSE | settings, spider)
     assert result.titles == out
+
+
+def test_no_response_is_held_when_later_pipelines_replace_the_items(tmp_path: Path) -> None:
+    replacing = """
+class Replace:
+    def process_item(self, item):
+        return Story(title=item["title"])
+class Everything(Everything):
+    custom_settings = {"ITEM_PIPELINES": {Replace: 400}}
+    def closed(self, reason):
+        import gc
+        from scrapy.http import HtmlResponse
+        from scrapy.utils.trackref import live_refs
+        gc.collect()
+        self.crawler.stats.set_value("responses", len(live_refs[HtmlResponse]))
+"""
+    with trap_site("calendar") as url:
+        settings = FROM_RESPONSE | {"CLOSESPIDER_PAGECOUNT": 40}
+        result = crawl(tmp_path, url, settings, replacing)
+    assert len(result.titles) >= 40
+    assert result.stats["responses"] < 10
