@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from simhash_pipeline.judge import Verdict
     from simhash_pipeline.options import Options
+    from simhash_pipeline.page.fingerprint import PageFingerprint
     from simhash_pipeline.page.source import Source
 
 T = TypeVar("T")
@@ -191,22 +192,27 @@ class SimhashPipeline:
         return lost
 
     def _tell(self, item: Any, judgement: Judgement, response: Response | None) -> None:
-        judged = judgement.judged.result()
-        verdict = judged.verdict
-        self._tally.judged(judged.shared() if judgement.told else judged)
+        judged, told = judgement.judged.result(), judgement.told
         judgement.told = True
+        self._tally.judged(judged.shared() if told else judged)
+        if not told:
+            self._tell_page(judged.verdict, judged.page)
+        if response is not None and self._responses is not None:
+            self._responses.origin(response).verdicts.append(judged.verdict)
+        self._crawler.signals.send_catch_log(
+            page_judged,
+            item=item,
+            verdict=judged.verdict,
+            page=judged.page,
+            spider=self._crawler.spider,
+        )
+
+    def _tell_page(self, verdict: Verdict, page: PageFingerprint) -> None:
+        """What counts pages, however many items they have."""
         if self._drop_log is not None:
             self._drop_log.count(verdict)
             if verdict.dropped:
-                self._drop_log.write(verdict, judged.page)
-        if response is not None and self._responses is not None:
-            self._responses.origin(response).verdicts.append(verdict)
-        self._crawler.signals.send_catch_log(
-            page_judged, item=item, verdict=verdict, page=judged.page, spider=self._crawler.spider
-        )
-        self._close_where_nothing_is_new(verdict)
-
-    def _close_where_nothing_is_new(self, verdict: Verdict) -> None:
+                self._drop_log.write(verdict, page)
         self._nothing_new = 0 if verdict.news else self._nothing_new + 1
         if self._nothing_new == self._options.close_after_seen:
             self._close("simhash_nothing_new")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from simhash_pipeline.drop_log import Run, read_log
 from tests.crawl.trap_site import STORIES, trap_site
 
 if TYPE_CHECKING:
@@ -233,6 +234,26 @@ def test_a_crawl_ends_when_only_seen_content_remains(tmp_path: Path) -> None:
         result = crawl(tmp_path, url, settings)
     assert result.stats["finish_reason"] == "simhash_nothing_new"
     assert set(result.titles) >= ALL_STORIES
+
+
+def test_pages_not_their_items_are_counted_in_the_drop_log_and_until_the_end(
+    tmp_path: Path,
+) -> None:
+    rows = """
+class Everything(Everything):
+    def parse(self, response):
+        for each in super().parse(response):
+            yield from [each] if isinstance(each, scrapy.Request) else map(Story, [each] * 20)
+"""
+    with trap_site("calendar") as url:
+        settings = FROM_RESPONSE | {"SIMHASH_CLOSE_AFTER_SEEN": 15, "SIMHASH_DROP_LOG": "log"}
+        result = crawl(tmp_path, url, settings | UNTIL, rows)
+    assert result.stats["finish_reason"] == "simhash_nothing_new"
+    assert set(result.titles) >= ALL_STORIES
+    (run,) = read_log(tmp_path / "log")
+    assert isinstance(run, Run)
+    assert run.kept["new"] == len(ALL_STORIES)
+    assert 15 <= run.kept["thin"] <= result.requests
 
 
 def test_what_a_callback_yielded_before_it_failed_is_followed(tmp_path: Path) -> None:
