@@ -254,7 +254,7 @@ class SimhashPipeline:
 
     def _page_url(self, item: Any, response: Response | None) -> object:
         if self._options.html_field is None:
-            return None if response is None else response.url
+            return getattr(response, "url", None)  # an errback's item comes with a Failure
         return ItemAdapter(item).get(self._options.url_field) if ItemAdapter.is_item(item) else None
 
     def _go_on_or_stop(self, error: Exception, url: object) -> None:
