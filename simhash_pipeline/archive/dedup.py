@@ -26,7 +26,7 @@ from simhash_pipeline.archive.outcome import (
 )
 from simhash_pipeline.archive.parts import write_parts
 from simhash_pipeline.archive.relation import find_families, rows_to_judge
-from simhash_pipeline.archive.rows import fingerprinter
+from simhash_pipeline.archive.rows import fingerprinter, row_stamp
 from simhash_pipeline.archive.verdicts import ORDERS
 from simhash_pipeline.drop_log import log_beside
 from simhash_pipeline.errors import ArchiveError
@@ -159,14 +159,15 @@ def _refuse_copies(job: Job, inputs: Mapping[str, Input]) -> None:
 
 def _made_of(job: Job, inputs: Mapping[str, Input]) -> dict[str, Any]:
     """What the parts of a job depend on."""
-    names = ("html_field", "url_field", "charset_field", "namespace", "min_tokens", "keep_text")
     return {
         "inputs": {name: _state(name, archive) for name, archive in inputs.items()},
-        "options": {**job.options.stamp(), **{name: getattr(job.options, name) for name in names}},
+        "options": row_stamp(job.options),
         "time_field": job.time_field,
     }
 
 
-def _state(name: str, archive: Input) -> list[float]:
+def _state(name: str, archive: Input) -> list[float | str]:
     path = Path(name)
+    if isinstance(archive, Folder):
+        return [archive.total(), archive.digest()]
     return [archive.total(), path.stat().st_mtime if path.is_file() else 0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -73,6 +74,12 @@ class Folder:
 
     def total(self) -> int:
         return len(self._files())
+
+    def digest(self) -> str:
+        """Another one when a file is there or gone since, or was written."""
+        states = [(file.as_posix(), file.lstat()) for file in self._files()]
+        told = repr([(name, state.st_size, state.st_mtime_ns) for name, state in states])
+        return hashlib.sha256(told.encode()).hexdigest()[:16]
 
     def read(self) -> Iterator[tuple[Record, int]]:
         for number, file in enumerate(self._files(), 1):

@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 
 WORD = (1 << 64) - 1
 SKETCH_BITS = 128
+# Options, besides those that fingerprints are stamped with.
+ROWS_DEPEND_ON = (
+    *("html_field", "url_field", "charset_field", "max_page_bytes"),
+    *("namespace", "min_tokens", "keep_text"),
+)
 SCHEMA = pa.schema(
     [
         ("position", pa.int64()),  # of the page among all pages of all inputs, from 0
@@ -59,6 +64,11 @@ def rows_of(records: Iterable[tuple[int, int, Page | Known | Fault]], options: O
         for position, source, record in records
     ]
     return pa.Table.from_pylist(rows, SCHEMA)
+
+
+def row_stamp(options: Options) -> dict[str, Any]:
+    """The options that rows depend on, as JSON values: rows of others are not to be mixed."""
+    return {**options.stamp(), **{name: getattr(options, name) for name in ROWS_DEPEND_ON}}
 
 
 @cache

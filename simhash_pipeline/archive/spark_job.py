@@ -6,6 +6,7 @@ spark-submit …/simhash_pipeline/archive/spark_job.py s3a://crawl/pages s3a://c
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ from simhash_pipeline.archive.feeds import item_page
 from simhash_pipeline.archive.on_spark import Spark, session
 from simhash_pipeline.archive.outcome import counts, result
 from simhash_pipeline.archive.relation import find_families, rows_to_judge
-from simhash_pipeline.archive.rows import SCHEMA, fingerprinter, rows_of
+from simhash_pipeline.archive.rows import SCHEMA, fingerprinter, row_stamp, rows_of
 from simhash_pipeline.archive.verdicts import ORDERS
 from simhash_pipeline.errors import ArchiveError, SimhashError
 from simhash_pipeline.options import Options
@@ -46,15 +47,18 @@ def dedup_on_cluster(
 ) -> list[dict[str, Any]]:
     """How many pages of the Parquet files at `source` have which verdict; their rows go to `to`.
 
-    Pages come in the order of the files' names. While it isn't done, `to`.parts holds what is; a
-    job that was stopped goes on behind the fingerprints. ArchiveError where columns are missing,
-    OptionsError for options that name what isn't there.
+    Pages come in the order of the files' names. While it isn't done, `to`.parts holds what is; the
+    same job goes on behind the fingerprints when it was stopped. ArchiveError where columns are
+    missing, OptionsError for options that name what isn't there.
     """
     fingerprinter(options)
     spark = session(master)
-    parts = f"{to}.parts"
     pages = spark.read.parquet(source)
-    files = sorted(row[0] for row in pages.select("_metadata.file_path").distinct().collect())
+    states = _states(pages)
+    files = [path for path, *_ in states]
+    # Named for what they are made of: those of other files or options are not taken for these.
+    made_of = json.dumps([states, row_stamp(options), time_field], sort_keys=True)
+    parts = f"{to}.parts/{hashlib.sha256(made_of.encode()).hexdigest()[:16]}"
     if not _exists(spark, f"{parts}/_SUCCESS"):
         fingerprint = partial(_fingerprinted, options=options, time_field=time_field)
         rows = _pages(pages, files, options, time_field).mapInArrow(
@@ -66,7 +70,7 @@ def dedup_on_cluster(
     engine.judge(rows_to_judge(), ORDERS[keep], options, groups)
     engine.write(result(engine, files), to)
     told = list(engine.rows(counts()))
-    _remove(spark, parts)
+    _remove(spark, f"{to}.parts")
     return told
 
 
@@ -93,6 +97,16 @@ def main() -> None:
         parser.error(str(error))
     for row in told:
         print(json.dumps(row))
+
+
+def _states(pages: DataFrame) -> list[tuple[Any, ...]]:
+    """Each file's path, bytes and time of writing, by their paths."""
+    columns = [
+        functions.col("_metadata.file_path"),
+        functions.col("_metadata.file_size"),
+        functions.col("_metadata.file_modification_time").cast("double"),
+    ]
+    return sorted(tuple(row) for row in pages.select(*columns).distinct().collect())
 
 
 def _pages(

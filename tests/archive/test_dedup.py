@@ -269,6 +269,24 @@ def test_parts_of_other_options_are_not_taken_for_these(tmp_path: Path) -> None:
         dedup(job(tmp_path, source))
 
 
+@pytest.mark.parametrize("other", ["options", "files"])
+def test_parts_are_not_taken_for_those_of_a_raised_limit_or_of_other_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, other: str
+) -> None:
+    folder = tmp_path / "saved"
+    folder.mkdir()
+    for name in ("a.html", "b.html"):
+        (folder / name).write_text(html(STORY), encoding="utf-8")
+    with monkeypatch.context() as at_first:
+        at_first.setattr("shutil.rmtree", lambda folder: None)  # as one that was stopped
+        dedup(job(tmp_path, folder, options=Options(max_page_bytes=10_000)))
+    if other == "files":
+        (folder / "a.html").rename(folder / "c.html")
+    options = Options(max_page_bytes=20_000 if other == "options" else 10_000)
+    with pytest.raises(ArchiveError, match="holds what an unfinished run made of other inputs"):
+        dedup(job(tmp_path, folder, options=options))
+
+
 def test_a_run_that_made_nothing_is_in_nobody_s_way(tmp_path: Path) -> None:
     (tmp_path / "page.warc").write_text("<html>")
     with pytest.raises(ArchiveError, match="is no WARC file"):

@@ -131,6 +131,34 @@ def test_pages_in_parquet_are_fingerprinted_on_the_cluster(tmp_path: Path) -> No
 
 
 @pytest.mark.usefixtures("spark")
+def test_parts_on_the_cluster_serve_the_same_job_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from simhash_pipeline.archive import spark_job
+
+    source, to = tmp_path / "pages.parquet", tmp_path / "out.parquet"
+
+    def kept(pages: list[dict[str, Any]] | None, options: Options) -> list[str]:
+        if pages is not None:
+            pq.write_table(pa.Table.from_pylist(pages), source)
+        spark_job.dedup_on_cluster(f"file://{source}", f"file://{to}", options, master=MASTER)
+        return [row["url"] for row in pq.read_table(to).to_pylist() if row["kept"]]
+
+    def parts() -> dict[Path, int]:
+        found = Path(f"{to}.parts").glob("*/part-*.parquet")
+        return {part: part.stat().st_mtime_ns for part in found}
+
+    monkeypatch.setattr(spark_job, "_remove", lambda *_: None)  # as of jobs that were stopped
+    assert kept(PAGES[:2], Options()) == KEPT[:1]
+    first = parts()
+    assert kept(None, Options()) == KEPT[:1]
+    assert parts() == first
+    assert kept(PAGES[2:], Options()) == KEPT[1:]
+    assert kept(None, Options(max_page_bytes=10_000)) == KEPT[1:]
+    assert len({part.parent for part in parts()}) == 3
+
+
+@pytest.mark.usefixtures("spark")
 def test_columns_that_are_missing_are_named(tmp_path: Path) -> None:
     from simhash_pipeline.archive.spark_job import dedup_on_cluster
 
