@@ -253,7 +253,7 @@ def open_store(
     """
     # Imported here because both modules import this one.
     from simhash_pipeline.index.memory import MemoryStore
-    from simhash_pipeline.index.sqlite import SqliteStore
+    from simhash_pipeline.index.sqlite.store import SqliteStore
 
     if index not in ("memory", "disk"):
         raise ValueError(f"an index is in memory or on disk, not {index!r}")

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simhash_pipeline.index import segments
-from simhash_pipeline.index.sqlite import SqliteStore
+from simhash_pipeline.index.sqlite import segments
+from simhash_pipeline.index.sqlite.store import SqliteStore
 from simhash_pipeline.index.store import Action, IndexPlace, Store, StoredPage, View, open_store
 from tests.index.pages import always, near_content, page, seen
 from tests.index.test_neighbours import Values, clustered, flipped, repeated, uniform

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from simhash_pipeline.index.key_hashes import MANY_PAGES, STRETCH, KeyHashes, key_hash
+from simhash_pipeline.index.sqlite.key_hashes import MANY_PAGES, STRETCH, KeyHashes, key_hash
 
 
 @pytest.mark.parametrize("expected_pages", [0, MANY_PAGES])

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from simhash_pipeline.errors import StoreError, StoreMismatch
-from simhash_pipeline.index.sqlite import SqliteStore
+from simhash_pipeline.index.sqlite.store import SqliteStore
 from simhash_pipeline.index.store import Action, IndexPlace, KeptText, View
 from tests.index.pages import FAR, keep, near_content, page, seen, unless_near
 
@@ -166,7 +166,7 @@ def test_a_migration_that_fails_leaves_the_old_file(
     with closing(sqlite3.connect(path)) as old:
         old.executescript(OF_FORMAT_1)
     with monkeypatch.context() as broken:
-        broken.setattr("simhash_pipeline.index.formats.PAGE", "no SQL")
+        broken.setattr("simhash_pipeline.index.sqlite.formats.PAGE", "no SQL")
         with pytest.raises(StoreError, match="syntax error"):
             SqliteStore(path)
     with closing(sqlite3.connect(path)) as shell:
@@ -292,7 +292,7 @@ def test_a_writer_killed_fifty_times_loses_nothing_it_acknowledged(path: Path) -
 # half a minute to start; each child opens the store for itself.
 KILL_FIFTY_TIMES = """
 import itertools, json, os, pathlib, random, signal, sys, time
-from simhash_pipeline.index import segments
+from simhash_pipeline.index.sqlite import segments
 from tests.index.pages import keep, page
 from tests.index.test_sqlite import SqliteStore, spread
 segments.SEGMENT_BITS = 5
@@ -373,7 +373,7 @@ def test_a_store_carried_over_a_fork_says_so(path: Path) -> None:
 FORK = """
 import os, pathlib, sys
 from simhash_pipeline.errors import StoreError
-from simhash_pipeline.index.sqlite import SqliteStore
+from simhash_pipeline.index.sqlite.store import SqliteStore
 store = SqliteStore(pathlib.Path(sys.argv[1]))
 if os.fork():
     os.wait()

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simhash_pipeline.errors import StoreError, StoreMismatch
-from simhash_pipeline.index.sqlite import SqliteStore
+from simhash_pipeline.index.sqlite.store import SqliteStore
 from simhash_pipeline.index.store import Action, KeptText, Store, View, open_store
 from simhash_pipeline.index.text_packing import packed
 from tests.index.pages import FAR, always, keep, like_memory, near_content, page, seen, unless_near

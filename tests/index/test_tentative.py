@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from simhash_pipeline.index.sqlite import SqliteStore
+from simhash_pipeline.index.sqlite.store import SqliteStore
 from simhash_pipeline.index.store import Action
 from tests.index.pages import always, keep, near_content, page
 
@@ -58,7 +58,7 @@ def test_confirming_a_page_that_was_forgotten_or_kept_anew_changes_nothing(path:
 
 DIE = """
 import pathlib, sys, time
-from simhash_pipeline.index.sqlite import SqliteStore
+from simhash_pipeline.index.sqlite.store import SqliteStore
 from simhash_pipeline.index.store import Action
 from tests.index.pages import keep, page
 store = SqliteStore(pathlib.Path(sys.argv[1]), tentative=True)

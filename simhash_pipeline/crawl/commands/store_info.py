@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from simhash_pipeline.crawl.commands.store_choice import NamedStore, add_choice, all_chosen
 from simhash_pipeline.crawl.commands.terminal import add_json, iso, minute, progress, size, tell
-from simhash_pipeline.index.formats import FORMAT
+from simhash_pipeline.index.sqlite.formats import FORMAT
 from simhash_pipeline.options import Options
 from simhash_pipeline.report.printable import aligned
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simhash_pipeline.index.page_rows import SIGNED_HASH
+from simhash_pipeline.index.sqlite.page_rows import SIGNED_HASH
 
 if TYPE_CHECKING:
     import sqlite3

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from simhash_pipeline.index.key_hashes import key_hash
-from simhash_pipeline.index.page_memory import PageMemory
-from simhash_pipeline.index.page_rows import SELECTED, SIGNED_HASH, column_value, numbered_page
-from simhash_pipeline.index.page_trees import PageTrees
-from simhash_pipeline.index.segments import Segments, segment_of, segment_size
+from simhash_pipeline.index.sqlite.key_hashes import key_hash
+from simhash_pipeline.index.sqlite.page_memory import PageMemory
+from simhash_pipeline.index.sqlite.page_rows import (
+    SELECTED,
+    SIGNED_HASH,
+    column_value,
+    numbered_page,
+)
+from simhash_pipeline.index.sqlite.page_trees import PageTrees
+from simhash_pipeline.index.sqlite.segments import Segments, segment_of, segment_size
 from simhash_pipeline.index.store import IndexPlace, Shelf, StoredPage
 
 if TYPE_CHECKING:

@@ -15,9 +15,10 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
-from simhash_pipeline.index import formats, text_table
-from simhash_pipeline.index.page_table import OF_NAMESPACE, SEEN_BEFORE, PageTable
-from simhash_pipeline.index.sqlite_file import Access, connect
+from simhash_pipeline.index.sqlite import formats, text_table
+from simhash_pipeline.index.sqlite.file import Access, connect
+from simhash_pipeline.index.sqlite.page_table import OF_NAMESPACE, SEEN_BEFORE, PageTable
+from simhash_pipeline.index.sqlite.tentative import Run
 from simhash_pipeline.index.store import (
     Action,
     IndexPlace,
@@ -27,7 +28,6 @@ from simhash_pipeline.index.store import (
     check_stamp,
     stamped_bits,
 )
-from simhash_pipeline.index.tentative import Run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from simhash_pipeline.index.key_hashes import key_hash
-from simhash_pipeline.index.page_rows import SIGNED_HASH
-from simhash_pipeline.index.segments import Segments
+from simhash_pipeline.index.sqlite.key_hashes import key_hash
+from simhash_pipeline.index.sqlite.page_rows import SIGNED_HASH
+from simhash_pipeline.index.sqlite.segments import Segments
 from simhash_pipeline.index.store import stamped_bits
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from threading import RLock
 from typing import TYPE_CHECKING
 
 from simhash_pipeline.errors import StoreError
-from simhash_pipeline.index import formats
+from simhash_pipeline.index.sqlite import formats
 
 if TYPE_CHECKING:
     from pathlib import Path

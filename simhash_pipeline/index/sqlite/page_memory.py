@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simhash_pipeline.index.buckets import append, grouped
-from simhash_pipeline.index.key_hashes import STRETCH, KeyHashes, key_hash
 from simhash_pipeline.index.neighbours import FingerprintIndex
-from simhash_pipeline.index.page_rows import (
+from simhash_pipeline.index.sqlite.key_hashes import STRETCH, KeyHashes, key_hash
+from simhash_pipeline.index.sqlite.page_rows import (
     ROWS_A_READ,
     SELECTED,
     SIGNED_HASH,
@@ -33,7 +33,7 @@ from simhash_pipeline.index.page_rows import (
     numbered_page,
     pages_where,
 )
-from simhash_pipeline.index.segments import Segments, segment_of
+from simhash_pipeline.index.sqlite.segments import Segments, segment_of
 
 if TYPE_CHECKING:
     import sqlite3
