@@ -41,9 +41,10 @@ JUDGED = "page LEFT JOIN verdict ON verdict.position = page.position"
 def result(engine: Engine, names: Sequence[str]) -> str:
     """SQL: from `page` and `verdict` a row a page, in their order; `names` are the inputs'."""
     inputs = ", ".join(f"({place}, {engine.text(name)})" for place, name in enumerate(names))
+    group = engine.quoted("group")
     return f"""
         SELECT page.url, {KEPT} AS kept, {REASON} AS reason,
-            coalesce(verdict.star, page.position) AS {engine.quoted("group")},
+            coalesce(verdict.{group}, page.position) AS {group},
             twin.url AS twin_url,
             verdict.content_distance, verdict.structure_distance, verdict.sketch_distance,
             page.content, page.structure, page.sketch,

@@ -48,7 +48,7 @@ SCHEMA = pa.schema(
         ("position", pa.int64()),
         ("kept", pa.bool_()),
         ("reason", pa.string()),
-        ("star", pa.int64()),  # the position of the group's first kept page
+        ("group", pa.int64()),  # the position of the group's first kept page
         ("twin", pa.int64()),  # the position of the page it was found near
         ("content_distance", pa.int32()),
         ("structure_distance", pa.int32()),
@@ -181,7 +181,7 @@ def _row(position: int, verdict: Verdict, group: int, twin: int | None) -> Row:
         "position": position,
         "kept": not verdict.dropped,
         "reason": verdict.reason,
-        "star": group,
+        "group": group,
         "twin": twin,
         "content_distance": verdict.content_distance,
         "structure_distance": verdict.structure_distance,
