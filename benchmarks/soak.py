@@ -283,9 +283,7 @@ def memory_told(path: Path) -> None:
     )
     pyplot = importlib.import_module("matplotlib.pyplot")
     figure, axes = pyplot.subplots(figsize=(9, 3.5))
-    axes.plot(
-        [row[0] / 60 for row in rows if row[3]], [row[3] for row in rows if row[3]], ".", ms=2
-    )
+    axes.plot([row[0] / 60 for row in rows if row[3]], [row[3] for row in rows if row[3]], lw=1)
     axes.set(xlabel="minutes", ylabel="resident memory, MB", ylim=(0, None))
     figure.tight_layout()
     figure.savefig(path.with_suffix(".svg"))

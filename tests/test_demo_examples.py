@@ -54,7 +54,9 @@ def port() -> int:
 @pytest.fixture(scope="module")
 def crawled(tmp_path_factory: pytest.TempPathFactory, port: int) -> Path:
     directory = tmp_path_factory.mktemp("demo")
-    scrapy(directory, "crawl", "site", "-a", f"port={port}", "-s", "SIMHASH_KEEP_TEXT=True")
+    one_by_one = ["-s", "CONCURRENT_REQUESTS=1"]  # drops come in the same order however busy it is
+    keep_text = ["-s", "SIMHASH_KEEP_TEXT=True"]
+    scrapy(directory, "crawl", "site", "-a", f"port={port}", *one_by_one, *keep_text)
     return directory
 
 

@@ -16,8 +16,8 @@ As only one table exists at a time, more tables cost time alone, and keep bucket
 values have a block in common. Seconds of CPU for 1M values, k = 3 (`python -m benchmarks.tables`):
 
     tables                                 4    10    16    20
-    evenly spread                         .98   .85  1.52  1.83
-    a tenth alike in one 16-bit block   34.62  1.30  1.56  2.19
+    evenly spread                        1.06   .52   .62   .73
+    a tenth alike in one 16-bit block   43.57   .72   .65   .85
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from simhash_pipeline.index.tables import Design
 
 # So many rows are compared at a time. Measured with 1M values, k = 3, 4 tables, CPU seconds:
-#     2^13 rows 1.00, 2^15 .69, 2^17 .62, 2^20 .88
+#     2^13 rows 1.98, 2^15 1.02, 2^17 .62, 2^20 .72
 ROWS_AT_A_TIME = 1 << 17
 
 
