@@ -56,6 +56,7 @@ class DuckDb:
                     found = near.pairs(number, self._connection.sql(some).to_arrow_table())
                     self._connection.register("found", found)
                 self._run(f"INSERT INTO {table} SELECT a, b FROM found")
+                self._connection.unregister("found")
 
     def judge(self, query: str, order: str, options: Options, groups: Groups) -> None:
         total = self.number("SELECT count(*) FROM family")

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from simhash_pipeline.archive.verdicts import Groups
     from simhash_pipeline.options import Options
 
-# Measured with a million values: one takes 45 ns in a table, and each of its candidates 12. Where
-# that comes to the same, fewer tables are less to send between machines.
+# With a million values one takes 50 ns in a table, and each of its candidates 14 (`python -m
+# benchmarks.tables`). Where that comes to the same, fewer tables are less to send between machines.
 MAX_CANDIDATES = 4
 
 

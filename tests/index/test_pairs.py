@@ -151,6 +151,18 @@ def test_a_bucket_of_10000_values_is_compared_in_little_memory() -> None:
     assert peak < 3_000_000
 
 
+@pytest.mark.parametrize(("bits", "bytes_a_value"), [(64, 50), (128, 72)])
+def test_memory_is_some_tens_of_bytes_a_value(bits: int, bytes_a_value: int) -> None:
+    shape = (100_000, bits // 64) if bits > 64 else 100_000
+    values = np.random.default_rng(1).integers(0, 1 << 63, shape, dtype=np.uint64)
+    tracemalloc.start()
+    for _ in pairs_within(values, 3, Design(bits, 3, (5,))):
+        pass
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < bytes_a_value * 100_000
+
+
 def test_rows_are_compared_beyond_the_end_of_their_batch(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pairs, "ROWS_AT_A_TIME", 3)
     values = crowded(64, random.Random(4))
