@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from simhash_pipeline.index.tables import Design
 
-# CPU seconds for the pairs of ten million values (`make bench-archive BENCH_N=10000000`), by shards of
-#     2^20 values 23, 2^22 17, 2^24 19
+# CPU seconds for the pairs of ten million values (`make bench-archive BENCH_N=10000000`):
+#     2^20 values a shard 23, 2^22 17, 2^24 19
 VALUES_A_SHARD = 1 << 22
 PAIRS = pa.schema([("a", pa.int64()), ("b", pa.int64())])  # positions, the lower one first
 
