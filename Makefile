@@ -61,6 +61,7 @@ bench-peers: .venv/bench  ## judge the demo site's pages, or the labelled pairs 
 
 bench-hostile: .venv/dev  ## hold what hostile pages cost to its bound (Linux)
 	@$(BIN)/python -m benchmarks.hostile
+	@$(BIN)/python -m benchmarks.hostile --jieba
 
 fuzz: .venv/dev  ## feed pages, logs, options, stores and archives with hostile input (INPUTS=1000000)
 	@$(BIN)/python -m benchmarks.fuzz $(if $(INPUTS),--inputs $(INPUTS))

@@ -15,6 +15,7 @@ from typing import Any
 
 import msgspec
 
+from simhash_pipeline.bits import fingerprint_hex
 from simhash_pipeline.errors import DropLogError
 from simhash_pipeline.judge import Verdict
 from simhash_pipeline.options import Options
@@ -22,6 +23,7 @@ from simhash_pipeline.page.fingerprint import PageFingerprint
 from simhash_pipeline.timeline import Timeline
 
 SCHEMA = 1
+LOG_SUFFIX = ".drops.jsonl"  # of a log beside a store or a result
 _LINE_START = b'{"schema": '
 _RUN_STARTS = (b'{"schema": 1, "record": "run"', b'{"schema":1,"record":"run"')  # the 2nd by jq -c
 # The options that decide over keep and drop.
@@ -102,7 +104,6 @@ class DropLog:
         self._started = time.time()
         self._kept, self._dropped = Counter[str](), Counter[str]()
         self._timeline = Timeline()
-        self._hex_digits = options.bits // 4
         self._thresholds = {name: getattr(options, name) for name in THRESHOLDS}
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -127,8 +128,8 @@ class DropLog:
             content_distance=verdict.content_distance,
             structure_distance=verdict.structure_distance,
             sketch_distance=verdict.sketch_distance,
-            content=self._hex(page.content),
-            structure=self._hex(page.structure),
+            content=fingerprint_hex(page.content, self._options.bits),
+            structure=fingerprint_hex(page.structure, self._options.bits),
             tokens=page.tokens,
             thresholds=self._thresholds,
             dry_run=self._options.dry_run,
@@ -186,9 +187,6 @@ class DropLog:
         if self._file.read(1) != b"\n":
             self._file.write(b"\n")
 
-    def _hex(self, fingerprint: int | None) -> str | None:
-        return None if fingerprint is None else f"{fingerprint:0{self._hex_digits}x}"
-
 
 def read_drops(path: Path) -> Iterator[Drop]:
     """The log's drops in the order written; DropLogError as of `read_log`."""
@@ -235,7 +233,7 @@ def parse_line(line: bytes, where: str) -> Drop | Run | None:
 
 def log_beside(result: Path) -> Path:
     """Where the drop log of an archive's clean-up lies, beside its result."""
-    return result.with_name(f"{result.stem}.drops.jsonl")
+    return result.with_name(result.stem + LOG_SUFFIX)
 
 
 def unix_seconds(time: str) -> float:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
+from simhash_pipeline.bits import DEFAULT_WIDTH, MAX_DISTANCE_BITS, SKETCH_BITS, WIDTHS
 from simhash_pipeline.errors import OptionsError
 from simhash_pipeline.presets import PRESETS
 from simhash_pipeline.rules import (
@@ -34,7 +35,7 @@ from simhash_pipeline.simplified import simplified_digest
 PREFIX = "SIMHASH_"
 T = TypeVar("T")
 # One more whenever the same page and options give another fingerprint; stamped into every store.
-FINGERPRINT_VERSION = 4
+FINGERPRINT_VERSION = 5
 
 SEGMENTERS = (
     "words",
@@ -49,10 +50,10 @@ SEGMENTERS = (
 WEIGHTS = ("tf", "log-tf", "uniform", "jieba-tfidf", "textrank", "line-tfidf", "table")
 KEYWORD_WEIGHTS = ("jieba-tfidf", "textrank")  # they know words, no longer n-grams
 HASH_BITS = {
-    "murmur3": (32, 64, 128),
+    "murmur3": WIDTHS,
     "murmur2": (32, 64),
-    "fnv1": (32, 64, 128),
-    "fnv1a": (32, 64, 128),
+    "fnv1": WIDTHS,
+    "fnv1a": WIDTHS,
     "jenkins": (32, 64),
     "java": (32,),
 }
@@ -71,7 +72,7 @@ def _option(
 
 _PATH = words("the path of a file")
 _FIELD = words("the name of an item field")
-_BITS_0_8 = whole(0, 8, "bits")
+_DISTANCE = whole(0, MAX_DISTANCE_BITS, "bits")
 
 
 def _filled_from_preset(options: type[T]) -> type[T]:
@@ -102,14 +103,14 @@ class Options:
         "what must be near: `content`, `structure`, `both` (of one stored page) or `either`",
     )
     content_distance: int = _option(
-        3, _BITS_0_8, "bits, 0-8: pages whose content fingerprints are this near are twins"
+        3, _DISTANCE, "bits, 0-8: pages whose content fingerprints are this near are twins"
     )
     structure_distance: int = _option(
-        3, _BITS_0_8, "bits, 0-8: the same for the structure fingerprints"
+        3, _DISTANCE, "bits, 0-8: the same for the structure fingerprints"
     )
     verify_distance: int | None = _option(
         18,
-        or_none(whole(0, 128, "bits")),
+        or_none(whole(0, SKETCH_BITS, "bits")),
         "a content neighbour counts only if the sketches are within this many of 128 bits; "
         "None: no second look",
     )
@@ -277,7 +278,7 @@ class Options:
         "or the dotted path of a callable: bytes -> int",
         makes=True,
     )
-    bits: int = _option(64, one_of(32, 64, 128), "width of both fingerprints", makes=True)
+    bits: int = _option(DEFAULT_WIDTH, one_of(*WIDTHS), "width of both fingerprints", makes=True)
     set_when: str = _option(
         ">0",
         one_of(">0", ">=0", ">1"),

@@ -10,19 +10,30 @@ import simhash_pipeline
 PACKAGE = Path(simhash_pipeline.__file__).parent
 # Each room, and the rooms it may import from besides itself.
 ROOMS = {
+    "bits": set(),
     "errors": set(),
     "rules": set(),
     "presets": set(),
     "simplified": {"errors"},
-    "options": {"errors", "rules", "presets", "simplified"},
-    "page": {"errors", "options", "simplified"},
-    "index": {"errors", "options"},
+    "options": {"bits", "errors", "rules", "presets", "simplified"},
+    "page": {"bits", "errors", "options", "simplified"},
+    "index": {"bits", "errors", "options"},
     "judge": {"errors", "options", "page", "index"},
     "timeline": set(),
-    "drop_log": {"errors", "options", "page", "index", "judge", "timeline"},
+    "drop_log": {"bits", "errors", "options", "page", "index", "judge", "timeline"},
     "report": {"errors", "options", "page", "index", "judge", "timeline", "drop_log"},
-    "archive": {"errors", "options", "page", "index", "judge", "drop_log"},
-    "crawl": {"errors", "options", "page", "index", "judge", "drop_log", "archive", "report"},
+    "archive": {"bits", "errors", "options", "page", "index", "judge", "drop_log"},
+    "crawl": {
+        "bits",
+        "errors",
+        "options",
+        "page",
+        "index",
+        "judge",
+        "drop_log",
+        "archive",
+        "report",
+    },
 }
 # Libraries that only one place may import.
 OUTSIDE = {

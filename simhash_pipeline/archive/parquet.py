@@ -11,6 +11,7 @@ import pyarrow.parquet as pq  # type: ignore[import-untyped]
 from simhash_pipeline.archive.feeds import item_page
 from simhash_pipeline.archive.records import Record
 from simhash_pipeline.errors import ArchiveError
+from simhash_pipeline.page.source import page_field
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator
@@ -35,7 +36,7 @@ class ParquetPages:
 
     def read(self) -> Iterator[tuple[Record, int]]:
         file, number = self._opened(), 0
-        needed = [self.options.html_field or "html", self.options.url_field]
+        needed = [page_field(self.options), self.options.url_field]
         there = file.schema_arrow.names
         if missing := [name for name in needed if name not in there]:
             raise ArchiveError(

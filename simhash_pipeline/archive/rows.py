@@ -9,6 +9,7 @@ import mmh3
 import pyarrow as pa  # type: ignore[import-untyped]  # it has no type hints
 
 from simhash_pipeline.archive.records import Fault, Known, Page
+from simhash_pipeline.bits import SKETCH_BITS, fingerprint_hex
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.index.store import StoredPage
 from simhash_pipeline.judge import page_key, stored_page
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from simhash_pipeline.options import Options
 
 WORD = (1 << 64) - 1
-SKETCH_BITS = 128
 # Options, besides those that fingerprints are stamped with.
 ROWS_DEPEND_ON = (
     *("html_field", "url_field", "charset_field", "max_page_bytes"),
@@ -126,17 +126,13 @@ def _fingerprints(page: StoredPage, bits: int) -> dict[str, Any]:
         "key_hash": mmh3.hash64(_utf8(page.url))[0],
         "namespace": page.namespace,
         "site": page.site,
-        "content": _hex(page.content, bits),
-        "structure": _hex(page.structure, bits),
-        "sketch": _hex(page.sketch, SKETCH_BITS),
+        "content": fingerprint_hex(page.content, bits),
+        "structure": fingerprint_hex(page.structure, bits),
+        "sketch": fingerprint_hex(page.sketch, SKETCH_BITS),
         **_words("content", page.content, bits),
         **_words("structure", page.structure, bits),
         "digest": page.digest,
     }
-
-
-def _hex(fingerprint: int | None, bits: int) -> str | None:
-    return None if fingerprint is None else f"{fingerprint:0{bits // 4}x}"
 
 
 def _number(digits: str | None) -> int | None:

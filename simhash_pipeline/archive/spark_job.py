@@ -9,7 +9,7 @@ import argparse
 import hashlib
 import json
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import pyarrow as pa  # type: ignore[import-untyped]  # it has no type hints
 from pyspark.sql import functions
@@ -20,16 +20,16 @@ from simhash_pipeline.archive.on_spark import Spark, session
 from simhash_pipeline.archive.outcome import counts, result
 from simhash_pipeline.archive.relation import find_families, rows_to_judge
 from simhash_pipeline.archive.rows import SCHEMA, fingerprinter, row_stamp, rows_of
-from simhash_pipeline.archive.verdicts import ORDERS
+from simhash_pipeline.archive.verdicts import ORDERS, Groups
 from simhash_pipeline.errors import ArchiveError, SimhashError
 from simhash_pipeline.options import Options
+from simhash_pipeline.page.source import page_field
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from pyspark.sql import DataFrame, SparkSession
 
-    from simhash_pipeline.archive.verdicts import Groups
 
 # Of a position: so many rows may be in a file, and files are in front of them.
 ROW_BITS = 40
@@ -79,7 +79,7 @@ def main() -> None:
     parser.add_argument("source", help="Parquet files with the columns url and html")
     parser.add_argument("to", help="where the result goes, ending in .parquet or .jsonl")
     parser.add_argument("--keep", choices=ORDERS, default="first")
-    parser.add_argument("--groups", choices=("stars", "components"), default="stars")
+    parser.add_argument("--groups", choices=get_args(Groups), default="stars")
     parser.add_argument("--time-field")
     parser.add_argument("-s", "--set", action="append", default=[], metavar="SIMHASH_NAME=VALUE")
     given = parser.parse_args()
@@ -113,7 +113,7 @@ def _pages(
     pages: DataFrame, files: list[str], options: Options, time_field: str | None
 ) -> DataFrame:
     """What is needed of the rows, each with its file and where it is in it."""
-    needed = [options.html_field or "html", options.url_field]
+    needed = [page_field(options), options.url_field]
     if missing := [name for name in needed if name not in pages.columns]:
         raise ArchiveError(
             f"there is no column {' and no column '.join(map(repr, missing))} (SIMHASH_HTML_FIELD, "

@@ -17,6 +17,7 @@ from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from scrapy.utils.spider import DefaultSpider
 from twisted.internet.defer import Deferred
 
+from simhash_pipeline.bits import fingerprint_hex
 from simhash_pipeline.crawl.in_hand import InHand, Judgement, Kept
 from simhash_pipeline.crawl.judging import Judged, Judging
 from simhash_pipeline.crawl.responses import Origin, ResponseMiddleware
@@ -218,8 +219,8 @@ class SimhashPipeline:
             self._close("simhash_nothing_new")
 
     def _write_fields(self, adapter: ItemAdapter, judged: Judged) -> None:
-        page, digits = judged.page, self._options.bits // 4
-        content = None if page.content is None else f"{page.content:0{digits}x}"
+        page = judged.page
+        content = fingerprint_hex(page.content, self._options.bits)
         for field, value in (
             (self._options.text_field, page.text),
             (self._options.fingerprint_field, content),

@@ -11,6 +11,7 @@ from urllib.parse import quote, unquote
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.project import data_path
 
+from simhash_pipeline.drop_log import LOG_SUFFIX
 from simhash_pipeline.errors import SimhashError
 from simhash_pipeline.options import PREFIX, Options
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 DIRECTORY = "simhash"
 STORE_SUFFIX = ".sqlite"
-LOG_SUFFIX = ".drops.jsonl"
 
 logger = logging.getLogger(__name__)
 

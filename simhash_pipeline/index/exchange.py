@@ -20,6 +20,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from simhash_pipeline.bits import SKETCH_BITS, fingerprint_hex
 from simhash_pipeline.errors import StoreError
 from simhash_pipeline.index.store import StoredPage, stamped_bits
 
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
 COLUMNS = tuple(StoredPage.__dataclass_fields__)
 FINGERPRINTS = ("content", "structure", "sketch")
-SKETCH_BITS = 128
 PAGES_A_BATCH = 10_000
 STAMP = b"simhash_pipeline"
 
@@ -84,10 +84,10 @@ def _write_csv(pages: Iterable[StoredPage], path: Path, made_with: Mapping[str, 
 
 
 def _text(name: str, value: Any, made_with: Mapping[str, object]) -> str:
+    if name in FINGERPRINTS:
+        return fingerprint_hex(value, _bits(name, made_with)) or ""
     if value is None:
         return ""
-    if name in FINGERPRINTS:
-        return f"{value:0{_bits(name, made_with) // 4}x}"
     if isinstance(value, bytes):
         return value.hex()
     return f"{value:.17g}" if isinstance(value, float) else str(value)

@@ -38,6 +38,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from simhash_pipeline.bits import MAX_DISTANCE_BITS, refuse_other_distances, refuse_other_widths
 from simhash_pipeline.index.buckets import append, grouped, position
 
 if TYPE_CHECKING:
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 BLOCKS = 4
-MAX_DISTANCE_BITS = 8
 
 # Measured with random 64-bit values, one by one, k = 3: bytes of memory a value (its number takes
 # 4 more) and median look-up. Some hundreds of values a bucket are best.
@@ -79,8 +79,7 @@ class FingerprintIndex:
     """
 
     def __init__(self, bits: int = 64) -> None:
-        if bits not in (32, 64, 128):
-            raise ValueError(f"a fingerprint has 32, 64 or 128 bits, not {bits!r}")
+        refuse_other_widths(bits)
         self.bits = bits
         self._size = bits // 8
         self._word = np.dtype("<u4" if bits == 32 else "<u8")
@@ -278,15 +277,6 @@ class FingerprintIndex:
 
     def _unpacked(self, packed: bytes, row: int) -> int:
         return int.from_bytes(packed[row * self._size : (row + 1) * self._size], "little")
-
-
-def refuse_other_distances(max_distance_bits: int) -> None:
-    """Raise ValueError unless the distance is one of 0-8."""
-    if not isinstance(max_distance_bits, int) or not 0 <= max_distance_bits <= MAX_DISTANCE_BITS:
-        raise ValueError(
-            f"a distance is a whole number from 0 to {MAX_DISTANCE_BITS} bits, "
-            f"not {max_distance_bits!r}"
-        )
 
 
 def probe_masks(key_bits: int, max_distance_bits: int) -> list[list[int]]:

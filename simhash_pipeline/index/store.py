@@ -12,6 +12,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
+from simhash_pipeline.bits import DEFAULT_WIDTH, WIDTHS
 from simhash_pipeline.errors import StoreError, StoreMismatch
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ T = TypeVar("T")
 Column = Literal["content", "structure", "digest"]
 IndexPlace = Literal["memory", "disk"]
 
-DEFAULT_BITS = 64
 URL_FORMS = (
     "memory:, sqlite:///relative/path.sqlite or sqlite:////absolute/path.sqlite, "
     "redis://, rediss://, unix://, redis+cluster://, rediss+cluster:// or redis+sentinel://"
@@ -290,8 +290,8 @@ def _redis_store(url: str, tentative: bool, wait_secs: float) -> Store:
 
 def stamped_bits(stamp: Mapping[str, object]) -> int:
     """The width of content and structure fingerprints; ValueError unless it is 32, 64 or 128."""
-    bits = stamp.get("bits", DEFAULT_BITS)
-    if not isinstance(bits, int) or bits not in (32, 64, 128):
+    bits = stamp.get("bits", DEFAULT_WIDTH)
+    if not isinstance(bits, int) or bits not in WIDTHS:
         raise ValueError(f"a store's bits must be 32, 64 or 128, not {bits!r}")
     return bits
 

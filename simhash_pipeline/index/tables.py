@@ -53,13 +53,13 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from simhash_pipeline.bits import refuse_other_distances, refuse_other_widths
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 Columns: TypeAlias = tuple[NDArray[np.uint64], ...]
 
-WIDTHS = (32, 64, 128)
-MAX_DISTANCE_BITS = 8
 MAX_PAGES = 1 << 40
 # A key is one machine word: of 128 bits a design may choose more, but no corpus fills them.
 WORD_BITS = 64
@@ -84,7 +84,8 @@ class Design:
     tables: tuple[int, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        _check(self.bits, self.distance)
+        refuse_other_widths(self.bits)
+        refuse_other_distances(self.distance)
         free = self.bits
         for blocks in self.splits:
             if not self.distance < blocks <= free:
@@ -184,7 +185,8 @@ def plan(
     Each machine holds its share of every table: by key, so that a probe asks one machine, or by
     page, so that it asks all of them and each finds its share of the candidates.
     """
-    _check(bits, distance)
+    refuse_other_widths(bits)
+    refuse_other_distances(distance)
     if not 1 <= pages <= MAX_PAGES:
         raise ValueError(f"a plan is for 1 to {MAX_PAGES:,} pages (2^40), not {pages:,}")
     if machines < 1:
@@ -208,7 +210,8 @@ def optimum(bits: int, distance: int, min_key_bits: int) -> Design | None:
     more than 64 bits. The paper divides bits exactly: here blocks are whole bits, and the key that
     counts is the shortest.
     """
-    _check(bits, distance)
+    refuse_other_widths(bits)
+    refuse_other_distances(distance)
     if min_key_bits > WORD_BITS:
         return None
 
@@ -259,15 +262,6 @@ def columns(values: Iterable[int] | NDArray[np.uint64], bits: int) -> Columns:
 def word_masks(mask: int) -> list[int]:
     """A table's mask, word by word, low word first: two words, whatever the width."""
     return [mask >> start & (1 << WORD_BITS) - 1 for start in (0, WORD_BITS)]
-
-
-def _check(bits: int, distance: int) -> None:
-    if bits not in WIDTHS:
-        raise ValueError(f"a fingerprint has 32, 64 or 128 bits, not {bits!r}")
-    if not isinstance(distance, int) or not 0 <= distance <= MAX_DISTANCE_BITS:
-        raise ValueError(
-            f"a distance is a whole number from 0 to {MAX_DISTANCE_BITS} bits, not {distance!r}"
-        )
 
 
 def _outside(free: int, blocks: int, distance: int) -> int:

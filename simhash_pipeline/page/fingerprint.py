@@ -11,6 +11,7 @@ from functools import partial
 import numpy as np
 from lxml.etree import _Element
 
+from simhash_pipeline.bits import SKETCH_BITS
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.boilerplate import canonical_url, main_text_of, title
 from simhash_pipeline.page.bounds import first_of_text
@@ -26,7 +27,6 @@ from simhash_pipeline.page.weights import heaviest, weighing
 
 _MIN_ELEMENTS = 10  # a tree with fewer is no template to speak of
 _SKETCH_SHINGLE_TOKENS = 3
-_SKETCH_BITS = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class Fingerprinter:
         return PageFingerprint(
             content=None if thin else self._content(text, tokens, hashes),
             structure=structure,
-            sketch=simhash(hashes.distinct_ngrams(_SKETCH_SHINGLE_TOKENS, _SKETCH_BITS)),
+            sketch=simhash(hashes.distinct_ngrams(_SKETCH_SHINGLE_TOKENS, SKETCH_BITS)),
             text=text,
             title=title,
             tokens=len(tokens),

@@ -24,12 +24,17 @@ class Fields(Protocol):
     def get(self, key: str, /) -> Any: ...
 
 
+def page_field(options: Options) -> str:
+    """The field or column that holds the page; `html` where HTML_FIELD is None."""
+    return options.html_field or "html"
+
+
 def item_source(item: Fields, options: Options) -> Source:
     """The item's page, by HTML_FIELD (`html` where it is None) and its like.
 
     PageError, kind no_html, wrong_type or no_url, when there is none.
     """
-    html_field = options.html_field or "html"
+    html_field = page_field(options)
     html, url = item.get(html_field), item.get(options.url_field)
     charset = item.get(options.charset_field)
     if html is None:

@@ -78,6 +78,15 @@ def test_rjieba_and_jieba_give_the_same_words_of_han_runs() -> None:
     assert rjieba.cut(text) == segment.jieba_cutter()(text)
 
 
+def test_in_a_very_long_text_han_characters_become_words_of_their_own() -> None:
+    sentence = "渔船安全返回港口。"
+    words, characters = ["渔船", "安全", "返回", "港口"], list(sentence[:-1])
+    found = tokens(sentence * 6_000)
+    by_jieba = found.index("渔") // len(words)
+    assert 40_000 <= by_jieba * len(sentence) <= 50_000
+    assert found == words * by_jieba + characters * (6_000 - by_jieba)
+
+
 @given(st.text())
 def test_any_text_gives_tokens_without_spaces(text: str) -> None:
     assert all(token and not any(char.isspace() for char in token) for token in tokens(text))

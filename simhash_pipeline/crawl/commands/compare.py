@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from simhash_pipeline.bits import SKETCH_BITS, fingerprint_hex
 from simhash_pipeline.crawl.commands.fetch import add_pages, fingerprinted
 from simhash_pipeline.crawl.commands.fingerprint import page_record
-from simhash_pipeline.crawl.commands.terminal import add_json, count, fingerprint_hex, tell
+from simhash_pipeline.crawl.commands.terminal import add_json, count, tell
 from simhash_pipeline.drop_log import THRESHOLDS
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.options import Options
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from simhash_pipeline.report.apart import Distances
     from simhash_pipeline.report.diff import Piece, TextDiff
 
-SKETCH_BITS = 128
 TOLD_AT_MOST = 10
 TOLD_CHARACTERS = 300
 MARKS = {"same": "{}", "removed": "[-{}-]", "added": "{{+{}+}}"}

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from simhash_pipeline.bits import fingerprint_hex
 from simhash_pipeline.crawl.commands.compare import (
     change_records,
     distance_rows,
     feature_lines,
     feature_records,
 )
-from simhash_pipeline.crawl.commands.terminal import counted, fingerprint_hex, iso, minute
+from simhash_pipeline.crawl.commands.terminal import counted, iso, minute
 from simhash_pipeline.drop_log import THRESHOLDS, unix_seconds
 from simhash_pipeline.options import PREFIX
 from simhash_pipeline.report.beside import beside

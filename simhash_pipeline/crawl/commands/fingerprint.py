@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
+from simhash_pipeline.bits import SKETCH_BITS, fingerprint_hex
 from simhash_pipeline.crawl.commands.fetch import add_pages, fingerprinted
-from simhash_pipeline.crawl.commands.terminal import add_json, fingerprint_hex, tell
+from simhash_pipeline.crawl.commands.terminal import add_json, tell
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     import argparse
 
     from scrapy.settings import BaseSettings
-
-SKETCH_BITS = 128
 
 
 class FingerprintCommand:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import UsageError
 
 from simhash_pipeline.crawl.commands.terminal import reading
-from simhash_pipeline.crawl.settings import LOG_SUFFIX, spider_files
-from simhash_pipeline.drop_log import Drop, Run, log_beside, read_log
+from simhash_pipeline.crawl.settings import spider_files
+from simhash_pipeline.drop_log import LOG_SUFFIX, Drop, Run, log_beside, read_log
 from simhash_pipeline.options import Options
 from simhash_pipeline.report.printable import printable
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import UsageError
 
+from simhash_pipeline.bits import SKETCH_BITS, fingerprint_hex, hex_digits
 from simhash_pipeline.crawl.commands.store_choice import add_choice, chosen
 from simhash_pipeline.crawl.commands.terminal import (
     add_json,
     count,
-    fingerprint_hex,
     iso,
     minute,
     tell,
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from simhash_pipeline.index.store import Store
 
 FOUND_AT_MOST = 20
-SKETCH_BITS = 128
 
 
 class ListCommand:
@@ -146,7 +145,7 @@ def _record(page: StoredPage, bits: int) -> dict[str, Any]:
 
 
 def _words(page: StoredPage, bits: int) -> str:
-    digits = bits // 4
+    digits = hex_digits(bits)
     content = fingerprint_hex(page.content, bits) or "thin"
     structure = fingerprint_hex(page.structure, bits) or "-"
     where = f" (namespace {page.namespace})" if page.namespace else ""
@@ -157,13 +156,13 @@ def _words(page: StoredPage, bits: int) -> str:
 def _sought(what: str, namespace: str, bits: int, *, by_structure: bool) -> StoredPage:
     """What is asked for, as a page to be looked up: of a URL, or with one fingerprint."""
     url, content, structure = "", None, None
-    if re.fullmatch(f"[0-9a-fA-F]{{{bits // 4}}}", what):
+    if re.fullmatch(f"[0-9a-fA-F]{{{hex_digits(bits)}}}", what):
         value = int(what, 16)
         content, structure = (None, value) if by_structure else (value, None)
     elif re.match(r"[a-z][a-z0-9+.-]*:", what, re.IGNORECASE):
         url = page_key(what)
     else:
-        rule = f"a URL, or a fingerprint of {bits // 4} hex digits"
+        rule = f"a URL, or a fingerprint of {hex_digits(bits)} hex digits"
         raise UsageError(f"what to find must be {rule}, not {what!r}")
     return replace(_asking(namespace, url), content=content, structure=structure)
 

@@ -74,11 +74,6 @@ def minute(seconds: float) -> str:
     return _moment(seconds, "%Y-%m-%d %H:%M")
 
 
-def fingerprint_hex(fingerprint: int | None, bits: int) -> str | None:
-    """All its digits, 16 of 64 bits; None for none."""
-    return None if fingerprint is None else f"{fingerprint:0{bits // 4}x}"
-
-
 def count(text: str) -> int:
     """An argument that must be a whole number, 1 or more."""
     if not re.fullmatch("0*[1-9][0-9]{0,9}", text):

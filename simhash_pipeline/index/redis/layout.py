@@ -30,7 +30,8 @@ from urllib.parse import quote
 
 import numpy as np
 
-from simhash_pipeline.index.neighbours import BLOCKS, probe_masks, refuse_other_distances
+from simhash_pipeline.bits import refuse_other_distances
+from simhash_pipeline.index.neighbours import BLOCKS, probe_masks
 from simhash_pipeline.index.store import Column, StoredPage
 
 if TYPE_CHECKING:

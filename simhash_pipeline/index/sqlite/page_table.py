@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+from simhash_pipeline.bits import SKETCH_BITS
 from simhash_pipeline.index.sqlite.key_hashes import key_hash
 from simhash_pipeline.index.sqlite.page_memory import PageMemory
 from simhash_pipeline.index.sqlite.page_rows import (
@@ -99,7 +100,7 @@ class PageTable:
                 self._site_ids.get(page.site) or self._site_id(page.site),
                 column_value(page.content, self.bits),
                 column_value(page.structure, self.bits),
-                column_value(page.sketch, 128),
+                column_value(page.sketch, SKETCH_BITS),
                 page.digest,
                 page.first_seen,
                 None if page.seen_at == page.first_seen else page.seen_at,

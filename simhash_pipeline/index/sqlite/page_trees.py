@@ -17,11 +17,10 @@ from __future__ import annotations
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
+from simhash_pipeline.bits import MAX_DISTANCE_BITS, refuse_other_distances
 from simhash_pipeline.index.neighbours import (
     BLOCKS,
-    MAX_DISTANCE_BITS,
     probe_masks,
-    refuse_other_distances,
 )
 from simhash_pipeline.index.sqlite.key_hashes import key_hash
 from simhash_pipeline.index.sqlite.page_rows import (

@@ -1,0 +1,33 @@
+"""How wide fingerprints are, how far apart is near, and how people read them."""
+
+from __future__ import annotations
+
+WIDTHS = (32, 64, 128)  # bits of the content and the structure fingerprint; a store has one of them
+DEFAULT_WIDTH = 64
+SKETCH_BITS = 128
+MAX_DISTANCE_BITS = 8
+
+
+def fingerprint_hex(fingerprint: int | None, bits: int) -> str | None:
+    """All its digits, 16 of 64 bits; None for none."""
+    return None if fingerprint is None else f"{fingerprint:0{hex_digits(bits)}x}"
+
+
+def hex_digits(bits: int) -> int:
+    """How many digits write a fingerprint of so many bits."""
+    return bits // 4
+
+
+def refuse_other_widths(bits: int) -> None:
+    """Raise ValueError unless the width is one of 32, 64 and 128 bits."""
+    if not isinstance(bits, int) or bits not in WIDTHS:
+        raise ValueError(f"a fingerprint has 32, 64 or 128 bits, not {bits!r}")
+
+
+def refuse_other_distances(max_distance_bits: int) -> None:
+    """Raise ValueError unless the distance is one of 0-8."""
+    if not isinstance(max_distance_bits, int) or not 0 <= max_distance_bits <= MAX_DISTANCE_BITS:
+        raise ValueError(
+            f"a distance is a whole number from 0 to {MAX_DISTANCE_BITS} bits, "
+            f"not {max_distance_bits!r}"
+        )
