@@ -47,7 +47,7 @@ _WIDE = re.compile("[\u00a0\u2026\u3000\uff01-\uff60\uffe0-\uffe6]")
 # A word, or one character of a script that is written without spaces.
 WORD_OR_CHARACTER = re.compile(rf"{_WORD}+(?:[{_MARKS}]+{_WORD}*)*|(?:(?=\w)[{_UNSPACED}])")
 _PIECE_CHARACTERS = 10_000
-# jieba takes 2 to 4 us a character, 20 where it finds no words: python -m benchmarks.hostile --jieba.
+# jieba takes 3 us a character, 20 where it finds no words (python -m benchmarks.hostile --jieba).
 _CHARACTERS_BY_JIEBA = 40_000
 _FOLDED_CHARACTERS = 2 * _PIECE_CHARACTERS  # NFKC makes up to 18 of one
 # NFKC sorts the marks in a row, in the square of their number. No script stacks so many.
