@@ -21,7 +21,7 @@ report: .venv/crawl  ## tell what the crawls dropped, and write output/report.ht
 	@$(BIN)/scrapy simhash report --spider site -o output/report.html
 
 test: .venv/dev $(SPARK)  ## run every test
-	@$(BIN)/python -m pytest --numprocesses auto --dist loadfile
+	@$(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 matrix: .venv/matrix  ## test each Python that is found with the newest Scrapy and the oldest (SESSION=oldest-3.13)
 	@$(BIN)/nox $(if $(SESSION),--session $(SESSION))

@@ -104,9 +104,9 @@ def test_what_stands_beside_the_body_is_not_read() -> None:
     assert read(elements_of(root), start=3).texts == ["c"]
 
 
-def test_a_hundred_thousand_levels_are_read_without_recursion() -> None:
+def test_ten_thousand_levels_are_read_without_recursion() -> None:
     root = deepest = etree.Element("body")
-    for _ in range(100_000):
+    for _ in range(10_000):
         deepest = etree.SubElement(deepest, "div")
     deepest.text = "bottom"
     assert read(elements_of(root)).texts == ["bottom"]

@@ -18,8 +18,8 @@ def test_a_part_of_a_tree_has_depth_0_at_its_own_root() -> None:
     assert page.depths == [0, 1, 2, 1]
 
 
-def test_a_hundred_thousand_levels_are_counted_without_recursion() -> None:
+def test_ten_thousand_levels_are_counted_without_recursion() -> None:
     root = deepest = etree.Element("div")
-    for _ in range(100_000):
+    for _ in range(10_000):
         deepest = etree.SubElement(deepest, "div")
-    assert elements_of(root).depths == list(range(100_001))
+    assert elements_of(root).depths == list(range(10_001))
