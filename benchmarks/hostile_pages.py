@@ -102,6 +102,8 @@ PAGES: dict[str, Make] = {
     ),
     "attributes of a title": _numbered(b"a%x ", b"<title ", b">text"),
     "3,000 attributes each": _again(b"<p %b>text" % b"".join(b"a%x " % i for i in range(3_000))),
+    "attributes behind an empty script": _numbered(b"a%x ", b"<p>text<script/><p ", b">text"),
+    "tags in a value": lambda size: _of(b"<b y=".ljust(size // 490, b"c"), size, b'<p x="'),
     "attributes of html": _numbered(b"<html a%x=1>"),
     "a long class": _again("a b1 ", b'<p class="'),
     "classes": _numbered(b"<p class=c%x>"),

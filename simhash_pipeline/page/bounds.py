@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from itertools import islice
 
+import numpy as np
+
 # One tag to so many bytes of the limit, and of a main text so large a part of it: at the default
 # limit either costs 1.5 s and 200 MB at most (python -m benchmarks.hostile).
 _BYTES_A_TAG = 32
@@ -17,7 +19,7 @@ _PART_FOR_TEXT = 3
 _MAX_DEPTH = 512
 # libxml2 walks over all attributes of a tag to append one.
 _MAX_ATTRIBUTES = 500
-_TAG_END = ord(">")
+_TAG_END, _EQUALS, _SPACE = b">= "
 _HARMLESS_BYTES = 100_000  # a page of nothing but attributes takes half a second up to here
 # Elements that hold no markup, by what they are or because it is none to HTML.
 _FLAT = frozenset(
@@ -25,33 +27,40 @@ _FLAT = frozenset(
     b" xmp iframe noembed noframes".split()
 )
 # The parts of a page that begin with <, as the HTML standard cuts them, so that what looks like a
-# tag in a comment, script or value is none. Each part may end where the page does: what can't fail
-# is never tried again from the next character on, so the time is that of one walk.
+# tag in a comment, script or value is none; but that libxml2 takes `<script/>` for the whole of it.
+# Each part may end where the page does: what can't fail is never tried again from the next
+# character on, so the time is that of one walk.
 _ATTRIBUTES = (
     rb"""
     (?: [\t\n\f\r /]* [^\t\n\f\r />] [^\t\n\f\r />=]*
         (?: [\t\n\f\r ]* = [\t\n\f\r ]* (?: "[^"]*(?:"|\Z) | '[^']*(?:'|\Z) | [^\t\n\f\r >]* ) )?
-    ){0,%d} [\t\n\f\r /]* >?
+    ){0,%d}
 """
     % _MAX_ATTRIBUTES
 )
 _PART = re.compile(
     rb"""<(?:
     !-- (?: -?> | .*?(?:--!?>|\Z) )
-    | (?P<raw> style | title | textarea | xmp | iframe | noembed | noframes )(?=[\t\n\f\r />])
-        %(attributes)b (?P<text> (?: [^<]+ | <(?!/(?P=raw)[\t\n\f\r />]) )* )
-    | script(?=[\t\n\f\r />]) %(attributes)b
-        (?P<script> (?: [^<]+ | <(?!/script[\t\n\f\r />]|!--) | <!-- (?: -?> |
-            (?: [^<-]+ | -(?!->) | <(?!/?script[\t\n\f\r />])
-                | <script (?: [^<-]+ | -(?!->) | <(?!/script[\t\n\f\r />]) )* (?:</script)? )*
-            (?:-->)?
-        ) )* )
-    | (?P<closes>/?) (?P<name>[a-z][^\t\n\f\r />]*) %(attributes)b
+    | (?P<raw> (?P<script> script ) | style | title | textarea | xmp | iframe | noembed | noframes )
+        (?=[\t\n\f\r />]) %(attributes)b
+        (?: (?P<empty> [\t\n\f\r /]* /> ) | [\t\n\f\r /]* >? (?P<text> (?(script)
+            (?: [^<]+ | <(?!/script[\t\n\f\r />]|!--) | <!-- (?: -?> |
+                (?: [^<-]+ | -(?!->) | <(?!/?script[\t\n\f\r />])
+                    | <script (?: [^<-]+ | -(?!->) | <(?!/script[\t\n\f\r />]) )* (?:</script)? )*
+                (?:-->)?
+            ) )*
+            | (?: [^<]+ | <(?!/(?P=raw)[\t\n\f\r />]) )*
+        ) ) )
+    | (?P<closes>/?) (?P<name>[a-z][^\t\n\f\r />]*) %(attributes)b [\t\n\f\r /]* >?
     | [!?/] [^>]* >?
     )"""
     % {b"attributes": _ATTRIBUTES},
     re.DOTALL | re.IGNORECASE | re.VERBOSE,
 )
+_TAG = re.compile(
+    rb"</?[a-z][^\t\n\f\r />]* %b [\t\n\f\r /]* >?" % _ATTRIBUTES, re.IGNORECASE | re.VERBOSE
+)
+_TAG_START = re.compile(rb"</?[a-z]", re.IGNORECASE)
 
 
 def first_bytes(html: bytes, max_bytes: int) -> bytes:
@@ -71,12 +80,12 @@ def without_excess(source: bytes, max_bytes: int) -> bytes:
     tags = source.count(b"<")
     if tags > max_bytes // _BYTES_A_TAG:
         source = source[: _place_of(source, max_bytes // _BYTES_A_TAG)]
-    if len(source) > _HARMLESS_BYTES:
+    if len(source) > _HARMLESS_BYTES and _may_exceed(source):
         for part in _PART.finditer(source):
-            if (kind := part.lastgroup) is None:
+            if part.lastgroup is None:
                 continue
-            end = part.end() if kind == "name" else part.start(kind)
-            if source[end - 1] != _TAG_END and end < len(source):
+            end = part.start("text") if part.lastgroup == "text" else part.end()
+            if _is_cut_off(source, end):
                 return source[: part.start()]
     return source
 
@@ -106,6 +115,37 @@ def first_of_text(text: str, max_bytes: int) -> str:
         return text
     encoded = text.encode("utf-8", "surrogatepass")
     return first_bytes(encoded, allowed).decode("utf-8", "surrogatepass")
+
+
+def _may_exceed(source: bytes) -> bool:
+    """Whether any tag can have too many attributes; where none can, a third of the walk tells it.
+
+    The page is cut at each `>`. A tag that ends where its stretch does has at most half as many
+    attributes as that has bytes; one that goes on is within a quoted value, so that the last quote
+    of its kind in the stretch has `=` before it. Such stretches are looked at, tag by tag.
+    """
+    page = np.frombuffer(source, np.uint8)
+    ends = np.append(np.flatnonzero(page == _TAG_END), len(page))
+    starts = np.append(0, ends[:-1] + 1)
+    suspect = ends - starts > 2 * _MAX_ATTRIBUTES
+    for quote in b"\"'":
+        quotes = np.append(-1, np.flatnonzero(page == quote))
+        last = quotes[np.searchsorted(quotes, ends) - 1]
+        before = page[last - 1]
+        suspect |= (last >= starts) & ((before == _EQUALS) | (before <= _SPACE))
+    unread = len(source)  # tags may hold what looks like tags: the walk reads each byte once
+    for start, end in zip(starts[suspect].tolist(), ends[suspect].tolist(), strict=True):
+        for found in _TAG_START.finditer(source, start, end):
+            if tag := _TAG.match(source, found.start()):
+                unread -= tag.end() - tag.start()
+                if unread < 0 or _is_cut_off(source, tag.end()):
+                    return True
+    return False
+
+
+def _is_cut_off(source: bytes, end: int) -> bool:
+    """Whether what was read of a tag up to there is not all of it."""
+    return source[end - 1] != _TAG_END and end < len(source)
 
 
 def _place_of(source: bytes, number: int) -> int:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from benchmarks.hostile_pages import PAGES
 from simhash_pipeline import Fingerprinter, Options, PageError
+from simhash_pipeline.page import bounds
 from simhash_pipeline.page.bounds import _PART, first_bytes, first_of_text, without_excess
 from simhash_pipeline.page.parse import parse
 
@@ -79,7 +80,9 @@ def many(number: int) -> bytes:
     return b" ".join(b"a%d='>'" % i for i in range(number))
 
 
-@pytest.mark.parametrize("before", [b"", b"<!-->", b"<title a='</title>'></title>", b"<a x=y>"])
+@pytest.mark.parametrize(
+    "before", [b"", b"<!-->", b"<title a='</title>'></title>", b"<a x=y>", b"<script/>"]
+)
 def test_a_large_page_ends_before_a_tag_of_more_than_500_attributes(before: bytes) -> None:
     rest = b"x" * 100_000
     whole = b"<p>one</p>%b<p %b>two</p>%b" % (before, many(500), rest)
@@ -111,6 +114,19 @@ def test_every_tag_that_libxml2_finds_is_found_before(pieces: list[str]) -> None
     names = (part["name"].decode().lower() for part in parts if part["name"])
     found = {name.replace("\0", "\ufffd") for name in names}
     assert {element.tag for element in parse(html).iter() if element.tag.startswith("q")} <= found
+
+
+ATTRIBUTES = [" a" * 499, "/a" * 499, "b='>'" * 499, ' b=">"' * 499, " b= '<'" * 499]
+
+
+@settings(max_examples=1_000, deadline=None)
+@given(st.lists(st.sampled_from([*MARKUP, *ATTRIBUTES]), max_size=15))
+def test_no_tag_of_many_attributes_is_overlooked_by_the_quick_look(pieces: list[str]) -> None:
+    html = ("x" * 100_000 + "<b>" + "".join(pieces).replace("<q", "<p")).encode()
+    found = without_excess(html, LIMIT)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bounds, "_may_exceed", lambda source: True)
+        assert found == without_excess(html, LIMIT)
 
 
 @pytest.mark.parametrize("name", PAGES)
