@@ -154,13 +154,12 @@ def _is_plain(html: bytes) -> bool:
 
     They take a byte order mark off, and many U+FFFD are what is left of another charset.
     """
-    if html.startswith(codecs.BOM_UTF8) or "\ufffd".encode() in html:
+    if html.startswith(codecs.BOM_UTF8):
         return False
     try:
-        html.decode()
+        return "\ufffd" not in html.decode()
     except UnicodeDecodeError:
         return False
-    return True
 
 
 def _refuse_binary(html: bytes) -> None:
