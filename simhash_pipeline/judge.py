@@ -5,17 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
 from typing import Literal
 
-import tldextract
-from w3lib.url import canonicalize_url
-
-from simhash_pipeline.errors import PageError
 from simhash_pipeline.index.store import Action, Store, StoredPage, View
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import PageFingerprint
 from simhash_pipeline.page.simhash import hamming_distance
+from simhash_pipeline.urls import page_key, site_of
 
 Reason = Literal[
     "new",  # kept: nothing like it is stored
@@ -27,10 +23,6 @@ Reason = Literal[
     "structure",  # dropped: the structure fingerprint is
     "content and structure",  # dropped: both are near those of one stored page
 ]
-
-
-# Servers take 8,000 or less; canonicalising one of ten million takes up to 16 s.
-_MAX_URL_CHARS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +64,7 @@ class Judge:
         self._store = store
         self._options = options or Options()
         self._clock = clock
-        _suffixes()  # reads the public suffix list now, not while the first page waits
+        site_of("localhost")  # reads the public suffix list now, not while the first page waits
         store.stamp(self._options.stamp())
 
     def judge(self, url: str, page: PageFingerprint) -> Verdict:
@@ -165,7 +157,7 @@ def stored_page(url: str, page: PageFingerprint, options: Options, seen_at: floa
     return StoredPage(
         url=page_key(url),
         namespace=options.namespace,
-        site=_site(url),
+        site=site_of(url),
         content=page.content,
         structure=page.structure,
         sketch=page.sketch,
@@ -173,32 +165,6 @@ def stored_page(url: str, page: PageFingerprint, options: Options, seen_at: floa
         first_seen=seen_at,
         seen_at=seen_at,
     )
-
-
-def _site(url: str) -> str:
-    """The registered domain (example.co.uk), or the host where there is none (wiki.intranet)."""
-    parts = _suffixes()(url)
-    host = (parts.subdomain, parts.domain, parts.suffix)
-    return parts.top_domain_under_public_suffix or ".".join(filter(None, host))
-
-
-@cache
-def _suffixes() -> tldextract.TLDExtract:
-    """The public suffix list that comes with the package: no network, no cache file."""
-    suffixes = tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None)
-    suffixes("localhost")  # reads the list now, not while the first page waits
-    return suffixes
-
-
-def page_key(url: str) -> str:
-    """The URL as w3lib canonicalises it: query sorted, fragment gone. PageError when it is none."""
-    if len(url) > _MAX_URL_CHARS:
-        rule = f"one may have {_MAX_URL_CHARS:,}"
-        raise PageError("bad_url", f"a URL of {len(url):,} characters is too long; {rule}")
-    try:
-        return canonicalize_url(url)
-    except ValueError as error:
-        raise PageError("bad_url", f"{url!r} is not a URL: {error}") from error
 
 
 def _kept_reason(page: StoredPage, previous: StoredPage | None) -> Reason:

@@ -39,7 +39,7 @@ NOTE = "made-of.json"
 
 
 @dataclass(slots=True)
-class Reading:
+class Found:
     """What was found in the inputs besides pages that can be judged."""
 
     pages: int = 0
@@ -49,13 +49,13 @@ class Reading:
 
 def write_parts(
     inputs: Mapping[str, Input], folder: Path, options: Options, made_of: Mapping[str, Any]
-) -> Reading:
+) -> Found:
     """Fill the folder; `made_of` tells runs apart.
 
     ArchiveError when the folder holds parts of another run, or a worker process died.
     """
     _claim(folder, made_of)
-    reading, workers = Reading(), os.cpu_count() or 1
+    found, workers = Found(), os.cpu_count() or 1
     # Not forked: a fork of a process with threads may hang, and not every system forks.
     pool = ProcessPoolExecutor(
         workers,
@@ -65,7 +65,7 @@ def write_parts(
     )
     at_work: deque[Future[None]] = deque()
     try:
-        for number, batch in enumerate(_batches(inputs, reading)):
+        for number, batch in enumerate(_batches(inputs, found)):
             part = folder / f"part-{number:06}.parquet"
             if part.exists():
                 continue
@@ -81,7 +81,7 @@ def write_parts(
         ) from error
     finally:
         pool.shutdown(cancel_futures=True)
-    return reading
+    return found
 
 
 def _claim(folder: Path, made_of: Mapping[str, Any]) -> None:
@@ -97,23 +97,23 @@ def _claim(folder: Path, made_of: Mapping[str, Any]) -> None:
     note.write_text(text, encoding="utf-8")
 
 
-def _batches(inputs: Mapping[str, Input], reading: Reading) -> Iterator[list[Numbered]]:
+def _batches(inputs: Mapping[str, Input], found: Found) -> Iterator[list[Numbered]]:
     """The pages of all inputs in parts that are the same each time."""
     batch: list[Numbered] = []
     chars = 0
     for source, (name, archive) in enumerate(inputs.items()):
-        for record in _records(name, archive, reading):
-            batch.append((reading.pages, source, record))
-            reading.pages += 1
+        for record in _records(name, archive, found):
+            batch.append((found.pages, source, record))
+            found.pages += 1
             chars += len(record.source.html) if isinstance(record, Page) else 0
             if len(batch) == PAGES_A_PART or chars >= CHARS_A_PART:
                 yield batch
                 batch, chars = [], 0
-    if batch or not reading.pages:  # a part even of no pages: then the table is there
+    if batch or not found.pages:  # a part even of no pages: then the table is there
         yield batch
 
 
-def _records(name: str, archive: Input, reading: Reading) -> Iterator[Page | Known]:
+def _records(name: str, archive: Input, found: Found) -> Iterator[Page | Known]:
     """An input's pages, with a progress bar where stderr is a terminal; the others are counted."""
     scaled = archive.unit == "B"
     with tqdm(
@@ -127,9 +127,9 @@ def _records(name: str, archive: Input, reading: Reading) -> Iterator[Page | Kno
         for record, at in archive.read():
             bar.update(at - bar.n)
             if isinstance(record, Fault):
-                reading.faults.append((name, record))
+                found.faults.append((name, record))
             elif isinstance(record, Skipped):
-                reading.skipped[record.kind] += 1
+                found.skipped[record.kind] += 1
             else:
                 yield record
 

@@ -12,8 +12,9 @@ from simhash_pipeline.archive.records import Fault, Known, Page
 from simhash_pipeline.bits import SKETCH_BITS, fingerprint_hex
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.index.store import StoredPage
-from simhash_pipeline.judge import page_key, stored_page
+from simhash_pipeline.judge import stored_page
 from simhash_pipeline.page.fingerprint import Fingerprinter
+from simhash_pipeline.urls import page_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -12,7 +12,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 
-from simhash_pipeline.crawl.reading import Reading
+from simhash_pipeline.crawl.readers import Readers
 from simhash_pipeline.crawl.texts import Texts
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.index.store import open_store
@@ -67,13 +67,13 @@ class Judging:
         self._options = options
         self._is_clean = False
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="simhash")
-        self._reading = Reading(options, self._fingerprinter)
+        self._readers = Readers(options, self._fingerprinter)
 
     def judge(self, source: Source) -> Future[Judged]:
         """The judgement, in the order of these calls; PageError, here or there, for no page."""
         if len(source.html) > SMALL_PAGE_BYTES:
             return self._thread.submit(
-                self._judged_once_read, source.url, self._reading.read(source)
+                self._judged_once_read, source.url, self._readers.read(source)
             )
         started = time.perf_counter()
         page = self._fingerprinter.fingerprint(*source)
@@ -131,6 +131,6 @@ class Judging:
             self._texts.write()
             return len(self._store)
         finally:
-            self._reading.close()
+            self._readers.close()
             self._thread.shutdown(wait=False)
             self._store.close()

@@ -27,11 +27,11 @@ from simhash_pipeline.crawl.commands.terminal import add_json, count, tell
 from simhash_pipeline.drop_log import Drop, unix_seconds
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.index.store import Store, StoredPage, check_stamp
-from simhash_pipeline.judge import page_key
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.report.apart import Distances, distances
 from simhash_pipeline.report.compare import compare
+from simhash_pipeline.urls import page_key
 
 if TYPE_CHECKING:
     import argparse

@@ -19,8 +19,8 @@ from simhash_pipeline.crawl.commands.terminal import (
     tell,
 )
 from simhash_pipeline.index.store import Action, StoredPage, View, stamped_bits
-from simhash_pipeline.judge import page_key
 from simhash_pipeline.report.printable import printable
+from simhash_pipeline.urls import page_key
 
 if TYPE_CHECKING:
     import argparse

@@ -15,8 +15,8 @@ from scrapy.exceptions import UsageError
 from simhash_pipeline.crawl.commands.store_choice import NamedStore, add_choice, chosen
 from simhash_pipeline.crawl.commands.terminal import add_json, progress, tell
 from simhash_pipeline.index.exchange import kind_of, read_pages, read_stamp, write_pages
-from simhash_pipeline.judge import page_key
 from simhash_pipeline.report.printable import printable
+from simhash_pipeline.urls import page_key
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings

@@ -22,7 +22,7 @@ MAX_READERS = 4  # processes; each has some 80 MB to itself, and more while it r
 logger = logging.getLogger(__name__)
 
 
-class Reading:
+class Readers:
     """Threads that wait for processes; one process is begun while one is enough.
 
     Where none can be had, the threads read by `fingerprinter`, and take turns with the event loop.
@@ -30,8 +30,8 @@ class Reading:
 
     def __init__(self, options: Options, fingerprinter: Fingerprinter) -> None:
         number = min(MAX_READERS, max(1, (os.cpu_count() or 1) - 1))  # one core is the loop's
-        self._readers = [Reader(options) for _ in range(number)]
-        self._idle = deque(self._readers)
+        self._all = [Reader(options) for _ in range(number)]
+        self._idle = deque(self._all)
         self._threads = ThreadPoolExecutor(number, thread_name_prefix="simhash-reader")
         self._fingerprinter = fingerprinter
         self._alone = False
@@ -42,7 +42,7 @@ class Reading:
 
     def close(self) -> None:
         """End the processes, when all is read."""
-        for reader in self._readers:
+        for reader in self._all:
             reader.close()
         self._threads.shutdown(wait=False)
 
