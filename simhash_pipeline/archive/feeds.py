@@ -11,7 +11,7 @@ import json
 import re
 import zlib
 from dataclasses import dataclass
-from datetime import date, datetime, timezone
+from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, TypeAlias
 
 import msgspec
@@ -161,13 +161,11 @@ def _original(html: bytes | str) -> bytes | str:
 
 
 def _unix_seconds(moment: object) -> float | None:
-    """Of a number, or of a time or date, also as RFC 3339 spells it; in UTC where it doesn't tell.
+    """Of a number, or of a time or date as RFC 3339 spells it; in UTC where it doesn't tell.
 
     None for others, a number that is NaN or lies beyond the year 9999 (milliseconds) among them.
     """
     try:
-        if isinstance(moment, date):  # or a datetime, as columns of Parquet have
-            moment = moment.isoformat()
         if isinstance(moment, str) and not moment.replace(".", "", 1).isdigit():
             midnight = "" if ":" in moment else "T00:00:00"
             # Python 3.10's own reads no .5 seconds.

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import pyarrow as pa  # type: ignore[import-untyped]  # it has no type hints
+import pyarrow.compute as pc  # type: ignore[import-untyped]
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
 from simhash_pipeline.archive.feeds import item_page
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from simhash_pipeline.options import Options
 
 ROWS_A_BATCH = 500
+_UNITS_A_SECOND = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,7 @@ class ParquetPages:
         wanted = {*needed, self.options.charset_field, self.time_field}
         columns = [name for name in there if name in wanted]
         for batch in file.iter_batches(ROWS_A_BATCH, columns=columns):
-            for row in batch.to_pylist():
+            for row in rows(batch, self.time_field):
                 number += 1
                 place = f"row {number:,}"
                 yield item_page(row, number, place, self.options, self.time_field), number
@@ -65,3 +67,17 @@ class ParquetPages:
             return pq.ParquetFile(self.path)
         except pa.ArrowInvalid as error:
             raise ArchiveError(f"{self.path} is no Parquet file: {error}") from error
+
+
+def rows(batch: pa.RecordBatch, time_field: str | None) -> list[dict[str, Any]]:
+    """A batch's rows, times in Unix seconds: Python's own have no nanoseconds and no year 10000."""
+    place = batch.schema.get_field_index(time_field or "")
+    if place >= 0 and pa.types.is_date(batch.schema.types[place]):
+        midnights = batch.column(place).cast(pa.timestamp("ms"))
+        batch = batch.set_column(place, time_field, midnights)
+    if place >= 0 and pa.types.is_timestamp(batch.schema.types[place]):
+        units = batch.column(place).cast(pa.int64()).cast(pa.float64(), safe=False)
+        seconds = pc.divide(units, float(_UNITS_A_SECOND[batch.schema.types[place].unit]))
+        batch = batch.set_column(place, time_field, seconds)
+    found: list[dict[str, Any]] = batch.to_pylist()
+    return found

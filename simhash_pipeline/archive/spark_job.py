@@ -18,6 +18,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from simhash_pipeline.archive.feeds import item_page
 from simhash_pipeline.archive.on_spark import Spark, session
 from simhash_pipeline.archive.outcome import counts, result
+from simhash_pipeline.archive.parquet import rows
 from simhash_pipeline.archive.relation import find_families, rows_to_judge
 from simhash_pipeline.archive.rows import SCHEMA, fingerprinter, row_stamp, rows_of
 from simhash_pipeline.archive.verdicts import ORDERS, Groups
@@ -138,7 +139,7 @@ def _fingerprinted(
                 row["input"],
                 item_page(row, row["row"] + 1, "", options, time_field),
             )
-            for row in batch.to_pylist()
+            for row in rows(batch, time_field)
         )
         yield from rows_of(records, options).to_batches()
 
