@@ -148,10 +148,10 @@ def _refuse_copies(job: Job, inputs: Mapping[str, Input]) -> None:
     for name, archive in inputs.items():
         if isinstance(archive, StoredPages):
             raise ArchiveError(f"there is no copy of a store: {shown_url(archive.url)}")
-        if isinstance(archive, Folder) and job.copies.resolve().is_relative_to(
-            Path(name).resolve()
-        ):
-            raise ArchiveError(f"{job.copies} lies in the input {name}; name other --copies")
+        if isinstance(archive, Folder):
+            for option, path in {"--copies": job.copies, "--output": job.to}.items():
+                if path.resolve().is_relative_to(Path(name).resolve()):
+                    raise ArchiveError(f"{path} lies in the input {name}; name other {option}")
         copy = job.copies / copy_name(name)
         if copy.is_dir():
             raise ArchiveError(f"{copy} is there already; move it, or name other --copies")

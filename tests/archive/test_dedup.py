@@ -389,6 +389,17 @@ def test_a_folder_is_not_copied_into_itself(
     assert [file.name for file in tmp_path.rglob("*")] == ["saved", "b", "a.html"]
 
 
+def test_what_the_job_writes_is_not_copied_with_a_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "saved").mkdir()
+    (tmp_path / "saved" / "a.html").write_text(html("One story"), encoding="utf-8")
+    monkeypatch.chdir(tmp_path / "saved")
+    with pytest.raises(ArchiveError, match=r"^out.parquet lies in the input \.; name other"):
+        dedup(job(tmp_path, ".", to=Path("out.parquet"), copies=tmp_path / "clean"))
+    assert [file.name for file in tmp_path.rglob("*")] == ["saved", "a.html"]
+
+
 @pytest.mark.parametrize("source", [".", "b/.."])
 def test_the_copy_of_the_folder_one_is_in_has_its_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str
