@@ -15,7 +15,7 @@ OLDEST_SCRAPY = "2.14.0"
 # The tests that crawl; others hardly know Scrapy.
 CRAWLS = [
     f"tests/crawl/test_{name}.py"
-    for name in ("addon", "beside", "order", "pipeline", "reading", "two_phases")
+    for name in ("addon", "beside", "order", "pipeline", "readers", "two_phases")
 ]
 
 
