@@ -33,5 +33,5 @@ def oldest(session: nox.Session) -> None:
 
 def _test(session: nox.Session, scrapy: str, spread: str, tests: list[str]) -> None:
     dev = nox.project.dependency_groups(nox.project.load_toml("pyproject.toml"), "dev")
-    session.install("--upgrade", "--editable", ".[fast,opencc,parquet,redis]", *dev, scrapy)
+    session.install("--upgrade", "--editable", ".[archive,fast,opencc,parquet,redis]", *dev, scrapy)
     session.run("python", "-m", "pytest", "--numprocesses", "auto", "--dist", spread, *tests)
