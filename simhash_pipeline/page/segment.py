@@ -6,9 +6,11 @@ jieba.
 
 from __future__ import annotations
 
+import importlib
 import logging
 import re
 import unicodedata
+import warnings
 from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any
@@ -160,11 +162,18 @@ def jieba_cutter() -> Segment:
 @cache
 def _jieba() -> Any:
     """A tokenizer of our own: words that the program adds to jieba's must not move fingerprints."""
-    import jieba  # type: ignore[import-untyped]  # it has no type hints
-
+    jieba = jieba_module("jieba")
     # jieba writes its loading to stderr by a handler of its own.
     jieba.setLogLevel(logging.WARNING)
     return jieba.Tokenizer()
+
+
+@cache
+def jieba_module(name: str) -> Any:
+    """jieba, or a part of it, without what Python 3.12 and later say of its backslashes."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SyntaxWarning)
+        return importlib.import_module(name)
 
 
 def _jieba_words(method: str, **mode: bool) -> Segment:

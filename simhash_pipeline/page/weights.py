@@ -13,6 +13,7 @@ from typing import Any
 from simhash_pipeline.errors import OptionsError, PageError
 from simhash_pipeline.options import Options, unreadable
 from simhash_pipeline.page.custom import custom
+from simhash_pipeline.page.segment import jieba_module
 
 Counts = Mapping[str, int]
 Weights = Mapping[str, float]
@@ -66,8 +67,6 @@ def _line_tfidf(text: str, counts: Counts, count_text: Callable[[str], Counts]) 
 
 
 def _textrank(tokens: Sequence[str], stops: frozenset[str]) -> Weights:
-    from jieba.analyse.textrank import UndirectWeightedGraph  # type: ignore[import-untyped]  # jieba
-
     pairs = Counter(
         (token, other)
         for i, token in enumerate(tokens)
@@ -75,10 +74,11 @@ def _textrank(tokens: Sequence[str], stops: frozenset[str]) -> Weights:
         for other in tokens[i + 1 : i + _TEXTRANK_SPAN]
         if _is_keyword(other, stops)
     )
-    graph = UndirectWeightedGraph()
+    graph = jieba_module("jieba.analyse.textrank").UndirectWeightedGraph()
     for (token, other), times in pairs.items():
         graph.addEdge(token, other, times)
-    return graph.rank() if pairs else {}
+    ranks: Weights = graph.rank() if pairs else {}
+    return ranks
 
 
 def _is_keyword(word: str, stops: frozenset[str]) -> bool:
@@ -91,9 +91,8 @@ def _jieba_idf() -> tuple[dict[str, float], float]:
 
     That is the mean of the words of two characters or more, 11.7392: cppjieba's file has no others.
     """
-    from jieba.analyse.tfidf import DEFAULT_IDF, IDFLoader  # type: ignore[import-untyped]  # jieba
-
-    idf: dict[str, float] = IDFLoader(DEFAULT_IDF).idf_freq
+    tfidf = jieba_module("jieba.analyse.tfidf")
+    idf: dict[str, float] = tfidf.IDFLoader(tfidf.DEFAULT_IDF).idf_freq
     words = [value for word, value in idf.items() if len(word) > 1]
     return idf, math.fsum(words) / len(words)
 
@@ -101,9 +100,7 @@ def _jieba_idf() -> tuple[dict[str, float], float]:
 def _stop_words(path: str | None) -> frozenset[str]:
     """The file's words, one a line; without a file jieba's own."""
     if path is None:
-        from jieba.analyse.tfidf import TFIDF
-
-        return frozenset(TFIDF.STOP_WORDS)
+        return frozenset(jieba_module("jieba.analyse.tfidf").TFIDF.STOP_WORDS)
     try:
         return frozenset(Path(path).read_text(encoding="utf-8").lower().split("\n"))
     except (OSError, ValueError) as error:
