@@ -87,7 +87,7 @@ steps = st.lists(
     st.tuples(
         st.integers(0, 2),  # which connection
         st.sampled_from(
-            [*Action, *[Action.KEEP] * 4, "forget", "expire", "many", "fail", "reopen"]
+            [*Action, *[Action.KEEP] * 4, "forget", "expire", "clear", "many", "fail", "reopen"]
         ),
         st.integers(0, 6),  # URL
         st.integers(0, 7),  # value
@@ -148,6 +148,11 @@ def change_both(
         assert store.expire(asking.seen_at - 9) == len(old)
         for each in old:
             del model[each]
+    elif change == "clear":
+        gone = [key for key in model if key[0] == asking.namespace]
+        assert store.clear(asking.namespace) == len(gone)
+        for each in gone:
+            del model[each]
     elif change == "forget":
         assert store.forget(*key) is (model.pop(key, None) is not None)
     elif change == "fail":
@@ -168,3 +173,19 @@ def change_both(
 def fail(view: View) -> tuple[Action, None]:
     list(view.near_structure(8))
     raise ZeroDivisionError
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_store_whose_segments_are_emptied_goes_on(
+    place: IndexPlace, tmp_path: Path, small_segments: None
+) -> None:
+    path = tmp_path / "pages.sqlite"
+    with SqliteStore(path, index=place) as store:
+        for forget_all in (lambda: store.clear(""), lambda: store.expire(2_000.0)):
+            store.insert_many(page(str(number), number) for number in range(10))
+            assert forget_all() == 10
+            assert list(store.pages()) == []
+            assert near_content(store, 1) == []
+        store.insert_many([page("new", 1)])
+    with SqliteStore(path, index=place) as store:
+        assert near_content(store, 0) == [("new", 1)]

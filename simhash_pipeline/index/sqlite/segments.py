@@ -79,7 +79,7 @@ class Segments:
         having[places[pages.with_content]] = True
         self._connection.execute(
             """INSERT OR REPLACE INTO segment (number, newest_id, pages, url_hashes, with_content,
-                content) VALUES (?, (SELECT max(id) FROM page), ?, ?, ?, ?)""",
+                content) VALUES (?, ifnull((SELECT max(id) FROM page), 0), ?, ?, ?, ?)""",
             (
                 number,
                 np.packbits(there).tobytes(),
