@@ -268,15 +268,15 @@ def open_store(
 
 
 def shown_url(url: str) -> str:
-    """The URL as logs and messages may show it: without the passwords of a server's."""
-    scheme, separator, rest = url.partition("://")
-    if scheme not in REDIS_SCHEMES:
+    """The URL as logs and messages may show it: without passwords, also where it is mistyped."""
+    if STORE_URL.match(url) is None or url.startswith("sqlite:"):
         return url
-    rest = re.sub(r"(?i)([?&][^=&]*password[^=&]*)=[^&]*", r"\1=***", rest)
+    url = re.sub(r"(?i)([?&][^=&]*password[^=&]*)=[^&]*", r"\1=***", url)
+    scheme, colon, rest = url.partition(":")
     credentials, at, place = rest.rpartition("@")
     if ":" in credentials:
         credentials = credentials.partition(":")[0] + ":***"
-    return scheme + separator + credentials + at + place
+    return scheme + colon + credentials + at + place
 
 
 def _redis_store(url: str, tentative: bool, wait_secs: float) -> Store:

@@ -43,7 +43,11 @@ def started(folder: Path, *options: str, kind: str = "redis 6.2") -> RunningServ
         (f"redis+cluster://user:p@{SECRET}@one:1,two:2", "redis+cluster://user:***@one:1,two:2"),
         (f"redis://host/0?password={SECRET}&db=1", "redis://host/0?password=***&db=1"),
         (f"redis+sentinel://u:/#{SECRET}@host/name", "redis+sentinel://u:***@host/name"),
+        (f"valkey://user:{SECRET}@host", "valkey://user:***@host"),
+        (f"REDIS://:{SECRET}@host", "REDIS://:***@host"),
+        (f"redis:/user:{SECRET}@host", "redis:/user:***@host"),
         ("sqlite:///a:b@c.sqlite", "sqlite:///a:b@c.sqlite"),
+        ("files/a:b@c.warc.gz", "files/a:b@c.warc.gz"),
     ],
 )
 def test_a_url_is_shown_without_its_password(url: str, shown: str) -> None:
