@@ -27,6 +27,7 @@ from simhash_pipeline.rules import (
     one_of,
     one_of_or_path,
     or_none,
+    path,
     whole,
     words,
 )
@@ -70,7 +71,7 @@ def _option(
     return dataclasses.field(default=default, metadata=metadata, repr=shown)
 
 
-_PATH = words("the path of a file")
+_PATH = path("the path of a file")
 _FIELD = words("the name of an item field")
 _DISTANCE = whole(0, MAX_DISTANCE_BITS, "bits")
 
@@ -178,7 +179,7 @@ class Options:
     )
     drop_log: str | None = _option(
         "auto",
-        or_none(words("a path or auto")),
+        or_none(path("a path or auto")),
         "path of the JSON Lines drop log; `auto`: in Scrapy's data directory; None: none",
     )
     keep_text: bool = _option(

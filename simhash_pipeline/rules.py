@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -32,6 +33,7 @@ def _int(value: Any) -> int:
 def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise ValueError
+    value.encode()  # a ValueError for what a command line says in another charset
     return value
 
 
@@ -72,6 +74,10 @@ def words(text: str) -> Rule:
         return _text(value)
 
     return Rule(text, read)
+
+
+def path(text: str) -> Rule:
+    return Rule(text, lambda value: words(text).read(os.fspath(value)))
 
 
 def one_of_or_path(*names: str, call: str) -> Rule:

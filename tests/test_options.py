@@ -1,4 +1,5 @@
 import dataclasses
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,11 +26,14 @@ def test_every_default_follows_its_own_rule() -> None:
         ("ngrams", "(3,)", (3,)),
         ("bits", "128", 128),
         ("drop_log", "none", None),
+        ("drop_log", Path("logs/drops.jsonl"), str(Path("logs/drops.jsonl"))),
         ("decay", "0.6", 0.6),
         ("expire_after_secs", "86400", 86400),
     ],
 )
-def test_strings_from_a_command_line_are_read(name: str, text: str, value: Any) -> None:
+def test_strings_from_a_command_line_and_paths_are_read(
+    name: str, text: object, value: Any
+) -> None:
     given: dict[str, Any] = {name: text}
     assert getattr(Options(**given), name) == value
 
@@ -58,6 +62,7 @@ def test_strings_from_a_command_line_are_read(name: str, text: str, value: Any) 
         ("dry_run", "maybe"),
         ("html_field", ""),
         ("html_field", 3),
+        ("namespace", "not UTF-8: \udcff"),
         ("store", ""),
         ("scope", "page"),
         ("preset", "mfondue"),

@@ -22,6 +22,7 @@ Weigh = Callable[[str, Sequence[str], Counts], Weights]
 
 OTHERS = "*"  # the row of a table for all features that have none
 _MAX_WEIGHT = 1e6  # keeps sums of votes exact
+_SHOWN_CHARACTERS = 80  # of a line that is none
 _TEXTRANK_SPAN = 5  # tokens that stand so near vote for each other: Mihalcea, Tarau 2004; jieba
 
 
@@ -132,7 +133,8 @@ def read_table(path: str) -> tuple[dict[str, float], float]:
             for line in dropwhile(lambda line: line.startswith("#"), file):
                 feature, tab, number = line.rstrip("\n").rpartition("\t")
                 if not tab or not _is_weight(float(number)):
-                    raise ValueError(f"{line!r} is no feature, tab and number from 0 to 1e6")
+                    rule = "is no feature, tab and number from 0 to 1e6"
+                    raise ValueError(f"{line[:_SHOWN_CHARACTERS]!r} {rule}")
                 table[feature] = float(number)
     except (OSError, ValueError) as error:
         raise OptionsError([unreadable("weights_table", path, error)]) from error
