@@ -84,8 +84,11 @@ class FollowMiddleware:
         if (twin and not self._follow_twins) or (barren and self._is_trap(response)):
             self._count_not_followed(len(requests))
             return []
-        for request in requests if barren else ():
-            request.meta[FOUND_ON_BARREN] = True
+        for request in requests:
+            if barren:
+                request.meta[FOUND_ON_BARREN] = True
+            else:  # a callback may hand the page's own meta on
+                request.meta.pop(FOUND_ON_BARREN, None)
         return requests
 
     def _count_on_the_way(self, response: Response, *, barren: bool) -> None:

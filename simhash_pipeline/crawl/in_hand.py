@@ -35,7 +35,7 @@ class Kept:
     verdict: Verdict  # that stored it
     items: int = 0  # of it, in hand
     lost: bool | None = None  # None while that isn't decided
-    waiting: list[Deferred[bool]] = field(default_factory=list)
+    waiting: list[Deferred[bool | None]] = field(default_factory=list)
 
 
 @dataclass(slots=True, eq=False)
@@ -66,10 +66,11 @@ class InHand:
         self._items: dict[int, _Item] = {}  # by the item's id
         self._undecided: dict[str, Kept] = {}  # by URL, the last stored of each
 
-    def keep(self, verdict: Verdict) -> Kept:
-        """The page that was stored by this verdict just now."""
-        kept = self._undecided[verdict.url] = Kept(verdict)
-        return kept
+    def page_of(self, verdict: Verdict) -> Kept | None:
+        """The page stored by this verdict just now, or the one that it found unchanged in hand."""
+        if verdict.stored:
+            self._undecided[verdict.url] = Kept(verdict)
+        return self._undecided.get(verdict.url)
 
     def enter(self, item: Any, url: object, kept: Kept | None, *, yielded: bool) -> Verdict | None:
         """Take an item in; returned is what to confirm of one that had the same id before."""
@@ -105,12 +106,12 @@ class InHand:
         self._items.clear()
         return [verdict for verdict in map(self._came_out, items) if verdict is not None]
 
-    def fate_of(self, url: str | None) -> Deferred[bool] | None:
+    def fate_of(self, url: str | None) -> Deferred[bool | None] | None:
         """Fires, with whether it was lost, once that is decided; None if it is, or not in hand."""
         kept = None if url is None else self._undecided.get(url)
         if kept is None:
             return None
-        fate: Deferred[bool] = Deferred()
+        fate: Deferred[bool | None] = Deferred()  # None by one who waits no longer
         kept.waiting.append(fate)
         return fate
 

@@ -18,6 +18,7 @@ from scrapy.utils.spider import DefaultSpider
 from twisted.internet.defer import Deferred
 
 from simhash_pipeline.bits import fingerprint_hex
+from simhash_pipeline.crawl.follow import FollowMiddleware
 from simhash_pipeline.crawl.in_hand import InHand, Judgement, Kept
 from simhash_pipeline.crawl.judging import Judged, Judging
 from simhash_pipeline.crawl.responses import Origin, ResponseMiddleware
@@ -42,7 +43,8 @@ T = TypeVar("T")
 page_judged = object()
 # An item's field and a request's meta key: False keeps the item unjudged.
 OPT_OUT = "simhash"
-# So long a twin waits for what becomes of an item that later pipelines have in hand.
+# So long a twin waits for what becomes of an item that later pipelines have in hand; then it is
+# kept, as the item may yet be lost.
 FATE_SECS = 60.0
 
 logger = logging.getLogger(__name__)
@@ -88,6 +90,12 @@ class SimhashPipeline:
     def open_spider(self) -> None:
         options, spider = self._options, self._crawler.spider
         self._responses = self._crawler.get_spider_middleware(ResponseMiddleware)
+        crawls_less = options.trap_budget is not None or not options.follow_twins
+        if crawls_less and self._crawler.get_spider_middleware(FollowMiddleware) is None:
+            logger.warning(
+                "SIMHASH_FOLLOW_TWINS and SIMHASH_TRAP_BUDGET need the add-on: all is followed",
+                extra={"spider": spider},
+            )
         with reasoned(), ExitStack() as files:
             if spider is None:
                 raise RuntimeError("the crawler has no spider yet")
@@ -106,7 +114,8 @@ class SimhashPipeline:
         response = None if self._responses is None else self._responses.response_of(item)
         kept = None
         try:
-            kept = await self._kept(item, response)
+            if not self._stopping:
+                kept = await self._kept(item, response)
         finally:
             url, yielded = self._page_url(item, response), response is not None
             self._confirm(self._in_hand.enter(item, url, kept, yielded=yielded))
@@ -114,12 +123,14 @@ class SimhashPipeline:
 
     async def _kept(self, item: Any, response: Response | None) -> Kept | None:
         """The page that was stored for the item, if one was; NearDuplicate for a dropped one."""
-        adapter = ItemAdapter(item)
-        if self._stopping or _opted_out(adapter, response):
-            return None
         try:
+            adapter = _adapter(item)
+            if _opted_out(adapter, response):
+                return None
             page = source(adapter, response, self._options)
             judgement = await self._judged(page, response)
+            if self._stopping:  # a page that could not be forgotten may be its twin
+                return None
             judged = judgement.judged.result()
             self._tell(item, judgement, response)
         except PageError as error:
@@ -131,9 +142,9 @@ class SimhashPipeline:
         else:
             if judged.verdict.dropped and not self._options.dry_run:
                 raise NearDuplicate(judged.verdict)
-            self._write_fields(adapter, judged)
-            if judgement.kept is None and judged.verdict.stored:
-                judgement.kept = self._in_hand.keep(judged.verdict)
+            self._write_fields(adapter, judged, self._page_url(item, response))
+            if judgement.kept is None and not judged.verdict.dropped:
+                judgement.kept = self._in_hand.page_of(judged.verdict)
             return judgement.kept
         return None
 
@@ -180,24 +191,29 @@ class SimhashPipeline:
         return self._responses.origin(response)
 
     async def _twin_is_lost(self, verdict: Verdict) -> bool:
+        """Whether the item of the page that is to be kept instead came to nothing.
+
+        PageError where that can't be waited for.
+        """
         if not verdict.dropped or self._options.dry_run:
             return False
         fate = self._in_hand.fate_of(verdict.twin_url)
-        return fate is not None and await self._lost_at_last(fate)
-
-    async def _lost_at_last(self, fate: Deferred[bool]) -> bool:
-        """Whether the item in hand came to nothing; one that takes too long is taken for safe."""
+        if fate is None:
+            return False
         timer = call_later(FATE_SECS, _fire, fate)
         lost = await maybe_deferred_to_future(fate)
         timer.cancel()
+        if lost is None:
+            waited = f"later pipelines have its twin {verdict.twin_url} in hand for {FATE_SECS:g} s"
+            raise PageError("undecided", waited)
         return lost
 
     def _tell(self, item: Any, judgement: Judgement, response: Response | None) -> None:
         judged, told = judgement.judged.result(), judgement.told
-        judgement.told = True
-        self._tally.judged(judged.shared() if told else judged)
         if not told:
             self._tell_page(judged.verdict, judged.page)
+        judgement.told = True
+        self._tally.judged(judged.shared() if told else judged)
         if response is not None and self._responses is not None:
             self._responses.origin(response).verdicts.append(judged.verdict)
         self._crawler.signals.send_catch_log(
@@ -218,7 +234,7 @@ class SimhashPipeline:
         if self._nothing_new == self._options.close_after_seen:
             self._close("simhash_nothing_new")
 
-    def _write_fields(self, adapter: ItemAdapter, judged: Judged) -> None:
+    def _write_fields(self, adapter: ItemAdapter, judged: Judged, url: object) -> None:
         page = judged.page
         content = fingerprint_hex(page.content, self._options.bits)
         for field, value in (
@@ -229,8 +245,8 @@ class SimhashPipeline:
                 continue
             try:
                 adapter[field] = value
-            except (KeyError, AttributeError, TypeError, ValueError) as error:
-                self._tally.fault("field", f"the item takes no field {field!r}: {error}")
+            except Exception as error:  # an item's own check may raise anything
+                self._tally.fault("field", f"the item takes no field {field!r}: {error}", url)
 
     def _exported(self, item: Any, response: Response | None) -> None:
         self._confirm(self._in_hand.exported(item, self._page_url(item, response)))
@@ -278,6 +294,13 @@ class SimhashPipeline:
         deferred_from_coro(self._crawler.engine.close_spider_async(reason=reason))
 
 
+def _adapter(item: Any) -> ItemAdapter:
+    """PageError for an object that is no item to Scrapy, which hands it on all the same."""
+    if not ItemAdapter.is_item(item):
+        raise PageError("no_item", f"{type(item).__name__} is no type of item that Scrapy knows")
+    return ItemAdapter(item)
+
+
 def _opted_out(adapter: ItemAdapter, response: Response | None) -> bool:
     by_request = response is not None and response.meta.get(OPT_OUT) is False
     return by_request or adapter.get(OPT_OUT) is False
@@ -295,6 +318,6 @@ async def _result(future: Future[T]) -> T:
     return future.result()
 
 
-def _fire(fate: Deferred[bool]) -> None:
+def _fire(fate: Deferred[bool | None]) -> None:
     if not fate.called:
-        fate.callback(False)
+        fate.callback(None)

@@ -88,4 +88,6 @@ class ResponseMiddleware(BaseSpiderMiddleware):
         self._responses.pop(id(item), None)
         if response is not None and response in self._origins:
             for key in self._origins[response].item_went():
-                self._responses.pop(key, None)
+                # The id of an item that went before may be another's by now.
+                if self._responses.get(key, (None, None))[1] is response:
+                    del self._responses[key]

@@ -169,9 +169,11 @@ def drop_line(verdict: Verdict, *, dry_run: bool = False) -> str:
         "structure": verdict.structure_distance,
     }
     told = ", ".join(f"{name} {bits}" for name, bits in near.items() if bits is not None)
-    detail = verdict.reason if verdict.reason in ("thin", "unchanged") else told
+    detail = "thin" if verdict.reason == "thin" else told
     url, twin_url = _shown(verdict.url), _shown(verdict.twin_url or "")
     did = "Would drop" if dry_run else "Dropped"
+    if verdict.reason == "unchanged":
+        return f"{did} unchanged {url}"
     return f"{did} near-duplicate {url} of {twin_url} ({detail})"
 
 

@@ -226,6 +226,25 @@ def test_a_trap_is_left_when_its_budget_is_spent(tmp_path: Path, trap: str) -> N
     assert result.requests < 60
 
 
+def test_what_is_found_on_a_page_with_news_is_no_trap_whatever_meta_it_is_asked_with(
+    tmp_path: Path,
+) -> None:
+    tree = """
+LINKS = {"thin": ["news"], "news": ["leaf1", "leaf2", "leaf3", "leaf4", "leaf5"]}
+class Everything(Everything):
+    def parse(self, response):
+        name = response.css("p::text").get().split()[0]
+        yield Story(title=name)
+        for link in LINKS.get(name, [f"end-of-{name}"] if name.startswith("leaf") else []):
+            words = " ".join(f"w{i}" for i in range(99)) if link == "news" else ""
+            page = f"data:text/html,<p>{link} {words}</p>"
+            yield scrapy.Request(page, meta=response.meta, dont_filter=True)
+"""
+    settings = FROM_RESPONSE | {"SIMHASH_TRAP_BUDGET": 3}
+    result = crawl(tmp_path, "data:text/html,<p>thin</p>", settings, tree)
+    assert len([title for title in result.titles if title.startswith("end-of-leaf")]) == 5
+
+
 def test_a_crawl_ends_when_only_seen_content_remains(tmp_path: Path) -> None:
     with trap_site("session") as url:
         settings = (

@@ -12,8 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import scrapy
+from scrapy.crawler import Crawler
+from scrapy.http import HtmlResponse
 
 from simhash_pipeline import open_store
+from simhash_pipeline.crawl.responses import ResponseMiddleware
 from tests.crawl.trap_site import trap_site
 
 if TYPE_CHECKING:
@@ -228,6 +231,19 @@ def test_middlewares_of_others_see_every_item_whether_async_or_not(
         SIMHASH_FOLLOW_TWINS=False,
     )
     assert [item["seen"] for item in items(project / "out.jsonl")] == [True, True]
+
+
+def test_an_item_that_got_the_id_of_one_that_is_gone_keeps_its_response() -> None:
+    middleware = ResponseMiddleware(Crawler(scrapy.Spider))
+    one, other = (HtmlResponse(f"http://a.example/{n}") for n in (1, 2))
+    gone, sibling = (middleware.get_processed_item({"n": n}, one) for n in (1, 2))
+    middleware._gone(gone, one)
+    number = id(gone)
+    del gone
+    item = next(each for each in ({"n": n} for n in range(1_000)) if id(each) == number)
+    middleware.get_processed_item(item, other)
+    middleware._gone(sibling, one)
+    assert middleware.response_of(item) is other
 
 
 def test_the_pipeline_alone_needs_no_add_on(project: Path) -> None:

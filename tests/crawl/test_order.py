@@ -111,3 +111,39 @@ def test_an_items_fate_is_not_that_of_its_sibling_of_the_same_url(
     items = f"page(1, secs=1, {page}), {{**page(1), **dict({sibling})}}, page(2)"
     result = crawl(tmp_path, items, SLOW_OR_LOST, spider=TOGETHER)
     assert result.scraped == ["http://a.example/1", *["http://a.example/2"] * twin_comes_out]
+
+
+def test_a_twin_that_waits_too_long_is_kept_unjudged(tmp_path: Path) -> None:
+    prelude = SLOW_OR_LOST + "import simhash_pipeline.crawl.pipeline as pipeline"
+    patience = "pipeline.FATE_SECS = 0.2\n" + TOGETHER
+    items = "page(1, secs=2, fate='drop'), page(2)"
+    result = crawl(tmp_path, items, prelude, patience)
+    assert result.scraped == ["http://a.example/2"]
+    assert result.stats["simhash/errors/undecided"] == 1
+    assert "have its twin http://a.example/1 in hand for 0.2 s" in result.log
+
+
+def test_a_twin_of_a_lost_page_that_can_not_be_forgotten_is_kept(tmp_path: Path) -> None:
+    prelude = (
+        SLOW_OR_LOST
+        + """
+from simhash_pipeline import StoreError
+from simhash_pipeline.index.memory import MemoryStore
+
+def forget(self, namespace, url):
+    raise StoreError("another process has been writing to it")
+
+MemoryStore.forget = forget
+"""
+    )
+    items = "page(1, secs=1, fate='drop'), page(2)"
+    result = crawl(tmp_path, items, prelude, TOGETHER, SIMHASH_STORE="memory:")
+    assert result.scraped == ["http://a.example/2"]
+    assert "Crawl stopped: another process has been writing to it" in result.log
+
+
+def test_a_page_stays_when_one_of_two_items_of_it_comes_out(tmp_path: Path) -> None:
+    items = "page(1, secs=1, fate='drop'), page(1, secs=2), page(2)"
+    result = crawl(tmp_path, items, SLOW_OR_LOST, TOGETHER)
+    assert result.scraped == ["http://a.example/1"]
+    assert sorted(result.dropped) == ["http://a.example/1", "http://a.example/2"]

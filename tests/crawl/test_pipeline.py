@@ -128,6 +128,21 @@ def test_a_dry_run_drops_nothing_but_logs(tmp_path: Path) -> None:
     assert drop.dry_run
 
 
+def test_an_unchanged_page_that_is_dropped_is_called_that(tmp_path: Path) -> None:
+    for _ in range(2):
+        result = crawl(tmp_path, "page(1)", SIMHASH_UNCHANGED="drop")
+    assert result.dropped == ["http://a.example/1"]
+    assert "Dropped unchanged http://a.example/1\n" in result.log
+
+
+def test_links_are_followed_with_a_word_where_the_add_on_is_missing(tmp_path: Path) -> None:
+    said = "SIMHASH_FOLLOW_TWINS and SIMHASH_TRAP_BUDGET need the add-on: all is followed"
+    alone = crawl(tmp_path, "page(1)", SIMHASH_TRAP_BUDGET=3)
+    assert said in alone.log
+    added = crawl(tmp_path, "page(1)", SIMHASH_TRAP_BUDGET=3, ADDONS={"simhash_pipeline.Addon": 1})
+    assert said not in added.log
+
+
 def test_an_extractor_need_not_take_every_page(tmp_path: Path) -> None:
     (tmp_path / "users_own.py").write_text(
         "def text(root):\n    return root.find('.//b').xpath('string()')"
@@ -190,6 +205,57 @@ def test_a_field_the_item_does_not_declare_is_told_not_fatal(tmp_path: Path) -> 
     result = crawl(tmp_path, items, ITEM_TYPES["Item"], SIMHASH_FINGERPRINT_FIELD="simhash")
     assert len(result.scraped) == 2
     assert result.stats["simhash/errors/field"] == 2
+
+
+def test_an_item_that_refuses_a_field_in_its_own_way_is_kept_with_its_page(tmp_path: Path) -> None:
+    prelude = """
+class Refused(Exception):
+    pass
+
+def refuse(item, field, value):
+    raise Refused(field.name)
+
+@attrs.define
+class Story:
+    url: str
+    html: str
+    text: str = attrs.field(default="", on_setattr=refuse)
+"""
+    items = "Story(**page(1)), Story(**page(2))"
+    result = crawl(tmp_path, items, prelude, SIMHASH_TEXT_FIELD="text")
+    assert result.scraped == ["http://a.example/1"]
+    assert result.dropped == ["http://a.example/2"]
+    assert result.stats["simhash/errors/field"] == 1
+
+
+def test_an_object_that_is_no_item_passes_and_is_counted(tmp_path: Path) -> None:
+    prelude = """
+class Unlucky:
+    def process_item(self, item):
+        told["passed"] = told.get("passed", 0) + 1
+        return item
+"""
+    spider = "scraped = dropped = lambda item: None"
+    result = crawl(tmp_path, "page(1), object()", prelude, spider)
+    assert result.told["passed"] == 2
+    assert result.stats["simhash/errors/no_item"] == 1
+    assert "object is no type of item that Scrapy knows" in result.log
+
+
+def test_what_the_drop_log_could_not_take_is_neither_dropped_nor_counted(tmp_path: Path) -> None:
+    prelude = """
+from simhash_pipeline.drop_log import DropLog, DropLogError
+
+def write(self, verdict, page):
+    raise DropLogError("no space is left")
+
+DropLog.write = write
+"""
+    items = "page(1), page(2), page(3)"
+    result = crawl(tmp_path, items, prelude)
+    assert result.scraped == [f"http://a.example/{n}" for n in (1, 2, 3)]
+    assert result.stats["simhash/dropped"] == 0
+    assert "Crawl stopped: no space is left" in result.log
 
 
 def test_bad_settings_stop_the_crawl_and_are_all_named(tmp_path: Path) -> None:
