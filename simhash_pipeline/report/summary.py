@@ -85,14 +85,18 @@ class Summary:
         self.first = min(self.first, drop.time) if self.first else drop.time
         self.last = max(self.last, drop.time)
         self.reasons[drop.reason] += 1
+        self.hosts.tally(host_of(drop.url)).drops += 1
+        if drop.reason != "unchanged":  # such a page is no other's twin
+            self._add_distances(drop)
+            self._add_to_group(drop)
+        self._add_to_run(drop)
+        self._add_to_closest(drop)
+
+    def _add_distances(self, drop: Drop) -> None:
         if drop.content_distance is not None:
             self.content[drop.content_distance] += 1
         if drop.structure_distance is not None:
             self.structure[drop.structure_distance] += 1
-        self.hosts.tally(host_of(drop.url)).drops += 1
-        self._add_to_group(drop)
-        self._add_to_run(drop)
-        self._add_to_closest(drop)
 
     def _add_to_group(self, drop: Drop) -> None:
         if drop.twin_url is None:
@@ -131,7 +135,8 @@ class Summary:
 
     def _add_to_closest(self, drop: Drop) -> None:
         left = bits_left(drop)
-        if left is None:
+        same_words = drop.content_distance == 0 and not drop.sketch_distance
+        if left is None or (same_words and drop.reason != "structure"):
             return
         # Negated: the heap's least is the least close, and of equals the one that came last.
         entry = (-left[0], -left[1], -next(self._order), drop)

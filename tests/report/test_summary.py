@@ -33,6 +33,17 @@ def test_drops_are_counted_by_reason_host_twin_and_distance() -> None:
     assert (group.nearest, group.farthest, group.example) == (1, 3, "http://a.example/2")
 
 
+def test_an_unchanged_page_is_no_twin_and_an_exact_copy_is_near_no_threshold() -> None:
+    unchanged = drop(reason="unchanged", url="http://a.example/1", content_distance=2)
+    copy = drop(url="http://a.example/2", content_distance=0, sketch_distance=0)
+    told = summary(unchanged, copy, drop(url="http://a.example/3", content_distance=2))
+    assert told.reasons == {"unchanged": 1, "content": 2}
+    assert told.content == {0: 1, 2: 1}
+    ((_, group),) = told.groups.top(9)
+    assert group.drops == 2
+    assert [pair.url for pair in told.closest()] == ["http://a.example/3"]
+
+
 def test_only_what_is_selected_is_counted() -> None:
     told = summary(drop(), drop(content_distance=3), distance=3)
     assert (told.drops, told.content) == (1, {3: 1})
