@@ -233,7 +233,7 @@ def parse_line(line: bytes, where: str) -> Drop | Run | None:
 
 def log_beside(result: Path) -> Path:
     """Where the drop log of an archive's clean-up lies, beside its result."""
-    return result.with_name(result.stem + LOG_SUFFIX)
+    return result.with_name(result.name + LOG_SUFFIX)
 
 
 def unix_seconds(time: str) -> float:

@@ -67,7 +67,7 @@ class Job:
 
     @property
     def faults(self) -> Path:
-        return self.to.with_name(f"{self.to.stem}.faults.jsonl")
+        return self.to.with_name(f"{self.to.name}.faults.jsonl")
 
 
 @dataclass(frozen=True, slots=True)

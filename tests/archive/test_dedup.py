@@ -66,7 +66,7 @@ def test_the_result_has_a_row_for_each_page(tmp_path: Path, name: str) -> None:
     assert (found[3]["input"], found[3]["number"]) == (str(source), 4)
     assert done == Done({"new": 2}, {"content": 2}, {}, {})
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
-        ["items.jsonl", name, "out.drops.jsonl"]
+        ["items.jsonl", name, f"{name}.drops.jsonl"]
     )
 
 
@@ -120,12 +120,12 @@ def _judged(judge: Judge, fingerprinter: Fingerprinter, one: dict[str, str]) -> 
 
 def test_the_drop_log_is_that_of_a_crawl(tmp_path: Path) -> None:
     dedup(job(tmp_path, write_json_lines(tmp_path / "items.jsonl", PAGES)))
-    drops = list(read_drops(tmp_path / "out.drops.jsonl"))
+    drops = list(read_drops(tmp_path / "out.parquet.drops.jsonl"))
     assert [(drop.url, drop.twin_url, drop.reason, drop.content_distance) for drop in drops] == [
         (URLS[1], URLS[0], "content", 0),
         (URLS[3], URLS[2], "content", 0),
     ]
-    *_, run = read_log(tmp_path / "out.drops.jsonl")
+    *_, run = read_log(tmp_path / "out.parquet.drops.jsonl")
     assert isinstance(run, Run)
     assert (run.kept, run.dropped) == ({"new": 2}, {"content": 2})
 
@@ -136,12 +136,12 @@ def test_records_that_can_t_be_read_are_counted_listed_and_stay_in_the_copy(tmp_
     done = dedup(job(tmp_path, source, copies=tmp_path / "copies"))
     assert done.faults == {"no_item": 1}
     assert done.kept == {"new": 2, "unjudged": 1}
-    (listed,) = rows(tmp_path / "out.faults.jsonl")
+    (listed,) = rows(tmp_path / "out.parquet.faults.jsonl")
     assert (listed["input"], listed["place"], listed["kind"]) == (str(source), "item 5", "no_item")
     last = rows(tmp_path / "out.parquet")[-1]
     assert (last["kept"], last["reason"]) == (True, "unjudged")
     assert last["fault"] == "the page holds no element and no text"
-    *_, run = read_log(tmp_path / "out.drops.jsonl")
+    *_, run = read_log(tmp_path / "out.parquet.drops.jsonl")
     assert isinstance(run, Run)
     assert (run.kept, run.errors) == ({"new": 2}, {"unjudged": 1})
     assert len((tmp_path / "copies" / "items.jsonl").read_text().splitlines()) == 4
@@ -328,7 +328,7 @@ def test_the_password_of_a_store_is_written_nowhere(
         with pytest.raises(StoreMismatch, match=r"^redis://:\*\*\*@127.0.0.1:\d+/0 holds"):
             dedup(job(tmp_path, url, options=Options(ngrams=(3,))))
     written = [file for file in (tmp_path / "out").rglob("*") if file.is_file()]
-    assert {"out.jsonl", "out.drops.jsonl", "made-of.json"} <= {file.name for file in written}
+    assert {"out.jsonl", "out.jsonl.drops.jsonl", "made-of.json"} <= {file.name for file in written}
     assert [file.name for file in written if b"sesame" in file.read_bytes()] == []
 
 

@@ -181,10 +181,28 @@ def test_learn_writes_a_table_that_the_settings_it_prints_can_use(outside: Path)
 
 
 def test_learn_tells_programs_what_it_learnt(outside: Path) -> None:
-    write_pages(outside / "sample.jsonl", "the fog bell", "")
+    write_pages(outside / "sample.jsonl", "the fog bell", "the ferry", "")
     arguments = ("learn", "sample.jsonl", "--to", "idf.tsv", "--json")
     result = scrapy("simhash", *arguments, directory=outside)
-    assert json.loads(result.stdout) == {"table": "idf.tsv", "pages": 1, "left_out": 1}
+    assert json.loads(result.stdout) == {"table": "idf.tsv", "pages": 2, "left_out": 1}
+
+
+@pytest.mark.parametrize(
+    ("least", "said"),
+    [
+        ("3", "--min-pages is 3, and the sample has 2 pages with text"),
+        ("-5", "argument --min-pages: "),
+    ],
+)
+def test_learn_wants_as_many_pages_as_a_word_has_to_be_on(
+    outside: Path, least: str, said: str
+) -> None:
+    write_pages(outside / "sample.jsonl", "the fog bell", "the ferry", "")
+    arguments = ("learn", "sample.jsonl", "--to", "idf.tsv", "--min-pages", least)
+    result = scrapy("simhash", *arguments, directory=outside)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert said in result.stderr
+    assert [path.name for path in outside.iterdir()] == ["sample.jsonl"]
 
 
 def test_learn_reads_a_folder_and_heeds_the_settings(outside: Path) -> None:

@@ -23,16 +23,24 @@ def test_an_archive_is_cleaned_and_what_went_is_told(simhash: Simhash, tmp_path:
         "\n"
         "result    kept.jsonl\n"
         "copies    clean\n"
-        "drop log  kept.drops.jsonl\n"
+        "drop log  kept.jsonl.drops.jsonl\n"
         "\n"
         "What was dropped, and why:\n"
-        "  scrapy simhash dropped kept.drops.jsonl\n"
-        "  scrapy simhash report kept.drops.jsonl -o report.html\n"
+        "  scrapy simhash dropped kept.jsonl.drops.jsonl\n"
+        "  scrapy simhash report kept.jsonl.drops.jsonl -o report.html\n"
     )
     rows = [json.loads(line) for line in (tmp_path / "kept.jsonl").read_text().splitlines()]
     assert [row["url"] for row in rows if row["kept"]] == KEPT
     result = simhash(tmp_path, "dedup", "clean/crawl.warc.gz", "-o", "again.jsonl")
     assert result.stdout.startswith("kept      2 (new 2)\ndropped   0\n")
+
+
+def test_a_feed_without_a_page_is_no_success(simhash: Simhash, tmp_path: Path) -> None:
+    write_json_lines(tmp_path / "items.jsonl", [{"url": "http://a.example/", "title": "x"}] * 3)
+    result = simhash(tmp_path, "dedup", "items.jsonl", "-o", "kept.jsonl")
+    assert (result.returncode, result.stdout) == (2, "")
+    unread = "no page of items.jsonl can be read: 3 (no_html 3), see kept.jsonl.faults.jsonl"
+    assert unread in result.stderr
 
 
 def test_settings_decide_as_in_a_crawl(simhash: Simhash, tmp_path: Path) -> None:
@@ -60,7 +68,7 @@ def test_the_other_commands_read_what_it_leaves(simhash: Simhash, tmp_path: Path
         *("dedup", "items.jsonl", "-o", "kept.parquet", *store, "-s", "SIMHASH_KEEP_TEXT=1"),
         *("-s", "SIMHASH_CONTENT_DISTANCE=8"),
     )
-    kept, log = "kept.parquet", "kept.drops.jsonl"
+    kept, log = "kept.parquet", "kept.parquet.drops.jsonl"
     for named in (kept, log):
         told = simhash(tmp_path, "dropped", named).stdout
         assert told.startswith(f"{log}\n3 dropped, 2 kept")

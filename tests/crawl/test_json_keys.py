@@ -45,11 +45,12 @@ def promised(command: str) -> set[str]:
 def test_the_keys_are_those_in_the_readme(simhash: Simhash, tmp_path: Path, command: str) -> None:
     (tmp_path / "a.html").write_text(PAGE)
     (tmp_path / "pages").mkdir()
-    (tmp_path / "pages" / "a.html").write_text(PAGE)
+    for name in ("a.html", "b.html"):
+        (tmp_path / "pages" / name).write_text(PAGE)
     story = f"<p>{' '.join(f'word{i}' for i in range(60))}"
     items = [json.dumps({"url": f"https://a.org/{n}", "html": story}) for n in range(2)]
     (tmp_path / "texts.jsonl").write_text("\n".join(items))
-    (tmp_path / "broken.jsonl").write_text("{")
+    (tmp_path / "broken.jsonl").write_text("\n".join([*items, "{"]))
     header = "namespace,url,site,content,structure,sketch,digest,first_seen,seen_at\n"
     (tmp_path / "more.csv").write_text(header)
     with open_store(f"sqlite:///{tmp_path}/seen.sqlite") as store:

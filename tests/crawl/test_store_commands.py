@@ -394,6 +394,17 @@ def test_import_says_when_a_fingerprint_is_too_wide(store: Simhash, outside: Pat
     assert result.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize("rows", [None, "namespace,url", "\xff"])
+def test_a_file_that_can_not_be_imported_makes_no_store(
+    store: Simhash, outside: Path, rows: str | None
+) -> None:
+    if rows is not None:
+        (outside / "bad.csv").write_bytes(rows.encode("latin-1"))
+    result = store(outside, "import", "bad.csv", "-S", "new.sqlite")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert not (outside / "new.sqlite").exists()
+
+
 def test_a_time_that_no_calendar_has_is_told_as_it_stands(store: Simhash, outside: Path) -> None:
     rows = "namespace,url,site,content,structure,sketch,digest,first_seen,seen_at"
     (outside / "odd.csv").write_text(f"{rows}\n,https://a.org/,a.org,,,,,1e300,1e300\n")

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from simhash_pipeline import Options, open_store
+from simhash_pipeline.report.sheet import read_answers
 from tests.crawl.conftest import Simhash
 from tests.crawl.crawling import crawl
 
@@ -87,6 +88,29 @@ def test_a_sheet_that_is_filled_in_gives_precision_and_settings(
     assert "It takes 73 answers at the least" in few
 
 
+def test_a_sheet_with_answers_is_not_written_over(simhash: Simhash, feed: Path) -> None:
+    for _ in range(2):  # one without answers may be
+        assert simhash(feed, "tune", "items.jsonl", "--sheet", "s.csv").returncode == 0
+    filled(feed / "s.csv")
+    answered = (feed / "s.csv").read_bytes()
+    result = simhash(feed, "tune", "items.jsonl", "--sheet", "s.csv")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "s.csv holds answers: take them with --labels, or name another file" in result.stderr
+    assert (feed / "s.csv").read_bytes() == answered
+    same = ("--labels", "s.csv", "--sheet", "s.csv")
+    assert simhash(feed, "tune", "items.jsonl", *same).returncode == 0
+    assert read_answers(feed / "s.csv")
+
+
+def test_pairs_need_two_pages(simhash: Simhash, feed: Path) -> None:
+    few = simhash(feed, "tune", "items.jsonl", "--pages", "1")
+    assert (few.returncode, few.stdout) == (2, "")
+    assert "--pages: must be 2 or more" in few.stderr
+    thin = simhash(feed, "tune", "items.jsonl", "-s", "SIMHASH_MIN_TOKENS=9999")
+    assert (thin.returncode, thin.stdout) == (2, "")
+    assert "a pair needs two pages of at least 9999 tokens, and items.jsonl has 0" in thin.stderr
+
+
 def test_a_person_is_asked_until_they_have_had_enough(
     simhash: Simhash, feed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -133,7 +157,7 @@ def test_of_many_pages_some_are_drawn(simhash: Simhash, feed: Path) -> None:
         (["words.txt"], "words.txt must be a WARC file (.warc, .warc.gz), a feed"),
         (["binary.jsonl"], "binary.jsonl, item 1: it is no JSON"),
         (["other.jsonl"], "other.jsonl, item 1: the item has no page in its field 'html'"),
-        (["empty"], "empty has 0 such pages: pairs need two with at least 50 tokens"),
+        (["empty"], "a pair needs two pages of at least 50 tokens, and empty has 0"),
         (["plain.sqlite"], "plain.sqlite holds no texts: crawl with SIMHASH_KEEP_TEXT=True"),
         (["items.jsonl", "--labels", "words.txt"], "is no sheet of pairs: no column"),
         (["items.jsonl", "--labels", "others.csv"], "others.csv is of other pages than items"),

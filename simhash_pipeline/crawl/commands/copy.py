@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
@@ -34,7 +35,7 @@ class CopyCommand:
 
     def run(self, options: argparse.Namespace, settings: BaseSettings) -> int:
         source, target = (named(store, settings) for store in (options.source, options.target))
-        if source.url == target.url:
+        if _place(source.url) == _place(target.url):
             raise UsageError(f"{source.name}: a store can't be copied into itself")
         with source.existing() as giving, target.open() as taking:
             stamp = giving.made_with()
@@ -59,3 +60,9 @@ class CopyCommand:
         words += f", {stored:,} stored"
         tell(record, words, as_json=options.json)
         return 0
+
+
+def _place(url: str) -> str:
+    """What is the same for one file, however it is named."""
+    scheme, _, path = url.partition(":///")
+    return str(Path(path).resolve()) if scheme == "sqlite" else url

@@ -136,6 +136,9 @@ def _done(arguments: argparse.Namespace, options: Options) -> dict[str, Any]:
     places = {"output": job.to, "drop_log": job.drop_log, "copies": job.copies}
     if done.faults:
         places["unread"] = job.faults
+        if not done.kept and not done.dropped:
+            unread = f"{_counted(done.faults)}, see {job.faults}"
+            raise ArchiveError(f"no page of {', '.join(job.inputs)} can be read: {unread}")
     return {
         **asdict(done),
         **{name: str(place) for name, place in places.items() if place is not None},

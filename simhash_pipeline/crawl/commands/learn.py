@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import UsageError
 
 from simhash_pipeline.crawl.commands.samples import pages_in
-from simhash_pipeline.crawl.commands.terminal import add_json, progress, tell
+from simhash_pipeline.crawl.commands.terminal import add_json, count, progress, tell
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter
@@ -36,7 +36,7 @@ class LearnCommand:
         parser.add_argument("--to", type=Path, required=True, help="the file to write")
         parser.add_argument(
             "--min-pages",
-            type=int,
+            type=count,
             default=2,
             help="what fewer pages hold weighs as what none holds (default: 2)",
         )
@@ -54,6 +54,10 @@ class LearnCommand:
             if not learnt:
                 part.unlink()
                 raise UsageError(f"no page with text in {', '.join(map(str, options.sample))}")
+            if learnt < options.min_pages:
+                part.unlink()
+                least = f"--min-pages is {options.min_pages:,}"
+                raise UsageError(f"{least}, and the sample has {learnt:,} pages with text")
             part.replace(options.to)
         except OSError as error:
             raise UsageError(f"{error.filename}: {error.strerror}") from error

@@ -7,6 +7,7 @@ import math
 import re
 import sys
 import time
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -160,9 +161,11 @@ class ImportCommand:
         try:
             named = chosen(options, settings)
             stamp = read_stamp(options.file) or named.options.stamp()
+            pages = read_pages(options.file)
+            first = list(islice(pages, 1))  # before a store is made for a file that is none
             with named.open() as store:
                 store.stamp(stamp)
-                count = store.insert_many(progress(read_pages(options.file), "pages"))
+                count = store.insert_many(progress(chain(first, pages), "pages"))
                 stored = len(store)
         except OSError as error:
             raise UsageError(f"{options.file}: {error.strerror}") from error

@@ -66,7 +66,7 @@ class TuneCommand:
         )
         parser.add_argument(
             "--pages",
-            type=count,
+            type=_two_or_more,
             default=MAX_PAGES,
             help=f"of more pages take so many, drawn at random (default: {MAX_PAGES:,})",
         )
@@ -83,6 +83,7 @@ class TuneCommand:
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         options = Options.from_settings(settings)
         answers = {} if arguments.labels is None else read_answers(arguments.labels)
+        _refuse_lost_answers(arguments.sheet, answers)
         name, pages, seen = _pages(arguments, settings, options)
         values = [page.content for page in pages if page.content is not None]
         sample = sample_pairs(values, options.bits, arguments.pairs, arguments.seed)
@@ -141,8 +142,9 @@ def _pages(
                 continue
         drawn[url] = page
     if len(drawn) < 2:
-        rule = f"pairs need two with at least {options.min_tokens} tokens"
-        raise UsageError(f"{name} has {len(drawn)} such pages: {rule}")
+        whole = f"namespace {options.namespace!r} of {name}" if options.namespace else name
+        rule = f"a pair needs two pages of at least {options.min_tokens} tokens"
+        raise UsageError(f"{rule}, and {whole} has {seen}")
     return name, [drawn[url] for url in sorted(drawn)], seen
 
 
@@ -198,6 +200,15 @@ def _line(pages: list[PageFingerprint], pair: Pair, answers: dict[tuple[str, str
     )
 
 
+def _refuse_lost_answers(sheet: Path | None, answers: dict[tuple[str, str], bool]) -> None:
+    """Nobody's answers are written over."""
+    if sheet is None or not sheet.exists() or sheet.stat().st_size == 0:
+        return
+    if not read_answers(sheet).keys() <= answers.keys():
+        how = "take them with --labels, or name another file"
+        raise UsageError(f"{sheet} holds answers: {how}")
+
+
 def _refuse_others(
     path: Path, answers: dict[tuple[str, str], bool], lines: list[Line], name: str
 ) -> None:
@@ -247,6 +258,12 @@ def _answer() -> bool | None:
             return None
         if answer in ANSWERS:
             return ANSWERS[answer]
+
+
+def _two_or_more(text: str) -> int:
+    if (number := count(text)) < 2:
+        raise argparse.ArgumentTypeError(f"must be 2 or more, as pairs are made, not {text!r}")
+    return number
 
 
 def _share(text: str) -> float:
