@@ -130,6 +130,8 @@ class Judge:
             yield neighbour, "structure"
 
     def _by_both(self, page: StoredPage, view: View) -> Iterator[tuple[StoredPage, Reason]]:
+        if page.structure is None:
+            return
         for neighbour, reason in self._by_content(page, view):
             distance = _distance(page.structure, neighbour.structure)
             if distance is not None and distance <= self._options.structure_distance:

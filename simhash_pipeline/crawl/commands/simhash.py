@@ -10,6 +10,7 @@ import io
 import os
 import sys
 from dataclasses import dataclass
+from types import MethodType
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Protocol
 
 from scrapy.commands import ScrapyCommand
@@ -107,7 +108,10 @@ class SimhashCommand(ScrapyCommand):
         return f"Near-duplicate detection: {', '.join(command.name for command in COMMANDS)}"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        self._add_commands(parser, "scrapy simhash", COMMANDS)
+        parser.prog = "scrapy simhash"
+        # Scrapy makes this parser, which would print its usage before what is wrong.
+        parser.error = MethodType(_say_in_one_line, parser)  # type: ignore[method-assign]
+        self._add_commands(parser, parser.prog, COMMANDS)
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         if not hasattr(opts, "command"):
@@ -168,4 +172,8 @@ class _OneLineParser(argparse.ArgumentParser):
     """Says what is wrong in one line, not under five lines of usage."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: {printable(message)} (see {self.prog} -h)\n")
+        _say_in_one_line(self, message)
+
+
+def _say_in_one_line(parser: argparse.ArgumentParser, message: str) -> NoReturn:
+    parser.exit(2, f"{parser.prog}: {printable(message)} (see {parser.prog} -h)\n")

@@ -198,7 +198,8 @@ def _cleared(store: Store, namespace: str | None) -> int:
 
 
 def _secs(text: str) -> int:
-    age = re.fullmatch(r"(\d{1,9})([shdw])", text)
+    age = re.fullmatch(r"(0*[1-9]\d{0,8})([shdw])", text)  # `clear`, which asks, is for all pages
     if age is None:
-        raise argparse.ArgumentTypeError(f"must be a number and s, h, d or w, as 90d, not {text!r}")
+        rule = "must be 1 or more, and s, h, d or w, as 90d"
+        raise argparse.ArgumentTypeError(f"{rule}, not {text!r}")
     return int(age[1]) * SECS[age[2]]
