@@ -6,7 +6,6 @@ import dataclasses
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 from lxml.etree import _Element
@@ -17,15 +16,14 @@ from simhash_pipeline.page.boilerplate import canonical_url, main_text_of, title
 from simhash_pipeline.page.bounds import first_of_text
 from simhash_pipeline.page.custom import custom
 from simhash_pipeline.page.elements import Elements, elements_of
-from simhash_pipeline.page.features import class_features, counted_ngrams, tag_features
-from simhash_pipeline.page.hashing import TokenHashes, hash_rows, murmur3
+from simhash_pipeline.page.features import counted_ngrams
+from simhash_pipeline.page.hashing import TokenHashes, hash_rows
 from simhash_pipeline.page.parse import bounded_tree
 from simhash_pipeline.page.segment import segmenter
 from simhash_pipeline.page.simhash import simhash
 from simhash_pipeline.page.structure import structure_fingerprint
 from simhash_pipeline.page.weights import heaviest, weighing
 
-_MIN_ELEMENTS = 10  # a tree with fewer is no template to speak of
 _SKETCH_SHINGLE_TOKENS = 3
 
 
@@ -76,7 +74,8 @@ class Fingerprinter:
         root, cut = bounded_tree(html, charset, self._options.max_page_bytes)
         canonical = canonical_url(root, url)  # before a user's extractor takes elements out
         text, elements = self._read(root)
-        page = self.of_text(text, title=title(root), url=url, structure=self._structure(elements))
+        structure = structure_fingerprint(elements, self._options)
+        page = self.of_text(text, title=title(root), url=url, structure=structure)
         return dataclasses.replace(page, canonical_url=canonical, cut=cut or page.cut)
 
     def of_text(
@@ -135,17 +134,6 @@ class Fingerprinter:
 
     def _count(self, tokens: Sequence[str]) -> Mapping[str, int]:
         return counted_ngrams(tokens, self._options.ngrams, self._joiner)
-
-    def _structure(self, page: Elements) -> int | None:
-        """By murmur3 whatever hashes the content: String.hashCode hardly tells tags apart."""
-        if self._options.structure_features == "halvings":
-            return structure_fingerprint(page, partial(murmur3, bits=self._options.bits))
-        if len(page.tags) < _MIN_ELEMENTS:
-            return None
-        by_tag = self._options.structure_features == "tag"
-        features = (tag_features if by_tag else class_features)(page, self._options.decay)
-        weights = np.fromiter(features.values(), np.float64, len(features))
-        return simhash(murmur3(features, self._options.bits), weights)
 
 
 def content_fingerprint(text: str, options: Options | None = None) -> int | None:

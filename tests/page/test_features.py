@@ -1,8 +1,4 @@
-import pytest
-
-from simhash_pipeline.page.elements import elements_of
-from simhash_pipeline.page.features import class_features, counted_ngrams, tag_features
-from simhash_pipeline.page.parse import parse
+from simhash_pipeline.page.features import counted_ngrams
 
 
 def test_content_features_are_counted_unigrams_and_bigrams() -> None:
@@ -16,36 +12,3 @@ def test_content_features_are_counted_unigrams_and_bigrams() -> None:
 
 def test_a_text_shorter_than_the_n_gram_has_none() -> None:
     assert counted_ngrams(["a", "b"], (3,)) == {}
-
-
-def test_a_child_weighs_decay_of_its_parent_and_weights_add_up() -> None:
-    root = parse("<html><body><div><p>a</p><p>b</p></div><p>c</p></body></html>")
-    assert tag_features(elements_of(root), 0.5) == {
-        "html": 1.0,
-        "body": 0.5,
-        "div": 0.25,
-        "p": 0.25 + 2 * 0.125,
-    }
-
-
-def test_without_decay_structure_counts_tags() -> None:
-    root = parse("<html><body><p>a</p><p>b</p></body></html>")
-    assert tag_features(elements_of(root), 1.0) == {"html": 1.0, "body": 1.0, "p": 2.0}
-
-
-@pytest.mark.parametrize("depth", [1_000, 2_000])
-def test_a_deep_tree_neither_recurses_nor_underflows(depth: int) -> None:
-    weights = tag_features(elements_of(parse("<div>" * depth)), 0.45)
-    assert weights["div"] == pytest.approx(0.45**2 / 0.55)
-
-
-def test_class_features_weigh_each_set_of_classes_once_at_its_least_depth() -> None:
-    row = "<li class='row odd3'>a</li><li class='odd7 row'>b</li>"
-    root = parse(f"<html><body><ul>{row}</ul><div><ul>{row}</ul></div></body></html>")
-    assert class_features(elements_of(root), 0.5) == {
-        "html": 1.0,
-        "body": 0.5,
-        "ul": 0.25,
-        "div": 0.25,
-        "li.odd0.row": 0.125,
-    }
