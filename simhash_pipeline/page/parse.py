@@ -88,6 +88,7 @@ def bounded_tree(
     if too_deep:
         root, _ = _tree(flattened(bounded))
     _empty_head(root)
+    _complete_body(root)
     return root, len(read) < len(html) or len(bounded) < len(source)
 
 
@@ -140,6 +141,51 @@ def _empty_head(root: etree._Element) -> None:
     foreign[-1].tail = _NO_XML.sub(" ", (foreign[-1].tail or "") + (body.text or ""))
     body.text = None
     body[:0] = foreign
+
+
+def _complete_body(root: etree._Element) -> None:
+    """Move what follows an early `</body>` or `</html>` to the end of the body, as browsers do.
+
+    libxml2 puts it beside the body, and after `</html>` beside the root.
+    """
+    body = root.find("body")
+    roots = list(root.itersiblings("html"))
+    if body is None and roots:
+        body = etree.SubElement(root, "body")
+    if body is None or not (roots or body.tail or body.getnext() is not None):
+        return
+    late = [*body.itersiblings(), *roots]
+    texts, body.tail = [body.tail], None
+    for part in _unwrapped(late):
+        if isinstance(part, etree._Element):
+            _append_text(body, texts)
+            texts = []
+            body.append(part)
+        else:
+            texts.append(part)
+    _append_text(body, texts)
+    for emptied in list(body.itersiblings()):
+        root.remove(emptied)
+
+
+def _unwrapped(elements: list[etree._Element]) -> Iterator[etree._Element | str | None]:
+    """These elements, but of an html, head or body its texts and what it holds."""
+    for element in elements:
+        if element.tag in ("html", "head", "body"):
+            yield element.text
+            yield from _unwrapped(list(element))
+            yield element.tail
+        else:
+            yield element
+
+
+def _append_text(body: etree._Element, texts: list[str | None]) -> None:
+    text = _NO_XML.sub(" ", "".join(filter(None, texts)))
+    last = next(body.iterchildren(reversed=True), None)
+    if last is None:
+        body.text = (body.text or "") + text
+    else:
+        last.tail = (last.tail or "") + text
 
 
 def _utf8(html: bytes, charset: str | None) -> bytes:

@@ -181,6 +181,28 @@ def test_scripts_below_the_depth_limit_stay_scripts() -> None:
     assert text(root).strip() == "shown"
 
 
+@pytest.mark.parametrize(
+    ("html", "body"),
+    [
+        ("<body><p>a</p></body>b<p>c</p>d</html>", "<p>a</p>b<p>c</p>d"),
+        ("<body><p>a</p></body></html>b<p>c</p>", "<p>a</p>b<p>c</p>"),
+        ("<body>a</body></html><html><head><title>t</title></head><body>b", "a<title>t</title>b"),
+        (
+            "<body>a</body><head><meta></head>b<body class='x'>c<i>d</i></body>e",
+            "a<meta>bc<i>d</i>e",
+        ),
+        ("<head></head></html><p>a</p>", "<p>a</p>"),
+        ("<body>a</body></html>b\x0bc" + " " * 40, "ab c" + " " * 40),
+    ],
+)
+def test_what_follows_the_end_of_the_body_is_in_it(html: str, body: str) -> None:
+    found = parse(html).find("body")
+    assert found is not None
+    assert found.getnext() is None
+    expected = f"<body>{body}</body>"
+    assert etree.tostring(found, method="html", encoding="unicode") == expected
+
+
 def test_comments_are_not_in_the_tree() -> None:
     assert text(parse("<p>a<!-- b -->c</p>")) == "ac"
 
