@@ -1,7 +1,12 @@
 """A body in, its text out in *blocks*, runs between block-level tags, and in *boxes* of blocks.
 
-One walk in document order leaves out what is hidden and writes down what boxes call themselves;
-what to make of that is for boilerplate.py to decide.
+One walk in document order leaves out hidden blocks and boxes, and writes down what boxes call
+themselves; what to make of that is for boilerplate.py to decide.
+
+Hidden words within a block are read: scripts choose among them (a manual's for each system, a long
+text's end). Without them fewer near-duplicates were joined on labelled pages, .961 against .962,
+and main texts agreed less with hand-made ones, .749 against .753 of pages that are no articles
+(`python -m tests.quality`).
 """
 
 from __future__ import annotations
