@@ -26,7 +26,7 @@ test: .venv/dev $(SPARK)  ## run every test
 matrix: .venv/matrix  ## test each Python that is found with the newest Scrapy and the oldest (SESSION=oldest-3.13)
 	@$(BIN)/nox $(if $(SESSION),--session $(SESSION))
 
-oldest: .venv/matrix  ## run the tests that crawl with the oldest Scrapy, on this Python
+oldest: .venv/matrix  ## run the tests that crawl with the oldest libraries, on this Python
 	@$(BIN)/nox --session oldest --force-python $(PYTHON)
 
 quality: .venv/dev  ## hold near-duplicates, main texts and templates of FOLDER=… to pinned floors
