@@ -7,6 +7,7 @@ SimhashError
 ├── DropLogError                       the drop log can't be used; the crawl stops
 ├── ArchiveError                       an archive can't be read or written; nothing of it is done
 └── StoreError                         the store can't be used; the crawl stops
+    ├── StoreDamaged                   its file is damaged; nothing of it is mended or removed
     ├── StoreLost                      it could be used, and its server has been gone for too long
     └── StoreMismatch                  the store was made with other fingerprint options
 """
@@ -53,6 +54,10 @@ class ArchiveError(SimhashError):
 
 class StoreError(SimhashError):
     """The store can't be opened, read or written."""
+
+
+class StoreDamaged(StoreError):
+    """The store's file is damaged."""
 
 
 class StoreLost(StoreError):

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
-from simhash_pipeline.bits import DEFAULT_WIDTH, WIDTHS
+from simhash_pipeline.bits import DEFAULT_WIDTH, refuse_other_widths
 from simhash_pipeline.errors import StoreError, StoreMismatch
 
 if TYPE_CHECKING:
@@ -290,10 +290,9 @@ def _redis_store(url: str, tentative: bool, wait_secs: float) -> Store:
 
 def stamped_bits(stamp: Mapping[str, object]) -> int:
     """The width of content and structure fingerprints; ValueError unless it is 32, 64 or 128."""
-    bits = stamp.get("bits", DEFAULT_WIDTH)
-    if not isinstance(bits, int) or bits not in WIDTHS:
-        raise ValueError(f"a store's bits must be 32, 64 or 128, not {bits!r}")
-    return bits
+    bits: Any = stamp.get("bits", DEFAULT_WIDTH)
+    refuse_other_widths(bits)
+    return int(bits)
 
 
 def check_stamp(store: str, stamp: Mapping[str, object], made_with: Mapping[str, object]) -> None:

@@ -280,9 +280,20 @@ def test_check_tells_damage_and_leaves_it(store: Simhash, outside: Path) -> None
     damaged[8_192:12_288] = b"\xff" * 4_096
     path.write_bytes(damaged)
     result = store(outside, "check", *SEEN)
-    assert result.returncode in (1, 2)
-    assert "damaged" in result.stdout + result.stderr or "Restore a copy" in result.stdout
+    assert (result.returncode, result.stderr) == (1, "")
+    assert "Restore a copy" in result.stdout
     assert path.read_bytes() == damaged
+
+
+def test_check_tells_of_a_store_too_damaged_to_be_opened(store: Simhash, outside: Path) -> None:
+    path = outside / "seen.sqlite"
+    cut = path.read_bytes()[: path.stat().st_size // 8192 * 4096]
+    path.write_bytes(cut)
+    result = store(outside, "check", *SEEN, "--json")
+    assert (result.returncode, result.stderr) == (1, "")
+    told = {"store": "seen.sqlite", "pages": None, "faults": ["too damaged to be opened"]}
+    assert json.loads(result.stdout) == told
+    assert path.read_bytes() == cut
 
 
 def test_expire_forgets_what_was_not_seen_for_so_long(store: Simhash, outside: Path) -> None:
@@ -406,9 +417,8 @@ def test_a_file_that_can_not_be_imported_makes_no_store(
 
 
 def test_a_time_that_no_calendar_has_is_told_as_it_stands(store: Simhash, outside: Path) -> None:
-    rows = "namespace,url,site,content,structure,sketch,digest,first_seen,seen_at"
-    (outside / "odd.csv").write_text(f"{rows}\n,https://a.org/,a.org,,,,,1e300,1e300\n")
-    assert store(outside, "import", "odd.csv", "-S", "odd.sqlite").returncode == 0
+    with open_store(f"sqlite:///{outside}/odd.sqlite") as odd:
+        odd.insert_many([page("https://a.org/", seen_at=1e300)])
     assert store(outside, "list", "-S", "odd.sqlite").stdout.startswith("1e+300  thin")
 
 

@@ -81,6 +81,17 @@ def test_a_store_opened_before_another_stamped_it_takes_on_the_width(path: Path)
         assert near_content(other, (1 << 128) - 1) == [("a", 0)]
 
 
+def test_a_store_opened_before_another_stamped_and_filled_it_reads_it(path: Path) -> None:
+    with SqliteStore(path) as early, SqliteStore(path) as late, SqliteStore(path) as other:
+        other.stamp({"bits": 128})
+        keep(other, page("a", (1 << 128) - 1))
+        with pytest.raises(StoreMismatch, match="bits 128 "):
+            early.stamp({"bits": 64})
+        early.stamp({"bits": 128})
+        assert near_content(early, (1 << 128) - 1) == [("a", 0)]
+        assert near_content(late, (1 << 128) - 1) == [("a", 0)]
+
+
 def test_an_empty_file_becomes_a_store(path: Path) -> None:
     path.touch()
     filled(path)

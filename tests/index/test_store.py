@@ -281,7 +281,7 @@ def test_the_stamp_sets_the_width(store: Store, bits: int) -> None:
 
 @pytest.mark.parametrize("bits", [48, "64", None])
 def test_a_width_that_does_not_exist_is_refused(store: Store, bits: object) -> None:
-    with pytest.raises(ValueError, match="must be 32, 64 or 128"):
+    with pytest.raises(ValueError, match="has 32, 64 or 128 bits"):
         store.stamp({"bits": bits})
     store.stamp({"bits": 128})
 

@@ -101,3 +101,32 @@ def test_a_renewed_page_of_an_earlier_run_is_not_tentative(path: Path) -> None:
         store.settle(page("a", 0, seen_at=2_000.0), always(Action.RENEW))
     with SqliteStore(path) as store:
         assert urls(store) == ["a"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need a right of their own there")
+def test_pages_of_a_living_process_stay_by_whatever_name_it_opened_the_file(
+    path: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    link = tmp_path / "elsewhere/link.sqlite"
+    link.symlink_to(path)
+    with SqliteStore(link, tentative=True) as one, SqliteStore(path, tentative=True) as other:
+        keep(one, page("a", 0))
+        keep(other, page("b", 1))
+        assert urls(other) == ["a", "b"]
+
+
+def test_what_is_rolled_back_is_not_confirmed(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails() -> None:
+        raise ZeroDivisionError
+
+    with SqliteStore(path, tentative=True) as store:
+        keep(store, page("a", 0))
+        with monkeypatch.context() as patch:
+            patch.setattr(store._run, "write", fails)
+            with pytest.raises(ZeroDivisionError):
+                keep(store, page("a", 1))
+        keep(store, page("b", 2))  # has the id that was given to the page rolled back
+        store.confirm("", "a")
+    with SqliteStore(path) as store:
+        assert urls(store) == ["a"]

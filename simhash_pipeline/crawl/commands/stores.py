@@ -15,6 +15,7 @@ from scrapy.exceptions import UsageError
 
 from simhash_pipeline.crawl.commands.store_choice import NamedStore, add_choice, chosen
 from simhash_pipeline.crawl.commands.terminal import add_json, progress, tell
+from simhash_pipeline.errors import StoreDamaged
 from simhash_pipeline.index.exchange import kind_of, read_pages, read_stamp, write_pages
 from simhash_pipeline.report.printable import printable
 from simhash_pipeline.urls import page_key
@@ -38,9 +39,13 @@ class CheckCommand:
 
     def run(self, options: argparse.Namespace, settings: BaseSettings) -> int:
         named = chosen(options, settings)
-        with named.existing() as store:
-            faults = store.check()
-            pages = None if faults else len(store)
+        pages = None
+        try:
+            with named.existing() as store:
+                faults = store.check()
+                pages = None if faults else len(store)
+        except StoreDamaged:
+            faults = ["too damaged to be opened"]
         lines = [f"{named.name}: {fault}" for fault in faults]
         if faults:
             lines.append("Restore a copy, or move the file away to begin anew.")

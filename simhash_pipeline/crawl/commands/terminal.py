@@ -84,5 +84,5 @@ def count(text: str) -> int:
 def _moment(seconds: float, form: str) -> str:
     try:
         return datetime.fromtimestamp(seconds, timezone.utc).strftime(form)
-    except (OverflowError, OSError, ValueError):  # an imported file may say anything
+    except (OverflowError, OSError, ValueError):  # a file may say anything
         return str(seconds)

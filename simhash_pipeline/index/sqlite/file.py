@@ -9,7 +9,7 @@ from contextlib import closing
 from threading import RLock
 from typing import TYPE_CHECKING
 
-from simhash_pipeline.errors import StoreError
+from simhash_pipeline.errors import StoreDamaged, StoreError
 from simhash_pipeline.index.sqlite import formats
 
 if TYPE_CHECKING:
@@ -75,7 +75,8 @@ class Access:
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         self._lock.release()
         if isinstance(error, sqlite3.Error):
-            raise StoreError(f"store {self._path}: {self._explained(error)}") from error
+            kind = StoreDamaged if "malformed" in str(error) else StoreError
+            raise kind(f"store {self._path}: {self._explained(error)}") from error
 
     def _explained(self, error: sqlite3.Error) -> str:
         said = str(error)

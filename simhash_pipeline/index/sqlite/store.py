@@ -61,10 +61,11 @@ class SqliteStore:
         *,
         tentative: bool = False,
     ) -> None:
-        self._path = path.absolute()
+        self._path = path.resolve()  # the runs' locks lie beside the file, not beside a link to it
         self._index = index
         self._access = Access(self._path, busy_timeout_secs)
         self._has_read = False
+        self._is_stamped = False  # whether a stamp, which never changes, was seen
         self._tentative = tentative
         self._run: Run | None = None  # begun with the first page, when the stamp was agreed on
         with self._access:
@@ -84,11 +85,9 @@ class SqliteStore:
             if stamp is None and table.is_empty():
                 row = ("made_with", json.dumps(wanted))
                 self._connection.execute("INSERT INTO meta (name, value) VALUES (?, ?)", row)
+                self._begin_table()
             else:
                 check_stamp(f"store {self._path}", stamp or {}, wanted)
-            if table.bits != stamped_bits(wanted):  # stamped just now, here or elsewhere
-                self._table = self._new_table(wanted)
-                self._table.begin()
 
         self._transaction(work)
 
@@ -240,7 +239,7 @@ class SqliteStore:
                 self._read_ahead()
             self._cursor.execute("BEGIN IMMEDIATE")
             try:
-                self._table.begin()
+                self._begin_table()
                 done = work(self._table)
                 if self._run is not None:
                     self._run.write()
@@ -249,11 +248,20 @@ class SqliteStore:
                 with suppress(sqlite3.Error):  # a full disk has rolled back already
                     self._connection.execute("ROLLBACK")
                 self._table.rolled_back()
+                if self._run is not None:
+                    self._run.rolled_back()
                 raise
             self._table.committed()
             if self._run is not None:
                 self._run.written()
             return done
+
+    def _begin_table(self) -> None:
+        if not self._is_stamped and (stamp := self._stamp()) is not None:
+            self._is_stamped = True
+            if self._table.bits != stamped_bits(stamp):  # by another process, since this one opened
+                self._table = self._new_table(stamp)
+        self._table.begin()
 
     def _read_ahead(self) -> None:
         """Read a big file into memory before the write lock is taken, which others wait for."""
@@ -263,7 +271,7 @@ class SqliteStore:
                 newest_id = self._table.newest_id()
                 if newest_id >= MANY_PAGES:
                     logger.info("Reading about %d pages of %s into memory", newest_id, self._path)
-                self._table.begin()
+                self._begin_table()
             finally:
                 self._connection.execute("ROLLBACK")
         self._has_read = True

@@ -23,6 +23,7 @@ class Run:
         """Begin a run, and forget the pages of dead ones; under the write lock."""
         self._connection = connection
         self._waiting: dict[tuple[str, str], int] = {}  # ids by namespace and URL
+        self._uncommitted: dict[tuple[str, str], int] = {}  # the same, of a transaction under way
         self._confirmed: list[tuple[int]] = []  # ids that the file doesn't know as such yet
         for (number,) in connection.execute("SELECT id FROM run").fetchall():
             lock = _lock(store, number)
@@ -35,7 +36,7 @@ class Run:
         self._lock.acquire(timeout=0)
 
     def kept(self, namespace: str, url: str, page_id: int) -> None:
-        self._waiting[namespace, url] = page_id
+        self._uncommitted[namespace, url] = page_id
 
     def confirm(self, namespace: str, url: str) -> None:
         page_id = self._waiting.pop((namespace, url), None)
@@ -52,6 +53,11 @@ class Run:
 
     def written(self) -> None:
         self._confirmed.clear()
+        self._waiting.update(self._uncommitted)
+        self._uncommitted.clear()
+
+    def rolled_back(self) -> None:
+        self._uncommitted.clear()
 
     def end(self) -> None:
         """Forget the pages that nobody confirmed; under the write lock, then `ended`."""
