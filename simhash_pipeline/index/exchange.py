@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 COLUMNS = tuple(StoredPage.__dataclass_fields__)
 FINGERPRINTS = ("content", "structure", "sketch")
 PAGES_A_BATCH = 10_000
+_MAX_CSV_CHARS = 1_000_000  # of a field: a URL of 100,000 Chinese characters, nine for each
+_LAST_SECOND = 253_402_300_799  # of the year 9999
 STAMP = b"simhash_pipeline"
 
 
@@ -54,7 +56,7 @@ def kind_of(path: Path) -> str:
 def is_export(path: Path) -> bool:
     """Whether a file of one of these kinds has all the columns."""
     if kind_of(path) == ".csv":
-        with path.open(encoding="utf-8", errors="replace", newline="") as file:
+        with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
             return {*COLUMNS} <= {*next(csv.reader(file), [])}
     return {*COLUMNS} <= {*_opened(path).schema_arrow.names}
 
@@ -98,13 +100,16 @@ def _bits(name: str, made_with: Mapping[str, object]) -> int:
 
 
 def _read_csv(path: Path) -> Iterator[StoredPage]:
+    csv.field_size_limit(max(csv.field_size_limit(), _MAX_CSV_CHARS))
     try:
-        with path.open(encoding="utf-8", newline="") as file:
+        with path.open(encoding="utf-8-sig", newline="") as file:
             rows = csv.DictReader(file)
             _refuse_missing(path, rows.fieldnames or ())
             yield from (_page(row, f"{path}, line {rows.line_num}") for row in rows)
     except UnicodeDecodeError as error:
         raise StoreError(f"{path} is no text in UTF-8: {error}") from error
+    except csv.Error as error:
+        raise StoreError(f"{path} is no CSV file: {error}") from error
 
 
 def _refuse_missing(path: Path, names: Iterable[str]) -> None:
@@ -114,7 +119,7 @@ def _refuse_missing(path: Path, names: Iterable[str]) -> None:
 
 def _page(row: Mapping[str, str], place: str) -> StoredPage:
     try:
-        return StoredPage(
+        page = StoredPage(
             url=row["url"],
             namespace=row["namespace"],
             site=row["site"],
@@ -127,6 +132,19 @@ def _page(row: Mapping[str, str], place: str) -> StoredPage:
         )
     except (TypeError, ValueError) as error:
         raise StoreError(f"{place}, is no page: {error}") from error
+    return _checked(page, place)
+
+
+def _checked(page: StoredPage, place: str) -> StoredPage:
+    """The page; StoreError where it lacks a text, or a time is one that no calendar has."""
+    for name in ("namespace", "url", "site"):
+        if getattr(page, name) is None:
+            raise StoreError(f"{place}, is no page: it has no {name}")
+    for name in ("first_seen", "seen_at"):
+        if not 0 <= (secs := getattr(page, name) or 0) <= _LAST_SECOND:
+            rule = f"must be Unix seconds, 0 to {_LAST_SECOND:,}"
+            raise StoreError(f"{place}, is no page: {name} {rule}, not {secs!r}")
+    return page
 
 
 def _number(digits: str) -> int | None:
@@ -168,8 +186,11 @@ def _read_parquet(path: Path) -> Iterator[StoredPage]:
     file = _opened(path)
     _refuse_missing(path, file.schema_arrow.names)
     _refuse_other_types(path, file.schema_arrow)
+    number = 0
     for batch in file.iter_batches(PAGES_A_BATCH, columns=list(COLUMNS)):
-        yield from (StoredPage(**_numbers(row)) for row in batch.to_pylist())
+        for row in batch.to_pylist():
+            number += 1
+            yield _checked(StoredPage(**_numbers(row)), f"{path}, row {number}")
 
 
 def _refuse_other_types(path: Path, schema: Any) -> None:

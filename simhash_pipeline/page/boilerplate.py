@@ -83,10 +83,12 @@ def title(root: _Element) -> str:
 
 def canonical_url(root: _Element, url: str | None) -> str | None:
     """What the link rel="canonical" in the page's head says, made absolute; None without one."""
+    base = next((b.get("href", "") for b in root.iterfind("head/base") if b.get("href")), "")
     for link in root.iterfind("head/link"):
-        if "canonical" in (link.get("rel") or "").lower().split():
+        href = link.get("href", "").strip()
+        if href and "canonical" in link.get("rel", "").lower().split():
             try:
-                return urljoin(url or "", (link.get("href") or "").strip()) or None
+                return urljoin(urljoin(url or "", base.strip()), href)
             except ValueError:  # it is no URL
                 return None
     return None

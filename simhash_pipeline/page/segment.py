@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any
 
+from simhash_pipeline.errors import PageError
 from simhash_pipeline.page.custom import custom
 from simhash_pipeline.simplified import simplified
 
@@ -69,11 +70,24 @@ def segmenter(name: str, *, to_simplified: bool = False) -> Segment:
         "spaces": lambda: _between_spaces,
         "ascii-words": lambda: lambda text: _ASCII_WORD.findall(text.lower()),
     }
-    segment = known[name]() if name in known else custom("segmenter", name, list)
+    segment = known[name]() if name in known else _users_segmenter(name)
     if not to_simplified:
         return segment
     table = simplified()
     return lambda text: segment(text.translate(table))
+
+
+def _users_segmenter(path: str) -> Segment:
+    segment = custom("segmenter", path, list)
+
+    def checked(text: str) -> list[str]:
+        tokens: list[str] = segment(text)
+        for token in tokens:
+            if not isinstance(token, str):
+                raise PageError("segmenter", f"{path} gave the token {token!r}, which is no text")
+        return tokens
+
+    return checked
 
 
 def words(text: str) -> list[str]:
@@ -161,7 +175,10 @@ def jieba_cutter() -> Segment:
 
 @cache
 def _jieba() -> Any:
-    """A tokenizer of our own: words that the program adds to jieba's must not move fingerprints."""
+    """A tokenizer of our own: words that the program adds to jieba's don't move fingerprints.
+
+    (Those that it splits by `del_word` or `suggest_freq` do: jieba keeps these for all tokenizers.)
+    """
     jieba = jieba_module("jieba")
     # jieba writes its loading to stderr by a handler of its own.
     jieba.setLogLevel(logging.WARNING)
@@ -170,9 +187,10 @@ def _jieba() -> Any:
 
 @cache
 def jieba_module(name: str) -> Any:
-    """jieba, or a part of it, without what Python 3.12 and later say of its backslashes."""
+    """jieba, or a part of it, without what Python says of its backslashes."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SyntaxWarning)
+        warnings.simplefilter("ignore", SyntaxWarning)  # from 3.12 on
+        warnings.simplefilter("ignore", DeprecationWarning)
         return importlib.import_module(name)
 
 

@@ -103,7 +103,7 @@ def _stop_words(path: str | None) -> frozenset[str]:
     if path is None:
         return frozenset(jieba_module("jieba.analyse.tfidf").TFIDF.STOP_WORDS)
     try:
-        return frozenset(Path(path).read_text(encoding="utf-8").lower().split("\n"))
+        return frozenset(Path(path).read_text(encoding="utf-8-sig").lower().split("\n"))
     except (OSError, ValueError) as error:
         raise OptionsError([unreadable("stop_words", path, error)]) from error
 
@@ -129,7 +129,7 @@ def read_table(path: str) -> tuple[dict[str, float], float]:
     """
     table: dict[str, float] = {}
     try:
-        with Path(path).open(encoding="utf-8") as file:
+        with Path(path).open(encoding="utf-8-sig") as file:
             for line in dropwhile(lambda line: line.startswith("#"), file):
                 feature, tab, number = line.rstrip("\n").rpartition("\t")
                 if not tab or not _is_weight(float(number)):

@@ -6,6 +6,7 @@ import csv
 import dataclasses
 import sys
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet  # type: ignore[import-untyped]  # it has no type hints
 import pytest
@@ -132,3 +133,33 @@ def test_every_field_of_a_page_is_a_column(tmp_path: Path) -> None:
     path = write(tmp_path / "pages.csv", [])
     named = path.read_text(encoding="utf-8").strip().split(",")
     assert named == [field.name for field in dataclasses.fields(StoredPage)]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("secs", [1.7e12, 1e300, float("inf"), float("nan"), -1.0])
+def test_a_time_that_no_calendar_has_is_no_page_s(tmp_path: Path, kind: str, secs: float) -> None:
+    odd = dataclasses.replace(PAGES[0], seen_at=secs)
+    path = write(tmp_path / f"pages{kind}", [PAGES[0], odd])
+    where = {".csv": "line 3", ".parquet": "row 2"}[kind]
+    with pytest.raises(StoreError, match=f"{where}, is no page: seen_at must be Unix seconds, 0 "):
+        list(read_pages(path))
+
+
+@pytest.mark.parametrize("name", ["url", "namespace", "site"])
+def test_a_parquet_row_without_a_text_is_named(tmp_path: Path, name: str) -> None:
+    without: dict[str, Any] = {name: None}
+    path = write(tmp_path / "pages.parquet", [dataclasses.replace(PAGES[0], **without)])
+    with pytest.raises(StoreError, match=f"row 1, is no page: it has no {name}"):
+        list(read_pages(path))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_longest_url_comes_back(tmp_path: Path, kind: str) -> None:
+    longest = [page("https://a.org/" + "%E6" * 3 * 99_986)]
+    assert list(read_pages(write(tmp_path / f"pages{kind}", longest))) == longest
+
+
+def test_a_file_that_another_program_gave_a_byte_order_mark_is_read(tmp_path: Path) -> None:
+    path = write(tmp_path / "pages.csv", PAGES)
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    assert list(read_pages(path)) == PAGES

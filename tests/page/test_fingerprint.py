@@ -210,3 +210,22 @@ def test_a_page_may_leave_out_its_head_and_body_tags(page: str) -> None:
 def test_a_page_without_head_and_body_tags_may_hold_what_xml_does_not(character: str) -> None:
     found = Fingerprinter().fingerprint(f"<title>T</title><main>a</main>b{character}c")
     assert found.text.split() == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("head", "expected"),
+    [
+        ("<link rel=canonical href='/c'>", "http://a.example/c"),
+        ("<link rel='nofollow Canonical' href=' c '>", "http://a.example/b/c"),
+        ("<base href='http://b.example/d/'><link rel=canonical href=c>", "http://b.example/d/c"),
+        ("<base target=_top><base href=/d/><link rel=canonical href=c>", "http://a.example/d/c"),
+        ("<link rel=canonical href=' '><link rel=canonical href=/c>", "http://a.example/c"),
+        ("<link rel=canonical>", None),
+        ("<link rel=canonical href='http://[c'>", None),
+        ("", None),
+    ],
+)
+def test_the_canonical_url_is_what_the_head_links_to(head: str, expected: str | None) -> None:
+    html = f"<html><head><title>t</title>{head}</head><body><p>text</p></body></html>"
+    found = Fingerprinter().fingerprint(html, "http://a.example/b/page")
+    assert found.canonical_url == expected

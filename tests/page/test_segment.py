@@ -174,3 +174,13 @@ def test_a_segmenter_that_fails_is_the_page_s_fault() -> None:
 @given(st.text())
 def test_a_han_character_after_a_text_does_not_change_how_the_text_is_cut(text: str) -> None:
     assert tokens(f"{text} 字") == [*tokens(text), "字"]
+
+
+def not_all_texts(text: str) -> list[object]:
+    return ["word", 2]
+
+
+def test_a_token_that_is_no_text_is_the_page_s_fault() -> None:
+    with pytest.raises(PageError, match="gave the token 2, which is no text") as caught:
+        segmenter(f"{__name__}.not_all_texts")("any")
+    assert caught.value.kind == "segmenter"

@@ -78,6 +78,16 @@ def test_a_table_gives_levels_to_words_and_its_star_to_all_others(tmp_path: Path
     assert found == {"fog": 10, "bell": 0.5, "fog bell": 3, "bell fog": 0.5}
 
 
+def test_files_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    table = write(tmp_path / "levels.tsv", "\ufeff*\t0", "fog\t5")
+    found = features("fog bell", weights="table", weights_table=table, ngrams=(1,))
+    assert found == {"fog": 5.0, "bell": 0.0}
+    text = "那么 海港 渔船"
+    stop_words = write(tmp_path / "stop.txt", "\ufeff海港")
+    assert "海港" in features(text, weights="jieba-tfidf")
+    assert "海港" not in features(text, weights="jieba-tfidf", stop_words=stop_words)
+
+
 def test_words_outside_a_table_without_a_star_weigh_one(tmp_path: Path) -> None:
     table = write(tmp_path / "levels.tsv", "fog\t5")
     assert features("fog bell", weights="table", weights_table=table) == {"fog": 5, "bell": 1}
