@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import errno
 import json
 import os
 import time
@@ -36,7 +37,7 @@ THRESHOLDS = (
     "scope",
     "unchanged",
 )
-# Where a crawl's files lie says nothing about its verdicts, and a store's URL may hold a password.
+# Where a crawl writes says nothing about its verdicts, and a store's URL may hold a password.
 _PLACES = ("store", "drop_log")
 _TITLE_CHARS = 300  # enough to know a page by; a line stays a line
 
@@ -79,7 +80,7 @@ class Run:
     errors: dict[str, int]  # pages kept unjudged, by what was wrong
     slice_secs: int
     slices: list[tuple[int, int, int]]  # (start in Unix seconds, kept, dropped), if any were
-    options: dict[str, Any]  # every option but where files lie
+    options: dict[str, Any]  # every option but the places of store and log
     dry_run: bool
 
 
@@ -108,7 +109,7 @@ class DropLog:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = path.open("a+b", buffering=0)
-            self._end_torn_line()
+            self._is_torn = self._ends_in_a_part()  # the next line begins on one of its own
         except OSError as error:
             raise DropLogError(f"the drop log {path} can't be opened: {error.strerror}") from error
 
@@ -172,20 +173,22 @@ class DropLog:
 
     def _append(self, record: Drop | Run) -> None:
         line = json.dumps(dataclasses.asdict(record), ensure_ascii=False) + "\n"
+        encoded = b"\n" * self._is_torn + line.encode("utf-8", "replace")
         try:
-            self._file.write(line.encode("utf-8", "replace"))
+            self._is_torn = self._file.write(encoded) < len(encoded)
+            if self._is_torn:
+                raise OSError(errno.ENOSPC, "the disk took a part of a line")
         except OSError as error:
             raise DropLogError(
                 f"the drop log {self.path} can't be written: {error.strerror}"
             ) from error
 
-    def _end_torn_line(self) -> None:
-        """Start on a line of our own where a crash left half of one."""
+    def _ends_in_a_part(self) -> bool:
+        """Whether a crash, or a full disk, left a part of a line."""
         if self._file.seek(0, os.SEEK_END) == 0:
-            return
+            return False
         self._file.seek(-1, os.SEEK_END)
-        if self._file.read(1) != b"\n":
-            self._file.write(b"\n")
+        return self._file.read(1) != b"\n"
 
 
 def read_drops(path: Path) -> Iterator[Drop]:

@@ -1,5 +1,7 @@
 import dataclasses
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,7 @@ from simhash_pipeline.drop_log import (
     unix_seconds,
 )
 
+ROOT = Path(__file__).parent.parent
 VERDICT = Verdict(
     url="http://a.example/2",
     dropped=True,
@@ -200,6 +203,35 @@ def test_a_log_that_is_not_there_or_a_directory_is_told(tmp_path: Path) -> None:
         list(read_drops(tmp_path / "none.jsonl"))
     with pytest.raises(DropLogError, match="can't be opened: Is a directory"):
         DropLog(tmp_path, run="r", spider="s", options=Options())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no limit of a file's size there")
+def test_a_line_that_the_disk_takes_a_part_of_is_told_and_spoils_no_other(tmp_path: Path) -> None:
+    code = """
+import resource, signal, sys
+from pathlib import Path
+from simhash_pipeline import DropLogError, Options
+from simhash_pipeline.drop_log import DropLog
+from tests.test_drop_log import PAGE, VERDICT
+
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+path = Path(sys.argv[1])
+log = DropLog(path, run="r", spider="s", options=Options())
+log.write(VERDICT, PAGE)
+limit, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 200, hard))
+try:
+    log.write(VERDICT, PAGE)
+except DropLogError as error:
+    print(error)
+resource.setrlimit(resource.RLIMIT_FSIZE, (limit, hard))
+log.write(VERDICT, PAGE)
+"""
+    path = tmp_path / "drops.jsonl"
+    command = [sys.executable, "-c", code, str(path)]
+    told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert f"the drop log {path} can't be written: " in told.stdout
+    assert len(list(read_drops(path))) == 2
 
 
 def test_a_full_disk_is_told() -> None:
