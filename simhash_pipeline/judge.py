@@ -156,10 +156,11 @@ class Judge:
 def stored_page(url: str, page: PageFingerprint, options: Options, seen_at: float) -> StoredPage:
     """What a store would remember of a page seen then, in Unix seconds; PageError for a bad URL."""
     seen_at = int(seen_at)  # whole seconds take half the disk
+    key = page_key(url)
     return StoredPage(
-        url=page_key(url),
+        url=key,
         namespace=options.namespace,
-        site=site_of(url),
+        site=site_of(key),  # its host is in lower case, and in ASCII
         content=page.content,
         structure=page.structure,
         sketch=page.sketch,

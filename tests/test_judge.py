@@ -258,6 +258,7 @@ def test_pages_of_other_namespaces_are_never_twins(store: Store) -> None:
     ("url", "dropped"),
     [
         ("http://www.paper.co.uk/2", True),
+        ("http://PAPER.co.uk/2", True),
         ("http://other.co.uk/2", False),
         ("http://127.0.0.1:8000/2", False),
     ],
