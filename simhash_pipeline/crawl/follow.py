@@ -1,8 +1,8 @@
 """A spider middleware that makes fewer requests: none out of pages that bring nothing new.
 
 The requests that a page's callback yields wait until its items are through the pipelines. Then the
-page is a *twin* if near-duplicates were all it held, and *barren* if nothing in it was new: twins,
-or too little text to tell.
+page is a *twin* if the pages that its items held were all near-duplicates, and *barren* if none of
+them was new: twins, or too little text to tell. Where nothing was judged, all is followed.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy import Request
 from scrapy.exceptions import NotConfigured
-from scrapy.utils.defer import maybe_deferred_to_future
 from scrapy.utils.httpobj import urlparse_cached
 
 from simhash_pipeline.crawl.responses import ResponseMiddleware
@@ -75,8 +74,7 @@ class FollowMiddleware:
         if responses is None:
             return requests
         origin = responses.origin(response)
-        await maybe_deferred_to_future(origin.all_gone())
-        if not origin.verdicts:
+        if not await origin.all_gone() or not origin.verdicts:
             return requests
         barren = not any(verdict.news or _unchanged(verdict) for verdict in origin.verdicts)
         self._count_on_the_way(response, barren=barren)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import logging
 import uuid
 from concurrent.futures import Future
 from contextlib import ExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from itemadapter import ItemAdapter
@@ -14,6 +16,7 @@ from scrapy import signals
 from scrapy.exceptions import DropItem, NotConfigured
 from scrapy.utils.asyncio import call_later, is_asyncio_available
 from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
+from scrapy.utils.job import job_dir
 from scrapy.utils.spider import DefaultSpider
 from twisted.internet.defer import Deferred
 
@@ -91,7 +94,8 @@ class SimhashPipeline:
         options, spider = self._options, self._crawler.spider
         self._responses = self._crawler.get_spider_middleware(ResponseMiddleware)
         crawls_less = options.trap_budget is not None or not options.follow_twins
-        if crawls_less and self._crawler.get_spider_middleware(FollowMiddleware) is None:
+        without = self._crawler.get_spider_middleware(FollowMiddleware) is None
+        if crawls_less and without and not options.dry_run:
             logger.warning(
                 "SIMHASH_FOLLOW_TWINS and SIMHASH_TRAP_BUDGET need the add-on: all is followed",
                 extra={"spider": spider},
@@ -106,18 +110,23 @@ class SimhashPipeline:
                     path, run=uuid.uuid4().hex, spider=spider.name, options=options
                 )
                 files.callback(self._drop_log.close)
+            if options.reset and _goes_on(self._crawler):
+                options = dataclasses.replace(options, reset=False)
             self._judging = Judging(options, store)
             self._files = files.pop_all()
         self._tally.begun(store, path)
 
     async def process_item(self, item: Any) -> Any:
         response = None if self._responses is None else self._responses.response_of(item)
+        yielded = response is not None
+        if self._responses is not None and response is None:
+            response = self._responses.response_at(self._field_url(item))
         kept = None
         try:
             if not self._stopping:
                 kept = await self._kept(item, response)
         finally:
-            url, yielded = self._page_url(item, response), response is not None
+            url = self._page_url(item, response)
             self._confirm(self._in_hand.enter(item, url, kept, yielded=yielded))
         return item
 
@@ -231,7 +240,7 @@ class SimhashPipeline:
             if verdict.dropped:
                 self._drop_log.write(verdict, page)
         self._nothing_new = 0 if verdict.news else self._nothing_new + 1
-        if self._nothing_new == self._options.close_after_seen:
+        if self._nothing_new == self._options.close_after_seen and not self._options.dry_run:
             self._close("simhash_nothing_new")
 
     def _write_fields(self, adapter: ItemAdapter, judged: Judged, url: object) -> None:
@@ -272,6 +281,9 @@ class SimhashPipeline:
     def _page_url(self, item: Any, response: Response | None) -> object:
         if self._options.html_field is None:
             return getattr(response, "url", None)  # an errback's item comes with a Failure
+        return self._field_url(item)
+
+    def _field_url(self, item: Any) -> object:
         return ItemAdapter(item).get(self._options.url_field) if ItemAdapter.is_item(item) else None
 
     def _go_on_or_stop(self, error: Exception, url: object) -> None:
@@ -292,6 +304,13 @@ class SimhashPipeline:
 
     def _close(self, reason: str) -> None:
         deferred_from_coro(self._crawler.engine.close_spider_async(reason=reason))
+
+
+def _goes_on(crawler: Crawler) -> bool:
+    """Whether the crawl was paused, or killed, before: its JOBDIR holds more than empty files."""
+    directory = job_dir(crawler.settings)
+    files = [] if directory is None else filter(Path.is_file, Path(directory).iterdir())
+    return any(file.stat().st_size for file in files)
 
 
 def _adapter(item: Any) -> ItemAdapter:

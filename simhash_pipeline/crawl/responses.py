@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -10,6 +11,8 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
 from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
+from scrapy.utils.asyncio import call_later
+from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 
 from simhash_pipeline.crawl.settings import options_of
@@ -17,6 +20,9 @@ from simhash_pipeline.crawl.settings import options_of
 if TYPE_CHECKING:
     from simhash_pipeline.crawl.in_hand import Judgement
     from simhash_pipeline.judge import Verdict
+
+
+PATIENCE_SECS = 60.0  # with items whose fate nobody tells
 
 
 class Origin:
@@ -27,7 +33,7 @@ class Origin:
         self.verdicts: list[Verdict] = []
         self._items_on_their_way = 0
         self._ids: set[int] = set()  # of items that came
-        self._waiting: list[Deferred[None]] = []
+        self._waiting: list[Deferred[bool]] = []
 
     def item_came(self, item: Any) -> None:
         self._items_on_their_way += 1
@@ -40,18 +46,30 @@ class Origin:
             return set()
         waiting, self._waiting = self._waiting, []
         for deferred in waiting:
-            deferred.callback(None)
+            _fire(deferred, True)
         ids, self._ids = self._ids, set()
         return ids
 
-    def all_gone(self) -> Deferred[None]:
-        """Fires when each item that came was exported, dropped or failed."""
-        gone: Deferred[None] = Deferred()
-        if self._items_on_their_way:
-            self._waiting.append(gone)
-        else:
-            gone.callback(None)
-        return gone
+    async def all_gone(self) -> bool:
+        """Waits until each item that came was exported, dropped or failed.
+
+        False after a minute: a middleware nearer the engine may have swallowed one.
+        """
+        if not self._items_on_their_way:
+            return True
+        gone: Deferred[bool] = Deferred()
+        self._waiting.append(gone)
+        timer = call_later(PATIENCE_SECS, _fire, gone, False)
+        all_are = await maybe_deferred_to_future(gone)
+        timer.cancel()
+        return all_are
+
+
+@dataclass(slots=True)
+class _Item:
+    item: Any  # held so that its id isn't given to another
+    response: Response
+    times: int = 0  # it was yielded, and isn't gone
 
 
 class ResponseMiddleware(BaseSpiderMiddleware):
@@ -66,14 +84,16 @@ class ResponseMiddleware(BaseSpiderMiddleware):
         if not options_of(crawler).enabled:
             raise NotConfigured
         self._origins: WeakKeyDictionary[Response, Origin] = WeakKeyDictionary()
-        # By the item's id; the item is held so that its id isn't given to another.
-        self._responses: dict[int, tuple[Any, Response]] = {}
+        self._items: dict[int, _Item] = {}  # by the item's id
         for signal in (signals.item_scraped, signals.item_dropped, signals.item_error):
             crawler.signals.connect(self._gone, signal)
 
     def get_processed_item(self, item: Any, response: Response | None) -> Any:
         if response is not None:
-            self._responses[id(item)] = item, response
+            known = self._items.get(id(item))
+            if known is None or known.response is not response:
+                known = self._items[id(item)] = _Item(item, response)
+            known.times += 1
             self.origin(response).item_came(item)
         return item
 
@@ -82,12 +102,28 @@ class ResponseMiddleware(BaseSpiderMiddleware):
 
     def response_of(self, item: Any) -> Response | None:
         """None for an item of no callback, and for one that an earlier pipeline made anew."""
-        return self._responses.get(id(item), (item, None))[1]
+        known = self._items.get(id(item))
+        return None if known is None else known.response
+
+    def response_at(self, url: object) -> Response | None:
+        """One of this URL with items on their way: that of an item made anew, which names it."""
+        found = (known.response for known in self._items.values() if known.response.url == url)
+        return next(found, None)
 
     def _gone(self, item: Any, response: Response | None) -> None:
-        self._responses.pop(id(item), None)
+        known = self._items.get(id(item))
+        if known is not None:
+            known.times -= 1
+            if not known.times:
+                del self._items[id(item)]
         if response is not None and response in self._origins:
             for key in self._origins[response].item_went():
                 # The id of an item that went before may be another's by now.
-                if self._responses.get(key, (None, None))[1] is response:
-                    del self._responses[key]
+                left = self._items.get(key)
+                if left is not None and left.response is response:
+                    del self._items[key]
+
+
+def _fire(deferred: Deferred[bool], value: bool) -> None:
+    if not deferred.called:
+        deferred.callback(value)

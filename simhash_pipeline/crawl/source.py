@@ -22,7 +22,7 @@ def _of_response(response: Response | None) -> Source:
     if response is None:
         rule = (
             "no response of a callback is known that the item came from (SIMHASH_HTML_FIELD is "
-            "None, which needs the add-on)"
+            "None, which needs the add-on, and the item's URL where a pipeline before made it anew)"
         )
         raise PageError("no_html", rule)
     if not isinstance(response, HtmlResponse):

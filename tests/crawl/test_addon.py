@@ -162,6 +162,64 @@ class Everything(Everything):
     assert result.reasons == ["new", "content"]
 
 
+MADE_ANEW = """
+class Anew:
+    def process_item(self, item):
+        return dict(item)
+class Everything(Everything):
+    custom_settings = {"ITEM_PIPELINES": {Anew: 200}}
+    def parse(self, response):
+        yield {"title": response.css("title::text").get(), "url": response.url}
+        for link in response.css("a::attr(href)").getall():
+            yield response.follow(link, meta={"simhash": not opting_out})
+"""
+
+
+def test_an_item_that_an_earlier_pipeline_made_anew_is_known_by_its_url(tmp_path: Path) -> None:
+    with trap_site("session") as url:
+        less = FROM_RESPONSE | {"SIMHASH_FOLLOW_TWINS": False}
+        result = crawl(tmp_path, url, less, f"opting_out = False{MADE_ANEW}")
+        out = crawl(tmp_path, url, FROM_RESPONSE | UNTIL, f"opting_out = True{MADE_ANEW}")
+    assert set(result.titles) == ALL_STORIES
+    assert result.stats["simhash/not_followed"] > 0
+    assert out.reasons == ["unchanged"]  # the first page, and no other is judged
+    assert len(out.titles) == out.stats["response_received_count"]
+
+
+def test_one_object_yielded_for_several_pages_has_the_verdict_of_each(tmp_path: Path) -> None:
+    repeated = """
+class Everything(Everything):
+    def parse(self, response):
+        story = Story(title=response.url)
+        yield from [story] * 3
+        if "copy" not in response.url:
+            yield response.follow("/?copy=1")
+"""
+    with trap_site("session") as url:
+        result = crawl(tmp_path, url, FROM_RESPONSE | {"CONCURRENT_ITEMS": 1}, repeated)
+    assert result.titles == [url] * 3
+    assert result.reasons == ["new"] * 3 + ["content"] * 3
+
+
+def test_a_middleware_that_swallows_items_keeps_no_crawl_from_its_end(tmp_path: Path) -> None:
+    swallowing = """
+import simhash_pipeline.crawl.responses as responses
+responses.PATIENCE_SECS = 0.2
+class Swallow:
+    async def process_spider_output(self, response, result):
+        async for each in result:
+            if isinstance(each, scrapy.Request):
+                yield each
+class Everything(Everything):
+    custom_settings = {"SPIDER_MIDDLEWARES": {Swallow: -2000}}
+"""
+    with trap_site("calendar") as url:
+        settings = FROM_RESPONSE | {"SIMHASH_FOLLOW_TWINS": False, "DEPTH_LIMIT": 2}
+        result = crawl(tmp_path, url, settings, swallowing)
+    assert result.stats["finish_reason"] == "finished"
+    assert result.stats["request_depth_max"] == 2
+
+
 def test_the_spiders_attributes_and_arguments_go_before_settings(tmp_path: Path) -> None:
     attribute = "Everything.simhash_html_field = 'none'"
     with trap_site("session") as url:
@@ -251,8 +309,10 @@ def test_a_crawl_ends_when_only_seen_content_remains(tmp_path: Path) -> None:
             FROM_RESPONSE | {"SIMHASH_CLOSE_AFTER_SEEN": 100} | {"CLOSESPIDER_PAGECOUNT": 900}
         )
         result = crawl(tmp_path, url, settings)
+        dry = crawl(tmp_path, url, settings | {"SIMHASH_DRY_RUN": True})
     assert result.stats["finish_reason"] == "simhash_nothing_new"
     assert set(result.titles) >= ALL_STORIES
+    assert dry.stats["finish_reason"] == "closespider_pagecount"
 
 
 def test_pages_not_their_items_are_counted_in_the_drop_log_and_until_the_end(

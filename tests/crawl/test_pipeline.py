@@ -2,6 +2,7 @@ import json
 import re
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -135,12 +136,24 @@ def test_an_unchanged_page_that_is_dropped_is_called_that(tmp_path: Path) -> Non
     assert "Dropped unchanged http://a.example/1\n" in result.log
 
 
+def test_a_paused_crawl_that_goes_on_forgets_no_page_though_it_reset_at_first(
+    tmp_path: Path,
+) -> None:
+    settings: dict[str, Any] = {"SIMHASH_RESET": True, "JOBDIR": "job"}
+    first = crawl(tmp_path, "page(1)", **settings)
+    resumed = crawl(tmp_path, "page(2)", **settings)
+    assert (first.scraped, resumed.dropped) == (["http://a.example/1"], ["http://a.example/2"])
+    anew = crawl(tmp_path, "page(3)", SIMHASH_RESET=True, JOBDIR="another")
+    assert anew.scraped == ["http://a.example/3"]
+
+
 def test_links_are_followed_with_a_word_where_the_add_on_is_missing(tmp_path: Path) -> None:
     said = "SIMHASH_FOLLOW_TWINS and SIMHASH_TRAP_BUDGET need the add-on: all is followed"
     alone = crawl(tmp_path, "page(1)", SIMHASH_TRAP_BUDGET=3)
     assert said in alone.log
-    added = crawl(tmp_path, "page(1)", SIMHASH_TRAP_BUDGET=3, ADDONS={"simhash_pipeline.Addon": 1})
-    assert said not in added.log
+    addon: dict[str, Any] = {"ADDONS": {"simhash_pipeline.Addon": 1}, "SIMHASH_TRAP_BUDGET": 3}
+    for settings in (addon, addon | {"SIMHASH_DRY_RUN": True}):
+        assert said not in crawl(tmp_path, "page(1)", **settings).log
 
 
 def test_an_extractor_need_not_take_every_page(tmp_path: Path) -> None:
