@@ -1,5 +1,6 @@
 import dataclasses
 import re
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,15 @@ def test_the_python_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert examples
     for example in examples:
         exec(compile(example, "README.md", "exec"), {})
+
+
+def test_each_kind_of_error_stands_in_the_table_of_stats() -> None:
+    rooms = (ROOT / "simhash_pipeline").glob("*.py"), (ROOT / "simhash_pipeline").glob("[cp]*/*.py")
+    code = "".join(path.read_text(encoding="utf-8") for path in chain(*rooms))
+    kinds = set(re.findall(r'(?:(?:PageError|fault)\(\s*"|"errors/)(\w+)"', code))
+    row = next(line for line in README.splitlines() if line.startswith("| `simhash/errors/<kind>`"))
+    assert len(kinds) > 10
+    assert kinds <= set(re.findall(r"`(\w+)`", row))
 
 
 def test_requirements_are_those_of_the_package() -> None:

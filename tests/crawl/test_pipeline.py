@@ -1,3 +1,4 @@
+import dataclasses
 import json
 import re
 from collections import Counter
@@ -6,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from simhash_pipeline import open_store
 from simhash_pipeline.drop_log import read_drops
 from tests.crawl.crawling import crawl
 
@@ -127,6 +129,30 @@ def test_a_dry_run_drops_nothing_but_logs(tmp_path: Path) -> None:
     assert "Would drop near-duplicate http://a.example/2 of http://a.example/1" in result.log
     (drop,) = read_drops(tmp_path / ".scrapy/simhash/items.drops.jsonl")
     assert drop.dry_run
+
+
+def test_namespaces_know_nothing_of_one_another_and_a_reset_is_of_one(tmp_path: Path) -> None:
+    crawl(tmp_path, "page(1)", SIMHASH_NAMESPACE="news")
+    trial = crawl(tmp_path, "page(2)", SIMHASH_NAMESPACE="trial", SIMHASH_RESET="1")
+    news = crawl(tmp_path, "page(3)", SIMHASH_NAMESPACE="news")
+    assert (trial.scraped, news.dropped) == (["http://a.example/2"], ["http://a.example/3"])
+
+
+def test_pages_that_were_not_seen_for_so_long_are_forgotten(tmp_path: Path) -> None:
+    crawl(tmp_path, "page(1), page(2, OTHER)")
+    with open_store(f"sqlite:///{tmp_path}/.scrapy/simhash/items.sqlite") as store:
+        pages = [dataclasses.replace(page, seen_at=page.seen_at - 90) for page in store.pages()]
+        store.insert_many(page for page in pages if page.url.endswith("1"))
+    result = crawl(tmp_path, "page(3), page(4, OTHER)", SIMHASH_EXPIRE_AFTER_SECS="60")
+    assert (result.scraped, result.dropped) == (["http://a.example/3"], ["http://a.example/4"])
+
+
+def test_only_changed_pages_come_out_where_unchanged_ones_are_dropped(tmp_path: Path) -> None:
+    crawl(tmp_path, "page(1), page(2, OTHER)")
+    more = 'page(1), page(2, " ".join(f"more{i}" for i in range(99)))'
+    result = crawl(tmp_path, more, SIMHASH_UNCHANGED="drop")
+    assert (result.scraped, result.dropped) == (["http://a.example/2"], ["http://a.example/1"])
+    assert (result.stats["simhash/changed"], result.stats["simhash/unchanged"]) == (1, 1)
 
 
 def test_an_unchanged_page_that_is_dropped_is_called_that(tmp_path: Path) -> None:
