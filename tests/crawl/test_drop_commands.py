@@ -128,25 +128,25 @@ def test_a_log_is_summed_up(log: Path) -> None:
         (["--run", "last"], 3),
     ],
 )
-def test_filters_pick_drops(log: Path, filters: list[str], urls: int) -> None:
-    result = scrapy("simhash", "dropped", str(log), "--json", *filters)
+def test_filters_pick_drops(simhash: Simhash, log: Path, filters: list[str], urls: int) -> None:
+    result = simhash(log.parent, "dropped", str(log), "--json", *filters)
     assert (result.returncode, result.stderr) == (0, "")
     *drops, last = map(json.loads, result.stdout.splitlines())
     assert (len(drops), last["summary"]["dropped"]) == (urls, urls)
-    summed_up = scrapy("simhash", "dropped", str(log), *filters)
+    summed_up = simhash(log.parent, "dropped", str(log), *filters)
     assert (f"\n{urls} dropped" if urls else "no drops that match") in summed_up.stdout
 
 
-def test_json_has_the_fields_of_the_log(log: Path) -> None:
-    result = scrapy("simhash", "dropped", str(log), "--list", "--json")
+def test_json_has_the_fields_of_the_log(simhash: Simhash, log: Path) -> None:
+    result = simhash(log.parent, "dropped", str(log), "--list", "--json")
     lines = log.read_text(encoding="utf-8").splitlines()[:3]
     assert [json.loads(line) for line in result.stdout.splitlines()] == [
         json.loads(line) for line in lines
     ]
 
 
-def test_json_ends_with_the_summary(log: Path) -> None:
-    result = scrapy("simhash", "dropped", log.name, "--json", directory=log.parent)
+def test_json_ends_with_the_summary(simhash: Simhash, log: Path) -> None:
+    result = simhash(log.parent, "dropped", log.name, "--json")
     first, *_, last = map(json.loads, result.stdout.splitlines())
     assert first["url"] == "http://a.example/2"
     assert last == {"summary": SUMMARY_RECORD}
@@ -154,60 +154,60 @@ def test_json_ends_with_the_summary(log: Path) -> None:
     assert all(f"`{key}`" in row for key in SUMMARY_RECORD)
 
 
-def test_an_empty_log_has_a_summary_as_json(tmp_path: Path) -> None:
+def test_an_empty_log_has_a_summary_as_json(simhash: Simhash, tmp_path: Path) -> None:
     log = write_log(tmp_path / "log", [])
-    (line,) = scrapy("simhash", "dropped", str(log), "--json").stdout.splitlines()
+    (line,) = simhash(tmp_path, "dropped", str(log), "--json").stdout.splitlines()
     told = json.loads(line)["summary"]
     assert (told["dropped"], told["kept"], told["first"], told["closest"]) == (0, None, None, [])
 
 
-def test_a_list_has_two_lines_a_drop(log: Path) -> None:
-    result = scrapy("simhash", "dropped", str(log), "--list", "--distance", "1")
+def test_a_list_has_two_lines_a_drop(simhash: Simhash, log: Path) -> None:
+    result = simhash(log.parent, "dropped", str(log), "--list", "--distance", "1")
     assert result.stdout == (
         "2026-05-04 12:00:00  http://a.example/2\n"
         "             twin of  http://a.example/1  (content 1, structure 9, sketch 4)\n"
     )
 
 
-def test_several_runs_are_told_apart(tmp_path: Path) -> None:
+def test_several_runs_are_told_apart(simhash: Simhash, tmp_path: Path) -> None:
     second = drop(run="run-2", time="2026-05-06T12:00:00.000Z")
     log = write_log(tmp_path / "log", [drop(), closing(), second])
-    result = scrapy("simhash", "dropped", str(log))
+    result = simhash(tmp_path, "dropped", str(log))
     assert result.stdout.endswith(
         "Run       spider      began (UTC)           kept    dropped\n"
         "run-1     news        2026-05-04 11:59         7          1\n"
         "run-2     news        2026-05-06 12:00   unknown          1\n"
     )
-    last = scrapy("simhash", "dropped", str(log), "--run", "last")
+    last = simhash(tmp_path, "dropped", str(log), "--run", "last")
     assert "1 dropped, 2026-05-06 12:00 to 2026-05-06 12:00 UTC" in last.stdout
 
 
-def test_a_dry_run_says_that_its_items_were_kept(tmp_path: Path) -> None:
+def test_a_dry_run_says_that_its_items_were_kept(simhash: Simhash, tmp_path: Path) -> None:
     log = write_log(tmp_path / "log", [drop(dry_run=True)])
-    result = scrapy("simhash", "dropped", str(log))
+    result = simhash(tmp_path, "dropped", str(log))
     assert "1 dropped (1 by a dry run: their items were kept)" in result.stdout
 
 
-def test_what_would_steer_a_terminal_is_not_printed(tmp_path: Path) -> None:
+def test_what_would_steer_a_terminal_is_not_printed(simhash: Simhash, tmp_path: Path) -> None:
     log = write_log(tmp_path / "log", [drop(url="http://a.example/\x1b[31m", twin_url="x\x07")])
     for form in ([], ["--list"], ["--json"], ["--list", "--json"]):
-        result = scrapy("simhash", "dropped", str(log), *form)
+        result = simhash(tmp_path, "dropped", str(log), *form)
         assert result.returncode == 0
         assert "\x1b" not in result.stdout
         assert "\x07" not in result.stdout
 
 
-def test_an_empty_log_has_no_drops(tmp_path: Path) -> None:
+def test_an_empty_log_has_no_drops(simhash: Simhash, tmp_path: Path) -> None:
     log = write_log(tmp_path / "log", [])
-    result = scrapy("simhash", "dropped", str(log))
+    result = simhash(tmp_path, "dropped", str(log))
     assert (result.returncode, result.stdout.splitlines()[1]) == (0, "no drops")
-    assert scrapy("simhash", "dropped", str(log), "--run", "last").returncode == 0
+    assert simhash(tmp_path, "dropped", str(log), "--run", "last").returncode == 0
 
 
-def test_a_line_that_a_crash_cut_short_is_passed_over(log: Path) -> None:
+def test_a_line_that_a_crash_cut_short_is_passed_over(simhash: Simhash, log: Path) -> None:
     with log.open("ab") as file:
         file.write(b'{"schema": 1, "time": "2026-05\n')
-    result = scrapy("simhash", "dropped", str(log))
+    result = simhash(log.parent, "dropped", str(log))
     assert (result.returncode, result.stderr) == (0, "")
     assert "3 dropped, 7 kept" in result.stdout
 
@@ -249,12 +249,12 @@ def test_a_log_of_several_versions_is_refused_by_the_line(
     ],
 )
 def test_a_bad_log_gets_one_line_and_exit_code_2(
-    tmp_path: Path, command: str, content: bytes | None, message: str
+    simhash: Simhash, tmp_path: Path, command: str, content: bytes | None, message: str
 ) -> None:
     if content is not None:
         (tmp_path / "bad.jsonl").write_bytes(content)
     for more in ([], ["--run", "last"]):
-        result = scrapy("simhash", command, "bad.jsonl", *more, directory=tmp_path)
+        result = simhash(tmp_path, command, "bad.jsonl", *more)
         assert (result.returncode, result.stdout) == (2, "")
         (line,) = result.stderr.splitlines()
         assert message.rpartition(", ")[2].removeprefix("line 1 ") in line
@@ -274,9 +274,9 @@ def test_a_bad_log_gets_one_line_and_exit_code_2(
     ],
 )
 def test_wrong_use_gets_one_line_and_exit_code_2(
-    tmp_path: Path, arguments: list[str], message: str
+    simhash: Simhash, tmp_path: Path, arguments: list[str], message: str
 ) -> None:
-    result = scrapy("simhash", "dropped", *arguments, directory=tmp_path)
+    result = simhash(tmp_path, "dropped", *arguments)
     assert result.returncode == 2
     (line,) = result.stderr.splitlines()
     assert message in line
@@ -291,27 +291,27 @@ def project(directory: Path) -> Path:
     return logs
 
 
-def test_without_a_log_that_of_the_project_is_taken(tmp_path: Path) -> None:
+def test_without_a_log_that_of_the_project_is_taken(simhash: Simhash, tmp_path: Path) -> None:
     write_log(project(tmp_path) / "news%20daily.drops.jsonl", DROPS)
-    result = scrapy("simhash", "dropped", directory=tmp_path)
+    result = simhash(tmp_path, "dropped")
     assert (result.returncode, result.stderr) == (0, "")
     assert result.stdout.startswith(".scrapy/simhash/news%20daily.drops.jsonl\n3 dropped")
 
 
-def test_of_several_logs_one_is_asked_for_by_its_spider(tmp_path: Path) -> None:
+def test_of_several_logs_one_is_asked_for_by_its_spider(simhash: Simhash, tmp_path: Path) -> None:
     logs = project(tmp_path)
     write_log(logs / "news.drops.jsonl", DROPS)
     write_log(logs / "daily%20mail.drops.jsonl", DROPS[:1])
-    result = scrapy("simhash", "dropped", directory=tmp_path)
+    result = simhash(tmp_path, "dropped")
     assert result.returncode == 2
     assert "there are 2 drop logs: --spider 'daily mail' | news" in result.stderr
-    result = scrapy("simhash", "dropped", "--spider", "daily mail", directory=tmp_path)
+    result = simhash(tmp_path, "dropped", "--spider", "daily mail")
     assert "1 dropped" in result.stdout
 
 
-def test_the_log_that_the_settings_name_is_taken(tmp_path: Path) -> None:
+def test_the_log_that_the_settings_name_is_taken(simhash: Simhash, tmp_path: Path) -> None:
     write_log(tmp_path / "own.jsonl", DROPS)
-    result = scrapy("simhash", "dropped", "-s", "SIMHASH_DROP_LOG=own.jsonl", directory=tmp_path)
+    result = simhash(tmp_path, "dropped", "-s", "SIMHASH_DROP_LOG=own.jsonl")
     assert "3 dropped" in result.stdout
 
 
@@ -372,7 +372,7 @@ def test_progress_is_told_where_stderr_is_a_terminal(log: Path) -> None:
     assert b"3 dropped" in result.stdout
 
 
-def test_a_crawl_closes_its_log_with_what_it_kept(tmp_path: Path) -> None:
+def test_a_crawl_closes_its_log_with_what_it_kept(simhash: Simhash, tmp_path: Path) -> None:
     crawl(tmp_path, "page(1), page(2), page(3, OTHER), {'url': 'http://a.example/4'}")
     dropped, run = read_log(tmp_path / ".scrapy/simhash/items.drops.jsonl")
     assert isinstance(dropped, Drop)
@@ -380,21 +380,23 @@ def test_a_crawl_closes_its_log_with_what_it_kept(tmp_path: Path) -> None:
     assert (run.run, run.spider) == (dropped.run, "items")
     assert (run.kept, run.dropped, run.errors) == ({"new": 2}, {"content": 1}, {"no_html": 1})
     assert sum(kept for _, kept, _ in run.slices) == 2
-    result = scrapy("simhash", "dropped", directory=tmp_path)
+    result = simhash(tmp_path, "dropped")
     assert "1 dropped, 2 kept, 2" in result.stdout
 
 
 @pytest.mark.parametrize("command", ["dropped", "report"])
-def test_a_time_that_is_none_gets_one_line_and_exit_code_2(tmp_path: Path, command: str) -> None:
+def test_a_time_that_is_none_gets_one_line_and_exit_code_2(
+    simhash: Simhash, tmp_path: Path, command: str
+) -> None:
     write_log(tmp_path / "log", [drop(time="soon")])
-    result = scrapy("simhash", command, "log", directory=tmp_path)
+    result = simhash(tmp_path, command, "log")
     assert result.returncode == 2
     (line,) = result.stderr.splitlines()
     assert "the drop log has 'soon' where a time is expected" in line
 
 
-def test_a_report_is_one_file(log: Path) -> None:
-    result = scrapy("simhash", "report", log.name, "-o", "out.html", directory=log.parent)
+def test_a_report_is_one_file(simhash: Simhash, log: Path) -> None:
+    result = simhash(log.parent, "report", log.name, "-o", "out.html")
     assert (result.returncode, result.stderr) == (0, "")
     assert result.stdout.startswith("out.html: 3 drops, ")
     page = (log.parent / "out.html").read_text(encoding="utf-8")
@@ -403,12 +405,12 @@ def test_a_report_is_one_file(log: Path) -> None:
     assert sorted(path.name for path in log.parent.iterdir()) == ["drops.jsonl", "out.html"]
 
 
-def test_a_report_is_of_what_the_filters_pick(log: Path) -> None:
-    result = scrapy("simhash", "report", log.name, "--distance", "3", directory=log.parent)
+def test_a_report_is_of_what_the_filters_pick(simhash: Simhash, log: Path) -> None:
+    result = simhash(log.parent, "report", log.name, "--distance", "3")
     assert result.stdout.startswith("report.html: 1 drop, ")
 
 
-def test_a_report_that_can_not_be_written_is_told(log: Path) -> None:
-    result = scrapy("simhash", "report", log.name, "-o", "no/out.html", directory=log.parent)
+def test_a_report_that_can_not_be_written_is_told(simhash: Simhash, log: Path) -> None:
+    result = simhash(log.parent, "report", log.name, "-o", "no/out.html")
     assert result.returncode == 2
     assert "no/out.html: No such file or directory" in result.stderr

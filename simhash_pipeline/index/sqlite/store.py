@@ -41,7 +41,7 @@ BUSY_TIMEOUT_SECS = 60.0
 PAGES_A_READ = 1_000
 PAGES_A_WRITE = 10_000
 TEXTS_A_READ = 100
-MANY_PAGES = 2_000_000  # take a second to open
+SLOW_PAGES = 2_000_000  # take a second to open, which is told
 
 logger = logging.getLogger(__name__)
 
@@ -269,7 +269,7 @@ class SqliteStore:
             self._connection.execute("BEGIN")
             try:
                 newest_id = self._table.newest_id()
-                if newest_id >= MANY_PAGES:
+                if newest_id >= SLOW_PAGES:
                     logger.info("Reading about %d pages of %s into memory", newest_id, self._path)
                 self._begin_table()
             finally:
