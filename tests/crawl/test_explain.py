@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -27,10 +28,15 @@ def crawled(directory: Path, **settings: Any) -> Path:
     return directory
 
 
+@pytest.fixture(scope="module")
+def crawled_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return crawled(tmp_path_factory.mktemp("crawled"), SIMHASH_KEEP_TEXT=True)
+
+
 @pytest.fixture
-def texts(tmp_path: Path) -> Path:
+def texts(tmp_path: Path, crawled_once: Path) -> Path:
     """Where a crawl that keeps texts has run."""
-    return crawled(tmp_path, SIMHASH_KEEP_TEXT=True)
+    return shutil.copytree(crawled_once, tmp_path, dirs_exist_ok=True)
 
 
 def test_titles_and_texts_of_kept_and_dropped_pages_are_kept(texts: Path) -> None:
