@@ -180,12 +180,14 @@ def _unwrapped(elements: list[etree._Element]) -> Iterator[etree._Element | str 
 
 
 def _append_text(body: etree._Element, texts: list[str | None]) -> None:
-    text = _NO_XML.sub(" ", "".join(filter(None, texts)))
+    text = "".join(filter(None, texts))
+    if not text:
+        return
     last = next(body.iterchildren(reversed=True), None)
     if last is None:
-        body.text = (body.text or "") + text
+        body.text = _NO_XML.sub(" ", (body.text or "") + text)
     else:
-        last.tail = (last.tail or "") + text
+        last.tail = _NO_XML.sub(" ", (last.tail or "") + text)
 
 
 def _utf8(html: bytes, charset: str | None) -> bytes:

@@ -192,7 +192,8 @@ def test_scripts_below_the_depth_limit_stay_scripts() -> None:
             "a<meta>bc<i>d</i>e",
         ),
         ("<head></head></html><p>a</p>", "<p>a</p>"),
-        ("<body>a</body></html>b\x0bc" + " " * 40, "ab c" + " " * 40),
+        ("<body>a\x0b</body></html>b\x0bc" + " " * 60, "a b c" + " " * 60),
+        ("<body><p>a</p>b\x0b</body></html>c" + " " * 60, "<p>a</p>b c" + " " * 60),
     ],
 )
 def test_what_follows_the_end_of_the_body_is_in_it(html: str, body: str) -> None:
