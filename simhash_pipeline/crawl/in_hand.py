@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from twisted.internet.defer import Deferred
 
+from simhash_pipeline.crawl.patience import fire
 from simhash_pipeline.judge import Verdict
 
 if TYPE_CHECKING:
@@ -121,8 +122,7 @@ class InHand:
             del self._undecided[kept.verdict.url]
         waiting, kept.waiting = kept.waiting, []
         for fate in waiting:
-            if not fate.called:
-                fate.callback(kept.lost is True)
+            fire(fate, kept.lost is True)
 
     def _came_out(self, item: _Item) -> Verdict | None:
         kept = item.kept

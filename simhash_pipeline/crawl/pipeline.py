@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from itemadapter import ItemAdapter
 from scrapy import signals
 from scrapy.exceptions import DropItem, NotConfigured
-from scrapy.utils.asyncio import call_later, is_asyncio_available
-from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
+from scrapy.utils.asyncio import is_asyncio_available
+from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.job import job_dir
 from scrapy.utils.spider import DefaultSpider
 from twisted.internet.defer import Deferred
@@ -24,6 +24,7 @@ from simhash_pipeline.bits import fingerprint_hex
 from simhash_pipeline.crawl.follow import FollowMiddleware
 from simhash_pipeline.crawl.in_hand import InHand, Judgement, Kept
 from simhash_pipeline.crawl.judging import Judged, Judging
+from simhash_pipeline.crawl.patience import in_time
 from simhash_pipeline.crawl.responses import Origin, ResponseMiddleware
 from simhash_pipeline.crawl.settings import drop_log_path, options_of, reasoned, store_url
 from simhash_pipeline.crawl.source import source
@@ -46,9 +47,6 @@ T = TypeVar("T")
 page_judged = object()
 # An item's field and a request's meta key: False keeps the item unjudged.
 OPT_OUT = "simhash"
-# So long a twin waits for what becomes of an item that later pipelines have in hand; then it is
-# kept, as the item may yet be lost.
-FATE_SECS = 60.0
 
 logger = logging.getLogger(__name__)
 
@@ -209,11 +207,9 @@ class SimhashPipeline:
         fate = self._in_hand.fate_of(verdict.twin_url)
         if fate is None:
             return False
-        timer = call_later(FATE_SECS, _fire, fate)
-        lost = await maybe_deferred_to_future(fate)
-        timer.cancel()
+        lost = await in_time(fate)
         if lost is None:
-            waited = f"later pipelines have its twin {verdict.twin_url} in hand for {FATE_SECS:g} s"
+            waited = f"later pipelines still have its twin {verdict.twin_url} in hand"
             raise PageError("undecided", waited)
         return lost
 
@@ -335,8 +331,3 @@ async def _result(future: Future[T]) -> T:
     future.add_done_callback(lambda _: reactor.callFromThread(deferred.callback, None))
     await deferred
     return future.result()
-
-
-def _fire(fate: Deferred[bool | None]) -> None:
-    if not fate.called:
-        fate.callback(None)

@@ -11,18 +11,14 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
 from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
-from scrapy.utils.asyncio import call_later
-from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 
+from simhash_pipeline.crawl.patience import fire, in_time
 from simhash_pipeline.crawl.settings import options_of
 
 if TYPE_CHECKING:
     from simhash_pipeline.crawl.in_hand import Judgement
     from simhash_pipeline.judge import Verdict
-
-
-PATIENCE_SECS = 60.0  # with items whose fate nobody tells
 
 
 class Origin:
@@ -33,7 +29,7 @@ class Origin:
         self.verdicts: list[Verdict] = []
         self._items_on_their_way = 0
         self._ids: set[int] = set()  # of items that came
-        self._waiting: list[Deferred[bool]] = []
+        self._waiting: list[Deferred[bool | None]] = []
 
     def item_came(self, item: Any) -> None:
         self._items_on_their_way += 1
@@ -46,7 +42,7 @@ class Origin:
             return set()
         waiting, self._waiting = self._waiting, []
         for deferred in waiting:
-            _fire(deferred, True)
+            fire(deferred, True)
         ids, self._ids = self._ids, set()
         return ids
 
@@ -57,12 +53,9 @@ class Origin:
         """
         if not self._items_on_their_way:
             return True
-        gone: Deferred[bool] = Deferred()
+        gone: Deferred[bool | None] = Deferred()
         self._waiting.append(gone)
-        timer = call_later(PATIENCE_SECS, _fire, gone, False)
-        all_are = await maybe_deferred_to_future(gone)
-        timer.cancel()
-        return all_are
+        return await in_time(gone) is True
 
 
 @dataclass(slots=True)
@@ -122,8 +115,3 @@ class ResponseMiddleware(BaseSpiderMiddleware):
                 left = self._items.get(key)
                 if left is not None and left.response is response:
                     del self._items[key]
-
-
-def _fire(deferred: Deferred[bool], value: bool) -> None:
-    if not deferred.called:
-        deferred.callback(value)

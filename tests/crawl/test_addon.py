@@ -203,8 +203,8 @@ class Everything(Everything):
 
 def test_a_middleware_that_swallows_items_keeps_no_crawl_from_its_end(tmp_path: Path) -> None:
     swallowing = """
-import simhash_pipeline.crawl.responses as responses
-responses.PATIENCE_SECS = 0.2
+import simhash_pipeline.crawl.patience as patience
+patience.PATIENCE_SECS = 0.2
 class Swallow:
     async def process_spider_output(self, response, result):
         async for each in result:
