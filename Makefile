@@ -23,7 +23,7 @@ report: .venv/crawl  ## tell what the crawls dropped, and write output/report.ht
 test: .venv/dev $(SPARK)  ## run every test
 	@$(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
 
-matrix: .venv/matrix  ## test each Python that is found with the newest Scrapy and the oldest (SESSION=oldest-3.13)
+matrix: .venv/matrix  ## test each Python that is found with the newest libraries and the oldest (SESSION=oldest-3.13)
 	@$(BIN)/nox $(if $(SESSION),--session $(SESSION))
 
 oldest: .venv/matrix  ## run the tests that crawl with the oldest libraries, on this Python

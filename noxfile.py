@@ -31,13 +31,13 @@ HANGING_ON_VERSIONS = [
 
 @nox.session(python=PYTHONS)
 def newest(session: nox.Session) -> None:
-    """Every test, or those given after `--`, with the newest Scrapy."""
+    """Every test, or those given after `--`, with the newest libraries."""
     _test(session, ["scrapy"], "loadfile", session.posargs)
 
 
 @nox.session(python=PYTHONS)
 def oldest(session: nox.Session) -> None:
-    """Those tests, or the ones given after `--`, with the oldest libraries."""
+    """HANGING_ON_VERSIONS, or the tests given after `--`, with the oldest libraries."""
     _test(session, OLDEST, "worksteal", session.posargs or HANGING_ON_VERSIONS)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import errno
 import json
 import os
 import time
@@ -174,14 +173,13 @@ class DropLog:
     def _append(self, record: Drop | Run) -> None:
         line = json.dumps(dataclasses.asdict(record), ensure_ascii=False) + "\n"
         encoded = b"\n" * self._is_torn + line.encode("utf-8", "replace")
+        failed = f"the drop log {self.path} can't be written"
         try:
             self._is_torn = self._file.write(encoded) < len(encoded)
-            if self._is_torn:
-                raise OSError(errno.ENOSPC, "the disk took a part of a line")
         except OSError as error:
-            raise DropLogError(
-                f"the drop log {self.path} can't be written: {error.strerror}"
-            ) from error
+            raise DropLogError(f"{failed}: {error.strerror}") from error
+        if self._is_torn:
+            raise DropLogError(f"{failed}: the disk took a part of a line")
 
     def _ends_in_a_part(self) -> bool:
         """Whether a crash, or a full disk, left a part of a line."""

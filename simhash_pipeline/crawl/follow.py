@@ -33,6 +33,12 @@ FOUND_ON_BARREN = "simhash_found_on_barren"
 logger = logging.getLogger(__name__)
 
 
+def crawls_less(options: Options) -> bool:
+    """Whether any link may go unfollowed by these options."""
+    asked_for = not options.follow_twins or options.trap_budget is not None
+    return asked_for and not options.dry_run
+
+
 class FollowMiddleware:
     """Follows SIMHASH_FOLLOW_TWINS and SIMHASH_TRAP_BUDGET; NotConfigured where neither is set."""
 
@@ -47,8 +53,7 @@ class FollowMiddleware:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> FollowMiddleware:
         options = options_of(crawler)
-        asked_for = not options.follow_twins or options.trap_budget is not None
-        if not options.enabled or options.dry_run or not asked_for:
+        if not options.enabled or not crawls_less(options):
             raise NotConfigured
         return cls(crawler, options)
 

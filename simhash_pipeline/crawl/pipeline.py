@@ -21,7 +21,7 @@ from scrapy.utils.spider import DefaultSpider
 from twisted.internet.defer import Deferred
 
 from simhash_pipeline.bits import fingerprint_hex
-from simhash_pipeline.crawl.follow import FollowMiddleware
+from simhash_pipeline.crawl.follow import FollowMiddleware, crawls_less
 from simhash_pipeline.crawl.in_hand import InHand, Judgement, Kept
 from simhash_pipeline.crawl.judging import Judged, Judging
 from simhash_pipeline.crawl.patience import in_time
@@ -91,9 +91,7 @@ class SimhashPipeline:
     def open_spider(self) -> None:
         options, spider = self._options, self._crawler.spider
         self._responses = self._crawler.get_spider_middleware(ResponseMiddleware)
-        crawls_less = options.trap_budget is not None or not options.follow_twins
-        without = self._crawler.get_spider_middleware(FollowMiddleware) is None
-        if crawls_less and without and not options.dry_run:
+        if crawls_less(options) and self._crawler.get_spider_middleware(FollowMiddleware) is None:
             logger.warning(
                 "SIMHASH_FOLLOW_TWINS and SIMHASH_TRAP_BUDGET need the add-on: all is followed",
                 extra={"spider": spider},
@@ -109,6 +107,8 @@ class SimhashPipeline:
                 )
                 files.callback(self._drop_log.close)
             if options.reset and _goes_on(self._crawler):
+                told = "Nothing is forgotten: SIMHASH_RESET is for the first run of a JOBDIR"
+                logger.info(told, extra={"spider": spider})
                 options = dataclasses.replace(options, reset=False)
             self._judging = Judging(options, store)
             self._files = files.pop_all()

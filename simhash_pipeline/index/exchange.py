@@ -136,12 +136,12 @@ def _page(row: Mapping[str, str], place: str) -> StoredPage:
 
 
 def _checked(page: StoredPage, place: str) -> StoredPage:
-    """The page; StoreError where it lacks a text, or a time is one that no calendar has."""
-    for name in ("namespace", "url", "site"):
+    """The page; StoreError where it lacks a text or time, or has one that no calendar has."""
+    for name in ("namespace", "url", "site", "first_seen", "seen_at"):
         if getattr(page, name) is None:
             raise StoreError(f"{place}, is no page: it has no {name}")
     for name in ("first_seen", "seen_at"):
-        if not 0 <= (secs := getattr(page, name) or 0) <= _LAST_SECOND:
+        if not 0 <= (secs := getattr(page, name)) <= _LAST_SECOND:
             rule = f"must be Unix seconds, 0 to {_LAST_SECOND:,}"
             raise StoreError(f"{place}, is no page: {name} {rule}, not {secs!r}")
     return page

@@ -83,12 +83,13 @@ def title(root: _Element) -> str:
 
 def canonical_url(root: _Element, url: str | None) -> str | None:
     """What the link rel="canonical" in the page's head says, made absolute; None without one."""
-    base = next((b.get("href", "") for b in root.iterfind("head/base") if b.get("href")), "")
+    bases = (base.get("href", "").strip() for base in root.iterfind("head/base"))
+    base = next(filter(None, bases), "")
     for link in root.iterfind("head/link"):
         href = link.get("href", "").strip()
         if href and "canonical" in link.get("rel", "").lower().split():
             try:
-                return urljoin(urljoin(url or "", base.strip()), href)
+                return urljoin(urljoin(url or "", base), href)
             except ValueError:  # it is no URL
                 return None
     return None

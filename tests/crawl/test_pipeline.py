@@ -176,6 +176,7 @@ def test_a_paused_crawl_that_goes_on_forgets_no_page_though_it_reset_at_first(
     first = crawl(tmp_path, "page(1)", **settings)
     resumed = crawl(tmp_path, "page(2)", **settings)
     assert (first.scraped, resumed.dropped) == (["http://a.example/1"], ["http://a.example/2"])
+    assert "Nothing is forgotten: SIMHASH_RESET is for the first run" in resumed.log
     anew = crawl(tmp_path, "page(3)", SIMHASH_RESET=True, JOBDIR="another")
     assert anew.scraped == ["http://a.example/3"]
 

@@ -145,8 +145,8 @@ def test_a_time_that_no_calendar_has_is_no_page_s(tmp_path: Path, kind: str, sec
         list(read_pages(path))
 
 
-@pytest.mark.parametrize("name", ["url", "namespace", "site"])
-def test_a_parquet_row_without_a_text_is_named(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize("name", ["url", "namespace", "site", "first_seen", "seen_at"])
+def test_a_parquet_row_without_a_text_or_time_is_named(tmp_path: Path, name: str) -> None:
     without: dict[str, Any] = {name: None}
     path = write(tmp_path / "pages.parquet", [dataclasses.replace(PAGES[0], **without)])
     with pytest.raises(StoreError, match=f"row 1, is no page: it has no {name}"):

@@ -92,6 +92,22 @@ def test_a_store_opened_before_another_stamped_and_filled_it_reads_it(path: Path
         assert near_content(late, (1 << 128) - 1) == [("a", 0)]
 
 
+def test_a_stamp_that_is_rolled_back_binds_nobody(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(stamp: object) -> None:
+        raise ZeroDivisionError
+
+    with SqliteStore(path) as store, SqliteStore(path) as other:
+        with monkeypatch.context() as patch:
+            patch.setattr(store, "_new_table", fails)
+            with pytest.raises(ZeroDivisionError):
+                store.stamp({"bits": 32})
+        other.stamp({"bits": 128})
+        keep(other, page("a", (1 << 128) - 1))
+        assert near_content(store, (1 << 128) - 1) == [("a", 0)]
+
+
 def test_an_empty_file_becomes_a_store(path: Path) -> None:
     path.touch()
     filled(path)

@@ -110,7 +110,7 @@ class SimhashCommand(ScrapyCommand):
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         parser.prog = "scrapy simhash"
         # Scrapy makes this parser, which would print its usage before what is wrong.
-        parser.error = MethodType(_say_in_one_line, parser)  # type: ignore[method-assign]
+        parser.error = MethodType(_say_in_one_line, parser)  # type: ignore[method-assign]  # of it alone
         self._add_commands(parser, parser.prog, COMMANDS)
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:

@@ -75,8 +75,8 @@ class Access:
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         self._lock.release()
         if isinstance(error, sqlite3.Error):
-            kind = StoreDamaged if "malformed" in str(error) else StoreError
-            raise kind(f"store {self._path}: {self._explained(error)}") from error
+            told = StoreDamaged if "malformed" in str(error) else StoreError
+            raise told(f"store {self._path}: {self._explained(error)}") from error
 
     def _explained(self, error: sqlite3.Error) -> str:
         said = str(error)

@@ -65,7 +65,7 @@ class SqliteStore:
         self._index = index
         self._access = Access(self._path, busy_timeout_secs)
         self._has_read = False
-        self._is_stamped = False  # whether a stamp, which never changes, was seen
+        self._is_stamped = False  # whether a stamp was seen, which never changes
         self._tentative = tentative
         self._run: Run | None = None  # begun with the first page, when the stamp was agreed on
         with self._access:
@@ -248,6 +248,7 @@ class SqliteStore:
                 with suppress(sqlite3.Error):  # a full disk has rolled back already
                     self._connection.execute("ROLLBACK")
                 self._table.rolled_back()
+                self._is_stamped = False  # a stamp of this transaction's is gone
                 if self._run is not None:
                     self._run.rolled_back()
                 raise
