@@ -218,8 +218,12 @@ class FingerprintIndex:
 
     def _found(self, value: int, max_distance_bits: int) -> list[tuple[int, int]]:
         """Every stored value within the distance, once, in no order."""
+        refuse_other_distances(max_distance_bits)
         needle = np.frombuffer(self._packed(value), self._word)
-        joined = b"".join(self._probed(value, max_distance_bits))
+        keys, buckets = self._keys(value), self._buckets
+        joined = b"".join(
+            [buckets[keys[block] ^ mask] for block, mask in self._probes[max_distance_bits]]
+        )
         if not joined:
             return []
         words = np.frombuffer(joined, self._word)
@@ -233,12 +237,6 @@ class FingerprintIndex:
         hits = (distances <= max_distance_bits).nonzero()[0]
         rows = zip(hits.tolist(), distances[hits].tolist(), strict=True)
         return list({self._unpacked(joined, row): distance for row, distance in rows}.items())
-
-    def _probed(self, value: int, max_distance_bits: int) -> list[bytes]:
-        """The buckets that can hold a neighbour."""
-        refuse_other_distances(max_distance_bits)
-        keys, buckets = self._keys(value), self._buckets
-        return [buckets[keys[block] ^ mask] for block, mask in self._probes[max_distance_bits]]
 
     def _keys(self, value: int) -> list[int]:
         """The numbers of the value's four buckets: block 1's follow those of block 0, and so on."""

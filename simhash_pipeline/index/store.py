@@ -135,6 +135,8 @@ class View:
         if value is None:
             return
         found = self._shelf.near_values(self._page.namespace, column, value, max_distance_bits)
+        if not found:  # nearly always
+            return
         for distance, pairs in groupby(found, key=itemgetter(1)):
             by_age = [self._others(column, stored) for stored, _ in pairs]
             for _, page in heapq.merge(*by_age, key=itemgetter(0)):

@@ -18,6 +18,7 @@ for several stretches, and all are told.
 from __future__ import annotations
 
 import zlib
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -52,9 +53,11 @@ class KeyHashes:
         self._places = [b""] * (1 << self._bits)
 
     def add(self, key: int, page_id: int) -> None:
-        place = self._rest(key) << PLACE_BITS | page_id >> STRETCH_BITS & PLACE_MASK
-        self._tags[key & self._mask] += self._tag(key)
-        self._places[key & self._mask] += place.to_bytes(ENTRY_SIZE, "little")
+        bucket, more = key & self._mask, key >> self._bits
+        rest = more >> TAG_BITS & REST_MASK
+        place = rest << PLACE_BITS | page_id >> STRETCH_BITS & PLACE_MASK
+        self._tags[bucket] += (more & TAG_MASK).to_bytes(1, "little")
+        self._places[bucket] += place.to_bytes(ENTRY_SIZE, "little")
 
     def load(self, keys: NDArray[np.uint32], page_ids: NDArray[np.uint32]) -> None:
         """Add many."""
@@ -68,13 +71,14 @@ class KeyHashes:
 
     def stretches(self, key: int, newest_id: int) -> list[int]:
         """The first ids of the stretches of 32 ids that can hold a page of this key."""
-        tags, tag = self._tags[key & self._mask], self._tag(key)
+        bucket, more = key & self._mask, key >> self._bits
+        tags, tag, wanted = self._tags[bucket], more & TAG_MASK, more >> TAG_BITS & REST_MASK
         places: set[int] = set()
         row = tags.find(tag)
         while row >= 0:
-            packed = self._places[key & self._mask][row * ENTRY_SIZE : (row + 1) * ENTRY_SIZE]
+            packed = self._places[bucket][row * ENTRY_SIZE : (row + 1) * ENTRY_SIZE]
             rest, place = divmod(int.from_bytes(packed, "little"), 1 << PLACE_BITS)
-            if rest == self._rest(key):
+            if rest == wanted:
                 places.add(place)
             row = tags.find(tag, row + 1)
         if not places:
@@ -86,13 +90,8 @@ class KeyHashes:
             for first in range(place << STRETCH_BITS, newest_id + 1, every)
         ]
 
-    def _tag(self, key: int) -> bytes:
-        return (key >> self._bits & TAG_MASK).to_bytes(1, "little")
 
-    def _rest(self, key: int) -> int:
-        return key >> (self._bits + TAG_BITS) & REST_MASK
-
-
+@lru_cache(maxsize=1)  # asked for when a page is looked up, and again when it is kept
 def key_hash(namespace: str, url: str) -> int:
     """32 bits of a page's key."""
     return zlib.crc32(url.encode(), zlib.crc32(namespace.encode()))

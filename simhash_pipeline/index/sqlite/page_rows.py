@@ -55,9 +55,10 @@ def pages_where(
         last_id = rows[-1][0]
 
 
-def column_value(value: int | None, bits: int) -> int | bytes | None:
+def column_value(value: int | None, bits: int) -> int | bytearray | None:
     """A fingerprint as SQLite holds it: ffff ffff ffff ffff is -1; 128 bits are 16 bytes.
 
+    A bytearray, because for each bytes object Python's sqlite3 looks for an adapter, 1 us long.
     ValueError when it is wider than `bits`.
     """
     if value is None:
@@ -65,7 +66,7 @@ def column_value(value: int | None, bits: int) -> int | bytes | None:
     if not 0 <= value < 1 << bits:
         raise ValueError(f"a fingerprint of {bits} bits can't be {value!r}")
     if bits == 128:
-        return value.to_bytes(16, "big")
+        return bytearray(value.to_bytes(16, "big"))
     return value - (1 << 64) if value >= SIGNED_64 else value
 
 

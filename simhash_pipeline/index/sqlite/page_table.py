@@ -14,7 +14,7 @@ from simhash_pipeline.index.sqlite.page_rows import (
     numbered_page,
 )
 from simhash_pipeline.index.sqlite.page_trees import PageTrees
-from simhash_pipeline.index.sqlite.segments import Segments, segment_of, segment_size
+from simhash_pipeline.index.sqlite.segments import Segments, ends_segment, segment_of, segment_size
 from simhash_pipeline.index.store import IndexPlace, Shelf, StoredPage
 
 if TYPE_CHECKING:
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 # 74 bytes, 78 more; with the site's name in each row, 21 more; with times that are not whole
 # seconds, 4 more.
 INSERT = """INSERT INTO page (id, url_hash, url, namespace, site_id, content, structure, sketch,
-    digest, first_seen, seen_at, run) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+    digest, first_seen, seen_at, run)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, nullif(?11, ?10), ?12)"""
 # An id is never given twice, though its page be gone: see formats.py.
 NEWEST_ID = """SELECT max(ifnull((SELECT max(id) FROM page), 0),
     ifnull((SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'last_id'), 0))"""
@@ -103,13 +104,13 @@ class PageTable:
                 column_value(page.sketch, SKETCH_BITS),
                 page.digest,
                 page.first_seen,
-                None if page.seen_at == page.first_seen else page.seen_at,
+                page.seen_at,
                 run,
             ),
         )
         self._inserted.append((number, url_hash, page.content))
         self._newest_id = number
-        if segment_of(number + 1) != segment_of(number):
+        if ends_segment(number):
             self._segments.filled(segment_of(number))
         return number
 

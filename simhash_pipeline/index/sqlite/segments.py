@@ -128,6 +128,10 @@ def segment_of(page_id: int) -> int:
     return page_id >> SEGMENT_BITS
 
 
+def ends_segment(page_id: int) -> bool:
+    return (page_id + 1) % segment_size() == 0
+
+
 def segment_size() -> int:
     return 1 << SEGMENT_BITS
 
