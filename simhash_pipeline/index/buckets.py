@@ -11,26 +11,39 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
-COUNTED_AT_ONCE = 1 << 17
+# Measured at ten million: what is sorted stays in the processor's cache, half the time of all at
+# once; in smaller parts, what is gained is lost to cutting them up.
+ROWS_AT_ONCE = 1 << 20
 
 
-def grouped(keys: NDArray[np.uint16], buckets: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The order that brings equal keys together, earlier rows first, and where each key's end."""
-    # NumPy sorts 16 bits by radix; and counts in 64 bits, so a part at a time.
-    parts = np.array_split(keys, 1 + len(keys) // COUNTED_AT_ONCE)
-    counts = sum(np.bincount(part, minlength=buckets) for part in parts)
-    return np.argsort(keys, kind="stable"), np.cumsum(counts)
+def append(
+    keys: NDArray[np.uint16], number: int, *columns: tuple[list[Any], int, NDArray[Any]]
+) -> None:
+    """Append rows to the buckets that their keys (below `number`) name, earlier rows first.
+
+    A column is its buckets (bytes or bytearray), the place of key 0 among them, and the rows.
+    """
+    pieces: list[list[Iterator[memoryview]]] = [[] for _ in columns]
+    for start in range(0, len(keys), ROWS_AT_ONCE):
+        part = slice(start, start + ROWS_AT_ONCE)
+        order = np.argsort(keys[part], kind="stable")  # 16 bits by radix
+        ends = np.cumsum(np.bincount(keys[part], minlength=number))
+        for of_column, (_, _, rows) in zip(pieces, columns, strict=True):
+            of_column.append(_cut(rows[part][order], ends))
+    for of_column, (buckets, first, _) in zip(pieces, columns, strict=True):
+        for bucket, found in enumerate(zip(*of_column, strict=True), first):
+            if joined := b"".join(found):
+                buckets[bucket] += joined
 
 
-def append(buckets: list[Any], first: int, rows: NDArray[Any], ends: NDArray[np.intp]) -> None:
-    """Append grouped rows to the buckets (bytes or bytearray) from number `first` on."""
-    packed = memoryview(rows.tobytes())
-    start = 0
-    for bucket, end in enumerate((ends * rows.itemsize).tolist(), first):
-        if end > start:
-            buckets[bucket] += packed[start:end]
+def _cut(rows: NDArray[Any], ends: NDArray[np.intp]) -> Iterator[memoryview]:
+    packed, start = memoryview(rows.tobytes()), 0
+    for end in (ends * rows.itemsize).tolist():
+        yield packed[start:end]
         start = end
 
 

@@ -39,7 +39,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simhash_pipeline.bits import MAX_DISTANCE_BITS, refuse_other_distances, refuse_other_widths
-from simhash_pipeline.index.buckets import append, grouped, position
+from simhash_pipeline.index.buckets import append, position
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -203,16 +203,13 @@ class FingerprintIndex:
         """Sort new values by each key in turn and append them bucket by bucket."""
         if not len(rows):
             return
-        words = self._words(rows)
-        for first_shift, first_bucket in self._places:
-            word, shift = divmod(first_shift, self._word.itemsize * 8)
-            keys = (words[:, word] >> shift).astype(np.uint16) & np.uint16(
-                (1 << self._key_bits) - 1
-            )
-            order, ends = grouped(keys, 1 << self._key_bits)
-            append(self._buckets, first_bucket, rows[order], ends)
-            if first_bucket == 0:
-                append(self._numbers, 0, numbers[order], ends)
+        low = rows.view("u1" if self.bits == 32 else "<u2").reshape(len(rows), BLOCKS, -1)[:, :, 0]
+        for block, (_, first_bucket) in enumerate(self._places):
+            keys = low[:, block].astype(np.uint16) & np.uint16(self._mask)
+            columns = [(self._buckets, first_bucket, rows)]
+            if block == 0:
+                columns.append((self._numbers, 0, numbers))
+            append(keys, 1 << self._key_bits, *columns)
         self._next_number = max(self._next_number, int(numbers.max()) + 1)
         self._length += len(rows)
 

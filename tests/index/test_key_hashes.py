@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from simhash_pipeline.index import buckets
 from simhash_pipeline.index.sqlite.key_hashes import MANY_PAGES, STRETCH, KeyHashes, key_hash
 
 
@@ -15,8 +16,9 @@ from simhash_pipeline.index.sqlite.key_hashes import MANY_PAGES, STRETCH, KeyHas
 @pytest.mark.parametrize("newest_id", [5_000, 40_000_000, (1 << 32) - 1])
 @pytest.mark.parametrize("in_bulk", [True, False])
 def test_every_page_lies_in_a_stretch_of_its_key(
-    expected_pages: int, newest_id: int, in_bulk: bool
+    expected_pages: int, newest_id: int, in_bulk: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(buckets, "ROWS_AT_ONCE", 300)
     rng = random.Random(newest_id)
     ids = sorted(rng.sample(range(1, newest_id + 1), 2_000))
     keys = [key_hash("", f"https://example.org/{page_id}") for page_id in ids]

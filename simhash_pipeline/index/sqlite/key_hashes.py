@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simhash_pipeline.index.buckets import append, grouped
+from simhash_pipeline.index.buckets import append
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -61,13 +61,16 @@ class KeyHashes:
 
     def load(self, keys: NDArray[np.uint32], page_ids: NDArray[np.uint32]) -> None:
         """Add many."""
-        order, ends = grouped((keys & self._mask).astype(np.uint16), 1 << self._bits)
-        more = keys[order] >> self._bits
-        append(self._tags, 0, (more & TAG_MASK).astype(np.uint8), ends)
-        rest, stretch = more >> TAG_BITS & REST_MASK, page_ids[order] >> STRETCH_BITS
+        more = keys >> self._bits
+        rest, stretch = more >> TAG_BITS & REST_MASK, page_ids >> STRETCH_BITS
         places = (rest << PLACE_BITS | stretch & PLACE_MASK).astype("<u4")
         three_bytes = np.ascontiguousarray(places.view(np.uint8).reshape(-1, 4)[:, :ENTRY_SIZE])
-        append(self._places, 0, three_bytes.view(f"V{ENTRY_SIZE}")[:, 0], ends)
+        append(
+            (keys & self._mask).astype(np.uint16),
+            1 << self._bits,
+            (self._tags, 0, (more & TAG_MASK).astype(np.uint8)),
+            (self._places, 0, three_bytes.view(f"V{ENTRY_SIZE}")[:, 0]),
+        )
 
     def stretches(self, key: int, newest_id: int) -> list[int]:
         """The first ids of the stretches of 32 ids that can hold a page of this key."""

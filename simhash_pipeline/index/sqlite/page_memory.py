@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simhash_pipeline.index.buckets import append, grouped
+from simhash_pipeline.index.buckets import append
 from simhash_pipeline.index.neighbours import FingerprintIndex
 from simhash_pipeline.index.sqlite.key_hashes import STRETCH, KeyHashes, key_hash
 from simhash_pipeline.index.sqlite.page_rows import (
@@ -158,10 +158,8 @@ class _Repeats:
     def load(self, values: NDArray[np.void], ids: NDArray[np.uint32]) -> None:
         rows = np.empty(len(ids), self._row)
         rows["value"], rows["id"] = values, ids
-        first_bytes = rows.view(np.uint8).reshape(len(rows), -1)
-        low = first_bytes[:, 0] | first_bytes[:, 1].astype(np.uint16) << 8
-        order, ends = grouped((low & REPEAT_BUCKET_MASK).astype(np.uint16), REPEAT_BUCKETS)
-        append(self._buckets, 0, rows[order], ends)
+        low = rows.view("<u2").reshape(len(rows), -1)[:, 0]
+        append(low & np.uint16(REPEAT_BUCKET_MASK), REPEAT_BUCKETS, (self._buckets, 0, rows))
 
     def ids_of(self, value: int) -> list[int]:
         """Rising."""
