@@ -100,14 +100,14 @@ class Blocks:
         self.sizes.append(len(text) if text.isascii() else len(text.encode("utf-8", "replace")))
         self.link_shares.append(min(1.0, linked / len(text)))
 
-    def close(self, element: _Element, start: int, kind: int) -> None:
+    def close(self, element: _Element, tag: str, start: int, kind: int) -> None:
         """Makes a box of all blocks since `start`; forgets them where the element is hidden."""
         names = element.keys()
         if names and not _HIDING.isdisjoint(names) and _is_hidden(element):
             self._forget(start)
         elif kind == _BOX:
-            self.boxes.append((start, len(self.texts), element.tag))
-            if hint := _hint(element, names):
+            self.boxes.append((start, len(self.texts), tag))
+            if hint := _hint(element, tag, names):
                 self.hints.append((start, len(self.texts), hint))
 
     def _forget(self, start: int) -> None:
@@ -128,8 +128,8 @@ def read(page: Elements, start: int = 0) -> Blocks:
     texts, kind_of = found.texts, _KINDS.get
     body, level = page.elements[start], page.depths[start]
     inside = islice(page.rows(), start + 1, None)
-    # Of each open element: itself, its kind, and its first block.
-    path: list[tuple[_Element, int, int]] = []
+    # Of each open element: itself, its tag, its kind, and its first block.
+    path: list[tuple[_Element, str, int, int]] = []
     parts = [body.text] if body.text and not body.text.isspace() else []
     linked = links = 0
     block_tag = "body"
@@ -138,7 +138,7 @@ def read(page: Elements, start: int = 0) -> Blocks:
         if depth > hidden:
             continue
         while len(path) >= depth - level and path:
-            closed, kind, first = path.pop()
+            closed, closed_tag, kind, first = path.pop()
             if kind:
                 if kind >= _BLOCK:
                     if parts:
@@ -147,7 +147,7 @@ def read(page: Elements, start: int = 0) -> Blocks:
                         linked = 0
                     block_tag = "div"
                     if first < len(texts):
-                        found.close(closed, first, kind)
+                        found.close(closed, closed_tag, first, kind)
                 elif kind == _LINK:
                     links -= 1
             text = closed.tail
@@ -170,7 +170,7 @@ def read(page: Elements, start: int = 0) -> Blocks:
                 links += 1
             elif kind == _BREAK and parts:
                 parts.append(" ")
-        path.append((element, kind, len(texts)))
+        path.append((element, tag, kind, len(texts)))
         if kind != _HIDDEN:
             text = element.text
             if text and (parts or not text.isspace()):
@@ -196,9 +196,9 @@ def _is_hidden(element: _Element) -> bool:
     )
 
 
-def _hint(element: _Element, names: Sequence[str | bytes]) -> str | None:
-    if element.tag in _TAG_HINTS:
-        return _TAG_HINTS[element.tag]
+def _hint(element: _Element, tag: str, names: Sequence[str | bytes]) -> str | None:
+    if tag in _TAG_HINTS:
+        return _TAG_HINTS[tag]
     if "role" in names and (role := element.get("role")) in _ROLE_HINTS:
         return _ROLE_HINTS[role]
     if "class" in names or "id" in names:

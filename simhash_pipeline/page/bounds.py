@@ -77,9 +77,9 @@ def without_excess(source: bytes, max_bytes: int) -> bytes:
     It may be longer than the page was, as other charsets need fewer bytes, but not three times.
     """
     source = first_bytes(source, 2 * max_bytes)
-    tags = source.count(b"<")
-    if tags > max_bytes // _BYTES_A_TAG:
-        source = source[: _place_of(source, max_bytes // _BYTES_A_TAG)]
+    tags = max_bytes // _BYTES_A_TAG
+    if len(source) > tags and source.count(b"<") > tags:
+        source = source[: _place_of(source, tags)]
     if len(source) > _HARMLESS_BYTES and _may_exceed(source):
         for part in _PART.finditer(source):
             if part.lastgroup is None:
