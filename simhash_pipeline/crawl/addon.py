@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from scrapy.utils.misc import load_object
+
 from simhash_pipeline.crawl.follow import FollowMiddleware
 from simhash_pipeline.crawl.pipeline import SimhashPipeline
 from simhash_pipeline.crawl.responses import ResponseMiddleware
@@ -18,15 +20,17 @@ FOLLOW_ORDER = -1000
 
 
 class Addon:
-    """Puts pipeline and spider middlewares in; one that the settings name already stays there."""
+    """Puts pipeline and spider middlewares in; one that the settings name already stays there.
+
+    So does a subclass of it: of two pipelines the second would take each page for a known one.
+    """
 
     def update_settings(self, settings: BaseSettings) -> None:
-        settings.setdefault_in_component_priority_dict(
-            "ITEM_PIPELINES", SimhashPipeline, PIPELINE_ORDER
-        )
-        settings.setdefault_in_component_priority_dict(
-            "SPIDER_MIDDLEWARES", ResponseMiddleware, RESPONSES_ORDER
-        )
-        settings.setdefault_in_component_priority_dict(
-            "SPIDER_MIDDLEWARES", FollowMiddleware, FOLLOW_ORDER
-        )
+        for setting, component, order in (
+            ("ITEM_PIPELINES", SimhashPipeline, PIPELINE_ORDER),
+            ("SPIDER_MIDDLEWARES", ResponseMiddleware, RESPONSES_ORDER),
+            ("SPIDER_MIDDLEWARES", FollowMiddleware, FOLLOW_ORDER),
+        ):
+            named = map(load_object, settings.getdict(setting))
+            if not any(isinstance(one, type) and issubclass(one, component) for one in named):
+                settings.setdefault_in_component_priority_dict(setting, component, order)

@@ -4,7 +4,8 @@ Scrapy tells an item's fate by an object: of a lost item it is the one that the 
 an exported one the last that a pipeline made of it. What holds whatever the order of the fates:
 
 - Every item that leaves the pipeline is entered, also one that stored nothing, so that its fate is
-  never taken for another's. One that is found by its URL had another object put in its place.
+  not taken for another's. One that is found by its URL, or as the only one of its response, had
+  another object put in its place.
 - A page is safe once the first of its items came out, and lost once the last of them was lost;
   nothing changes that afterwards. Whoever is near it waits until then.
 - A page whose URL was stored anew meanwhile is in the store no longer: its fate moves nothing.
@@ -56,6 +57,7 @@ class Judgement:
 @dataclass(frozen=True, slots=True)
 class _Item:
     url: object  # of its page, as it came
+    response: object  # that it came from, where that is known
     yielded: bool  # whether it is known to be the very object that the callback yielded
     kept: Kept | None  # its page, where one is stored
 
@@ -73,22 +75,24 @@ class InHand:
             self._undecided[verdict.url] = Kept(verdict)
         return self._undecided.get(verdict.url)
 
-    def enter(self, item: Any, url: object, kept: Kept | None, *, yielded: bool) -> Verdict | None:
+    def enter(
+        self, item: Any, url: object, response: object, kept: Kept | None, *, yielded: bool
+    ) -> Verdict | None:
         """Take an item in; returned is what to confirm of one that had the same id before."""
         before = self._items.pop(id(item), None)
-        self._items[id(item)] = _Item(url, yielded, kept)
+        self._items[id(item)] = _Item(url, response, yielded, kept)
         if kept is not None:
             kept.items += 1
         return None if before is None else self._came_out(before)
 
-    def exported(self, item: Any, url: object) -> Verdict | None:
+    def exported(self, item: Any, url: object, response: object) -> Verdict | None:
         """What to confirm, where this was the first item of its page to come out."""
-        found = self._items.pop(id(item), None) or self._by_url(url)
+        found = self._items.pop(id(item), None) or self._replaced(url, response)
         return None if found is None else self._came_out(found)
 
-    def lost(self, item: Any, url: object) -> Kept | None:
+    def lost(self, item: Any, url: object, response: object) -> Kept | None:
         """The page to forget and tell `decided` of, where this was the last item of it."""
-        found = self._items.pop(id(item), None) or self._by_url(url, yielded=False)
+        found = self._items.pop(id(item), None) or self._replaced(url, response, yielded=False)
         if found is None or found.kept is None:
             return None
         kept = found.kept
@@ -136,12 +140,15 @@ class InHand:
         self.decided(kept)
         return kept.verdict if stored else None
 
-    def _by_url(self, url: object, *, yielded: bool | None = None) -> _Item | None:
-        """The item that came first of those with this URL, and of this kind where that is said."""
-        for key, item in self._items.items():
-            if item.url == url and yielded in (None, item.yielded):
-                return self._items.pop(key)
-        return None
+    def _replaced(
+        self, url: object, response: object, *, yielded: bool | None = None
+    ) -> _Item | None:
+        """The first item of this URL, or the only one of this response; of this kind where said."""
+        items = {k: i for k, i in self._items.items() if yielded in (None, i.yielded)}
+        found = [key for key, item in items.items() if url is not None and item.url == url][:1]
+        if not found and response is not None:
+            found = [key for key, item in items.items() if item.response is response]
+        return self._items.pop(found[0]) if len(found) == 1 else None
 
     def _is_stored(self, kept: Kept) -> bool:
         """Whether it is the last that was stored of its URL."""

@@ -24,13 +24,14 @@ from simhash_pipeline.bits import fingerprint_hex
 from simhash_pipeline.crawl.follow import FollowMiddleware, crawls_less
 from simhash_pipeline.crawl.in_hand import InHand, Judgement, Kept
 from simhash_pipeline.crawl.judging import Judged, Judging
-from simhash_pipeline.crawl.patience import in_time
+from simhash_pipeline.crawl.patience import fire, in_time
 from simhash_pipeline.crawl.responses import Origin, ResponseMiddleware
 from simhash_pipeline.crawl.settings import drop_log_path, options_of, reasoned, store_url
 from simhash_pipeline.crawl.source import source
 from simhash_pipeline.crawl.tally import Tally, drop_line
 from simhash_pipeline.drop_log import DropLog
 from simhash_pipeline.errors import DropLogError, PageError, StoreError, StoreLost
+from simhash_pipeline.page.source import item_url
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -47,6 +48,7 @@ T = TypeVar("T")
 page_judged = object()
 # An item's field and a request's meta key: False keeps the item unjudged.
 OPT_OUT = "simhash"
+JOB_FILES = ("requests.seen", "spider.state")  # what Scrapy writes of a crawl; empty in a new one
 
 logger = logging.getLogger(__name__)
 
@@ -73,7 +75,10 @@ class SimhashPipeline:
         self._in_hand = InHand()
         self._files: ExitStack | None = None  # open from open_spider on
         self._stopping = False
-        self._nothing_new = 0  # pages in succession that brought nothing new
+        self._latest_news: str | None = None  # the last page that brought something new
+        self._nothing_new: set[str] = set()  # pages that came after it
+        self._at_work = 0  # items that came and were not handed on
+        self._all_through: Deferred[bool | None] | None = None  # once the crawl ends
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> SimhashPipeline:
@@ -91,7 +96,8 @@ class SimhashPipeline:
     def open_spider(self) -> None:
         options, spider = self._options, self._crawler.spider
         self._responses = self._crawler.get_spider_middleware(ResponseMiddleware)
-        if crawls_less(options) and self._crawler.get_spider_middleware(FollowMiddleware) is None:
+        following = self._crawler.get_spider_middleware(FollowMiddleware)
+        if crawls_less(options) and None in (following, self._responses):
             logger.warning(
                 "SIMHASH_FOLLOW_TWINS and SIMHASH_TRAP_BUDGET need the add-on: all is followed",
                 extra={"spider": spider},
@@ -120,12 +126,16 @@ class SimhashPipeline:
         if self._responses is not None and response is None:
             response = self._responses.response_at(self._field_url(item))
         kept = None
+        self._at_work += 1
         try:
             if not self._stopping:
                 kept = await self._kept(item, response)
         finally:
             url = self._page_url(item, response)
-            self._confirm(self._in_hand.enter(item, url, kept, yielded=yielded))
+            self._confirm(self._in_hand.enter(item, url, response, kept, yielded=yielded))
+            self._at_work -= 1
+            if self._all_through is not None and not self._at_work:
+                fire(self._all_through, True)
         return item
 
     async def _kept(self, item: Any, response: Response | None) -> Kept | None:
@@ -159,6 +169,9 @@ class SimhashPipeline:
         if self._files is None:  # Scrapy closes what it failed to open
             return
         self._tally.ending()
+        if self._at_work:  # `scrapy parse` doesn't wait for them
+            self._all_through = Deferred()
+            await in_time(self._all_through)
         # All fates were told but those of items that other objects took the place of.
         for verdict in self._in_hand.end():
             self._confirm(verdict)
@@ -232,11 +245,18 @@ class SimhashPipeline:
     def _tell_page(self, verdict: Verdict, page: PageFingerprint) -> None:
         """What counts pages, however many items they have."""
         if self._drop_log is not None:
-            self._drop_log.count(verdict)
             if verdict.dropped:
                 self._drop_log.write(verdict, page)
-        self._nothing_new = 0 if verdict.news else self._nothing_new + 1
-        if self._nothing_new == self._options.close_after_seen and not self._options.dry_run:
+            self._drop_log.count(verdict)
+        if verdict.news:
+            self._latest_news = verdict.url
+            self._nothing_new.clear()
+        elif verdict.url != self._latest_news and verdict.url not in self._nothing_new:
+            self._nothing_new.add(verdict.url)
+            self._close_where_nothing_is_new()
+
+    def _close_where_nothing_is_new(self) -> None:
+        if len(self._nothing_new) == self._options.close_after_seen and not self._options.dry_run:
             self._close("simhash_nothing_new")
 
     def _write_fields(self, adapter: ItemAdapter, judged: Judged, url: object) -> None:
@@ -254,7 +274,7 @@ class SimhashPipeline:
                 self._tally.fault("field", f"the item takes no field {field!r}: {error}", url)
 
     def _exported(self, item: Any, response: Response | None) -> None:
-        self._confirm(self._in_hand.exported(item, self._page_url(item, response)))
+        self._confirm(self._in_hand.exported(item, self._page_url(item, response), response))
 
     def _confirm(self, verdict: Verdict | None) -> None:
         if verdict is not None:
@@ -262,7 +282,7 @@ class SimhashPipeline:
 
     def _lost(self, item: Any, response: Response | None) -> None:
         """Forget the page that lost its last item: none was exported, so it has no twins."""
-        kept = self._in_hand.lost(item, self._page_url(item, response))
+        kept = self._in_hand.lost(item, self._page_url(item, response), response)
         if kept is not None:
             # Asked for at once, before any page that is judged from now on.
             deferred_from_coro(self._forgotten(kept, self._judging.forget(kept.verdict)))
@@ -280,7 +300,10 @@ class SimhashPipeline:
         return self._field_url(item)
 
     def _field_url(self, item: Any) -> object:
-        return ItemAdapter(item).get(self._options.url_field) if ItemAdapter.is_item(item) else None
+        try:
+            return item_url(ItemAdapter(item), self._options)
+        except Exception:  # it is no item, or its own code fails
+            return None
 
     def _go_on_or_stop(self, error: Exception, url: object) -> None:
         """Where the crawl is to stop, the items in flight are kept unjudged."""
@@ -303,10 +326,10 @@ class SimhashPipeline:
 
 
 def _goes_on(crawler: Crawler) -> bool:
-    """Whether the crawl was paused, or killed, before: its JOBDIR holds more than empty files."""
+    """Whether the crawl was paused, or killed, before: its JOBDIR tells of requests or state."""
     directory = job_dir(crawler.settings)
-    files = [] if directory is None else filter(Path.is_file, Path(directory).iterdir())
-    return any(file.stat().st_size for file in files)
+    files = [] if directory is None else [Path(directory, name) for name in JOB_FILES]
+    return any(file.exists() and file.stat().st_size for file in files)
 
 
 def _adapter(item: Any) -> ItemAdapter:

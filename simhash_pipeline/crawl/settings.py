@@ -29,12 +29,11 @@ logger = logging.getLogger(__name__)
 def options_of(crawler: Crawler) -> Options:
     """The SIMHASH_ settings; an attribute `simhash_dry_run` of the spider goes before its setting.
 
-    So `scrapy crawl -a simhash_dry_run=1` does. OptionsError names every fault.
+    So `scrapy crawl -a simhash_dry_run=1` does, in capitals too. OptionsError names every fault.
     """
     given = {name: value for name, value in crawler.settings.items() if name.startswith(PREFIX)}
-    attribute = PREFIX.lower()
     for name in dir(crawler.spider):
-        if name.startswith(attribute) and not callable(value := getattr(crawler.spider, name)):
+        if name.upper().startswith(PREFIX) and not callable(value := getattr(crawler.spider, name)):
             given[name.upper()] = value
     with reasoned():
         return Options.from_settings(given)

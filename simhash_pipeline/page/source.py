@@ -29,13 +29,21 @@ def page_field(options: Options) -> str:
     return options.html_field or "html"
 
 
+def item_url(item: Fields, options: Options) -> str | None:
+    """What URL_FIELD holds: text, or an object that spells it, as pydantic's HttpUrl does."""
+    url = item.get(options.url_field)
+    if url is None or isinstance(url, str):
+        return url
+    return None if type(url).__module__ == "builtins" else str(url)
+
+
 def item_source(item: Fields, options: Options) -> Source:
     """The item's page, by HTML_FIELD (`html` where it is None) and its like.
 
     PageError, kind no_html, wrong_type or no_url, when there is none.
     """
     html_field = page_field(options)
-    html, url = item.get(html_field), item.get(options.url_field)
+    html, url = item.get(html_field), item_url(item, options)
     charset = item.get(options.charset_field)
     if html is None:
         rule = "SIMHASH_HTML_FIELD; None: the page is the response that the item came from"
@@ -43,6 +51,6 @@ def item_source(item: Fields, options: Options) -> Source:
     if not isinstance(html, (bytes, str)):
         found = type(html).__name__
         raise PageError("wrong_type", f"field {html_field!r} holds {found}, not a page")
-    if not isinstance(url, str) or not url:
+    if not url:
         raise PageError("no_url", f"the item has no URL in its field {options.url_field!r}")
     return Source(html, url, charset if isinstance(charset, str) else None)

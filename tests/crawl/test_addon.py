@@ -227,7 +227,7 @@ def test_the_spiders_attributes_and_arguments_go_before_settings(tmp_path: Path)
         result = crawl(tmp_path, url, settings, attribute, simhash_dry_run="1")
         assert result.stats["simhash/would_drop"] > 5
         assert len(result.titles) == len(result.reasons)
-        again = crawl(tmp_path, url, settings, attribute, simhash_reset="True")
+        again = crawl(tmp_path, url, settings, attribute, SIMHASH_RESET="True")
     assert "Front page" in again.titles
     assert again.reasons.count("unchanged") == 0
 

@@ -199,6 +199,8 @@ def test_parse_with_pipelines_judges_items_that_hold_their_page(project: Path, s
     arguments = ["parse", f"{site}/story/1", "--spider", "stories", "--pipelines"]
     _, log = run(project, *arguments, SIMHASH_HTML_FIELD="html")
     assert "'simhash/kept': 1" in log
+    with open_store(f"sqlite:///{project}/.scrapy/simhash/stories.sqlite") as store:
+        assert len(store) == 1
     _, log = run(project, *arguments)  # by the response: Scrapy leaves spider middlewares out
     assert "'simhash/errors/no_html': 1" in log
     assert "Kept without judging" in log

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from simhash_pipeline import open_store
-from simhash_pipeline.drop_log import read_drops
+from simhash_pipeline.drop_log import Run, read_drops, read_log
 from tests.crawl.crawling import crawl
 
 FIELDS = "url: str\n    html: object = None\n    fate: str = ''\n    text: str = ''"
@@ -50,6 +50,40 @@ def test_any_item_type_is_judged(tmp_path: Path, kind: str) -> None:
     assert result.stats["simhash/dropped/content"] == 1
     assert result.stats["item_dropped_reasons_count/NearDuplicate"] == 1
     assert "simhash/errors/field" not in result.stats
+
+
+def test_a_url_may_be_an_object_that_spells_one(tmp_path: Path) -> None:
+    prelude = """
+class Address:
+    def __init__(self, url):
+        self.url = url
+    def __str__(self):
+        return self.url
+class make(pydantic.BaseModel):
+    url: pydantic.HttpUrl
+    html: str
+"""
+    items = "make(**page(1)), page(2, url=Address('http://a.example/2')), make(**page(3, OTHER))"
+    result = crawl(tmp_path, items, prelude)
+    assert result.scraped == ["http://a.example/1", "http://a.example/3"]
+    assert result.stats["simhash/kept"] == 2
+
+
+def test_an_item_whose_fields_fail_when_read_is_kept(tmp_path: Path) -> None:
+    prelude = """
+class Lazy(scrapy.Item):
+    url, html = scrapy.Field(), scrapy.Field()
+    def __getitem__(self, name):
+        raise ValueError("not loaded")
+class Unlucky:
+    def process_item(self, item):
+        told["passed"] = True
+        return item
+"""
+    silent = "scraped = lambda item: None"
+    result = crawl(tmp_path, "Lazy(url='http://a.example/1')", prelude, silent)
+    assert result.told["passed"]
+    assert not result.errors
 
 
 def test_a_drop_carries_its_verdict_and_logs_one_line_without_the_page(tmp_path: Path) -> None:
@@ -181,13 +215,56 @@ def test_a_paused_crawl_that_goes_on_forgets_no_page_though_it_reset_at_first(
     assert anew.scraped == ["http://a.example/3"]
 
 
+def test_a_log_in_the_job_directory_makes_no_new_job_a_resumed_one(tmp_path: Path) -> None:
+    crawl(tmp_path, "page(1)")
+    (tmp_path / "job").mkdir()
+    (tmp_path / "job" / "crawl.log").write_text("of another program\n")
+    result = crawl(tmp_path, "page(2)", SIMHASH_RESET=True, JOBDIR="job")
+    assert result.scraped == ["http://a.example/2"]
+
+
 def test_links_are_followed_with_a_word_where_the_add_on_is_missing(tmp_path: Path) -> None:
     said = "SIMHASH_FOLLOW_TWINS and SIMHASH_TRAP_BUDGET need the add-on: all is followed"
-    alone = crawl(tmp_path, "page(1)", SIMHASH_TRAP_BUDGET=3)
-    assert said in alone.log
+    half: dict[str, Any] = {"SPIDER_MIDDLEWARES": {"simhash_pipeline.FollowMiddleware": 1}}
+    for without in (dict[str, Any](), half):
+        alone = crawl(tmp_path, "page(1)", SIMHASH_TRAP_BUDGET=3, **without)
+        assert said in alone.log
     addon: dict[str, Any] = {"ADDONS": {"simhash_pipeline.Addon": 1}, "SIMHASH_TRAP_BUDGET": 3}
     for settings in (addon, addon | {"SIMHASH_DRY_RUN": True}):
         assert said not in crawl(tmp_path, "page(1)", **settings).log
+
+
+def test_a_subclass_of_the_pipeline_is_the_add_ons_own(tmp_path: Path) -> None:
+    prelude = """
+from simhash_pipeline import SimhashPipeline
+class Own(SimhashPipeline):
+    pass
+"""
+    spider = "ItemSpider.custom_settings = {'ITEM_PIPELINES': {Own: 250}}"
+    addon: dict[str, Any] = {"ADDONS": {"simhash_pipeline.Addon": 1}, "SIMHASH_UNCHANGED": "drop"}
+    result = crawl(tmp_path, "page(1), page(2)", prelude, spider, **addon)
+    assert result.scraped == ["http://a.example/1"]
+    assert (result.stats["simhash/kept"], result.stats["simhash/dropped"]) == (1, 1)
+
+
+def test_with_the_add_on_an_item_without_its_url_is_known_by_its_response(tmp_path: Path) -> None:
+    prelude = """
+class Unlucky:
+    "Hands on another object, which tells nothing of its URL."
+    def process_item(self, item):
+        return {"link": item["url"]}
+"""
+    addon: dict[str, Any] = {"ADDONS": {"simhash_pipeline.Addon": 1}}
+    spider = """
+scraped = lambda item: told["scraped"].append(item["link"])
+ItemSpider.start_urls = [f"data:,{n}" for n in range(4)]
+def parse(self, response):
+    yield page(response.text)
+ItemSpider.parse = parse
+"""
+    result = crawl(tmp_path, "", prelude, spider, **addon)
+    assert len(result.scraped) == 1
+    assert result.stats["simhash/dropped"] == 3
 
 
 def test_an_extractor_need_not_take_every_page(tmp_path: Path) -> None:
@@ -303,6 +380,17 @@ DropLog.write = write
     assert result.scraped == [f"http://a.example/{n}" for n in (1, 2, 3)]
     assert result.stats["simhash/dropped"] == 0
     assert "Crawl stopped: no space is left" in result.log
+    (run,) = read_log(tmp_path / ".scrapy/simhash/items.drops.jsonl")
+    assert isinstance(run, Run)
+    assert run.dropped == {}
+
+
+def test_items_of_one_page_are_one_page_until_the_end(tmp_path: Path) -> None:
+    words = "' '.join(f'page{n}word{i}' for i in range(99))"
+    items = f"*(page(n, {words}) for n in range(9) for _ in range(6))"
+    result = crawl(tmp_path, items, SIMHASH_CLOSE_AFTER_SEEN=3, CLOSESPIDER_ITEMCOUNT=54)
+    assert result.stats["simhash/store_pages"] == 9
+    assert result.stats["finish_reason"] != "simhash_nothing_new"
 
 
 def test_bad_settings_stop_the_crawl_and_are_all_named(tmp_path: Path) -> None:
