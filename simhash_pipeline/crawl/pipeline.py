@@ -8,7 +8,9 @@ import logging
 import uuid
 from concurrent.futures import Future
 from contextlib import ExitStack
+from itertools import takewhile
 from pathlib import Path
+from traceback import walk_tb
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from itemadapter import ItemAdapter
@@ -36,6 +38,7 @@ from simhash_pipeline.page.source import item_url
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
+    from twisted.python.failure import Failure
 
     from simhash_pipeline.judge import Verdict
     from simhash_pipeline.options import Options
@@ -89,8 +92,8 @@ class SimhashPipeline:
             raise NotConfigured  # `scrapy shell` or `fetch`: no item comes
         pipeline = cls(crawler, options)
         crawler.signals.connect(pipeline._exported, signals.item_scraped)
-        crawler.signals.connect(pipeline._lost, signals.item_dropped)
-        crawler.signals.connect(pipeline._lost, signals.item_error)
+        crawler.signals.connect(pipeline._dropped, signals.item_dropped)
+        crawler.signals.connect(pipeline._failed, signals.item_error)
         return pipeline
 
     def open_spider(self) -> None:
@@ -280,12 +283,30 @@ class SimhashPipeline:
         if verdict is not None:
             self._judging.confirm(verdict)
 
-    def _lost(self, item: Any, response: Response | None) -> None:
+    def _dropped(self, item: Any, response: Response | None, exception: BaseException) -> None:
+        self._lost(item, response, exception)
+
+    def _failed(self, item: Any, response: Response | None, failure: Failure) -> None:
+        self._lost(item, response, failure.value)
+
+    def _lost(self, item: Any, response: Response | None, error: BaseException | None) -> None:
         """Forget the page that lost its last item: none was exported, so it has no twins."""
+        if self._never_came(error):
+            return
         kept = self._in_hand.lost(item, self._page_url(item, response), response)
         if kept is not None:
             # Asked for at once, before any page that is judged from now on.
             deferred_from_coro(self._forgotten(kept, self._judging.forget(kept.verdict)))
+
+    def _never_came(self, error: BaseException | None) -> bool:
+        """Whether a pipeline before this one raised it: another item may have the same URL."""
+        pipelines = self._crawler.engine.scraper.itemproc.middlewares
+        before = list(takewhile(lambda each: each is not self, pipelines))
+        raised = (
+            frame.f_locals.get("self")
+            for frame, _ in walk_tb(getattr(error, "__traceback__", None))
+        )
+        return any(one is each for one in raised for each in before)
 
     async def _forgotten(self, kept: Kept, forgotten: Future[None]) -> None:
         try:

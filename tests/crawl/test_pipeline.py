@@ -156,6 +156,35 @@ def test_a_page_whose_item_a_later_pipeline_replaces_is_remembered(tmp_path: Pat
     assert result.scraped == ["http://a.example/1"]
 
 
+@pytest.mark.parametrize("error", ["DropItem", "RuntimeError"])
+def test_an_item_that_an_earlier_pipeline_loses_costs_no_page_of_its_url(
+    tmp_path: Path, error: str
+) -> None:
+    prelude = f"""
+import asyncio
+class Duplicates:
+    seen = set()
+    async def process_item(self, item):
+        if item["url"] in self.seen:
+            await asyncio.sleep(0.5)  # until the first is in hand
+            raise {error}("seen already")
+        self.seen.add(item["url"])
+        return item
+class Unlucky:
+    async def process_item(self, item):
+        await asyncio.sleep(1)
+        return item
+"""
+    spider = """
+ItemSpider.custom_settings = {"ITEM_PIPELINES": {
+    Duplicates: 200, "simhash_pipeline.SimhashPipeline": 300, Unlucky: 400,
+}}
+"""
+    result = crawl(tmp_path, "page(1), page(1)", prelude, spider)
+    assert result.scraped == ["http://a.example/1"]
+    assert crawl(tmp_path, "page(2)").dropped == ["http://a.example/2"]
+
+
 def test_a_dry_run_drops_nothing_but_logs(tmp_path: Path) -> None:
     result = crawl(tmp_path, "page(1), page(2)", SIMHASH_DRY_RUN=True)
     assert len(result.scraped) == 2
