@@ -1,12 +1,16 @@
-"""Waits for what others decide, but for no more than a minute."""
+"""Waits for what other threads work out, and, for no more than a minute, for what others decide."""
 
 from __future__ import annotations
 
-from typing import TypeVar
+import asyncio
+from typing import TYPE_CHECKING, TypeVar
 
-from scrapy.utils.asyncio import call_later
+from scrapy.utils.asyncio import call_later, is_asyncio_available
 from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 PATIENCE_SECS = 60.0
 
@@ -25,3 +29,15 @@ def fire(deferred: Deferred[T], value: T) -> None:
     """Tell those who wait, unless they wait no longer."""
     if not deferred.called:
         deferred.callback(value)
+
+
+async def result_of(future: Future[T]) -> T:
+    """What another thread works out, under whichever event loop runs."""
+    if is_asyncio_available():
+        return await asyncio.wrap_future(future)
+    from twisted.internet import reactor
+
+    deferred: Deferred[None] = Deferred()
+    future.add_done_callback(lambda _: reactor.callFromThread(deferred.callback, None))
+    await deferred
+    return future.result()

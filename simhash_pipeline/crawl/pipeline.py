@@ -2,56 +2,50 @@
 
 from __future__ import annotations
 
-import asyncio
 import dataclasses
 import logging
 import uuid
-from concurrent.futures import Future
 from contextlib import ExitStack
-from itertools import takewhile
-from pathlib import Path
-from traceback import walk_tb
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from itemadapter import ItemAdapter
-from scrapy import signals
 from scrapy.exceptions import DropItem, NotConfigured
-from scrapy.utils.asyncio import is_asyncio_available
 from scrapy.utils.defer import deferred_from_coro
-from scrapy.utils.job import job_dir
 from scrapy.utils.spider import DefaultSpider
 from twisted.internet.defer import Deferred
 
 from simhash_pipeline.bits import fingerprint_hex
+from simhash_pipeline.crawl.fates import Fates
 from simhash_pipeline.crawl.follow import FollowMiddleware, crawls_less
-from simhash_pipeline.crawl.in_hand import InHand, Judgement, Kept
+from simhash_pipeline.crawl.in_hand import Judgement, Kept
 from simhash_pipeline.crawl.judging import Judged, Judging
-from simhash_pipeline.crawl.patience import fire, in_time
+from simhash_pipeline.crawl.patience import fire, in_time, result_of
 from simhash_pipeline.crawl.responses import Origin, ResponseMiddleware
-from simhash_pipeline.crawl.settings import drop_log_path, options_of, reasoned, store_url
-from simhash_pipeline.crawl.source import source
+from simhash_pipeline.crawl.settings import (
+    drop_log_path,
+    is_resumed,
+    options_of,
+    reasoned,
+    store_url,
+)
+from simhash_pipeline.crawl.source import field_url, page_url, source
 from simhash_pipeline.crawl.tally import Tally, drop_line
 from simhash_pipeline.drop_log import DropLog
 from simhash_pipeline.errors import DropLogError, PageError, StoreError, StoreLost
-from simhash_pipeline.page.source import item_url
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
-    from twisted.python.failure import Failure
 
     from simhash_pipeline.judge import Verdict
     from simhash_pipeline.options import Options
     from simhash_pipeline.page.fingerprint import PageFingerprint
     from simhash_pipeline.page.source import Source
 
-T = TypeVar("T")
-
 # Signal: an item's page was judged. Receivers get item, verdict, page (its fingerprints), spider.
 page_judged = object()
 # An item's field and a request's meta key: False keeps the item unjudged.
 OPT_OUT = "simhash"
-JOB_FILES = ("requests.seen", "spider.state")  # what Scrapy writes of a crawl; empty in a new one
 
 logger = logging.getLogger(__name__)
 
@@ -75,7 +69,6 @@ class SimhashPipeline:
         self._crawler = crawler
         self._options = options
         self._tally = Tally(crawler, options)
-        self._in_hand = InHand()
         self._files: ExitStack | None = None  # open from open_spider on
         self._stopping = False
         self._latest_news: str | None = None  # the last page that brought something new
@@ -90,11 +83,7 @@ class SimhashPipeline:
             raise NotConfigured("SIMHASH_ENABLED is False")
         if crawler.spidercls is DefaultSpider:
             raise NotConfigured  # `scrapy shell` or `fetch`: no item comes
-        pipeline = cls(crawler, options)
-        crawler.signals.connect(pipeline._exported, signals.item_scraped)
-        crawler.signals.connect(pipeline._dropped, signals.item_dropped)
-        crawler.signals.connect(pipeline._failed, signals.item_error)
-        return pipeline
+        return cls(crawler, options)
 
     def open_spider(self) -> None:
         options, spider = self._options, self._crawler.spider
@@ -115,11 +104,12 @@ class SimhashPipeline:
                     path, run=uuid.uuid4().hex, spider=spider.name, options=options
                 )
                 files.callback(self._drop_log.close)
-            if options.reset and _goes_on(self._crawler):
+            if options.reset and is_resumed(self._crawler):
                 told = "Nothing is forgotten: SIMHASH_RESET is for the first run of a JOBDIR"
                 logger.info(told, extra={"spider": spider})
                 options = dataclasses.replace(options, reset=False)
             self._judging = Judging(options, store)
+            self._fates = Fates(self, self._crawler, options, self._judging)
             self._files = files.pop_all()
         self._tally.begun(store, path)
 
@@ -127,15 +117,14 @@ class SimhashPipeline:
         response = None if self._responses is None else self._responses.response_of(item)
         yielded = response is not None
         if self._responses is not None and response is None:
-            response = self._responses.response_at(self._field_url(item))
+            response = self._responses.response_at(field_url(item, self._options))
         kept = None
         self._at_work += 1
         try:
             if not self._stopping:
                 kept = await self._kept(item, response)
         finally:
-            url = self._page_url(item, response)
-            self._confirm(self._in_hand.enter(item, url, response, kept, yielded=yielded))
+            self._fates.await_of(item, response, kept, yielded=yielded)
             self._at_work -= 1
             if self._all_through is not None and not self._at_work:
                 fire(self._all_through, True)
@@ -154,17 +143,17 @@ class SimhashPipeline:
             judged = judgement.judged.result()
             self._tell(item, judgement, response)
         except PageError as error:
-            self._tally.fault(error.kind, str(error), self._page_url(item, response))
+            self._tally.fault(error.kind, str(error), page_url(item, response, self._options))
         except (StoreError, DropLogError) as error:
-            self._go_on_or_stop(error, self._page_url(item, response))
+            self.go_on_or_stop(error, page_url(item, response, self._options))
         except Exception:  # a fault of ours must not cost the user the item
             self._tally.unexpected()
         else:
             if judged.verdict.dropped and not self._options.dry_run:
                 raise NearDuplicate(judged.verdict)
-            self._write_fields(adapter, judged, self._page_url(item, response))
+            self._write_fields(adapter, judged, page_url(item, response, self._options))
             if judgement.kept is None and not judged.verdict.dropped:
-                judgement.kept = self._in_hand.page_of(judged.verdict)
+                judgement.kept = self._fates.in_hand.page_of(judged.verdict)
             return judgement.kept
         return None
 
@@ -175,13 +164,11 @@ class SimhashPipeline:
         if self._at_work:  # `scrapy parse` doesn't wait for them
             self._all_through = Deferred()
             await in_time(self._all_through)
-        # All fates were told but those of items that other objects took the place of.
-        for verdict in self._in_hand.end():
-            self._confirm(verdict)
+        self._fates.end()
         with self._files:
             stored = None
             try:
-                stored = await _result(self._judging.end())
+                stored = await result_of(self._judging.end())
             except StoreError as error:
                 self._goes_on_after(error)
             self._tally.ended(stored)
@@ -201,7 +188,7 @@ class SimhashPipeline:
             origin.judgement = Judgement(self._judging.judge(page))
         while True:
             judgement = origin.judgement
-            judged = await _result(judgement.judged)
+            judged = await result_of(judgement.judged)
             if not judgement.lost and not await self._twin_is_lost(judged.verdict):
                 return judgement
             if origin.judgement is judgement:  # no other item of the page was here before
@@ -220,7 +207,7 @@ class SimhashPipeline:
         """
         if not verdict.dropped or self._options.dry_run:
             return False
-        fate = self._in_hand.fate_of(verdict.twin_url)
+        fate = self._fates.in_hand.fate_of(verdict.twin_url)
         if fate is None:
             return False
         lost = await in_time(fate)
@@ -276,57 +263,7 @@ class SimhashPipeline:
             except Exception as error:  # an item's own check may raise anything
                 self._tally.fault("field", f"the item takes no field {field!r}: {error}", url)
 
-    def _exported(self, item: Any, response: Response | None) -> None:
-        self._confirm(self._in_hand.exported(item, self._page_url(item, response), response))
-
-    def _confirm(self, verdict: Verdict | None) -> None:
-        if verdict is not None:
-            self._judging.confirm(verdict)
-
-    def _dropped(self, item: Any, response: Response | None, exception: BaseException) -> None:
-        self._lost(item, response, exception)
-
-    def _failed(self, item: Any, response: Response | None, failure: Failure) -> None:
-        self._lost(item, response, failure.value)
-
-    def _lost(self, item: Any, response: Response | None, error: BaseException | None) -> None:
-        """Forget the page that lost its last item: none was exported, so it has no twins."""
-        if self._never_came(error):
-            return
-        kept = self._in_hand.lost(item, self._page_url(item, response), response)
-        if kept is not None:
-            # Asked for at once, before any page that is judged from now on.
-            deferred_from_coro(self._forgotten(kept, self._judging.forget(kept.verdict)))
-
-    def _never_came(self, error: BaseException | None) -> bool:
-        """Whether a pipeline before this one raised it: another item may have the same URL."""
-        pipelines = self._crawler.engine.scraper.itemproc.middlewares
-        before = list(takewhile(lambda each: each is not self, pipelines))
-        raised = (
-            frame.f_locals.get("self")
-            for frame, _ in walk_tb(getattr(error, "__traceback__", None))
-        )
-        return any(one is each for one in raised for each in before)
-
-    async def _forgotten(self, kept: Kept, forgotten: Future[None]) -> None:
-        try:
-            await _result(forgotten)
-        except StoreError as error:
-            self._go_on_or_stop(error, kept.verdict.url)
-        self._in_hand.decided(kept)
-
-    def _page_url(self, item: Any, response: Response | None) -> object:
-        if self._options.html_field is None:
-            return getattr(response, "url", None)  # an errback's item comes with a Failure
-        return self._field_url(item)
-
-    def _field_url(self, item: Any) -> object:
-        try:
-            return item_url(ItemAdapter(item), self._options)
-        except Exception:  # it is no item, or its own code fails
-            return None
-
-    def _go_on_or_stop(self, error: Exception, url: object) -> None:
+    def go_on_or_stop(self, error: Exception, url: object) -> None:
         """Where the crawl is to stop, the items in flight are kept unjudged."""
         if self._goes_on_after(error, url) or self._stopping:
             return
@@ -346,13 +283,6 @@ class SimhashPipeline:
         deferred_from_coro(self._crawler.engine.close_spider_async(reason=reason))
 
 
-def _goes_on(crawler: Crawler) -> bool:
-    """Whether the crawl was paused, or killed, before: its JOBDIR tells of requests or state."""
-    directory = job_dir(crawler.settings)
-    files = [] if directory is None else [Path(directory, name) for name in JOB_FILES]
-    return any(file.exists() and file.stat().st_size for file in files)
-
-
 def _adapter(item: Any) -> ItemAdapter:
     """PageError for an object that is no item to Scrapy, which hands it on all the same."""
     if not ItemAdapter.is_item(item):
@@ -363,15 +293,3 @@ def _adapter(item: Any) -> ItemAdapter:
 def _opted_out(adapter: ItemAdapter, response: Response | None) -> bool:
     by_request = response is not None and response.meta.get(OPT_OUT) is False
     return by_request or adapter.get(OPT_OUT) is False
-
-
-async def _result(future: Future[T]) -> T:
-    """What another thread works out, under whichever event loop runs."""
-    if is_asyncio_available():
-        return await asyncio.wrap_future(future)
-    from twisted.internet import reactor
-
-    deferred: Deferred[None] = Deferred()
-    future.add_done_callback(lambda _: reactor.callFromThread(deferred.callback, None))
-    await deferred
-    return future.result()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
 from scrapy.exceptions import NotConfigured
+from scrapy.utils.job import job_dir
 from scrapy.utils.project import data_path
 
 from simhash_pipeline.drop_log import LOG_SUFFIX
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 DIRECTORY = "simhash"
 STORE_SUFFIX = ".sqlite"
+JOB_FILES = ("requests.seen", "spider.state")  # what Scrapy writes of a crawl; empty in a new one
 
 logger = logging.getLogger(__name__)
 
@@ -47,6 +49,13 @@ def reasoned() -> Iterator[None]:
     except SimhashError as error:
         logger.critical("Crawl not started: %s", error)
         raise
+
+
+def is_resumed(crawler: Crawler) -> bool:
+    """Whether the crawl was paused, or killed, before: its JOBDIR tells of requests or state."""
+    directory = job_dir(crawler.settings)
+    files = [] if directory is None else [Path(directory, name) for name in JOB_FILES]
+    return any(file.exists() and file.stat().st_size for file in files)
 
 
 def store_url(options: Options, spider_name: str) -> str:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from itemadapter import ItemAdapter
 from scrapy.http import HtmlResponse, Response
 from w3lib.encoding import http_content_type_encoding
 
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.options import Options
-from simhash_pipeline.page.source import Source, item_source
+from simhash_pipeline.page.source import Source, item_source, item_url
 
 
 def source(adapter: ItemAdapter, response: Response | None, options: Options) -> Source:
@@ -16,6 +18,21 @@ def source(adapter: ItemAdapter, response: Response | None, options: Options) ->
     if options.html_field is None:
         return _of_response(response)
     return item_source(adapter, options)
+
+
+def page_url(item: Any, response: Response | None, options: Options) -> str | None:
+    """The URL of an item's page, as it came."""
+    if options.html_field is None:
+        return getattr(response, "url", None)  # an errback's item comes with a Failure
+    return field_url(item, options)
+
+
+def field_url(item: Any, options: Options) -> str | None:
+    """What the item says its URL is."""
+    try:
+        return item_url(ItemAdapter(item), options)
+    except Exception:  # it is no item, or its own code fails
+        return None
 
 
 def _of_response(response: Response | None) -> Source:
