@@ -49,6 +49,7 @@ class Drop:
     time: str
     run: str  # the same for all drops of one crawl
     spider: str
+    namespace: str | None = None  # of the page; None in lines of older logs
     url: str
     title: str = ""  # of the dropped page, its first 300 characters
     twin_url: str | None
@@ -112,14 +113,15 @@ class DropLog:
         except OSError as error:
             raise DropLogError(f"the drop log {path} can't be opened: {error.strerror}") from error
 
-    def write(self, verdict: Verdict, page: PageFingerprint) -> None:
-        """Append the drop of `page`."""
+    def write(self, verdict: Verdict, page: PageFingerprint, namespace: str | None = None) -> None:
+        """Append the drop of `page`, of the options' namespace or another."""
         first_seen = verdict.twin_first_seen
         drop = Drop(
             schema=SCHEMA,
             time=iso_time(time.time()),
             run=self._run,
             spider=self._spider,
+            namespace=self._options.namespace if namespace is None else namespace,
             url=verdict.url,
             title=" ".join(page.title.split())[:_TITLE_CHARS],
             twin_url=verdict.twin_url,
@@ -234,7 +236,7 @@ def parse_line(line: bytes, where: str) -> Drop | Run | None:
 
 def log_beside(result: Path) -> Path:
     """Where the drop log of an archive's clean-up lies, beside its result."""
-    return result.with_name(result.name + LOG_SUFFIX)
+    return Path(f"{result}{LOG_SUFFIX}")  # of a path without a name too, as "."
 
 
 def unix_seconds(time: str) -> float:

@@ -6,6 +6,7 @@ SimhashError
 ├── ReaderError                        no process to read pages can be had; they are read without it
 ├── DropLogError                       the drop log can't be used; the crawl stops
 ├── ArchiveError                       an archive can't be read or written; nothing of it is done
+├── OutputError                        a file can't be written; what was there before stays
 └── StoreError                         the store can't be used; the crawl stops
     ├── StoreDamaged                   its file is damaged; nothing of it is mended or removed
     ├── StoreLost                      it could be used, and its server has been gone for too long
@@ -50,6 +51,10 @@ class DropLogError(SimhashError):
 
 class ArchiveError(SimhashError):
     """An archive can't be read, or what came out of it can't be written."""
+
+
+class OutputError(SimhashError):
+    """A file can't be written, or its name is no file's or that of one that is read."""
 
 
 class StoreError(SimhashError):

@@ -13,6 +13,7 @@ ROOMS = {
     "bits": set(),
     "errors": set(),
     "rules": set(),
+    "whole_file": {"errors"},
     "presets": set(),
     "simplified": {"errors"},
     "options": {"bits", "errors", "rules", "presets", "simplified"},
@@ -35,6 +36,7 @@ ROOMS = {
         "drop_log",
         "archive",
         "report",
+        "whole_file",
     },
 }
 # Libraries that only one place may import.

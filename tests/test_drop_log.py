@@ -49,6 +49,7 @@ def test_a_drop_is_one_line_that_tells_all_but_the_page(tmp_path: Path) -> None:
         "schema": 1,
         "run": "run-1",
         "spider": "news",
+        "namespace": "",
         "url": "http://a.example/2",
         "title": "A title",
         "twin_url": "http://a.example/1",
@@ -130,6 +131,16 @@ def test_a_field_of_another_type_is_told(tmp_path: Path, field: str) -> None:
     path.write_text(json.dumps({**record, field: [1]}) + "\n", encoding="utf-8")
     with pytest.raises(DropLogError, match=f"line 1 is not a line of a drop log: .*{field}"):
         list(read_drops(path))
+
+
+def test_a_line_of_an_older_log_tells_no_namespace(tmp_path: Path) -> None:
+    path = tmp_path / "drops.jsonl"
+    write(path)
+    record = json.loads(path.read_text(encoding="utf-8"))
+    del record["namespace"]
+    path.write_text(json.dumps(record) + "\n", encoding="utf-8")
+    (drop,) = read_drops(path)
+    assert drop.namespace is None
 
 
 def test_a_log_that_went_through_another_program_is_read_the_same(tmp_path: Path) -> None:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from filelock import FileLock, Timeout
 
 from simhash_pipeline.archive.inputs import Folder, StoredPages, open_input, stamp_of
 from simhash_pipeline.archive.on_duckdb import DuckDb
@@ -33,8 +35,9 @@ from simhash_pipeline.errors import ArchiveError
 from simhash_pipeline.index.store import check_stamp, open_store, shown_url
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from simhash_pipeline.archive.parts import Found
     from simhash_pipeline.archive.records import Input
     from simhash_pipeline.archive.relation import Engine
     from simhash_pipeline.archive.verdicts import Groups
@@ -98,7 +101,17 @@ def dedup(job: Job, engine_on: Callable[[Path], Engine] = DuckDb) -> Done:
     if job.store is not None:  # one that can't be filled is better known before the work
         with open_store(job.store) as store:
             store.stamp(job.options.stamp())
+    with _alone(job):
+        return _done(job, inputs, engine_on)
+
+
+def _done(job: Job, inputs: Mapping[str, Input], engine_on: Callable[[Path], Engine]) -> Done:
     reading = write_parts(inputs, job.folder, job.options, _made_of(job, inputs))
+    if reason := _why_nothing(job, inputs, reading):
+        if not reading.pages:
+            write_faults(reading.faults, job.faults)
+        shutil.rmtree(job.folder)
+        raise ArchiveError(reason)
     whole, log = job.folder / f"result{job.to.suffix}", job.folder / "drops.jsonl"
     with closing(engine_on(job.folder)) as engine:
         find_families(engine, job.options)
@@ -126,8 +139,31 @@ def dedup(job: Job, engine_on: Callable[[Path], Engine] = DuckDb) -> Done:
     )
 
 
+@contextmanager
+def _alone(job: Job) -> Iterator[None]:
+    """While no other process writes this output; ArchiveError where one does."""
+    path = job.to.with_name(f".{job.to.name}.lock")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(path)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout as error:
+        raise ArchiveError(f"another dedup is writing {job.to}") from error
+    try:
+        yield
+    finally:
+        path.unlink(missing_ok=True)
+        lock.release()
+
+
 def _refuse_places(job: Job) -> None:
     """Nothing that is read may be written over."""
+    # The result and its drop log hold these names.
+    told = [*job.inputs, str(job.to)]
+    if odd := [name for name in told if name.encode("utf-8", "replace").decode() != name]:
+        raise ArchiveError(f"{odd[0]!r} is no name in UTF-8; give it another")
+    if job.store == "memory:":
+        raise ArchiveError("a store in memory is gone when the job ends; name another")
     if job.to.suffix not in ENDINGS:
         raise ArchiveError(f"{job.to} must end in {' or '.join(ENDINGS)}")
     written = [job.to, job.drop_log, job.faults]
@@ -139,6 +175,31 @@ def _refuse_places(job: Job) -> None:
     read = {Path(name).resolve() for name in job.inputs}
     if over := [path for path in written if path.resolve() in read]:
         raise ArchiveError(f"{over[0]} is an input, and would be written over")
+    _refuse_folders(job)
+
+
+def _refuse_folders(job: Job) -> None:
+    """What is removed at the end, with all that is in it, is nobody's but an earlier job's."""
+    if job.to.is_dir() and not _is_of_spark(job):
+        raise ArchiveError(
+            f"{job.to} is a directory, and no result that Spark wrote before; name another output"
+        )
+    staying = {name: Path(name) for name in job.inputs}
+    if job.copies is not None:
+        staying["--copies"] = job.copies
+    for removed in (job.to, job.folder):
+        for name, path in staying.items():
+            if path.resolve().is_relative_to(removed.resolve()):
+                raise ArchiveError(f"{name} lies in {removed}, which is removed; name other output")
+
+
+def _is_of_spark(job: Job) -> bool:
+    """Whether the result's folder holds what Spark writes, and nothing else; its log lies by it."""
+    return job.drop_log.exists() and all(
+        path.is_file()
+        and (path.name.startswith("part-") or path.name == "_SUCCESS" or path.suffix == ".crc")
+        for path in job.to.iterdir()
+    )
 
 
 def _refuse_copies(job: Job, inputs: Mapping[str, Input]) -> None:
@@ -153,8 +214,26 @@ def _refuse_copies(job: Job, inputs: Mapping[str, Input]) -> None:
                 if path.resolve().is_relative_to(Path(name).resolve()):
                     raise ArchiveError(f"{path} lies in the input {name}; name other {option}")
         copy = job.copies / copy_name(name)
-        if copy.is_dir():
+        if copy.is_dir() or (copy.exists() and isinstance(archive, Folder)):
             raise ArchiveError(f"{copy} is there already; move it, or name other --copies")
+
+
+def _why_nothing(job: Job, inputs: Mapping[str, Input], reading: Found) -> str | None:
+    """Why no result is to be made of what was read, which would take an earlier one's place."""
+    names = ", ".join(inputs)
+    if reading.faults and not reading.pages:
+        kinds = Counter(fault.kind for _, fault in reading.faults)
+        counted = ", ".join(f"{kind} {count:,}" for kind, count in kinds.items())
+        unread = f"{len(reading.faults):,} ({counted}), see {job.faults}"
+        return f"no page of {names} can be read: {unread}"
+    if not reading.pages or reading.timed:
+        return None
+    if job.time_field is not None:
+        return f"no page of {names} has a time in {job.time_field!r}, the --time-field"
+    if job.keep == "earliest":
+        how = "name the field that holds it by --time-field"
+        return f"no page of {names} tells when it was fetched, as --keep earliest needs: {how}"
+    return None
 
 
 def _made_of(job: Job, inputs: Mapping[str, Input]) -> dict[str, Any]:

@@ -77,7 +77,7 @@ class Feed:
         return self.path.suffix == ".gz"
 
     def _rows(self, file: BinaryIO) -> Iterator[Row]:
-        is_csv = ".csv" in self.path.suffixes[-2:]
+        is_csv = feed_kind(self.path) == ".csv"
         lines = gzip.GzipFile(fileobj=file) if self._is_compressed else file
         return _csv_rows(lines, self.path) if is_csv else _json_rows(lines)
 
@@ -86,6 +86,11 @@ class Feed:
         if isinstance(item, str):
             return Fault(number, "no_item", item, place)
         return item_page(item, number, place, self.options, self.time_field)
+
+
+def feed_kind(path: Path) -> str:
+    """How the file's name ends, but for .gz."""
+    return next((suffix for suffix in reversed(path.suffixes) if suffix != ".gz"), "")
 
 
 def item_page(
@@ -101,12 +106,13 @@ def item_page(
 
 
 def _json_rows(lines: Iterable[bytes]) -> Iterator[Row]:
-    for line in lines:
-        if line.isspace():
+    for number, line in enumerate(lines):
+        text = _text_of(line, number)
+        if not text or text.isspace():
             yield line, None
             continue
         try:
-            item = json.loads(line.decode("utf-8", "surrogateescape"))
+            item = json.loads(text)
         except (ValueError, RecursionError) as error:
             yield line, f"it is no JSON: {error}"
             continue
@@ -147,7 +153,12 @@ def _text(lines: Iterable[bytes], taken: list[bytes]) -> Iterator[str]:
     """The lines as text, each noted in `taken` as it is asked for."""
     for number, line in enumerate(lines):
         taken.append(line)
-        yield line.decode("utf-8-sig" if number == 0 else "utf-8", "surrogateescape")
+        yield _text_of(line, number)
+
+
+def _text_of(line: bytes, number: int) -> str:
+    """Of the line of this number, from 0; the first may begin with a byte order mark."""
+    return line.decode("utf-8-sig" if number == 0 else "utf-8", "surrogateescape")
 
 
 def _original(html: bytes | str) -> bytes | str:

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from simhash_pipeline.archive.feeds import Feed
+from simhash_pipeline.archive.feeds import Feed, feed_kind
 from simhash_pipeline.archive.records import Fault, Input, Known, Page, Record
 from simhash_pipeline.errors import ArchiveError
 from simhash_pipeline.index.exchange import is_export, read_pages, read_stamp, write_pages
-from simhash_pipeline.index.store import STORE_URL, open_store, shown_url
+from simhash_pipeline.index.store import STORE_URL, open_store, shown_url, stamped_bits
 from simhash_pipeline.page.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Mapping
 
+    from simhash_pipeline.index.store import StoredPage
     from simhash_pipeline.options import Options
 
 HTML_SUFFIXES = frozenset([".htm", ".html", ".xhtml"])
@@ -26,31 +29,32 @@ KINDS = (
     "a WARC file (.warc, .warc.gz), a feed (.jsonl, .jl, .csv, or such a .gz), a Parquet file, "
     "a folder of .html files, or a store"
 )
+SQLITE = "sqlite:///"
 SQLITE_BEGINS = b"SQLite format 3\0"
 
 
 def open_input(name: str, options: Options, time_field: str | None = None) -> Input:
     """The reader for a path or a store's URL; ArchiveError when there is none."""
     if STORE_URL.match(name):
-        return StoredPages(name)
+        return _stored(name)
     path = Path(name)
     try:
         if path.is_dir():
-            return Folder(path)
+            return _folder(path)
         with path.open("rb") as file:
             begins = file.read(len(SQLITE_BEGINS))
     except OSError as error:
         raise ArchiveError(f"{name} can't be read: {error.strerror}") from error
     if begins == SQLITE_BEGINS:
-        return StoredPages(f"sqlite:///{path.as_posix()}")
-    kind = next((suffix for suffix in reversed(path.suffixes) if suffix != ".gz"), "")
+        return StoredPages(f"{SQLITE}{path.as_posix()}")
+    kind = feed_kind(path)
     # Each needs a library of the extra `archive`, which feeds and folders can do without.
     if kind == ".warc":
         from simhash_pipeline.archive.warc import WarcFile
 
         return WarcFile(path)
     if path.suffix in (".csv", ".parquet") and is_export(path):
-        return Export(path)
+        return Export(path, options.bits)
     if kind in FEED_SUFFIXES:
         return Feed(path, options, time_field)
     if path.suffix == ".parquet":
@@ -58,6 +62,24 @@ def open_input(name: str, options: Options, time_field: str | None = None) -> In
 
         return ParquetPages(path, options, time_field)
     raise ArchiveError(f"{name} must be {KINDS}")
+
+
+def _stored(url: str) -> StoredPages:
+    """To read a store never makes one."""
+    if url == "memory:":
+        raise ArchiveError("a store in memory is gone when its crawl ends; name another")
+    if url.startswith(SQLITE):
+        path = Path(url.removeprefix(SQLITE))
+        if not path.exists() or path.stat().st_size == 0:
+            raise ArchiveError(f"there is no store at {path}")
+    return StoredPages(url)
+
+
+def _folder(path: Path) -> Folder:
+    folder = Folder(path)
+    if not folder.total():
+        raise ArchiveError(f"{path} holds no page: no file's name in it ends in .html or its like")
+    return folder
 
 
 def stamp_of(archive: Input) -> Mapping[str, object] | None:
@@ -77,25 +99,42 @@ class Folder:
 
     def digest(self) -> str:
         """Another one when a file is there or gone since, or was written."""
-        states = [(file.as_posix(), file.lstat()) for file in self._files()]
+        states = [(file.as_posix(), file.lstat()) for file, _ in self._files()]
         told = repr([(name, state.st_size, state.st_mtime_ns) for name, state in states])
         return hashlib.sha256(told.encode()).hexdigest()[:16]
 
     def read(self) -> Iterator[tuple[Record, int]]:
-        for number, file in enumerate(self._files(), 1):
-            yield _file_page(file, number), number
+        for number, (file, fault) in enumerate(self._files(), 1):
+            if fault is None:
+                yield _file_page(file, number), number
+            else:
+                yield Fault(number, "unreadable", fault, str(file)), number
 
     def copy(self, to: Path, without: Container[int]) -> None:
-        """The whole folder, files that are no HTML too."""
-        left_out = {file for number, file in enumerate(self._files(), 1) if number in without}
-        shutil.copytree(
-            self.path,
-            to,
-            ignore=lambda folder, names: [n for n in names if Path(folder, n) in left_out],
-        )
+        """The whole folder, files that are no HTML too; links that lead nowhere are left out."""
+        left_out = {file for number, (file, _) in enumerate(self._files(), 1) if number in without}
+        try:
+            shutil.copytree(
+                self.path,
+                to,
+                ignore=lambda folder, names: [n for n in names if Path(folder, n) in left_out],
+                ignore_dangling_symlinks=True,
+            )
+        except shutil.Error as error:
+            file, _, reason = error.args[0][0]
+            raise ArchiveError(f"{file} can't be copied: {reason}") from error
 
-    def _files(self) -> list[Path]:
-        return sorted(file for file in self.path.rglob("*") if file.suffix in HTML_SUFFIXES)
+    def _files(self) -> list[tuple[Path, str | None]]:
+        """HTML files, and the folders that can't be read with the reason why."""
+        unread: list[OSError] = []
+        found: list[tuple[Path, str | None]] = [
+            (Path(folder, name), None)
+            for folder, _, names in os.walk(self.path, onerror=unread.append)
+            for name in names
+            if Path(name).suffix.lower() in HTML_SUFFIXES
+        ]
+        found += [(Path(error.filename), error.strerror) for error in unread]
+        return sorted(found, key=itemgetter(0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,9 +163,10 @@ class StoredPages:
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """A file that `store export` wrote."""
+    """A file that `store export` wrote; of CSV, which doesn't tell, `bits` is the width."""
 
     path: Path
+    bits: int
     unit: ClassVar[str] = "B"
 
     def total(self) -> int:
@@ -136,12 +176,16 @@ class Export:
         return read_stamp(self.path)
 
     def read(self) -> Iterator[tuple[Record, int]]:
-        for number, page in enumerate(read_pages(self.path), 1):
+        for number, page in enumerate(self._pages(), 1):
             yield Known(number, page), 0
 
     def copy(self, to: Path, without: Container[int]) -> None:
-        pages = (page for n, page in enumerate(read_pages(self.path), 1) if n not in without)
-        write_pages(pages, to, self.made_with())
+        pages = (page for number, page in enumerate(self._pages(), 1) if number not in without)
+        write_pages(pages, to, self.made_with() or {"bits": self.bits})
+
+    def _pages(self) -> Iterator[StoredPage]:
+        made_with = self.made_with()
+        return read_pages(self.path, self.bits if made_with is None else stamped_bits(made_with))
 
 
 def _file_page(file: Path, number: int) -> Record:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -89,7 +90,7 @@ class DuckDb:
             return self._connection.execute(statement)
 
     def _see(self, table: str, files: str) -> None:
-        path = self.text(str(self._folder / files))
+        path = self.text(f"{glob.escape(str(self._folder))}/{files}")
         self._run(f"CREATE VIEW {table} AS SELECT * FROM read_parquet({path})")
 
     def _batches(self, query: str) -> Iterator[Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import time
 import uuid
 from dataclasses import asdict
@@ -11,6 +10,7 @@ from functools import partial
 from itertools import groupby, islice
 from operator import itemgetter
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from simhash_pipeline.archive.rows import page_of
@@ -78,7 +78,7 @@ def write_drop_log(
         WHERE NOT verdict.kept ORDER BY page.position
     """
     for row in engine.rows(drops):
-        log.write(_verdict(row), _fingerprint(row))
+        log.write(_verdict(row), _fingerprint(row), row["namespace"])
     errors = {}
     for kept, reason, count in pages:
         if reason == UNJUDGED:
@@ -132,18 +132,16 @@ def copy_name(name: str) -> str:
 def write_copies(engine: Engine, inputs: Mapping[str, Input], folder: Path) -> None:
     """Each input without its dropped pages, under its own name; all at once, when all are whole."""
     folder.mkdir(parents=True, exist_ok=True)
-    parts = {}
-    for place, (name, archive) in enumerate(inputs.items()):
-        dropped = (
-            f"SELECT page.number FROM {JUDGED} WHERE page.input = {place} AND NOT verdict.kept"
-        )
-        part = folder / f"part-{copy_name(name)}"
-        if part.is_dir():  # of a job that was stopped
-            shutil.rmtree(part)
-        archive.copy(part, {row["number"] for row in engine.rows(dropped)})
-        parts[part] = folder / copy_name(name)
-    for part, whole in parts.items():
-        part.replace(whole)
+    with TemporaryDirectory(prefix=".copies-", dir=folder) as parts:
+        for place, (name, archive) in enumerate(inputs.items()):
+            dropped = (
+                f"SELECT page.number FROM {JUDGED} WHERE page.input = {place} AND NOT verdict.kept"
+            )
+            part = Path(parts, str(place), copy_name(name))
+            part.parent.mkdir()
+            archive.copy(part, {row["number"] for row in engine.rows(dropped)})
+        for place, name in enumerate(inputs):
+            Path(parts, str(place), copy_name(name)).replace(folder / copy_name(name))
 
 
 def fill_store(engine: Engine, url: str, options: Options, order: str) -> None:

@@ -47,7 +47,7 @@ class ParquetPages:
             )
         wanted = {*needed, self.options.charset_field, self.time_field}
         columns = [name for name in there if name in wanted]
-        for batch in file.iter_batches(ROWS_A_BATCH, columns=columns):
+        for batch in self._batches(file, columns):
             for row in rows(batch, self.time_field):
                 number += 1
                 place = f"row {number:,}"
@@ -57,16 +57,25 @@ class ParquetPages:
         """Row by row; the columns and what the file says of itself stay."""
         file, number = self._opened(), 0
         with pq.ParquetWriter(to, file.schema_arrow) as target:
-            for batch in file.iter_batches(ROWS_A_BATCH):
+            for batch in self._batches(file, None):
                 numbers = range(number + 1, number + 1 + batch.num_rows)
                 number += batch.num_rows
                 target.write_batch(batch.filter(pa.array([n not in without for n in numbers])))
 
+    def _batches(self, file: Any, columns: list[str] | None) -> Iterator[pa.RecordBatch]:
+        try:
+            for batch in file.iter_batches(ROWS_A_BATCH, columns=columns):
+                batch.validate(full=True)  # text that is no UTF-8 among others
+                yield batch
+        except (OSError, pa.ArrowException) as error:
+            raise ArchiveError(f"{self.path} is damaged: {' '.join(str(error).split())}") from error
+
     def _opened(self) -> Any:
         try:
             return pq.ParquetFile(self.path)
-        except pa.ArrowInvalid as error:
-            raise ArchiveError(f"{self.path} is no Parquet file: {error}") from error
+        except (OSError, pa.ArrowException) as error:
+            reason = " ".join(str(error).split())
+            raise ArchiveError(f"{self.path} is no Parquet file: {reason}") from error
 
 
 def rows(batch: pa.RecordBatch, time_field: str | None) -> list[dict[str, Any]]:

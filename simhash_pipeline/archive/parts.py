@@ -40,9 +40,10 @@ NOTE = "made-of.json"
 
 @dataclass(slots=True)
 class Found:
-    """What was found in the inputs besides pages that can be judged."""
+    """What was found in the inputs."""
 
     pages: int = 0
+    timed: int = 0  # pages of which it is known when they were fetched
     skipped: Counter[str] = field(default_factory=Counter)  # records that aren't pages, by kind
     faults: list[tuple[str, Fault]] = field(default_factory=list)  # with the input's name
 
@@ -105,6 +106,7 @@ def _batches(inputs: Mapping[str, Input], found: Found) -> Iterator[list[Numbere
         for record in _records(name, archive, found):
             batch.append((found.pages, source, record))
             found.pages += 1
+            found.timed += isinstance(record, Known) or record.time is not None
             chars += len(record.source.html) if isinstance(record, Page) else 0
             if len(batch) == PAGES_A_PART or chars >= CHARS_A_PART:
                 yield batch

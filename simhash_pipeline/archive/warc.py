@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar
 
 from w3lib.encoding import http_content_type_encoding
 from warcio.archiveiterator import ArchiveIterator  # type: ignore[import-untyped]  # no type hints
+from warcio.bufferedreaders import BufferedReader  # type: ignore[import-untyped]
+from warcio.recordloader import ArcWarcRecordLoader  # type: ignore[import-untyped]
 from warcio.timeutils import iso_date_to_datetime  # type: ignore[import-untyped]
 
 from simhash_pipeline.archive.records import Fault, Page, Record, Skipped
@@ -49,6 +51,13 @@ class _Found:
     ids: tuple[str, ...]
     start: int
     end: int
+
+
+class _Loader(ArcWarcRecordLoader):  # type: ignore[misc]  # it has no type hints
+    """warcio's own, which takes every record of HTTP to have a URL."""
+
+    def load_http_headers(self, rec_type: str, uri: str | None, stream: Any, length: int) -> Any:
+        return None if uri is None else super().load_http_headers(rec_type, uri, stream, length)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +119,12 @@ class WarcFile:
             return _damaged(number, "its header is cut short", beginning), (), 1
         data.seek(beginning)
         iterator = ArchiveIterator(data)
+        iterator.loader = _Loader(verify_http=False)
         try:
             # warcio tells of damage on stderr.
             with contextlib.redirect_stderr(io.StringIO()):
                 raw = next(iterator)
-                record, ids = _read(raw, number), _ids(raw)
+                record, ids = _read(raw, number, beginning), _ids(raw)
                 fault = self._fault(raw, iterator)
         except ArchiveError:
             raise
@@ -146,7 +156,10 @@ def _damaged(number: int, message: str, at: int) -> Fault:
     return Fault(number, "damaged", message, f"byte {at:,}")
 
 
-def _read(raw: Any, number: int) -> Record:
+def _read(raw: Any, number: int, at: int) -> Record:
+    url = raw.rec_headers.get_header("WARC-Target-URI")
+    if raw.rec_type == "response" and not url:
+        return Fault(number, "no_url", "it has no WARC-Target-URI", f"byte {at:,}")
     if raw.rec_type != "response" or raw.http_headers is None:
         return Skipped(number, raw.rec_type or "no type")
     content_type = raw.http_headers.get_header("Content-Type") or "no content type"
@@ -156,10 +169,22 @@ def _read(raw: Any, number: int) -> Record:
     status = raw.http_headers.get_statuscode()
     if not status.startswith("2"):
         return Skipped(number, f"status {status}")
-    url = raw.rec_headers.get_header("WARC-Target-URI")
+    encoding = (raw.http_headers.get_header("Content-Encoding") or "").strip().lower()
+    if encoding == "br" and not _reads_brotli():
+        message = "its Content-Encoding is br, which warcio can't decode here"
+        return Fault(number, "encoding", message, f"byte {at:,}")
     charset = http_content_type_encoding(content_type)
     source = Source(raw.content_stream().read(), url, charset)
     return Page(number, source, _time(raw.rec_headers.get_header("WARC-Date")))
+
+
+def _reads_brotli() -> bool:
+    """Not where there is no brotli package, nor with one that warcio wants to give attributes."""
+    try:
+        BufferedReader.DECOMPRESSORS["br"]()
+    except (KeyError, AttributeError):
+        return False
+    return True
 
 
 def _ids(raw: Any) -> tuple[str, ...]:

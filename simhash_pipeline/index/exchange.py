@@ -32,6 +32,7 @@ FINGERPRINTS = ("content", "structure", "sketch")
 PAGES_A_BATCH = 10_000
 _MAX_CSV_CHARS = 1_000_000  # of a field: a URL of 100,000 Chinese characters, nine for each
 _LAST_SECOND = 253_402_300_799  # of the year 9999
+_DIGEST_BYTES = 16
 STAMP = b"simhash_pipeline"
 
 
@@ -57,13 +58,19 @@ def is_export(path: Path) -> bool:
     """Whether a file of one of these kinds has all the columns."""
     if kind_of(path) == ".csv":
         with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
-            return {*COLUMNS} <= {*next(csv.reader(file), [])}
+            try:
+                return {*COLUMNS} <= {*next(csv.reader(file), [])}
+            except csv.Error:  # a field that is longer than any name
+                return False
     return {*COLUMNS} <= {*_opened(path).schema_arrow.names}
 
 
-def read_pages(path: Path) -> Iterator[StoredPage]:
-    """The pages of such a file, in its order; StoreError names the first row that is none."""
-    return {".csv": _read_csv, ".parquet": _read_parquet}[kind_of(path)](path)
+def read_pages(path: Path, bits: int) -> Iterator[StoredPage]:
+    """The pages of such a file, in its order; `bits` is how wide content and structure may be.
+
+    StoreError names the first row that is no page.
+    """
+    return {".csv": _read_csv, ".parquet": _read_parquet}[kind_of(path)](path, bits)
 
 
 def read_stamp(path: Path) -> dict[str, Any] | None:
@@ -71,7 +78,14 @@ def read_stamp(path: Path) -> dict[str, Any] | None:
     if kind_of(path) == ".csv":
         return None
     metadata = _opened(path).schema_arrow.metadata or {}
-    return json.loads(metadata[STAMP]) if STAMP in metadata else None
+    if STAMP not in metadata:
+        return None
+    try:
+        made_with = json.loads(metadata[STAMP])
+        stamped_bits(made_with)
+    except (ValueError, AttributeError, TypeError) as error:
+        raise StoreError(f"{path} doesn't tell what it was made with: {error}") from error
+    return dict(made_with)
 
 
 def _write_csv(pages: Iterable[StoredPage], path: Path, made_with: Mapping[str, object]) -> int:
@@ -99,13 +113,13 @@ def _bits(name: str, made_with: Mapping[str, object]) -> int:
     return SKETCH_BITS if name == "sketch" else stamped_bits(made_with)
 
 
-def _read_csv(path: Path) -> Iterator[StoredPage]:
+def _read_csv(path: Path, bits: int) -> Iterator[StoredPage]:
     csv.field_size_limit(max(csv.field_size_limit(), _MAX_CSV_CHARS))
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             rows = csv.DictReader(file)
             _refuse_missing(path, rows.fieldnames or ())
-            yield from (_page(row, f"{path}, line {rows.line_num}") for row in rows)
+            yield from (_page(row, f"{path}, line {rows.line_num}", bits) for row in rows)
     except UnicodeDecodeError as error:
         raise StoreError(f"{path} is no text in UTF-8: {error}") from error
     except csv.Error as error:
@@ -117,7 +131,7 @@ def _refuse_missing(path: Path, names: Iterable[str]) -> None:
         raise StoreError(f"{path} has no column {', '.join(sorted(missing))}")
 
 
-def _page(row: Mapping[str, str], place: str) -> StoredPage:
+def _page(row: Mapping[str, str], place: str, bits: int) -> StoredPage:
     try:
         page = StoredPage(
             url=row["url"],
@@ -132,18 +146,27 @@ def _page(row: Mapping[str, str], place: str) -> StoredPage:
         )
     except (TypeError, ValueError) as error:
         raise StoreError(f"{place}, is no page: {error}") from error
-    return _checked(page, place)
+    return _checked(page, place, bits)
 
 
-def _checked(page: StoredPage, place: str) -> StoredPage:
-    """The page; StoreError where it lacks a text or time, or has one that no calendar has."""
+def _checked(page: StoredPage, place: str, bits: int) -> StoredPage:
+    """The page; StoreError where it lacks what each has, or has what no store could hold."""
     for name in ("namespace", "url", "site", "first_seen", "seen_at"):
         if getattr(page, name) is None:
             raise StoreError(f"{place}, is no page: it has no {name}")
+    if not page.url:
+        raise StoreError(f"{place}, is no page: its url is empty")
     for name in ("first_seen", "seen_at"):
         if not 0 <= (secs := getattr(page, name)) <= _LAST_SECOND:
             rule = f"must be Unix seconds, 0 to {_LAST_SECOND:,}"
             raise StoreError(f"{place}, is no page: {name} {rule}, not {secs!r}")
+    for name in FINGERPRINTS:
+        wide = _bits(name, {"bits": bits})
+        if (value := getattr(page, name)) is not None and not 0 <= value < 1 << wide:
+            raise StoreError(f"{place}, is no page: {name} must be of {wide} bits, not {value:x}")
+    if page.digest is not None and len(page.digest) != _DIGEST_BYTES:
+        rule = f"must be of {_DIGEST_BYTES} bytes"
+        raise StoreError(f"{place}, is no page: digest {rule}, not {page.digest.hex()}")
     return page
 
 
@@ -182,15 +205,18 @@ def _cell(value: Any, of_type: Any) -> Any:
     return value
 
 
-def _read_parquet(path: Path) -> Iterator[StoredPage]:
+def _read_parquet(path: Path, bits: int) -> Iterator[StoredPage]:
     file = _opened(path)
     _refuse_missing(path, file.schema_arrow.names)
     _refuse_other_types(path, file.schema_arrow)
     number = 0
-    for batch in file.iter_batches(PAGES_A_BATCH, columns=list(COLUMNS)):
-        for row in batch.to_pylist():
-            number += 1
-            yield _checked(StoredPage(**_numbers(row)), f"{path}, row {number}")
+    try:
+        for batch in file.iter_batches(PAGES_A_BATCH, columns=list(COLUMNS)):
+            for row in batch.to_pylist():
+                number += 1
+                yield _checked(StoredPage(**_numbers(row)), f"{path}, row {number}", bits)
+    except (OSError, ValueError) as error:  # Arrow's errors are both, or one of them
+        raise StoreError(f"{path} is damaged behind row {number}: {_in_a_line(error)}") from error
 
 
 def _refuse_other_types(path: Path, schema: Any) -> None:
@@ -210,8 +236,14 @@ def _numbers(row: dict[str, Any]) -> dict[str, Any]:
 def _opened(path: Path) -> Any:
     try:
         return _pyarrow().parquet.ParquetFile(path)
-    except ValueError as error:
-        raise StoreError(f"{path} is no Parquet file: {error}") from error
+    except (OSError, ValueError) as error:
+        if isinstance(error, OSError) and error.errno:  # it isn't there, or nobody may read it
+            raise
+        raise StoreError(f"{path} is no Parquet file: {_in_a_line(error)}") from error
+
+
+def _in_a_line(error: Exception) -> str:
+    return " ".join(str(error).split())
 
 
 def _pyarrow() -> Any:

@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa  # type: ignore[import-untyped]  # it has no type hints
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
 import pytest
+from filelock import FileLock
 
 from crawler.demo_site.pages import all_pages
 from simhash_pipeline import Fingerprinter, Judge, Options, PageError, StoreMismatch, open_store
@@ -359,19 +360,128 @@ def test_copies_of_two_inputs_of_one_name_are_refused(tmp_path: Path) -> None:
         dedup(job(tmp_path, *inputs, copies=tmp_path / "copies"))
 
 
-def test_a_folder_s_copy_is_made_anew_after_a_stop_and_takes_no_other_folder_away(
+def test_copies_of_inputs_whose_names_begin_alike_are_both_whole(tmp_path: Path) -> None:
+    first = write_json_lines(tmp_path / "items.jsonl", PAGES)
+    other = write_json_lines(tmp_path / "part-items.jsonl", [page("c", "another " * 90)])
+    dedup(job(tmp_path, other, first, copies=tmp_path / "copies"))
+    assert [row["url"] for row in rows(tmp_path / "copies" / "items.jsonl")] == KEPT
+    (row,) = rows(tmp_path / "copies" / "part-items.jsonl")
+    assert row["url"] == "http://a.example/c"
+    assert len(list((tmp_path / "copies").iterdir())) == 2
+
+
+@pytest.mark.parametrize("with_log", [False, True])
+@pytest.mark.parametrize("name", ["mine.txt", "part-1/mine.txt"])
+def test_a_directory_that_is_no_result_of_spark_is_not_taken_away(
+    tmp_path: Path, name: str, *, with_log: bool
+) -> None:
+    source = write_json_lines(tmp_path / "items.jsonl", PAGES)
+    mine = tmp_path / "out.parquet" / name
+    mine.parent.mkdir(parents=True)
+    mine.write_text("mine")
+    if with_log:
+        (tmp_path / "out.parquet.drops.jsonl").touch()
+    with pytest.raises(ArchiveError, match=r"out.parquet is a directory, and no result that Spark"):
+        dedup(job(tmp_path, source))
+    assert mine.read_text() == "mine"
+
+
+def test_a_result_that_spark_wrote_is_replaced_unless_it_is_read(tmp_path: Path) -> None:
+    source = write_json_lines(tmp_path / "items.jsonl", PAGES)
+    (tmp_path / "out.parquet").mkdir()
+    for name in ("part-00000-1.parquet", "_SUCCESS", "._SUCCESS.crc"):
+        (tmp_path / "out.parquet" / name).touch()
+    with pytest.raises(ArchiveError, match="and no result that Spark wrote before"):
+        dedup(job(tmp_path, source))
+    (tmp_path / "out.parquet.drops.jsonl").touch()
+    part = tmp_path / "out.parquet" / "part-00000-1.parquet"
+    with pytest.raises(ArchiveError, match=r"parquet lies in .*out.parquet, which is removed"):
+        dedup(job(tmp_path, source, part))
+    with pytest.raises(ArchiveError, match=r"--copies lies in .*out.parquet, which is removed"):
+        dedup(job(tmp_path, source, copies=tmp_path / "out.parquet"))
+    dedup(job(tmp_path, source))
+    assert kept(tmp_path / "out.parquet") == KEPT
+
+
+def test_an_archive_that_can_not_be_read_leaves_the_earlier_result(tmp_path: Path) -> None:
+    source = write_json_lines(tmp_path / "items.jsonl", PAGES)
+    dedup(job(tmp_path, source))
+    log = (tmp_path / "out.parquet.drops.jsonl").read_bytes()
+    write_json_lines(source, [{"title": "no page"}])
+    with pytest.raises(
+        ArchiveError, match=r"no page of .*items.jsonl can be read: 1 \(no_html 1\)"
+    ):
+        dedup(job(tmp_path, source))
+    assert kept(tmp_path / "out.parquet") == KEPT
+    assert (tmp_path / "out.parquet.drops.jsonl").read_bytes() == log
+    (listed,) = rows(tmp_path / "out.parquet.faults.jsonl")
+    assert listed["kind"] == "no_html"
+    assert not (tmp_path / "out.parquet.parts").exists()
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"keep": "earliest"}, "tells when it was fetched, as --keep earliest needs: name the"),
+        ({"time_field": "fetched"}, "has a time in 'fetched', the --time-field"),
+        ({"keep": "earliest", "time_field": "x"}, "has a time in 'x', the --time-field"),
+    ],
+)
+def test_times_that_no_page_has_are_asked_for(
+    tmp_path: Path, more: dict[str, str], message: str
+) -> None:
+    source = write_json_lines(tmp_path / "items.jsonl", PAGES)
+    with pytest.raises(ArchiveError, match=message):
+        dedup(job(tmp_path, source, **more))
+    assert [file.name for file in tmp_path.iterdir()] == ["items.jsonl"]
+    write_json_lines(source, [page("c", fetched=5, x="2026-01-02"), *PAGES])
+    dedup(job(tmp_path, source, **{"time_field": "fetched", **more}))
+
+
+def test_two_jobs_do_not_write_one_output_at_once(tmp_path: Path) -> None:
+    source = write_json_lines(tmp_path / "items.jsonl", PAGES)
+    with FileLock(tmp_path / ".out.parquet.lock"):
+        with pytest.raises(ArchiveError, match=r"another dedup is writing .*out.parquet"):
+            dedup(job(tmp_path, source))
+        dedup(job(tmp_path, source, to=tmp_path / "other.parquet"))
+    dedup(job(tmp_path, source))
+    assert kept(tmp_path / "out.parquet") == KEPT
+
+
+@pytest.mark.parametrize("name", ["k[1].parquet", "k*'.jsonl"])
+def test_an_output_s_name_is_no_pattern(tmp_path: Path, name: str) -> None:
+    source = write_json_lines(tmp_path / "items.jsonl", PAGES)
+    dedup(job(tmp_path, source, to=tmp_path / name))
+    assert kept(tmp_path / name) == KEPT
+
+
+def test_the_drop_log_tells_the_namespace_that_a_stored_page_had(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'seen.sqlite'}"
+    with open_store(url) as store:
+        store.stamp(Options().stamp())
+        store.insert_many([stored(f"http://a.example/{n}", 1, namespace="trial") for n in (1, 2)])
+    dedup(job(tmp_path, url, options=Options(namespace="other", verify_distance=None)))
+    (drop,) = read_drops(tmp_path / "out.parquet.drops.jsonl")
+    assert drop.namespace == "trial"
+
+
+def test_a_folder_s_copy_takes_no_other_folder_away(
     tmp_path: Path,
 ) -> None:
     folder, copies = tmp_path / "saved", tmp_path / "copies"
     folder.mkdir()
     for name in ("a.html", "b.html"):
         (folder / name).write_text(html("One story"), encoding="utf-8")
-    (copies / "part-saved").mkdir(parents=True)
-    (copies / "part-saved" / "half.html").touch()
+    (copies / "part-saved").mkdir(parents=True)  # the user's own
+    (copies / "part-saved" / "mine.html").touch()
     dedup(job(tmp_path, folder, copies=copies))
-    assert [file.name for file in copies.rglob("*")] == ["saved", "a.html"]
-    with pytest.raises(ArchiveError, match=r"copies/saved is there already; move it, or name "):
-        dedup(job(tmp_path, folder, copies=copies))
+    found = sorted(file.relative_to(copies).as_posix() for file in copies.rglob("*"))
+    assert found == ["part-saved", "part-saved/mine.html", "saved", "saved/a.html"]
+    (tmp_path / "others").mkdir()
+    (tmp_path / "others" / "saved").touch()
+    for there in (copies, tmp_path / "others"):
+        with pytest.raises(ArchiveError, match=r"s/saved is there already; move it, or name "):
+            dedup(job(tmp_path, folder, copies=there))
     assert not (tmp_path / "out.parquet.parts").exists()
 
 

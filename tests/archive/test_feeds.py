@@ -43,6 +43,18 @@ def test_json_lines_hold_a_page_a_line(tmp_path: Path, name: str) -> None:
     assert urls(write_json_lines(tmp_path / name, PAGES)) == URLS
 
 
+@pytest.mark.parametrize("name", ["items.jsonl", "items.jsonl.gz"])
+def test_json_lines_may_begin_with_a_byte_order_mark(tmp_path: Path, name: str) -> None:
+    path = write_json_lines(tmp_path / name, PAGES)
+    opened = gzip.open if path.suffix == ".gz" else open
+    with opened(path, "rb") as file:
+        data = file.read()
+    with opened(path, "wb") as file:
+        file.write(b"\xef\xbb\xbf" + data)
+    assert urls(path) == URLS
+    assert faults(path) == []
+
+
 def test_csv_holds_a_page_a_row_whatever_its_length(tmp_path: Path) -> None:
     pages = [*PAGES, {"url": "http://a.example/long", "html": html("word,\n" * 50_000)}]
     path = write_csv(tmp_path / "items.csv", pages)

@@ -4,6 +4,7 @@ import os
 import sys
 from datetime import date, datetime, timedelta, timezone
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa  # type: ignore[import-untyped]  # it has no type hints
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
@@ -11,7 +12,7 @@ import pytest
 
 from simhash_pipeline import Options, open_store
 from simhash_pipeline.archive.inputs import open_input, stamp_of
-from simhash_pipeline.archive.records import Known, Page
+from simhash_pipeline.archive.records import Fault, Known, Page
 from simhash_pipeline.errors import ArchiveError
 from simhash_pipeline.index.exchange import write_pages
 from tests.archive.archives import PAGES, html, warc_of, write_json_lines
@@ -119,6 +120,80 @@ def test_a_copy_of_a_folder_lacks_those_files(tmp_path: Path) -> None:
         (site / name).write_text(name)
     open_input(str(site), Options()).copy(tmp_path / "copy", {1})
     assert sorted(file.name for file in (tmp_path / "copy").iterdir()) == ["2.html", "style.css"]
+
+
+def test_a_folder_of_pages_in_capitals_and_a_directory_of_a_page_s_name(tmp_path: Path) -> None:
+    (tmp_path / "x.html").mkdir()
+    for name in ("A.HTML", "x.html/b.Htm", "c.txt"):
+        (tmp_path / name).write_text(html("x"))
+    assert urls(tmp_path) == [(tmp_path / name).as_uri() for name in ("A.HTML", "x.html/b.Htm")]
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ArchiveError, match="empty holds no page: no file's name in it ends in"):
+        urls(tmp_path / "empty")
+
+
+def test_a_folder_in_it_that_can_not_be_read_is_a_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("b", "a.html", "c.html"):
+        (tmp_path / name).mkdir() if name == "b" else (tmp_path / name).write_text(html("x"))
+    look = os.scandir
+
+    def scandir(path: str) -> Any:
+        if Path(path).name == "b":
+            raise PermissionError(13, "Permission denied", path)
+        return look(path)
+
+    monkeypatch.setattr("os.scandir", scandir)
+    found = [record for record, _ in open_input(str(tmp_path), Options()).read()]
+    assert [type(record).__name__ for record in found] == ["Page", "Fault", "Page"]
+    fault = Fault(2, "unreadable", "Permission denied", str(tmp_path / "b"))
+    assert found[1] == fault
+    message = f"{tmp_path / 'b'} can't be copied: .*Permission denied"
+    with pytest.raises(ArchiveError, match=message):
+        open_input(str(tmp_path), Options()).copy(tmp_path.with_name("copy"), set())
+
+
+def test_a_link_that_leads_nowhere_does_not_end_a_copy(tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    site.mkdir()
+    (site / "1.html").write_text("1")
+    (site / "gone.css").symlink_to(tmp_path / "nowhere")
+    open_input(str(site), Options()).copy(tmp_path / "copy", set())
+    assert [file.name for file in (tmp_path / "copy").iterdir()] == ["1.html"]
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("sqlite:///none.sqlite", "there is no store at none.sqlite"),
+        ("memory:", "a store in memory is gone when its crawl ends"),
+    ],
+)
+def test_a_store_that_is_not_there_is_not_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ArchiveError, match=message):
+        open_input(name, Options())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_csv_of_a_long_first_field_is_a_feed_and_no_export(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(f"{'x' * 200_000},url,html\n,http://a.example/,<p>x\n")
+    assert urls(tmp_path / "a.csv") == ["http://a.example/"]
+
+
+def test_a_feed_is_of_the_kind_that_its_name_ends_with(tmp_path: Path) -> None:
+    assert urls(write_json_lines(tmp_path / "items.csv.jsonl", PAGES)) == URLS
+    assert urls(write_json_lines(tmp_path / "items.csv.jsonl.gz", PAGES)) == URLS
+
+
+def test_a_parquet_file_with_text_that_is_no_utf_8_is_named(tmp_path: Path) -> None:
+    array = pa.array([b"<p>\xff"]).view(pa.string())
+    pq.write_table(pa.table({"url": ["http://a.example/"], "html": array}), tmp_path / "a.parquet")
+    with pytest.raises(ArchiveError, match=r"a.parquet is damaged: .*UTF-?8"):
+        urls(tmp_path / "a.parquet")
 
 
 def test_a_store_is_told_by_its_url_or_its_file(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
+from warcio.bufferedreaders import BufferedReader  # type: ignore[import-untyped]
 
 from simhash_pipeline.archive.records import Fault, Page, Skipped
 from simhash_pipeline.archive.warc import WarcFile
@@ -64,6 +65,29 @@ def test_a_payload_is_read_as_the_browser_would(
     (found,) = records(warc(tmp_path, response("http://a.example/", chunked, headers=headers)))
     assert isinstance(found, Page)
     assert found.source.html == html("story").encode()
+
+
+def test_a_response_without_its_url_is_a_fault_that_says_so(tmp_path: Path) -> None:
+    data = response("http://a.example/1", html("x"), is_compressed=False)
+    data = re.sub(rb"WARC-Target-URI: .*\r\n", b"", data)
+    found, other = records(warc(tmp_path, data + warc_of(PAGES[:1], is_compressed=False)))
+    assert found == Fault(1, "no_url", "it has no WARC-Target-URI", "byte 0")
+    assert isinstance(other, Page)
+
+
+def test_brotli_that_can_not_be_decoded_is_a_fault_that_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def wants_attributes() -> None:
+        raise AttributeError("no attribute 'unused_data'")
+
+    monkeypatch.setitem(BufferedReader.DECOMPRESSORS, "br", wants_attributes)
+    headers = [("Content-Encoding", "BR")]
+    data = response("http://a.example/1", b"\x0b\x02\x80", headers=headers)
+    found, other = records(warc(tmp_path, data + warc_of(PAGES[:1])))
+    message = "its Content-Encoding is br, which warcio can't decode here"
+    assert found == Fault(1, "encoding", message, "byte 0")
+    assert isinstance(other, Page)
 
 
 def test_what_is_no_page_is_skipped_by_its_kind(tmp_path: Path) -> None:

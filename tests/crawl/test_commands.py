@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from simhash_pipeline import Fingerprinter, Options
+from simhash_pipeline.crawl.commands.plan import PlanCommand
+from tests.crawl.conftest import Simhash
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -159,6 +161,18 @@ def test_sizes_are_read_as_people_write_them(size: str, told: str, outside: Path
     assert f"within {told} a machine" in result.stdout
 
 
+def test_an_error_of_a_library_is_told_in_its_own_words(
+    simhash: Simhash, outside: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> int:
+        raise OSError("the words of a library")
+
+    monkeypatch.setattr(PlanCommand, "run", fail)
+    result = simhash(outside, "plan", "--pages", "10")
+    assert result.returncode == 2
+    assert ": output: the words of a library (see " in result.stderr
+
+
 def write_pages(path: Path, *texts: str) -> Path:
     lines = [
         json.dumps({"url": f"http://a.example/{text}", "html": f"<body><p>{text}</p>"})
@@ -221,17 +235,26 @@ def test_learn_reads_a_folder_and_heeds_the_settings(outside: Path) -> None:
     assert [row.split("\t")[0] for row in rows] == ["华大", "大学", "清华", "清华大学"]
 
 
+@pytest.mark.parametrize("line", ["{", "[]", '{"body": "x"}'])
+def test_learn_passes_a_broken_record_over_and_tells_of_it(outside: Path, line: str) -> None:
+    sample = write_pages(outside / "sample.jsonl", "the fog bell", "the ferry", "")
+    sample.write_text(sample.read_text(encoding="utf-8") + line, encoding="utf-8")
+    result = scrapy("simhash", "learn", "sample.jsonl", "--to", "idf.tsv", directory=outside)
+    assert (result.returncode, result.stderr) == (0, "")
+    left_out = "(1 without text and 1 that can't be read left out)"
+    assert result.stdout.startswith(f"Learnt from 2 pages {left_out}")
+
+
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("{", "sample.jsonl, item 2: it is no JSON: "),
-        ("[]", "sample.jsonl, item 2: it is no JSON object"),
-        ('{"body": "x"}', "sample.jsonl, item 2: the item has no page in its field 'html'"),
+        ("{", "no page of sample.jsonl can be read: item 1: it is no JSON: "),
+        ("[]", "no page of sample.jsonl can be read: item 1: it is no JSON object"),
+        ('{"body": "x"}', "item 1: the item has no page in its field 'html'"),
     ],
 )
-def test_learn_names_the_line_it_cannot_read(outside: Path, line: str, said: str) -> None:
-    sample = write_pages(outside / "sample.jsonl", "the fog bell")
-    sample.write_text(sample.read_text(encoding="utf-8") + line, encoding="utf-8")
+def test_learn_says_why_no_page_can_be_read(outside: Path, line: str, said: str) -> None:
+    (outside / "sample.jsonl").write_text(f"{line}\n", encoding="utf-8")
     (outside / "idf.tsv").write_text("what was learnt before")
     result = scrapy("simhash", "learn", "sample.jsonl", "--to", "idf.tsv", directory=outside)
     assert (result.returncode, result.stdout) == (2, "")
@@ -244,9 +267,11 @@ def test_learn_names_the_line_it_cannot_read(outside: Path, line: str, said: str
     ("arguments", "said"),
     [
         (["nowhere.jsonl", "--to", "idf.tsv"], "nowhere.jsonl can't be read: No such file"),
-        ([".", "--to", "idf.tsv"], "no page with text in ."),
+        ([".", "--to", "idf.tsv"], ". holds no page: no file's name in it ends in .html"),
+        (["sqlite:///none.sqlite", "--to", "idf.tsv"], "there is no store at none.sqlite"),
+        (["memory:", "--to", "idf.tsv"], "a store in memory is gone when its crawl ends"),
+        ([".", "--to", "."], ". is a directory; name a file"),
         (["."], "required: --to"),
-        ([".", "--to", "no/such/idf.tsv"], "idf.tsv.part: No such file"),
         ([".", "--to", "x", "-s", "SIMHASH_NGRAMS=9"], "SIMHASH_NGRAMS is '9'"),
     ],
 )
@@ -256,3 +281,14 @@ def test_learn_says_in_a_line_what_is_wrong(outside: Path, arguments: list[str],
     assert said in result.stderr
     assert result.stderr.count("\n") == 1
     assert list(outside.iterdir()) == []
+
+
+def test_what_learn_reads_is_not_written_over(outside: Path) -> None:
+    sample = write_pages(outside / "sample.jsonl", "the fog bell", "the ferry")
+    before = sample.read_bytes()
+    result = scrapy("simhash", "learn", "sample.jsonl", "--to", "./sample.jsonl", directory=outside)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "sample.jsonl is read, and would be written over" in result.stderr
+    assert sample.read_bytes() == before
+    result = scrapy("simhash", "learn", "sample.jsonl", "--to", "no/idf.tsv", directory=outside)
+    assert "no/idf.tsv: No such file or directory" in result.stderr

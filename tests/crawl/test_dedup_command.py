@@ -94,8 +94,21 @@ def test_the_other_commands_read_what_it_leaves(simhash: Simhash, tmp_path: Path
         (["items.jsonl", "-o", "x.jsonl", "--keep", "best"], "invalid choice: 'best'"),
         (
             ["items.jsonl", "-o", "x.jsonl", "--memory", "much"],
-            "must be a number and a unit, as 2GB, not 'much'",
+            "must be a number above 0 and a unit, as 2GB, not 'much'",
         ),
+        (
+            ["items.jsonl", "-o", "x.jsonl", "--memory", "0GB"],
+            "must be a number above 0 and a unit, as 2GB, not '0GB'",
+        ),
+        (
+            ["items.jsonl", "-o", "x.jsonl", "--memory", "1.2.3GB"],
+            "must be a number above 0 and a unit, as 2GB, not '1.2.3GB'",
+        ),
+        (["sqlite:///none.sqlite", "-o", "x.jsonl"], "there is no store at none.sqlite"),
+        (["memory:", "-o", "x.jsonl"], "a store in memory is gone when its crawl ends"),
+        (["items.jsonl", "-o", "x.jsonl", "--store", "memory:"], "is gone when the job ends"),
+        (["\udcff.jsonl", "-o", "x.jsonl"], "is no name in UTF-8; give it another"),
+        (["items.jsonl", "-o", "\udcff.jsonl"], "is no name in UTF-8; give it another"),
         (
             ["items.jsonl", "-o", "x.jsonl", "-s", "SIMHASH_EXTRACTOR=nowhere.text"],
             "SIMHASH_EXTRACTOR is 'nowhere.text'; it can't be loaded",
@@ -118,3 +131,24 @@ def test_wrong_use_gets_one_line_and_exit_code_2(
     (line,) = result.stderr.splitlines()
     assert message in line
     assert (tmp_path / "items.jsonl").exists()
+    assert not (tmp_path / "none.sqlite").exists()
+
+
+def test_the_store_to_be_filled_may_be_a_file(simhash: Simhash, tmp_path: Path) -> None:
+    write_json_lines(tmp_path / "items.jsonl", PAGES)
+    command = ("dedup", "items.jsonl", "-o", "kept.jsonl", "--store", "seen.sqlite")
+    assert simhash(tmp_path, *command).returncode == 0
+    with open_store(f"sqlite:///{tmp_path / 'seen.sqlite'}") as store:
+        assert [one.url for one in store.pages()] == KEPT
+
+
+def test_a_parquet_file_with_a_damaged_page_is_named(simhash: Simhash, tmp_path: Path) -> None:
+    path = tmp_path / "pages.parquet"
+    pq.write_table(pa.Table.from_pylist(PAGES), path, compression="none", use_dictionary=False)
+    data = bytearray(path.read_bytes())
+    data[4:40] = b"\xff" * 36  # the header of the first page
+    path.write_bytes(data)
+    result = simhash(tmp_path, "dedup", "pages.parquet", "-o", "kept.jsonl")
+    assert (result.returncode, result.stdout) == (2, "")
+    (line,) = result.stderr.splitlines()
+    assert "pages.parquet is damaged: " in line

@@ -265,6 +265,11 @@ def test_a_bad_log_gets_one_line_and_exit_code_2(
     ("arguments", "message"),
     [
         (["--since", "yesterday"], "argument --since: must be as 2026-11-21"),
+        (["--since", "999999w"], "argument --since: must be as 2026-11-21"),
+        (["--since", "0001-01-01T00:00+14:00"], "argument --since: must be as 2026-11-21"),
+        (["."], "the drop log . can't be read: Is a directory"),
+        (["/"], "the drop log / can't be read: Is a directory"),
+        (["own.jsonl", "--spider", "x"], "name own.jsonl or --spider x, not both"),
         (["--reason", "because"], "argument --reason: invalid choice: 'because'"),
         (["--distance", "9"], "argument --distance: invalid choice: 9"),
         (["--distance", "near"], "argument --distance: invalid int value: 'near'"),
@@ -410,7 +415,33 @@ def test_a_report_is_of_what_the_filters_pick(simhash: Simhash, log: Path) -> No
     assert result.stdout.startswith("report.html: 1 drop, ")
 
 
-def test_a_report_that_can_not_be_written_is_told(simhash: Simhash, log: Path) -> None:
-    result = simhash(log.parent, "report", log.name, "-o", "no/out.html")
-    assert result.returncode == 2
-    assert "no/out.html: No such file or directory" in result.stderr
+@pytest.mark.parametrize(
+    ("output", "said"),
+    [
+        ("no/out.html", "no/out.html: No such file or directory"),
+        (".", ". is a directory; name a file"),
+        ("/", "/ is a directory; name a file"),
+        ("./drops.jsonl", "drops.jsonl is read, and would be written over"),
+    ],
+)
+def test_a_report_that_can_not_be_written_is_told(
+    simhash: Simhash, log: Path, output: str, said: str
+) -> None:
+    before = log.read_bytes()
+    result = simhash(log.parent, "report", log.name, "-o", output)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert said in result.stderr
+    assert [path.name for path in log.parent.iterdir()] == ["drops.jsonl"]
+    assert log.read_bytes() == before
+
+
+def test_a_file_of_the_user_s_beside_a_report_is_left_alone(simhash: Simhash, log: Path) -> None:
+    mine = log.with_name("part-out.html")
+    mine.write_text("mine")
+    assert simhash(log.parent, "report", log.name, "-o", "out.html").returncode == 0
+    assert mine.read_text() == "mine"
+
+
+def test_a_host_is_named_in_capitals_too(simhash: Simhash, log: Path) -> None:
+    result = simhash(log.parent, "dropped", log.name, "--host", "B.Example")
+    assert "1 dropped" in result.stdout

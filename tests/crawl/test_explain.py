@@ -205,3 +205,20 @@ def test_nothing_that_a_page_says_steers_the_terminal(simhash: Simhash, tmp_path
     told = simhash(tmp_path, "explain", "http://a.example/2").stdout
     assert "blue" in told
     assert all(character.isprintable() or character == "\n" for character in told)
+
+
+def test_a_drop_of_another_namespace_is_not_told_of(simhash: Simhash, tmp_path: Path) -> None:
+    url = "http://a.example/2"
+    drops = [drop(url=url, namespace=None, reason="thin"), drop(url=url, namespace="trial")]
+    write_log(tmp_path / "log", drops)
+    arguments = ("explain", url, "--log", "log", "--json")
+    assert json.loads(simhash(tmp_path, *arguments).stdout)["reason"] == "thin"
+    of_trial = (*arguments, "-s", "SIMHASH_NAMESPACE=trial")
+    assert json.loads(simhash(tmp_path, *of_trial).stdout)["reason"] == "content"
+
+
+def test_a_directory_is_no_drop_log(simhash: Simhash, tmp_path: Path) -> None:
+    result = simhash(tmp_path, "explain", "http://a.example/2", "--log", ".")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "the drop log . can't be read: Is a directory" in result.stderr
+    assert result.stderr.count("\n") == 1

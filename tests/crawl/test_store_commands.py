@@ -12,6 +12,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa  # type: ignore[import-untyped]  # it has no type hints
+import pyarrow.parquet as pq  # type: ignore[import-untyped]
 import pytest
 
 from simhash_pipeline import Options, open_store
@@ -364,6 +366,60 @@ def test_clear_of_a_namespace_leaves_the_others(store: Simhash, outside: Path) -
     assert len(urls(outside / "seen.sqlite")) == 3
 
 
+def test_clear_takes_the_namespace_of_the_settings_unless_told_all(
+    store: Simhash, outside: Path
+) -> None:
+    with open_store(f"sqlite:///{outside / 'seen.sqlite'}") as opened:
+        keep(opened, page("https://t.org/", 9, namespace="test"))
+    of_test = ("-s", "SIMHASH_NAMESPACE=test")
+    refused = store(outside, "clear", *SEEN, *of_test)
+    assert "to forget namespace 'test', say --yes" in refused.stderr
+    (cleared,) = told(store(outside, "clear", *SEEN, "--yes", "--json", *of_test))
+    assert (cleared["forgotten"], cleared["pages"]) == (1, 3)
+    both = store(outside, "clear", *SEEN, "--all", "--namespace", "test")
+    assert "--namespace: not allowed with argument --all" in both.stderr
+    (cleared,) = told(store(outside, "clear", *SEEN, "--all", "--yes", "--json", *of_test))
+    assert (cleared["forgotten"], cleared["pages"]) == (3, 0)
+
+
+def test_a_file_with_one_broken_row_is_not_imported_in_part(store: Simhash, outside: Path) -> None:
+    rows = ["namespace,url,site,content,structure,sketch,digest,first_seen,seen_at"]
+    rows += [f",https://b.org/{number},b.org,,,,,0,0" for number in range(20_000)]
+    (outside / "pages.csv").write_text("\n".join([*rows, ",,,,,,,0,0"]), encoding="utf-8")
+    result = store(outside, "import", "pages.csv", *SEEN)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "pages.csv, line 20002, is no page: its url is empty" in result.stderr
+    assert len(urls(outside / "seen.sqlite")) == 3
+
+
+def test_a_store_is_not_written_over_by_its_export(store: Simhash, outside: Path) -> None:
+    (outside / "seen.sqlite").rename(outside / "seen.csv")
+    result = store(outside, "export", "seen.csv", "-S", "seen.csv")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "seen.csv is read, and would be written over" in result.stderr
+    assert len(urls(outside / "seen.csv")) == 3
+
+
+def test_a_file_of_the_user_s_beside_an_export_is_left_alone(store: Simhash, outside: Path) -> None:
+    (outside / "part-pages.csv").write_text("mine")
+    assert store(outside, "export", "pages.csv", *SEEN).returncode == 0
+    assert (outside / "part-pages.csv").read_text() == "mine"
+
+
+def test_a_parquet_file_whose_options_are_damaged_is_told(store: Simhash, outside: Path) -> None:
+    table = pa.table({"url": ["x"]}).replace_schema_metadata({"simhash_pipeline": "{"})
+    pq.write_table(table, outside / "bad.parquet")
+    result = store(outside, "import", "bad.parquet", *SEEN)
+    assert result.returncode == 2
+    assert "bad.parquet doesn't tell what it was made with: " in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_a_site_is_named_in_capitals_too(store: Simhash, outside: Path) -> None:
+    (listed, *_) = told(store(outside, "list", *SEEN, "--json"))
+    assert told(store(outside, "list", *SEEN, "--json", "--site", listed["site"].upper()))
+
+
 @pytest.mark.parametrize("file", ["pages.csv", "pages.parquet"])
 def test_what_is_exported_can_be_imported(store: Simhash, outside: Path, file: str) -> None:
     exported = store(outside, "export", file, *SEEN)
@@ -401,7 +457,7 @@ def test_import_says_when_a_fingerprint_is_too_wide(store: Simhash, outside: Pat
     (outside / "wide.csv").write_text(f"{rows}\n{wide}\n", encoding="utf-8")
     result = store(outside, "import", "wide.csv", *SEEN)
     assert (result.returncode, result.stdout) == (2, "")
-    assert "wide.csv: a fingerprint of 64 bits can't be 18446744073709551616" in result.stderr
+    assert "wide.csv, line 2, is no page: content must be of 64 bits, not 1000" in result.stderr
     assert result.stderr.count("\n") == 1
 
 
@@ -444,6 +500,7 @@ def test_a_time_that_no_calendar_has_is_told_as_it_stands(store: Simhash, outsid
         (["expire", "90", *SEEN], "must be 1 or more, and s, h, d or w, as 90d, not '90'"),
         (["expire", "0s", *SEEN], "must be 1 or more, and s, h, d or w, as 90d, not '0s'"),
         (["export", "pages.json", *SEEN], ": pages.json must end in .csv or .parquet"),
+        (["export", "d.csv", *SEEN], "d.csv is a directory; name a file"),
         (["export", "no/such/pages.csv", *SEEN], "no/such/pages.csv: No such file"),
         (["import", "nowhere.csv", *SEEN], "nowhere.csv: No such file"),
     ],
@@ -452,6 +509,7 @@ def test_bad_input_gets_one_line(
     store: Simhash, outside: Path, arguments: list[str], said: str
 ) -> None:
     (outside / "empty").touch()
+    (outside / "d.csv").mkdir()
     (outside / "notes.txt").write_text("no store\n" * 100)
     before = sorted(outside.iterdir())
     result = store(outside, *arguments)

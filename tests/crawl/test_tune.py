@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from simhash_pipeline import Options, open_store
+from simhash_pipeline.index.exchange import write_pages
 from simhash_pipeline.report.sheet import read_answers
 from tests.crawl.conftest import Simhash
 from tests.crawl.crawling import crawl
@@ -111,6 +112,16 @@ def test_pairs_need_two_pages(simhash: Simhash, feed: Path) -> None:
     assert "a pair needs two pages of at least 9999 tokens, and items.jsonl has 0" in thin.stderr
 
 
+def test_a_record_that_can_not_be_read_is_passed_over_and_told(
+    simhash: Simhash, feed: Path
+) -> None:
+    with (feed / "items.jsonl").open("a") as items:
+        items.write("{\n")
+    result = simhash(feed, "tune", "items.jsonl")
+    assert "24 pages with a content fingerprint, 1 that can't be read left out\n" in result.stdout
+    assert json.loads(simhash(feed, "tune", "items.jsonl", "--json").stdout)["left_out"] == 1
+
+
 def test_a_person_is_asked_until_they_have_had_enough(
     simhash: Simhash, feed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -155,15 +166,19 @@ def test_of_many_pages_some_are_drawn(simhash: Simhash, feed: Path) -> None:
     [
         (["none.jsonl"], "none.jsonl: No such file or directory"),
         (["words.txt"], "words.txt must be a WARC file (.warc, .warc.gz), a feed"),
-        (["binary.jsonl"], "binary.jsonl, item 1: it is no JSON"),
-        (["other.jsonl"], "other.jsonl, item 1: the item has no page in its field 'html'"),
-        (["empty"], "a pair needs two pages of at least 50 tokens, and empty has 0"),
+        (["binary.jsonl"], "no page of binary.jsonl can be read: item 1: it is no JSON"),
+        (["other.jsonl"], "item 1: the item has no page in its field 'html'"),
+        (["empty"], "empty holds no page: no file's name in it ends in .html"),
+        (["pages.csv"], "pages.csv can't be read as pages: exports hold no texts"),
+        (["sqlite:///none.sqlite"], "there is no store at none.sqlite"),
+        (["memory:"], "a store in memory is gone when its crawl ends"),
+        (["items.jsonl", "--seed", "-1"], "must be a whole number, 0 or more, not '-1'"),
         (["plain.sqlite"], "plain.sqlite holds no texts: crawl with SIMHASH_KEEP_TEXT=True"),
         (["items.jsonl", "--labels", "words.txt"], "is no sheet of pairs: no column"),
         (["items.jsonl", "--labels", "others.csv"], "others.csv is of other pages than items"),
         (["items.jsonl", "--precision", "95"], "must lie between 0 and 1, not '95'"),
         (["items.jsonl", "-S", "plain.sqlite"], "name items.jsonl or a store, not both"),
-        (["torn.jsonl"], "torn.jsonl, item 2: it is no JSON: "),
+        (["torn.jsonl"], "50 tokens, and torn.jsonl has 1, and 1 that can't be read"),
         (["plain.sqlite", "-s", "SIMHASH_BITS=128"], "made with other options: bits 64 (now 128)"),
         (["redis://127.0.0.1:1"], "connecting to 127.0.0.1:1"),
         ([], "no crawl has left a store here"),
@@ -178,6 +193,7 @@ def test_wrong_use_gets_one_line_and_exit_code_2(
     (feed / "binary.jsonl").write_bytes(bytes(range(256)))
     (feed / "other.jsonl").write_text('{"title": "x"}\n')
     (feed / "empty").mkdir()
+    write_pages([], feed / "pages.csv", None)
     (feed / "others.csv").write_text("twins,url_a,url_b\ny,http://b.example/,http://c.example/\n")
     with open_store(f"sqlite:///{feed}/plain.sqlite") as store:
         store.stamp(Options().stamp())

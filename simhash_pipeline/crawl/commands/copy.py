@@ -37,6 +37,8 @@ class CopyCommand:
         source, target = (named(store, settings) for store in (options.source, options.target))
         if _place(source.url) == _place(target.url):
             raise UsageError(f"{source.name}: a store can't be copied into itself")
+        if target.url == "memory:":
+            raise UsageError("a store in memory is gone when the command ends; name another")
         with source.existing() as giving, target.open() as taking:
             stamp = giving.made_with()
             if stamp is not None:

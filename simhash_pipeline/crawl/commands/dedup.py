@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from simhash_pipeline.crawl.commands.store_choice import named
 from simhash_pipeline.crawl.commands.terminal import add_json, tell
 from simhash_pipeline.errors import ArchiveError
 from simhash_pipeline.options import Options
@@ -69,7 +70,8 @@ class DedupCommand:
             help="write copies of the inputs there, without the dropped pages",
         )
         parser.add_argument(
-            "--store", metavar="URL", help="put the kept pages into a store, for a crawl to go on"
+            "--store",
+            help="put the kept pages into a store, a URL or an SQLite file, for a crawl to go on",
         )
         parser.add_argument(
             "--time-field",
@@ -94,7 +96,7 @@ class DedupCommand:
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         try:
-            done = _done(arguments, Options.from_settings(settings))
+            done = _done(arguments, settings)
         except ImportError as error:
             extra = "spark" if error.name == "pyspark" else "archive"
             how = f"pip install 'simhash-pipeline[{extra}]'"
@@ -104,12 +106,15 @@ class DedupCommand:
 
 
 def _memory(text: str) -> str:
-    if not re.fullmatch(r"[0-9.]+ ?[KMGT]i?B", text, re.IGNORECASE):
-        raise argparse.ArgumentTypeError(f"must be a number and a unit, as 2GB, not {text!r}")
+    size = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?[KMGT]i?B", text, re.IGNORECASE)
+    if size is None or not float(size[1]):
+        raise argparse.ArgumentTypeError(
+            f"must be a number above 0 and a unit, as 2GB, not {text!r}"
+        )
     return text
 
 
-def _done(arguments: argparse.Namespace, options: Options) -> dict[str, Any]:
+def _done(arguments: argparse.Namespace, settings: BaseSettings) -> dict[str, Any]:
     """What became of the pages, and where it is written."""
     from simhash_pipeline.archive.dedup import Job, dedup
 
@@ -125,20 +130,17 @@ def _done(arguments: argparse.Namespace, options: Options) -> dict[str, Any]:
     job = Job(
         inputs=arguments.inputs,
         to=arguments.output,
-        options=options,
+        options=Options.from_settings(settings),
         keep=arguments.keep,
         groups=arguments.groups,
         copies=arguments.copies,
-        store=arguments.store,
+        store=None if arguments.store is None else named(arguments.store, settings).url,
         time_field=arguments.time_field,
     )
     done = dedup(job, engine)
     places = {"output": job.to, "drop_log": job.drop_log, "copies": job.copies}
     if done.faults:
         places["unread"] = job.faults
-        if not done.kept and not done.dropped:
-            unread = f"{_counted(done.faults)}, see {job.faults}"
-            raise ArchiveError(f"no page of {', '.join(job.inputs)} can be read: {unread}")
     return {
         **asdict(done),
         **{name: str(place) for name, place in places.items() if place is not None},

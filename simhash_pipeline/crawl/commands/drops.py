@@ -29,6 +29,7 @@ from simhash_pipeline.report.summary import Summary
 from simhash_pipeline.report.summary_record import summary_record
 from simhash_pipeline.report.tail import follow, last_run
 from simhash_pipeline.report.web_page import write_web_page
+from simhash_pipeline.whole_file import whole_file
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -55,7 +56,7 @@ class DroppedCommand:
         )
 
     def run(self, options: argparse.Namespace, settings: BaseSettings) -> int:
-        path = chosen_log(options, settings)
+        path = _log(options, settings)
         selection, log = _selection(options, path), LogReader(path)
         try:
             if options.follow:
@@ -85,17 +86,15 @@ class ReportCommand:
         )
 
     def run(self, options: argparse.Namespace, settings: BaseSettings) -> int:
-        path = chosen_log(options, settings)
+        path = _log(options, settings)
         summary, log = Summary(_selection(options, path)), LogReader(path)
-        latest = deque(summary.take(log), maxlen=MAX_LISTED)
-        part = options.output.with_name(f"part-{options.output.name}")
-        try:
-            with ExitStack() as stores:
-                texts = _texts(sorted({drop.spider for drop in latest}), settings, stores)
-                write_web_page(part, summary, latest, log=path.name, texts=texts)
-            part.replace(options.output)
-        except OSError as error:
-            raise UsageError(f"{options.output}: {error.strerror}") from error
+        with ExitStack() as opened:
+            part = opened.enter_context(
+                whole_file(options.output, read=[path, options.log or path])
+            )
+            latest = deque(summary.take(log), maxlen=MAX_LISTED)
+            texts = _texts(sorted({drop.spider for drop in latest}), settings, opened)
+            write_web_page(part, summary, latest, log=path.name, texts=texts)
         listed = f", the latest {len(latest):,} listed" if len(latest) < summary.drops else ""
         size = options.output.stat().st_size / 1_000
         print(f"{options.output}: {counted(summary.drops, 'drop')}{listed}, {size:,.0f} KB")
@@ -138,10 +137,16 @@ def _add_log_and_filters(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _log(options: argparse.Namespace, settings: BaseSettings) -> Path:
+    if options.log is not None and options.spider is not None:
+        raise UsageError(f"name {options.log} or --spider {options.spider}, not both")
+    return chosen_log(options, settings)
+
+
 def _selection(options: argparse.Namespace, path: Path) -> Selection:
     return Selection(
         url=options.url,
-        host=options.host,
+        host=None if options.host is None else options.host.lower(),
         since=options.since,
         reason=options.reason,
         distance=options.distance,
@@ -179,14 +184,14 @@ def _print_json(record: object, *, flush: bool = False) -> None:
 def _since(text: str) -> str:
     """The time as the log writes it."""
     ago = re.fullmatch(r"(\d{1,6})([mhdw])", text)
-    if ago is not None:
-        return iso_time(time.time() - int(ago[1]) * SECS[ago[2]])
     try:
+        if ago is not None:
+            return iso_time(time.time() - int(ago[1]) * SECS[ago[2]])
         moment = datetime.fromisoformat(text.replace("Z", "+00:00"))
-    except ValueError:
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=timezone.utc)
+        return iso_time(moment.timestamp())
+    except (ValueError, OverflowError, OSError):  # no time, or one before the year 1
         raise argparse.ArgumentTypeError(
             f"must be as 2026-11-21, 2026-11-21T13:30, 2h or 3d, not {text!r}"
         ) from None
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=timezone.utc)
-    return iso_time(moment.timestamp())

@@ -72,7 +72,7 @@ class ExplainCommand:
         options = Options.from_settings(settings)
         key = page_key(arguments.url)
         path, log = _log(arguments, settings)
-        drop = _last_drop(log, key)
+        drop = _last_drop(log, options.namespace, key)
         named = _store(arguments, settings, drop)
         with ExitStack() as opened:
             store = None if named is None else opened.enter_context(named.existing())
@@ -111,11 +111,13 @@ def _log(
     return path, LogReader(path)
 
 
-def _last_drop(log: LogReader | None, key: str) -> Drop | None:
-    """The last drop of the URL."""
+def _last_drop(log: LogReader | None, namespace: str, key: str) -> Drop | None:
+    """The last drop of the URL in this namespace, or in one that the log doesn't tell."""
     drop = None
     for record in log or ():
-        if isinstance(record, Drop) and record.url == key:
+        if not isinstance(record, Drop) or record.url != key:
+            continue
+        if record.namespace in (None, namespace):
             drop = record
     return drop
 

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
+from simhash_pipeline.archive.records import Fault
 from simhash_pipeline.crawl.commands.samples import pages_in
 from simhash_pipeline.crawl.commands.terminal import add_json, count, progress, tell
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter
 from simhash_pipeline.page.weights import write_idf_table
+from simhash_pipeline.whole_file import whole_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -30,7 +32,6 @@ class LearnCommand:
         parser.add_argument(
             "sample",
             nargs="+",
-            type=Path,
             help="an archive as dedup reads it: a feed, a folder of .html files, a WARC file, …",
         )
         parser.add_argument("--to", type=Path, required=True, help="the file to write")
@@ -48,22 +49,24 @@ class LearnCommand:
             Options.from_settings(settings), weights="tf", weights_table=None
         )
         sample = _Sample(made_with)
-        part = options.to.with_name(f"{options.to.name}.part")
-        try:
+        with whole_file(options.to, read=map(Path, options.sample)) as part:
             learnt = write_idf_table(sample.counts(options.sample), part, options.min_pages)
             if not learnt:
-                part.unlink()
-                raise UsageError(f"no page with text in {', '.join(map(str, options.sample))}")
+                raise UsageError(f"no page with text in {', '.join(options.sample)}")
             if learnt < options.min_pages:
-                part.unlink()
                 least = f"--min-pages is {options.min_pages:,}"
                 raise UsageError(f"{least}, and the sample has {learnt:,} pages with text")
-            part.replace(options.to)
-        except OSError as error:
-            raise UsageError(f"{error.filename}: {error.strerror}") from error
-        left_out = f" ({sample.left_out:,} without text left out)" if sample.left_out else ""
+        left_out = " and ".join(
+            f"{count:,} {why}"
+            for count, why in (
+                (sample.empty, "without text"),
+                (sample.unread, "that can't be read"),
+            )
+            if count
+        )
+        left_out = f" ({left_out} left out)" if left_out else ""
         tell(
-            {"table": str(options.to), "pages": learnt, "left_out": sample.left_out},
+            {"table": str(options.to), "pages": learnt, "left_out": sample.empty + sample.unread},
             f"Learnt from {learnt:,} pages{left_out}. For settings.py:\n\n"
             f'SIMHASH_WEIGHTS = "table"\nSIMHASH_WEIGHTS_TABLE = "{options.to}"',
             as_json=options.json,
@@ -77,16 +80,17 @@ class _Sample:
     def __init__(self, options: Options) -> None:
         self._options = options
         self._fingerprinter = Fingerprinter(options)
-        self.left_out = 0
+        self.empty = self.unread = 0
 
-    def counts(self, paths: list[Path]) -> Iterator[Mapping[str, int]]:
-        pages = (page for path in paths for page in pages_in(path, self._options))
+    def counts(self, samples: list[str]) -> Iterator[Mapping[str, int]]:
+        pages = (page for name in samples for page in pages_in(name, self._options))
         for page in progress(pages, "pages"):
-            counts = self._counted(page.html)
-            if counts:
+            if isinstance(page, Fault):
+                self.unread += 1
+            elif counts := self._counted(page.html):
                 yield counts
             else:
-                self.left_out += 1
+                self.empty += 1
 
     def _counted(self, html: bytes | str) -> Mapping[str, int]:
         try:

@@ -144,7 +144,8 @@ class SimhashCommand(ScrapyCommand):
             # What is left in the buffer goes nowhere, without another complaint.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         except OSError as error:
-            opts.parser.error(f"{error.filename or 'output'}: {error.strerror}")
+            reason = error.strerror or str(error)  # not every library's errors have both
+            opts.parser.error(f"{error.filename or 'output'}: {reason}")
         except KeyboardInterrupt:
             self.exitcode = INTERRUPTED
 

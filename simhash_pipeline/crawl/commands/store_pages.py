@@ -46,7 +46,8 @@ class ListCommand:
         add_json(parser)
 
     def run(self, options: argparse.Namespace, settings: BaseSettings) -> int:
-        wanted = {"namespace": options.namespace, "site": options.site}
+        site = None if options.site is None else options.site.lower()
+        wanted = {"namespace": options.namespace, "site": site}
         filters = [(name, value) for name, value in wanted.items() if value is not None]
         with chosen(options, settings).existing() as store:
             bits = _bits(store)

@@ -7,7 +7,7 @@ import math
 import re
 import sys
 import time
-from itertools import chain, islice
+from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,8 +17,10 @@ from simhash_pipeline.crawl.commands.store_choice import NamedStore, add_choice,
 from simhash_pipeline.crawl.commands.terminal import add_json, progress, tell
 from simhash_pipeline.errors import StoreDamaged
 from simhash_pipeline.index.exchange import kind_of, read_pages, read_stamp, write_pages
+from simhash_pipeline.index.store import stamped_bits
 from simhash_pipeline.report.printable import printable
 from simhash_pipeline.urls import page_key
+from simhash_pipeline.whole_file import whole_file
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
@@ -109,17 +111,26 @@ class ClearCommand:
             "The options of the fingerprints stay noted: for others take another store, or move "
             "the file away. Exit code 1 when the answer is no."
         )
-        parser.add_argument("--namespace", help="only the pages of this one; '' is one too")
+        which = parser.add_mutually_exclusive_group()
+        which.add_argument(
+            "--namespace",
+            help="only the pages of this one; '' is one too (default: SIMHASH_NAMESPACE where that "
+            "is set, else all)",
+        )
+        which.add_argument("--all", action="store_true", help="the pages of all namespaces")
         parser.add_argument("--yes", action="store_true", help="don't ask")
         add_choice(parser)
         add_json(parser)
 
     def run(self, options: argparse.Namespace, settings: BaseSettings) -> int:
         named = chosen(options, settings)
+        namespace = options.namespace
+        if namespace is None and not options.all:
+            namespace = named.options.namespace or None
         with named.existing() as store:
-            if not (options.yes or _confirmed(named, store, options.namespace)):
+            if not (options.yes or _confirmed(named, store, namespace)):
                 return 1
-            gone = _cleared(store, options.namespace)
+            gone = _cleared(store, namespace)
             _tell_gone(named, gone, len(store), as_json=options.json)
         return 0
 
@@ -137,14 +148,10 @@ class ExportCommand:
     def run(self, options: argparse.Namespace, settings: BaseSettings) -> int:
         kind_of(options.file)
         named = chosen(options, settings)
-        part = options.file.with_name(f"part-{options.file.name}")
-        try:
-            with named.existing() as store:
-                pages = progress(store.pages(), "pages", len(store))
-                count = write_pages(pages, part, store.made_with())
-            part.replace(options.file)
-        except OSError as error:
-            raise UsageError(f"{options.file}: {error.strerror}") from error
+        read = [] if named.path is None else [named.path]
+        with whole_file(options.file, read) as part, named.existing() as store:
+            pages = progress(store.pages(), "pages", len(store))
+            count = write_pages(pages, part, store.made_with())
         record = {"store": named.name, "file": str(options.file), "pages": count}
         tell(record, f"{options.file}: {count:,} pages", as_json=options.json)
         return 0
@@ -156,7 +163,8 @@ class ImportCommand:
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.epilog = (
-            "The store is made when there is none at the --store or --spider that is named."
+            "The whole file is checked before its first page is stored. The store is made when "
+            "there is none at the --store or --spider that is named."
         )
         parser.add_argument("file", type=Path, help="ending in .csv or .parquet")
         add_choice(parser)
@@ -166,16 +174,14 @@ class ImportCommand:
         try:
             named = chosen(options, settings)
             stamp = read_stamp(options.file) or named.options.stamp()
-            pages = read_pages(options.file)
-            first = list(islice(pages, 1))  # before a store is made for a file that is none
+            bits = stamped_bits(stamp)
+            deque(progress(read_pages(options.file, bits), "pages checked"), maxlen=0)
             with named.open() as store:
                 store.stamp(stamp)
-                count = store.insert_many(progress(chain(first, pages), "pages"))
+                count = store.insert_many(progress(read_pages(options.file, bits), "pages"))
                 stored = len(store)
         except OSError as error:
-            raise UsageError(f"{options.file}: {error.strerror}") from error
-        except ValueError as error:  # a fingerprint that is wider than the store's
-            raise UsageError(f"{options.file}: {error}") from error
+            raise UsageError(f"{options.file}: {error.strerror or error}") from error
         record = {"store": named.name, "file": str(options.file), "read": count, "pages": stored}
         words = f"{named.name}: {count:,} pages read, {stored:,} stored"
         tell(record, words, as_json=options.json)

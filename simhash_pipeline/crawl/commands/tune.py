@@ -5,13 +5,15 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import random
+import re
 import sys
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
+from simhash_pipeline.archive.inputs import SQLITE_BEGINS
+from simhash_pipeline.archive.records import Fault
 from simhash_pipeline.crawl.commands.compare import begun, marked
 from simhash_pipeline.crawl.commands.samples import pages_in
 from simhash_pipeline.crawl.commands.store_choice import NamedStore, add_choice, chosen, named
@@ -27,16 +29,18 @@ from simhash_pipeline.report.pair_sample import Pair, sample_pairs
 from simhash_pipeline.report.precision import labels
 from simhash_pipeline.report.printable import printable
 from simhash_pipeline.report.sheet import ANSWERS, Line, read_answers, write_sheet
+from simhash_pipeline.whole_file import whole_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from scrapy.settings import BaseSettings
 
+    from simhash_pipeline.page.source import Source
+
 MAX_PAGES = 20_000
 PAIRS_OF_EACH = 20
 TOLD_CHANGES = 3
-SQLITE_BEGINS = b"SQLite format 3\0"
 QUESTION = "One story? y, n, or q to end: "
 
 
@@ -76,7 +80,7 @@ class TuneCommand:
             default=0.95,
             help="what the precision of a threshold must be at the least (default: .95)",
         )
-        parser.add_argument("--seed", type=int, default=0, help="of what is drawn (default: 0)")
+        parser.add_argument("--seed", type=_seed, default=0, help="of what is drawn (default: 0)")
         add_choice(parser)
         add_json(parser)
 
@@ -84,7 +88,7 @@ class TuneCommand:
         options = Options.from_settings(settings)
         answers = {} if arguments.labels is None else read_answers(arguments.labels)
         _refuse_lost_answers(arguments.sheet, answers)
-        name, pages, seen = _pages(arguments, settings, options)
+        name, pages, seen, left_out = _pages(arguments, settings, options)
         values = [page.content for page in pages if page.content is not None]
         sample = sample_pairs(values, options.bits, arguments.pairs, arguments.seed)
         lines = [_line(pages, pair, answers) for pair in sample.pairs]
@@ -95,13 +99,16 @@ class TuneCommand:
         if arguments.sheet is not None:
             if not lines:
                 raise UsageError(f"no two pages of {name} are near enough for a sheet of pairs")
-            write_sheet(arguments.sheet, lines)
+            read = [] if arguments.source is None else [Path(arguments.source)]
+            with whole_file(arguments.sheet, read) as part:
+                write_sheet(part, lines)
         told = [(one.distance, one.sketch_distance, one.twins) for one in lines]
         answered = [(bits, sketch, twins) for bits, sketch, twins in told if twins is not None]
         tuning = Tuning(
             source=name,
             pages=len(pages),
             seen=seen,
+            left_out=left_out,
             counts=sample.counts,
             lines=lines,
             labels=labels(answered, sample.counts),
@@ -114,8 +121,8 @@ class TuneCommand:
 
 def _pages(
     arguments: argparse.Namespace, settings: BaseSettings, options: Options
-) -> tuple[str, list[PageFingerprint], int]:
-    """The source's name, its pages with a content fingerprint, and how many it has in all.
+) -> tuple[str, list[PageFingerprint], int, int]:
+    """The source's name, its pages with a content fingerprint, how many it has, how many unread.
 
     Of more than are wanted, as many drawn at random; of several with one URL, the last. Sorted by
     URL, so that what is drawn of them doesn't depend on the order of a crawl.
@@ -123,11 +130,15 @@ def _pages(
     source = arguments.source
     store = _store(arguments, settings)
     name = store.name if store is not None else str(source)
-    found = _of_store(store, options) if store is not None else _of_files(Path(source), options)
-    dice, seen = random.Random(arguments.seed), 0
+    found: Iterator[PageFingerprint | None]
+    found = _of_store(store, options) if store is not None else _of_files(str(source), options)
+    dice, seen, left_out = random.Random(arguments.seed), 0, 0
     drawn: dict[str, PageFingerprint] = {}
     places: list[str] = []
     for page in progress(found, "pages"):
+        if page is None:
+            left_out += 1
+            continue
         url = page.url or ""
         if page.content is None:
             continue
@@ -144,8 +155,9 @@ def _pages(
     if len(drawn) < 2:
         whole = f"namespace {options.namespace!r} of {name}" if options.namespace else name
         rule = f"a pair needs two pages of at least {options.min_tokens} tokens"
-        raise UsageError(f"{rule}, and {whole} has {seen}")
-    return name, [drawn[url] for url in sorted(drawn)], seen
+        unread = f", and {left_out:,} that can't be read" if left_out else ""
+        raise UsageError(f"{rule}, and {whole} has {seen}{unread}")
+    return name, [drawn[url] for url in sorted(drawn)], seen, left_out
 
 
 def _store(arguments: argparse.Namespace, settings: BaseSettings) -> NamedStore | None:
@@ -160,7 +172,7 @@ def _store(arguments: argparse.Namespace, settings: BaseSettings) -> NamedStore 
     if Path(source).is_dir():
         return None
     with Path(source).open("rb") as file:
-        return named(source, settings) if file.read(16) == SQLITE_BEGINS else None
+        return named(source, settings) if file.read(len(SQLITE_BEGINS)) == SQLITE_BEGINS else None
 
 
 def _of_store(named_store: NamedStore, options: Options) -> Iterator[PageFingerprint]:
@@ -176,12 +188,18 @@ def _of_store(named_store: NamedStore, options: Options) -> Iterator[PageFingerp
             raise UsageError(f"{named_store.name} holds no texts: {how}")
 
 
-def _of_files(path: Path, options: Options) -> Iterator[PageFingerprint]:
-    """Pages that can be read; others are passed over, as a crawl keeps them unjudged."""
+def _of_files(name: str, options: Options) -> Iterator[PageFingerprint | None]:
+    """The pages; None for each that can't be read, which a crawl keeps unjudged."""
     fingerprinter = Fingerprinter(options)
-    for source in pages_in(path, options):
-        with suppress(PageError):
-            yield fingerprinter.fingerprint(*source)
+    for sample in pages_in(name, options):
+        yield None if isinstance(sample, Fault) else _readable(sample, fingerprinter)
+
+
+def _readable(source: Source, fingerprinter: Fingerprinter) -> PageFingerprint | None:
+    try:
+        return fingerprinter.fingerprint(*source)
+    except PageError:
+        return None
 
 
 def _line(pages: list[PageFingerprint], pair: Pair, answers: dict[tuple[str, str], bool]) -> Line:
@@ -264,6 +282,12 @@ def _two_or_more(text: str) -> int:
     if (number := count(text)) < 2:
         raise argparse.ArgumentTypeError(f"must be 2 or more, as pairs are made, not {text!r}")
     return number
+
+
+def _seed(text: str) -> int:
+    if not re.fullmatch("[0-9]{1,18}", text):
+        raise argparse.ArgumentTypeError(f"must be a whole number, 0 or more, not {text!r}")
+    return int(text)
 
 
 def _share(text: str) -> float:

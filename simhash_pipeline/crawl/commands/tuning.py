@@ -36,6 +36,7 @@ class Tuning:
     source: str
     pages: int  # with a content fingerprint; drawn out of `seen`
     seen: int
+    left_out: int  # that can't be read
     counts: Sequence[int]  # all pairs, by distance
     lines: Sequence[Line]  # the pairs that were drawn
     labels: Sequence[Label]  # those with an answer
@@ -61,6 +62,7 @@ def tuning_record(tuning: Tuning) -> dict[str, Any]:
     return {
         "source": tuning.source,
         "pages": tuning.pages,
+        "left_out": tuning.left_out,
         "pairs": list(tuning.counts),
         "valley": None if stretch is None else list(stretch),
         "answers": len(tuning.labels),
@@ -80,7 +82,8 @@ def tuning_record(tuning: Tuning) -> dict[str, Any]:
 
 def tuning_lines(tuning: Tuning) -> Iterator[str]:
     drawn = f", drawn out of {tuning.seen:,}" if tuning.seen > tuning.pages else ""
-    yield f"{tuning.source}: {tuning.pages:,} pages with a content fingerprint{drawn}"
+    unread = f", {tuning.left_out:,} that can't be read left out" if tuning.left_out else ""
+    yield f"{tuning.source}: {tuning.pages:,} pages with a content fingerprint{drawn}{unread}"
     yield ""
     yield from _histogram(tuning.counts)
     yield from _valley(tuning)
