@@ -79,7 +79,8 @@ class Fates:
 
     def _never_came(self, error: BaseException | None) -> bool:
         """Whether a pipeline before ours raised it: another item may have the same URL."""
-        pipelines = self._crawler.engine.scraper.itemproc.middlewares
+        processor = self._crawler.engine.scraper.itemproc
+        pipelines = getattr(processor, "middlewares", ())  # ITEM_PROCESSOR may be another's
         before = list(takewhile(lambda each: each is not self._pipeline, pipelines))
         trace = getattr(error, "__traceback__", None)
         raised = (frame.f_locals.get("self") for frame, _ in walk_tb(trace))
