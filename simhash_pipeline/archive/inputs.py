@@ -14,7 +14,7 @@ from simhash_pipeline.archive.feeds import Feed, feed_kind
 from simhash_pipeline.archive.records import Fault, Input, Known, Page, Record
 from simhash_pipeline.errors import ArchiveError
 from simhash_pipeline.index.exchange import is_export, read_pages, read_stamp, write_pages
-from simhash_pipeline.index.store import STORE_URL, open_store, shown_url, stamped_bits
+from simhash_pipeline.index.store import SQLITE, STORE_URL, open_store, shown_url, stamped_bits
 from simhash_pipeline.page.source import Source
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ KINDS = (
     "a WARC file (.warc, .warc.gz), a feed (.jsonl, .jl, .csv, or such a .gz), a Parquet file, "
     "a folder of .html files, or a store"
 )
-SQLITE = "sqlite:///"
 SQLITE_BEGINS = b"SQLite format 3\0"
 
 

@@ -9,8 +9,8 @@ an exported one the last that a pipeline made of it. What holds whatever the ord
 - A page is safe once the first of its items came out, and lost once the last of them was lost;
   nothing changes that afterwards. Whoever is near it waits until then.
 - A page whose URL was stored anew meanwhile is in the store no longer: its fate moves nothing.
-- No item is held. Where its id is given to another it is gone, and was exported: Scrapy holds an
-  item that is to be lost until it has said so.
+- Neither an item nor a response is held. Where an item's id is given to another it is gone, and was
+  exported: Scrapy holds an item that is to be lost until it has said so.
 - Nothing is kept of an item once its fate was told, nor of a page once it is decided.
 """
 
@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+from weakref import ReferenceType, ref
 
 from twisted.internet.defer import Deferred
 
@@ -57,7 +58,7 @@ class Judgement:
 @dataclass(frozen=True, slots=True)
 class _Item:
     url: object  # of its page, as it came
-    response: object  # that it came from, where that is known
+    response: ReferenceType[object] | None  # that it came from, where that is known; not held
     yielded: bool  # whether it is known to be the very object that the callback yielded
     kept: Kept | None  # its page, where one is stored
 
@@ -80,7 +81,8 @@ class InHand:
     ) -> Verdict | None:
         """Take an item in; returned is what to confirm of one that had the same id before."""
         before = self._items.pop(id(item), None)
-        self._items[id(item)] = _Item(url, response, yielded, kept)
+        origin = None if response is None else ref(response)
+        self._items[id(item)] = _Item(url, origin, yielded, kept)
         if kept is not None:
             kept.items += 1
         return None if before is None else self._came_out(before)
@@ -147,7 +149,7 @@ class InHand:
         items = {k: i for k, i in self._items.items() if yielded in (None, i.yielded)}
         found = [key for key, item in items.items() if url is not None and item.url == url][:1]
         if not found and response is not None:
-            found = [key for key, item in items.items() if item.response is response]
+            found = [k for k, i in items.items() if i.response and i.response() is response]
         return self._items.pop(found[0]) if len(found) == 1 else None
 
     def _is_stored(self, kept: Kept) -> bool:

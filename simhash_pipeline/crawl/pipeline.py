@@ -1,4 +1,4 @@
-"""The Scrapy item pipeline: items in, kept items out, near-duplicates dropped. No decisions."""
+"""The Scrapy item pipeline: items in, kept items out, near-duplicates dropped, as judge.py says."""
 
 from __future__ import annotations
 

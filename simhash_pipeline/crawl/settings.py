@@ -14,6 +14,7 @@ from scrapy.utils.project import data_path
 
 from simhash_pipeline.drop_log import LOG_SUFFIX
 from simhash_pipeline.errors import SimhashError
+from simhash_pipeline.index.store import SQLITE
 from simhash_pipeline.options import PREFIX, Options
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def is_resumed(crawler: Crawler) -> bool:
 def store_url(options: Options, spider_name: str) -> str:
     if options.store != "auto":
         return options.store
-    return f"sqlite:///{spider_file(spider_name, STORE_SUFFIX).as_posix()}"
+    return f"{SQLITE}{spider_file(spider_name, STORE_SUFFIX).as_posix()}"
 
 
 def drop_log_path(options: Options, spider_name: str) -> Path | None:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-# Measured at ten million: what is sorted stays in the processor's cache, half the time of all at
-# once; in smaller parts, what is gained is lost to cutting them up.
+# What is sorted stays in the processor's cache: ten million open in 3.6 s, all at once in 4.9 s
+# (`make bench BENCH_N=10000000`); in smaller parts, what is gained is lost to cutting them up.
 ROWS_AT_ONCE = 1 << 20
 
 

@@ -26,6 +26,7 @@ URL_FORMS = (
     "memory:, sqlite:///relative/path.sqlite or sqlite:////absolute/path.sqlite, "
     "redis://, rediss://, unix://, redis+cluster://, rediss+cluster:// or redis+sentinel://"
 )
+SQLITE = "sqlite:///"  # and the path
 # Two letters at least, so that C:/seen.sqlite is a file.
 STORE_URL = re.compile(r"[a-z][a-z0-9+.-]+:", re.IGNORECASE)
 REDIS_SCHEMES = (
@@ -240,7 +241,7 @@ def open_store(
 
     It is made when there is none.
 
-    `index` is where an SQLite file's pages are looked up: "memory" (42 bytes a page at ten million,
+    `index` is where an SQLite file's pages are looked up: "memory" (43 bytes a page at ten million,
     and seconds to open a store of millions) or "disk" (nothing, at several times the time a page
     and three times the disk). ValueError for another.
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import subprocess
 import sys
+import weakref
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from scrapy.http import HtmlResponse
 
+from simhash_pipeline.crawl.in_hand import InHand
 from simhash_pipeline.drop_log import Run, read_log
 from tests.crawl.trap_site import STORIES, trap_site
 
@@ -419,3 +423,14 @@ class Everything(Everything):
         result = crawl(tmp_path, url, settings, replacing)
     assert len(result.titles) >= 40
     assert result.stats["responses"] < 10
+
+
+def test_no_response_is_held_by_items_that_are_never_heard_of_again() -> None:
+    items, in_hand = [{"row": row} for row in range(3)], InHand()
+    response = HtmlResponse("http://a.example/rows")
+    for item in items:
+        in_hand.enter(item, None, response, None, yielded=True)
+    held = weakref.ref(response)
+    del response
+    gc.collect()
+    assert held() is None

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import UsageError
 
 from simhash_pipeline.crawl.settings import STORE_SUFFIX, spider_file, spider_files, store_url
-from simhash_pipeline.index.store import STORE_URL, Store, open_store, shown_url
+from simhash_pipeline.index.store import SQLITE, STORE_URL, Store, open_store, shown_url
 from simhash_pipeline.options import Options
 from simhash_pipeline.report.printable import printable
 
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     import argparse
 
     from scrapy.settings import BaseSettings
-
-SQLITE = "sqlite:///"
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,7 +50,7 @@ REPEAT_BUCKET_MASK = REPEAT_BUCKETS - 1
 class PageMemory:
     """Finds pages through memory; raises sqlite3.Error.
 
-    Costs 42 bytes of memory a page with a content value of its own, at ten million (`make bench`),
+    Costs 43 bytes of memory a page with a content value of its own, at ten million (`make bench`),
     and 16 with a repeated one.
     Structure costs nothing until it is asked for: the first `near_values` of it makes a b-tree in
     the file, of about 20 bytes and 25 us a page from then on, and reads the values into memory.
