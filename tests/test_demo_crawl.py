@@ -14,6 +14,7 @@ from w3lib.url import canonicalize_url
 
 from crawler.demo_site import Answer, read_answers
 from simhash_pipeline.drop_log import Drop, read_drops
+from tests.index.servers import free_port
 
 ROOT = Path(__file__).parent.parent
 
@@ -45,9 +46,7 @@ def scrapy(directory: Path, *arguments: str) -> "subprocess.CompletedProcess[str
 
 @pytest.fixture(scope="module")
 def port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
+    return free_port()
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import secrets
 import select
 import shutil
 import socket
@@ -244,12 +245,16 @@ class Wire:
 
 
 def free_port() -> int:
-    """A port that a Cluster can use too: it takes the one 10,000 higher as well."""
+    """A port to listen on, where nothing listens on the one 10,000 higher, a Cluster's second.
+
+    Both lie below those that systems give to connections going out (32768 and up on Linux),
+    one of which would otherwise take the port before its server does.
+    """
     while True:
-        with socket.socket() as taken:
-            taken.bind(("127.0.0.1", 0))
-            port: int = taken.getsockname()[1]
-        if port < 55_000:
+        port = 10_000 + secrets.randbelow(12_000)  # random would be seeded alike by Hypothesis
+        with suppress(OSError), socket.socket() as first, socket.socket() as second:
+            first.bind(("", port))
+            second.bind(("", port + 10_000))
             return port
 
 
