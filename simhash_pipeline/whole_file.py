@@ -16,14 +16,16 @@ if TYPE_CHECKING:
 
 @contextmanager
 def whole_file(path: Path, read: Iterable[Path] = ()) -> Iterator[Path]:
-    """A name beside `path` that nothing has; what was written there takes its place at the end.
+    """An empty file beside `path`; what was written there takes its place at the end.
 
-    When the block fails, what was at `path` stays. OutputError for a path where no file can be, for
-    one of the files that are `read`, and for an error of writing.
+    When the block fails, what was at `path` stays. OutputError, before the block begins, for a path
+    where no file can be written and for one of the files that are `read`; and for an error of
+    writing.
     """
     part = path.parent / f".{uuid.uuid4().hex}{path.suffix}"
     try:
         _refuse(path, read)
+        part.touch()
         yield part
         part.replace(path)
     except OSError as error:

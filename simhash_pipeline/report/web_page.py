@@ -21,8 +21,9 @@ from simhash_pipeline.drop_log import Drop, unix_seconds
 from simhash_pipeline.report.side_by_side import rows
 from simhash_pipeline.report.summary import RunTally, Summary, bits_left
 
-# The main text of the page at a URL; None where it isn't at hand.
-Texts: TypeAlias = Callable[[str], str | None]
+# The main text of the page at a URL, in the namespace that its drop tells, if any; None where it
+# isn't at hand.
+Texts: TypeAlias = Callable[[str, str | None], str | None]
 
 MAX_COMPARED_BYTES = 20_000_000  # of all pairs beside each other, as they stand in the file
 TOP_HOSTS = 8
@@ -173,7 +174,8 @@ def _compared(drops: Sequence[Drop], texts: Texts) -> dict[int, str]:
     size = 0
     for place in sorted(range(len(drops)), key=lambda place: bits_left(drops[place]) or (128, 128)):
         drop = drops[place]
-        kept, dropped = texts(drop.twin_url or ""), texts(drop.url)
+        urls = (drop.twin_url or "", drop.url)
+        kept, dropped = (texts(url, drop.namespace) for url in urls)
         if kept is None or dropped is None:
             continue
         beside = json.dumps(rows(kept, dropped), ensure_ascii=False, separators=(",", ":"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -148,6 +149,18 @@ def test_a_report_has_the_texts_of_the_store(simhash: Simhash, texts: Path) -> N
     assert simhash(texts, "report", "-o", "without.html").returncode == 0
     pages = [(texts / f"{name}.html").read_text() for name in ("with", "without")]
     assert ['"compared":{"0":' in page for page in pages] == [True, False]
+
+
+def test_a_report_has_the_texts_of_the_drops_own_namespaces(
+    simhash: Simhash, tmp_path: Path
+) -> None:
+    for namespace in ("one", "two"):
+        crawled(tmp_path, SIMHASH_KEEP_TEXT=True, SIMHASH_NAMESPACE=namespace)
+    assert simhash(tmp_path, "report", "-o", "report.html").returncode == 0
+    told = (tmp_path / "report.html").read_text()
+    compared = re.search(r'"compared":(\{.*?\})', told)
+    assert compared is not None
+    assert len(json.loads(compared[1])) == 4  # two drops of each crawl
 
 
 @pytest.mark.parametrize(

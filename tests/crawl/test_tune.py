@@ -137,6 +137,28 @@ def test_a_person_is_asked_until_they_have_had_enough(
     assert json.loads(again.stdout)["answers"] == 2
 
 
+def test_ctrl_c_ends_the_questions_and_keeps_the_answers(
+    simhash: Simhash, feed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def typed() -> str:
+        if said := next(lines, ""):
+            return said
+        raise KeyboardInterrupt
+
+    lines = iter(["y\n"])
+    monkeypatch.setattr("sys.stdin.readline", typed)
+    assert simhash(feed, "tune", "items.jsonl", "--ask", "--sheet", "s.csv").returncode == 0
+    assert list(read_answers(feed / "s.csv").values()) == [True]
+
+
+def test_a_sheet_that_cannot_be_written_is_told_before_the_questions(
+    simhash: Simhash, feed: Path
+) -> None:
+    result = simhash(feed, "tune", "items.jsonl", "--ask", "--sheet", "no/s.csv")
+    assert result.returncode == 2
+    assert result.stderr.startswith("scrapy simhash tune: no/s.csv: No such file or directory")
+
+
 def test_a_store_with_texts_and_a_folder_give_what_the_feed_gives(
     simhash: Simhash, feed: Path
 ) -> None:

@@ -91,6 +91,10 @@ def report(chrome: Chrome, tmp_path: Path) -> Iterator[Any]:
     assert complaints(chrome) == []
 
 
+def text_of(url: str, namespace: str | None) -> str | None:
+    return TEXTS.get(url) if namespace == drop().namespace else None
+
+
 def headings(report: Report) -> list[str]:
     return report.texts("article h3")
 
@@ -215,7 +219,7 @@ def rows_shown(page: Report) -> list[str]:
 
 
 def test_two_texts_are_opened_side_by_side(report: Any) -> None:
-    page = report(drop(), drop(url="http://a.example/3"), texts=TEXTS.get)
+    page = report(drop(), drop(url="http://a.example/3"), texts=text_of)
     (button,) = page.browser.find_elements(By.CSS_SELECTOR, ".compare")  # of one there is no text
     button.click()
     WebDriverWait(page.browser, 20).until(lambda _: page.one("#compare").is_displayed())
@@ -231,7 +235,7 @@ def test_two_texts_are_opened_side_by_side(report: Any) -> None:
 
 
 def test_all_can_be_reached_and_used_by_the_keyboard(report: Any) -> None:
-    page = report(*MANY, drop(), texts=TEXTS.get)
+    page = report(*MANY, drop(), texts=text_of)
     keys = page.one("body")
 
     def focused() -> WebElement:
@@ -268,7 +272,7 @@ def test_all_can_be_reached_and_used_by_the_keyboard(report: Any) -> None:
 
 
 def test_results_are_announced_and_everything_has_a_name(report: Any) -> None:
-    page = report(drop(), closing(), texts=TEXTS.get)
+    page = report(drop(), closing(), texts=text_of)
     assert page.one("#found").get_attribute("aria-live") == "polite"
     assert page.one("html").get_attribute("lang") == "en"
     for control in page.browser.find_elements(By.CSS_SELECTOR, "button, input, select, svg[role]"):
@@ -303,7 +307,7 @@ for (let at = arguments[0]; at; at = at.parentElement) {
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_text_stands_out_from_its_ground_by_4_5_in_light_and_dark(report: Any, dark: bool) -> None:
-    page = report(drop(content_distance=3), closing(), texts=TEXTS.get)
+    page = report(drop(content_distance=3), closing(), texts=text_of)
     if dark:
         page.one("#theme").click()
     page.one(".compare").click()
@@ -337,7 +341,7 @@ def test_nothing_from_a_page_is_run_or_becomes_markup(report: Any) -> None:
         drop(url=f"http://a.example/{HOSTILE}", title=HOSTILE, spider=HOSTILE, reason=HOSTILE),
         drop(url="http://a.example/2", title="<!--<script>", twin_url=HOSTILE),
         drop(url="javascript:document.title='run'", title="{{7*7}}", twin_url="data:text/html,x"),
-        texts=lambda url: f"{HOSTILE}\n{url}",
+        texts=lambda url, _: f"{HOSTILE}\n{url}",
     )
     assert page.title == "Dropped near-duplicates"
     assert page.texts(".title") == [HOSTILE, "<!--<script>", "{{7*7}}"]

@@ -8,7 +8,7 @@ import re
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from datetime import datetime, timezone
 from pathlib import Path
@@ -28,7 +28,7 @@ from simhash_pipeline.report.selection import REASONS, Selection
 from simhash_pipeline.report.summary import Summary
 from simhash_pipeline.report.summary_record import summary_record
 from simhash_pipeline.report.tail import follow, last_run
-from simhash_pipeline.report.web_page import write_web_page
+from simhash_pipeline.report.web_page import Texts, write_web_page
 from simhash_pipeline.whole_file import whole_file
 
 if TYPE_CHECKING:
@@ -101,15 +101,14 @@ class ReportCommand:
         return log.exit_code()
 
 
-def _texts(
-    spiders: Iterable[str], settings: BaseSettings, opened: ExitStack
-) -> Callable[[str], str | None]:
-    """What a URL's page said, out of the stores of these spiders; None where it isn't kept."""
-    namespace = Options.from_settings(settings).namespace
+def _texts(spiders: Iterable[str], settings: BaseSettings, opened: ExitStack) -> Texts:
+    """Texts out of the stores of these spiders; None of a page whose text isn't kept."""
+    configured = Options.from_settings(settings).namespace
     named = {each.url: each for each in (store_of_spider(name, settings) for name in spiders)}
     stores = [opened.enter_context(one.existing()) for one in named.values() if one.is_there]
 
-    def of(url: str) -> str | None:
+    def of(url: str, namespace: str | None) -> str | None:
+        namespace = configured if namespace is None else namespace
         found = (store.text_of(namespace, url) for store in stores)
         return next((text.text for text in found if text is not None), None)
 

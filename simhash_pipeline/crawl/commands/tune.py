@@ -7,6 +7,7 @@ import dataclasses
 import random
 import re
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -88,19 +89,20 @@ class TuneCommand:
         options = Options.from_settings(settings)
         answers = {} if arguments.labels is None else read_answers(arguments.labels)
         _refuse_lost_answers(arguments.sheet, answers)
-        name, pages, seen, left_out = _pages(arguments, settings, options)
-        values = [page.content for page in pages if page.content is not None]
-        sample = sample_pairs(values, options.bits, arguments.pairs, arguments.seed)
-        lines = [_line(pages, pair, answers) for pair in sample.pairs]
-        if answers:
-            _refuse_others(arguments.labels, answers, lines, name)
-        if arguments.ask:
-            lines = _asked(lines)
-        if arguments.sheet is not None:
-            if not lines:
+        read = [] if arguments.source is None else [Path(arguments.source)]
+        sheet = nullcontext() if arguments.sheet is None else whole_file(arguments.sheet, read)
+        with sheet as part:
+            name, pages, seen, left_out = _pages(arguments, settings, options)
+            values = [page.content for page in pages if page.content is not None]
+            sample = sample_pairs(values, options.bits, arguments.pairs, arguments.seed)
+            lines = [_line(pages, pair, answers) for pair in sample.pairs]
+            if answers:
+                _refuse_others(arguments.labels, answers, lines, name)
+            if part is not None and not lines:
                 raise UsageError(f"no two pages of {name} are near enough for a sheet of pairs")
-            read = [] if arguments.source is None else [Path(arguments.source)]
-            with whole_file(arguments.sheet, read) as part:
+            if arguments.ask:
+                lines = _asked(lines)
+            if part is not None:
                 write_sheet(part, lines)
         told = [(one.distance, one.sketch_distance, one.twins) for one in lines]
         answered = [(bits, sketch, twins) for bits, sketch, twins in told if twins is not None]
@@ -269,7 +271,10 @@ def _answer() -> bool | None:
     """None to end."""
     while True:
         print(QUESTION, end="", file=sys.stderr, flush=True)
-        said = sys.stdin.readline()
+        try:
+            said = sys.stdin.readline()
+        except KeyboardInterrupt:
+            said = ""
         answer = said.strip().lower()
         if not said or answer in ("q", "quit"):
             print(file=sys.stderr)
