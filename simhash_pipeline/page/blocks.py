@@ -98,7 +98,7 @@ class Blocks:
         self.texts.append(text)
         self.tags.append(tag)
         self.sizes.append(len(text) if text.isascii() else len(text.encode("utf-8", "replace")))
-        self.link_shares.append(min(1.0, linked / len(text)))
+        self.link_shares.append(min(1.0, linked / len(text)) if linked else 0.0)
 
     def close(self, element: _Element, tag: str, start: int, kind: int) -> None:
         """Makes a box of all blocks since `start`; forgets them where the element is hidden."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import accumulate, islice
+from itertools import accumulate, compress, islice
 from urllib.parse import urljoin
 
 from lxml.etree import _Element
@@ -145,8 +145,7 @@ def _is_forum(page: Blocks, weights: list[int]) -> bool:
 
 
 def _weight_within(page: Blocks, weights: list[int], hint: str) -> int:
-    inside = _in_boxes(page, weights, {hint: 1.0})
-    return sum(weight for weight, within in zip(weights, inside, strict=True) if within)
+    return sum(sum(weights[start:end]) for start, end in _in_boxes(page, weights, {hint: 1.0}))
 
 
 def _sums(numbers: Iterable[int]) -> list[int]:
@@ -159,11 +158,12 @@ def _boilerplate(page: Blocks, weights: list[int], forum: bool) -> list[bool]:
 
     A forum's comments are its text, and its posts quote one another.
     """
-    copies = [False] * len(weights) if forum else _copies(page)
-    weights = [0 if copy else weight for weight, copy in zip(weights, copies, strict=True)]
+    gone = [False] * len(weights) if forum else _copies(page)
+    weights = [0 if out else weight for weight, out in zip(weights, gone, strict=True)]
     shares = {**_MAX_SHARES, "comment": 0.0} if forum else _MAX_SHARES
-    inside = _in_boxes(page, weights, shares)
-    return [copy or out for copy, out in zip(copies, inside, strict=True)]
+    for start, end in _in_boxes(page, weights, shares):
+        gone[start:end] = [True] * (end - start)
+    return gone
 
 
 def _copies(page: Blocks) -> list[bool]:
@@ -176,19 +176,18 @@ def _copies(page: Blocks) -> list[bool]:
     return copies
 
 
-def _in_boxes(page: Blocks, sizes: list[int], max_shares: Mapping[str, float]) -> list[bool]:
-    """Which blocks are in a box of one of these hints that holds at most its share of all."""
+def _in_boxes(
+    page: Blocks, sizes: list[int], max_shares: Mapping[str, float]
+) -> Iterator[tuple[int, int]]:
+    """Ranges of blocks in a box of one of these hints that holds at most its share of all."""
     before = _sums(sizes)
-    inside = [False] * len(sizes)
     last = 0
     for start, end, hint in page.hints:
         share = max_shares.get(hint)
         if share is None or end <= last or before[end] - before[start] > share * before[-1]:
             continue
-        first = max(start, last)
-        inside[first:end] = [True] * (end - first)
+        yield max(start, last), end
         last = end
-    return inside
 
 
 def _densest(page: Blocks, weights: list[int], forum: bool) -> tuple[int, int]:
@@ -255,7 +254,7 @@ def _without_links(page: Blocks, weights: list[int], blocks: list[int]) -> list[
 
 def _is_enough(page: Blocks, weights: list[int], gone: list[bool], main: list[int]) -> bool:
     """Whether the page has running text, and the main text a fair part of what isn't linked."""
-    running = page.bytes_of(i for i, weight in enumerate(weights) if weight)
+    running = sum(compress(page.sizes, weights))
     unlinked = sum(size for size, out in zip(_unlinked(page), gone, strict=True) if not out)
     return running >= _MIN_RUNNING_BYTES and page.bytes_of(main) >= _MIN_MAIN_SHARE * unlinked
 
@@ -270,5 +269,6 @@ def _unlinked(page: Blocks) -> list[int]:
 
 def _without_menus(page: Blocks) -> list[int]:
     """All blocks but those of menus and footers; simply all where nothing else is left."""
-    menus = _in_boxes(page, _unlinked(page), _MAX_MENU_SHARES)
-    return [i for i, out in enumerate(menus) if not out] or list(range(len(menus)))
+    blocks = range(len(page.texts))
+    menus = {i for ends in _in_boxes(page, _unlinked(page), _MAX_MENU_SHARES) for i in range(*ends)}
+    return [i for i in blocks if i not in menus] or list(blocks)

@@ -79,7 +79,7 @@ class Outline:
 def outline(page: Elements) -> Outline:
     """One walk in document order."""
     tags, labels, parents = [page.tags[0]], [page.tags[0]], [-1]
-    children: dict[tuple[int, str], int] = {}
+    children: list[dict[str, int]] = [{}]  # of each node, by label
     path = [0] * (max(page.depths) + 1)  # on each level the node of the open element
     closed = NO_DEPTH  # what is deeper is in an element that isn't entered
     for element, tag, depth in islice(page.rows(), 1, None):
@@ -97,13 +97,14 @@ def outline(page: Elements) -> Outline:
                 label = _known_label(tag, names)
             else:
                 label = _label(tag, names)
-            key = node, label
-            if key not in children:
-                children[key] = len(tags)
+            siblings = children[node]
+            if label not in siblings:
+                siblings[label] = len(tags)
                 tags.append(tag)
                 labels.append(label)
                 parents.append(node)
-            node = children[key]
+                children.append({})
+            node = siblings[label]
         path[depth] = node
     return Outline(tags, labels, parents)
 

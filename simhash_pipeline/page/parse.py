@@ -114,7 +114,7 @@ def decode(html: bytes, charset: str | None = None) -> str:
 def _tree(source: bytes) -> tuple[etree._Element, bool]:
     """The tree of UTF-8 markup, and whether libxml2 gave up on its depth."""
     parser = etree.HTMLParser(
-        encoding="utf-8", remove_comments=True, remove_pis=True, huge_tree=True
+        encoding="utf-8", remove_comments=True, remove_pis=True, huge_tree=True, collect_ids=False
     )
     try:
         root = etree.fromstring(source, parser)
