@@ -137,6 +137,8 @@ PAGES: dict[str, Make] = {
     "Thai": _again("\u0e01\u0e02", b"<p>"),
     "marks": _again("\u0301", b"<p>a"),
     "marks that NFKC sorts": _again("\u0316\u0301", b"<p>a"),
+    "marks of class 0": _again("\u0f73", b"<p>a"),
+    "kana's marks": _again("\uff9e\u0301", b"<p>a"),
     "letters with marks": _again("x\u0301\u0316", b"<p>"),
     "a character that is eighteen": _again("\ufdfa", b"<p>"),
     "fullwidth": _again("，ａ", b"<p>"),

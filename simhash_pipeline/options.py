@@ -36,7 +36,7 @@ from simhash_pipeline.simplified import simplified_digest
 PREFIX = "SIMHASH_"
 T = TypeVar("T")
 # One more whenever the same page and options give another fingerprint; stamped into every store.
-FINGERPRINT_VERSION = 6
+FINGERPRINT_VERSION = 7
 
 SEGMENTERS = (
     "words",

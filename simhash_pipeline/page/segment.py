@@ -53,8 +53,10 @@ _PIECE_CHARACTERS = 10_000
 # jieba takes 3 us a character, 20 where it finds no words (python -m benchmarks.hostile --jieba).
 _CHARACTERS_BY_JIEBA = 40_000
 _FOLDED_CHARACTERS = 2 * _PIECE_CHARACTERS  # NFKC makes up to 18 of one
-# NFKC sorts the marks in a row, in the square of their number. No script stacks so many.
-_MANY_MARKS = re.compile(r"[^\w\s]{100,}")
+# NFKC sorts the marks in a row, in the square of their number. Unicode's Stream-Safe Text Format
+# (UAX 15, 13) bounds them too; no script stacks so many.
+_MAX_MARKS = 30
+_DECOMPOSED_TO_MARKS = frozenset("\u0f73\u0f75\u0f81\uff9e\uff9f")  # of combining class 0
 _ASCII_WORD = re.compile(r"[\w']+(?:://[\w./]+)?", re.ASCII)
 
 
@@ -129,13 +131,19 @@ def cjk_characters(text: str) -> list[str]:
 def _folded(text: str) -> str:
     for character in set(_WIDE.findall(text)):
         text = text.replace(character, unicodedata.normalize("NFKC", character))
-    if not text.isascii():
-        text = _MANY_MARKS.sub(_without_marks, text)
-    return unicodedata.normalize("NFKC", text)[:_FOLDED_CHARACTERS].lower()
+    return nfkc(text)[:_FOLDED_CHARACTERS].lower()
 
 
-def _without_marks(run: re.Match[str]) -> str:
-    return "".join(character for character in run[0] if not unicodedata.combining(character))
+def nfkc(text: str) -> str:
+    """The text's NFKC in a time that grows as the text: without rows of more than 30 marks."""
+    if any(map(_is_mark, text[_MAX_MARKS::_MAX_MARKS])):  # a longer row has one there
+        marks = "".join(filter(_is_mark, set(text)))
+        text = re.sub(f"[{marks}]{{{_MAX_MARKS + 1},}}", "", text)
+    return unicodedata.normalize("NFKC", text)
+
+
+def _is_mark(character: str) -> bool:
+    return unicodedata.combining(character) > 0 or character in _DECOMPOSED_TO_MARKS
 
 
 def _between_spaces(text: str) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections import Counter
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -11,7 +10,7 @@ from operator import eq
 from re import Match
 from typing import TYPE_CHECKING, Literal
 
-from simhash_pipeline.page.segment import WORD_OR_CHARACTER
+from simhash_pipeline.page.segment import WORD_OR_CHARACTER, nfkc
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -68,7 +67,7 @@ class Words:
     def __init__(self, text: str, found: Sequence[Match[str]] | None = None) -> None:
         self._text = text
         self._found = list(WORD_OR_CHARACTER.finditer(text)) if found is None else found
-        self.keys = [unicodedata.normalize("NFKC", word[0]).lower() for word in self._found]
+        self.keys = [nfkc(word[0]).lower() for word in self._found]
 
     def between(self, start: int, end: int) -> tuple[Words, int]:
         """The words between so many at the start and at the end, and how many are left out."""

@@ -14,7 +14,7 @@ from simhash_pipeline import Fingerprinter, PageFingerprint
 from simhash_pipeline.errors import OptionsError, PageError
 from simhash_pipeline.options import SEGMENTERS as SEGMENTER_NAMES
 from simhash_pipeline.page import segment
-from simhash_pipeline.page.segment import Segment, segmenter
+from simhash_pipeline.page.segment import Segment, _is_mark, nfkc, segmenter
 from simhash_pipeline.page.segment import words as tokens
 from simhash_pipeline.simplified import simplified
 
@@ -94,6 +94,19 @@ def test_any_text_gives_tokens_without_spaces(text: str) -> None:
 
 def test_a_lone_surrogate_is_no_word() -> None:
     assert tokens("before \ud800 after") == ["before", "after"]
+
+
+@pytest.mark.parametrize("mark", ["\u0301", "\u0316\u0301", "\u0f73", "\uff9e\u0301"])
+def test_a_row_of_more_than_thirty_marks_does_not_count(mark: str) -> None:
+    row = mark * 300
+    assert nfkc(f"{row[:31]}x{row}y{row[:30]}") == unicodedata.normalize("NFKC", f"xy{row[:30]}")
+    assert nfkc(f"{row[:30]}x") == unicodedata.normalize("NFKC", f"{row[:30]}x")
+
+
+def test_all_that_nfkc_could_sort_are_marks() -> None:
+    for character in map(chr, range(sys.maxunicode + 1)):
+        first = unicodedata.normalize("NFKD", character)[0]
+        assert unicodedata.combining(first) == 0 or _is_mark(character), ascii(character)
 
 
 @pytest.mark.parametrize(
