@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import logging
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
 from scrapy.exceptions import NotConfigured
+from scrapy.spiderloader import get_spider_loader
 from scrapy.utils.job import job_dir
 from scrapy.utils.project import data_path
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from scrapy.crawler import Crawler
+    from scrapy.settings import BaseSettings
 
 DIRECTORY = "simhash"
 STORE_SUFFIX = ".sqlite"
@@ -35,11 +37,27 @@ def options_of(crawler: Crawler) -> Options:
     So `scrapy crawl -a simhash_dry_run=1` does, in capitals too. OptionsError names every fault.
     """
     given = {name: value for name, value in crawler.settings.items() if name.startswith(PREFIX)}
-    for name in dir(crawler.spider):
-        if name.upper().startswith(PREFIX) and not callable(value := getattr(crawler.spider, name)):
-            given[name.upper()] = value
     with reasoned():
-        return Options.from_settings(given)
+        return Options.from_settings(given | _attributes(crawler.spider))
+
+
+def settings_of_spider(name: str, settings: BaseSettings) -> BaseSettings:
+    """The settings with what the class of the project's spider says; as they are without one."""
+    try:
+        spider = get_spider_loader(settings).load(name)
+    except KeyError:
+        return settings
+    settings = settings.copy()
+    spider.update_settings(settings)
+    settings.setdict(_attributes(spider), "cmdline")
+    return settings
+
+
+def _attributes(spider: object) -> dict[str, Any]:
+    """What a spider, or its class, says as attributes, by the settings' names."""
+    names = (name for name in dir(spider) if name.upper().startswith(PREFIX))
+    given = {name.upper(): getattr(spider, name) for name in names}
+    return {name: value for name, value in given.items() if not callable(value)}
 
 
 @contextlib.contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from simhash_pipeline.drop_log import Drop
+from simhash_pipeline.drop_log import Drop, Run
 
 REASONS = ("content", "structure", "content and structure", "thin", "unchanged")
 _KEPT_IN_URLS = "!#$%&'()*+,-./:;=?@[]_~"  # what quote leaves alone, as the URLs of a log do
@@ -21,15 +21,22 @@ class Selection:
     reason: str | None = None
     distance: int | None = None  # bits, of what decided: see `deciding_distance`
     run: str | None = None  # how the id of its run begins
+    spider: str | None = None
 
     @property
     def whole_runs(self) -> bool:
         """Whether all drops of a run are picked or none, so that what it kept can stand by them."""
-        return self == Selection(run=self.run)
+        return self == Selection(run=self.run, spider=self.spider)
+
+    def picks_run(self, record: Drop | Run) -> bool:
+        """Whether it is of a run that is asked for."""
+        return (self.run is None or record.run.startswith(self.run)) and (
+            self.spider is None or record.spider == self.spider
+        )
 
     def picks(self, drop: Drop) -> bool:
         return (
-            (self.run is None or drop.run.startswith(self.run))
+            self.picks_run(drop)
             and (self.reason is None or drop.reason == self.reason)
             and (self.distance is None or deciding_distance(drop) == self.distance)
             and (self.since is None or drop.time >= self.since)

@@ -117,7 +117,7 @@ class Summary:
         tally.timeline.add(unix_seconds(drop.time), kept=False)
 
     def _add_run(self, run: Run) -> None:
-        if not run.run.startswith(self.selection.run or "") or not self.selection.whole_runs:
+        if not self.selection.whole_runs or not self.selection.picks_run(run):
             return
         tally = self.runs.get(run.run) or self._begin(run.run, run.spider, run.started)
         tally.first, tally.last = run.started, run.ended

@@ -39,12 +39,16 @@ def follow(path: Path) -> Iterator[Drop]:
         raise DropLogError(f"the drop log {path} can't be read: {error.strerror}") from error
 
 
-def last_run(path: Path) -> str | None:
-    """The id of the run that wrote the log's last whole line; None for an empty log."""
+def last_run(path: Path, spider: str | None = None) -> str | None:
+    """The id of the run, of this spider or any, that wrote the log's last whole line.
+
+    None where it has none among the last mebibyte's.
+    """
     run = None
     for line in _last_lines(path):
         record = parse_line(line, f"{path}, one of its last lines")
-        run = run if record is None else record.run
+        if record is not None and spider in (None, record.spider):
+            run = record.run
     return run
 
 

@@ -306,7 +306,7 @@ def test_without_a_log_that_of_the_project_is_taken(simhash: Simhash, tmp_path: 
 def test_of_several_logs_one_is_asked_for_by_its_spider(simhash: Simhash, tmp_path: Path) -> None:
     logs = project(tmp_path)
     write_log(logs / "news.drops.jsonl", DROPS)
-    write_log(logs / "daily%20mail.drops.jsonl", DROPS[:1])
+    write_log(logs / "daily%20mail.drops.jsonl", [drop(spider="daily mail")])
     result = simhash(tmp_path, "dropped")
     assert result.returncode == 2
     assert "there are 2 drop logs: --spider 'daily mail' | news" in result.stderr

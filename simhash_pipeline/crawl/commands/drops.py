@@ -149,7 +149,8 @@ def _selection(options: argparse.Namespace, path: Path) -> Selection:
         since=options.since,
         reason=options.reason,
         distance=options.distance,
-        run=last_run(path) if options.run == "last" else options.run,
+        run=last_run(path, options.spider) if options.run == "last" else options.run,
+        spider=options.spider,
     )
 
 

@@ -24,6 +24,7 @@ from simhash_pipeline.crawl.commands.store_choice import (
 )
 from simhash_pipeline.crawl.commands.store_pages import nearest, stored_page
 from simhash_pipeline.crawl.commands.terminal import add_json, count, tell
+from simhash_pipeline.crawl.settings import settings_of_spider
 from simhash_pipeline.drop_log import Drop, unix_seconds
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.index.store import Store, StoredPage, check_stamp
@@ -72,7 +73,10 @@ class ExplainCommand:
         options = Options.from_settings(settings)
         key = page_key(arguments.url)
         path, log = _log(arguments, settings)
-        drop = _last_drop(log, options.namespace, key)
+        drop = _last_drop(log, options.namespace, key, arguments.spider)
+        if drop is not None:
+            settings = settings_of_spider(drop.spider, settings)
+            options = Options.from_settings(settings)
         named = _store(arguments, settings, drop)
         with ExitStack() as opened:
             store = None if named is None else opened.enter_context(named.existing())
@@ -111,13 +115,13 @@ def _log(
     return path, LogReader(path)
 
 
-def _last_drop(log: LogReader | None, namespace: str, key: str) -> Drop | None:
-    """The last drop of the URL in this namespace, or in one that the log doesn't tell."""
+def _last_drop(log: LogReader | None, namespace: str, key: str, spider: str | None) -> Drop | None:
+    """The URL's last drop by this spider, or any; in this namespace, or one that isn't told."""
     drop = None
     for record in log or ():
         if not isinstance(record, Drop) or record.url != key:
             continue
-        if record.namespace in (None, namespace):
+        if record.namespace in (None, namespace) and spider in (None, record.spider):
             drop = record
     return drop
 

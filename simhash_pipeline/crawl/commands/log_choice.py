@@ -33,7 +33,7 @@ def chosen_log(arguments: argparse.Namespace, settings: BaseSettings) -> Path:
     set_to = Options.from_settings(settings).drop_log
     if set_to is None:
         raise UsageError("SIMHASH_DROP_LOG is None, so crawls write no drop log; name another")
-    if set_to != "auto" and arguments.spider is None:
+    if set_to != "auto":
         return Path(set_to)
     logs = spider_files(LOG_SUFFIX)
     if arguments.spider is not None:

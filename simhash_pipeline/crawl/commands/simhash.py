@@ -29,6 +29,7 @@ from simhash_pipeline.crawl.commands.plan import PlanCommand
 from simhash_pipeline.crawl.commands.store_info import InfoCommand
 from simhash_pipeline.crawl.commands.store_pages import FindCommand, ListCommand
 from simhash_pipeline.crawl.commands.tune import TuneCommand
+from simhash_pipeline.crawl.settings import settings_of_spider
 from simhash_pipeline.errors import SimhashError
 from simhash_pipeline.report.printable import printable
 
@@ -135,7 +136,9 @@ class SimhashCommand(ScrapyCommand):
         if isinstance(sys.stdout, io.TextIOWrapper):  # whatever a title holds can be told
             sys.stdout.reconfigure(errors="backslashreplace")
         try:
-            self.exitcode = opts.command.run(opts, self.settings)
+            spider: str | None = getattr(opts, "spider", None)
+            settings = settings_of_spider(spider, self.settings) if spider else self.settings
+            self.exitcode = opts.command.run(opts, settings)
             sys.stdout.flush()
         except (UsageError, SimhashError) as error:
             opts.parser.error(str(error))

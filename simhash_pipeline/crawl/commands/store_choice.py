@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
-from simhash_pipeline.crawl.settings import STORE_SUFFIX, spider_file, spider_files, store_url
+from simhash_pipeline.crawl.settings import (
+    STORE_SUFFIX,
+    settings_of_spider,
+    spider_file,
+    spider_files,
+)
 from simhash_pipeline.index.store import SQLITE, STORE_URL, Store, open_store, shown_url
 from simhash_pipeline.options import Options
 from simhash_pipeline.report.printable import printable
@@ -69,7 +74,7 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
         "Without either: SIMHASH_STORE where it is set, else the only store of the project.",
     ).add_mutually_exclusive_group()
     group.add_argument("-S", "--store", help="its URL, as sqlite:///seen.sqlite, or an SQLite file")
-    group.add_argument("--spider", help="the store that the crawls of this spider made here")
+    group.add_argument("--spider", help="the store of this spider's crawls")
 
 
 def chosen(arguments: argparse.Namespace, settings: BaseSettings) -> NamedStore:
@@ -91,7 +96,7 @@ def all_chosen(arguments: argparse.Namespace, settings: BaseSettings) -> list[Na
     if arguments.store is not None:
         return [_of(arguments.store, options)]
     if arguments.spider is not None:
-        return [_of_file(spider_file(arguments.spider, STORE_SUFFIX), options)]
+        return [store_of_spider(arguments.spider, settings)]
     if options.store != "auto":
         return [_of(options.store, options)]
     found = [_of_file(path, options) for path in spider_files(STORE_SUFFIX).values()]
@@ -107,8 +112,10 @@ def named(url_or_file: str, settings: BaseSettings) -> NamedStore:
 
 def store_of_spider(spider: str, settings: BaseSettings) -> NamedStore:
     """The store that the crawls of this spider keep, which need not be there."""
-    options = Options.from_settings(settings)
-    return _of(store_url(options, spider), options)
+    options = Options.from_settings(settings_of_spider(spider, settings))
+    if options.store == "auto":
+        return _of_file(spider_file(spider, STORE_SUFFIX), options)
+    return _of(options.store, options)
 
 
 def is_named(arguments: argparse.Namespace) -> bool:
