@@ -51,6 +51,7 @@ from simhash_pipeline.archive.relation import (
 from simhash_pipeline.archive.rows import SCHEMA
 from simhash_pipeline.archive.verdicts import ORDERS
 from simhash_pipeline.archive.verdicts import SCHEMA as VERDICTS
+from simhash_pipeline.crawl.commands.arguments import size_bytes
 from simhash_pipeline.index.pairs import pairs_within
 from simhash_pipeline.index.tables import Design, plan
 
@@ -67,7 +68,9 @@ SPARK_ROW_BYTES = 16  # a position and a value, compressed: `--spark` measures i
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--n", type=int, nargs="+", default=[1_000_000])
-    parser.add_argument("--memory", default="1500MB", help="what DuckDB's tables may take")
+    parser.add_argument(
+        "--memory", type=size_bytes, default="1500MB", help="what DuckDB's tables may take"
+    )
     parser.add_argument("--seomoz", type=Path, help="folder with simhash-pybind")
     parser.add_argument("--pages", type=Path, help="a feed of pages")
     parser.add_argument("--spark", type=int, metavar="N")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from simhash_pipeline.archive.feeds import Feed, feed_kind
 from simhash_pipeline.archive.records import Fault, Input, Known, Page, Record
-from simhash_pipeline.errors import ArchiveError
+from simhash_pipeline.errors import ArchiveError, StoreError
 from simhash_pipeline.index.exchange import is_export, read_pages, read_stamp, write_pages
 from simhash_pipeline.index.store import SQLITE, STORE_URL, open_store, shown_url, stamped_bits
 from simhash_pipeline.page.source import Source
@@ -36,18 +36,25 @@ def open_input(name: str, options: Options, time_field: str | None = None) -> In
     """The reader for a path or a store's URL; ArchiveError when there is none."""
     if STORE_URL.match(name):
         return _stored(name)
-    path = Path(name)
     try:
-        if path.is_dir():
-            return _folder(path)
-        with path.open("rb") as file:
-            begins = file.read(len(SQLITE_BEGINS))
+        return _in_files(Path(name), options, time_field)
     except OSError as error:
         raise ArchiveError(f"{name} can't be read: {error.strerror}") from error
+    except StoreError as error:  # from what could be an export
+        raise ArchiveError(str(error)) from error
+    except ImportError as error:  # feeds and folders can do without
+        how = "pip install 'simhash-pipeline[archive]'"
+        raise ArchiveError(f"{name} needs {error.name}: {how}") from error
+
+
+def _in_files(path: Path, options: Options, time_field: str | None) -> Input:
+    if path.is_dir():
+        return _folder(path)
+    with path.open("rb") as file:
+        begins = file.read(len(SQLITE_BEGINS))
     if begins == SQLITE_BEGINS:
         return StoredPages(f"{SQLITE}{path.as_posix()}")
     kind = feed_kind(path)
-    # Each needs a library of the extra `archive`, which feeds and folders can do without.
     if kind == ".warc":
         from simhash_pipeline.archive.warc import WarcFile
 
@@ -60,7 +67,7 @@ def open_input(name: str, options: Options, time_field: str | None = None) -> In
         from simhash_pipeline.archive.parquet import ParquetPages
 
         return ParquetPages(path, options, time_field)
-    raise ArchiveError(f"{name} must be {KINDS}")
+    raise ArchiveError(f"{path} must be {KINDS}")
 
 
 def _stored(url: str) -> StoredPages:

@@ -27,14 +27,14 @@ ROWS_A_BATCH = 10_000
 class DuckDb:
     """An `Engine` on the parts in a folder; its own tables lie there too, until it is closed."""
 
-    def __init__(self, folder: Path, memory: str | None = None) -> None:
+    def __init__(self, folder: Path, memory_bytes: int | None = None) -> None:
         self._folder = folder
         self._file = folder / "tables.duckdb"
         self._file.unlink(missing_ok=True)  # of a run that didn't come to its end
         self._connection = duckdb.connect(self._file)
         self._run("SET preserve_insertion_order = FALSE")
-        if memory is not None:
-            self._run(f"SET memory_limit = {self.text(memory)}")
+        if memory_bytes is not None:
+            self._run(f"SET memory_limit = '{memory_bytes}B'")
         self._see("page", "part-*.parquet")
 
     def make(self, table: str, query: str) -> None:

@@ -238,16 +238,17 @@ class SimhashPipeline:
             if verdict.dropped:
                 self._drop_log.write(verdict, page)
             self._drop_log.count(verdict)
+        if self._options.close_after_seen is not None and not self._options.dry_run:
+            self._close_where_nothing_is_new(verdict, self._options.close_after_seen)
+
+    def _close_where_nothing_is_new(self, verdict: Verdict, after: int) -> None:
         if verdict.news:
             self._latest_news = verdict.url
             self._nothing_new.clear()
         elif verdict.url != self._latest_news and verdict.url not in self._nothing_new:
             self._nothing_new.add(verdict.url)
-            self._close_where_nothing_is_new()
-
-    def _close_where_nothing_is_new(self) -> None:
-        if len(self._nothing_new) == self._options.close_after_seen and not self._options.dry_run:
-            self._close("simhash_nothing_new")
+            if len(self._nothing_new) == after:
+                self._close("simhash_nothing_new")
 
     def _write_fields(self, adapter: ItemAdapter, judged: Judged, url: object) -> None:
         page = judged.page

@@ -94,15 +94,15 @@ def test_the_other_commands_read_what_it_leaves(simhash: Simhash, tmp_path: Path
         (["items.jsonl", "-o", "x.jsonl", "--keep", "best"], "invalid choice: 'best'"),
         (
             ["items.jsonl", "-o", "x.jsonl", "--memory", "much"],
-            "must be a number above 0 and a unit, as 2GB, not 'much'",
+            "must be a size of 1 byte or more, as 64GiB (2^30 each) or 2TB (10^12), not 'much'",
         ),
         (
             ["items.jsonl", "-o", "x.jsonl", "--memory", "0GB"],
-            "must be a number above 0 and a unit, as 2GB, not '0GB'",
+            "must be a size of 1 byte or more, as 64GiB (2^30 each) or 2TB (10^12), not '0GB'",
         ),
         (
             ["items.jsonl", "-o", "x.jsonl", "--memory", "1.2.3GB"],
-            "must be a number above 0 and a unit, as 2GB, not '1.2.3GB'",
+            "must be a size of 1 byte or more, as 64GiB (2^30 each) or 2TB (10^12), not '1.2.3GB'",
         ),
         (["sqlite:///none.sqlite", "-o", "x.jsonl"], "there is no store at none.sqlite"),
         (["memory:", "-o", "x.jsonl"], "a store in memory is gone when its crawl ends"),

@@ -120,6 +120,7 @@ def test_a_log_is_summed_up(log: Path) -> None:
         (["--since", "2026-05-05T13:00+01:00"], 1),
         (["--since", "2026-05-05T12:01"], 0),
         (["--since", "1h"], 0),
+        (["--since", "90s"], 0),
         (["--since", "52000w"], 3),
         (["--reason", "thin"], 1),
         (["--distance", "3"], 1),
@@ -352,10 +353,13 @@ def test_drops_are_followed_until_ctrl_c(log: Path) -> None:
 
 def test_a_reader_that_has_had_enough_ends_the_listing_quietly(tmp_path: Path) -> None:
     log = write_log(tmp_path / "log", (drop(url=f"http://a.example/{n}") for n in range(20_000)))
-    command = f"{sys.executable} -m scrapy simhash dropped {log} --json | head -1"
-    result = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    command = f"{sys.executable} -m scrapy simhash dropped {log} --json | head -1; "
+    command += "echo ${PIPESTATUS[0]}"
+    result = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
     assert result.stderr == ""
-    assert json.loads(result.stdout)["url"] == "http://a.example/0"
+    line, exit_code = result.stdout.splitlines()
+    assert json.loads(line)["url"] == "http://a.example/0"
+    assert exit_code == "141"
 
 
 def test_progress_is_told_where_stderr_is_a_terminal(log: Path) -> None:

@@ -300,7 +300,7 @@ def test_check_tells_of_a_store_too_damaged_to_be_opened(store: Simhash, outside
 
 
 def test_expire_forgets_what_was_not_seen_for_so_long(store: Simhash, outside: Path) -> None:
-    result = store(outside, "expire", "36h", *SEEN)
+    result = store(outside, "expire", "2160m", *SEEN)
     assert (result.returncode, result.stderr) == (0, "")
     assert result.stdout == "seen.sqlite: 1 pages forgotten, 2 left\n"
     assert urls(outside / "seen.sqlite") == ["https://a.org/1", "https://a.org/2"]
@@ -498,8 +498,8 @@ def test_a_time_that_no_calendar_has_is_told_as_it_stands(store: Simhash, outsid
         (["find", "http://[", *SEEN], "'http://[' is not a URL"),
         (["find", "0" * 16, *SEEN, "--distance", "9"], "argument --distance: invalid choice: 9"),
         (["remove", "http://[", *SEEN], "'http://[' is not a URL"),
-        (["expire", "90", *SEEN], "must be 1 or more, and s, h, d or w, as 90d, not '90'"),
-        (["expire", "0s", *SEEN], "must be 1 or more, and s, h, d or w, as 90d, not '0s'"),
+        (["expire", "90", *SEEN], "must be 1 or more, and s, m, h, d or w, as 90d, not '90'"),
+        (["expire", "0s", *SEEN], "must be 1 or more, and s, m, h, d or w, as 90d, not '0s'"),
         (["export", "pages.json", *SEEN], ": pages.json must end in .csv or .parquet"),
         (["export", "d.csv", *SEEN], "d.csv is a directory; name a file"),
         (["export", "no/such/pages.csv", *SEEN], "no/such/pages.csv: No such file"),

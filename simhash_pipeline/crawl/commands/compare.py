@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from simhash_pipeline.bits import SKETCH_BITS, fingerprint_hex
+from simhash_pipeline.crawl.commands.arguments import count
 from simhash_pipeline.crawl.commands.fetch import add_pages, fingerprinted
 from simhash_pipeline.crawl.commands.fingerprint import page_record
-from simhash_pipeline.crawl.commands.terminal import add_json, count, tell
+from simhash_pipeline.crawl.commands.terminal import add_json, tell
 from simhash_pipeline.drop_log import THRESHOLDS
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.options import Options

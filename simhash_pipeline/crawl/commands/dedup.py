@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import re
 import shlex
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from simhash_pipeline.crawl.commands.arguments import size_bytes
 from simhash_pipeline.crawl.commands.store_choice import named
 from simhash_pipeline.crawl.commands.terminal import add_json, tell
 from simhash_pipeline.errors import ArchiveError
@@ -89,7 +89,7 @@ class DedupCommand:
         parser.add_argument("--master", help="Spark's, as local[*] (default: as Spark is set up)")
         parser.add_argument(
             "--memory",
-            type=_memory,
+            type=size_bytes,
             help="where DuckDB goes to disk, as 2GB (default: at 80%% of the memory)",
         )
         add_json(parser)
@@ -105,15 +105,6 @@ class DedupCommand:
         return 0
 
 
-def _memory(text: str) -> str:
-    size = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?[KMGT]i?B", text, re.IGNORECASE)
-    if size is None or not float(size[1]):
-        raise argparse.ArgumentTypeError(
-            f"must be a number above 0 and a unit, as 2GB, not {text!r}"
-        )
-    return text
-
-
 def _done(arguments: argparse.Namespace, settings: BaseSettings) -> dict[str, Any]:
     """What became of the pages, and where it is written."""
     from simhash_pipeline.archive.dedup import Job, dedup
@@ -126,7 +117,7 @@ def _done(arguments: argparse.Namespace, settings: BaseSettings) -> dict[str, An
     else:
         from simhash_pipeline.archive.on_duckdb import DuckDb
 
-        engine = partial(DuckDb, memory=arguments.memory)
+        engine = partial(DuckDb, memory_bytes=arguments.memory)
     job = Job(
         inputs=arguments.inputs,
         to=arguments.output,

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import os
-import re
-import sys
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +14,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from scrapy.exceptions import UsageError
 
+from simhash_pipeline.crawl.commands.arguments import age_secs
 from simhash_pipeline.crawl.commands.log_choice import LogReader, chosen_log
 from simhash_pipeline.crawl.commands.store_choice import store_of_spider
 from simhash_pipeline.crawl.commands.terminal import counted
@@ -34,7 +32,6 @@ from simhash_pipeline.whole_file import whole_file
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
-SECS = {"m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 MAX_LISTED = 100_000  # drops in one web page: some 20 MB
 
 
@@ -58,17 +55,13 @@ class DroppedCommand:
     def run(self, options: argparse.Namespace, settings: BaseSettings) -> int:
         path = _log(options, settings)
         selection, log = _selection(options, path), LogReader(path)
-        try:
-            if options.follow:
+        if options.follow:
+            with suppress(KeyboardInterrupt):  # how it ends
                 _print_drops(filter(selection.picks, follow(path)), options)
-            elif options.list:
-                _print_drops(Summary(selection).take(log), options)
-            else:
-                _print_summary(path, Summary(selection), log, options)
-        except KeyboardInterrupt:
-            return 0
-        except BrokenPipeError:  # whoever reads, as `head`, has had enough
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        elif options.list:
+            _print_drops(Summary(selection).take(log), options)
+        else:
+            _print_summary(path, Summary(selection), log, options)
         return log.exit_code()
 
 
@@ -183,10 +176,9 @@ def _print_json(record: object, *, flush: bool = False) -> None:
 
 def _since(text: str) -> str:
     """The time as the log writes it."""
-    ago = re.fullmatch(r"(\d{1,6})([mhdw])", text)
     try:
-        if ago is not None:
-            return iso_time(time.time() - int(ago[1]) * SECS[ago[2]])
+        with suppress(argparse.ArgumentTypeError):
+            return iso_time(time.time() - age_secs(text))
         moment = datetime.fromisoformat(text.replace("Z", "+00:00"))
         if moment.tzinfo is None:
             moment = moment.replace(tzinfo=timezone.utc)

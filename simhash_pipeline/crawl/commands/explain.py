@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
+from simhash_pipeline.crawl.commands.arguments import count
 from simhash_pipeline.crawl.commands.explanation import (
     Case,
     explanation_lines,
@@ -23,7 +24,7 @@ from simhash_pipeline.crawl.commands.store_choice import (
     store_of_spider,
 )
 from simhash_pipeline.crawl.commands.store_pages import nearest, stored_page
-from simhash_pipeline.crawl.commands.terminal import add_json, count, tell
+from simhash_pipeline.crawl.commands.terminal import add_json, tell
 from simhash_pipeline.crawl.settings import settings_of_spider
 from simhash_pipeline.drop_log import Drop, unix_seconds
 from simhash_pipeline.errors import PageError

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from scrapy.exceptions import UsageError
 
 from simhash_pipeline.archive.records import Fault
+from simhash_pipeline.crawl.commands.arguments import count
 from simhash_pipeline.crawl.commands.samples import pages_in
-from simhash_pipeline.crawl.commands.terminal import add_json, count, progress, tell
+from simhash_pipeline.crawl.commands.terminal import add_json, progress, tell
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter

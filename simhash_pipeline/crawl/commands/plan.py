@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
+from simhash_pipeline.crawl.commands.arguments import size_bytes
 from simhash_pipeline.crawl.commands.terminal import add_json, counted, size, tell
 from simhash_pipeline.index.tables import ENOUGH_CANDIDATES, MAX_TABLES, Design, Plan, plan
 
@@ -41,7 +42,9 @@ class PlanCommand:
         parser.add_argument(
             "--machines", type=_count, default=1, help="the tables are spread over (default: 1)"
         )
-        parser.add_argument("--memory", type=_bytes, help="at most so much a machine: 64GiB, 2TB")
+        parser.add_argument(
+            "--memory", type=size_bytes, help="at most so much a machine: 64GiB, 2TB"
+        )
         parser.add_argument("--candidates", type=_positive, help="at most so many a probe")
         parser.add_argument("--probes", type=_count, help="at most so many a query")
         add_json(parser)
@@ -86,18 +89,6 @@ def _positive(text: str) -> float:
     if not (number > 0 and isfinite(number)):
         raise argparse.ArgumentTypeError(f"must be a number above 0, not {text!r}")
     return number
-
-
-def _bytes(text: str) -> int:
-    """Bytes of a size: 64GiB and 64G are 64 * 2^30, 64GB is 64 * 10^9."""
-    size = re.fullmatch(r"(\d{1,15}(?:\.\d+)?)\s*(?:([KMGTP])(I?B)?|B)?", text.upper())
-    power = " KMGTP".index(size[2] or " ") if size else 0
-    whole = int(float(size[1]) * (1000 if size[3] == "B" else 1024) ** power) if size else 0
-    if whole < 1:
-        raise argparse.ArgumentTypeError(
-            f"must be a size of 1 byte or more, as 64GiB (2^30 each) or 2TB (10^12), not {text!r}"
-        )
-    return whole
 
 
 def _record(planned: Plan) -> dict[str, object]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import re
 import sys
 import time
 from collections import deque
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
+from simhash_pipeline.crawl.commands.arguments import age_secs
 from simhash_pipeline.crawl.commands.store_choice import NamedStore, add_choice, chosen
 from simhash_pipeline.crawl.commands.terminal import add_json, progress, tell
 from simhash_pipeline.errors import StoreDamaged
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
     from simhash_pipeline.index.store import Store
-
-SECS = {"s": 1, "h": 3_600, "d": 86_400, "w": 604_800}
 
 
 class CheckCommand:
@@ -63,7 +61,7 @@ class ExpireCommand:
     summary = "forget the pages that were not seen for so long"
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("age", type=_secs, help="as 90d; s, h, d or w: seconds to weeks")
+        parser.add_argument("age", type=age_secs, help="as 90d; s, h, d or w: seconds to weeks")
         add_choice(parser)
         add_json(parser)
 
@@ -206,11 +204,3 @@ def _cleared(store: Store, namespace: str | None) -> int:
     if namespace is None:
         return store.expire(math.inf)
     return store.clear(namespace)
-
-
-def _secs(text: str) -> int:
-    age = re.fullmatch(r"(0*[1-9]\d{0,8})([shdw])", text)  # `clear`, which asks, is for all pages
-    if age is None:
-        rule = "must be 1 or more, and s, h, d or w, as 90d"
-        raise argparse.ArgumentTypeError(f"{rule}, not {text!r}")
-    return int(age[1]) * SECS[age[2]]

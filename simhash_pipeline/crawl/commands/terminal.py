@@ -1,10 +1,9 @@
-"""What commands are told and tell: JSON or words, how far they are, sizes and times."""
+"""What commands tell: JSON or words, how far they are, sizes and times."""
 
 from __future__ import annotations
 
 import argparse
 import json
-import re
 from contextlib import contextmanager
 from datetime import datetime, timezone
 from pathlib import Path
@@ -72,13 +71,6 @@ def iso(seconds: float) -> str:
 def minute(seconds: float) -> str:
     """Unix seconds as people are told them, in UTC: 2026-11-03 10:12."""
     return _moment(seconds, "%Y-%m-%d %H:%M")
-
-
-def count(text: str) -> int:
-    """An argument that must be a whole number, 1 or more."""
-    if not re.fullmatch("0*[1-9][0-9]{0,9}", text):
-        raise argparse.ArgumentTypeError(f"must be a whole number, 1 or more, not {text!r}")
-    return int(text)
 
 
 def _moment(seconds: float, form: str) -> str:

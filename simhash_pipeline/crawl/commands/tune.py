@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import random
 import re
 import sys
 from contextlib import nullcontext
@@ -15,10 +14,11 @@ from scrapy.exceptions import UsageError
 
 from simhash_pipeline.archive.inputs import SQLITE_BEGINS
 from simhash_pipeline.archive.records import Fault
+from simhash_pipeline.crawl.commands.arguments import count
 from simhash_pipeline.crawl.commands.compare import begun, marked
 from simhash_pipeline.crawl.commands.samples import pages_in
 from simhash_pipeline.crawl.commands.store_choice import NamedStore, add_choice, chosen, named
-from simhash_pipeline.crawl.commands.terminal import add_json, count, counted, progress, tell
+from simhash_pipeline.crawl.commands.terminal import add_json, counted, progress, tell
 from simhash_pipeline.crawl.commands.tuning import Tuning, tuning_lines, tuning_record
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.index.store import STORE_URL, check_stamp
@@ -26,6 +26,7 @@ from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.report.apart import distances
 from simhash_pipeline.report.diff import text_diff
+from simhash_pipeline.report.page_sample import drawn_pages
 from simhash_pipeline.report.pair_sample import Pair, sample_pairs
 from simhash_pipeline.report.precision import labels
 from simhash_pipeline.report.printable import printable
@@ -124,42 +125,30 @@ class TuneCommand:
 def _pages(
     arguments: argparse.Namespace, settings: BaseSettings, options: Options
 ) -> tuple[str, list[PageFingerprint], int, int]:
-    """The source's name, its pages with a content fingerprint, how many it has, how many unread.
+    """The source's name, pages drawn of it, of how many, and how many it has that can't be read.
 
-    Of more than are wanted, as many drawn at random; of several with one URL, the last. Sorted by
-    URL, so that what is drawn of them doesn't depend on the order of a crawl.
+    Pages without a content fingerprint count nowhere.
     """
-    source = arguments.source
-    store = _store(arguments, settings)
-    name = store.name if store is not None else str(source)
-    found: Iterator[PageFingerprint | None]
-    found = _of_store(store, options) if store is not None else _of_files(str(source), options)
-    dice, seen, left_out = random.Random(arguments.seed), 0, 0
-    drawn: dict[str, PageFingerprint] = {}
-    places: list[str] = []
-    for page in progress(found, "pages"):
-        if page is None:
-            left_out += 1
-            continue
-        url = page.url or ""
-        if page.content is None:
-            continue
-        if url not in drawn:
-            seen += 1
-            if len(places) < arguments.pages:
-                places.append(url)
-            elif (place := dice.randrange(seen)) < arguments.pages:
-                del drawn[places[place]]
-                places[place] = url
-            else:
-                continue
-        drawn[url] = page
-    if len(drawn) < 2:
+    store, unread = _store(arguments, settings), 0
+    name = store.name if store is not None else str(arguments.source)
+
+    def compared() -> Iterator[PageFingerprint]:
+        nonlocal unread
+        found: Iterator[PageFingerprint | None]
+        found = _of_store(store, options) if store is not None else _of_files(name, options)
+        for page in progress(found, "pages"):
+            if page is None:
+                unread += 1
+            elif page.content is not None:
+                yield page
+
+    pages, seen = drawn_pages(compared(), arguments.pages, arguments.seed)
+    if len(pages) < 2:
         whole = f"namespace {options.namespace!r} of {name}" if options.namespace else name
         rule = f"a pair needs two pages of at least {options.min_tokens} tokens"
-        unread = f", and {left_out:,} that can't be read" if left_out else ""
-        raise UsageError(f"{rule}, and {whole} has {seen}{unread}")
-    return name, [drawn[url] for url in sorted(drawn)], seen, left_out
+        beside = f", and {unread:,} that can't be read" if unread else ""
+        raise UsageError(f"{rule}, and {whole} has {seen}{beside}")
+    return name, pages, seen, unread
 
 
 def _store(arguments: argparse.Namespace, settings: BaseSettings) -> NamedStore | None:
