@@ -6,6 +6,7 @@ SimhashError
 ├── ReaderError                        no process to read pages can be had; they are read without it
 ├── DropLogError                       the drop log can't be used; the crawl stops
 ├── ArchiveError                       an archive can't be read or written; nothing of it is done
+├── SheetError                         a sheet of pairs can't be read, or is of other pages
 ├── OutputError                        a file can't be written; what was there before stays
 └── StoreError                         the store can't be used; the crawl stops
     ├── StoreDamaged                   its file is damaged; nothing of it is mended or removed
@@ -51,6 +52,10 @@ class DropLogError(SimhashError):
 
 class ArchiveError(SimhashError):
     """An archive can't be read, or what came out of it can't be written."""
+
+
+class SheetError(SimhashError):
+    """The sheet isn't one, or isn't of these pages."""
 
 
 class OutputError(SimhashError):

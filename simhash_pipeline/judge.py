@@ -176,21 +176,39 @@ def _kept_reason(page: StoredPage, previous: StoredPage | None) -> Reason:
     return "thin" if page.content is None else "new"
 
 
+@dataclass(frozen=True, slots=True)
+class Distances:
+    """Bits in which two pages differ; None where either has no such fingerprint."""
+
+    content: int | None
+    structure: int | None
+    sketch: int | None
+
+
+def distances(a: PageFingerprint | StoredPage, b: PageFingerprint | StoredPage) -> Distances:
+    return Distances(
+        content=_distance(a.content, b.content),
+        structure=_distance(a.structure, b.structure),
+        sketch=_distance(a.sketch, b.sketch),
+    )
+
+
 def verdict_of(
     page: StoredPage, reason: Reason, other: StoredPage | None = None, *, dropped: bool = False
 ) -> Verdict:
     """The verdict on a page for this reason, with how far it is from the other one."""
     if other is None:
         return Verdict(page.url, dropped, reason)
+    apart = distances(page, other)
     return Verdict(
         url=page.url,
         dropped=dropped,
         reason=reason,
         twin_url=other.url,
         twin_first_seen=other.first_seen,
-        content_distance=_distance(page.content, other.content),
-        structure_distance=_distance(page.structure, other.structure),
-        sketch_distance=_distance(page.sketch, other.sketch),
+        content_distance=apart.content,
+        structure_distance=apart.structure,
+        sketch_distance=apart.sketch,
     )
 
 

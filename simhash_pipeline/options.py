@@ -22,6 +22,7 @@ from simhash_pipeline.rules import (
     FLAG,
     NGRAMS,
     SHARE,
+    STORE,
     TEXT,
     Rule,
     one_of,
@@ -122,7 +123,7 @@ class Options:
     )
     store: str = _option(
         "auto",
-        words("a store URL (memory:, sqlite:///path, redis://host) or auto"),
+        STORE,
         "`auto`: an SQLite file per spider in Scrapy's data directory; or `memory:`, "
         "`sqlite:///path`, or a Redis or Valkey server, see below",
         shown=False,

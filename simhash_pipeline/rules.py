@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -108,6 +109,18 @@ def or_none(rule: Rule) -> Rule:
     return Rule(f"{rule.text}, or None", read)
 
 
+# Two letters at least, so that C:/seen.sqlite is a file.
+STORE_URL = re.compile(r"[a-z][a-z0-9+.-]+:", re.IGNORECASE)
+
+
+def _store(value: Any) -> str:
+    text = _text(value)
+    if text != "auto" and STORE_URL.match(text) is None:
+        raise ValueError
+    return text
+
+
+STORE = Rule("auto or a store URL (memory:, sqlite:///path, redis://host)", _store)
 SHARE = Rule("a number above 0, at most 1", _share)
 TEXT = Rule("a text", _text)
 NGRAMS = Rule("sizes from 1 to 8, such as (1, 2)", _ngrams)

@@ -64,6 +64,8 @@ def test_strings_from_a_command_line_and_paths_are_read(
         ("html_field", 3),
         ("namespace", "not UTF-8: \udcff"),
         ("store", ""),
+        ("store", "seen.sqlite"),
+        ("store", "C:/seen.sqlite"),
         ("scope", "page"),
         ("preset", "mfondue"),
         ("segmenter", "word"),

@@ -14,8 +14,9 @@ from simhash_pipeline.archive.feeds import Feed, feed_kind
 from simhash_pipeline.archive.records import Fault, Input, Known, Page, Record
 from simhash_pipeline.errors import ArchiveError, StoreError
 from simhash_pipeline.index.exchange import is_export, read_pages, read_stamp, write_pages
-from simhash_pipeline.index.store import SQLITE, STORE_URL, open_store, shown_url, stamped_bits
+from simhash_pipeline.index.store import SQLITE, open_store, shown_url, stamped_bits
 from simhash_pipeline.page.source import Source
+from simhash_pipeline.rules import STORE_URL
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Mapping

@@ -16,7 +16,7 @@ from simhash_pipeline.page.source import Source, item_source, item_url
 def source(adapter: ItemAdapter, response: Response | None, options: Options) -> Source:
     """The item's page, by SIMHASH_HTML_FIELD; PageError when there is none."""
     if options.html_field is None:
-        return _of_response(response)
+        return _of_callback(response)
     return item_source(adapter, options)
 
 
@@ -35,7 +35,14 @@ def field_url(item: Any, options: Options) -> str | None:
         return None
 
 
-def _of_response(response: Response | None) -> Source:
+def of_response(response: Response) -> Source:
+    """The page that a response is."""
+    content_type = response.headers.get("Content-Type") or b""
+    charset = http_content_type_encoding(content_type.decode("latin-1"))
+    return Source(response.body, response.url, charset)
+
+
+def _of_callback(response: Response | None) -> Source:
     if response is None:
         rule = (
             "no response of a callback is known that the item came from (SIMHASH_HTML_FIELD is "
@@ -44,6 +51,4 @@ def _of_response(response: Response | None) -> Source:
         raise PageError("no_html", rule)
     if not isinstance(response, HtmlResponse):
         raise PageError("no_html", f"the item's response is no HTML but {type(response).__name__}")
-    content_type = response.headers.get("Content-Type") or b""
-    charset = http_content_type_encoding(content_type.decode("latin-1"))
-    return Source(response.body, response.url, charset)
+    return of_response(response)

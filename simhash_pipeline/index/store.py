@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from simhash_pipeline.bits import DEFAULT_WIDTH, refuse_other_widths
 from simhash_pipeline.errors import StoreError, StoreMismatch
+from simhash_pipeline.rules import STORE_URL
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -27,8 +28,6 @@ URL_FORMS = (
     "redis://, rediss://, unix://, redis+cluster://, rediss+cluster:// or redis+sentinel://"
 )
 SQLITE = "sqlite:///"  # and the path
-# Two letters at least, so that C:/seen.sqlite is a file.
-STORE_URL = re.compile(r"[a-z][a-z0-9+.-]+:", re.IGNORECASE)
 REDIS_SCHEMES = (
     "redis",
     "rediss",

@@ -7,8 +7,7 @@ from math import fsum
 from typing import TYPE_CHECKING
 
 from simhash_pipeline.index.store import open_store
-from simhash_pipeline.judge import Judge, Verdict
-from simhash_pipeline.report.apart import Distances, distances
+from simhash_pipeline.judge import Distances, Judge, Verdict, distances
 from simhash_pipeline.report.diff import TextDiff, text_diff
 
 if TYPE_CHECKING:

@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from simhash_pipeline.index.store import open_store
-from simhash_pipeline.judge import Judge
+from simhash_pipeline.judge import Distances, Judge
 from simhash_pipeline.page.fingerprint import PageFingerprint
-from simhash_pipeline.report.apart import Distances
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,7 +6,7 @@ import csv
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from simhash_pipeline.errors import SimhashError
+from simhash_pipeline.errors import SheetError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -16,10 +16,6 @@ COLUMNS = ("twins", "distance", "sketch_distance", "url_a", "url_b", "title_a", 
 ANSWERS = {"y": True, "yes": True, "1": True, "n": False, "no": False, "0": False}
 # A spreadsheet takes a cell that begins so for a formula; what pages say must never be run.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
-
-
-class SheetError(SimhashError):
-    """The sheet isn't one, or isn't of these pages."""
 
 
 @dataclass(frozen=True, slots=True)

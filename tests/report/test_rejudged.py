@@ -1,7 +1,7 @@
 import pytest
 
 from simhash_pipeline import Options
-from simhash_pipeline.report.apart import Distances
+from simhash_pipeline.judge import Distances
 from simhash_pipeline.report.rejudged import rejudged
 
 URLS = ("http://a.example/1", "http://a.example/2")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from scrapy.settings import BaseSettings
 
-    from simhash_pipeline.report.apart import Distances
+    from simhash_pipeline.judge import Distances
     from simhash_pipeline.report.diff import Piece, TextDiff
 
 TOLD_AT_MOST = 10

@@ -29,9 +29,9 @@ from simhash_pipeline.crawl.settings import settings_of_spider
 from simhash_pipeline.drop_log import Drop, unix_seconds
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.index.store import Store, StoredPage, check_stamp
+from simhash_pipeline.judge import Distances, distances
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
-from simhash_pipeline.report.apart import Distances, distances
 from simhash_pipeline.report.compare import compare
 from simhash_pipeline.urls import page_key
 

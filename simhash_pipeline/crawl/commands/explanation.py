@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
     from simhash_pipeline.drop_log import Drop
     from simhash_pipeline.index.store import StoredPage
+    from simhash_pipeline.judge import Distances
     from simhash_pipeline.options import Options
     from simhash_pipeline.page.fingerprint import PageFingerprint
-    from simhash_pipeline.report.apart import Distances
     from simhash_pipeline.report.compare import Comparison
 
 

@@ -7,15 +7,15 @@ HTTP cache are in force. It has no items, and runs no pipeline, spider middlewar
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scrapy import Request, Spider
 from scrapy.http.request import NO_CALLBACK
-from w3lib.encoding import http_content_type_encoding
 
+from simhash_pipeline.crawl.source import of_response
 from simhash_pipeline.errors import PageError
+from simhash_pipeline.page.source import Source
 
 if TYPE_CHECKING:
     import argparse
@@ -71,35 +71,28 @@ def fingerprinted(
     return (_fingerprinted(name, fetched.get(name), fingerprinter) for name in names)
 
 
-@dataclass(frozen=True, slots=True)
-class _Source:
-    html: bytes
-    url: str  # after redirects; a file's begins with file://
-    charset: str | None  # of the HTTP header
-
-
 def _is_url(name: str) -> bool:
     return "://" in name
 
 
 def _fingerprinted(
-    name: str, source: _Source | PageError | None, fingerprinter: Fingerprinter
+    name: str, source: Source | PageError | None, fingerprinter: Fingerprinter
 ) -> PageFingerprint | PageError:
     try:
         source = source or _read(name)
         if isinstance(source, PageError):
             raise source
-        return fingerprinter.fingerprint(source.html, source.url, source.charset)
+        return fingerprinter.fingerprint(*source)
     except PageError as error:
         return PageError(error.kind, f"{name}: {error}")
 
 
-def _read(name: str) -> _Source:
+def _read(name: str) -> Source:
     if name == "-":
-        return _Source(sys.stdin.buffer.read(), name, None)
+        return Source(sys.stdin.buffer.read(), name)
     try:
         path = Path(name).resolve()
-        return _Source(path.read_bytes(), path.as_uri(), None)
+        return Source(path.read_bytes(), path.as_uri())
     except FileNotFoundError:
         raise PageError("no_file", "no such file, and no URL, for that has a ://") from None
     except (OSError, ValueError) as error:  # ValueError: a null byte
@@ -108,11 +101,11 @@ def _read(name: str) -> _Source:
 
 def _fetched(
     names: Sequence[str], process: CrawlerProcess | None
-) -> Mapping[str, _Source | PageError]:
+) -> Mapping[str, Source | PageError]:
     """What came of each URL among the names; a crawl of them, if there are any."""
     urls = list(filter(_is_url, names))
     why = "it was not fetched; `-L INFO` tells more"
-    found: dict[str, _Source | PageError] = {url: PageError("unreachable", why) for url in urls}
+    found: dict[str, Source | PageError] = {url: PageError("unreachable", why) for url in urls}
     if urls and process is not None:
         process.crawl(_FetchSpider, found=found)
         process.start()
@@ -123,7 +116,7 @@ class _FetchSpider(Spider):
     """Fetches the keys of `found`, one after the other, and puts what came of them there."""
 
     name = "simhash"
-    found: dict[str, _Source | PageError]
+    found: dict[str, Source | PageError]
 
     @classmethod
     def update_settings(cls, settings: BaseSettings) -> None:
@@ -135,7 +128,7 @@ class _FetchSpider(Spider):
         for nothing in list[Any]():
             yield nothing
 
-    async def _fetched(self, url: str) -> _Source | PageError:
+    async def _fetched(self, url: str) -> Source | PageError:
         try:
             # Past scheduler and spider middlewares, and through the downloader's.
             request = Request(url, callback=NO_CALLBACK)
@@ -144,9 +137,7 @@ class _FetchSpider(Spider):
             return PageError("unreachable", str(error) or type(error).__name__)
 
 
-def _source(response: Response) -> _Source | PageError:
+def _source(response: Response) -> Source | PageError:
     if not 200 <= response.status < 300:
         return PageError("unreachable", f"the server answers {response.status}")
-    content_type = response.headers.get("Content-Type")
-    charset = http_content_type_encoding(content_type.decode("latin-1")) if content_type else None
-    return _Source(response.body, response.url, charset)
+    return of_response(response)

@@ -16,9 +16,10 @@ from simhash_pipeline.crawl.settings import (
     spider_file,
     spider_files,
 )
-from simhash_pipeline.index.store import SQLITE, STORE_URL, Store, open_store, shown_url
+from simhash_pipeline.index.store import SQLITE, Store, open_store, shown_url
 from simhash_pipeline.options import Options
 from simhash_pipeline.report.printable import printable
+from simhash_pipeline.rules import STORE_URL
 
 if TYPE_CHECKING:
     import argparse

@@ -21,16 +21,17 @@ from simhash_pipeline.crawl.commands.store_choice import NamedStore, add_choice,
 from simhash_pipeline.crawl.commands.terminal import add_json, counted, progress, tell
 from simhash_pipeline.crawl.commands.tuning import Tuning, tuning_lines, tuning_record
 from simhash_pipeline.errors import PageError
-from simhash_pipeline.index.store import STORE_URL, check_stamp
+from simhash_pipeline.index.store import check_stamp
+from simhash_pipeline.judge import distances
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
-from simhash_pipeline.report.apart import distances
 from simhash_pipeline.report.diff import text_diff
 from simhash_pipeline.report.page_sample import drawn_pages
 from simhash_pipeline.report.pair_sample import Pair, sample_pairs
 from simhash_pipeline.report.precision import labels
 from simhash_pipeline.report.printable import printable
 from simhash_pipeline.report.sheet import ANSWERS, Line, read_answers, write_sheet
+from simhash_pipeline.rules import STORE_URL
 from simhash_pipeline.whole_file import whole_file
 
 if TYPE_CHECKING:

@@ -49,7 +49,6 @@ _PASSING = (
 )
 _RAISED = (exceptions.RedisError, exceptions.RedisClusterException, OSError)
 _LASTING = (exceptions.AuthenticationError, exceptions.AuthorizationError)
-# By kind, and by the code that stands in what a script says.
 _RIGHTS = "~simhash:* +@read +@write +@scripting +@connection +info"
 # By kind, and by the code that stands in what a script says.
 _EXPLANATIONS: tuple[tuple[type[Exception], str, str], ...] = (
