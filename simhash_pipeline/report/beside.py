@@ -5,7 +5,9 @@ from __future__ import annotations
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from simhash_pipeline.report.printable import padded, wrapped
+from wcwidth import ljust, wrap
+
+from simhash_pipeline.report.printable import printable
 from simhash_pipeline.report.side_by_side import rows
 
 if TYPE_CHECKING:
@@ -74,5 +76,6 @@ def _cut(text: str, *, first: bool, last: bool) -> str:
 
 
 def _set(left: str, right: str, columns: int) -> Iterator[str]:
-    for one, other in zip_longest(wrapped(left, columns), wrapped(right, columns), fillvalue=""):
-        yield f"{padded(one, columns)}{SEPARATOR}{other}".rstrip()
+    sides = (wrap(printable(text), columns) for text in (left, right))
+    for one, other in zip_longest(*sides, fillvalue=""):
+        yield f"{ljust(one, columns)}{SEPARATOR}{other}".rstrip()

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from simhash_pipeline.report.printable import aligned, printable, printable_lines, wrapped
+from simhash_pipeline.report.printable import aligned, printable, printable_lines
 
 
 @pytest.mark.parametrize(
@@ -40,18 +40,7 @@ def test_columns_count_a_chinese_character_twice() -> None:
     assert aligned([("港口", "1", "x"), ("a", "10", "")], right=[1]) == "港口   1  x\na     10"
 
 
-@pytest.mark.parametrize(
-    ("text", "lines"),
-    [
-        ("", []),
-        ("one two three", ["one two", "three"]),
-        ("abcdefghij kl", ["abcdefgh", "ij kl"]),
-        ("港口的雾散了 ok", ["港口的雾", "散了 ok"]),
-        ("a 港口的雾散了", ["a 港口的", "雾散了"]),
-        ("\x1bx", ["\\u001bx"]),
-    ],
-)
-def test_a_text_is_wrapped_to_its_columns_of_which_chinese_takes_two(
-    text: str, lines: list[str]
-) -> None:
-    assert list(wrapped(text, 8)) == lines
+def test_columns_count_no_mark_and_a_family_once() -> None:
+    assert aligned([("กั", "x"), ("a", "x"), ("👨\u200d👩\u200d👧", "x")]) == (
+        "กั   x\na   x\n👨\u200d👩\u200d👧  x"
+    )
