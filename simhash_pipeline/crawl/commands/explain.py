@@ -192,44 +192,45 @@ def _with_texts(
     case: Case, arguments: argparse.Namespace, store: Store | None, options: Options
 ) -> Case:
     """The case with what the pages say, fetched now or kept; as it was where that isn't known."""
-    urls = [page.url for page in (case.a, case.b) if page is not None and page.url is not None]
-    if arguments.fetch:
-        pages = []
-        for fetched in fingerprinted(arguments, Fingerprinter(options), urls):
-            if isinstance(fetched, PageError):
-                raise fetched
-            pages.append(fetched)
-        return _with_pages(case, pages, options, texts="fetched")
-    if store is None:
-        return case
-    texts = [store.text_of(options.namespace, url) for url in urls]
-    if not any(texts):
-        return case
     fingerprinter = Fingerprinter(options)
-    known = [page for page in (case.a, case.b) if page is not None]
-    pages = [
-        page
-        if text is None
-        else dataclasses.replace(
-            fingerprinter.of_text(text.text),
-            content=page.content,
-            structure=page.structure,
-            title=text.title,
-            url=page.url,
-        )
-        for page, text in zip(known, texts, strict=True)
-    ]
-    if not all(texts):
-        return dataclasses.replace(case, a=pages[0] if case.a else None, b=pages[-1])
-    apart = case.apart
-    return dataclasses.replace(_with_pages(case, pages, options, texts="kept"), apart=apart)
+    b: PageFingerprint | None
+    if arguments.fetch:
+        urls = [page.url or "" for page in (case.a, case.b) if page is not None]
+        fetched = _fetched(urls, arguments, fingerprinter)
+        a, b = case.a and fetched[case.a.url], fetched[case.b.url]
+    else:
+        a = case.a and _kept(case.a, store, options, fingerprinter)
+        b = _kept(case.b, store, options, fingerprinter)
+    all_known = b is not None and (a is not None or case.a is None)
+    case = dataclasses.replace(case, a=a or case.a, b=b or case.b)
+    if not all_known:
+        return case
+    case = dataclasses.replace(case, texts="fetched" if arguments.fetch else "kept")
+    if case.a is None:
+        return case
+    found = compare(case.a, case.b, fingerprinter, options)
+    apart = found.apart if arguments.fetch else case.apart
+    return dataclasses.replace(case, found=found, apart=apart)
 
 
-def _with_pages(
-    case: Case, pages: Sequence[PageFingerprint], options: Options, *, texts: str
-) -> Case:
-    if len(pages) == 1:
-        return dataclasses.replace(case, b=pages[0], texts=texts)
-    a, b = pages
-    found = compare(a, b, Fingerprinter(options), options)
-    return dataclasses.replace(case, a=a, b=b, texts=texts, found=found, apart=found.apart)
+def _fetched(
+    urls: Sequence[str], arguments: argparse.Namespace, fingerprinter: Fingerprinter
+) -> dict[str | None, PageFingerprint]:
+    """The pages by their URLs; PageError for the first that can't be had."""
+    said: dict[str | None, PageFingerprint] = {}
+    for url, page in zip(urls, fingerprinted(arguments, fingerprinter, urls), strict=True):
+        if isinstance(page, PageError):
+            raise page
+        said[url] = page
+    return said
+
+
+def _kept(
+    page: PageFingerprint, store: Store | None, options: Options, fingerprinter: Fingerprinter
+) -> PageFingerprint | None:
+    """The page with the text that the store kept, and a sketch made of that; None without one."""
+    text = None if store is None else store.text_of(options.namespace, page.url or "")
+    if text is None:
+        return None
+    said = fingerprinter.of_text(text.text, title=text.title, url=page.url)
+    return dataclasses.replace(said, content=page.content, structure=page.structure)
