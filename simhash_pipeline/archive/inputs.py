@@ -14,7 +14,7 @@ from simhash_pipeline.archive.feeds import Feed, feed_kind
 from simhash_pipeline.archive.records import Fault, Input, Known, Page, Record
 from simhash_pipeline.errors import ArchiveError, StoreError
 from simhash_pipeline.index.exchange import is_export, read_pages, read_stamp, write_pages
-from simhash_pipeline.index.store import SQLITE, open_store, shown_url, stamped_bits
+from simhash_pipeline.index.store import SQLITE, open_store, refuse_absent, shown_url, stamped_bits
 from simhash_pipeline.page.source import Source
 from simhash_pipeline.rules import STORE_URL
 
@@ -35,13 +35,14 @@ SQLITE_BEGINS = b"SQLite format 3\0"
 
 def open_input(name: str, options: Options, time_field: str | None = None) -> Input:
     """The reader for a path or a store's URL; ArchiveError when there is none."""
-    if STORE_URL.match(name):
-        return _stored(name)
     try:
+        if STORE_URL.match(name):
+            refuse_absent(name)
+            return StoredPages(name)
         return _in_files(Path(name), options, time_field)
     except OSError as error:
         raise ArchiveError(f"{name} can't be read: {error.strerror}") from error
-    except StoreError as error:  # from what could be an export
+    except StoreError as error:  # there is none, or what could be an export isn't one
         raise ArchiveError(str(error)) from error
     except ImportError as error:  # feeds and folders can do without
         how = "pip install 'simhash-pipeline[archive]'"
@@ -69,17 +70,6 @@ def _in_files(path: Path, options: Options, time_field: str | None) -> Input:
 
         return ParquetPages(path, options, time_field)
     raise ArchiveError(f"{path} must be {KINDS}")
-
-
-def _stored(url: str) -> StoredPages:
-    """To read a store never makes one."""
-    if url == "memory:":
-        raise ArchiveError("a store in memory is gone when its crawl ends; name another")
-    if url.startswith(SQLITE):
-        path = Path(url.removeprefix(SQLITE))
-        if not path.exists() or path.stat().st_size == 0:
-            raise ArchiveError(f"there is no store at {path}")
-    return StoredPages(url)
 
 
 def _folder(path: Path) -> Folder:

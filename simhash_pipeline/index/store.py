@@ -269,6 +269,20 @@ def open_store(
     raise StoreError(f"no store can be opened at {shown_url(url)!r}: its URL must be {URL_FORMS}")
 
 
+def refuse_absent(url: str) -> None:
+    """StoreError where no store can be that is there already: to look into one never makes one."""
+    if url == "memory:":
+        raise StoreError("a store in memory is gone when its crawl ends; name another")
+    path = store_file(url)
+    if path is not None and not path.is_dir() and not (path.exists() and path.stat().st_size):
+        raise StoreError(f"there is no store at {path}")
+
+
+def store_file(url: str) -> Path | None:
+    """The SQLite file of a store's URL; None where it lies elsewhere."""
+    return Path(url.removeprefix(SQLITE)) if url.startswith(SQLITE) else None
+
+
 def shown_url(url: str) -> str:
     """The URL as logs and messages may show it: without passwords, also where it is mistyped."""
     if STORE_URL.match(url) is None or url.startswith("sqlite:"):

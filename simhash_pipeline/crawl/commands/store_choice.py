@@ -16,7 +16,15 @@ from simhash_pipeline.crawl.settings import (
     spider_file,
     spider_files,
 )
-from simhash_pipeline.index.store import SQLITE, Store, open_store, shown_url
+from simhash_pipeline.errors import StoreError
+from simhash_pipeline.index.store import (
+    SQLITE,
+    Store,
+    open_store,
+    refuse_absent,
+    shown_url,
+    store_file,
+)
 from simhash_pipeline.options import Options
 from simhash_pipeline.report.printable import printable
 from simhash_pipeline.rules import STORE_URL
@@ -38,7 +46,7 @@ class NamedStore:
     @property
     def path(self) -> Path | None:
         """Its file; None where it lies elsewhere."""
-        return Path(self.url.removeprefix(SQLITE)) if self.url.startswith(SQLITE) else None
+        return store_file(self.url)
 
     @property
     def size_bytes(self) -> int | None:
@@ -51,9 +59,11 @@ class NamedStore:
     @property
     def is_there(self) -> bool:
         """Whether it can be looked into; one that isn't a file may be."""
-        if self.path is not None:
-            return _holds_something(self.path)
-        return self.url != "memory:"
+        try:
+            refuse_absent(self.url)
+        except StoreError:
+            return False
+        return True
 
     def open(self) -> Store:
         """The store, made when there is none."""
@@ -61,10 +71,7 @@ class NamedStore:
 
     def existing(self) -> Store:
         """The store, which must be there: to look into one never makes one."""
-        if self.url == "memory:":
-            raise UsageError("a store in memory is gone when its crawl ends; name another")
-        if self.path is not None and not (self.path.is_dir() or _holds_something(self.path)):
-            raise UsageError(f"there is no store at {self.path}")
+        refuse_absent(self.url)
         return self.open()
 
 
@@ -132,7 +139,3 @@ def _of_file(path: Path, options: Options) -> NamedStore:
     here = Path.cwd()
     name = path.relative_to(here) if path.is_relative_to(here) else path
     return NamedStore(str(name), f"{SQLITE}{path.as_posix()}", options)
-
-
-def _holds_something(path: Path) -> bool:
-    return path.exists() and path.stat().st_size > 0
