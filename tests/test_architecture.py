@@ -23,7 +23,10 @@ ROOMS = {
     "judge": {"errors", "options", "page", "index", "urls"},
     "timeline": set(),
     "drop_log": {"bits", "errors", "options", "page", "index", "judge", "timeline"},
-    "report": {"errors", "options", "page", "index", "judge", "timeline", "drop_log"},
+    "printable": set(),
+    "compare": {"options", "page", "index", "judge", "printable"},
+    "tune": {"errors", "page", "index"},
+    "report": {"errors", "timeline", "drop_log", "compare", "printable"},
     "archive": {"bits", "errors", "options", "page", "index", "rules", "urls", "judge", "drop_log"},
     "crawl": {
         "bits",
@@ -37,6 +40,9 @@ ROOMS = {
         "drop_log",
         "archive",
         "report",
+        "compare",
+        "tune",
+        "printable",
         "whole_file",
     },
 }

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from scrapy.utils.asyncio import create_looping_call
 
 from simhash_pipeline.index.store import shown_url
-from simhash_pipeline.report.printable import printable
+from simhash_pipeline.printable import printable
 
 if TYPE_CHECKING:
     from pathlib import Path

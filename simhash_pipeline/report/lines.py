@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from simhash_pipeline.drop_log import Drop
-from simhash_pipeline.report.printable import BAR, bar, printable
+from simhash_pipeline.printable import BAR, bar, printable
 from simhash_pipeline.report.selection import Selection
 from simhash_pipeline.report.summary import CLOSEST, RunTally, Summary
 

@@ -17,8 +17,8 @@ from pathlib import Path
 from string import Template
 from typing import Any, TypeAlias
 
+from simhash_pipeline.compare.side_by_side import rows
 from simhash_pipeline.drop_log import Drop, unix_seconds
-from simhash_pipeline.report.side_by_side import rows
 from simhash_pipeline.report.summary import RunTally, Summary, bits_left
 
 # The main text of the page at a URL, in the namespace that its drop tells, if any; None where it

@@ -12,7 +12,7 @@ import pytest
 
 from simhash_pipeline import Options, open_store
 from simhash_pipeline.index.exchange import write_pages
-from simhash_pipeline.report.sheet import read_answers
+from simhash_pipeline.tune.sheet import read_answers
 from tests.crawl.conftest import Simhash
 from tests.crawl.crawling import crawl
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from simhash_pipeline.bits import SKETCH_BITS, fingerprint_hex
+from simhash_pipeline.compare.compare import Comparison, Feature, compare
 from simhash_pipeline.crawl.commands.arguments import count
 from simhash_pipeline.crawl.commands.fetch import add_pages, fingerprinted
 from simhash_pipeline.crawl.commands.fingerprint import page_record
@@ -13,8 +14,7 @@ from simhash_pipeline.drop_log import THRESHOLDS
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
-from simhash_pipeline.report.compare import Comparison, Feature, compare
-from simhash_pipeline.report.printable import aligned
+from simhash_pipeline.printable import aligned
 
 if TYPE_CHECKING:
     import argparse
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from scrapy.settings import BaseSettings
 
+    from simhash_pipeline.compare.diff import Piece, TextDiff
     from simhash_pipeline.judge import Distances
-    from simhash_pipeline.report.diff import Piece, TextDiff
 
 TOLD_AT_MOST = 10
 TOLD_CHARACTERS = 300

@@ -20,8 +20,8 @@ from simhash_pipeline.crawl.commands.store_choice import store_of_spider
 from simhash_pipeline.crawl.commands.terminal import counted
 from simhash_pipeline.drop_log import Drop, iso_time
 from simhash_pipeline.options import Options
+from simhash_pipeline.printable import printable
 from simhash_pipeline.report.lines import drop_lines, summary_lines
-from simhash_pipeline.report.printable import printable
 from simhash_pipeline.report.selection import REASONS, Selection
 from simhash_pipeline.report.summary import Summary
 from simhash_pipeline.report.summary_record import summary_record

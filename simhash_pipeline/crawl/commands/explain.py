@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
+from simhash_pipeline.compare.compare import compare
 from simhash_pipeline.crawl.commands.arguments import count
 from simhash_pipeline.crawl.commands.explanation import (
     Case,
@@ -32,7 +33,6 @@ from simhash_pipeline.index.store import Store, StoredPage, check_stamp
 from simhash_pipeline.judge import Distances, distances
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
-from simhash_pipeline.report.compare import compare
 from simhash_pipeline.urls import page_key
 
 if TYPE_CHECKING:

@@ -6,6 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from simhash_pipeline.bits import fingerprint_hex
+from simhash_pipeline.compare.beside import beside
+from simhash_pipeline.compare.bit_picture import bit_picture
+from simhash_pipeline.compare.rejudged import (
+    Rejudged,
+    asked_distance,
+    rejudged,
+    verify_distance,
+)
 from simhash_pipeline.crawl.commands.compare import (
     change_records,
     distance_rows,
@@ -15,25 +23,17 @@ from simhash_pipeline.crawl.commands.compare import (
 from simhash_pipeline.crawl.commands.terminal import counted, iso, minute
 from simhash_pipeline.drop_log import THRESHOLDS, unix_seconds
 from simhash_pipeline.options import PREFIX
-from simhash_pipeline.report.beside import beside
-from simhash_pipeline.report.bit_picture import bit_picture
-from simhash_pipeline.report.printable import aligned
-from simhash_pipeline.report.rejudged import (
-    Rejudged,
-    asked_distance,
-    rejudged,
-    verify_distance,
-)
+from simhash_pipeline.printable import aligned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from simhash_pipeline.compare.compare import Comparison
     from simhash_pipeline.drop_log import Drop
     from simhash_pipeline.index.store import StoredPage
     from simhash_pipeline.judge import Distances
     from simhash_pipeline.options import Options
     from simhash_pipeline.page.fingerprint import PageFingerprint
-    from simhash_pipeline.report.compare import Comparison
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from simhash_pipeline.crawl.commands.terminal import add_json, tell
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
-from simhash_pipeline.report.printable import aligned, printable, printable_lines
+from simhash_pipeline.printable import aligned, printable, printable_lines
 
 if TYPE_CHECKING:
     import argparse

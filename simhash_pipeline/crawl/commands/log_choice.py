@@ -13,7 +13,7 @@ from simhash_pipeline.crawl.commands.terminal import reading
 from simhash_pipeline.crawl.settings import spider_files
 from simhash_pipeline.drop_log import LOG_SUFFIX, Drop, Run, log_beside, read_log
 from simhash_pipeline.options import Options
-from simhash_pipeline.report.printable import printable
+from simhash_pipeline.printable import printable
 
 if TYPE_CHECKING:
     import argparse

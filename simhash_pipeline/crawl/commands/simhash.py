@@ -31,7 +31,7 @@ from simhash_pipeline.crawl.commands.store_pages import FindCommand, ListCommand
 from simhash_pipeline.crawl.commands.tune import TuneCommand
 from simhash_pipeline.crawl.settings import settings_of_spider
 from simhash_pipeline.errors import SimhashError
-from simhash_pipeline.report.printable import printable
+from simhash_pipeline.printable import printable
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings

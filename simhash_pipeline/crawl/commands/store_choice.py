@@ -26,7 +26,7 @@ from simhash_pipeline.index.store import (
     store_file,
 )
 from simhash_pipeline.options import Options
-from simhash_pipeline.report.printable import printable
+from simhash_pipeline.printable import printable
 from simhash_pipeline.rules import STORE_URL
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from simhash_pipeline.crawl.commands.store_choice import NamedStore, add_choice,
 from simhash_pipeline.crawl.commands.terminal import add_json, iso, minute, progress, size, tell
 from simhash_pipeline.index.sqlite.formats import FORMAT
 from simhash_pipeline.options import Options
-from simhash_pipeline.report.printable import aligned
+from simhash_pipeline.printable import aligned
 
 if TYPE_CHECKING:
     import argparse

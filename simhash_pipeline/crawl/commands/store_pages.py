@@ -14,7 +14,7 @@ from simhash_pipeline.crawl.commands.arguments import count
 from simhash_pipeline.crawl.commands.store_choice import add_choice, chosen
 from simhash_pipeline.crawl.commands.terminal import add_json, iso, minute, tell
 from simhash_pipeline.index.store import Action, StoredPage, View, stamped_bits
-from simhash_pipeline.report.printable import printable
+from simhash_pipeline.printable import printable
 from simhash_pipeline.urls import page_key
 
 if TYPE_CHECKING:

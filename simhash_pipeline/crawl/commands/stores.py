@@ -18,7 +18,7 @@ from simhash_pipeline.crawl.commands.terminal import add_json, progress, tell
 from simhash_pipeline.errors import StoreDamaged
 from simhash_pipeline.index.exchange import kind_of, read_pages, read_stamp, write_pages
 from simhash_pipeline.index.store import stamped_bits
-from simhash_pipeline.report.printable import printable
+from simhash_pipeline.printable import printable
 from simhash_pipeline.urls import page_key
 from simhash_pipeline.whole_file import whole_file
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from tqdm import tqdm  # type: ignore[import-untyped]  # it has no type hints
 
-from simhash_pipeline.report.printable import printable, printable_lines
+from simhash_pipeline.printable import printable, printable_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -14,6 +14,7 @@ from scrapy.exceptions import UsageError
 
 from simhash_pipeline.archive.inputs import SQLITE_BEGINS
 from simhash_pipeline.archive.records import Fault
+from simhash_pipeline.compare.diff import text_diff
 from simhash_pipeline.crawl.commands.arguments import count
 from simhash_pipeline.crawl.commands.compare import begun, marked
 from simhash_pipeline.crawl.commands.samples import pages_in
@@ -25,13 +26,12 @@ from simhash_pipeline.index.store import check_stamp
 from simhash_pipeline.judge import distances
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
-from simhash_pipeline.report.diff import text_diff
-from simhash_pipeline.report.page_sample import drawn_pages
-from simhash_pipeline.report.pair_sample import Pair, sample_pairs
-from simhash_pipeline.report.precision import labels
-from simhash_pipeline.report.printable import printable
-from simhash_pipeline.report.sheet import ANSWERS, Line, read_answers, write_sheet
+from simhash_pipeline.printable import printable
 from simhash_pipeline.rules import STORE_URL
+from simhash_pipeline.tune.page_sample import drawn_pages
+from simhash_pipeline.tune.pair_sample import Pair, sample_pairs
+from simhash_pipeline.tune.precision import labels
+from simhash_pipeline.tune.sheet import ANSWERS, Line, read_answers, write_sheet
 from simhash_pipeline.whole_file import whole_file
 
 if TYPE_CHECKING:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from simhash_pipeline.crawl.commands.compare import begun
 from simhash_pipeline.crawl.commands.terminal import counted
-from simhash_pipeline.report.pair_sample import LARGEST_DISTANCE, valley
-from simhash_pipeline.report.precision import (
+from simhash_pipeline.printable import aligned, bar, printable
+from simhash_pipeline.tune.pair_sample import LARGEST_DISTANCE, valley
+from simhash_pipeline.tune.precision import (
     Label,
     Precision,
     Recommendation,
@@ -18,13 +19,12 @@ from simhash_pipeline.report.precision import (
     precision,
     recommended,
 )
-from simhash_pipeline.report.printable import aligned, bar, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from simhash_pipeline.options import Options
-    from simhash_pipeline.report.sheet import Line
+    from simhash_pipeline.tune.sheet import Line
 
 _WIDE_BITS = 4  # beyond 12, so many distances share a line
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from math import fsum
 from typing import TYPE_CHECKING
 
+from simhash_pipeline.compare.diff import TextDiff, text_diff
 from simhash_pipeline.index.store import open_store
 from simhash_pipeline.judge import Distances, Judge, Verdict, distances
-from simhash_pipeline.report.diff import TextDiff, text_diff
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -1,8 +1,8 @@
 import pytest
 
 from simhash_pipeline import Options
+from simhash_pipeline.compare.rejudged import rejudged
 from simhash_pipeline.judge import Distances
-from simhash_pipeline.report.rejudged import rejudged
 
 URLS = ("http://a.example/1", "http://a.example/2")
 

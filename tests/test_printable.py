@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from simhash_pipeline.report.printable import aligned, printable, printable_lines
+from simhash_pipeline.printable import aligned, printable, printable_lines
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 from wcwidth import width
 
-from simhash_pipeline.report.beside import beside
+from simhash_pipeline.compare.beside import beside
 
 
 def test_changed_lines_stand_beside_each_other_with_a_line_around_them() -> None:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from wcwidth import ljust, wrap
 
-from simhash_pipeline.report.printable import printable
-from simhash_pipeline.report.side_by_side import rows
+from simhash_pipeline.compare.side_by_side import rows
+from simhash_pipeline.printable import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from simhash_pipeline.report.side_by_side import Marked, Row
+    from simhash_pipeline.compare.side_by_side import Marked, Row
 
 SEPARATOR = " | "
 LEAST_COLUMNS = 20  # of either text

@@ -4,7 +4,7 @@ import random
 from collections import Counter
 
 from simhash_pipeline import PageFingerprint
-from simhash_pipeline.report.page_sample import drawn_pages
+from simhash_pipeline.tune.page_sample import drawn_pages
 
 
 def page(url: str, text: str = "") -> PageFingerprint:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import zip_longest
 from typing import TypeAlias
 
-from simhash_pipeline.report.diff import Words, matched
+from simhash_pipeline.compare.diff import Words, matched
 
 # Pieces of a line by turns unmarked and marked, beginning with an unmarked one that may be "".
 Marked: TypeAlias = list[str]

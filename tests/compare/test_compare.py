@@ -3,9 +3,9 @@
 import pytest
 
 from simhash_pipeline import Fingerprinter, Options, PageFingerprint
+from simhash_pipeline.compare.compare import Comparison, Feature, compare
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.judge import Distances
-from simhash_pipeline.report.compare import Comparison, Feature, compare
 
 STORY = "The ferry came home through fog and nobody saw it. " * 10
 

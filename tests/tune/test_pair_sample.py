@@ -6,7 +6,7 @@ from itertools import combinations
 
 import pytest
 
-from simhash_pipeline.report.pair_sample import LARGEST_DISTANCE, sample_pairs, valley
+from simhash_pipeline.tune.pair_sample import LARGEST_DISTANCE, sample_pairs, valley
 
 
 def near_values(bits: int, count: int) -> list[int]:

@@ -1,4 +1,4 @@
-from simhash_pipeline.report.bit_picture import bit_picture
+from simhash_pipeline.compare.bit_picture import bit_picture
 
 
 def test_set_bits_are_crosses_and_those_that_differ_are_marked() -> None:

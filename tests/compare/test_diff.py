@@ -2,7 +2,7 @@
 
 import random
 
-from simhash_pipeline.report.diff import CONTEXT_WORDS, MAX_WORDS, Piece, text_diff
+from simhash_pipeline.compare.diff import CONTEXT_WORDS, MAX_WORDS, Piece, text_diff
 
 
 def marked(a: str, b: str) -> list[str]:

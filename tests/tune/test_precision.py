@@ -2,7 +2,7 @@
 
 import pytest
 
-from simhash_pipeline.report.precision import (
+from simhash_pipeline.tune.precision import (
     Recommendation,
     answers_needed,
     labels,

@@ -1,6 +1,6 @@
 import pytest
 
-from simhash_pipeline.report.side_by_side import MAX_CHARS, Row, rows
+from simhash_pipeline.compare.side_by_side import MAX_CHARS, Row, rows
 
 
 @pytest.mark.parametrize(
