@@ -32,10 +32,11 @@ SETTINGS = [
     [[1]], "1,1e400", "\ud800"
 ]  # fmt: skip
 DROP_LOG_LINES = [
-    (b'{"schema": 1, "time": "2026-01-01T00:00:00.000Z", "run": "r", "spider": "s", "url": "u",'
-    b' "title": "t", "twin_url": null, "twin_first_seen": null, "reason": "content",'
-    b' "content_distance": 1, "structure_distance": null, "sketch_distance": 2, "content": "ab",'
-    b' "structure": null, "tokens": 3, "thresholds": {}, "dry_run": false}'),
+    (b'{"schema": 1, "time": "2026-01-01T00:00:00.000Z", "run": "r", "spider": "s",'
+    b' "namespace": "", "url": "u", "title": "t", "twin_url": null, "twin_first_seen": null,'
+    b' "reason": "content", "content_distance": 1, "structure_distance": null,'
+    b' "sketch_distance": 2, "content": "ab", "structure": null, "tokens": 3,'
+    b' "thresholds": {}, "dry_run": false}'),
     (b'{"schema": 1, "record": "run", "run": "r", "spider": "s", "started": "", "ended": "",'
     b' "kept": {"new": 1}, "dropped": {}, "errors": {}, "slice_secs": 60, "slices": [[0, 1, 2]], '
     b'"options": {}, "dry_run": false}'),

@@ -49,7 +49,7 @@ class Drop:
     time: str
     run: str  # the same for all drops of one crawl
     spider: str
-    namespace: str | None = None  # of the page; None in lines of older logs
+    namespace: str  # of the page
     url: str
     title: str = ""  # of the dropped page, its first 300 characters
     twin_url: str | None

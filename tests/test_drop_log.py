@@ -133,16 +133,6 @@ def test_a_field_of_another_type_is_told(tmp_path: Path, field: str) -> None:
         list(read_drops(path))
 
 
-def test_a_line_of_an_older_log_tells_no_namespace(tmp_path: Path) -> None:
-    path = tmp_path / "drops.jsonl"
-    write(path)
-    record = json.loads(path.read_text(encoding="utf-8"))
-    del record["namespace"]
-    path.write_text(json.dumps(record) + "\n", encoding="utf-8")
-    (drop,) = read_drops(path)
-    assert drop.namespace is None
-
-
 def test_a_log_that_went_through_another_program_is_read_the_same(tmp_path: Path) -> None:
     path, compact = tmp_path / "drops.jsonl", tmp_path / "compact.jsonl"
     write(path)

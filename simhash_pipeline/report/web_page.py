@@ -21,9 +21,8 @@ from simhash_pipeline.compare.side_by_side import rows
 from simhash_pipeline.drop_log import Drop, unix_seconds
 from simhash_pipeline.report.summary import RunTally, Summary, bits_left
 
-# The main text of the page at a URL, in the namespace that its drop tells, if any; None where it
-# isn't at hand.
-Texts: TypeAlias = Callable[[str, str | None], str | None]
+# The main text of the page at a URL, in a namespace; None where it isn't at hand.
+Texts: TypeAlias = Callable[[str, str], str | None]
 
 MAX_COMPARED_BYTES = 20_000_000  # of all pairs beside each other, as they stand in the file
 TOP_HOSTS = 8

@@ -222,7 +222,7 @@ def test_nothing_that_a_page_says_steers_the_terminal(simhash: Simhash, tmp_path
 
 def test_a_drop_of_another_namespace_is_not_told_of(simhash: Simhash, tmp_path: Path) -> None:
     url = "http://a.example/2"
-    drops = [drop(url=url, namespace=None, reason="thin"), drop(url=url, namespace="trial")]
+    drops = [drop(url=url, reason="thin"), drop(url=url, namespace="trial")]
     write_log(tmp_path / "log", drops)
     arguments = ("explain", url, "--log", "log", "--json")
     assert json.loads(simhash(tmp_path, *arguments).stdout)["reason"] == "thin"

@@ -28,6 +28,7 @@ def drop(**fields: Any) -> Drop:
         time="2026-05-04T12:00:00.000Z",
         run="run-1",
         spider="news",
+        namespace="",
         url="http://a.example/2",
         title="A story",
         twin_url="http://a.example/1",

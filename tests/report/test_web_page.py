@@ -91,7 +91,7 @@ def report(chrome: Chrome, tmp_path: Path) -> Iterator[Any]:
     assert complaints(chrome) == []
 
 
-def text_of(url: str, namespace: str | None) -> str | None:
+def text_of(url: str, namespace: str) -> str | None:
     return TEXTS.get(url) if namespace == drop().namespace else None
 
 

@@ -19,7 +19,6 @@ from simhash_pipeline.crawl.commands.log_choice import LogReader, chosen_log
 from simhash_pipeline.crawl.commands.store_choice import store_of_spider
 from simhash_pipeline.crawl.commands.terminal import counted
 from simhash_pipeline.drop_log import Drop, iso_time
-from simhash_pipeline.options import Options
 from simhash_pipeline.printable import printable
 from simhash_pipeline.report.lines import drop_lines, summary_lines
 from simhash_pipeline.report.selection import REASONS, Selection
@@ -96,12 +95,10 @@ class ReportCommand:
 
 def _texts(spiders: Iterable[str], settings: BaseSettings, opened: ExitStack) -> Texts:
     """Texts out of the stores of these spiders; None of a page whose text isn't kept."""
-    configured = Options.from_settings(settings).namespace
     named = {each.url: each for each in (store_of_spider(name, settings) for name in spiders)}
     stores = [opened.enter_context(one.existing()) for one in named.values() if one.is_there]
 
-    def of(url: str, namespace: str | None) -> str | None:
-        namespace = configured if namespace is None else namespace
+    def of(url: str, namespace: str) -> str | None:
         found = (store.text_of(namespace, url) for store in stores)
         return next((text.text for text in found if text is not None), None)
 

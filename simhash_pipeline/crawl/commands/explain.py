@@ -117,12 +117,12 @@ def _log(
 
 
 def _last_drop(log: LogReader | None, namespace: str, key: str, spider: str | None) -> Drop | None:
-    """The URL's last drop by this spider, or any; in this namespace, or one that isn't told."""
+    """The URL's last drop in this namespace, by this spider or any."""
     drop = None
     for record in log or ():
         if not isinstance(record, Drop) or record.url != key:
             continue
-        if record.namespace in (None, namespace) and spider in (None, record.spider):
+        if record.namespace == namespace and spider in (None, record.spider):
             drop = record
     return drop
 
