@@ -50,7 +50,7 @@ def _run(fingerprinter: Fingerprinter, name: str, size: int, sending: Connection
     spent = int(time.process_time())
     resource.setrlimit(resource.RLIMIT_CPU, (spent + _KILLED_SECS,) * 2)
     try:
-        page = fingerprinter.fingerprint(html)
+        page = fingerprinter.fingerprint(html, "http://a.example/b/c.html")
         told = f"{page.tokens:,} tokens" + (", cut" if page.cut else "")
     except PageError as error:
         told = error.kind

@@ -8,6 +8,7 @@ import tldextract
 from w3lib.url import canonicalize_url
 
 from simhash_pipeline.errors import PageError
+from simhash_pipeline.page.bounds import has_long_host
 
 # Servers take 8,000 or less; canonicalising one of ten million takes up to 16 s.
 _MAX_URL_CHARS = 100_000
@@ -15,13 +16,21 @@ _MAX_URL_CHARS = 100_000
 
 def page_key(url: str) -> str:
     """The URL as w3lib canonicalises it: query sorted, fragment gone. PageError when it is none."""
+    _refuse_long(url)
+    if has_long_host(url):
+        raise PageError("bad_url", "a URL with a host of over 1,000 characters is none")
+    try:
+        key = canonicalize_url(url)
+    except ValueError as error:
+        raise PageError("bad_url", f"{url!r} is not a URL: {error}") from error
+    _refuse_long(key)  # percent-encoded a character may take nine
+    return key
+
+
+def _refuse_long(url: str) -> None:
     if len(url) > _MAX_URL_CHARS:
         rule = f"one may have {_MAX_URL_CHARS:,}"
         raise PageError("bad_url", f"a URL of {len(url):,} characters is too long; {rule}")
-    try:
-        return canonicalize_url(url)
-    except ValueError as error:
-        raise PageError("bad_url", f"{url!r} is not a URL: {error}") from error
 
 
 def site_of(url: str) -> str:

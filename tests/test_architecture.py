@@ -19,7 +19,7 @@ ROOMS = {
     "options": {"bits", "errors", "rules", "presets", "simplified"},
     "page": {"bits", "errors", "options", "simplified"},
     "index": {"bits", "errors", "options", "rules"},
-    "urls": {"errors"},
+    "urls": {"errors", "page"},
     "judge": {"errors", "options", "page", "index", "urls"},
     "timeline": set(),
     "drop_log": {"bits", "errors", "options", "page", "index", "judge", "timeline"},

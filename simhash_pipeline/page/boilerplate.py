@@ -15,6 +15,7 @@ from urllib.parse import urljoin
 from lxml.etree import _Element
 
 from simhash_pipeline.page.blocks import Blocks, read
+from simhash_pipeline.page.bounds import has_long_host
 from simhash_pipeline.page.elements import Elements, elements_of
 
 # Chosen on labelled pages (articles, forums, listings, documentation; English and Chinese): for the
@@ -88,6 +89,8 @@ def canonical_url(root: _Element, url: str | None) -> str | None:
     for link in root.iterfind("head/link"):
         href = link.get("href", "").strip()
         if href and "canonical" in link.get("rel", "").lower().split():
+            if any(map(has_long_host, (url or "", base, href))):
+                return None
             try:
                 return urljoin(urljoin(url or "", base), href)
             except ValueError:  # it is no URL

@@ -100,9 +100,12 @@ def words(text: str) -> list[str]:
     """
     found: list[str] = []
     length = 0
-    for piece in map(_folded, _pieces(text)):
-        found += _words_of_piece(piece, by_jieba=length < _CHARACTERS_BY_JIEBA)
-        length += len(piece)
+    for piece in _pieces(text):
+        folded = _folded(piece)
+        # NFKC makes six words of one character: no more count than other text of this size has.
+        most = (len(piece.encode("utf-8", "replace")) + 1) // 2
+        found += _words_of_piece(folded, by_jieba=length < _CHARACTERS_BY_JIEBA)[:most]
+        length += len(folded)
     return found
 
 

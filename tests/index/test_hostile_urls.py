@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 SQL = "'; DROP TABLE page; --"
+MARKS = "\u0f73" * 50_000
 HOSTILE = {
     "quotes": f'http://a.example/{SQL}"`',
     "NUL": "http://a.example/a\0b",
@@ -33,6 +34,9 @@ HOSTILE = {
 }
 NO_PAGES = {
     "ten million characters": "http://a.example/".ljust(10_000_000, "x"),
+    "a host that NFKC sorts": f"http://a{MARKS}.example/",
+    "a user that NFKC sorts": f"http://{MARKS}@a.example/",
+    "a hundred thousand characters to be encoded": "http://a.example/".ljust(20_000, "港"),
     "surrogate": "http://a.example/\ud800",
     "bracket": "http://[::1/",
 }

@@ -30,6 +30,8 @@ ZH_STORY = (
     "港务局表示，今后遇到大雾天气，渡轮将推迟发船，并在码头设置休息室，为等候的旅客提供热水和面包。"
 )
 
+MARKS = "\u0f73" * 300_000  # NFKC sorts them
+
 
 def page(body: str, title: str = "Ferry", footer: str = "Contact | Imprint | 2026") -> str:
     links = "".join(f'<li><a href="/{i}">Section {i}</a></li>' for i in range(8))
@@ -221,6 +223,8 @@ def test_a_page_without_head_and_body_tags_may_hold_what_xml_does_not(character:
         ("<base target=_top><base href=/d/><link rel=canonical href=c>", "http://a.example/d/c"),
         ("<link rel=canonical href=' '><link rel=canonical href=/c>", "http://a.example/c"),
         ("<link rel=canonical>", None),
+        (f"<link rel=canonical href='http://a{MARKS}'>", None),
+        (f"<base href='ht\ntp:/\n/a{MARKS}'><link rel=canonical href=c>", None),
         ("<link rel=canonical href='http://[c'>", None),
         ("", None),
     ],

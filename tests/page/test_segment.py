@@ -96,6 +96,13 @@ def test_a_lone_surrogate_is_no_word() -> None:
     assert tokens("before \ud800 after") == ["before", "after"]
 
 
+def test_of_characters_that_are_six_words_no_more_count_than_other_text_has() -> None:
+    assert tokens("㌖ 3") == [*"キロメートル", "3"][:3]
+    assert tokens(f"㌖ {'kilometres ' * 3}") == [*"キロメートル", *["kilometres"] * 3]
+    assert tokens("a b c") == ["a", "b", "c"]
+    assert len(tokens("港a" * 100)) == 200
+
+
 @pytest.mark.parametrize("mark", ["\u0301", "\u0316\u0301", "\u0f73", "\uff9e\u0301"])
 def test_a_row_of_more_than_thirty_marks_does_not_count(mark: str) -> None:
     row = mark * 300
