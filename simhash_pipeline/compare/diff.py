@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from difflib import SequenceMatcher
+from difflib import Match, SequenceMatcher
 from itertools import takewhile
 from operator import eq
-from re import Match
 from typing import TYPE_CHECKING, Literal
 
 from simhash_pipeline.page.segment import WORD_OR_CHARACTER, nfkc
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterator, Sequence
 
 CONTEXT_WORDS = 6
@@ -22,6 +22,7 @@ MAX_WORDS = 20_000
 # Pairs of places with the same word, above which the commonest words are no longer matched alone:
 # difflib's time grows with them, and with the square of a text's length.
 MAX_PAIRS = 500_000
+MAX_LOOKED_AT = 2_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +59,31 @@ def text_diff(a: str, b: str) -> TextDiff:
 
 def matched(a: Sequence[str], b: Sequence[str]) -> SequenceMatcher[str]:
     """What two sequences share, in bounded time."""
-    return SequenceMatcher(None, a, b, autojunk=_pairs(a, b) > MAX_PAIRS)
+    return _Bounded(None, a, b, autojunk=_pairs(a, b) > MAX_PAIRS)
+
+
+class _Bounded(SequenceMatcher[str]):
+    """Looks for no more that both share once it has looked at so many words.
+
+    difflib looks at a stretch again for each half that a match leaves of it: where all matches are
+    as long, and the first is the longest, at all the rest for each.
+    """
+
+    left = MAX_LOOKED_AT
+
+    def find_longest_match(
+        self, alo: int = 0, ahi: int | None = None, blo: int = 0, bhi: int | None = None
+    ) -> Match:
+        self.left -= (ahi or 0) - alo  # get_matching_blocks always says where to end
+        if self.left < 0:
+            return Match(alo, blo, 0)
+        return super().find_longest_match(alo, ahi, blo, bhi)
 
 
 class Words:
     """A stretch of a text's words: what is compared of each, and where it begins in the text."""
 
-    def __init__(self, text: str, found: Sequence[Match[str]] | None = None) -> None:
+    def __init__(self, text: str, found: Sequence[re.Match[str]] | None = None) -> None:
         self._text = text
         self._found = list(WORD_OR_CHARACTER.finditer(text)) if found is None else found
         self.keys = [nfkc(word[0]).lower() for word in self._found]

@@ -2,6 +2,8 @@
 
 import random
 
+import pytest
+
 from simhash_pipeline.compare.diff import CONTEXT_WORDS, MAX_WORDS, Piece, text_diff
 
 
@@ -76,3 +78,17 @@ def test_the_pieces_of_either_side_put_together_are_its_words() -> None:
                 other = {"added": "removed", "removed": "added"}[side]
                 told = " ".join(piece.text for piece in change if piece.kind != other)
                 assert told in text
+
+
+def test_texts_that_share_every_other_word_are_compared_in_bounded_time() -> None:
+    """Each match leaves all the rest to be looked at again: 18 seconds without an end to it."""
+    kept = " ".join(f"w{n} x" for n in range(10_000))
+    dropped = " ".join(f"y{n} x w{n}" for n in range(10_000))
+    assert text_diff(kept, dropped).changes
+
+
+def test_what_is_no_more_looked_for_is_told_as_changed(monkeypatch: pytest.MonkeyPatch) -> None:
+    a, b = "one same two same three", "four same five same six"
+    assert len(text_diff(a, b).changes[0]) == 8
+    monkeypatch.setattr("simhash_pipeline.compare.diff._Bounded.left", 4)
+    assert text_diff(a, b).changes == ((Piece("removed", a), Piece("added", b)),)
