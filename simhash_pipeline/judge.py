@@ -25,6 +25,10 @@ Reason = Literal[
 ]
 
 
+# Near pages with other sketches that are looked at: on SQLite a thousand take 6 ms.
+_MAX_REFUSED = 1_000
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """What was decided about a page, and against which stored page; distances in bits."""
@@ -93,15 +97,17 @@ class Judge:
         if previous is not None and self._same_content(page, previous):
             dropped = self._options.unchanged == "drop"
             return Action.RENEW, verdict_of(page, "unchanged", previous, dropped=dropped)
-        refused = None
+        refused: list[StoredPage] = []
         for neighbour, reason in self.neighbours(page, view):
             if reason == "verified different":
-                refused = refused or neighbour
+                refused.append(neighbour)
+                if len(refused) == _MAX_REFUSED:
+                    break
                 continue
             action = Action.LEAVE if previous is None else Action.FORGET
             return action, verdict_of(page, reason, neighbour, dropped=True)
-        if refused is not None:
-            return Action.KEEP, verdict_of(page, "verified different", refused)
+        if refused:
+            return Action.KEEP, verdict_of(page, "verified different", refused[0])
         return Action.KEEP, verdict_of(page, _kept_reason(page, previous))
 
     def neighbours(self, page: StoredPage, view: View) -> Iterator[tuple[StoredPage, Reason]]:

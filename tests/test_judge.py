@@ -171,6 +171,21 @@ def test_behind_a_refused_neighbour_a_true_twin_is_found(store: Store) -> None:
     assert j.judge("http://a.example/x", page(flip(BASE, 2))).twin_url == "http://a.example/twin"
 
 
+def test_behind_very_many_refused_neighbours_none_is_looked_for(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    j = judge(store)
+    for number in range(2):
+        apart = SKETCH ^ ((2**19 - 1) << 19 * number)
+        assert not j.judge(f"http://a.example/{number}", page(sketch=apart)).dropped
+    monkeypatch.setattr("simhash_pipeline.judge._MAX_REFUSED", 2)
+    for url in ("http://a.example/2", "http://a.example/3"):
+        verdict = j.judge(url, page())
+        assert (verdict.reason, verdict.twin_url) == ("verified different", "http://a.example/0")
+    monkeypatch.setattr("simhash_pipeline.judge._MAX_REFUSED", 3)
+    assert j.judge("http://a.example/4", page()).twin_url == "http://a.example/2"
+
+
 def test_without_a_second_look_the_content_fingerprint_decides(store: Store) -> None:
     j = judge(store, verify_distance=None)
     j.judge("http://a.example/1", page())
