@@ -60,7 +60,7 @@ def _in_files(path: Path, options: Options, time_field: str | None) -> Input:
     if kind == ".warc":
         from simhash_pipeline.archive.warc import WarcFile
 
-        return WarcFile(path)
+        return WarcFile(path, options.max_page_bytes)
     if path.suffix in (".csv", ".parquet") and is_export(path):
         return Export(path, options.bits)
     if kind in FEED_SUFFIXES:

@@ -48,7 +48,7 @@ class ParquetPages:
         wanted = {*needed, self.options.charset_field, self.time_field}
         columns = [name for name in there if name in wanted]
         for batch in self._batches(file, columns):
-            for row in rows(batch, self.time_field):
+            for row in self._rows(batch):
                 number += 1
                 place = f"row {number:,}"
                 yield item_page(row, number, place, self.options, self.time_field), number
@@ -70,10 +70,17 @@ class ParquetPages:
         except (OSError, pa.ArrowException) as error:
             raise ArchiveError(f"{self.path} is damaged: {' '.join(str(error).split())}") from error
 
+    def _rows(self, batch: pa.RecordBatch) -> list[dict[str, Any]]:
+        try:
+            return rows(batch, self.time_field)
+        except (ValueError, OverflowError, KeyError, TypeError, pa.ArrowException) as error:
+            reason = " ".join(str(error).split())  # of times and zones that Python doesn't know
+            raise ArchiveError(f"{self.path} has values that can't be read: {reason}") from error
+
     def _opened(self) -> Any:
         try:
             return pq.ParquetFile(self.path)
-        except (OSError, pa.ArrowException) as error:
+        except (OSError, ValueError, pa.ArrowException) as error:  # a name that is no UTF-8
             reason = " ".join(str(error).split())
             raise ArchiveError(f"{self.path} is no Parquet file: {reason}") from error
 

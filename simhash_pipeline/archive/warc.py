@@ -37,6 +37,8 @@ BEGINNING = b"WARC/"
 GZIP_BEGINNING = re.compile(re.escape(GZIP))
 PLAIN_BEGINNING = re.compile(rb"WARC/[0-9]+\.[0-9]+\r?\n")
 MAX_HEADER_BYTES = 1 << 16
+CONTENT_LENGTH = re.compile(rb"(?im)^content-length:[ \t]*([0-9]{1,18})[ \t]*\r?$")
+CUT_SHORT = "it ends before its Content-Length"
 BLOCK_BYTES = 1 << 20
 # What records of one capture have in common: wget's response names its request, warcio's the other
 # way round.
@@ -54,10 +56,30 @@ class _Found:
 
 
 class _Loader(ArcWarcRecordLoader):  # type: ignore[misc]  # it has no type hints
-    """warcio's own, which takes every record of HTTP to have a URL."""
+    """warcio's own, which takes every record of HTTP to have a URL, and headers to be short.
+
+    (Lines that are folded it joins in a time that grows as their square.)
+    """
 
     def load_http_headers(self, rec_type: str, uri: str | None, stream: Any, length: int) -> Any:
-        return None if uri is None else super().load_http_headers(rec_type, uri, stream, length)
+        if uri is None:
+            return None
+        return super().load_http_headers(rec_type, uri, _ShortLines(stream), length)
+
+
+class _ShortLines:
+    """The lines of a header; ValueError when they take more than 64 KB."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+        self._left = MAX_HEADER_BYTES
+
+    def readline(self) -> bytes:
+        line: bytes = self._stream.readline(self._left)
+        self._left -= len(line)
+        if not self._left:
+            raise ValueError(f"its HTTP header takes more than {MAX_HEADER_BYTES:,} bytes")
+        return line
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +87,7 @@ class WarcFile:
     """The responses of an HTML type with a status of 2xx; records of other kinds are skipped."""
 
     path: Path
+    max_page_bytes: int | None = None  # what is longer isn't read to its end
     unit: ClassVar[str] = "B"
 
     def total(self) -> int:
@@ -117,6 +140,9 @@ class WarcFile:
         header = data[beginning : beginning + MAX_HEADER_BYTES].partition(b"\r\n\r\n")[0]
         if PLAIN_BEGINNING.search(header, 1):
             return _damaged(number, "its header is cut short", beginning), (), 1
+        told = CONTENT_LENGTH.search(header)  # of a plain file's record; reading finds out, slowly
+        if told and int(told[1]) > len(data) - beginning:
+            return _damaged(number, CUT_SHORT, beginning), (), 1
         data.seek(beginning)
         iterator = ArchiveIterator(data)
         iterator.loader = _Loader(verify_http=False)
@@ -124,7 +150,7 @@ class WarcFile:
             # warcio tells of damage on stderr.
             with contextlib.redirect_stderr(io.StringIO()):
                 raw = next(iterator)
-                record, ids = _read(raw, number, beginning), _ids(raw)
+                record, ids = self._read(raw, number, beginning), _ids(raw)
                 fault = self._fault(raw, iterator)
         except ArchiveError:
             raise
@@ -137,12 +163,34 @@ class WarcFile:
             return _damaged(number, "it ends before it begins", beginning), (), 1
         return record, ids, length
 
+    def _read(self, raw: Any, number: int, at: int) -> Record:
+        url = raw.rec_headers.get_header("WARC-Target-URI")
+        if raw.rec_type == "response" and not url:
+            return Fault(number, "no_url", "it has no WARC-Target-URI", f"byte {at:,}")
+        if raw.rec_type != "response" or raw.http_headers is None:
+            return Skipped(number, raw.rec_type or "no type")
+        content_type = raw.http_headers.get_header("Content-Type") or "no content type"
+        mime = content_type.partition(";")[0].strip().lower()
+        if mime not in HTML_TYPES:
+            return Skipped(number, mime)
+        status = raw.http_headers.get_statuscode()
+        if not status.startswith("2"):
+            return Skipped(number, f"status {status}")
+        encoding = (raw.http_headers.get_header("Content-Encoding") or "").strip().lower()
+        if encoding == "br" and not _reads_brotli():
+            message = "its Content-Encoding is br, which warcio can't decode here"
+            return Fault(number, "encoding", message, f"byte {at:,}")
+        charset = http_content_type_encoding(content_type)
+        most = None if self.max_page_bytes is None else self.max_page_bytes + 1
+        source = Source(raw.content_stream().read(most), url, charset)
+        return Page(number, source, _time(raw.rec_headers.get_header("WARC-Date")))
+
     def _fault(self, raw: Any, iterator: Any) -> str | None:
         """What is wrong with the length of a record; reads it to its end, and on to the next."""
         while raw.raw_stream.read(BLOCK_BYTES):
             pass
         if getattr(raw.raw_stream, "limit", 0):
-            return "it ends before its Content-Length"
+            return CUT_SHORT
         iterator.read_to_end()
         if iterator.reader.decompressor and (iterator.next_line or b"").startswith(BEGINNING):
             raise ArchiveError(
@@ -154,28 +202,6 @@ class WarcFile:
 
 def _damaged(number: int, message: str, at: int) -> Fault:
     return Fault(number, "damaged", message, f"byte {at:,}")
-
-
-def _read(raw: Any, number: int, at: int) -> Record:
-    url = raw.rec_headers.get_header("WARC-Target-URI")
-    if raw.rec_type == "response" and not url:
-        return Fault(number, "no_url", "it has no WARC-Target-URI", f"byte {at:,}")
-    if raw.rec_type != "response" or raw.http_headers is None:
-        return Skipped(number, raw.rec_type or "no type")
-    content_type = raw.http_headers.get_header("Content-Type") or "no content type"
-    mime = content_type.partition(";")[0].strip().lower()
-    if mime not in HTML_TYPES:
-        return Skipped(number, mime)
-    status = raw.http_headers.get_statuscode()
-    if not status.startswith("2"):
-        return Skipped(number, f"status {status}")
-    encoding = (raw.http_headers.get_header("Content-Encoding") or "").strip().lower()
-    if encoding == "br" and not _reads_brotli():
-        message = "its Content-Encoding is br, which warcio can't decode here"
-        return Fault(number, "encoding", message, f"byte {at:,}")
-    charset = http_content_type_encoding(content_type)
-    source = Source(raw.content_stream().read(), url, charset)
-    return Page(number, source, _time(raw.rec_headers.get_header("WARC-Date")))
 
 
 def _reads_brotli() -> bool:

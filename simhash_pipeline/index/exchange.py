@@ -234,9 +234,10 @@ def _numbers(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _opened(path: Path) -> Any:
+    pyarrow = _pyarrow()
     try:
-        return _pyarrow().parquet.ParquetFile(path)
-    except (OSError, ValueError) as error:
+        return pyarrow.parquet.ParquetFile(path)
+    except (OSError, ValueError, pyarrow.ArrowException) as error:
         if isinstance(error, OSError) and error.errno:  # it isn't there, or nobody may read it
             raise
         raise StoreError(f"{path} is no Parquet file: {_in_a_line(error)}") from error

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from datetime import date, datetime, timedelta, timezone
@@ -239,4 +240,32 @@ def test_an_input_that_is_not_there_is_refused(tmp_path: Path) -> None:
 def test_a_feed_named_for_parquet_is_refused(tmp_path: Path) -> None:
     write_json_lines(tmp_path / "a.parquet", PAGES)
     with pytest.raises(Exception, match="is no Parquet file"):
+        urls(tmp_path / "a.parquet")
+
+
+@pytest.mark.parametrize(
+    ("column", "time_field"),
+    [
+        (pa.array([1], pa.time64("ns")), "other"),
+        (pa.array([10**18], pa.duration("ns")), "other"),
+        (pa.array([1234567], pa.timestamp("ns")), None),
+        (pa.array([10**18], pa.timestamp("us")), None),
+        (pa.array([1], pa.timestamp("s", "Nowhere/City")), None),
+    ],
+)
+def test_values_that_python_has_no_names_for_are_an_archive_error(
+    tmp_path: Path, column: Any, time_field: str | None
+) -> None:
+    columns = {"url": ["http://a.example/"], "html": ["<p>x"]}
+    columns |= {"html": column} if time_field is None else {time_field: column}
+    pq.write_table(pa.table(columns), tmp_path / "a.parquet")
+    with contextlib.suppress(ArchiveError):
+        urls(tmp_path / "a.parquet", time_field)
+
+
+def test_a_parquet_file_whose_columns_have_no_names_in_utf_8_is_refused(tmp_path: Path) -> None:
+    pq.write_table(pa.Table.from_pylist(PAGES), tmp_path / "a.parquet", store_schema=False)
+    data = (tmp_path / "a.parquet").read_bytes()
+    (tmp_path / "a.parquet").write_bytes(data.replace(b"html", b"\xe1tml"))
+    with pytest.raises(ArchiveError, match=r"a\.parquet is no Parquet file"):
         urls(tmp_path / "a.parquet")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
 import gzip
 import re
 import zlib
@@ -218,3 +219,32 @@ def test_the_end_of_each_record_is_told_for_the_progress(tmp_path: Path) -> None
     ends = [end for _, end in archive.read()]
     assert ends == sorted(ends)
     assert ends[-1] == archive.total()
+
+
+def test_of_a_payload_that_unpacks_to_very_much_the_limit_is_read(tmp_path: Path) -> None:
+    packed = gzip.compress(b" " * 50_000_000)
+    data = response("http://a.example/", packed, headers=[("Content-Encoding", "gzip")])
+    archive = dataclasses.replace(warc(tmp_path, data), max_page_bytes=1_000)
+    (found,) = records(archive)
+    assert isinstance(found, Page)
+    assert len(found.source.html) == 1_001
+
+
+@pytest.mark.parametrize("is_compressed", [True, False])
+def test_an_endless_http_header_is_damage(tmp_path: Path, is_compressed: bool) -> None:
+    headers = [("A", "b" + "\r\n b" * 300_000)]
+    long = response("http://a.example/1", b"", headers=headers, is_compressed=is_compressed)
+    good = response("http://a.example/2", b"<p>b", is_compressed=is_compressed)
+    damaged, page = records(warc(tmp_path, long + good))
+    assert isinstance(damaged, Fault)
+    assert damaged.message == "its HTTP header takes more than 65,536 bytes"
+    assert isinstance(page, Page)
+
+
+def test_lengths_beyond_the_file_are_not_read_to_its_end_each_time(tmp_path: Path) -> None:
+    lie = b"WARC/1.0\r\nContent-Length: 999999999\r\n\r\n"
+    found = records(warc(tmp_path, lie * 20_000))
+    assert len(found) == 20_000
+    assert {record.message for record in found if isinstance(record, Fault)} == {
+        "it ends before its Content-Length"
+    }
