@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from simhash_pipeline.options import Options
 
 ROWS_A_BATCH = 500
+BATCH_BYTES = 64_000_000
 _UNITS_A_SECOND = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 
 
@@ -63,8 +64,11 @@ class ParquetPages:
                 target.write_batch(batch.filter(pa.array([n not in without for n in numbers])))
 
     def _batches(self, file: Any, columns: list[str] | None) -> Iterator[pa.RecordBatch]:
+        told = file.metadata
+        groups = [told.row_group(group).total_byte_size for group in range(told.num_row_groups)]
+        rows = min(ROWS_A_BATCH, BATCH_BYTES * told.num_rows // (sum(groups) + 1))
         try:
-            for batch in file.iter_batches(ROWS_A_BATCH, columns=columns):
+            for batch in file.iter_batches(max(1, rows), columns=columns):
                 batch.validate(full=True)  # text that is no UTF-8 among others
                 yield batch
         except (OSError, pa.ArrowException) as error:
