@@ -66,9 +66,9 @@ class ParquetPages:
     def _batches(self, file: Any, columns: list[str] | None) -> Iterator[pa.RecordBatch]:
         told = file.metadata
         groups = [told.row_group(group).total_byte_size for group in range(told.num_row_groups)]
-        rows = min(ROWS_A_BATCH, BATCH_BYTES * told.num_rows // (sum(groups) + 1))
+        at_once = min(ROWS_A_BATCH, BATCH_BYTES * told.num_rows // (sum(groups) + 1))
         try:
-            for batch in file.iter_batches(max(1, rows), columns=columns):
+            for batch in file.iter_batches(max(1, at_once), columns=columns):
                 batch.validate(full=True)  # text that is no UTF-8 among others
                 yield batch
         except (OSError, pa.ArrowException) as error:
