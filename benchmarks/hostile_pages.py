@@ -12,7 +12,9 @@ _HAN = "".join(map(chr, range(0x4E00, 0x9FA6)))
 _RARE = "龘靐齉爩鱻麤灪龗"
 _NEWS = "海港日报讯昨天上午三艘渔船在大雾中安全返回港口船员全部平安"
 _DEEP = b"<div>" * 3_000
-_TOO_DEEP_LATE = b"<x>" * 2_040 + b"</y>" * 150_000 + b"<x>" * 50 + b"<p>"  # parsed twice
+# Parsed twice, and looked through for what isn't open.
+_TOO_DEEP_LATE = b"<x>" * 2_040 + b"</y>" * 150_000 + b"<x>" * 50 + b"<p>"
+_PAIRS_LATE = b"<x>" * 2_040 + b"</y><br>" * 75_000 + b"<x>" * 50 + b"<p>"
 
 
 def _of(unit: str | bytes, size: int, head: bytes = b"") -> bytes:
@@ -77,6 +79,7 @@ PAGES: dict[str, Make] = {
     "deep, script in script": _again("<script></", _DEEP),
     "deep, CDATA": _again("<![CDATA[", _DEEP),
     "levels, other end tags, characters of six words": _again("㌖a a", _TOO_DEEP_LATE),
+    "levels, end tags and breaks, characters of six words": _again("㌖a a", _PAIRS_LATE),
     # What is never closed, and tags without end.
     "open p": _again("<p>a"),
     "open li": _again("<li>x"),

@@ -79,8 +79,12 @@ def without_excess(source: bytes, max_bytes: int) -> bytes:
     """
     source = first_bytes(source, 2 * max_bytes)
     tags = max_bytes // _BYTES_A_TAG
-    if len(source) > tags and source.count(b"<") > tags:
-        source = source[: _place_of(source, tags)]
+    if len(source) > tags:
+        # End tags are half of all at the most, but where they close nothing: for each of those
+        # libxml2 looks through all that is open.
+        for begins, most in ((b"<", tags), (b"</", tags // 2)):
+            if source.count(begins) > most:
+                source = source[: _place_of(source, begins, most)]
     if len(source) > _HARMLESS_BYTES and _may_exceed(source):
         for part in _PART.finditer(source):
             if part.lastgroup is None:
@@ -157,6 +161,6 @@ def _is_cut_off(source: bytes, end: int) -> bool:
     return source[end - 1] != _TAG_END and end < len(source)
 
 
-def _place_of(source: bytes, number: int) -> int:
-    """Where the tag after so many begins."""
-    return next(islice(re.finditer(b"<", source), number, None)).start()
+def _place_of(source: bytes, begins: bytes, number: int) -> int:
+    """Where the tag after so many that begin like this does."""
+    return next(islice(re.finditer(begins, source), number, None)).start()

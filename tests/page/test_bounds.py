@@ -33,6 +33,13 @@ def test_a_page_of_the_limit_is_read_whole() -> None:
     assert fingerprinter().fingerprint(html + b" ").cut
 
 
+def test_end_tags_are_half_of_the_tags_that_are_read() -> None:
+    whole = b"<p>x</p>" * 1_000
+    assert without_excess(whole, 64_000) == whole
+    assert without_excess(whole + b"</y>" * 10, 64_000) == whole
+    assert without_excess(b"<p>" + b"</y>" * 1_500 + whole, 64_000) == b"<p>" + b"</y>" * 1_000
+
+
 @pytest.mark.parametrize("max_page_bytes", [20_000, LIMIT])
 def test_the_limit_does_not_move_a_page_below_it(max_page_bytes: int) -> None:
     html = f"<h1>Ferries</h1><p>{STORY[:3_000]}</p><p>{'雾中的渡轮' * 100}</p>"
