@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from simhash_pipeline.index.redis.store import RedisStore
-from simhash_pipeline.index.store import Action, KeptText
+from simhash_pipeline.index.store import Action, KeptText, View
 from tests.index.pages import FAR, always, keep, near_content, page, unless_near
 from tests.index.servers import wait_until
 
@@ -93,6 +93,47 @@ def test_a_page_whose_process_was_taken_for_dead_before_it_told_of_it_is_not_sto
         assert "took too long over slow" in caplog.text
         assert urls(paused) == ["twin", "next"]
         assert other.check() == []
+
+
+def test_a_page_that_is_confirmed_while_its_process_is_taken_for_dead_stays(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paused = RedisStore(url, tentative=True, lease_secs=0.2)
+    with paused, RedisStore(url) as other:
+        keep(paused, page("first", 0))
+        len(paused)  # which sends it
+        paused._lease._closed.set()  # as if the machine had stopped
+        wait_until(lambda: other._lease.dead({paused._lease.run}) == {paused._lease.run})
+
+        def dead(runs: set[bytes]) -> set[bytes]:
+            found = ask_who_is_dead(runs)
+            paused.confirm("", "first")
+            len(paused)
+            return found
+
+        ask_who_is_dead = other._lease.dead
+        monkeypatch.setattr(other._lease, "dead", dead)
+        assert other.settle(page("twin", 1), unless_near) == "first"
+        assert urls(other) == ["first"]
+
+
+def test_a_page_that_is_lost_while_another_works_on_its_url_is_nobodys_twin(url: str) -> None:
+    paused = RedisStore(url, tentative=True, lease_secs=0.2)
+    with paused, RedisStore(url) as other, RedisStore(url) as third:
+        keep(paused, page("first", 0))
+        len(paused)
+        paused._lease._closed.set()
+
+        def decide(view: View) -> tuple[Action, str | None]:
+            wait_until(lambda: other._lease.dead({paused._lease.run}) == {paused._lease.run})
+            assert third.settle(page("twin", 1), unless_near) is None
+            paused.confirm("", "first")
+            return Action.RENEW, None
+
+        other.settle(page("first", FAR, seen_at=2_000.0), decide)
+        assert third.settle(page("later", 0), unless_near) == "twin"
+        assert urls(third) == ["twin"]
+        assert third.check() == []
 
 
 def urls(store: RedisStore) -> list[str]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from simhash_pipeline.index.redis.store import RedisStore
+from simhash_pipeline.index.redis.store import LEASE_SECS, RedisStore
 from simhash_pipeline.index.store import Action, View
 from simhash_pipeline.page.simhash import hamming_distance
 from tests.index.pages import page
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 WORKERS = 8
 DISTANCE_BITS = 3
-LEASE_SECS = 1.0
+SHORT_LEASE_SECS = 1.0  # where processes are killed; else one that is held up would seem dead too
 MEET_SECS = 0.02
 SECS_TO_A_KILL = (0.1, 0.6)
 
@@ -91,7 +91,8 @@ def run(
     processes.set_forkserver_preload(["tests.index.twins"])
 
     def begun(worker: int) -> BaseProcess:
-        process = processes.Process(target=work, args=(url, folder, worker, tentative))
+        lease_secs = SHORT_LEASE_SECS if kills else LEASE_SECS
+        process = processes.Process(target=work, args=(url, folder, worker, tentative, lease_secs))
         process.start()
         return process
 
@@ -128,12 +129,12 @@ def run(
     return outcome
 
 
-def work(url: str, folder: Path, worker: int, tentative: bool) -> None:
+def work(url: str, folder: Path, worker: int, tentative: bool, lease_secs: float) -> None:
     """Judge the pages of a share that the log doesn't tell of yet."""
     share, log = folder / f"share {worker}", folder / f"judged {worker}"
     done = {line.split()[0] for line in log.read_text(encoding="utf-8").splitlines()}
     todo = [line.split() for line in share.read_text(encoding="utf-8").splitlines()]
-    opened = RedisStore(url, lease_secs=LEASE_SECS, tentative=tentative)
+    opened = RedisStore(url, lease_secs=lease_secs, tentative=tentative)
     with opened as store, log.open("a", encoding="utf-8") as file:
         for round_number, (name, value) in enumerate(todo):
             if name not in done:

@@ -52,6 +52,7 @@ COUNT_SIZE = 4
 
 JUDGING, LEAVING = b"j", b"l"
 RUN_SIZE = 8
+LOST = b"lost"  # the run of a page whose own has died, which nobody can confirm
 HOLDER = struct.Struct(">8sI")  # run, number of its claim
 _LENGTH = struct.Struct(">H")
 # Flags, salt, then at offset 3 the ticket (0: none yet), first_seen and seen_at.

@@ -118,7 +118,7 @@ class RedisPages:
             left = [(namespace, known) for known, run in runs.items() if run in dead]
             for record, packed in self._read(left):
                 run = runs[page_id(record.page.url)]
-                self._steps.forgotten(record, packed, run, self._lease)
+                self._steps.forget_lost(record, packed, run, self._lease)
 
     def wait_for(self, held: Sequence[tuple[Attempt, Entered]]) -> None:
         """Let others end what they do with pages; clean up after those who died."""

@@ -182,17 +182,27 @@ if run ~= '' then call('HSET', KEYS[3], id, run) end
 if left == '' then call('HDEL', KEYS[2], id) else call('HSET', KEYS[2], id, left) end
 return 1
 """)
-# A page's hashes; id, the record and run (or "*") it must have, the claim that takes it over.
-# -> 1, or 0 when it has changed or is claimed.
+# A page's first three hashes; id -> record, claim and run, all of one moment.
+STATE = Script("""
+local id = ARGV[1]
+return {call('HGET', KEYS[1], id), call('HGET', KEYS[2], id), call('HGET', KEYS[3], id)}
+""")
+# A page's hashes; id, the record it must have, the claim that takes it over, the run it must have
+# ("*": any) and what that becomes, so that it can't confirm the page, also where that is claimed.
+# -> 1, or 0 when the page has changed or is claimed.
 EVICT = Script("""
-local held = call('HGET', KEYS[2], ARGV[1])
-if held then return holder(held) == holder(ARGV[4]) and 1 or 0 end
-if call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
-if ARGV[3] ~= '*' and call('HGET', KEYS[3], ARGV[1]) ~= ARGV[3] then return 0 end
-call('HDEL', KEYS[1], ARGV[1])
-call('HDEL', KEYS[3], ARGV[1])
-call('HDEL', KEYS[4], ARGV[1])
-call('HSET', KEYS[2], ARGV[1], ARGV[4])
+local id, held = ARGV[1], call('HGET', KEYS[2], ARGV[1])
+if holder(held) == holder(ARGV[3]) then return 1 end
+if call('HGET', KEYS[1], id) ~= ARGV[2] then return 0 end
+if ARGV[4] ~= '*' then
+  if call('HGET', KEYS[3], id) ~= ARGV[4] then return 0 end
+  call('HSET', KEYS[3], id, ARGV[5])
+end
+if held then return 0 end
+call('HDEL', KEYS[1], id)
+call('HDEL', KEYS[3], id)
+call('HDEL', KEYS[4], id)
+call('HSET', KEYS[2], id, ARGV[3])
 return 1
 """)
 # Claims; id, the claim that must be there, the one that takes it over -> 1, or 0.
@@ -250,6 +260,6 @@ return found[1]
 """)
 
 SCRIPTS = (
-    CLAIM, SHOW, ENLIST, APPEND, ENTER, FINISH, EVICT, TAKE,
+    CLAIM, SHOW, ENLIST, APPEND, ENTER, FINISH, STATE, EVICT, TAKE,
     STRIKE, COUNT, CUT, RELEASE, REMOVE, SHARING, CONFIRM, EXPIRE_TEXTS,
 )  # fmt: skip

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 from simhash_pipeline.index.redis.layout import (
     ID_SIZE,
     JUDGING,
+    LOST,
     REF_SIZE,
     page_hashes,
 )
-from simhash_pipeline.index.redis.scripts import SHARING
+from simhash_pipeline.index.redis.scripts import SHARING, STATE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -132,22 +133,19 @@ class RedisShelf:
     ) -> Iterator[tuple[bytes, Record | None, bytes | None]]:
         """(ref, its kept page, the packed claim of one to be waited for)."""
         layout = self._steps.layout
-        hashes = [page_hashes(namespace, ref[0]) for ref in refs]
-        replies = iter(
-            self._steps.server.run(
-                [
-                    look(key, ref[:ID_SIZE])
-                    for ref, keys in zip(refs, hashes, strict=True)
-                    for key in keys[:3]
-                ]
-            )
+        states = self._steps.server.run(
+            [STATE(page_hashes(namespace, ref[0])[:3], ref[:ID_SIZE]) for ref in refs]
         )
-        for ref in refs:
-            stored, held, run = next(replies), next(replies), next(replies)
+        dead = self._lease.dead({run for _, _, run in states if run})
+        for ref, (stored, held, run) in zip(refs, states, strict=True):
             record = layout.unpack(namespace, stored) if stored else None
             if record is not None and record.ref == ref:
-                if not self._steps.forgotten(record, stored, run, self._lease):
+                if run not in dead:
                     yield ref, record, None
+                    continue
+                self._steps.forget_lost(record, stored, run, self._lease)
+                if run != LOST:  # else it may just have been confirmed
+                    yield from self._states(namespace, [ref])
             elif held and self._is_before(layout.unpack_claim(namespace, held), ref):
                 yield ref, None, held
 

@@ -13,6 +13,7 @@ from simhash_pipeline.index.redis import scripts
 from simhash_pipeline.index.redis.layout import (
     ID_SIZE,
     LEAVING,
+    LOST,
     PREFIX,
     Claim,
     Layout,
@@ -131,11 +132,16 @@ class Steps:
             self.server.run([self._remove_at_once(attempt) for attempt in attempts])
 
     def evict(self, attempts: Sequence[tuple[Attempt, bytes]], run: bytes = b"*") -> list[bool]:
-        """Remove pages that have these packed records, and this run if any; False where not."""
+        """Remove pages that have these packed records, and this run if any; False where not.
+
+        A run that is named can't confirm the pages from then on, whether they could be removed yet
+        or not.
+        """
         done = self.server.run(
             [
                 scripts.EVICT(
-                    attempt.hashes, attempt.id, packed, run, self.layout.pack_claim(attempt.claim)
+                    *(attempt.hashes, attempt.id, packed),
+                    *(self.layout.pack_claim(attempt.claim), run, LOST),
                 )
                 for attempt, packed in attempts
             ]
@@ -166,14 +172,11 @@ class Steps:
                     Attempt(namespace, known, page_hashes(namespace, known[0]), heir), text
                 )
 
-    def forgotten(self, record: Record, packed: bytes, run: bytes | None, lease: Lease) -> bool:
-        """Whether the page was kept by a process that died without confirming it; forgets it."""
-        if run is None or run not in lease.dead({run}):
-            return False
+    def forget_lost(self, record: Record, packed: bytes, run: bytes, lease: Lease) -> None:
+        """Forget a page that a dead run has kept, unless it confirmed the page after all."""
         page = record.page
         heir = Claim(LEAVING, lease.holder(), (record,))
         self.evict([(self.attempt(page.namespace, page.url, heir), packed)], run)
-        return True
 
     def _entered(self, attempt: Attempt, reply: Sequence[bytes], ticket: int) -> Entered:
         if reply[0]:

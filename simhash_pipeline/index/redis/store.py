@@ -34,7 +34,8 @@ A message and its reply do for most new pages of a crawl: what one page asked fo
 next as it enters, and a page that is kept tentatively on one server is finished by the message of
 the next page, or by a thread that sends it a moment later (outbox.py). Until then it is judged, to
 all others, who wait for it as for any. Its own process knows already; should that be taken for dead
-before it tells, the page isn't stored, as a tentative page isn't that is never confirmed. Where
+before it tells, the page isn't stored, as a tentative page isn't that is never confirmed: whoever
+passes over such a page first marks it as lost, so that it can't be confirmed any more. Where
 pages are not tentative, what `settle` answers is stored, and so it takes a second message. (To take
 a page for kept until somebody objects, others would have to know how it was decided.)
 
