@@ -3,7 +3,8 @@
     python -m benchmarks.fingerprints [--pages FOLDER_OR_ZIP] [--rounds 9] [--seomoz FOLDER]
 
 Everything is measured by CPU time in the same rounds, one after the other; a figure is the median,
-over the rounds, of its time against the bare parse in the same round. Peers that aren't installed
+over the rounds, of its time for all pages against the bare parse of all in the same round; that of
+the median page is the median of the pages' own figures. Peers that aren't installed
 are left out and named. simhash-pybind (seomoz's C++) overwrites the module of PyPI's simhash, so it
 runs in a process of its own, from the folder of `pip install --target FOLDER simhash-pybind`.
 """
@@ -20,11 +21,13 @@ import platform
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from statistics import median
 
+import numpy as np
 from lxml import etree
+from numpy.typing import NDArray
 
 from benchmarks.pages import BenchPage, made_page, made_pages, real_pages
 from benchmarks.table import markdown
@@ -80,6 +83,7 @@ print(peak() - before)
 """
 
 Step = Callable[[], float]  # CPU seconds of doing it once
+Times = Mapping[str, NDArray[np.float64]]  # CPU seconds by step, shape (rounds, pages)
 
 
 def own_steps(page: BenchPage) -> dict[str, Step]:
@@ -217,27 +221,27 @@ class Seomoz:
         return run
 
 
-def measured(steps: Sequence[dict[str, Step]], rounds: int) -> dict[str, list[float]]:
-    """CPU seconds of each step over all pages, one figure a round; a round does every step."""
-    found: dict[str, list[float]] = {name: [] for name in steps[0]}
+def measured(steps: Sequence[dict[str, Step]], rounds: int) -> Times:
+    """What each step took for each page; a round does every step."""
+    found: dict[str, list[list[float]]] = {name: [] for name in steps[0]}
     for number in range(rounds):
         print(f"round {number + 1} of {rounds}", file=sys.stderr, flush=True)
         for name, seconds in found.items():
-            seconds.append(sum(of_page[name]() for of_page in steps))
-    return found
+            seconds.append([of_page[name]() for of_page in steps])
+    return {name: np.array(seconds) for name, seconds in found.items()}
 
 
-def ratio(found: dict[str, list[float]], one: str, other: str, less: str | None = None) -> float:
+def ratio(found: Times, one: str, other: str, less: str | None = None) -> float:
     """Median over the rounds of one step's time against another's, `less` a third taken off one."""
-    return median(
-        (a - off) / b
-        for a, b, off in zip(
-            found[one], found[other], found[less] if less else [0.0] * len(found[one]), strict=True
-        )
-    )
+    off = found[less].sum(axis=1) if less else 0.0
+    return float(np.median((found[one].sum(axis=1) - off) / found[other].sum(axis=1)))
 
 
-def goals(found: dict[str, list[float]], language: str) -> list[list[str]]:
+def ratio_of_median_page(found: Times, one: str, other: str) -> float:
+    return float(np.median(np.median(found[one] / found[other], axis=0)))
+
+
+def goals(found: Times, language: str) -> list[list[str]]:
     """What was asked, what it is, and whether that is enough."""
     journey = 3.0 if language == "English" else 4.0
     at_most = [(f"{JOURNEY}, of the bare parse", journey, ratio(found, JOURNEY, PARSE))]
@@ -285,14 +289,11 @@ def versions() -> str:
     return ", ".join(told)
 
 
-def _rest(found: dict[str, list[float]]) -> list[float]:
+def _rest(found: Times) -> NDArray[np.float64]:
     """Seconds of the journey that no other stage accounts for."""
-    return [
-        max(0.0, whole - sum(stages))
-        for whole, *stages in zip(
-            found[JOURNEY], found[STRUCTURE], found[STRIP], found[TEXT], strict=True
-        )
-    ]
+    stages = sum(found[stage] for stage in (STRUCTURE, STRIP, TEXT))
+    rest: NDArray[np.float64] = np.maximum(0.0, found[JOURNEY] - stages)
+    return rest
 
 
 def _elements(pages: Sequence[BenchPage]) -> int:
@@ -326,20 +327,21 @@ def main() -> None:
 
 def report(
     chosen: dict[str, list[BenchPage]],
-    results: dict[str, dict[str, list[float]]],
+    results: dict[str, Times],
     left_out: dict[str, str],
 ) -> None:
     for language, pages in chosen.items():
         size = median(len(page.html) for page in pages) / 1e3
         print(f"{language}: {len(pages)} page(s), {size:.0f} KB, {_elements(pages)} elements")
-    for found in results.values():
-        found[REST] = _rest(found)
+    results = {language: {**found, REST: _rest(found)} for language, found in results.items()}
+    columns = (ratio, ratio_of_median_page)
     names = dict.fromkeys(name for found in results.values() for name in found)
     rows = [
-        [name, *(f"{ratio(found, name, PARSE):.2f}" for found in results.values())]
+        [name, *(f"{of(found, name, PARSE):.2f}" for found in results.values() for of in columns)]
         for name in names
     ]
-    header = ", ".join(["CPU time / bare lxml parse", *(f"{name}>" for name in results)])
+    titles = [f"{language}{which}>" for language in results for which in ("", ": median page")]
+    header = ", ".join(["CPU time / bare lxml parse", *titles])
     print(f"\n{markdown(header, rows)}\n")
     asked = [row for language, found in results.items() for row in goals(found, language)]
     print(f"{markdown('language, what, goal>, is>,', asked)}\n")
