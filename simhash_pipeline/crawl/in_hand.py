@@ -122,6 +122,11 @@ class InHand:
         kept.waiting.append(fate)
         return fate
 
+    def is_lost(self, url: str) -> bool:
+        """Whether the page last stored of this URL is lost, and yet to be forgotten."""
+        kept = self._undecided.get(url)
+        return kept is not None and kept.lost is True
+
     def decided(self, kept: Kept) -> None:
         """The page is safe, or forgotten: those who waited go on."""
         if self._is_stored(kept):

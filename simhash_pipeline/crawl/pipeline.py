@@ -201,10 +201,12 @@ class SimhashPipeline:
         return self._responses.origin(response)
 
     async def _twin_is_lost(self, verdict: Verdict) -> bool:
-        """Whether the item of the page that is to be kept instead came to nothing.
+        """Whether the stored page that speaks in this verdict is none: its item came to nothing.
 
-        PageError where that can't be waited for.
+        A page that is to be kept instead is waited for; PageError where that can't be.
         """
+        if verdict.reason == "unchanged" and not verdict.dropped:
+            return self._fates.in_hand.is_lost(verdict.url)
         if not verdict.dropped or self._options.dry_run:
             return False
         fate = self._fates.in_hand.fate_of(verdict.twin_url)
