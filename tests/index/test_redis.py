@@ -264,6 +264,11 @@ def test_a_forgotten_page_leaves_no_value_behind(store: RedisStore) -> None:
     assert [bucket and bucket[4:] for bucket in buckets] == [None, *[b""] * 3] * 2
 
 
+def test_in_buckets_that_were_emptied_nothing_is_near(store: RedisStore) -> None:
+    emptied = [(block, b"\0\0", b"\1\0\0\0") for block in (1, 2, 3)]
+    assert store._steps.layout.near(0, 3, emptied) == []
+
+
 def test_many_texts_take_one_round_trip_and_are_compressed(server: RunningServer) -> None:
     with Wire(server) as wire, RedisStore(wire.url) as store:
         store.keep_texts([KeptText("", "first", "", "", 1)])

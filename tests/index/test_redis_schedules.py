@@ -22,7 +22,7 @@ from simhash_pipeline.index.memory import MemoryStore
 from simhash_pipeline.index.redis import pages, shelf
 from simhash_pipeline.index.redis.store import RedisStore
 from simhash_pipeline.page.simhash import hamming_distance
-from tests.index.pages import page, unless_near
+from tests.index.pages import near_content, page, unless_near
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -46,11 +46,19 @@ shares = st.lists(
     min_size=PROCESSES,
     max_size=PROCESSES,
 )
+# URL, and the content it is kept with, or None where it is forgotten.
+changes = st.lists(
+    st.lists(
+        st.tuples(st.sampled_from("ab"), st.sampled_from([*VALUES, None])), min_size=1, max_size=3
+    ),
+    min_size=PROCESSES,
+    max_size=PROCESSES,
+)
 
 
 @dataclass
 class Process:
-    """A store of its own that judges its pages, a command at a turn."""
+    """A store of its own that judges its pages, a command at a turn; without content it forgets."""
 
     store: RedisStore
     pages: Sequence[StoredPage]
@@ -96,6 +104,9 @@ class Process:
     def _judge(self) -> None:
         try:
             for each in self.pages:
+                if each.content is None:
+                    self.store.forget("", each.url)
+                    continue
                 ticket, twin = self.store.settle(each, with_ticket)
                 self.answers.append((ticket, each, twin))
                 if self.tentative:
@@ -206,18 +217,22 @@ def test_no_two_twins_are_confirmed(
 
 @on_each_server
 @settings(max_examples=30, deadline=None)
-@given(shares=shares, schedule=turns, expiries=expiries)
-def test_of_versions_of_a_page_one_is_stored_and_no_twin_beside_it(
+@given(shares=changes, schedule=turns, expiries=expiries)
+def test_what_is_kept_anew_or_forgotten_meanwhile_leaves_no_twin_and_no_value(
     redis_servers: Callable[[str], RunningServer | RunningCluster],
     kind: str,
-    shares: list[list[int]],
+    shares: list[list[tuple[str, int | None]]],
     schedule: list[int],
     expiries: list[tuple[int, int, int]],
 ) -> None:
     url = redis_servers(kind).url  # empty
-    same = [[page(f"{VALUES.index(value) % 2}", value) for value in share] for share in shares]
-    judged(url, same, schedule, expiries, tentative=False)
+    steps = [[page(name, value) for name, value in share] for share in shares]
+    judged(url, steps, schedule, expiries, tentative=False)
     with RedisStore(url) as store:
         kept = list(store.pages())
         assert store.check() == []
-    assert not has_twins(kept)
+        assert not has_twins(kept)
+        for each in kept:
+            store.forget("", each.url)
+        left = [near_content(store, value) for value in VALUES]
+        assert left == [[]] * len(VALUES)

@@ -216,8 +216,7 @@ class Layout:
             return []
         rows = np.concatenate(parts)
         needle = np.frombuffer(value.to_bytes(self._size, "little"), self._word)
-        words = rows.view(self._word).reshape(len(rows), -1)
-        distances = np.bitwise_count(words ^ needle).sum(axis=1)
+        distances = np.bitwise_count(rows.view(self._word) ^ needle).sum(axis=1)
         hits = (distances <= max_distance_bits).nonzero()[0].tolist()
         near = {_number(rows[hit].tobytes()): int(distances[hit]) for hit in hits}
         return sorted(near.items(), key=lambda pair: pair[1])
