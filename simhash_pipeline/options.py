@@ -37,7 +37,7 @@ from simhash_pipeline.simplified import simplified_digest
 PREFIX = "SIMHASH_"
 T = TypeVar("T")
 # One more whenever the same page and options give another fingerprint; stamped into every store.
-FINGERPRINT_VERSION = 7
+FINGERPRINT_VERSION = 8
 
 SEGMENTERS = (
     "words",

@@ -14,7 +14,7 @@ import numpy as np
 # One tag to so many bytes of the limit, and of a main text so large a part of it: at the default
 # limit either costs 1.5 s and 200 MB at most (python -m benchmarks.hostile).
 _BYTES_A_TAG = 32
-_PART_FOR_TEXT = 3
+_PART_FOR_TEXT = 5
 # Browsers nest 512 levels and put what is deeper side by side; libxml2 gives up at 2,048.
 _MAX_DEPTH = 512
 # libxml2 walks over all attributes of a tag to append one.
@@ -122,7 +122,7 @@ def has_long_host(url: str) -> bool:
 
 
 def first_of_text(text: str, max_bytes: int) -> str:
-    """As much of a main text as a page of the limit may have: a third of it, in UTF-8."""
+    """As much of a main text as a page of the limit may have: a fifth of it, in UTF-8."""
     allowed = max_bytes // _PART_FOR_TEXT
     if len(text) * 4 <= allowed:
         return text
