@@ -2,14 +2,14 @@
 
 Each process runs one command when it is its turn, also those that it sends in one message: between
 them the network may put anything. A lease may run out at any moment, as of a process held up, and
-is renewed some turns later.
+is renewed some turns later. A message whose replies are lost is sent again.
 """
 
 from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, field
-from itertools import chain, combinations, cycle
+from itertools import chain, combinations, count, cycle
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 from unittest.mock import patch
@@ -41,6 +41,8 @@ numbers = st.integers(0, PROCESSES - 1)
 turns = st.lists(numbers, max_size=TURNS)
 # Whose lease runs out, at which turn, and for how many.
 expiries = st.lists(st.tuples(numbers, st.integers(0, TURNS), st.integers(1, TURNS)), max_size=2)
+# Whose message gets no reply, and which of them.
+losses = st.sets(st.tuples(numbers, st.integers(0, 40)), max_size=3)
 shares = st.lists(
     st.lists(st.sampled_from(VALUES), min_size=1, max_size=2),
     min_size=PROCESSES,
@@ -63,10 +65,12 @@ class Process:
     store: RedisStore
     pages: Sequence[StoredPage]
     tentative: bool
+    lost: set[int]  # numbers of the messages whose replies are lost
     answers: list[tuple[int, StoredPage, str | None]] = field(default_factory=list)  # by ticket
     error: BaseException | None = None
 
     def __post_init__(self) -> None:
+        self._messages = count()
         self._go, self._waits = threading.Semaphore(0), threading.Semaphore(0)
         self.done = False
         self.store._begin("")  # which reads all that others left, before anybody takes a turn
@@ -94,12 +98,14 @@ class Process:
     def _one_by_one(self, commands: Sequence[Command]) -> list[Any]:
         if threading.current_thread() is not self._thread:
             return self._run(commands)
-        replies = []
-        for command in commands:
-            self._waits.release()
-            self._go.acquire()
-            replies += self._run([command])
-        return replies
+        while True:
+            replies = []
+            for command in commands:
+                self._waits.release()
+                self._go.acquire()
+                replies += self._run([command])
+            if next(self._messages) not in self.lost:
+                return replies
 
     def _judge(self) -> None:
         try:
@@ -131,13 +137,19 @@ def judged(
     shares: Sequence[Sequence[StoredPage]],
     schedule: Sequence[int],
     expiries: Sequence[tuple[int, int, int]],
+    losses: set[tuple[int, int]],
     *,
     tentative: bool,
 ) -> list[Process]:
     """The processes after they have taken these turns, and then turns about until the end."""
     processes = [
-        Process(RedisStore(url, tentative=tentative, lease_secs=1_000), share, tentative)
-        for share in shares
+        Process(
+            RedisStore(url, tentative=tentative, lease_secs=1_000),
+            share,
+            tentative,
+            {message for loser, message in losses if loser == number},
+        )
+        for number, share in enumerate(shares)
     ]
     nobody_sleeps = SimpleNamespace(sleep=lambda secs: None)
     with patch.object(shelf, "time", nobody_sleeps), patch.object(pages, "time", nobody_sleeps):
@@ -174,16 +186,17 @@ def pages_of(shares: list[list[int]]) -> list[list[StoredPage]]:
 
 @on_each_server
 @settings(max_examples=30, deadline=None)
-@given(shares=shares, schedule=turns, expiries=expiries)
+@given(shares=shares, schedule=turns, expiries=expiries, losses=losses)
 def test_what_is_kept_is_what_one_process_would_keep_in_the_order_of_tickets(
     redis_servers: Callable[[str], RunningServer | RunningCluster],
     kind: str,
     shares: list[list[int]],
     schedule: list[int],
     expiries: list[tuple[int, int, int]],
+    losses: set[tuple[int, int]],
 ) -> None:
     url = redis_servers(kind).url  # empty
-    processes = judged(url, pages_of(shares), schedule, expiries, tentative=False)
+    processes = judged(url, pages_of(shares), schedule, expiries, losses, tentative=False)
     answers = sorted(answer for process in processes for answer in process.answers)
     alone = MemoryStore()
     assert [alone.settle(each, unless_near) for _, each, _ in answers] == [
@@ -196,16 +209,17 @@ def test_what_is_kept_is_what_one_process_would_keep_in_the_order_of_tickets(
 
 @on_each_server
 @settings(max_examples=30, deadline=None)
-@given(shares=shares, schedule=turns, expiries=expiries)
+@given(shares=shares, schedule=turns, expiries=expiries, losses=losses)
 def test_no_two_twins_are_confirmed(
     redis_servers: Callable[[str], RunningServer | RunningCluster],
     kind: str,
     shares: list[list[int]],
     schedule: list[int],
     expiries: list[tuple[int, int, int]],
+    losses: set[tuple[int, int]],
 ) -> None:
     url = redis_servers(kind).url  # empty
-    processes = judged(url, pages_of(shares), schedule, expiries, tentative=True)
+    processes = judged(url, pages_of(shares), schedule, expiries, losses, tentative=True)
     with RedisStore(url) as store:
         kept = list(store.pages())
         assert store.check() == []
@@ -217,17 +231,18 @@ def test_no_two_twins_are_confirmed(
 
 @on_each_server
 @settings(max_examples=30, deadline=None)
-@given(shares=changes, schedule=turns, expiries=expiries)
+@given(shares=changes, schedule=turns, expiries=expiries, losses=losses)
 def test_what_is_kept_anew_or_forgotten_meanwhile_leaves_no_twin_and_no_value(
     redis_servers: Callable[[str], RunningServer | RunningCluster],
     kind: str,
     shares: list[list[tuple[str, int | None]]],
     schedule: list[int],
     expiries: list[tuple[int, int, int]],
+    losses: set[tuple[int, int]],
 ) -> None:
     url = redis_servers(kind).url  # empty
     steps = [[page(name, value) for name, value in share] for share in shares]
-    judged(url, steps, schedule, expiries, tentative=False)
+    judged(url, steps, schedule, expiries, losses, tentative=False)
     with RedisStore(url) as store:
         kept = list(store.pages())
         assert store.check() == []
