@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 START_SECS = 20.0
-PIECE_SECS = 0.001
 SLOTS = 16_384
 # Where each kind of server comes from.
 SOURCES = {
@@ -201,15 +200,11 @@ class RunningSentinel:
 
 
 class Wire:
-    """A port that leads to a server's: it counts round trips, and can lose replies.
+    """A port that leads to a server's: it counts round trips, and can lose replies."""
 
-    Messages of more than `most_bytes` come in pieces, between which the server turns to others.
-    """
-
-    def __init__(self, server: RunningServer, most_bytes: int = 1 << 20) -> None:
+    def __init__(self, server: RunningServer) -> None:
         self.requests = 0
         self.lose = 0  # so many replies, and the connections they would have come by
-        self._most_bytes = most_bytes
         self._server_port = server.port
         self._listening = socket.create_server(("127.0.0.1", 0))
         self.url = f"redis://127.0.0.1:{self._listening.getsockname()[1]}/0"
@@ -234,16 +229,13 @@ class Wire:
 
     def _carry(self, client: socket.socket) -> None:
         with client, socket.create_connection(("127.0.0.1", self._server_port)) as server:
-            server.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             while ready := select.select([client, server], [], [])[0]:
                 if client in ready:
                     request = _read(client)
                     if not request:
                         return
                     self.requests += 1
-                    for first in range(0, len(request), self._most_bytes):
-                        server.sendall(request[first : first + self._most_bytes])
-                        time.sleep(PIECE_SECS if self._most_bytes < len(request) else 0)
+                    server.sendall(request)
                 if server in ready:
                     reply = _read(server)
                     if self.lose or not reply:

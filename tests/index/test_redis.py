@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import threading
-import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -85,34 +84,6 @@ def test_of_twins_judged_by_eight_processes_at_once_one_is_kept_as_if_one_by_one
     assert bool(outcome.kills) == bool(kills)
     if not kills:
         assert outcome.kept_one_by_one() == set(outcome.stored)
-
-
-def test_of_twins_whose_messages_come_in_pieces_one_is_kept(server: RunningServer) -> None:
-    number, meet = 60, threading.Barrier(2, timeout=20)
-
-    def settle(side: str, bit: int, wire: Wire, secs: float) -> None:
-        def decide(view: View) -> tuple[Action, str | None]:
-            time.sleep(random.uniform(0, secs))
-            return unless_near(view)
-
-        with RedisStore(wire.url) as opened:
-            for pair in range(number):
-                value = pair * 0x9E37_79B9_7F4A_7C15 % (1 << 64)
-                meet.wait()
-                opened.settle(page(f"{pair}{side}", value ^ bit), decide)
-
-    with Wire(server, most_bytes=64) as slow, Wire(server) as quick:
-        threads = [
-            threading.Thread(target=settle, args=("in pieces", 0, slow, 0)),
-            threading.Thread(target=settle, args=("whole", 1, quick, 0.1)),
-        ]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    with RedisStore(server.url) as opened:
-        assert len(opened) == number
-        assert opened.check() == []
 
 
 def test_a_chain_of_neighbours_is_judged_in_the_order_of_tickets(
