@@ -185,7 +185,7 @@ def pages_of(shares: list[list[int]]) -> list[list[StoredPage]]:
 
 
 @on_each_server
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(shares=shares, schedule=turns, expiries=expiries, losses=losses)
 def test_what_is_kept_is_what_one_process_would_keep_in_the_order_of_tickets(
     redis_servers: Callable[[str], RunningServer | RunningCluster],
@@ -208,7 +208,7 @@ def test_what_is_kept_is_what_one_process_would_keep_in_the_order_of_tickets(
 
 
 @on_each_server
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(shares=shares, schedule=turns, expiries=expiries, losses=losses)
 def test_no_two_twins_are_confirmed(
     redis_servers: Callable[[str], RunningServer | RunningCluster],
@@ -230,7 +230,7 @@ def test_no_two_twins_are_confirmed(
 
 
 @on_each_server
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(shares=changes, schedule=turns, expiries=expiries, losses=losses)
 def test_what_is_kept_anew_or_forgotten_meanwhile_leaves_no_twin_and_no_value(
     redis_servers: Callable[[str], RunningServer | RunningCluster],
