@@ -189,7 +189,7 @@ class SimhashPipeline:
         while True:
             judgement = origin.judgement
             judged = await result_of(judgement.judged)
-            if not judgement.lost and not await self._twin_is_lost(judged.verdict):
+            if not judgement.lost and not await self._is_outdated(judged.verdict):
                 return judgement
             if origin.judgement is judgement:  # no other item of the page was here before
                 origin.judgement = Judgement(self._judging.judge_again(page.url, judged))
@@ -200,7 +200,7 @@ class SimhashPipeline:
             return Origin()
         return self._responses.origin(response)
 
-    async def _twin_is_lost(self, verdict: Verdict) -> bool:
+    async def _is_outdated(self, verdict: Verdict) -> bool:
         """Whether the stored page that speaks in this verdict is none: its item came to nothing.
 
         A page that is to be kept instead is waited for; PageError where that can't be.

@@ -137,15 +137,11 @@ class Steps:
         A run that is named can't confirm the pages from then on, whether they could be removed yet
         or not.
         """
-        done = self.server.run(
-            [
-                scripts.EVICT(
-                    *(attempt.hashes, attempt.id, packed),
-                    *(self.layout.pack_claim(attempt.claim), run, LOST),
-                )
-                for attempt, packed in attempts
-            ]
-        )
+        commands = []
+        for attempt, packed in attempts:
+            claim = self.layout.pack_claim(attempt.claim)
+            commands.append(scripts.EVICT(attempt.hashes, attempt.id, packed, claim, run, LOST))
+        done = self.server.run(commands)
         self.clean_up([attempt for (attempt, _), ok in zip(attempts, done, strict=True) if ok])
         return [bool(ok) for ok in done]
 
