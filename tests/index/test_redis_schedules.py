@@ -37,12 +37,24 @@ MOST_TURNS = 20_000
 VALUES = (0, 0b11, 0b1111, 0b11_1111)  # each within 3 bits of the next alone
 
 TURNS = 120
+
+
+@dataclass(frozen=True)
+class Course:
+    """In which order the processes take their first turns, and what goes wrong meanwhile."""
+
+    turns: list[int]
+    expiries: list[tuple[int, int, int]]  # whose lease runs out, at which turn, and for how many
+    losses: set[tuple[int, int]]  # whose message gets no reply, and which of them
+
+
 numbers = st.integers(0, PROCESSES - 1)
-turns = st.lists(numbers, max_size=TURNS)
-# Whose lease runs out, at which turn, and for how many.
-expiries = st.lists(st.tuples(numbers, st.integers(0, TURNS), st.integers(1, TURNS)), max_size=2)
-# Whose message gets no reply, and which of them.
-losses = st.sets(st.tuples(numbers, st.integers(0, 40)), max_size=3)
+courses = st.builds(
+    Course,
+    turns=st.lists(numbers, max_size=TURNS),
+    expiries=st.lists(st.tuples(numbers, st.integers(0, TURNS), st.integers(1, TURNS)), max_size=2),
+    losses=st.sets(st.tuples(numbers, st.integers(0, 40)), max_size=3),
+)
 shares = st.lists(
     st.lists(st.sampled_from(VALUES), min_size=1, max_size=2),
     min_size=PROCESSES,
@@ -75,7 +87,7 @@ class Process:
         self.done = False
         self.store._begin("")  # which reads all that others left, before anybody takes a turn
         self._run = self.store._server.run
-        self.store._server.run = self._one_by_one  # type: ignore[method-assign]
+        self.store._server.run = self._one_by_one  # type: ignore[method-assign]  # of this one
         self.store._outbox.linger_secs = 1_000  # what it holds back goes out at its own turns
         self._thread = threading.Thread(target=self._judge, daemon=True)
 
@@ -135,9 +147,7 @@ on_each_server = pytest.mark.parametrize("kind", ["redis 6.2", "redis cluster"])
 def judged(
     url: str,
     shares: Sequence[Sequence[StoredPage]],
-    schedule: Sequence[int],
-    expiries: Sequence[tuple[int, int, int]],
-    losses: set[tuple[int, int]],
+    course: Course,
     *,
     tentative: bool,
 ) -> list[Process]:
@@ -147,7 +157,7 @@ def judged(
             RedisStore(url, tentative=tentative, lease_secs=1_000),
             share,
             tentative,
-            {message for loser, message in losses if loser == number},
+            {message for loser, message in course.losses if loser == number},
         )
         for number, share in enumerate(shares)
     ]
@@ -155,8 +165,8 @@ def judged(
     with patch.object(shelf, "time", nobody_sleeps), patch.object(pages, "time", nobody_sleeps):
         for process in processes:
             process.start()
-        for turn, number in enumerate(chain(schedule, cycle(range(PROCESSES)))):
-            for late, first, most in expiries:
+        for turn, number in enumerate(chain(course.turns, cycle(range(PROCESSES)))):
+            for late, first, most in course.expiries:
                 if turn == first:
                     processes[late].expire()
                 elif turn == first + most:
@@ -186,17 +196,15 @@ def pages_of(shares: list[list[int]]) -> list[list[StoredPage]]:
 
 @on_each_server
 @settings(max_examples=20, deadline=None)
-@given(shares=shares, schedule=turns, expiries=expiries, losses=losses)
+@given(shares=shares, course=courses)
 def test_what_is_kept_is_what_one_process_would_keep_in_the_order_of_tickets(
     redis_servers: Callable[[str], RunningServer | RunningCluster],
     kind: str,
     shares: list[list[int]],
-    schedule: list[int],
-    expiries: list[tuple[int, int, int]],
-    losses: set[tuple[int, int]],
+    course: Course,
 ) -> None:
     url = redis_servers(kind).url  # empty
-    processes = judged(url, pages_of(shares), schedule, expiries, losses, tentative=False)
+    processes = judged(url, pages_of(shares), course, tentative=False)
     answers = sorted(answer for process in processes for answer in process.answers)
     alone = MemoryStore()
     assert [alone.settle(each, unless_near) for _, each, _ in answers] == [
@@ -209,40 +217,36 @@ def test_what_is_kept_is_what_one_process_would_keep_in_the_order_of_tickets(
 
 @on_each_server
 @settings(max_examples=20, deadline=None)
-@given(shares=shares, schedule=turns, expiries=expiries, losses=losses)
+@given(shares=shares, course=courses)
 def test_no_two_twins_are_confirmed(
     redis_servers: Callable[[str], RunningServer | RunningCluster],
     kind: str,
     shares: list[list[int]],
-    schedule: list[int],
-    expiries: list[tuple[int, int, int]],
-    losses: set[tuple[int, int]],
+    course: Course,
 ) -> None:
     url = redis_servers(kind).url  # empty
-    processes = judged(url, pages_of(shares), schedule, expiries, losses, tentative=True)
+    processes = judged(url, pages_of(shares), course, tentative=True)
     with RedisStore(url) as store:
         kept = list(store.pages())
         assert store.check() == []
     assert not has_twins(kept)
-    if not expiries:
+    if not course.expiries:
         told = {each.url for process in processes for _, each, twin in process.answers if not twin}
         assert {each.url for each in kept} == told
 
 
 @on_each_server
 @settings(max_examples=20, deadline=None)
-@given(shares=changes, schedule=turns, expiries=expiries, losses=losses)
+@given(shares=changes, course=courses)
 def test_what_is_kept_anew_or_forgotten_meanwhile_leaves_no_twin_and_no_value(
     redis_servers: Callable[[str], RunningServer | RunningCluster],
     kind: str,
     shares: list[list[tuple[str, int | None]]],
-    schedule: list[int],
-    expiries: list[tuple[int, int, int]],
-    losses: set[tuple[int, int]],
+    course: Course,
 ) -> None:
     url = redis_servers(kind).url  # empty
     steps = [[page(name, value) for name, value in share] for share in shares]
-    judged(url, steps, schedule, expiries, losses, tentative=False)
+    judged(url, steps, course, tentative=False)
     with RedisStore(url) as store:
         kept = list(store.pages())
         assert store.check() == []
