@@ -87,7 +87,8 @@ class Process:
         self.done = False
         self.store._begin("")  # which reads all that others left, before anybody takes a turn
         self._run = self.store._server.run
-        self.store._server.run = self._one_by_one  # type: ignore[method-assign]  # of this one
+        # A store makes its server itself, so that no other could be given to it.
+        self.store._server.run = self._one_by_one  # type: ignore[method-assign]
         self.store._outbox.linger_secs = 1_000  # what it holds back goes out at its own turns
         self._thread = threading.Thread(target=self._judge, daemon=True)
 
