@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from simhash_pipeline.index.store import Action, Store, StoredPage, View
 from simhash_pipeline.options import Options
+from simhash_pipeline.own_text import (
+    MIN_LIKENESS,
+    Blocks,
+    FurnitureCounts,
+    Site,
+    likeness,
+    own_sample,
+    pack_blocks,
+    unpack_blocks,
+)
 from simhash_pipeline.page.fingerprint import PageFingerprint
 from simhash_pipeline.page.simhash import hamming_distance
 from simhash_pipeline.urls import page_key, site_of
@@ -17,16 +27,17 @@ Reason = Literal[
     "new",  # kept: nothing like it is stored
     "thin",  # kept: too little text to judge; dropped: title and text are a stored page's
     "changed",  # kept: the URL is known, its content is another
-    "verified different",  # kept: a stored content fingerprint is near, but the sketches are not
-    "unchanged",  # kept, or dropped where so set: the URL is known with this content
+    "verified different",  # kept: a stored content fingerprint is near; sketch or own text is not
+    "unchanged",  # kept, or dropped where so set: the URL is known, and all its text is as it was
     "content",  # dropped: the content fingerprint is near a stored page's
     "structure",  # dropped: the structure fingerprint is
     "content and structure",  # dropped: both are near those of one stored page
 ]
 
 
-# Near pages with other sketches that are looked at: on SQLite a thousand take 6 ms.
-_MAX_REFUSED = 1_000
+# Near pages with other sketches or own texts that are looked at: two hundred take some 10 ms.
+_MAX_REFUSED = 200
+_MAX_SITES = 4_096  # whose furniture is kept at hand: some 16 MB
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +52,7 @@ class Verdict:
     content_distance: int | None = None  # None where either page has no such fingerprint
     structure_distance: int | None = None
     sketch_distance: int | None = None
+    own_likeness: float | None = None  # of the own texts, 0-1; None for pages of two sites
 
     @property
     def stored(self) -> bool:
@@ -68,6 +80,8 @@ class Judge:
         self._store = store
         self._options = options or Options()
         self._clock = clock
+        self._counts = FurnitureCounts()
+        self._furniture: dict[Site, Blocks] = {}
         site_of("localhost")  # reads the public suffix list now, not while the first page waits
         store.stamp(self._options.stamp())
 
@@ -76,10 +90,18 @@ class Judge:
 
         PageError when the URL is none.
         """
-        return self.judge_stored(stored_page(url, page, self._options, self._clock()))
+        stored = stored_page(url, page, self._options, self._clock())
+        site = (stored.namespace, stored.site)
+        own = own_sample(page.sample, self._furniture_of(site))
+        verdict = self.judge_stored(replace(stored, sample=own))
+        # A page that was known is counted already, and a dropped one would make furniture of what
+        # many copies share.
+        if verdict.stored and verdict.reason != "changed":
+            self._learn(site, page.blocks)
+        return verdict
 
     def judge_stored(self, page: StoredPage) -> Verdict:
-        """The same for a page whose key, site and fingerprints are known."""
+        """The same for a page whose key, site, fingerprints and own text are known."""
         return self._store.settle(page, lambda view: self._decide(page, view))
 
     def confirm(self, verdict: Verdict) -> None:
@@ -94,7 +116,7 @@ class Judge:
 
     def _decide(self, page: StoredPage, view: View) -> tuple[Action, Verdict]:
         previous = view.same_key()
-        if previous is not None and self._same_content(page, previous):
+        if previous is not None and self._is_unchanged(page, previous, view):
             dropped = self._options.unchanged == "drop"
             return Action.RENEW, verdict_of(page, "unchanged", previous, dropped=dropped)
         refused: list[StoredPage] = []
@@ -105,15 +127,17 @@ class Judge:
                     break
                 continue
             action = Action.LEAVE if previous is None else Action.FORGET
-            return action, verdict_of(page, reason, neighbour, dropped=True)
+            return action, self._verdict_of(page, reason, neighbour, view, dropped=True)
         if refused:
-            return Action.KEEP, verdict_of(page, "verified different", refused[0])
+            verdict = self._verdict_of(page, "verified different", refused[0], view, dropped=False)
+            return Action.KEEP, verdict
         return Action.KEEP, verdict_of(page, _kept_reason(page, previous))
 
     def neighbours(self, page: StoredPage, view: View) -> Iterator[tuple[StoredPage, Reason]]:
         """Stored pages near this one by MATCH and within SCOPE, each with what makes it a twin.
 
-        Nearest first, then oldest; those whose sketch says otherwise come as "verified different".
+        Nearest first, then oldest; those whose sketch or own text says otherwise come as "verified
+        different".
         """
         found = {
             "content": self._by_content,
@@ -126,37 +150,88 @@ class Judge:
 
     def _by_content(self, page: StoredPage, view: View) -> Iterator[tuple[StoredPage, Reason]]:
         if page.content is None:
-            yield from ((neighbour, "thin") for neighbour in view.same_digest())
+            for neighbour in view.same_digest():
+                alike = self._verified(page, neighbour, view)
+                yield neighbour, "thin" if alike else "verified different"
             return
         for neighbour, _ in view.near_content(self._options.content_distance):
-            yield neighbour, "content" if self._verified(page, neighbour) else "verified different"
+            alike = self._verified(page, neighbour, view)
+            yield neighbour, "content" if alike else "verified different"
 
     def _by_structure(self, page: StoredPage, view: View) -> Iterator[tuple[StoredPage, Reason]]:
         for neighbour, _ in view.near_structure(self._options.structure_distance):
             yield neighbour, "structure"
 
     def _by_both(self, page: StoredPage, view: View) -> Iterator[tuple[StoredPage, Reason]]:
-        if page.structure is None:
-            return
         for neighbour, reason in self._by_content(page, view):
             distance = _distance(page.structure, neighbour.structure)
-            if distance is not None and distance <= self._options.structure_distance:
+            if distance is None:  # a page of a few elements is judged by its content
+                yield neighbour, reason
+            elif distance <= self._options.structure_distance:
                 yield neighbour, "content and structure" if reason == "content" else reason
 
     def _by_either(self, page: StoredPage, view: View) -> Iterator[tuple[StoredPage, Reason]]:
         yield from self._by_content(page, view)
         yield from self._by_structure(page, view)
 
-    def _same_content(self, page: StoredPage, other: StoredPage) -> bool:
-        if page.content is None or other.content is None:
-            return page.content is other.content and page.digest == other.digest
-        near = hamming_distance(page.content, other.content) <= self._options.content_distance
-        return near and self._verified(page, other)
+    def _is_unchanged(self, page: StoredPage, previous: StoredPage, view: View) -> bool:
+        """Whether the page is as it was stored: all of it, where that is known."""
+        if page.visible is not None and previous.visible is not None:
+            return page.visible == previous.visible
+        if page.content is None or previous.content is None:
+            return page.content is previous.content and page.digest == previous.digest
+        near = hamming_distance(page.content, previous.content) <= self._options.content_distance
+        return near and self._verified(page, previous, view)
 
-    def _verified(self, page: StoredPage, other: StoredPage) -> bool:
-        """Whether the sketches agree that both are alike; True where there is no second look."""
+    def _verified(self, page: StoredPage, other: StoredPage, view: View) -> bool:
+        """Whether the pages agree beyond their content fingerprints; True without a second look.
+
+        Their sketches must, and on one site their own texts.
+        """
         limit, distance = self._options.verify_distance, _distance(page.sketch, other.sketch)
-        return limit is None or distance is None or distance <= limit
+        if limit is None:
+            return True
+        if distance is not None and distance > limit:
+            return False
+        if not _have_own_texts(page, other) or page.visible == other.visible:
+            return True
+        alike = self._likeness(page, other, view)
+        return alike is not None and alike >= MIN_LIKENESS
+
+    def _likeness(self, page: StoredPage, other: StoredPage, view: View) -> float | None:
+        if page.sample is None or other.sample is None:
+            return None
+        furniture = unpack_blocks(view.furniture())
+        self._furniture[page.namespace, page.site] = furniture  # others may have learnt more
+        return likeness(page.sample, other.sample, furniture, thin=page.content is None)
+
+    def _verdict_of(
+        self, page: StoredPage, reason: Reason, other: StoredPage, view: View, *, dropped: bool
+    ) -> Verdict:
+        verdict = verdict_of(page, reason, other, dropped=dropped)
+        if not _have_own_texts(page, other):
+            return verdict
+        if page.visible == other.visible:
+            return replace(verdict, own_likeness=1.0)
+        return replace(verdict, own_likeness=self._likeness(page, other, view))
+
+    def _furniture_of(self, site: Site) -> Blocks:
+        """The site's furniture as it was known when the site was last met."""
+        if site not in self._furniture:
+            if len(self._furniture) >= _MAX_SITES:
+                self._furniture.clear()
+            self._furniture[site] = unpack_blocks(self._store.furniture(*site))
+        return self._furniture[site]
+
+    def _learn(self, site: Site, blocks: Iterable[int]) -> None:
+        if found := self._counts.add(site, blocks):
+            self._store.add_furniture(*site, pack_blocks(found))
+            self._furniture.pop(site, None)
+
+
+def _have_own_texts(page: StoredPage, other: StoredPage) -> bool:
+    """Whether the pages are of one site, and something is known of both beyond the main text."""
+    return page.site == other.site and page.sample is not None and other.sample is not None
 
 
 def stored_page(url: str, page: PageFingerprint, options: Options, seen_at: float) -> StoredPage:
@@ -173,6 +248,8 @@ def stored_page(url: str, page: PageFingerprint, options: Options, seen_at: floa
         digest=page.digest if page.content is None else None,
         first_seen=seen_at,
         seen_at=seen_at,
+        visible=page.visible,
+        sample=page.sample,
     )
 
 

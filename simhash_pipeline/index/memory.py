@@ -17,6 +17,7 @@ from simhash_pipeline.index.store import (
     StoredPage,
     View,
     check_stamp,
+    joined_furniture,
     stamped_bits,
 )
 from simhash_pipeline.index.text_packing import packed
@@ -90,7 +91,22 @@ class MemoryStore:
         with self._open_shelf() as shelf:
             its = [page for page in shelf.pages.values() if page.namespace == namespace]
             self._texts = {key: text for key, text in self._texts.items() if key[0] != namespace}
+            for site in [key for key in shelf.furniture_of if key[0] == namespace]:
+                del shelf.furniture_of[site]
             return sum(shelf.remove(namespace, page.url) for page in its)
+
+    def furniture(self, namespace: str, site: str) -> bytes:
+        with self._open_shelf() as shelf:
+            return shelf.furniture(namespace, site)
+
+    def add_furniture(self, namespace: str, site: str, blocks: bytes) -> None:
+        with self._open_shelf() as shelf:
+            known = shelf.furniture(namespace, site)
+            shelf.furniture_of[namespace, site] = joined_furniture(known, blocks)
+
+    def all_furniture(self) -> Iterator[tuple[str, str, bytes]]:
+        with self._open_shelf() as shelf:
+            return iter([(*key, blocks) for key, blocks in shelf.furniture_of.items()])
 
     def keep_texts(self, texts: Iterable[KeptText]) -> None:
         with self._open_shelf():
@@ -155,6 +171,7 @@ class _MemoryShelf:
         self._number_of: dict[tuple[str, str], int] = {}  # by (namespace, url)
         self._numbers: dict[tuple[str, Column, int | bytes], dict[int, None]] = {}  # oldest first
         self._indexes: dict[tuple[str, Column], FingerprintIndex] = {}  # by (namespace, column)
+        self.furniture_of: dict[tuple[str, str], bytes] = {}  # by (namespace, site)
 
     def page_of(self, namespace: str, url: str) -> tuple[int, StoredPage] | None:
         number = self._number_of.get((namespace, url))
@@ -170,6 +187,9 @@ class _MemoryShelf:
     ) -> Iterator[tuple[int, StoredPage]]:
         numbers = self._numbers.get((namespace, column, value), {})
         return ((number, self.pages[number]) for number in numbers)
+
+    def furniture(self, namespace: str, site: str) -> bytes:
+        return self.furniture_of.get((namespace, site), b"")
 
     def insert(self, page: StoredPage) -> None:
         for column, fingerprint in _fingerprints(page):

@@ -38,6 +38,7 @@ REDIS_SCHEMES = (
     "rediss+sentinel",
 )
 WAIT_SECS = 60.0
+MAX_FURNITURE = 1_024  # blocks of a site
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,8 @@ class StoredPage:
     digest: bytes | None  # 16 bytes, of title and text; None unless the page is thin
     first_seen: float  # Unix seconds; whole ones take half the disk
     seen_at: float  # Unix seconds; `expire` goes by it
+    visible: int | None = None  # 64 bits of all visible text; None where nothing is known of it
+    sample: bytes | None = None  # of the page's own text: see own_text.py; None as above
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +94,9 @@ class Shelf(Protocol):
     ) -> Iterator[tuple[int, StoredPage]]:
         """(number, page) for the pages with this value, by number: it grows as pages are kept."""
 
+    def furniture(self, namespace: str, site: str) -> bytes:
+        """What `Store.add_furniture` wrote of a site."""
+
 
 class View:
     """What can be asked about stored pages while one page is settled; valid until `decide` returns.
@@ -104,6 +110,7 @@ class View:
         self._shelf = shelf
         self._page = page
         self._numbered: tuple[int, StoredPage] | Literal[False] | None = False  # not looked up
+        self._furniture: bytes | None = None  # not looked up
 
     def same_key(self) -> StoredPage | None:
         """The stored page of the same URL."""
@@ -128,6 +135,12 @@ class View:
         """Thin pages of the same title and text, oldest first."""
         if self._page.digest is not None:
             yield from (page for _, page in self._others("digest", self._page.digest))
+
+    def furniture(self) -> bytes:
+        """The furniture of the page's site, as `Store.furniture` gives it."""
+        if self._furniture is None:
+            self._furniture = self._shelf.furniture(self._page.namespace, self._page.site)
+        return self._furniture
 
     def _near(
         self, column: Column, value: int | None, max_distance_bits: int
@@ -192,7 +205,16 @@ class Store(Protocol):
         """
 
     def clear(self, namespace: str) -> int:
-        """Remove all pages and texts of a namespace, and return how many pages."""
+        """Remove all pages, texts and furniture of a namespace, and return how many pages."""
+
+    def furniture(self, namespace: str, site: str) -> bytes:
+        """Blocks that stand on many kept pages of a site, 4 bytes each; b"" before any is known."""
+
+    def add_furniture(self, namespace: str, site: str, blocks: bytes) -> None:
+        """Remember more of them, up to 1,024 a site; until `clear`."""
+
+    def all_furniture(self) -> Iterator[tuple[str, str, bytes]]:
+        """(namespace, site, blocks) of all sites."""
 
     def keep_texts(self, texts: Iterable[KeptText]) -> None:
         """Keep texts of pages, stored or not, each in place of one of the same key.
@@ -302,6 +324,13 @@ def _redis_store(url: str, tentative: bool, wait_secs: float) -> Store:
         how = "pip install 'simhash-pipeline[redis]'"
         raise StoreError(f"store {shown_url(url)} needs redis-py: {how}") from error
     return RedisStore(url, tentative=tentative, wait_secs=wait_secs)
+
+
+def joined_furniture(known: bytes, blocks: bytes) -> bytes:
+    """Both, each block once, the known ones first where there are too many."""
+    both = dict.fromkeys(known[i : i + 4] for i in range(0, len(known), 4))
+    both.update(dict.fromkeys(blocks[i : i + 4] for i in range(0, len(blocks), 4)))
+    return b"".join(list(both)[:MAX_FURNITURE])
 
 
 def stamped_bits(stamp: Mapping[str, object]) -> int:

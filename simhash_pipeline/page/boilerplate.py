@@ -63,10 +63,19 @@ def main_text(root: _Element) -> str:
 
 def main_text_of(elements: Elements) -> str:
     """The same of a tree whose elements are at hand."""
-    root = elements.elements[0]
-    body = root.find("body")
-    page = read(elements, 0 if body is None else elements.elements.index(body))
-    weights = _weights(page, _title_words(title(root)))
+    page = visible_blocks(elements)
+    return "\n".join(page.texts[i] for i in main_blocks(page, title(elements.elements[0])))
+
+
+def visible_blocks(elements: Elements) -> Blocks:
+    """All blocks of the page's body."""
+    body = elements.elements[0].find("body")
+    return read(elements, 0 if body is None else elements.elements.index(body))
+
+
+def main_blocks(page: Blocks, title: str) -> list[int]:
+    """The numbers of the blocks that are the main text, rising."""
+    weights = _weights(page, _title_words(title))
     forum = _is_forum(page, weights)
     gone = _boilerplate(page, weights, forum)
     weights = [0 if out else weight for weight, out in zip(weights, gone, strict=True)]
@@ -74,7 +83,7 @@ def main_text_of(elements: Elements) -> str:
     main = _without_links(page, weights, blocks)
     if not _is_enough(page, weights, gone, main):
         main = _without_menus(page)
-    return "\n".join(page.texts[i] for i in main)
+    return main
 
 
 def title(root: _Element) -> str:

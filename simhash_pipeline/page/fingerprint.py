@@ -5,14 +5,15 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from lxml.etree import _Element
 
 from simhash_pipeline.bits import SKETCH_BITS
 from simhash_pipeline.options import Options
-from simhash_pipeline.page.boilerplate import canonical_url, main_text_of, title
+from simhash_pipeline.page.blocks import Blocks
+from simhash_pipeline.page.boilerplate import canonical_url, main_blocks, title, visible_blocks
 from simhash_pipeline.page.bounds import first_of_text
 from simhash_pipeline.page.custom import custom
 from simhash_pipeline.page.elements import Elements, elements_of
@@ -22,6 +23,7 @@ from simhash_pipeline.page.parse import bounded_tree
 from simhash_pipeline.page.segment import segmenter
 from simhash_pipeline.page.simhash import simhash
 from simhash_pipeline.page.structure import structure_fingerprint
+from simhash_pipeline.page.visible import visible_text
 from simhash_pipeline.page.weights import heaviest, weighing
 
 _SKETCH_SHINGLE_TOKENS = 3
@@ -37,6 +39,10 @@ class PageFingerprint:
     text: str  # main text, blocks joined by newlines
     title: str  # "" when the page has none
     tokens: int  # number of tokens in the main text
+    # Of all visible text, by which pages of one site are compared: see visible.py.
+    visible: int | None = None  # 64 bits, the same only where all of it is; None without any
+    sample: bytes = field(default=b"", repr=False)  # of its windows, 3 KB at most
+    blocks: tuple[int, ...] = field(default=(), repr=False)  # of the sample, 32 bits each
     url: str | None = None
     canonical_url: str | None = None  # what its link rel="canonical" says, made absolute
     cut: bool = False  # True where the page is longer than MAX_PAGE_BYTES lets it be read
@@ -73,22 +79,38 @@ class Fingerprinter:
         """
         root, cut = bounded_tree(html, charset, self._options.max_page_bytes)
         canonical = canonical_url(root, url)  # before a user's extractor takes elements out
-        text, elements = self._read(root)
-        structure = structure_fingerprint(elements, self._options)
-        page = self.of_text(text, title=title(root), url=url, structure=structure)
-        return dataclasses.replace(page, canonical_url=canonical, cut=cut or page.cut)
+        elements = elements_of(root)
+        name, blocks = title(root), visible_blocks(elements)
+        text, is_main, elements = self._read(root, elements, blocks, name)
+        page = self._of_text(text, title=name, url=url)
+        visible = visible_text(blocks.texts, is_main, name)
+        return dataclasses.replace(
+            page,
+            structure=structure_fingerprint(elements, self._options),
+            visible=visible.digest,
+            sample=visible.sample,
+            blocks=visible.blocks,
+            canonical_url=canonical,
+            cut=cut or page.cut,
+        )
 
-    def of_text(
-        self, text: str, *, title: str = "", url: str | None = None, structure: int | None = None
-    ) -> PageFingerprint:
-        """The fingerprints of a page whose main text is known."""
+    def of_text(self, text: str, *, title: str = "", url: str | None = None) -> PageFingerprint:
+        """The fingerprints of a page whose main text is known, and is all there is to see."""
+        page = self._of_text(text, title=title, url=url)
+        lines = [line for line in page.text.split("\n") if line.strip()]
+        visible = visible_text(lines, [True] * len(lines), title)
+        return dataclasses.replace(
+            page, visible=visible.digest, sample=visible.sample, blocks=visible.blocks
+        )
+
+    def _of_text(self, text: str, *, title: str, url: str | None) -> PageFingerprint:
         whole, text = text, first_of_text(text, self._options.max_page_bytes)
         tokens = self._segment(text)
         thin = len(tokens) < self._options.min_tokens
         hashes = TokenHashes([] if thin else tokens)
         return PageFingerprint(
             content=None if thin else self._content(text, tokens, hashes),
-            structure=structure,
+            structure=None,
             sketch=simhash(hashes.distinct_ngrams(_SKETCH_SHINGLE_TOKENS, SKETCH_BITS)),
             text=text,
             title=title,
@@ -109,15 +131,23 @@ class Fingerprinter:
     def feature_counts(self, html: bytes | str) -> Mapping[str, int]:
         """How often each n-gram of a page's main text occurs; PageError as in `fingerprint`."""
         root, _ = bounded_tree(html, max_bytes=self._options.max_page_bytes)
-        text, _ = self._read(root)
+        elements = elements_of(root)
+        text, _, _ = self._read(root, elements, visible_blocks(elements), title(root))
         return self._count(self._segment(text))
 
-    def _read(self, root: _Element) -> tuple[str, Elements]:
-        """The main text, and the elements as a user's extractor leaves them."""
+    def _read(
+        self, root: _Element, elements: Elements, blocks: Blocks, title: str
+    ) -> tuple[str, list[bool], Elements]:
+        """The main text, which blocks are in it, and the elements as a user's extractor leaves them."""
         if self._extract is not None:
-            return self._extract(root), elements_of(root)
-        elements = elements_of(root)
-        return main_text_of(elements), elements
+            text = self._extract(root)
+            flat = " ".join(text.split())
+            return text, [block in flat for block in blocks.texts], elements_of(root)
+        is_main = [False] * len(blocks.texts)
+        main = main_blocks(blocks, title)
+        for place in main:
+            is_main[place] = True
+        return "\n".join(blocks.texts[place] for place in main), is_main, elements
 
     def _content(self, text: str, tokens: Sequence[str], hashes: TokenHashes) -> int | None:
         options = self._options

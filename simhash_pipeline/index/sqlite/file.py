@@ -1,4 +1,4 @@
-"""A store's SQLite file: opened or refused, brought up to date, its errors in plain words."""
+"""A store's SQLite file: opened or refused, its errors in plain words."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def connect(path: Path, busy_timeout_secs: float) -> sqlite3.Connection:
     _refuse_other_files(path)
     connection = _connect(path, "rwc", busy_timeout_secs)
     try:
-        _bring_up_to_date(connection)
+        _make_tables(connection)
         # After the tables, so that the file itself has its application id before there is a log.
         _use_log(connection, busy_timeout_secs)
     except BaseException:
@@ -123,14 +123,12 @@ def _connect(path: Path, mode: str, busy_timeout_secs: float) -> sqlite3.Connect
     )
 
 
-def _bring_up_to_date(connection: sqlite3.Connection) -> None:
-    """Make or migrate the tables; a file that can't be written is refused here."""
+def _make_tables(connection: sqlite3.Connection) -> None:
+    """Make the tables of a new file; one that can't be written is refused here."""
     connection.execute("BEGIN IMMEDIATE")
     found = _number(connection, "PRAGMA user_version")
     if found == 0:
         formats.make(connection)
-    elif found < formats.FORMAT:
-        formats.migrate(connection, found)
     connection.execute("COMMIT")
 
 

@@ -1,4 +1,4 @@
-"""The tables of a store's SQLite file, and how a file of an older format becomes one of this.
+"""The tables of a store's SQLite file.
 
 In the sqlite3 shell fingerprints are signed 64-bit integers (blobs when 128 bits wide), and the
 view `page_hex` shows them in hexadecimal, and times in words.
@@ -9,17 +9,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from simhash_pipeline.index.sqlite.key_hashes import key_hash
-from simhash_pipeline.index.sqlite.page_rows import SIGNED_HASH
-from simhash_pipeline.index.sqlite.segments import Segments
-from simhash_pipeline.index.store import stamped_bits
-
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Callable
 
 APPLICATION_ID = 0x73696D68  # "simh" in bytes 68-71 of the file
-FORMAT = 3  # in bytes 60-63
+FORMAT = 1  # in bytes 60-63
 
 # Ids only grow, and none is given twice: `last_id` in `meta` remembers the newest when its page
 # goes. (AUTOINCREMENT would do it at 10 us a page, for it writes another block each time.)
@@ -37,8 +31,13 @@ PAGE = """CREATE TABLE page (
     sketch BLOB,
     digest BLOB,
     first_seen REAL NOT NULL,
-    seen_at REAL
-)"""  # seen_at is NULL while it is first_seen
+    seen_at REAL,
+    run INTEGER,
+    visible INTEGER,
+    sample BLOB
+)"""
+# seen_at is NULL while it is first_seen. A page is of a run until its item is safe: see
+# tentative.py. `sample` stands last: SQLite reads a row only up to the column it is asked for.
 SITE = "CREATE TABLE site (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)"
 META = "CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID"
 BESIDES_PAGE = (
@@ -71,11 +70,16 @@ BESIDES_PAGE = (
     FROM page JOIN site ON site.id = site_id""",
 )
 
-# A page is of a run until its item is safe: see tentative.py. A run's number is never given twice.
-RUNS = (
-    "ALTER TABLE page ADD COLUMN run INTEGER",
-    "CREATE TABLE run (id INTEGER PRIMARY KEY AUTOINCREMENT, after_page INTEGER NOT NULL)",
-)
+# A run's number is never given twice.
+RUN = "CREATE TABLE run (id INTEGER PRIMARY KEY AUTOINCREMENT, after_page INTEGER NOT NULL)"
+
+# The blocks that stand on many kept pages of a site, 4 bytes each: see own_text.py.
+FURNITURE = """CREATE TABLE furniture (
+    namespace TEXT NOT NULL,
+    site TEXT NOT NULL,
+    blocks BLOB NOT NULL,
+    PRIMARY KEY (namespace, site)
+) WITHOUT ROWID"""
 
 # Texts of judged pages, where they are to be kept. One of a page that was dropped has no row in
 # `page`. A page's text goes with it, whoever removes it: also tentative pages of a dead run.
@@ -96,16 +100,9 @@ TEXTS = (
 
 def make(connection: sqlite3.Connection) -> None:
     """Make the tables of an empty file; whoever calls it holds the transaction."""
-    for statement in (PAGE, SITE, META, *BESIDES_PAGE, *RUNS, *TEXTS):
+    for statement in (PAGE, SITE, META, *BESIDES_PAGE, RUN, FURNITURE, *TEXTS):
         connection.execute(statement)
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-    connection.execute(f"PRAGMA user_version = {FORMAT}")
-
-
-def migrate(connection: sqlite3.Connection, found: int) -> None:
-    """Make this format of an older one; in one transaction of the caller, so wholly or not."""
-    for migration in MIGRATIONS[found - 1 :]:
-        migration(connection)
     connection.execute(f"PRAGMA user_version = {FORMAT}")
 
 
@@ -113,34 +110,3 @@ def stamp(connection: sqlite3.Connection) -> dict[str, object] | None:
     """The options that the file's fingerprints were made with; None before they are declared."""
     rows = connection.execute("SELECT value FROM meta WHERE name = 'made_with'")
     return next((json.loads(value) for (value,) in rows.fetchall()), None)
-
-
-def _from_1_to_2(connection: sqlite3.Connection) -> None:
-    """b-trees on URL, content and structure go; seen_at is told only where it moved."""
-    connection.create_function(
-        "key_hash", 2, lambda namespace, url: key_hash(namespace, url) - SIGNED_HASH
-    )
-    for statement in (
-        "DROP VIEW page_hex",
-        "ALTER TABLE page RENAME TO page_1",
-        "DROP INDEX page_by_digest",
-        PAGE,
-        """INSERT INTO page SELECT id, key_hash(namespace, url), url, namespace, site_id, content,
-            structure, sketch, digest, first_seen, nullif(seen_at, first_seen)
-        FROM page_1 ORDER BY id""",
-        "INSERT INTO meta SELECT 'last_id', seq FROM sqlite_sequence WHERE name = 'page_1'",
-        "DROP TABLE page_1",
-        *BESIDES_PAGE,
-    ):
-        connection.execute(statement)
-    Segments(connection, stamped_bits(stamp(connection) or {})).pack_all()
-
-
-def _from_2_to_3(connection: sqlite3.Connection) -> None:
-    """Pages are kept tentatively, and texts beside them."""
-    for statement in (*RUNS, *TEXTS):
-        connection.execute(statement)
-
-
-# The first makes format 2 of format 1, and so on.
-MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (_from_1_to_2, _from_2_to_3)

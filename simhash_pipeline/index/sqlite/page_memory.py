@@ -30,6 +30,7 @@ from simhash_pipeline.index.sqlite.page_rows import (
     SIGNED_HASH,
     column_value,
     fingerprint,
+    furniture,
     numbered_page,
     pages_where,
 )
@@ -98,6 +99,9 @@ class PageMemory:
             if found:
                 return numbered_page(found[0])
         return None
+
+    def furniture(self, namespace: str, site: str) -> bytes:
+        return furniture(self._connection, namespace, site)
 
     def near_values(
         self, namespace: str, column: Column, value: int, max_distance_bits: int

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
 # The id, then StoredPage's fields in their order.
 SELECTED = """SELECT id, url, namespace, (SELECT name FROM site WHERE site.id = site_id),
-    content, structure, sketch, digest, first_seen, ifnull(seen_at, first_seen) FROM page"""
+    content, structure, sketch, digest, first_seen, ifnull(seen_at, first_seen), visible, sample
+    FROM page"""
 # Nearly always the first of several pages is enough.
 ROWS_A_READ = 16
 SIGNED_HASH = 1 << 31
@@ -21,7 +22,8 @@ SIGNED_64 = 1 << 63
 
 def numbered_page(row: tuple[Any, ...]) -> tuple[int, StoredPage]:
     """(id, page) of a row of SELECTED."""
-    number, url, namespace, site, content, structure, sketch, digest, first_seen, seen_at = row
+    number, url, namespace, site, content, structure, sketch, digest = row[:8]
+    first_seen, seen_at, visible, sample = row[8:]
     return number, StoredPage(
         url=url,
         namespace=namespace,
@@ -32,6 +34,8 @@ def numbered_page(row: tuple[Any, ...]) -> tuple[int, StoredPage]:
         digest=digest,
         first_seen=first_seen,
         seen_at=seen_at,
+        visible=None if visible is None else fingerprint(visible),
+        sample=sample,
     )
 
 
@@ -73,3 +77,11 @@ def column_value(value: int | None, bits: int) -> int | bytearray | None:
 def fingerprint(value: int | bytes) -> int:
     """The inverse of `column_value`."""
     return int.from_bytes(value, "big") if isinstance(value, bytes) else value & (1 << 64) - 1
+
+
+def furniture(connection: sqlite3.Connection, namespace: str, site: str) -> bytes:
+    """The blocks that `Store.add_furniture` wrote of a site."""
+    rows = connection.execute(
+        "SELECT blocks FROM furniture WHERE namespace = ? AND site = ?", (namespace, site)
+    )
+    return next((blocks for (blocks,) in rows.fetchall()), b"")

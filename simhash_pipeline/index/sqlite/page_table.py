@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 # 74 bytes, 78 more; with the site's name in each row, 21 more; with times that are not whole
 # seconds, 4 more.
 INSERT = """INSERT INTO page (id, url_hash, url, namespace, site_id, content, structure, sketch,
-    digest, first_seen, seen_at, run)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, nullif(?11, ?10), ?12)"""
+    digest, first_seen, seen_at, run, visible, sample)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, nullif(?11, ?10), ?12, ?13, ?14)"""
 # An id is never given twice, though its page be gone: see formats.py.
 NEWEST_ID = """SELECT max(ifnull((SELECT max(id) FROM page), 0),
     ifnull((SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'last_id'), 0))"""
@@ -106,6 +106,8 @@ class PageTable:
                 page.first_seen,
                 page.seen_at,
                 run,
+                column_value(page.visible, 64),
+                None if page.sample is None else bytearray(page.sample),  # see column_value
             ),
         )
         self._inserted.append((number, url_hash, page.content))

@@ -28,6 +28,7 @@ from simhash_pipeline.index.sqlite.page_rows import (
     SIGNED_HASH,
     column_value,
     fingerprint,
+    furniture,
     numbered_page,
     pages_where,
 )
@@ -73,6 +74,9 @@ class PageTrees:
             (key_hash(namespace, url) - SIGNED_HASH, url, namespace),
         ).fetchall()
         return numbered_page(found[0]) if found else None
+
+    def furniture(self, namespace: str, site: str) -> bytes:
+        return furniture(self._connection, namespace, site)
 
     def near_values(
         self, namespace: str, column: Column, value: int, max_distance_bits: int

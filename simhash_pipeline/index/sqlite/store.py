@@ -15,7 +15,7 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
-from simhash_pipeline.index.sqlite import formats, text_table
+from simhash_pipeline.index.sqlite import formats, page_rows, text_table
 from simhash_pipeline.index.sqlite.file import Access, connect
 from simhash_pipeline.index.sqlite.page_table import OF_NAMESPACE, SEEN_BEFORE, PageTable
 from simhash_pipeline.index.sqlite.tentative import Run
@@ -26,6 +26,7 @@ from simhash_pipeline.index.store import (
     StoredPage,
     View,
     check_stamp,
+    joined_furniture,
     stamped_bits,
 )
 
@@ -144,9 +145,29 @@ class SqliteStore:
     def clear(self, namespace: str) -> int:
         def work(table: PageTable) -> int:
             text_table.remove_where(self._connection, OF_NAMESPACE, namespace)
+            self._connection.execute(f"DELETE FROM furniture WHERE {OF_NAMESPACE}", (namespace,))
             return table.remove_where(OF_NAMESPACE, namespace)
 
         return self._transaction(work)
+
+    def furniture(self, namespace: str, site: str) -> bytes:
+        with self._access:
+            return page_rows.furniture(self._connection, namespace, site)
+
+    def add_furniture(self, namespace: str, site: str, blocks: bytes) -> None:
+        def work(_: PageTable) -> None:
+            known = page_rows.furniture(self._connection, namespace, site)
+            self._connection.execute(
+                "INSERT OR REPLACE INTO furniture (namespace, site, blocks) VALUES (?, ?, ?)",
+                (namespace, site, joined_furniture(known, blocks)),
+            )
+
+        self._transaction(work)
+
+    def all_furniture(self) -> Iterator[tuple[str, str, bytes]]:
+        with self._access:
+            rows = self._connection.execute("SELECT namespace, site, blocks FROM furniture")
+            return iter(rows.fetchall())
 
     def keep_texts(self, texts: Iterable[KeptText]) -> None:
         rows = [text_table.packed(text) for text in texts]
