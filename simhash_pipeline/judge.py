@@ -37,6 +37,7 @@ Reason = Literal[
 
 # Near pages with other sketches or own texts that are looked at: two hundred take some 10 ms.
 _MAX_REFUSED = 200
+_COPY_LIKENESS = 0.9  # of own texts; a dropped page that differs more has text of its own
 _MAX_SITES = 4_096  # whose furniture is kept at hand: some 16 MB
 
 
@@ -94,9 +95,7 @@ class Judge:
         site = (stored.namespace, stored.site)
         own = own_sample(page.sample, self._furniture_of(site))
         verdict = self.judge_stored(replace(stored, sample=own))
-        # A page that was known is counted already, and a dropped one would make furniture of what
-        # many copies share.
-        if verdict.stored and verdict.reason != "changed":
+        if _is_another_page(verdict):
             self._learn(site, page.blocks)
         return verdict
 
@@ -227,6 +226,16 @@ class Judge:
         if found := self._counts.add(site, blocks):
             self._store.add_furniture(*site, pack_blocks(found))
             self._furniture.pop(site, None)
+
+
+def _is_another_page(verdict: Verdict) -> bool:
+    """Whether the site's furniture may be learnt from the page.
+
+    A known URL is counted already, and copies would make furniture of the story that they share.
+    """
+    if verdict.stored:
+        return verdict.reason != "changed"
+    return verdict.own_likeness is not None and verdict.own_likeness < _COPY_LIKENESS
 
 
 def _have_own_texts(page: StoredPage, other: StoredPage) -> bool:

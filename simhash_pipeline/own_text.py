@@ -26,6 +26,7 @@ KEPT_WINDOWS = 48
 # from 48 windows that reaches 0.8 once in forty times.
 MIN_LIKENESS = 0.8
 _MIN_COMMON = 4  # equal windows: fewer say nothing
+_MUCH = 2**28  # a sixteenth of all windows: one of 50 that differ is met with 95 %
 # A block is furniture from so many kept pages on: with 4 the own text of more pages is nothing.
 FURNITURE_PAGES = 8
 _MAX_COUNTED = 400_000  # blocks of all sites: some 50 MB
@@ -63,12 +64,13 @@ def likeness(a: bytes, b: bytes, furniture: Blocks, *, thin: bool = False) -> fl
     common, at, there = np.intersect1d(
         one["window"], other["window"], assume_unique=True, return_indices=True
     )
+    differing = len(one) + len(other) - 2 * len(common)
     if len(common) < _MIN_COMMON:
-        return None
+        # Of a thin page all may be furniture. That nothing differs says so where much was looked at.
+        return 1.0 if thin and not differing and limit >= _MUCH else None
     alike = len(common)
     if not thin:
         alike = int(np.count_nonzero((one["block"][at] | other["block"][there]) & MAIN))
-    differing = len(one) + len(other) - 2 * len(common)
     return alike / (alike + differing) if alike else 0.0
 
 

@@ -87,6 +87,7 @@ class Blocks:
     link_shares: list[float] = field(default_factory=list)  # of the characters, 0-1
     boxes: list[_Range] = field(default_factory=list)  # start, end (exclusive), tag
     hints: list[_Range] = field(default_factory=list)  # start, end (exclusive), hint
+    hidden: list[str] = field(default_factory=list)  # texts of hidden boxes, which scripts may show
 
     def bytes_of(self, blocks: Iterable[int]) -> int:
         """UTF-8 bytes of these blocks together."""
@@ -101,16 +102,17 @@ class Blocks:
         self.link_shares.append(min(1.0, linked / len(text)) if linked else 0.0)
 
     def close(self, element: _Element, tag: str, start: int, kind: int) -> None:
-        """Makes a box of all blocks since `start`; forgets them where the element is hidden."""
+        """Makes a box of all blocks since `start`; sets them aside where the element is hidden."""
         names = element.keys()
         if names and not _HIDING.isdisjoint(names) and _is_hidden(element):
-            self._forget(start)
+            self._set_aside(start)
         elif kind == _BOX:
             self.boxes.append((start, len(self.texts), tag))
             if hint := _hint(element, tag, names):
                 self.hints.append((start, len(self.texts), hint))
 
-    def _forget(self, start: int) -> None:
+    def _set_aside(self, start: int) -> None:
+        self.hidden += self.texts[start:]
         for column in (self.texts, self.tags, self.sizes, self.link_shares):
             del column[start:]
         for ranges in (self.boxes, self.hints):

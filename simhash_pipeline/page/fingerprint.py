@@ -83,7 +83,8 @@ class Fingerprinter:
         name, blocks = title(root), visible_blocks(elements)
         text, is_main, elements = self._read(root, elements, blocks, name)
         page = self._of_text(text, title=name, url=url)
-        visible = visible_text(blocks.texts, is_main, name)
+        is_main += [False] * len(blocks.hidden)
+        visible = visible_text(blocks.texts + blocks.hidden, is_main, name)
         return dataclasses.replace(
             page,
             structure=structure_fingerprint(elements, self._options),
