@@ -58,6 +58,7 @@ class Drop:
     content_distance: int | None
     structure_distance: int | None
     sketch_distance: int | None
+    own_likeness: float | None = None  # of the pages' own texts, 0-1; None for pages of two sites
     content: str | None  # 16 hex digits at 64 bits
     structure: str | None
     tokens: int
@@ -130,6 +131,7 @@ class DropLog:
             content_distance=verdict.content_distance,
             structure_distance=verdict.structure_distance,
             sketch_distance=verdict.sketch_distance,
+            own_likeness=None if verdict.own_likeness is None else round(verdict.own_likeness, 2),
             content=fingerprint_hex(page.content, self._options.bits),
             structure=fingerprint_hex(page.structure, self._options.bits),
             tokens=page.tokens,

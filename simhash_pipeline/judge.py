@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -92,16 +92,17 @@ class Judge:
         PageError when the URL is none.
         """
         stored = stored_page(url, page, self._options, self._clock())
-        site = (stored.namespace, stored.site)
-        own = own_sample(page.sample, self._furniture_of(site))
-        verdict = self.judge_stored(replace(stored, sample=own))
-        if _is_another_page(verdict):
-            self._learn(site, page.blocks)
-        return verdict
+        return self.judge_stored(stored, page.blocks)
 
-    def judge_stored(self, page: StoredPage) -> Verdict:
-        """The same for a page whose key, site, fingerprints and own text are known."""
-        return self._store.settle(page, lambda view: self._decide(page, view))
+    def judge_stored(self, page: StoredPage, blocks: Sequence[int] = ()) -> Verdict:
+        """The same for a page whose key, site and fingerprints are known."""
+        site = (page.namespace, page.site)
+        if page.sample is not None:
+            page = replace(page, sample=own_sample(page.sample, self._furniture_of(site)))
+        verdict = self._store.settle(page, lambda view: self._decide(page, view))
+        if blocks and _is_another_page(verdict):
+            self._learn(site, blocks)
+        return verdict
 
     def confirm(self, verdict: Verdict) -> None:
         """The item of a page that `verdict` stored is safe: see `Store.confirm`."""
@@ -222,7 +223,7 @@ class Judge:
             self._furniture[site] = unpack_blocks(self._store.furniture(*site))
         return self._furniture[site]
 
-    def _learn(self, site: Site, blocks: Iterable[int]) -> None:
+    def _learn(self, site: Site, blocks: Sequence[int]) -> None:
         if found := self._counts.add(site, blocks):
             self._store.add_furniture(*site, pack_blocks(found))
             self._furniture.pop(site, None)

@@ -66,7 +66,7 @@ def likeness(a: bytes, b: bytes, furniture: Blocks, *, thin: bool = False) -> fl
     )
     differing = len(one) + len(other) - 2 * len(common)
     if len(common) < _MIN_COMMON:
-        # Of a thin page all may be furniture. That nothing differs says so where much was looked at.
+        # Of a thin page all may be furniture: it is where, of much that was seen, nothing differs.
         return 1.0 if thin and not differing and limit >= _MUCH else None
     alike = len(common)
     if not thin:

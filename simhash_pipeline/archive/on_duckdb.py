@@ -81,6 +81,12 @@ class DuckDb:
     def text(self, words: str) -> str:
         return "'" + words.replace("'", "''") + "'"
 
+    def each(self, column: str) -> str:
+        return f"unnest({column})"
+
+    def listed(self, column: str) -> str:
+        return f"list({column})"
+
     def close(self) -> None:
         self._connection.close()
         self._file.unlink(missing_ok=True)

@@ -88,6 +88,12 @@ class Spark:
         escaped = words.replace("\\", "\\\\").replace("'", "\\'")
         return f"'{escaped}'"
 
+    def each(self, column: str) -> str:
+        return f"explode({column})"
+
+    def listed(self, column: str) -> str:
+        return f"collect_list({column})"
+
     def close(self) -> None:
         """The session stays, which may be a notebook's."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 import uuid
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from itertools import groupby, islice
 from operator import itemgetter
@@ -13,11 +13,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from simhash_pipeline.archive.rows import page_of
 from simhash_pipeline.archive.verdicts import JUDGED_BY
 from simhash_pipeline.drop_log import DropLog
 from simhash_pipeline.index.store import Action, KeptText, open_store
 from simhash_pipeline.judge import Verdict
+from simhash_pipeline.own_text import NO_BLOCKS, Blocks, own_sample, pack_blocks
 from simhash_pipeline.page.fingerprint import PageFingerprint
 
 if TYPE_CHECKING:
@@ -47,7 +50,7 @@ def result(engine: Engine, names: Sequence[str]) -> str:
             coalesce(verdict.{group}, page.position) AS {group},
             twin.url AS twin_url,
             verdict.content_distance, verdict.structure_distance, verdict.sketch_distance,
-            page.content, page.structure, page.sketch,
+            verdict.own_likeness, page.content, page.structure, page.sketch,
             page.title, page.tokens, page.time,
             input.name AS input, page.number, page.fault
         FROM {JUDGED} LEFT JOIN page AS twin ON twin.position = verdict.twin
@@ -73,7 +76,8 @@ def write_drop_log(
     columns = ", ".join(f"page.{column}" for column in (*JUDGED_BY, "title", "tokens"))
     drops = f"""
         SELECT {columns}, verdict.reason, twin.key AS twin_key, twin.time AS twin_time,
-            verdict.content_distance, verdict.structure_distance, verdict.sketch_distance
+            verdict.content_distance, verdict.structure_distance, verdict.sketch_distance,
+            verdict.own_likeness
         FROM {JUDGED} LEFT JOIN page AS twin ON twin.position = verdict.twin
         WHERE NOT verdict.kept ORDER BY page.position
     """
@@ -99,6 +103,7 @@ def _verdict(row: Mapping[str, Any]) -> Verdict:
         content_distance=row["content_distance"],
         structure_distance=row["structure_distance"],
         sketch_distance=row["sketch_distance"],
+        own_likeness=row["own_likeness"],
     )
 
 
@@ -157,10 +162,16 @@ def fill_store(engine: Engine, url: str, options: Options, order: str) -> None:
         f"FROM {JUDGED} WHERE page.key IS NOT NULL) AS judged"
     )
     kept = f"{judged} WHERE is_kept OR is_unchanged ORDER BY {order}"
+    furniture = {
+        (row["namespace"], row["site"]): np.array(row["blocks"], np.uint32)
+        for row in engine.rows("SELECT * FROM furniture")
+    }
     with open_store(url) as store:
         store.stamp(options.stamp())
+        for site, blocks in furniture.items():
+            store.add_furniture(*site, pack_blocks(blocks.tolist()))
         for is_unchanged, rows in groupby(engine.rows(kept), key=itemgetter("is_unchanged")):
-            pages = (page_of(_dated(row, now)) for row in rows)
+            pages = (_own(page_of(_dated(row, now)), furniture) for row in rows)
             if is_unchanged:
                 for page in pages:
                     store.settle(page, partial(_seen, page))
@@ -173,6 +184,11 @@ def fill_store(engine: Engine, url: str, options: Options, order: str) -> None:
         )
         while batch := list(islice(texts, TEXTS_A_BATCH)):
             store.keep_texts(batch)
+
+
+def _own(page: StoredPage, furniture: Mapping[tuple[str, str], Blocks]) -> StoredPage:
+    known = furniture.get((page.namespace, page.site), NO_BLOCKS)
+    return replace(page, sample=page.sample and own_sample(page.sample, known))
 
 
 def _dated(row: dict[str, Any], now: float) -> dict[str, Any]:

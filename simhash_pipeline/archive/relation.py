@@ -13,6 +13,7 @@ family larger, and change no verdict.
     content_near(a, b), structure_near(a, b)   positions of near values
     pair(a, b)        all ties, by position
     family(position, family)   the pages that are tied, and the first page of their family
+    furniture(namespace, site, blocks)   the blocks that stand on many pages of a site
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from simhash_pipeline.archive.near import Near
 from simhash_pipeline.archive.verdicts import JUDGED_BY
 from simhash_pipeline.index.tables import Design, plan
+from simhash_pipeline.own_text import FURNITURE_PAGES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 # With a million values one takes 50 ns in a table, and each of its candidates 14 (`python -m
 # benchmarks.tables`). Where that comes to the same, fewer tables are less to send between machines.
 MAX_CANDIDATES = 4
+PAGES_LOOKED_AT = 1_000  # of a site, for its furniture
 
 
 class Engine(Protocol):
@@ -61,13 +64,20 @@ class Engine(Protocol):
     def text(self, words: str) -> str:
         """A text as SQL spells it."""
 
+    def each(self, column: str) -> str:
+        """SQL: a row for each entry of a list."""
+
+    def listed(self, column: str) -> str:
+        """SQL: the entries of a group as a list."""
+
     def close(self) -> None: ...
 
 
 def find_families(engine: Engine, options: Options) -> None:
-    """From the table `page` make the table `family`."""
+    """From the table `page` make the tables `family` and `furniture`."""
     find_pairs(engine, options)
     _connect(engine)
+    _find_furniture(engine)
 
 
 def find_pairs(engine: Engine, options: Options) -> None:
@@ -92,10 +102,39 @@ def find_pairs(engine: Engine, options: Options) -> None:
 
 
 def rows_to_judge() -> str:
-    """SQL: from `page` and `family` what `verdicts.judged` takes, in any order."""
+    """SQL: from these tables what `verdicts.judged` takes, in any order."""
     columns = ", ".join(f"page.{name}" for name in JUDGED_BY)
     return (
-        f"SELECT family.family, {columns} FROM page JOIN family ON family.position = page.position"
+        f"SELECT family.family, {columns}, furniture.blocks AS furniture FROM page "
+        f"JOIN family ON family.position = page.position LEFT JOIN furniture "
+        f"ON furniture.namespace = page.namespace AND furniture.site = page.site"
+    )
+
+
+def _find_furniture(engine: Engine) -> None:
+    """A family counts as one page: copies would make furniture of what they share.
+
+    What only pages of one family share is learnt as they are judged, as in a crawl.
+    """
+    numbered = (
+        "SELECT namespace, site, position, blocks, row_number() OVER "
+        "(PARTITION BY namespace, site ORDER BY position) AS place FROM page WHERE key IS NOT NULL"
+    )
+    blocks = (
+        "SELECT DISTINCT first.namespace, first.site, "
+        "coalesce(family.family, first.position) AS family, "
+        f"{engine.each('first.blocks')} AS block "
+        f"FROM ({numbered}) AS first LEFT JOIN family ON family.position = first.position "
+        f"WHERE first.place <= {PAGES_LOOKED_AT}"
+    )
+    furniture = (
+        f"SELECT namespace, site, block FROM ({blocks}) AS block_of "
+        f"GROUP BY namespace, site, block HAVING count(*) >= {FURNITURE_PAGES}"
+    )
+    engine.make(
+        "furniture",
+        f"SELECT namespace, site, {engine.listed('block')} AS blocks "
+        f"FROM ({furniture}) AS found GROUP BY namespace, site",
     )
 
 

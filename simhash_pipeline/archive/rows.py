@@ -46,6 +46,9 @@ SCHEMA = pa.schema(
         ("structure_0", pa.int64()),
         ("structure_1", pa.int64()),
         ("digest", pa.binary()),
+        ("visible", pa.int64()),  # signed, as above
+        ("sample", pa.binary()),  # of all visible text; of a store's page of its own text
+        ("blocks", pa.list_(pa.int64())),  # of the sample; null of a store's page
         ("title", pa.string()),
         ("text", pa.string()),  # null unless texts are kept
         ("text_chars", pa.int64()),
@@ -80,6 +83,7 @@ def fingerprinter(options: Options) -> Fingerprinter:
 
 def page_of(row: Mapping[str, Any]) -> StoredPage:
     """A row's page as the judge takes it; its times are 0 where they are unknown."""
+    visible = row["visible"]
     return StoredPage(
         url=row["key"],
         namespace=row["namespace"],
@@ -90,6 +94,8 @@ def page_of(row: Mapping[str, Any]) -> StoredPage:
         digest=row["digest"],
         first_seen=row["time"] or 0,
         seen_at=row["seen_at"] or 0,
+        visible=None if visible is None else visible & WORD,
+        sample=row["sample"],
     )
 
 
@@ -115,6 +121,7 @@ def _row(record: Page | Known | Fault, options: Options) -> dict[str, Any]:
         "seen_at": record.time,
         "title": _utf8(page.title),
         "text": _utf8(page.text) if options.keep_text else None,
+        "blocks": page.blocks,
         "text_chars": len(page.text),
         "tokens": page.tokens,
         "is_canonical": _is_own(page.canonical_url, stored.url),
@@ -133,6 +140,8 @@ def _fingerprints(page: StoredPage, bits: int) -> dict[str, Any]:
         **_words("content", page.content, bits),
         **_words("structure", page.structure, bits),
         "digest": page.digest,
+        "visible": None if page.visible is None else signed(page.visible),
+        "sample": page.sample,
     }
 
 

@@ -8,12 +8,14 @@ from itertools import groupby, islice
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]  # it has no type hints
 
 from simhash_pipeline.archive.rows import page_of
 from simhash_pipeline.index.memory import MemoryStore
 from simhash_pipeline.index.store import Action
 from simhash_pipeline.judge import Judge, verdict_of
+from simhash_pipeline.own_text import Blocks, own_sample, pack_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -38,6 +40,9 @@ JUDGED_BY = (
     "structure",
     "sketch",
     "digest",
+    "visible",
+    "sample",
+    "blocks",
     "time",
     "seen_at",
     "text_chars",
@@ -53,6 +58,7 @@ SCHEMA = pa.schema(
         ("content_distance", pa.int32()),
         ("structure_distance", pa.int32()),
         ("sketch_distance", pa.int32()),
+        ("own_likeness", pa.float64()),
     ]
 )
 ROWS_A_BATCH = 10_000
@@ -78,7 +84,7 @@ def judged(
     rows = (row for batch in batches for row in batch.to_pylist())
     with MemoryStore() as store:
         judge_family = {
-            "stars": partial(_stars, judge=Judge(store, options), store=store),
+            "stars": partial(_stars, options=options, store=store),
             "components": partial(_components, ties=_ties(options, store), store=store),
         }[groups]
         verdicts = (
@@ -90,12 +96,14 @@ def judged(
             yield pa.RecordBatch.from_pylist(batch, SCHEMA)
 
 
-def _stars(rows: list[Row], judge: Judge, store: MemoryStore) -> Iterator[Row]:
+def _stars(rows: list[Row], options: Options, store: MemoryStore) -> Iterator[Row]:
+    judge = Judge(store, options)  # one for each family: what it learns is of no other
+    _add_furniture(rows, store)
     at: dict[tuple[str, str], int] = {}  # the position of each stored page
     group_of: dict[int, int] = {}
     for row in rows:
         page, position = page_of(row), row["position"]
-        verdict = judge.judge_stored(page)
+        verdict = judge.judge_stored(page, row["blocks"] or ())
         twin = None if verdict.twin_url is None else at[page.namespace, verdict.twin_url]
         if verdict.stored or twin is None:
             at[page.namespace, page.url] = group_of[position] = position
@@ -116,7 +124,7 @@ def _ties(options: Options, store: MemoryStore) -> list[Tie]:
 def _compared(options: Options) -> Callable[[StoredPage], Any]:
     content = ["content", "digest"]
     if options.verify_distance is not None:
-        content.append("sketch")
+        content += ["sketch", "site", "visible", "sample"]
     structure = ["structure"]
     by = {"content": content, "structure": structure, "both": content + structure}
     return attrgetter(*by[options.match])
@@ -130,11 +138,12 @@ def _components(rows: list[Row], ties: Sequence[Tie], store: MemoryStore) -> Ite
     of them, which is quadratic: a million pages of one content whose sketches are all different or,
     by "both", whose structures are (or are missing).
     """
-    pages = [replace(page_of(row), url=str(place)) for place, row in enumerate(rows)]
+    pages = [_own(row, str(place)) for place, row in enumerate(rows)]
     # For each page the places of its group, one list for all of them.
     groups = [[place] for place in range(len(pages))]
     reasons: dict[int, Reason] = {}
     for tie in ties:
+        _add_furniture(rows, store)
         for place, page in enumerate(pages):
             for other, reason in store.settle(page, partial(_near, page, tie)):
                 reasons.setdefault(place, reason)
@@ -153,6 +162,22 @@ def _components(rows: list[Row], ties: Sequence[Tie], store: MemoryStore) -> Ite
         )
         group = rows[first]["position"]
         yield _row(row["position"], verdict, group, group if verdict.dropped else None)
+
+
+def _own(row: Row, url: str) -> StoredPage:
+    page = page_of(row)
+    own = None if page.sample is None else own_sample(page.sample, _furniture(row))
+    return replace(page, url=url, sample=own)
+
+
+def _furniture(row: Row) -> Blocks:
+    return np.array(row["furniture"] or (), np.uint32)
+
+
+def _add_furniture(rows: list[Row], store: MemoryStore) -> None:
+    """What relation.py has found of the sites of these rows."""
+    for row in {(row["namespace"], row["site"]): row for row in rows}.values():
+        store.add_furniture(row["namespace"], row["site"], pack_blocks(_furniture(row).tolist()))
 
 
 def _near(page: StoredPage, tie: Tie, view: View) -> tuple[Action, list[tuple[int, Reason]]]:
@@ -186,4 +211,5 @@ def _row(position: int, verdict: Verdict, group: int, twin: int | None) -> Row:
         "content_distance": verdict.content_distance,
         "structure_distance": verdict.structure_distance,
         "sketch_distance": verdict.sketch_distance,
+        "own_likeness": verdict.own_likeness,
     }

@@ -8,6 +8,8 @@
     digest              hex, empty for none     16 bytes
     first_seen          Unix seconds            double, Unix seconds
     seen_at             Unix seconds            double, Unix seconds
+    visible             hex, empty for none     uint64
+    sample              hex, empty for none     binary: see own_text.py
 
 A Parquet file carries the options that the fingerprints were made with, too.
 """
@@ -28,11 +30,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 COLUMNS = tuple(StoredPage.__dataclass_fields__)
-FINGERPRINTS = ("content", "structure", "sketch")
+FINGERPRINTS = ("content", "structure", "sketch", "visible")
 PAGES_A_BATCH = 10_000
 _MAX_CSV_CHARS = 1_000_000  # of a field: a URL of 100,000 Chinese characters, nine for each
 _LAST_SECOND = 253_402_300_799  # of the year 9999
 _DIGEST_BYTES = 16
+_SAMPLE_HEAD_BYTES, _SAMPLE_ENTRY_BYTES = 4, 6
 STAMP = b"simhash_pipeline"
 
 
@@ -110,7 +113,8 @@ def _text(name: str, value: Any, made_with: Mapping[str, object]) -> str:
 
 
 def _bits(name: str, made_with: Mapping[str, object]) -> int:
-    return SKETCH_BITS if name == "sketch" else stamped_bits(made_with)
+    fixed = {"sketch": SKETCH_BITS, "visible": 64}
+    return fixed[name] if name in fixed else stamped_bits(made_with)
 
 
 def _read_csv(path: Path, bits: int) -> Iterator[StoredPage]:
@@ -143,6 +147,8 @@ def _page(row: Mapping[str, str], place: str, bits: int) -> StoredPage:
             digest=bytes.fromhex(row["digest"]) or None,
             first_seen=float(row["first_seen"]),
             seen_at=float(row["seen_at"]),
+            visible=_number(row["visible"]),
+            sample=bytes.fromhex(row["sample"]) or None,
         )
     except (TypeError, ValueError) as error:
         raise StoreError(f"{place}, is no page: {error}") from error
@@ -167,6 +173,9 @@ def _checked(page: StoredPage, place: str, bits: int) -> StoredPage:
     if page.digest is not None and len(page.digest) != _DIGEST_BYTES:
         rule = f"must be of {_DIGEST_BYTES} bytes"
         raise StoreError(f"{place}, is no page: digest {rule}, not {page.digest.hex()}")
+    if page.sample is not None and len(page.sample) % _SAMPLE_ENTRY_BYTES != _SAMPLE_HEAD_BYTES:
+        rule = f"must be {_SAMPLE_HEAD_BYTES} bytes and {_SAMPLE_ENTRY_BYTES} for each window"
+        raise StoreError(f"{place}, is no page: sample {rule}, not {len(page.sample)}")
     return page
 
 
@@ -195,6 +204,7 @@ def _schema(pyarrow: Any, made_with: Mapping[str, object]) -> Any:
         narrow = _bits(name, made_with) <= 64
         types[name] = pyarrow.uint64() if narrow else pyarrow.binary(16)
     types["digest"] = pyarrow.binary(16)
+    types["sample"] = pyarrow.binary()
     types["first_seen"] = types["seen_at"] = pyarrow.float64()
     return pyarrow.schema(types, metadata={STAMP: json.dumps(dict(made_with))})
 

@@ -41,7 +41,7 @@ class PageFingerprint:
     tokens: int  # number of tokens in the main text
     # Of all visible text, by which pages of one site are compared: see visible.py.
     visible: int | None = None  # 64 bits, the same only where all of it is; None without any
-    sample: bytes = field(default=b"", repr=False)  # of its windows, 3 KB at most
+    sample: bytes | None = field(default=None, repr=False)  # of its windows, 3 KB at most
     blocks: tuple[int, ...] = field(default=(), repr=False)  # of the sample, 32 bits each
     url: str | None = None
     canonical_url: str | None = None  # what its link rel="canonical" says, made absolute
@@ -139,7 +139,7 @@ class Fingerprinter:
     def _read(
         self, root: _Element, elements: Elements, blocks: Blocks, title: str
     ) -> tuple[str, list[bool], Elements]:
-        """The main text, which blocks are in it, and the elements as a user's extractor leaves them."""
+        """Main text, which blocks are in it, and the elements as a user's extractor leaves them."""
         if self._extract is not None:
             text = self._extract(root)
             flat = " ".join(text.split())

@@ -59,7 +59,9 @@ def visible_text(blocks: Sequence[str], is_main: Sequence[bool], title: str = ""
     joined = (_SEPARATOR.join(blocks[:count]) + _SEPARATOR).lower().encode("utf-8", "replace")
     windows, block_of = _windows(np.frombuffer(joined, np.uint8))
     firsts = np.flatnonzero(np.diff(block_of, prepend=-1))
-    block_hashes = np.add.reduceat(windows, firsts, dtype=np.uint32)  # of its windows, whatever their order
+    block_hashes = np.add.reduceat(
+        windows, firsts, dtype=np.uint32
+    )  # of its windows, whatever their order
     taken = _smallest(windows)
     at = block_of[taken]
     entries = np.empty(len(taken), ENTRY)

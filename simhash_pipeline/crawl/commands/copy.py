@@ -44,6 +44,8 @@ class CopyCommand:
             if stamp is not None:
                 taking.stamp(stamp)
             count = taking.insert_many(progress(giving.pages(), "pages", len(giving)))
+            for furniture in giving.all_furniture():
+                taking.add_furniture(*furniture)
             rest = progress(giving.texts(), "texts")
             texts = 0
             while chunk := list(islice(rest, TEXTS_A_BATCH)):

@@ -9,6 +9,8 @@
     simhash:{<namespace>:page:c4}claims      id -> claim, while somebody works on the page
     simhash:{<namespace>:page:c4}tentative   id -> run, until the run has confirmed the page
     simhash:{<namespace>:page:c4}texts       id -> what the page said, stored or not; see texts.py
+    simhash:{<namespace>:furniture}          set of the sites whose furniture is known
+    simhash:{<namespace>:furniture}<site>    set of the site's furniture, blocks of 4 bytes
 
 A value of 64 bits has four blocks of 16, as in neighbours.py, and each gives the two bytes that
 choose a bucket: the rest are the other six. One case by hand, block 1 of 0123 4567 89ab cdef:
@@ -57,7 +59,8 @@ HOLDER = struct.Struct(">8sI")  # run, number of its claim
 _LENGTH = struct.Struct(">H")
 # Flags, salt, then at offset 3 the ticket (0: none yet), first_seen and seen_at.
 _HEAD = struct.Struct(f">B{SALT_SIZE}sQdd")
-_FIELDS = ("content", "structure", "sketch", "digest")
+_FIELDS = ("content", "structure", "sketch", "digest", "visible", "sample")
+_VISIBLE_SIZE = 8
 
 
 class PageHashes(NamedTuple):
@@ -128,6 +131,8 @@ class Layout:
     def __init__(self, bits: int) -> None:
         self.bits = bits
         self._size = bits // 8
+        self._sizes = {"content": self._size, "structure": self._size, "visible": _VISIBLE_SIZE}
+        self._sizes |= {"sketch": SKETCH_SIZE, "digest": SKETCH_SIZE}
         self._word = np.dtype("<u4" if bits == 32 else "<u8")
 
     def pack(self, record: Record) -> bytes:
@@ -137,7 +142,9 @@ class Layout:
             value = getattr(page, name)
             if value is not None:
                 flags |= 1 << flag
-                parts.append(value if name == "digest" else self._packed(name, value))
+                if name == "sample":
+                    parts.append(_LENGTH.pack(len(value)))
+                parts.append(value if isinstance(value, bytes) else self._packed(name, value))
         head = _HEAD.pack(flags, record.salt, record.ticket, page.first_seen, page.seen_at)
         site = page.site.encode()
         return b"".join([head, *parts, _LENGTH.pack(len(site)), site, page.url.encode()])
@@ -148,11 +155,16 @@ class Layout:
         at = _HEAD.size
         values: dict[str, int | bytes | None] = {}
         for flag, name in enumerate(_FIELDS):
-            size = SKETCH_SIZE if name in ("sketch", "digest") else self._size
-            there = bool(flags >> flag & 1)
+            values[name] = None
+            if not flags >> flag & 1:
+                continue
+            size = self._sizes.get(name, 0)
+            if name == "sample":
+                (size,) = _LENGTH.unpack_from(packed, at)
+                at += _LENGTH.size
             raw = packed[at : at + size]
-            values[name] = None if not there else raw if name == "digest" else _number(raw)
-            at += size * there
+            values[name] = raw if name in ("digest", "sample") else _number(raw)
+            at += size
         (length,) = _LENGTH.unpack_from(packed, at)
         at += _LENGTH.size
         site, url = packed[at : at + length].decode(), packed[at + length :].decode()
@@ -242,7 +254,7 @@ class Layout:
         return rows
 
     def _packed(self, column: str, value: int) -> bytes:
-        bits = SKETCH_SIZE * 8 if column == "sketch" else self.bits
+        bits = 8 * self._sizes[column]
         if not 0 <= value < 1 << bits:
             raise ValueError(f"a fingerprint of {bits} bits can't be {value!r}")
         return value.to_bytes(bits // 8, "little")
@@ -257,6 +269,11 @@ def page_hashes(namespace: str, number: int) -> PageHashes:
     """The hashes for ids that begin with the number."""
     tag = PREFIX + f"{{{quote(namespace, safe='')}:page:{number:02x}}}".encode()
     return PageHashes(*(tag + name.encode() for name in PageHashes._fields))
+
+
+def furniture_key(namespace: str, site: str = "") -> bytes:
+    """The set of a site's furniture; without a site the set of sites."""
+    return PREFIX + f"{{{quote(namespace, safe='')}:furniture}}{site}".encode()
 
 
 def renewed(record: Record, seen_at: float) -> Record:

@@ -7,6 +7,7 @@ import time
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
+from simhash_pipeline.index.redis.furniture import RedisFurniture
 from simhash_pipeline.index.redis.layout import (
     ID_SIZE,
     JUDGING,
@@ -55,6 +56,9 @@ class RedisShelf:
 
     def page_of(self, namespace: str, url: str) -> tuple[int, StoredPage] | None:
         return None if self._stored is None else (self._stored.ticket, self._stored.page)
+
+    def furniture(self, namespace: str, site: str) -> bytes:
+        return RedisFurniture(self._steps.server).of_site(namespace, site)
 
     def near_values(
         self, namespace: str, column: Column, value: int, max_distance_bits: int

@@ -60,6 +60,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from simhash_pipeline.errors import StoreError
+from simhash_pipeline.index.redis.furniture import RedisFurniture
 from simhash_pipeline.index.redis.layout import (
     JUDGING,
     PREFIX,
@@ -129,6 +130,7 @@ class RedisStore:
             self._steps = Steps(self._server, Layout(stamped_bits(self.made_with() or {})))
             self._pages = RedisPages(self._steps, self._lease)
             self._texts = RedisTexts(self._server)
+            self._furniture = RedisFurniture(self._server)
             self._outbox = Outbox(self._steps, self._lease.run)
         except BaseException:
             self._server.close()
@@ -196,7 +198,21 @@ class RedisStore:
     def clear(self, namespace: str) -> int:
         gone = self._usable_pages().remove_where(namespace, lambda page: True)
         self._texts.clear(namespace)
+        self._furniture.clear(namespace)
         return gone
+
+    def furniture(self, namespace: str, site: str) -> bytes:
+        self._usable()
+        return self._furniture.of_site(namespace, site)
+
+    def add_furniture(self, namespace: str, site: str, blocks: bytes) -> None:
+        self._begin(namespace)
+        self._furniture.add(namespace, site, blocks)
+
+    def all_furniture(self) -> Iterator[tuple[str, str, bytes]]:
+        for namespace in self._usable_pages().namespaces():
+            for site, blocks in self._furniture.of_namespace(namespace):
+                yield namespace, site, blocks
 
     def keep_texts(self, texts: Iterable[KeptText]) -> None:
         self._usable()
