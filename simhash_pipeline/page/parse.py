@@ -60,6 +60,8 @@ _MARKUP = re.compile(rb"(?is)<(script|style)\b.*?(?:</\1|\Z)|<[^>]*(?:>|\Z)")
 _BINARY_BYTES = bytes([*range(0x09), 0x0B, *range(0x0E, 0x1B), *range(0x1C, 0x20)])
 _HEADER_BYTES = 1_445
 _MAX_BINARY_SHARE = 0.05
+# What libxml2 stops at, and browsers read on behind: they put it where it would stand without.
+_ENDS_OF_PAGE = re.compile(rb"</(?:body|html)(?=[\t\n\f\r />])", re.IGNORECASE)
 # The content of a head, by the HTML standard.
 _METADATA = frozenset(["base", "link", "meta", "noscript", "script", "style", "template", "title"])
 # libxml2 reads what lxml doesn't let one write.
@@ -85,11 +87,11 @@ def bounded_tree(
         read = first_bytes(html, max_bytes)
         source = _utf8(read, charset)
     bounded = without_excess(source, max_bytes)
-    root, too_deep = _tree(bounded)
+    endless = _without_ends(bounded)
+    root, too_deep = _tree(endless)
     if too_deep:
-        root, _ = _tree(flattened(bounded))
+        root, _ = _tree(flattened(endless))
     _empty_head(root)
-    _complete_body(root)
     return root, len(read) < len(html) or len(bounded) < len(source)
 
 
@@ -110,6 +112,15 @@ def decode(html: bytes, charset: str | None = None) -> str:
         if text is not None:
             return text
     return html.decode(declared or "utf-8", "replace")
+
+
+def _without_ends(source: bytes) -> bytes:
+    """The markup with each `</body` and `</html` as `</body-` and `</html-`, which end nothing.
+
+    To take them out would need a walk over the page, a tenth of what all else costs: in a script,
+    comment or value, `</scr</body>ipt>`, what is left could be markup. This changes no other tag.
+    """
+    return _ENDS_OF_PAGE.sub(rb"\g<0>-", source)
 
 
 def _tree(source: bytes) -> tuple[etree._Element, bool]:
@@ -142,53 +153,6 @@ def _empty_head(root: etree._Element) -> None:
     foreign[-1].tail = _NO_XML.sub(" ", (foreign[-1].tail or "") + (body.text or ""))
     body.text = None
     body[:0] = foreign
-
-
-def _complete_body(root: etree._Element) -> None:
-    """Move what follows an early `</body>` or `</html>` to the end of the body, as browsers do.
-
-    libxml2 puts it beside the body, and after `</html>` beside the root.
-    """
-    body = root.find("body")
-    roots = list(root.itersiblings("html"))
-    if body is None and roots:
-        body = etree.SubElement(root, "body")
-    if body is None or not (roots or body.tail or body.getnext() is not None):
-        return
-    late = [*body.itersiblings(), *roots]
-    texts, body.tail = [body.tail], None
-    for part in _unwrapped(late):
-        if isinstance(part, etree._Element):
-            _append_text(body, texts)
-            texts = []
-            body.append(part)
-        else:
-            texts.append(part)
-    _append_text(body, texts)
-    for emptied in list(body.itersiblings()):
-        root.remove(emptied)
-
-
-def _unwrapped(elements: list[etree._Element]) -> Iterator[etree._Element | str | None]:
-    """These elements, but of an html, head or body its texts and what it holds."""
-    for element in elements:
-        if element.tag in ("html", "head", "body"):
-            yield element.text
-            yield from _unwrapped(list(element))
-            yield element.tail
-        else:
-            yield element
-
-
-def _append_text(body: etree._Element, texts: list[str | None]) -> None:
-    text = "".join(filter(None, texts))
-    if not text:
-        return
-    last = next(body.iterchildren(reversed=True), None)
-    if last is None:
-        body.text = _NO_XML.sub(" ", (body.text or "") + text)
-    else:
-        last.tail = _NO_XML.sub(" ", (last.tail or "") + text)
 
 
 def _utf8(html: bytes, charset: str | None) -> bytes:

@@ -192,8 +192,7 @@ def test_scripts_below_the_depth_limit_stay_scripts() -> None:
             "a<meta>bc<i>d</i>e",
         ),
         ("<head></head></html><p>a</p>", "<p>a</p>"),
-        ("<body>a\x0b</body></html>b\x0bc" + " " * 60, "a b c" + " " * 60),
-        ("<body><p>a</p>b\x0b</body></html>c" + " " * 60, "<p>a</p>b c" + " " * 60),
+        ("<body>a\x0b</body></html>b\x0bc" + " " * 60, "a\x0bb\x0bc" + " " * 60),
     ],
 )
 def test_what_follows_the_end_of_the_body_is_in_it(html: str, body: str) -> None:
@@ -202,6 +201,59 @@ def test_what_follows_the_end_of_the_body_is_in_it(html: str, body: str) -> None
     assert found.getnext() is None
     expected = f"<body>{body}</body>"
     assert etree.tostring(found, method="html", encoding="unicode") == expected
+
+
+@pytest.mark.parametrize(
+    ("html", "body"),
+    [
+        ("<p>wo</body>rd</p>", "<p>word</p>"),
+        ("<div><p>a</body><p>b</div>c", "<div><p>a</p><p>b</p></div>c"),
+        ("<div><p>a</BODY\n></html/><p>b</div>c", "<div><p>a</p><p>b</p></div>c"),
+        ("<p>a</body x='>'>b</html y>c</p>", "<p>abc</p>"),
+        (
+            "<table><tr><td>a</body>b</td><td>c</td></tr></table>",
+            "<table><tr><td>ab</td><td>c</td></tr></table>",
+        ),
+    ],
+)
+def test_what_is_open_at_a_stray_end_of_the_page_stays_open(html: str, body: str) -> None:
+    """As Chromium's tree, without its tbody."""
+    found = parse(html).find("body")
+    assert etree.tostring(found, method="html", encoding="unicode") == f"<body>{body}</body>"
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "<script>document.write('</body></html>')</script>",
+        "<script>'</scr</body>ipt>'</script>",
+        "<style>/* </body> */</style>",
+        "<textarea></body></textarea>",
+        "<!-- </body></html> -->",
+        "<!-- --</body>> -->",
+        "<img alt='</body></html>'>",
+    ],
+)
+def test_an_end_of_the_page_in_no_place_for_markup_is_none(part: str) -> None:
+    body = parse(f"<p>one {part}two</p>").find("body")
+    assert body is not None
+    etree.strip_elements(body, "script", "style", "textarea", "img", with_tail=False)
+    assert etree.tostring(body, encoding="unicode") == "<body><p>one two</p></body>"
+
+
+PARTS_OF_A_PAGE = [
+    *("<html>", "<head>", "<body>", "</head>", "</body>", "</html>", "</BODY x='>'>", "</html/"),
+    *("<title>", "</title>", "<script>", "</script>", "<!--", "-->", "<meta>", "<main>", "<p>"),
+    *("</p>", "<td>", "<table>", "</table>", "<select>", "<svg>", "<a b='", "'>", ">", "a", " "),
+]
+
+
+@given(st.lists(st.sampled_from(PARTS_OF_A_PAGE), max_size=20))
+def test_nothing_stands_beside_the_body(pieces: list[str]) -> None:
+    root = parse("<p>a" + "".join(pieces))
+    body = root.find("body")
+    assert body is not None
+    assert (root.getnext(), body.getnext(), body.tail) == (None, None, None)
 
 
 def test_comments_are_not_in_the_tree() -> None:
