@@ -47,6 +47,9 @@ _PLAIN_TOKEN = re.compile(r"\w+")
 # What NFKC changes in Chinese texts, most of it commas. Python normalizes a text with a single such
 # character a hundred times as slowly as a text without, so they are replaced one by one before.
 _WIDE = re.compile("[\u00a0\u2026\u3000\uff01-\uff60\uffe0-\uffe6]")
+# Where a line may break, or may not, within a word: soft hyphen, zero width space, word joiner, and
+# its old form. Joiners (U+200C, U+200D) stay: in Persian as good as a space, they end words as one.
+_IN_WORDS = "\u00ad\u200b\u2060\ufeff"
 # A word, or one character of a script that is written without spaces.
 WORD_OR_CHARACTER = re.compile(rf"{_WORD}+(?:[{_MARKS}]+{_WORD}*)*|(?:(?=\w)[{_UNSPACED}])")
 _PIECE_CHARACTERS = 10_000
@@ -95,6 +98,7 @@ def _users_segmenter(path: str) -> Segment:
 def words(text: str) -> list[str]:
     """Lower-case words of the NFKC text in reading order, without punctuation.
 
+    A word that may be hyphenated (infor&shy;mation) is one word.
     A long text is cut in pieces: each step on one is a call that no other thread can interrupt.
     In pieces that begin after the 40,000th character each Han character is a word of its own.
     """
@@ -132,6 +136,8 @@ def cjk_characters(text: str) -> list[str]:
 
 
 def _folded(text: str) -> str:
+    for character in _IN_WORDS:
+        text = text.replace(character, "")
     for character in set(_WIDE.findall(text)):
         text = text.replace(character, unicodedata.normalize("NFKC", character))
     return nfkc(text)[:_FOLDED_CHARACTERS].lower()
