@@ -25,9 +25,11 @@ from simhash_pipeline.page.elements import NO_DEPTH, Elements
 # others, as does every tag that isn't named here.
 _INLINE, _LINK, _BREAK, _HIDDEN, _BLOCK, _BOX = range(6)
 _KIND_TAGS = {
-    _INLINE: """abbr acronym b bdi bdo big cite code data del dfn em embed font i img input ins kbd
-        label mark math mi mn mo mrow nobr output q rb rp rt ruby s samp small source span strike
-        strong sub sup time track tt u var wbr""",
+    # libxml2 puts what follows a bgsound, embed, image, keygen, source, track or wbr into it: it
+    # doesn't know that they have no end tags.
+    _INLINE: """abbr acronym b bdi bdo bgsound big cite code data del dfn em embed font i image img
+        input ins kbd keygen label mark math mi mn mo mrow nobr output q rb rp rt ruby s samp small
+        source span strike strong sub sup time track tt u var wbr""",
     _LINK: "a button",
     _BREAK: "br",
     _HIDDEN: """audio canvas datalist head iframe map noscript object option script select style svg

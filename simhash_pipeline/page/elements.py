@@ -5,6 +5,7 @@ What lxml makes of an element on demand it makes once here; to read a list is se
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,6 +13,13 @@ from dataclasses import dataclass
 from lxml.etree import _Element
 
 NO_DEPTH = sys.maxsize  # deeper than any element
+
+# HTML's elements that are never in an svg, by the HTML standard ("parsing foreign content").
+_END_SVG_TAGS = """b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head
+    hr i img li listing menu meta nobr ol p pre ruby s small span strong strike sub sup table tt u
+    ul var"""
+_END_SVG = frozenset(_END_SVG_TAGS.split())
+_HOLD_HTML = frozenset(["desc", "foreignobject", "title"])  # an svg's, in which they may be
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +36,43 @@ class Elements:
 
 
 def elements_of(root: _Element) -> Elements:
-    """The columns of a tree as it is now: without comments, as parse.py leaves it."""
+    """The columns of a tree as it is now: without comments, as parse.py leaves it.
+
+    An svg that an HTML element ends (`<svg><p>`, as browsers read it) is called a span: to libxml2
+    what follows is in it.
+    """
     elements = list(root.iter())
     depths = {root.getparent(): -1}
     for element in elements:
         depths[element] = depths[element.getparent()] + 1
-    return Elements(elements, [element.tag for element in elements], list(depths.values())[1:])
+    page = Elements(elements, [element.tag for element in elements], list(depths.values())[1:])
+    number = 0
+    with contextlib.suppress(ValueError):  # there is no other
+        while True:
+            number = _past_svg(page, page.tags.index("svg", number))
+    return page
+
+
+def _past_svg(page: Elements, start: int) -> int:
+    """Where the svg ends; what an HTML element ends, this one and those in it, is a span then."""
+    tags, depths = page.tags, page.depths
+    around: list[int] = []  # the svgs that the element is in
+    sealed = NO_DEPTH
+    for number in range(start, len(tags)):
+        depth, tag = depths[number], tags[number]
+        while around and depth <= depths[around[-1]]:
+            around.pop()
+        if number > start and not around:
+            return number
+        if depth > sealed:
+            continue
+        sealed = NO_DEPTH
+        if tag == "svg":
+            around.append(number)
+        elif tag in _HOLD_HTML:
+            sealed = depth
+        elif tag in _END_SVG:
+            for svg in around:
+                tags[svg] = "span"
+            return number
+    return len(tags)

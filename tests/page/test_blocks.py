@@ -1,5 +1,6 @@
 from collections.abc import Iterator
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
@@ -12,7 +13,7 @@ from simhash_pipeline.page.parse import parse
 INLINE = ["b", "i", "span", "a"]
 BLOCKS = ["p", "li", "h1", "pre", "tr"]
 BOXES = ["div", "nav", "article", "td", "form"]
-HIDDEN = ["script", "select", "svg"]
+HIDDEN = ["script", "select", "canvas"]
 ATTRIBUTES = ["", ' class="comments"', ' id="forum-list"', " hidden", ' style="display:none"']
 
 
@@ -66,6 +67,33 @@ def test_boxes_are_ranges_of_blocks_outer_ones_first() -> None:
     assert page.texts == ["a", "b", "c", "d"]
     assert page.tags == ["p", "p", "article", "div"]
     assert page.boxes == [(0, 3, "div"), (0, 2, "nav"), (2, 3, "article")]
+
+
+@pytest.mark.parametrize("tag", ["bgsound", "embed", "image", "keygen", "source", "track", "wbr"])
+def test_an_element_without_end_tag_neither_cuts_nor_hides_what_follows(tag: str) -> None:
+    page = blocks_of(f"<div>one <{tag} style='display:none' class=menu>two</div><p>three</p>")
+    assert page.texts == ["one two", "three"]
+    assert page.hints == []
+
+
+@pytest.mark.parametrize(
+    ("svg", "texts"),
+    [
+        ("<svg><p>b</p></svg>", ["a", "b", "c"]),
+        ("<svg><g><path/><div>b</div></g>", ["a", "b", "c"]),
+        ("<svg><b>b</b> ", ["ab c"]),
+        ("<svg><svg><g></g><p>b</p></svg></svg>", ["a", "b", "c"]),
+        ("<svg><p>b</p><svg><text>x</text></svg></svg>", ["a", "b", "c"]),
+        ("<svg><p>b</p><svg><text>x</text><p>d</p></svg></svg>", ["a", "b", "x", "d", "c"]),
+        ("<svg><svg><text>x</text></svg><p>b</p></svg>", ["a", "b", "c"]),
+        ("<svg><text>x</text></svg><svg><p>b</p></svg>", ["a", "b", "c"]),
+        ("<svg><text>x</text></svg>", ["ac"]),
+        ("<svg><foreignObject><p>x</p></foreignObject><g/></svg>", ["ac"]),
+        ("<svg><desc><p>x</p></desc><image>x</image></svg>", ["ac"]),
+    ],
+)
+def test_an_svg_ends_where_html_begins_in_it(svg: str, texts: list[str]) -> None:
+    assert blocks_of(f"<div>a{svg}c</div>").texts == texts
 
 
 def test_a_link_share_counts_characters_of_links() -> None:
