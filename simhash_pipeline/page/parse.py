@@ -32,6 +32,8 @@ _FREQUENT = {
 }
 _FREQUENT_SHARE = 0.002  # such characters to a non-ASCII byte
 _SEVEN_BIT = "iso2022_jp"  # valid UTF-8 too, so a declaration is all there is to go by
+# Without a byte order mark; for browsers only HTTP can declare it.
+_UTF_16 = {"utf-16": "utf-16-le", "utf-16-le": "utf-16-le", "utf-16-be": "utf-16-be"}
 # Codecs of Python that a page may name and that are no charsets: most can't decode a page at all.
 _NO_CHARSETS = frozenset(
     [
@@ -86,6 +88,7 @@ def bounded_tree(
     else:
         read = first_bytes(html, max_bytes)
         source = _utf8(read, charset)
+    source = source.replace(b"\0", b"")  # as browsers do in text; before tags are counted
     bounded = without_excess(source, max_bytes)
     endless = _without_ends(bounded)
     root, too_deep = _tree(endless)
@@ -100,11 +103,13 @@ def decode(html: bytes, charset: str | None = None) -> str:
 
     What is declared yields to what the bytes say: text that is valid UTF-8 is UTF-8, a server's
     default (windows-1252) proves nothing, and an East Asian charset in which the page reads well
-    beats a declared one.
+    beats a declared one. HTTP's UTF-16 is believed where the page begins with a tag in it.
     """
     bom_charset, bom = read_bom(html)
     if bom_charset is not None and bom is not None:
         return html[len(bom) :].decode(bom_charset, "replace")
+    if (utf_16 := _utf_16(html, charset)) is not None:
+        return html.decode(utf_16, "replace")
     declared = _declared(html, charset)
     if declared == _SEVEN_BIT:
         return html.decode(declared, "replace")
@@ -156,10 +161,19 @@ def _empty_head(root: etree._Element) -> None:
 
 
 def _utf8(html: bytes, charset: str | None) -> bytes:
-    _refuse_binary(html)
-    if _is_plain(html) and _declared(html, charset) != _SEVEN_BIT:
-        return html
+    if _utf_16(html, charset) is None:
+        _refuse_binary(html)
+        if _is_plain(html) and _declared(html, charset) != _SEVEN_BIT:
+            return html
     return decode(html, charset).encode("utf-8", "replace")
+
+
+def _utf_16(html: bytes, charset: str | None) -> str | None:
+    """The UTF-16 that HTTP declares; None where no tag is near the beginning when it is read so."""
+    name = _UTF_16.get(_codec(charset) or "")
+    if name is None or "<" not in html[:_HEADER_BYTES].decode(name, "replace"):
+        return None
+    return name
 
 
 def _is_plain(html: bytes) -> bool:
@@ -186,7 +200,7 @@ def _refuse_binary(html: bytes) -> None:
 
 def _declared(html: bytes, charset: str | None) -> str | None:
     for label in (charset, html_body_declared_encoding(html)):
-        if name := _codec(label):
+        if (name := _codec(label)) and name not in _UTF_16:
             return name
     return None
 

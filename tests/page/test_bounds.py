@@ -108,7 +108,7 @@ MARKUP = [
     *("<!--", "-->", "--!>", "<!-->", "<!--->", "<!-", "<!", "<!x", "<?x", "</1", "<1", "]]>"),
     *("<script", "<script>", "</script", "</script>", "</scriptx", "<style>", "</style>"),
     *("<title>", "</title", '<textarea x="', "</textarea>", "<xmp>", "</xmp>", "<![CDATA["),
-    *(" ", "\n", "\f", "\v", "\0"),
+    *(" ", "\n", "\f", "\v"),
 ]
 
 
@@ -118,8 +118,7 @@ def test_every_tag_that_libxml2_finds_is_found_before(pieces: list[str]) -> None
     """Otherwise a page could hide a tag that costs more than it should."""
     html = "<b>" + "".join(p.replace("<q", f"<q{i}") for i, p in enumerate(pieces))
     parts = [part for part in _PART.finditer(html.encode()) if not part["closes"]]
-    names = (part["name"].decode().lower() for part in parts if part["name"])
-    found = {name.replace("\0", "\ufffd") for name in names}
+    found = {part["name"].decode().lower() for part in parts if part["name"]}
     assert {element.tag for element in parse(html).iter() if element.tag.startswith("q")} <= found
 
 

@@ -97,6 +97,30 @@ def test_a_byte_order_mark_beats_every_declaration(charset: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("declared", "charset"),
+    [("utf-16", "utf-16-le"), ("UTF-16LE", "utf-16-le"), ("utf-16be", "utf-16-be")],
+)
+@pytest.mark.parametrize("html", [CHINESE, FRENCH, "<p>Ferries and fog.</p>"])
+def test_utf_16_without_a_byte_order_mark_is_read_when_http_declares_it(
+    html: str, declared: str, charset: str
+) -> None:
+    page = html.encode(charset)
+    assert decode(page, declared) == html
+    assert text(parse(page, declared)) == html.replace("<p>", "").replace("</p>", "")
+
+
+@pytest.mark.parametrize("charset", ["utf-16", "utf-16le", "utf-16be"])
+@pytest.mark.parametrize(("html", "encoding"), [(CHINESE, "utf-8"), *PAGES])
+def test_utf_16_is_not_believed_where_the_bytes_are_not(
+    html: str, encoding: str, charset: str
+) -> None:
+    """No browser believes it of a meta; of HTTP it shows what no reader could want."""
+    page = f'<meta charset="{charset}">{html}'
+    assert decode(page.encode(encoding)) == page
+    assert decode(html.encode(encoding), charset) == html
+
+
+@pytest.mark.parametrize(
     "declared", ["hex", "rot13", "punycode", "unicode_escape", "a\0b", "\ud800"]
 )
 @pytest.mark.parametrize("html", [FRENCH.encode("windows-1252"), CHINESE.encode("gbk")])
@@ -164,6 +188,11 @@ def test_binary_data_is_refused(data: bytes) -> None:
 def test_a_stray_nul_byte_does_not_make_a_page_binary() -> None:
     html = b"<html><body><p>" + b"word " * 20 + b"\x00" + b"word " * 20
     assert text(parse(html)).split()[0] == "word"
+
+
+def test_a_nul_does_not_cut_a_word() -> None:
+    assert text(parse("<p>infor\0mation \0 desk</p>")) == "information  desk"
+    assert text(parse(b"<p>infor\0mation desk, by the gate</p>")) == "information desk, by the gate"
 
 
 def test_text_below_a_hundred_thousand_levels_is_found() -> None:
