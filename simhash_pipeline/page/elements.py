@@ -54,25 +54,23 @@ def elements_of(root: _Element) -> Elements:
 
 
 def _past_svg(page: Elements, start: int) -> int:
-    """Where the svg ends; what an HTML element ends, this one and those in it, is a span then."""
+    """Where an svg ends; the svgs around an HTML element that ends them are spans then."""
     tags, depths = page.tags, page.depths
-    around: list[int] = []  # the svgs that the element is in
-    sealed = NO_DEPTH
-    for number in range(start, len(tags)):
-        depth, tag = depths[number], tags[number]
-        while around and depth <= depths[around[-1]]:
-            around.pop()
-        if number > start and not around:
+    level, sealed = depths[start], NO_DEPTH
+    for number in range(start + 1, len(tags)):
+        depth = depths[number]
+        if depth <= level:
             return number
         if depth > sealed:
             continue
         sealed = NO_DEPTH
-        if tag == "svg":
-            around.append(number)
-        elif tag in _HOLD_HTML:
-            sealed = depth
-        elif tag in _END_SVG:
-            for svg in around:
-                tags[svg] = "span"
+        if tags[number] in _END_SVG:
+            for outer in range(number - 1, start - 1, -1):
+                if depths[outer] < depth:
+                    depth = depths[outer]
+                    if tags[outer] == "svg":
+                        tags[outer] = "span"
             return number
+        if tags[number] in _HOLD_HTML:
+            sealed = depth
     return len(tags)

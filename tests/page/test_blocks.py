@@ -87,6 +87,8 @@ def test_an_element_without_end_tag_neither_cuts_nor_hides_what_follows(tag: str
         ("<svg><p>b</p><svg><text>x</text><p>d</p></svg></svg>", ["a", "b", "x", "d", "c"]),
         ("<svg><svg><text>x</text></svg><p>b</p></svg>", ["a", "b", "c"]),
         ("<svg><text>x</text></svg><svg><p>b</p></svg>", ["a", "b", "c"]),
+        ("<svg><svg><text>x</text></svg><g><p>b</p></g></svg>", ["a", "b", "c"]),
+        ("<svg><foreignObject><p>x</p></foreignObject><g><p>b</p></g></svg>", ["a", "x", "b", "c"]),
         ("<svg><text>x</text></svg>", ["ac"]),
         ("<svg><foreignObject><p>x</p></foreignObject><g/></svg>", ["ac"]),
         ("<svg><desc><p>x</p></desc><image>x</image></svg>", ["ac"]),
