@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 
 import chardet
+import numpy as np
 from lxml import etree
 from w3lib.encoding import html_body_declared_encoding, read_bom, resolve_encoding
 
@@ -124,8 +125,19 @@ def _without_ends(source: bytes) -> bytes:
 
     To take them out would need a walk over the page, a tenth of what all else costs: in a script,
     comment or value, `</scr</body>ipt>`, what is left could be markup. This changes no other tag.
+    The first is found by four of its bytes, at half of what the pattern alone would cost.
     """
-    return _ENDS_OF_PAGE.sub(rb"\g<0>-", source)
+    page = np.frombuffer(source, np.uint8)
+    ends = np.flatnonzero(page[1:-3] == ord("/"))
+    ends = ends[page[ends] == ord("<")]
+    first, third = page[ends + 2] | 0x20, page[ends + 4] | 0x20
+    ends = ends[
+        (first == ord("b")) & (third == ord("d")) | (first == ord("h")) & (third == ord("m"))
+    ]
+    if not len(ends):
+        return source
+    start = int(ends[0])
+    return source[:start] + _ENDS_OF_PAGE.sub(rb"\g<0>-", source[start:])
 
 
 def _tree(source: bytes) -> tuple[etree._Element, bool]:

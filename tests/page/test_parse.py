@@ -248,6 +248,7 @@ def test_what_follows_the_end_of_the_body_is_in_it(html: str, body: str) -> None
 def test_what_is_open_at_a_stray_end_of_the_page_stays_open(html: str, body: str) -> None:
     """As Chromium's tree, without its tbody."""
     found = parse(html).find("body")
+    assert found is not None
     assert etree.tostring(found, method="html", encoding="unicode") == f"<body>{body}</body>"
 
 
