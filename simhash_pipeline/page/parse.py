@@ -65,6 +65,7 @@ _HEADER_BYTES = 1_445
 _MAX_BINARY_SHARE = 0.05
 # What libxml2 stops at, and browsers read on behind: they put it where it would stand without.
 _ENDS_OF_PAGE = re.compile(rb"</(?:body|html)(?=[\t\n\f\r />])", re.IGNORECASE)
+_LAST_ENDS = re.compile(rb"(?:</(?:body|html)>[\t\n\f\r ]*)*", re.IGNORECASE)
 # The content of a head, by the HTML standard.
 _METADATA = frozenset(["base", "link", "meta", "noscript", "script", "style", "template", "title"])
 # libxml2 reads what lxml doesn't let one write.
@@ -123,6 +124,7 @@ def decode(html: bytes, charset: str | None = None) -> str:
 def _without_ends(source: bytes) -> bytes:
     """The markup with each `</body` and `</html` as `</body-` and `</html-`, which end nothing.
 
+    A page that ends with them and has no others stays as it is: to copy it costs more than to look.
     To take them out would need a walk over the page, a tenth of what all else costs: in a script,
     comment or value, `</scr</body>ipt>`, what is left could be markup. This changes no other tag.
     The first is found by four of its bytes, at half of what the pattern alone would cost.
@@ -134,10 +136,10 @@ def _without_ends(source: bytes) -> bytes:
     ends = ends[
         (first == ord("b")) & (third == ord("d")) | (first == ord("h")) & (third == ord("m"))
     ]
-    if not len(ends):
+    if not len(ends) or _LAST_ENDS.fullmatch(source, start := int(ends[0])):
         return source
-    start = int(ends[0])
-    return source[:start] + _ENDS_OF_PAGE.sub(rb"\g<0>-", source[start:])
+    renamed = _ENDS_OF_PAGE.sub(rb"\g<0>-", source[start:])
+    return b"".join([memoryview(source)[:start], renamed])
 
 
 def _tree(source: bytes) -> tuple[etree._Element, bool]:
