@@ -46,8 +46,9 @@ class Heaviest:
         return heapq.nlargest(count, self._tallies.items(), key=lambda item: item[1].drops)
 
     def _let_the_lighter_half_go(self) -> None:
-        staying = self.top(self._cap // 2)
-        gone = self._tallies.keys() - {key for key, _ in staying}
+        tallies, staying = self._tallies, self._cap // 2
+        # Not `top`: the garbage collector would look at a pair for each key, time and again.
+        ranked = sorted(tallies, key=lambda key: tallies[key].drops, reverse=True)
         # One that comes back lacks what it had counted, and what it may have lacked by then.
-        self.lacking += max(self._tallies[key].drops for key in gone)
-        self._tallies = dict(staying)
+        self.lacking += tallies[ranked[staying]].drops
+        self._tallies = {key: tallies[key] for key in ranked[:staying]}
