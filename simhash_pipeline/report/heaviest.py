@@ -14,6 +14,7 @@ class Tally:
     nearest: int | None = None
     farthest: int | None = None
     example: str = ""  # the URL of the first
+    urls: tuple[int, ...] = ()  # hashes of the next few, where each is to count once
 
 
 class Heaviest:

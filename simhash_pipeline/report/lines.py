@@ -10,6 +10,7 @@ from simhash_pipeline.drop_log import Drop
 from simhash_pipeline.printable import BAR, bar, printable
 from simhash_pipeline.report.selection import Selection
 from simhash_pipeline.report.summary import CLOSEST, RunTally, Summary
+from simhash_pipeline.report.swallowing import CAUSES
 
 HOSTS = GROUPS = 10
 RUNS = 5
@@ -52,6 +53,7 @@ def summary_lines(summary: Summary) -> Iterator[str]:
         yield "no drops" if summary.selection == Selection() else "no drops that match"
         return
     yield _headline(summary)
+    yield from _swallowing(summary)
     yield from _counts("Reason", summary.reasons.most_common(), summary.drops)
     hosts = [(host or "none", tally.drops) for host, tally in summary.hosts.top(HOSTS)]
     yield from _counts("Host", hosts, summary.drops)
@@ -67,6 +69,16 @@ def _headline(summary: Summary) -> str:
     dry = f" ({summary.dry:,} by a dry run: their items were kept)" if summary.dry else ""
     kept = f", {summary.kept.total():,} kept" if summary.kept_known else ""
     return f"{summary.drops:,} dropped{dry}{kept}, {period}"
+
+
+def _swallowing(summary: Summary) -> Iterator[str]:
+    pages = summary.swallowing.worst()
+    if not pages:
+        return
+    yield f"\nLook at this first. {CAUSES}"
+    dry_run = summary.dry == summary.drops
+    yield from (f"  {printable(page.sentence(dry_run=dry_run))}" for page in pages[:GROUPS])
+    yield from _more(len(pages) - GROUPS, "such pages")
 
 
 def _counts(heading: str, counts: list[tuple[str, int]], total: int) -> Iterator[str]:

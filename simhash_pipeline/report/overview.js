@@ -44,6 +44,7 @@ function address(url) {
 function showOverview() {
   const { summary } = told;
   byId("about").append(about(summary));
+  byId("swallowing").append(...summary.swallowing.map(swallowing));
   byId("totals").append(totals(summary));
   byId("notes").append(...notes(summary).map((text) => element("p", { class: "note" }, text)));
   byId("reasons").append(shares("Reasons", summary.reasons, summary.dropped));
@@ -64,6 +65,12 @@ function about(summary) {
   const only = chosen.length ? `, only ${chosen.map(([name, value]) => `${name} ${value}`).join(", ")}` : "";
   const [first, last] = [utc(summary.first, 16), utc(summary.last, 16)];
   return `${told.log}, ${first === last ? first : `${first} to ${last}`} UTC${only}`;
+}
+
+function swallowing(page) {
+  return element("p", { class: "note" },
+    `${many(page.dropped, "page")} of `, pageText("span", page.host || "no host"), " were dropped as near-duplicates of ",
+    address(page.twin_url), ": look at ", address(page.example), `. ${told.summary.causes}`);
 }
 
 function totals(summary) {

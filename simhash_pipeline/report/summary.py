@@ -12,6 +12,7 @@ from typing import Any
 from simhash_pipeline.drop_log import Drop, Run, unix_seconds
 from simhash_pipeline.report.heaviest import Heaviest
 from simhash_pipeline.report.selection import Selection, host_of
+from simhash_pipeline.report.swallowing import SwallowingPages
 from simhash_pipeline.timeline import Timeline
 
 MAX_KEYS = 100_000  # twins, and hosts, that are counted exactly: some 40 MB
@@ -54,6 +55,7 @@ class Summary:
         self.structure: Counter[int] = Counter()
         self.hosts = Heaviest(max_keys)
         self.groups = Heaviest(max_keys)  # by the URL of the twin
+        self.swallowing = SwallowingPages()
         self.runs: dict[str, RunTally] = {}  # the latest, in the order they began
         self.runs_seen = self.runs_closed = 0
         self.kept: Counter[str] = Counter()  # by reason, in runs that were closed
@@ -89,6 +91,7 @@ class Summary:
         if drop.reason != "unchanged":  # such a page is no other's twin
             self._add_distances(drop)
             self._add_to_group(drop)
+            self.swallowing.add(drop.url, drop.twin_url, drop.run)
         self._add_to_run(drop)
         self._add_to_closest(drop)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter
 from typing import Any
 
@@ -12,7 +13,7 @@ from simhash_pipeline.report.summary import RunTally, Summary
 
 def summary_record(summary: Summary, log: str) -> dict[str, Any]:
     """The log's name, then totals and the heaviest of each kind; None for what isn't known."""
-    hosts, groups = summary.hosts, summary.groups
+    hosts, groups, swallowing = summary.hosts, summary.groups, summary.swallowing.worst()
     return {
         "log": log,
         "dropped": summary.drops,
@@ -20,6 +21,8 @@ def summary_record(summary: Summary, log: str) -> dict[str, Any]:
         "kept": summary.kept.total() if summary.kept_known else None,
         "first": summary.first or None,
         "last": summary.last or None,
+        "swallowing": list(map(dataclasses.asdict, swallowing[:GROUPS])),
+        "more_swallowing": max(len(swallowing) - GROUPS, 0),
         "reasons": dict(summary.reasons.most_common()),
         "hosts": {host: tally.drops for host, tally in hosts.top(HOSTS)},
         "more_hosts": max(len(hosts) - HOSTS, 0),

@@ -7,6 +7,7 @@ the browser run the one script whose hash it names.
 from __future__ import annotations
 
 import base64
+import dataclasses
 import hashlib
 import json
 import zlib
@@ -20,12 +21,13 @@ from typing import Any, TypeAlias
 from simhash_pipeline.compare.side_by_side import rows
 from simhash_pipeline.drop_log import Drop, unix_seconds
 from simhash_pipeline.report.summary import RunTally, Summary, bits_left
+from simhash_pipeline.report.swallowing import CAUSES
 
 # The main text of the page at a URL, in a namespace; None where it isn't at hand.
 Texts: TypeAlias = Callable[[str, str], str | None]
 
 MAX_COMPARED_BYTES = 20_000_000  # of all pairs beside each other, as they stand in the file
-TOP_HOSTS = 8
+TOP_HOSTS = TOP_SWALLOWING = 8
 
 
 def write_web_page(
@@ -86,6 +88,10 @@ def _summary(summary: Summary) -> dict[str, Any]:
         "dry": summary.dry,
         "kept": dict(summary.kept) if summary.kept_known else None,
         "errors": dict(summary.errors),
+        "swallowing": [
+            dataclasses.asdict(page) for page in summary.swallowing.worst()[:TOP_SWALLOWING]
+        ],
+        "causes": CAUSES,
         "groups": len(summary.groups),
         "groupsLacking": summary.groups.lacking,
         "first": summary.first and unix_seconds(summary.first),

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from simhash_pipeline.drop_log import Drop, Run, read_log
+from simhash_pipeline.report.swallowing import CAUSES
 from tests.crawl.conftest import Simhash
 from tests.crawl.crawling import crawl
 from tests.crawl.test_commands import scrapy
@@ -60,6 +61,8 @@ SUMMARY_RECORD = {
     "kept": 7,
     "first": "2026-05-04T12:00:00.000Z",
     "last": "2026-05-05T12:00:00.000Z",
+    "swallowing": [],
+    "more_swallowing": 0,
     "reasons": {"content": 2, "thin": 1},
     "hosts": {"a.example": 2, "b.example": 1},
     "more_hosts": 0,
@@ -153,6 +156,29 @@ def test_json_ends_with_the_summary(simhash: Simhash, log: Path) -> None:
     assert last == {"summary": SUMMARY_RECORD}
     (row,) = re.findall(r"^\| `dropped` .*$", README, re.MULTILINE)
     assert all(f"`{key}`" in row for key in SUMMARY_RECORD)
+
+
+def test_a_page_that_swallows_others_is_told_first_and_as_json(
+    simhash: Simhash, tmp_path: Path
+) -> None:
+    many = [drop(url=f"http://b.example/{n}") for n in range(1_234)]
+    log = write_log(tmp_path / "drops.jsonl", many)
+    told = simhash(tmp_path, "dropped", log.name).stdout
+    assert told.split("\n\n")[1] == (
+        f"Look at this first. {CAUSES}\n"
+        "  1,234 pages of b.example were dropped as near-duplicates of http://a.example/1: "
+        "look at `scrapy simhash explain http://b.example/0`"
+    )
+    last = json.loads(simhash(tmp_path, "dropped", log.name, "--json").stdout.splitlines()[-1])
+    (page,) = last["summary"]["swallowing"]
+    assert page == {
+        "twin_url": "http://a.example/1",
+        "host": "b.example",
+        "dropped": 1_234,
+        "example": "http://b.example/0",
+    }
+    (row,) = re.findall(r"^\| `dropped` .*$", README, re.MULTILINE)
+    assert all(f"`{key}`" in row for key in page)
 
 
 def test_an_empty_log_has_a_summary_as_json(simhash: Simhash, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from selenium.webdriver.support.ui import Select, WebDriverWait
 from simhash_pipeline.drop_log import Drop, Run
 from simhash_pipeline.report.selection import Selection
 from simhash_pipeline.report.summary import Summary
+from simhash_pipeline.report.swallowing import CAUSES
 from simhash_pipeline.report.web_page import Texts, write_web_page
 from tests.report.browser import chromium, complaints, open_file, resize
 from tests.report.logs import closing, drop
@@ -105,6 +106,17 @@ def test_totals_tell_what_was_kept_and_dropped(report: Any) -> None:
     assert page.texts("#totals .tile span")[:2] == ["12.5 % of pages judged", "new 6, thin 1"]
     assert "Kept without being judged: no html 2." in page.one("#notes").text
     assert "SIMHASH_CONTENT_DISTANCE 3" in page.one("#settings").text
+
+
+def test_a_page_that_swallows_others_stands_on_top(report: Any) -> None:
+    page = report(*(drop(url=f"http://b.example/{HOSTILE}{n}") for n in range(20)), closing())
+    (note,) = page.texts("#swallowing .note")
+    assert note == (
+        "20 pages of b.example were dropped as near-duplicates of http://a.example/1: look at "
+        f"http://b.example/{HOSTILE}0. {CAUSES}"
+    )
+    assert page.one("#swallowing").rect["y"] < page.one("#totals").rect["y"]
+    assert page.title == "Dropped near-duplicates"
 
 
 def test_a_log_that_does_not_say_what_was_kept_makes_no_number_up(report: Any) -> None:
