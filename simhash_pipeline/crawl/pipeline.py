@@ -240,6 +240,8 @@ class SimhashPipeline:
             if verdict.dropped:
                 self._drop_log.write(verdict, page)
             self._drop_log.count(verdict)
+        if verdict.dropped:
+            self._tally.page_dropped(verdict)
         if self._options.close_after_seen is not None and not self._options.dry_run:
             self._close_where_nothing_is_new(verdict, self._options.close_after_seen)
 

@@ -10,6 +10,7 @@ from scrapy.utils.asyncio import create_looping_call
 
 from simhash_pipeline.index.store import shown_url
 from simhash_pipeline.printable import printable
+from simhash_pipeline.report.swallowing import CAUSES, SwallowingPages
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 _SHOWN_CHARS = 2_000  # of a URL or message
 # A kept page is counted under these reasons besides.
 _TELLING = ("changed", "unchanged", "verified different")
+_SWALLOWING_WARNED = 10  # pages that swallow others, in one crawl
+_SWALLOWING_SUMMED_UP = 5
 
 logger = logging.getLogger(__name__)
 
@@ -34,11 +37,13 @@ class Tally:
 
     def __init__(self, crawler: Crawler, options: Options) -> None:
         self._crawler = crawler
+        self._dry_run = options.dry_run
         self._dropping = "would_drop" if options.dry_run else "dropped"
         self._log_level = getattr(logging, options.log_level)
         self._max_page_bytes = options.max_page_bytes
         self._counts: Counter[str] = Counter()
         self._said: set[str] = set()
+        self._swallowing = SwallowingPages()
         self._periodic: AsyncioLoopingCall | LoopingCall | None = None
 
     def begun(self, store: str, drop_log: Path | None) -> None:
@@ -58,7 +63,7 @@ class Tally:
         if verdict.dropped:
             self._count(self._dropping)
             self._count(f"{self._dropping}/{reason}")
-            line = drop_line(verdict, dry_run=self._dropping == "would_drop")
+            line = drop_line(verdict, dry_run=self._dry_run)
             logger.log(self._log_level, line, extra=self._extra)
         else:
             self._count("kept")
@@ -70,6 +75,22 @@ class Tally:
             self._cut(verdict.url)
         self._count("seconds/fingerprinting", judged.fingerprinting_secs)
         self._count("seconds/store", judged.store_secs)
+
+    def page_dropped(self, verdict: Verdict) -> None:
+        """Counts pages, where `judged` counts items."""
+        page = self._swallowing.add(verdict.url, verdict.twin_url)
+        if page is None:
+            return
+        self._count("swallowing_pages")
+        if self._counts["swallowing_pages"] <= _SWALLOWING_WARNED:
+            logger.warning(
+                "%s. %s (Logged once for such a page, and for %d pages at most; "
+                "simhash/swallowing_pages counts all)",
+                _shown(page.sentence(dry_run=self._dry_run)),
+                CAUSES,
+                _SWALLOWING_WARNED,
+                extra=self._extra,
+            )
 
     def _cut(self, url: str) -> None:
         self._count("cut")
@@ -129,6 +150,11 @@ class Tally:
             self._note("store_pages", stored_pages)
             summary = f"{summary}; {stored_pages:,} pages are stored"
         logger.info("Near-duplicates: %s", summary, extra=self._extra)
+        pages = self._swallowing.worst()
+        for place, page in enumerate(pages[:_SWALLOWING_SUMMED_UP], start=1):
+            sentence = _shown(page.sentence(dry_run=self._dry_run))
+            message = "Near-duplicates to look at, %d of %d: %s"
+            logger.info(message, place, len(pages), sentence, extra=self._extra)
 
     def _tell_so_far(self) -> None:
         logger.info("Near-duplicates so far: %s", self._so_far(), extra=self._extra)

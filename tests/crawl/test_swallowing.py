@@ -1,0 +1,85 @@
+"""Crawls in which one stored page is the twin of many dropped ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tests.crawl.crawling import Crawl, crawl
+from tests.crawl.trap_site import trap_site
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.crawl.conftest import Simhash
+
+
+def crawl_of_copies(
+    directory: Path, copies: int, items_a_page: int = 1, **settings: Any
+) -> tuple[Crawl, str]:
+    """A crawl of a page on loopback and of so many copies of it; the site's address."""
+    with trap_site("session") as site:
+        spider = f"""
+class ItemSpider(ItemSpider):
+    custom_settings = {{"CONCURRENT_REQUESTS": 1, "CONCURRENT_ITEMS": 1}}
+    start_urls = ["{site}", *(f"{site}?copy={{n}}" for n in range({copies}))]
+    def parse(self, response):
+        for _ in range({items_a_page}):
+            yield {{"url": response.url, "html": response.body}}
+"""
+        return crawl(directory, "", spider=spider, **settings), site
+
+
+def lines_of(result: Crawl, *words: str) -> list[str]:
+    """The log's lines with all these words, without time and logger."""
+    lines = [line for line in result.log.splitlines() if all(word in line for word in words)]
+    return [line.partition("] ")[2] for line in lines]
+
+
+def test_a_page_that_swallows_others_is_warned_of_once_and_summed_up_at_the_end(
+    tmp_path: Path, simhash: Simhash
+) -> None:
+    result, site = crawl_of_copies(tmp_path, 25)
+    host = site.split("/")[2]
+    command = f"scrapy simhash explain '{site}?copy=0'"
+    (warning,) = lines_of(result, "WARNING: ")
+    assert warning == (
+        f"WARNING: 20 pages of {host} were dropped as near-duplicates of {site}: look at "
+        f"`{command}`. Either the page has many addresses, or a part that pages share was taken "
+        "for the page. (Logged once for such a page, and for 10 pages at most; "
+        "simhash/swallowing_pages counts all)"
+    )
+    (at_the_end,) = lines_of(result, "to look at")
+    assert at_the_end == (
+        f"INFO: Near-duplicates to look at, 1 of 1: 25 pages of {host} were dropped as "
+        f"near-duplicates of {site}: look at `{command}`"
+    )
+    assert result.stats["simhash/swallowing_pages"] == 1
+    assert f"A  kept     {site}\n" in simhash(tmp_path, "explain", f"{site}?copy=0").stdout
+
+
+def test_a_crawl_with_nineteen_copies_of_a_page_says_nothing_of_it(tmp_path: Path) -> None:
+    result, _ = crawl_of_copies(tmp_path, 19, items_a_page=3)
+    assert result.stats["simhash/dropped"] == 57
+    assert lines_of(result, "WARNING: ") == lines_of(result, "to look at") == []
+    assert "simhash/swallowing_pages" not in result.stats
+
+
+def test_a_dry_run_warns_of_pages_that_would_swallow_others(tmp_path: Path) -> None:
+    result, site = crawl_of_copies(tmp_path, 20, SIMHASH_DRY_RUN=True, SIMHASH_DROP_LOG=None)
+    (warning,) = lines_of(result, "WARNING: ")
+    assert f" would be dropped as near-duplicates of {site}: " in warning
+    assert result.stats["simhash/swallowing_pages"] == 1
+
+
+def test_ten_warnings_are_enough_and_the_worst_five_are_summed_up(tmp_path: Path) -> None:
+    """Of 12 stories, the first has 20 copies, the next 21, and so on."""
+    words = "' '.join(f'page{n}word{i}' for i in range(99))"
+    items = f"*(page(f'{{n}}/{{copy}}', {words}) for n in range(12) for copy in range(21 + n))"
+    result = crawl(tmp_path, items)
+    assert result.stats["simhash/swallowing_pages"] == 12
+    assert len(lines_of(result, "WARNING: 20 pages of a.example ")) == 10
+    told = lines_of(result, "to look at")
+    assert [line.partition(" pages")[0].split(": ")[-1] for line in told] == [
+        *("31", "30", "29", "28", "27")
+    ]
+    assert told[0].startswith("INFO: Near-duplicates to look at, 1 of 12: 31 pages of a.example")
