@@ -1,9 +1,12 @@
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 
 from simhash_pipeline import (
+    Fingerprinter,
     Judge,
     Options,
     PageError,
@@ -13,6 +16,7 @@ from simhash_pipeline import (
     open_store,
 )
 from simhash_pipeline.index.store import Store
+from tests import list_sites
 
 BASE = 0x5A5A_0F0F_3C3C_9999
 SKETCH = 0x1234_5678_9ABC_DEF0_0FED_CBA9_8765_4321
@@ -319,3 +323,124 @@ def test_a_url_that_is_none_is_the_pages_error(store: Store, url: str) -> None:
     with pytest.raises(PageError, match="is not a URL") as caught:
         judge(store).judge(url, page())
     assert caught.value.kind == "bad_url"
+
+
+MENU = "".join(f"<li><a href='/{n}'>Part {n} of this manual</a></li>" for n in range(60))
+
+
+def read(main: str, rest: str = "", title: str = "A page") -> PageFingerprint:
+    """A page with this main text, and below it, in no part of the article, the rest."""
+    html = (
+        f"<html><head><title>{title}</title></head><body><ul class='nav'>{MENU}</ul>"
+        f"<article>{main}</article><div>{rest}</div></body></html>"
+    )
+    return Fingerprinter().fingerprint(html)
+
+
+def story(seed: object, words: int = 200) -> str:
+    random = Random(str(seed))
+    return " ".join(f"{random.choice('bcdfglmnprst')}{random.randrange(900)}" for _ in range(words))
+
+
+def prose(seed: object, words: int = 200) -> str:
+    return f"<p>{story(seed, words)}, as we heard.</p>"
+
+
+def rows(seed: object, count: int = 12) -> str:
+    return "".join(f"<li><a href='/{n}'>{story((seed, n), 4)}</a></li>" for n in range(count))
+
+
+def judged(*pages: tuple[str, PageFingerprint], **options: Any) -> list[Verdict]:
+    with open_store("memory:") as store:
+        judge = Judge(store, Options(**options))
+        return [judge.judge(url, page) for url, page in pages]
+
+
+def test_pages_of_one_site_that_differ_beside_the_main_text_are_kept() -> None:
+    a, b = read(prose("box"), rows(1)), read(prose("box"), rows(2))
+    assert a.content == b.content
+    first, second = judged(("http://a.example/1", a), ("http://a.example/2", b))
+    assert (second.dropped, second.reason) == (False, "verified different")
+    assert second.twin_url == first.url
+    assert second.own_likeness is not None
+    assert second.own_likeness < 0.8
+
+
+def test_pages_of_two_sites_are_judged_by_their_main_texts() -> None:
+    a, b = read(prose("news"), rows(1)), read(prose("news"), rows(2))
+    _, second = judged(("http://a.example/1", a), ("http://b.example/2", b))
+    assert (second.dropped, second.reason, second.own_likeness) == (True, "content", None)
+
+
+def test_a_story_under_another_url_of_its_site_is_dropped() -> None:
+    a, b = read(prose("news", 300), rows(1, 2)), read(prose("news", 300), rows(2, 2))
+    _, second = judged(("http://a.example/1", a), ("http://a.example/2", b))
+    assert (second.dropped, second.reason) == (True, "content")
+    assert second.own_likeness is not None
+    assert 0.8 <= second.own_likeness < 1
+
+
+def test_without_a_second_look_the_main_text_decides_alone() -> None:
+    a, b = read(prose("box"), rows(1)), read(prose("box"), rows(2))
+    pages = ("http://a.example/1", a), ("http://a.example/2", b)
+    assert judged(*pages, verify_distance=None)[1].dropped
+
+
+def test_a_text_that_stands_on_eight_kept_pages_makes_no_twins() -> None:
+    box = prose("a box on every page", 300)
+    pages = [
+        (f"http://a.example/{n}", read(prose(n, 600) + box if n < 8 else box + prose(n, 12)))
+        for n in range(10)
+    ]
+    assert [verdict.dropped for verdict in judged(*pages)] == [False] * 10
+    assert judged(*pages[8:])[1].dropped  # where nothing was learnt they are near-duplicates
+
+
+def test_what_was_learnt_of_a_site_stays_in_the_store(tmp_path: Path) -> None:
+    box = prose("a box on every page", 300)
+    url = f"sqlite:///{tmp_path}/pages.sqlite"
+    verdicts = []
+    for numbers in (range(9), range(9, 11)):
+        with open_store(url) as store:
+            judge = Judge(store, Options())
+            for n in numbers:
+                page = read(prose(n, 600) + box if n < 8 else box + prose(n, 12))
+                verdicts.append(judge.judge(f"http://a.example/{n}", page))
+    assert not any(verdict.dropped for verdict in verdicts)
+
+
+def test_copies_of_a_story_do_not_become_furniture() -> None:
+    pages = [(f"http://a.example/{n}", read(prose("the story", 400))) for n in range(20)]
+    assert [verdict.dropped for verdict in judged(*pages)] == [False] + [True] * 19
+
+
+@pytest.mark.parametrize("posts", [1, 5, 20, 60, 200])
+def test_a_page_with_a_new_post_is_never_unchanged(posts: int) -> None:
+    before = read("".join(prose(n, 50) for n in range(posts)))
+    after = read("".join(prose(n, 50) for n in range(posts)) + prose("new", 20))
+    for setting in ("keep", "drop"):
+        _, again, later = judged(
+            *(("http://a.example/live", page) for page in (before, before, after)),
+            unchanged=setting,
+        )
+        assert (again.reason, again.dropped) == ("unchanged", setting == "drop")
+        assert (later.reason, later.dropped) == ("changed", False)
+
+
+def test_by_both_a_page_of_a_few_elements_is_judged_by_its_content() -> None:
+    page = PageFingerprint(7, None, None, text="", title="", tokens=100)
+    _, second = judged(("http://a.example/1", page), ("http://a.example/2", page), match="both")
+    assert (second.dropped, second.reason) == (True, "content")
+
+
+@pytest.mark.parametrize("language", list_sites.LANGUAGES)
+@pytest.mark.parametrize("layout", list_sites.LAYOUTS)
+@pytest.mark.parametrize("site", [list_sites.shop, list_sites.jobs])
+def test_lists_that_differ_in_their_rows_are_all_kept(
+    site: Callable[[int, str, str], str], layout: str, language: str
+) -> None:
+    pages = [Fingerprinter().fingerprint(site(n, layout, language)) for n in range(20)]
+    verdicts = judged(*((f"http://a.example/{n}", page) for n, page in enumerate(pages)))
+    assert [verdict.url for verdict in verdicts if verdict.dropped] == []
+    verdicts = judged(*((f"http://a.example/{n % 20}?{n}", pages[n % 20]) for n in range(40)))
+    assert [verdict.dropped for verdict in verdicts] == [False] * 20 + [True] * 20

@@ -112,7 +112,7 @@ def _smallest(windows: Hashes) -> NDArray[np.intp]:
     """Places of the smallest distinct windows, the first place of each, rising."""
     candidates = np.arange(len(windows))
     if len(windows) > 2 * _TAKEN:
-        # Repeated windows are few: of twice as many smallest ones enough are distinct nearly always.
+        # Repeated windows are few: of twice as many smallest ones enough are distinct, mostly.
         candidates = np.sort(np.argpartition(windows, 2 * _TAKEN)[: 2 * _TAKEN])
     _, first = np.unique(windows[candidates], return_index=True)
     return candidates[first[:_TAKEN]]

@@ -161,10 +161,11 @@ def is_near(a: StoredPage, b: StoredPage, options: Options) -> bool:
         and b.structure is not None
         and hamming_distance(a.structure, b.structure) <= options.structure_distance
     )
+    is_missing = a.structure is None or b.structure is None
     return {
         "content": content,
         "structure": structure,
-        "both": content and structure,
+        "both": content and (structure or is_missing),
         "either": content or structure,
     }[options.match]
 

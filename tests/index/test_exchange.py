@@ -78,8 +78,8 @@ def test_parquet_holds_numbers_and_what_they_were_made_with(tmp_path: Path) -> N
 )
 def test_a_row_that_is_no_page_is_named(tmp_path: Path, row: str, said: str) -> None:
     path = tmp_path / "pages.csv"
-    names = "namespace,url,site,content,structure,sketch,digest,first_seen,seen_at"
-    path.write_text(f"{names}\n{row}\n", encoding="utf-8")
+    names = "namespace,url,site,content,structure,sketch,digest,first_seen,seen_at,visible,sample"
+    path.write_text(f"{names}\n{row},,\n", encoding="utf-8")
     with pytest.raises(StoreError) as caught:
         list(read_pages(path, 64))
     assert said in str(caught.value)
@@ -165,7 +165,7 @@ def test_a_parquet_row_without_a_text_or_time_is_named(tmp_path: Path, name: str
 )
 def test_what_no_store_could_hold_is_no_page_s(tmp_path: Path, row: str, said: str) -> None:
     path = write(tmp_path / "pages.csv", PAGES[:1])
-    path.write_text(f"{path.read_text(encoding='utf-8')}{row}\n", encoding="utf-8")
+    path.write_text(f"{path.read_text(encoding='utf-8')}{row},,\n", encoding="utf-8")
     with pytest.raises(StoreError, match=f"line 3, is no page: {said}"):
         list(read_pages(path, 64))
 

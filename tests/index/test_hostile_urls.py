@@ -109,6 +109,7 @@ PIECES = {
     "', '.join('?' * len(probed))",
     "APPLICATION_ID",
     "FORMAT",
+    "OF_NAMESPACE",
     "SELECTED",
     "by",
     "column",

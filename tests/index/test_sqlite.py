@@ -12,7 +12,6 @@ import subprocess
 import sys
 import tempfile
 from contextlib import closing, contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +19,7 @@ import pytest
 
 from simhash_pipeline.errors import StoreError, StoreMismatch
 from simhash_pipeline.index.sqlite.store import SqliteStore
-from simhash_pipeline.index.store import Action, IndexPlace, KeptText, View
+from simhash_pipeline.index.store import Action, IndexPlace, View
 from tests.index.pages import FAR, keep, near_content, page, seen, unless_near
 
 if TYPE_CHECKING:
@@ -140,66 +139,6 @@ def test_a_file_without_its_segments_is_complete(path: Path) -> None:
         assert near_content(store, spread(9)) == [("9", 0)]
         for number in (65_534, 65_535, 69_999):  # the segment ends with the first of these
             assert near_content(store, spread(number)) == [(str(number), 0)]
-
-
-OF_FORMAT_1 = """
-CREATE TABLE page (
-    id INTEGER PRIMARY KEY AUTOINCREMENT, url_hash INTEGER NOT NULL, url TEXT NOT NULL,
-    namespace TEXT NOT NULL, site_id INTEGER NOT NULL REFERENCES site, content INTEGER,
-    structure INTEGER, sketch BLOB, digest BLOB, first_seen REAL NOT NULL, seen_at REAL NOT NULL);
-CREATE TABLE site (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
-CREATE INDEX page_by_url ON page (url_hash);
-CREATE INDEX page_by_content ON page (namespace, content) WHERE content IS NOT NULL;
-CREATE INDEX page_by_structure ON page (namespace, structure) WHERE structure IS NOT NULL;
-CREATE INDEX page_by_digest ON page (namespace, digest) WHERE digest IS NOT NULL;
-CREATE VIEW page_hex AS SELECT id FROM page;
-CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-INSERT INTO meta VALUES ('made_with', '{"bits": 64}');
-INSERT INTO site VALUES (1, 'example.org');
-INSERT INTO page VALUES
-    (3, 1756713027, 'a', '', 1, -1, 7, x'00000000000000000000000000000005', NULL, 1000, 1000),
-    (4, -239929796, 'b', 'other', 1, NULL, NULL, NULL, x'78787878787878787878787878787878', 1, 2.5),
-    (9, 0, 'gone', '', 1, 1, 1, NULL, NULL, 1, 1);
-DELETE FROM page WHERE url = 'gone';
-PRAGMA application_id = 1936289128;
-PRAGMA user_version = 1;
-PRAGMA journal_mode = WAL;
-"""
-
-
-def test_a_file_of_format_1_is_brought_up_to_date(path: Path) -> None:
-    with closing(sqlite3.connect(path)) as old:
-        old.executescript(OF_FORMAT_1)
-    first = page("a", (1 << 64) - 1, 7, sketch=5)
-    second = page("b", digest=b"x" * 16, namespace="other", seen_at=1.0)
-    with SqliteStore(path) as store:
-        store.stamp({"bits": 64})
-        assert list(store.pages()) == [first, replace(second, seen_at=2.5)]
-        assert seen(store, page("b", namespace="other"))["same key"] == [("b", 2)]
-        assert near_content(store, (1 << 64) - 8) == [("a", 3)]
-        keep(store, page("c", FAR))
-        store.keep_texts([KeptText("", "c", "A title", "a text", 1)])
-        assert store.text_of("", "c") == KeptText("", "c", "A title", "a text", 1)
-        assert store.check() == []
-    with closing(sqlite3.connect(path)) as shell:
-        assert shell.execute("PRAGMA user_version").fetchone() == (3,)
-        assert shell.execute("SELECT max(id) FROM page").fetchone() == (10,)
-        assert shell.execute("SELECT url, seen_at FROM page_hex WHERE seen_at < '1971'").fetchall()
-
-
-def test_a_migration_that_fails_leaves_the_old_file(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with closing(sqlite3.connect(path)) as old:
-        old.executescript(OF_FORMAT_1)
-    with monkeypatch.context() as broken:
-        broken.setattr("simhash_pipeline.index.sqlite.formats.PAGE", "no SQL")
-        with pytest.raises(StoreError, match="syntax error"):
-            SqliteStore(path)
-    with closing(sqlite3.connect(path)) as shell:
-        assert shell.execute("PRAGMA user_version").fetchone() == (1,)
-    with SqliteStore(path) as store:
-        assert len(store) == 2
 
 
 def test_the_shell_shows_fingerprints_in_hexadecimal(path: Path) -> None:
@@ -436,7 +375,7 @@ def test_a_newer_format_is_refused_with_both_numbers(path: Path) -> None:
     filled(path)
     with closing(sqlite3.connect(path)) as newer:
         newer.execute("PRAGMA user_version = 99")
-    assert "has format 99, and this version of simhash-pipeline knows formats up to 3" in refusal(
+    assert "has format 99, and this version of simhash-pipeline knows formats up to 1" in refusal(
         path
     )
 

@@ -36,8 +36,37 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
         yield opened
 
 
+def blocks(*numbers: int) -> bytes:
+    return b"".join(number.to_bytes(4, "little") for number in numbers)
+
+
+def test_furniture_is_remembered_by_site(store: Store) -> None:
+    assert store.furniture("", "a.example") == b""
+    store.add_furniture("", "a.example", blocks(1, 1 << 31))
+    store.add_furniture("", "a.example", blocks(2, 1))
+    store.add_furniture("other", "a.example", blocks(3))
+    found = store.furniture("", "a.example")
+    assert sorted(found[i : i + 4] for i in range(0, 12, 4)) == sorted(map(blocks, (1, 1 << 31, 2)))
+    assert store.furniture("", "b.example") == b""
+    assert sorted((space, site) for space, site, _ in store.all_furniture()) == [
+        ("", "a.example"),
+        ("other", "a.example"),
+    ]
+    assert store.settle(page("a", site="a.example"), lambda view: (Action.LEAVE, view.furniture()))
+    store.clear("")
+    assert store.furniture("", "a.example") == b""
+    assert store.furniture("other", "a.example") == blocks(3)
+
+
+def test_a_site_has_no_more_than_1024_blocks_of_furniture(store: Store) -> None:
+    for first in range(0, 3_000, 500):
+        store.add_furniture("", "a.example", blocks(*range(first, first + 500)))
+    assert len(store.furniture("", "a.example")) == 4 * 1_024
+
+
 def test_a_kept_page_comes_back_as_it_was(store: Store) -> None:
     whole = page("a", 1 << 63, (1 << 64) - 1, sketch=(1 << 128) - 1, seen_at=1_700_000_000.25)
+    whole = replace(whole, visible=(1 << 64) - 1, sample=bytes(292))
     thin = page("b", digest=bytes(16), namespace="other")
     keep(store, whole, thin)
     assert list(store.pages()) == [whole, thin]

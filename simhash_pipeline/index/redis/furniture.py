@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simhash_pipeline.index.redis.layout import furniture_key
-from simhash_pipeline.index.store import MAX_FURNITURE, joined_furniture
+from simhash_pipeline.index.store import joined_furniture
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +26,7 @@ class RedisFurniture:
         """Add blocks; several processes at once may together add some above the bound."""
         known = self.of_site(namespace, site)
         new = joined_furniture(known, blocks)[len(known) :]
-        if new and len(known) < 4 * MAX_FURNITURE:
+        if new:
             parts = [new[i : i + 4] for i in range(0, len(new), 4)]
             self._server.run(
                 [

@@ -1,0 +1,116 @@
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simhash_pipeline.page.visible import ENTRY, LIMIT_SIZE, MAIN, visible_text
+
+WORDS = [f"word{number}" for number in range(500)]
+
+
+def windows(sample: bytes) -> list[int]:
+    entries = np.frombuffer(sample, ENTRY, offset=LIMIT_SIZE)
+    return [int(window) for window in entries["window"]]
+
+
+def limit(sample: bytes) -> int:
+    return int.from_bytes(sample[:LIMIT_SIZE], "little")
+
+
+def text(seed: int, words: int) -> str:
+    return " ".join(Random(seed).choices(WORDS, k=words))
+
+
+def test_digest_and_sample_are_the_same_everywhere() -> None:
+    found = visible_text(["Ten green bottles", "十个绿色的瓶子"], [True, False], "A title")
+    assert found.digest == 6397195898566261755
+    assert [found.sample[i : i + 6].hex() for i in range(4, 52, 6)] == [
+        "2fe8a41e5c6e",
+        "de15b3255c6e",
+        "0511e0a35c6e",
+        "f1fc59b35c6e",
+        "04de82bf5c6e",
+        "2e6939cdaf8d",
+        "8124e3d5af8d",
+        "55841ef15c6e",
+    ]
+    assert found.blocks == (1278439004, 2736557487)
+
+
+def test_a_window_s_hash_is_a_polynomial_of_its_bytes_that_murmur3_spreads() -> None:
+    value = 0
+    for byte in b"sixteen letters.":
+        value = (value * 0x9E3779B1 + byte) & 0xFFFFFFFF
+    for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35)):
+        value = (value ^ value >> shift) * factor & 0xFFFFFFFF
+    value ^= value >> 16
+    assert windows(visible_text(["Sixteen letters."], [True]).sample) == [value]
+
+
+def test_a_page_without_text_has_no_digest_and_an_empty_sample() -> None:
+    found = visible_text([], [])
+    assert found.digest is None
+    assert (limit(found.sample), windows(found.sample), found.blocks) == (0xFFFFFFFF, [], ())
+
+
+def test_a_block_of_under_16_bytes_is_one_window() -> None:
+    assert len(windows(visible_text(["12 €"], [True]).sample)) == 1
+    assert len(windows(visible_text(["sixteen letters."], [True]).sample)) == 1
+    assert len(windows(visible_text(["seventeen letters"], [True]).sample)) == 2
+
+
+def test_windows_of_a_block_do_not_depend_on_its_neighbours() -> None:
+    alone = visible_text(["a block of some words"], [True])
+    amid = visible_text(["before", "a block of some words", "behind"], [True] * 3)
+    assert set(windows(alone.sample)) < set(windows(amid.sample))
+    assert set(alone.blocks) < set(amid.blocks)
+
+
+def test_case_does_not_count_and_the_title_does() -> None:
+    one, other = (
+        visible_text([block], [True]) for block in ("A Block Of Words", "a block of words")
+    )
+    assert one == other
+    titled = visible_text(["a block of words"], [True], "A title")
+    assert (titled.sample, titled.digest == other.digest) == (other.sample, False)
+
+
+def test_each_entry_says_whether_its_block_is_main_text() -> None:
+    found = visible_text(["a menu with entries", "a paragraph of text"], [False, True])
+    entries = np.frombuffer(found.sample, ENTRY, offset=LIMIT_SIZE)
+    assert len({int(block) for block in entries["block"] & MAIN}) == 2
+
+
+def test_a_sample_is_of_the_smallest_windows_and_says_up_to_where() -> None:
+    small, large = visible_text([text(1, 20)], [True]), visible_text([text(1, 2_000)], [True])
+    assert limit(small.sample) == 0xFFFFFFFF
+    assert len(windows(large.sample)) == 512
+    assert windows(large.sample) == sorted(set(windows(large.sample)))
+    assert limit(large.sample) == windows(large.sample)[-1]
+
+
+@pytest.mark.parametrize("changed", [0.0, 0.1, 0.5])
+def test_the_share_of_equal_windows_is_that_of_the_texts(changed: float) -> None:
+    words = text(2, 5_000).split()
+    others = words[:]
+    others[: int(changed * len(words))] = text(3, int(changed * len(words))).split()
+    samples = [visible_text([" ".join(each)], [True]).sample for each in (words, others)]
+    upto = min(map(limit, samples))
+    one, other = ({w for w in windows(sample) if w <= upto} for sample in samples)
+    estimated = len(one & other) / len(one | other)
+    assert estimated == pytest.approx((1 - changed) / (1 + changed), abs=0.07)
+
+
+def test_more_than_a_megabyte_is_not_looked_at() -> None:
+    block = text(4, 20_000)
+    found = visible_text([block] * 8 + ["the end of it all"], [True] * 9)
+    assert found == visible_text([block] * 8 + ["another end of it"], [True] * 9)
+
+
+@given(st.lists(st.text(st.characters(exclude_characters="\n\0"), min_size=1), max_size=8))
+def test_any_blocks_give_a_sample(blocks: list[str]) -> None:
+    found = visible_text(blocks, [True] * len(blocks))
+    assert (found.digest is None) == (not blocks)
+    assert len(found.blocks) <= max(1, len(windows(found.sample)))
