@@ -11,11 +11,12 @@ and main texts agreed less with hand-made ones, .749 against .753 of pages that 
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import chain, islice
+from itertools import accumulate, chain, islice
 
 from lxml.etree import _Element
 
@@ -41,7 +42,8 @@ _KINDS = {tag: kind for kind, tags in _KIND_TAGS.items() for tag in tags.split()
 _HIDING = frozenset(["aria-hidden", "hidden", "style"])
 _DISPLAY_NONE = re.compile(r"display\s*:\s*none", re.IGNORECASE)
 
-# What a box calls itself: by its tag, its ARIA role, or a word of its class or id.
+# What a box calls itself: by its tag, its ARIA role, or a word of its class or id. The words under
+# "links" name parts of a text too, so that they mean furniture only where links fill the box.
 _TAG_HINTS = {
     "aside": "furniture",
     "dialog": "consent",
@@ -65,18 +67,21 @@ _HINT_WORDS = {
     "footer": "copyright foot footer",
     "forum": """answer answers bbs board discussion discussions forum forums luntan qa question
         questions reply thread threads tiezi topic topics viewtopic wenda""",
-    "furniture": """ad ads advert advertisement advertising aside author banner breadcrumb
-        breadcrumbs byline crumb crumbs daohang fenxiang guanggao head header login masthead menu
+    "links": "author header tag tags",
+    "furniture": """ad ads advert advertisement advertising aside banner breadcrumb
+        breadcrumbs byline crumb crumbs daohang fenxiang guanggao head login masthead menu
         menus meta modal nav navbar navigation newsletter overlay pager pagination popular popup
         promo recommend recommendation recommendations recommended related share sharing sidebar
-        signup social sponsor sponsored subscribe subscription tag tags toolbar trending tuijian
+        signup social sponsor sponsored subscribe subscription toolbar trending tuijian
         xiangguan""",
 }
 _WORD_HINTS = {word: hint for hint, words in _HINT_WORDS.items() for word in words.split()}
 _WORD = re.compile("[A-Z]?[a-z]+|[A-Z]+")
+_PERMALINK_LEVELS = 3  # that are looked up from a link for the element that it points to
 _MAX_NAME_CHARS = 200  # of a class and of an id; bounds what is remembered
 
 _Range = tuple[int, int, str]
+Box = tuple[int, int, str, int, str]
 
 
 @dataclass(slots=True)
@@ -87,7 +92,7 @@ class Blocks:
     tags: list[str] = field(default_factory=list)
     sizes: list[int] = field(default_factory=list)  # UTF-8 bytes
     link_shares: list[float] = field(default_factory=list)  # of the characters, 0-1
-    boxes: list[_Range] = field(default_factory=list)  # start, end (exclusive), tag
+    boxes: list[Box] = field(default_factory=list)  # start, end (exclusive), tag, depth, class
     hints: list[_Range] = field(default_factory=list)  # start, end (exclusive), hint
     hidden: list[str] = field(default_factory=list)  # texts of hidden boxes, which scripts may show
 
@@ -103,13 +108,14 @@ class Blocks:
         self.sizes.append(len(text) if text.isascii() else len(text.encode("utf-8", "replace")))
         self.link_shares.append(min(1.0, linked / len(text)) if linked else 0.0)
 
-    def close(self, element: _Element, tag: str, start: int, kind: int) -> None:
+    def close(self, element: _Element, tag: str, start: int, kind: int, depth: int) -> None:
         """Makes a box of all blocks since `start`; sets them aside where the element is hidden."""
         names = element.keys()
         if names and not _HIDING.isdisjoint(names) and _is_hidden(element):
             self._set_aside(start)
         elif kind == _BOX:
-            self.boxes.append((start, len(self.texts), tag))
+            name = element.get("class", "") if "class" in names else ""
+            self.boxes.append((start, len(self.texts), tag, depth, name))
             if hint := _hint(element, tag, names):
                 self.hints.append((start, len(self.texts), hint))
 
@@ -151,7 +157,7 @@ def read(page: Elements, start: int = 0) -> Blocks:
                         linked = 0
                     block_tag = "div"
                     if first < len(texts):
-                        found.close(closed, closed_tag, first, kind)
+                        found.close(closed, closed_tag, first, kind, len(path))
                 elif kind == _LINK:
                     links -= 1
             text = closed.tail
@@ -171,7 +177,10 @@ def read(page: Elements, start: int = 0) -> Blocks:
                     linked = 0
                 block_tag = tag
             elif kind == _LINK:
-                links += 1
+                if tag == "a" and not _leads_away(element, path):
+                    kind = _INLINE
+                else:
+                    links += 1
             elif kind == _BREAK and parts:
                 parts.append(" ")
         path.append((element, tag, kind, len(texts)))
@@ -183,13 +192,42 @@ def read(page: Elements, start: int = 0) -> Blocks:
                     linked += len(text.strip())
     if parts:
         found.add(parts, linked, block_tag)
-    found.boxes.sort(key=_outer_first)
+    found.boxes.sort(key=_outer_box_first)
     found.hints.sort(key=_outer_first)
+    found.hints = _without_texts(found)
     return found
+
+
+def _without_texts(page: Blocks) -> list[_Range]:
+    """The hints, "links" made furniture where links are most of the box, and left out elsewhere."""
+    if not any(hint == "links" for _, _, hint in page.hints):
+        return page.hints
+    sizes = [0, *accumulate(page.sizes)]
+    linked = [0, *accumulate(map(operator.mul, page.sizes, page.link_shares))]
+    return [
+        (start, end, "furniture" if hint == "links" else hint)
+        for start, end, hint in page.hints
+        if hint != "links" or 2 * (linked[end] - linked[start]) > sizes[end] - sizes[start]
+    ]
+
+
+def _leads_away(link: _Element, path: Sequence[tuple[_Element, str, int, int]]) -> bool:
+    """Whether it is a link: no anchor that is only a target, no heading's link to itself."""
+    href = link.get("href")
+    if href is None:  # without a target's name it is a script's button
+        return link.get("name") is None and link.get("id") is None
+    if href[:1] != "#" or len(href) == 1:
+        return True
+    around = (element for element, _, _, _ in path[-_PERMALINK_LEVELS:])
+    return href[1:] not in (link.get("name"), link.get("id"), *(e.get("id") for e in around))
 
 
 def _outer_first(box: _Range) -> tuple[int, int]:
     return box[0], -box[1]
+
+
+def _outer_box_first(box: Box) -> tuple[int, int, int]:
+    return box[0], -box[1], box[3]
 
 
 def _is_hidden(element: _Element) -> bool:

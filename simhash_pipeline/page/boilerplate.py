@@ -14,7 +14,7 @@ from urllib.parse import urljoin
 
 from lxml.etree import _Element
 
-from simhash_pipeline.page.blocks import Blocks, read
+from simhash_pipeline.page.blocks import Blocks, Box, read
 from simhash_pipeline.page.bounds import has_long_host
 from simhash_pipeline.page.elements import Elements, elements_of
 
@@ -217,9 +217,9 @@ def _densest(page: Blocks, weights: list[int], forum: bool) -> tuple[int, int]:
     if before[-1] < _MIN_BOXED_WEIGHT:
         return start, end
     running = _sums(weight > 0 for weight in weights)
-    box_tags = [tag for _, _, tag in page.boxes]
+    box_tags = [box[2] for box in page.boxes]
     lone = [tag for tag in ("article", "main") if box_tags.count(tag) == 1]
-    for s, e, tag in _outside_comments(page) if forum else page.boxes:
+    for s, e, tag, *_ in _outside_comments(page) if forum else page.boxes:
         around = before[end] - before[start]
         weight = before[e] - before[s]
         if s < start or e > end or weight < _LONE_BOX_SHARE * around:
@@ -237,15 +237,15 @@ def _densest(page: Blocks, weights: list[int], forum: bool) -> tuple[int, int]:
     return start, end
 
 
-def _outside_comments(page: Blocks) -> Iterator[tuple[int, int, str]]:
+def _outside_comments(page: Blocks) -> Iterator[Box]:
     """The boxes in no comment: most of a thread may be answers inside the first of them."""
     comments = {(start, end) for start, end, hint in page.hints if hint == "comment"}
     last = 0
-    for start, end, tag in page.boxes:
-        if (start, end) in comments:
-            last = max(last, end)
-        if start >= last:
-            yield start, end, tag
+    for box in page.boxes:
+        if box[:2] in comments:
+            last = max(last, box[1])
+        if box[0] >= last:
+            yield box
 
 
 def _without_links(page: Blocks, weights: list[int], blocks: list[int]) -> list[int]:

@@ -63,10 +63,38 @@ def test_the_walk_reads_what_a_dull_recursion_reads(html: str) -> None:
 
 
 def test_boxes_are_ranges_of_blocks_outer_ones_first() -> None:
-    page = blocks_of("<div><nav><p>a</p><p>b</p></nav><article>c</article></div>d")
+    page = blocks_of('<div><nav><p>a</p><p>b</p></nav><article class="x">c</article></div>d')
     assert page.texts == ["a", "b", "c", "d"]
     assert page.tags == ["p", "p", "article", "div"]
-    assert page.boxes == [(0, 3, "div"), (0, 2, "nav"), (2, 3, "article")]
+    assert page.boxes == [(0, 3, "div", 0, ""), (0, 2, "nav", 1, ""), (2, 3, "article", 1, "x")]
+
+
+def test_of_two_boxes_round_the_same_blocks_the_outer_one_comes_first() -> None:
+    page = blocks_of("<main><article><p>a</p></article></main>")
+    assert page.boxes == [(0, 1, "main", 0, ""), (0, 1, "article", 1, "")]
+
+
+def test_an_anchor_that_is_only_a_target_is_no_link() -> None:
+    page = blocks_of('<h2><a name="x">one</a></h2><h2><a id="y">two</a></h2><a>button</a>')
+    assert page.link_shares == [0, 0, 1]
+
+
+def test_a_headings_link_to_itself_is_no_link() -> None:
+    html = (
+        '<section id="a"><h2><a href="#a">one</a></h2></section>'
+        '<dl><dt id="b"><a href="#b"><b>two</b></a></dt></dl><p><a id="c" href="#c">three</a></p>'
+        '<ul><li><a href="#a">contents</a></li><li><a href="#">top</a></li></ul>'
+    )
+    assert blocks_of(html).link_shares == [0, 0, 0, 1, 1]
+
+
+def test_tag_author_and_header_are_furniture_only_where_links_fill_the_box() -> None:
+    html = (
+        '<dl class="Bl-tag"><dt>EFAULT</dt><dd>The address is bad.</dd></dl>'
+        '<div class="tags"><a href="/bell">bell</a> <a href="/fog">fog</a></div>'
+        '<div class="author">Ann writes about <a href="/sea">the sea</a>.</div>'
+    )
+    assert blocks_of(html).hints == [(2, 3, "furniture")]
 
 
 @pytest.mark.parametrize("tag", ["bgsound", "embed", "image", "keygen", "source", "track", "wbr"])
@@ -125,7 +153,7 @@ def test_a_box_is_called_by_its_tag_or_role_or_a_word_of_its_class_or_id() -> No
 def test_a_hidden_box_takes_the_boxes_in_it_along() -> None:
     page = blocks_of('<div>a</div><div hidden><div class="menu">b</div></div><div>c</div>')
     assert page.texts == ["a", "c"]
-    assert page.boxes == [(0, 1, "div"), (1, 2, "div")]
+    assert page.boxes == [(0, 1, "div", 0, ""), (1, 2, "div", 0, "")]
     assert page.hints == []
 
 
