@@ -8,6 +8,7 @@ them; then the innermost box that still holds most of the weight is the main tex
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import accumulate, compress, islice
 from urllib.parse import urljoin
@@ -22,7 +23,7 @@ from simhash_pipeline.page.elements import Elements, elements_of
 # same text out of two templates first, for agreement with hand-made main text second.
 _LONG_BYTES = 100  # a block this long is running text; a shorter one needs a sentence's punctuation
 _SENTENCE_BYTES = 20
-_MAX_LINK_SHARE = 0.6  # of a block's characters; above it the block is a menu
+_MAX_LINK_SHARE = 0.75  # of a block's characters; above it the block is a menu
 _TITLE_WEIGHT = 2  # times the weight where a word of the title occurs
 _REPEATED_BYTES = 60  # a block this long seen before on the page is a carousel's or caption's copy
 _FORUM_SHARE = 0.4  # of the weight, in boxes that call themselves a forum's
@@ -48,9 +49,15 @@ _TITLE_WORD = re.compile(r"[^\W\d_\u3040-\u30ff\u3400-\u9fff]{4,}|[\u3040-\u30ff
 _MAX_TITLES = 5  # empty ones to look at; each may hold the next, and all that follows
 _MAX_TITLE_CHARS = 200
 _MAX_TITLE_WORDS = 24
-_SHORT_TEXT_TAGS = frozenset(
+_SHORT_POST_TAGS = frozenset(
     ["h1", "h2", "h3", "h4", "h5", "h6", "caption", "dd", "dt", "li", "p", "pre", "td", "th"]
 )
+_SHORT_TEXT_TAGS = _SHORT_POST_TAGS | {"body", "div", "section"}  # a forum's are names and dates
+_MAX_TITLE_H1S = 2  # with more of them they head a page's sections
+_SECTION_HEADINGS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])
+_LISTS = frozenset(["dl", "ol", "ul"])  # a list is a part of a text, never the box around it
+_CELLS = frozenset(["table", "td", "th"])  # columns of a layout: a menu's, the text's
+_EQUAL_SHARE = 0.5  # of a box's weight, for what others of its kind hold to be the text's too
 
 
 def main_text(root: _Element) -> str:
@@ -80,7 +87,7 @@ def main_blocks(page: Blocks, title: str) -> list[int]:
     gone = _boilerplate(page, weights, forum)
     weights = [0 if out else weight for weight, out in zip(weights, gone, strict=True)]
     blocks = [i for i in range(*_densest(page, weights, forum)) if not gone[i]]
-    main = _without_links(page, weights, blocks)
+    main = _without_links(page, weights, blocks, _SHORT_POST_TAGS if forum else _SHORT_TEXT_TAGS)
     if not _is_enough(page, weights, gone, main):
         main = _without_menus(page)
     return main
@@ -205,7 +212,8 @@ def _in_boxes(
 def _densest(page: Blocks, weights: list[int], forum: bool) -> tuple[int, int]:
     """The range of blocks of the innermost box that still holds most of the box around it.
 
-    One pass will do: a box inside one that was refused holds less still.
+    One pass will do: a box inside one that was refused holds less still. One of several boxes of a
+    kind is a part of the text, and so is what is inside it; but for the page's only article.
     """
     headings: list[int] = []
     if not forum:  # its first post follows the heading as an article does
@@ -219,49 +227,96 @@ def _densest(page: Blocks, weights: list[int], forum: bool) -> tuple[int, int]:
     running = _sums(weight > 0 for weight in weights)
     box_tags = [box[2] for box in page.boxes]
     lone = [tag for tag in ("article", "main") if box_tags.count(tag) == 1]
-    for s, e, tag, *_ in _outside_comments(page) if forum else page.boxes:
+    part_end = 0
+    for number, (s, e, tag, _, _) in _outside_comments(page) if forum else enumerate(page.boxes):
         around = before[end] - before[start]
         weight = before[e] - before[s]
-        if s < start or e > end or weight < _LONE_BOX_SHARE * around:
+        if s < start or e > end or weight < _LONE_BOX_SHARE * around or tag in _LISTS:
             continue
         if tag in lone:
             share = _LONE_BOX_SHARE
+        elif s < part_end:
+            continue
         elif running[e] - running[s] >= _MIN_HEADED_BLOCKS and any(
             h < e and before[s] - before[h] <= _HEADED_WITHIN * around for h in headings
         ):
             share = _HEADED_BOX_SHARE
         else:
             share = _BOX_SHARE
-        if weight >= share * around:
+        if weight < share * around:
+            continue
+        if tag not in lone and not forum and _is_part(page, number, before, (start, end)):
+            part_end = e
+        else:
             start, end = s, e
     return start, end
 
 
-def _outside_comments(page: Blocks) -> Iterator[Box]:
-    """The boxes in no comment: most of a thread may be answers inside the first of them."""
+def _is_part(page: Blocks, number: int, before: list[int], around: tuple[int, int]) -> bool:
+    """Whether the box is one of several of its kind, which together are the text.
+
+    Others have running text under a heading of the same level, or half as much of it. The box with
+    the page's heading is no part.
+    """
+    start, end, tag, _, _ = page.boxes[number]
+    several = page.tags.count("h1") > _MAX_TITLE_H1S
+    if tag in _CELLS or (not several and "h1" in page.tags[start:end]):
+        return False
+    heading = page.tags[start]
+    beside = 0
+    for s, e in _siblings(page, number, around):
+        weight = before[e] - before[s]
+        if weight and heading == page.tags[s] and heading in _SECTION_HEADINGS:
+            return True
+        beside += weight
+    return beside > _EQUAL_SHARE * (before[end] - before[start])
+
+
+def _siblings(page: Blocks, number: int, around: tuple[int, int]) -> Iterator[tuple[int, int]]:
+    """The ranges of the boxes beside a box that have its tag and class, or are sections as it is.
+
+    A site names its sections by what they are about.
+    """
+    boxes = page.boxes
+    _, end, tag, depth, name = boxes[number]
+    behind = bisect_left(boxes, (end,))  # what is inside the box lies between
+    for neighbours in (range(number - 1, -1, -1), range(behind, len(boxes))):
+        for i in neighbours:
+            s, e, other_tag, other_depth, other_name = boxes[i]
+            if s < around[0] or e > around[1] or other_depth < depth:
+                break
+            alike = other_name == name or tag in ("article", "section")
+            if other_depth == depth and other_tag == tag and alike:
+                yield s, e
+
+
+def _outside_comments(page: Blocks) -> Iterator[tuple[int, Box]]:
+    """The boxes in no comment, numbered: most of a thread may be answers inside the first."""
     comments = {(start, end) for start, end, hint in page.hints if hint == "comment"}
     last = 0
-    for box in page.boxes:
+    for number, box in enumerate(page.boxes):
         if box[:2] in comments:
             last = max(last, box[1])
         if box[0] >= last:
-            yield box
+            yield number, box
 
 
-def _without_links(page: Blocks, weights: list[int], blocks: list[int]) -> list[int]:
+def _without_links(
+    page: Blocks, weights: list[int], blocks: list[int], short_tags: frozenset[str]
+) -> list[int]:
     """Running text and the short lines after it; all the blocks where links are most of them."""
     unlinked = [
         i
         for i in blocks
-        if weights[i]
-        or (page.tags[i] in _SHORT_TEXT_TAGS and page.link_shares[i] <= _MAX_LINK_SHARE)
+        if weights[i] or (page.tags[i] in short_tags and page.link_shares[i] <= _MAX_LINK_SHARE)
     ]
     if page.bytes_of(unlinked) < _MIN_UNLINKED_SHARE * page.bytes_of(blocks):
         return blocks
     running = [i for i in blocks if weights[i]]
     if page.bytes_of(running) < _SHORT_TEXT_BYTES:
         return unlinked
-    return [i for i in unlinked if i >= running[0] and page.tags[i] != "h1"]
+    title_tag = "h1" if page.tags.count("h1") <= _MAX_TITLE_H1S else ""
+    return [i for i in unlinked if i >= running[0] and page.tags[i] != title_tag]
 
 
 def _is_enough(page: Blocks, weights: list[int], gone: list[bool], main: list[int]) -> bool:

@@ -172,6 +172,71 @@ def test_a_box_with_much_of_the_text_stays_whatever_it_calls_itself() -> None:
     ) == "\n".join(PARAGRAPHS)
 
 
+SECTIONS = [PARAGRAPHS[:9], PARAGRAPHS[9:11], PARAGRAPHS[11:]]
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "<section class='part-{0}'><h2>Part {0}</h2>{1}</section>",
+        "<div class='sect'><h2>Part {0}</h2>{1}</div>",
+    ],
+    ids=["sections", "divs"],
+)
+def test_all_parts_of_a_kind_under_headings_of_one_level_are_read(part: str) -> None:
+    parts = "".join(part.format(i, article(section)) for i, section in enumerate(SECTIONS))
+    text = text_of(site(f"<div>{parts}</div>"))
+    assert all(paragraph in text for paragraph in PARAGRAPHS)
+
+
+@pytest.mark.parametrize("tag", ["section", "div"])
+def test_of_two_parts_without_headings_both_are_read(tag: str) -> None:
+    more = f"<{tag}>{article(PARAGRAPHS[:8])}</{tag}><{tag}>{article(PARAGRAPHS[8:])}</{tag}>"
+    assert text_of(site(f"<div>{more}</div>")).splitlines() == PARAGRAPHS
+
+
+def test_a_small_call_to_action_in_a_box_like_the_articles_is_left_out() -> None:
+    call = "<div><p>Join us, and get it all by mail, each day.</p></div>"
+    assert text_of(site(f"<div>{article(PARAGRAPHS)}</div>{call}")) == "\n".join(PARAGRAPHS)
+
+
+def test_the_part_that_holds_the_pages_heading_is_the_article() -> None:
+    other = "".join(f"<p>In brief, story {i} of the day, by our staff.</p>" for i in range(16))
+    first = f"<div class='row'><h1>Fog</h1>{article(PARAGRAPHS)}</div>"
+    text = text_of(f"<html><body>{first}<div class='row'>{other}</div></body></html>")
+    assert text.splitlines() == PARAGRAPHS
+
+
+def test_a_manual_whose_sections_have_h1s_keeps_their_headings() -> None:
+    names = ("NAME", "DESCRIPTION", "NOTES")
+    parts = "".join(
+        f"<section><h1 id='{name}'><a href='#{name}'>{name}</a></h1>{article(section)}</section>"
+        for name, section in zip(names, SECTIONS, strict=True)
+    )
+    lines = text_of(f"<html><body><div>{parts}</div></body></html>").splitlines()
+    assert [line for line in lines if line not in PARAGRAPHS] == ["DESCRIPTION", "NOTES"]
+    assert [line for line in lines if line in PARAGRAPHS] == PARAGRAPHS
+
+
+def test_cells_made_of_divs_are_read_as_those_of_tables_are() -> None:
+    rows = [(f"get{i}(int holder)", f"Gets the value number {i}.") for i in range(9)]
+    divs = "".join(f"<div>{name}</div><div>{what}</div>" for name, what in rows)
+    cells = "".join(f"<tr><td>{name}</td><td>{what}</td></tr>" for name, what in rows)
+    one, two = (
+        text_of(site(f"<article>{article(PARAGRAPHS)}{body}</article>"))
+        for body in (divs, f"<table>{cells}</table>")
+    )
+    assert one == two
+    assert "get8(int holder)" in one
+
+
+def test_a_list_of_references_in_a_text_is_no_menu() -> None:
+    pages = ["getuid", "setresuid", "setreuid", "setuid", "credentials"]
+    links = ", ".join(f"<a href='/{page}.html'>{page}</a>(2)" for page in pages)
+    text = text_of(site(f"{article(PARAGRAPHS)}<p>{links}</p>"))
+    assert text.splitlines()[-1].startswith("getuid(2), setresuid(2)")
+
+
 @pytest.mark.parametrize("tag", ["embed", "source", "track", "wbr", "img", "input", "col"])
 def test_an_element_without_an_end_tag_hides_nothing(tag: str) -> None:
     first, *rest = PARAGRAPHS
