@@ -36,9 +36,12 @@ _HEADED_WITHIN = 0.1
 _MIN_HEADED_BLOCKS = 3  # of running text in such a box: a note under the heading is no article
 _MAX_HEADINGS = 5
 _LONE_BOX_SHARE = 0.35  # the same for the only article, or the only main, of the page
-_MIN_BOXED_WEIGHT = 750  # below it the whole page is taken: what stands outside a box is much of it
-_MIN_RUNNING_BYTES = 400  # below it the page is no article
+_MIN_BOXED_WEIGHT = 300  # below it the whole page is taken: what stands outside a box is much of it
 _MIN_MAIN_SHARE = 0.25  # of the unlinked text; below it the page is a list
+# Of running text. A page with less is an article only if the main text is a fair part of all its
+# text: links are a list's content, and beside a long article they say nothing.
+_SHORT_ARTICLE_BYTES = 700
+_MIN_SHORT_ARTICLE_SHARE = 0.2
 _MIN_UNLINKED_SHARE = 0.5  # of the box's text; below it its links are the page
 # Below it every short line of the box counts, the h1 and those above the first paragraph too.
 _SHORT_TEXT_BYTES = 1_000
@@ -320,10 +323,13 @@ def _without_links(
 
 
 def _is_enough(page: Blocks, weights: list[int], gone: list[bool], main: list[int]) -> bool:
-    """Whether the page has running text, and the main text a fair part of what isn't linked."""
+    """Whether the main text is a fair part of what isn't linked; of all text where it is short."""
     running = sum(compress(page.sizes, weights))
-    unlinked = sum(size for size, out in zip(_unlinked(page), gone, strict=True) if not out)
-    return running >= _MIN_RUNNING_BYTES and page.bytes_of(main) >= _MIN_MAIN_SHARE * unlinked
+    sizes, share = page.sizes, _MIN_SHORT_ARTICLE_SHARE
+    if running >= _SHORT_ARTICLE_BYTES:
+        sizes, share = _unlinked(page), _MIN_MAIN_SHARE
+    text = sum(size for size, out in zip(sizes, gone, strict=True) if not out)
+    return running > 0 and page.bytes_of(main) >= share * text
 
 
 def _unlinked(page: Blocks) -> list[int]:

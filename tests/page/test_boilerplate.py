@@ -230,6 +230,25 @@ def test_cells_made_of_divs_are_read_as_those_of_tables_are() -> None:
     assert "get8(int holder)" in one
 
 
+def test_a_short_article_is_read_without_the_chrome_around_it() -> None:
+    teasers = "".join(f"<div><a href='/t{i}'>A story {i}</a></div>" for i in range(9))
+    body = f"<article><h1>Fog</h1>{article(PARAGRAPHS[:4])}</article>"
+    chrome = "<p>Sign up for the letter, it is free.</p><div>English</div><div>Dark mode</div>"
+    text = text_of(f"<html><body>{teasers}{body}<div>{chrome}</div></body></html>")
+    assert text.splitlines() == ["Fog", *PARAGRAPHS[:4]]
+
+
+def test_a_list_is_no_article_because_of_its_introduction() -> None:
+    rows = "".join(
+        f"<div><a href='/job{i}'>Harbour pilot number {i} for the east quay, full time</a></div>"
+        for i in range(40)
+    )
+    body = f"<div>{article(PARAGRAPHS[:5])}</div><div>{rows}</div>"
+    text = text_of(f"<html><body>{body}</body></html>")
+    assert PARAGRAPHS[0] in text
+    assert "Harbour pilot number 39 for the east quay, full time" in text
+
+
 def test_a_list_of_references_in_a_text_is_no_menu() -> None:
     pages = ["getuid", "setresuid", "setreuid", "setuid", "credentials"]
     links = ", ".join(f"<a href='/{page}.html'>{page}</a>(2)" for page in pages)
