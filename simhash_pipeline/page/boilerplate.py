@@ -311,7 +311,12 @@ def _without_links(
     unlinked = [
         i
         for i in blocks
-        if weights[i] or (page.tags[i] in short_tags and page.link_shares[i] <= _MAX_LINK_SHARE)
+        if weights[i]
+        or (
+            page.tags[i] in short_tags
+            and page.link_shares[i] <= _MAX_LINK_SHARE
+            and not _is_byline(page, weights, i)
+        )
     ]
     if page.bytes_of(unlinked) < _MIN_UNLINKED_SHARE * page.bytes_of(blocks):
         return blocks
@@ -320,6 +325,13 @@ def _without_links(
         return unlinked
     title_tag = "h1" if page.tags.count("h1") <= _MAX_TITLE_H1S else ""
     return [i for i in unlinked if i >= running[0] and page.tags[i] != title_tag]
+
+
+def _is_byline(page: Blocks, weights: list[int], i: int) -> bool:
+    """Whether it is the only line between the page's heading and a paragraph, and none itself."""
+    if page.tags[i] in _SHORT_POST_TAGS or not 0 < i < len(weights) - 1:
+        return False
+    return page.tags[i - 1] == "h1" and weights[i + 1] > 0
 
 
 def _is_enough(page: Blocks, weights: list[int], gone: list[bool], main: list[int]) -> bool:

@@ -230,6 +230,13 @@ def test_cells_made_of_divs_are_read_as_those_of_tables_are() -> None:
     assert "get8(int holder)" in one
 
 
+@pytest.mark.parametrize("tag", ["div", "section"])
+def test_a_byline_between_the_heading_and_a_short_article_is_left_out(tag: str) -> None:
+    body = f"<article><h1>Fog</h1><{tag}>Ann Bell today</{tag}>{article(PARAGRAPHS[:5])}</article>"
+    text = text_of(f"<html><body><ul>{MENU}</ul>{body}</body></html>")
+    assert text.splitlines() == ["Fog", *PARAGRAPHS[:5]]
+
+
 def test_a_short_article_is_read_without_the_chrome_around_it() -> None:
     teasers = "".join(f"<div><a href='/t{i}'>A story {i}</a></div>" for i in range(9))
     body = f"<article><h1>Fog</h1>{article(PARAGRAPHS[:4])}</article>"
