@@ -37,6 +37,9 @@ Reason = Literal[
 
 # Near pages with other sketches or own texts that are looked at: two hundred take some 10 ms.
 _MAX_REFUSED = 200
+# Where another page of this main text is stored, the main text says little: a likeness is only an
+# estimate, and one of many is high by chance.
+_MIN_LIKENESS_AMONG_OTHERS = 0.95
 _COPY_LIKENESS = 0.9  # of own texts; a dropped page that differs more has text of its own
 _MAX_SITES = 4_096  # whose furniture is kept at hand: some 16 MB
 
@@ -116,7 +119,7 @@ class Judge:
 
     def _decide(self, page: StoredPage, view: View) -> tuple[Action, Verdict]:
         previous = view.same_key()
-        if previous is not None and self._is_unchanged(page, previous, view):
+        if previous is not None and self._is_unchanged(page, previous):
             dropped = self._options.unchanged == "drop"
             return Action.RENEW, verdict_of(page, "unchanged", previous, dropped=dropped)
         refused: list[StoredPage] = []
@@ -149,14 +152,17 @@ class Judge:
         return (pair for pair in found if everywhere or pair[0].site == page.site)
 
     def _by_content(self, page: StoredPage, view: View) -> Iterator[tuple[StoredPage, Reason]]:
-        if page.content is None:
-            for neighbour in view.same_digest():
-                alike = self._verified(page, neighbour, view)
-                yield neighbour, "thin" if alike else "verified different"
-            return
-        for neighbour, _ in view.near_content(self._options.content_distance):
-            alike = self._verified(page, neighbour, view)
-            yield neighbour, "content" if alike else "verified different"
+        near = (pair[0] for pair in view.near_content(self._options.content_distance))
+        reason: Reason = "content" if page.content is not None else "thin"
+        least = MIN_LIKENESS
+        for neighbour in near if page.content is not None else view.same_digest():
+            if not self._sketches_agree(page, neighbour):
+                yield neighbour, "verified different"
+            elif self._own_texts_agree(page, neighbour, view, least):
+                yield neighbour, reason
+            else:
+                least = _MIN_LIKENESS_AMONG_OTHERS
+                yield neighbour, "verified different"
 
     def _by_structure(self, page: StoredPage, view: View) -> Iterator[tuple[StoredPage, Reason]]:
         for neighbour, _ in view.near_structure(self._options.structure_distance):
@@ -174,29 +180,30 @@ class Judge:
         yield from self._by_content(page, view)
         yield from self._by_structure(page, view)
 
-    def _is_unchanged(self, page: StoredPage, previous: StoredPage, view: View) -> bool:
+    def _is_unchanged(self, page: StoredPage, previous: StoredPage) -> bool:
         """Whether the page is as it was stored: all of it, where that is known."""
         if page.visible is not None and previous.visible is not None:
             return page.visible == previous.visible
         if page.content is None or previous.content is None:
             return page.content is previous.content and page.digest == previous.digest
         near = hamming_distance(page.content, previous.content) <= self._options.content_distance
-        return near and self._verified(page, previous, view)
+        return near and self._sketches_agree(page, previous)
 
-    def _verified(self, page: StoredPage, other: StoredPage, view: View) -> bool:
-        """Whether the pages agree beyond their content fingerprints; True without a second look.
-
-        Their sketches must, and on one site their own texts.
-        """
+    def _sketches_agree(self, page: StoredPage, other: StoredPage) -> bool:
+        """True where there is no second look."""
         limit, distance = self._options.verify_distance, _distance(page.sketch, other.sketch)
-        if limit is None:
+        return limit is None or distance is None or distance <= limit
+
+    def _own_texts_agree(
+        self, page: StoredPage, other: StoredPage, view: View, least: float
+    ) -> bool:
+        """Whether the pages are of two sites, or alike beyond their main texts; else as above."""
+        if self._options.verify_distance is None or not _have_own_texts(page, other):
             return True
-        if distance is not None and distance > limit:
-            return False
-        if not _have_own_texts(page, other) or page.visible == other.visible:
+        if page.visible == other.visible:
             return True
         alike = self._likeness(page, other, view)
-        return alike is not None and alike >= MIN_LIKENESS
+        return alike is not None and alike >= least
 
     def _likeness(self, page: StoredPage, other: StoredPage, view: View) -> float | None:
         if page.sample is None or other.sample is None:

@@ -389,7 +389,7 @@ def test_without_a_second_look_the_main_text_decides_alone() -> None:
 def test_a_text_that_stands_on_eight_kept_pages_makes_no_twins() -> None:
     box = prose("a box on every page", 300)
     pages = [
-        (f"http://a.example/{n}", read(prose(n, 600) + box if n < 8 else box + prose(n, 12)))
+        (f"http://a.example/{n}", read(prose(n, 600) + box if n < 8 else box + prose(n, 6)))
         for n in range(10)
     ]
     assert [verdict.dropped for verdict in judged(*pages)] == [False] * 10
@@ -404,7 +404,7 @@ def test_what_was_learnt_of_a_site_stays_in_the_store(tmp_path: Path) -> None:
         with open_store(url) as store:
             judge = Judge(store, Options())
             for n in numbers:
-                page = read(prose(n, 600) + box if n < 8 else box + prose(n, 12))
+                page = read(prose(n, 600) + box if n < 8 else box + prose(n, 6))
                 verdicts.append(judge.judge(f"http://a.example/{n}", page))
     assert not any(verdict.dropped for verdict in verdicts)
 

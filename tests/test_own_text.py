@@ -89,9 +89,9 @@ def test_of_thin_pages_all_that_is_seen_counts() -> None:
     assert found is None or found < 0.5
 
 
-def test_a_store_keeps_292_bytes_at_most() -> None:
+def test_a_store_keeps_388_bytes_at_most() -> None:
     kept = own_sample(sample([text(1, 5_000)]), NO_BLOCKS)
-    assert len(kept) == 4 + 6 * KEPT_WINDOWS == 292
+    assert len(kept) == 4 + 6 * KEPT_WINDOWS == 388
     assert own_sample(kept, NO_BLOCKS) == kept
 
 

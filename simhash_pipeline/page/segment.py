@@ -60,7 +60,7 @@ _FOLDED_CHARACTERS = 2 * _PIECE_CHARACTERS  # NFKC makes up to 18 of one
 # (UAX 15, 13) bounds them too; no script stacks so many.
 _MAX_MARKS = 30
 _DECOMPOSED_TO_MARKS = frozenset("\u0f73\u0f75\u0f81\uff9e\uff9f")  # of combining class 0
-_SPARE_WORDS = 64  # a short text is cut whole, and alike whatever follows it
+_SPARE_WORDS = 64  # of a short text all count, so that it is cut alike whatever follows it
 _ASCII_WORD = re.compile(r"[\w']+(?:://[\w./]+)?", re.ASCII)
 
 
@@ -108,7 +108,7 @@ def words(text: str) -> list[str]:
     for piece in _pieces(text):
         folded = _folded(piece)
         # NFKC makes six words of one character: no more count than other text of this size has.
-        most = len(piece.encode("utf-8", "replace")) // 2 + _SPARE_WORDS
+        most = max(_SPARE_WORDS, (len(piece.encode("utf-8", "replace")) + 1) // 2)
         found += _words_of_piece(folded, by_jieba=length < _CHARACTERS_BY_JIEBA)[:most]
         length += len(folded)
     return found

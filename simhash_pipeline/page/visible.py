@@ -5,10 +5,12 @@ sample is a bottom-k sample of short windows of the text (Broder 1997): windows 
 hash alone, so that two pages that share a text sample the same parts of it, and the share of equal
 windows in two samples estimates the share in the pages (the Jaccard index).
 
-    block   "Parameters: other: scalar, sequence"
-    window   Parameters: oth                          16 bytes: some three words, or five characters
-              arameters: othe                         of Chinese, so no language has to be known
-               rameters: other                        ...
+    block    Parameters: scalar
+    window   Parameters: scal      16 bytes: some three words, or five characters of Chinese,
+              arameters: scala     so no language has to be known
+               ...
+                            ar     the last ones are filled up, so that a block of any length
+                             r     has as many windows as bytes
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ import mmh3
 import numpy as np
 from numpy.typing import NDArray
 
-WINDOW_BYTES = 16  # a power of two; shorter blocks are one window
+WINDOW_BYTES = 16  # a power of two
 # Windows that are taken from a page. A store keeps fewer, of the page's own text: own_text.py.
 _TAKEN = 512
 _MAX_BYTES = 1_000_000  # of visible text; more is not looked at
@@ -82,10 +84,10 @@ def packed_sample(limit: int, entries: NDArray[np.void]) -> bytes:
 
 
 def _windows(text: NDArray[np.uint8]) -> tuple[Hashes, NDArray[np.intp]]:
-    """The hash of each window within a block, and the number of its block."""
+    """The hash of the window at each byte of a block, and the number of its block."""
     ends = np.flatnonzero(text == ord("\n"))
     starts = np.concatenate([[0], ends[:-1] + len(_SEPARATOR)])
-    counts = np.maximum(1, ends - starts - (WINDOW_BYTES - 1))
+    counts = ends - starts
     block_of = np.repeat(np.arange(len(ends)), counts)
     first = np.repeat(starts - (np.cumsum(counts) - counts), counts)
     return _rolled(text)[first + np.arange(len(first))], block_of

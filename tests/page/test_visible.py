@@ -24,19 +24,20 @@ def text(seed: int, words: int) -> str:
 
 
 def test_digest_and_sample_are_the_same_everywhere() -> None:
-    found = visible_text(["Ten green bottles", "十个绿色的瓶子"], [True, False], "A title")
-    assert found.digest == 6397195898566261755
-    assert [found.sample[i : i + 6].hex() for i in range(4, 52, 6)] == [
-        "2fe8a41e5c6e",
-        "de15b3255c6e",
-        "0511e0a35c6e",
-        "f1fc59b35c6e",
-        "04de82bf5c6e",
-        "2e6939cdaf8d",
-        "8124e3d5af8d",
-        "55841ef15c6e",
+    found = visible_text(["Ten", "十个"], [True, False], "A title")
+    assert found.digest == 12635133605230274305
+    assert [found.sample[i : i + 6].hex() for i in range(4, len(found.sample), 6)] == [
+        "16710a019790",
+        "bbf4fa149790",
+        "c62afa439790",
+        "58a1d24a762c",
+        "18c4a766762c",
+        "d02f9e8d762c",
+        "482fffb0762c",
+        "aa275bc9762c",
+        "44c07acc762c",
     ]
-    assert found.blocks == (1278439004, 2736557487)
+    assert found.blocks == (1509920919, 2246945910)
 
 
 def test_a_window_s_hash_is_a_polynomial_of_its_bytes_that_murmur3_spreads() -> None:
@@ -46,7 +47,7 @@ def test_a_window_s_hash_is_a_polynomial_of_its_bytes_that_murmur3_spreads() -> 
     for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35)):
         value = (value ^ value >> shift) * factor & 0xFFFFFFFF
     value ^= value >> 16
-    assert windows(visible_text(["Sixteen letters."], [True]).sample) == [value]
+    assert value in windows(visible_text(["Sixteen letters."], [True]).sample)
 
 
 def test_a_page_without_text_has_no_digest_and_an_empty_sample() -> None:
@@ -55,10 +56,9 @@ def test_a_page_without_text_has_no_digest_and_an_empty_sample() -> None:
     assert (limit(found.sample), windows(found.sample), found.blocks) == (0xFFFFFFFF, [], ())
 
 
-def test_a_block_of_under_16_bytes_is_one_window() -> None:
-    assert len(windows(visible_text(["12 €"], [True]).sample)) == 1
-    assert len(windows(visible_text(["sixteen letters."], [True]).sample)) == 1
-    assert len(windows(visible_text(["seventeen letters"], [True]).sample)) == 2
+def test_a_block_has_as_many_windows_as_bytes_however_short_it_is() -> None:
+    for block in ("12 €", "sixteen letters.", "seventeen letters"):
+        assert len(windows(visible_text([block], [True]).sample)) == len(block.encode())
 
 
 def test_windows_of_a_block_do_not_depend_on_its_neighbours() -> None:
