@@ -58,6 +58,7 @@ def test_a_drop_is_one_line_that_tells_all_but_the_page(tmp_path: Path) -> None:
         "content_distance": 1,
         "structure_distance": 0,
         "sketch_distance": 4,
+        "own_likeness": None,
         "content": "00000000000000ab",
         "structure": "0000000000000000",
         "tokens": 321,

@@ -9,9 +9,9 @@
     first_seen          Unix seconds            double, Unix seconds
     seen_at             Unix seconds            double, Unix seconds
     visible             hex, empty for none     uint64
-    sample              hex, empty for none     binary: see own_text.py
+    sample              hex, empty for none     binary: see page/visible.py
 
-A Parquet file carries the options that the fingerprints were made with, too.
+The last two may be missing. A Parquet file carries the options that the fingerprints were made with, too.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 COLUMNS = tuple(StoredPage.__dataclass_fields__)
+MAY_LACK = ("visible", "sample")  # without them two pages are compared by their main texts
+REQUIRED = tuple(name for name in COLUMNS if name not in MAY_LACK)
 FINGERPRINTS = ("content", "structure", "sketch", "visible")
 PAGES_A_BATCH = 10_000
 _MAX_CSV_CHARS = 1_000_000  # of a field: a URL of 100,000 Chinese characters, nine for each
@@ -62,10 +64,10 @@ def is_export(path: Path) -> bool:
     if kind_of(path) == ".csv":
         with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
             try:
-                return {*COLUMNS} <= {*next(csv.reader(file), [])}
+                return {*REQUIRED} <= {*next(csv.reader(file), [])}
             except csv.Error:  # a field that is longer than any name
                 return False
-    return {*COLUMNS} <= {*_opened(path).schema_arrow.names}
+    return {*REQUIRED} <= {*_opened(path).schema_arrow.names}
 
 
 def read_pages(path: Path, bits: int) -> Iterator[StoredPage]:
@@ -130,8 +132,13 @@ def _read_csv(path: Path, bits: int) -> Iterator[StoredPage]:
         raise StoreError(f"{path} is no CSV file: {error}") from error
 
 
+def _columns_of(names: Iterable[str]) -> list[str]:
+    """Those of ours that are there."""
+    return [name for name in COLUMNS if name in {*names}]
+
+
 def _refuse_missing(path: Path, names: Iterable[str]) -> None:
-    if missing := set(COLUMNS) - set(names):
+    if missing := set(REQUIRED) - set(names):
         raise StoreError(f"{path} has no column {', '.join(sorted(missing))}")
 
 
@@ -147,8 +154,8 @@ def _page(row: Mapping[str, str], place: str, bits: int) -> StoredPage:
             digest=bytes.fromhex(row["digest"]) or None,
             first_seen=float(row["first_seen"]),
             seen_at=float(row["seen_at"]),
-            visible=_number(row["visible"]),
-            sample=bytes.fromhex(row["sample"]) or None,
+            visible=_number(row.get("visible") or ""),
+            sample=bytes.fromhex(row.get("sample") or "") or None,
         )
     except (TypeError, ValueError) as error:
         raise StoreError(f"{place}, is no page: {error}") from error
@@ -219,9 +226,10 @@ def _read_parquet(path: Path, bits: int) -> Iterator[StoredPage]:
     file = _opened(path)
     _refuse_missing(path, file.schema_arrow.names)
     _refuse_other_types(path, file.schema_arrow)
+    columns = _columns_of(file.schema_arrow.names)
     number = 0
     try:
-        for batch in file.iter_batches(PAGES_A_BATCH, columns=list(COLUMNS)):
+        for batch in file.iter_batches(PAGES_A_BATCH, columns=columns):
             for row in batch.to_pylist():
                 number += 1
                 yield _checked(StoredPage(**_numbers(row)), f"{path}, row {number}", bits)
@@ -232,14 +240,14 @@ def _read_parquet(path: Path, bits: int) -> Iterator[StoredPage]:
 def _refuse_other_types(path: Path, schema: Any) -> None:
     pyarrow = _pyarrow()
     narrow, wide = (_schema(pyarrow, {"bits": bits}) for bits in (64, 128))
-    for name in COLUMNS:
+    for name in _columns_of(schema.names):
         found, known = schema.field(name).type, (narrow.field(name).type, wide.field(name).type)
         if found not in known:
             raise StoreError(f"{path}: column {name} is {found}, and must be {known[0]}")
 
 
 def _numbers(row: dict[str, Any]) -> dict[str, Any]:
-    wide = {name for name in FINGERPRINTS if isinstance(row[name], bytes)}
+    wide = {name for name in FINGERPRINTS if isinstance(row.get(name), bytes)}
     return row | {name: int.from_bytes(row[name], "big") for name in wide}
 
 

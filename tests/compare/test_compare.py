@@ -56,12 +56,12 @@ def test_features_are_told_by_their_weights_heaviest_first() -> None:
         (Options(content_distance=4, verify_distance=22), False),
         (Options(content_distance=5, verify_distance=21), False),
         (Options(content_distance=5, verify_distance=None), True),
-        # A page of three elements has no structure to be near by.
-        (Options(content_distance=5, verify_distance=None, match="both"), False),
+        # A page of three elements has no structure, and is judged by its content.
+        (Options(content_distance=5, verify_distance=None, match="both"), True),
     ],
 )
 def test_the_judge_decides_by_the_options(options: Options, twins: bool) -> None:
-    found = compared(STORY, f"{STORY} Some more words.", options)
+    found = compared(STORY, f"{STORY} Some more words.", options, url_b="http://b.example/2")
     assert (found.apart.content, found.apart.sketch) == (5, 22)
     assert found.are_twins is twins
 

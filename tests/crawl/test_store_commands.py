@@ -139,7 +139,7 @@ def test_info_says_what_there_is_and_how_it_was_made(store: Simhash, outside: Pa
         "texts_bytes": 0,
         "bytes": size,
         "bytes_a_page": round(size / 4),
-        "format": 3,
+        "format": 1,
         "index": "memory",
         "made_with": Options().stamp(),
     }
