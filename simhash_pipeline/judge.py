@@ -198,28 +198,22 @@ class Judge:
         self, page: StoredPage, other: StoredPage, view: View, least: float
     ) -> bool:
         """Whether the pages are of two sites, or alike beyond their main texts; else as above."""
-        if self._options.verify_distance is None or not _have_own_texts(page, other):
-            return True
-        if page.visible == other.visible:
+        if self._options.verify_distance is None or not have_own_texts(page, other):
             return True
         alike = self._likeness(page, other, view)
         return alike is not None and alike >= least
 
     def _likeness(self, page: StoredPage, other: StoredPage, view: View) -> float | None:
-        if page.sample is None or other.sample is None:
-            return None
         furniture = unpack_blocks(view.furniture())
         self._furniture[page.namespace, page.site] = furniture  # others may have learnt more
-        return likeness(page.sample, other.sample, furniture, thin=page.content is None)
+        return _likeness(page, other, furniture)
 
     def _verdict_of(
         self, page: StoredPage, reason: Reason, other: StoredPage, view: View, *, dropped: bool
     ) -> Verdict:
         verdict = verdict_of(page, reason, other, dropped=dropped)
-        if not _have_own_texts(page, other):
+        if not have_own_texts(page, other):
             return verdict
-        if page.visible == other.visible:
-            return replace(verdict, own_likeness=1.0)
         return replace(verdict, own_likeness=self._likeness(page, other, view))
 
     def _furniture_of(self, site: Site) -> Blocks:
@@ -246,9 +240,24 @@ def _is_another_page(verdict: Verdict) -> bool:
     return verdict.own_likeness is not None and verdict.own_likeness < _COPY_LIKENESS
 
 
-def _have_own_texts(page: StoredPage, other: StoredPage) -> bool:
+def have_own_texts(page: StoredPage, other: StoredPage) -> bool:
     """Whether the pages are of one site, and something is known of both beyond the main text."""
     return page.site == other.site and page.sample is not None and other.sample is not None
+
+
+def own_likeness(page: StoredPage, other: StoredPage, store: Store) -> float | None:
+    """How alike two stored pages' own texts are, 0-1; None where that can't be said."""
+    if not have_own_texts(page, other):
+        return None
+    return _likeness(page, other, unpack_blocks(store.furniture(page.namespace, page.site)))
+
+
+def _likeness(page: StoredPage, other: StoredPage, furniture: Blocks) -> float | None:
+    if page.visible is not None and page.visible == other.visible:
+        return 1.0
+    if page.sample is None or other.sample is None:
+        return None
+    return likeness(page.sample, other.sample, furniture, thin=page.content is None)
 
 
 def stored_page(url: str, page: PageFingerprint, options: Options, seen_at: float) -> StoredPage:

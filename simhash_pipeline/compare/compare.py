@@ -36,6 +36,7 @@ class Comparison:
     shared: tuple[Feature, ...]  # those that both have, heaviest first
     differing: tuple[Feature, ...]  # those that weigh otherwise, furthest apart first
     diff: TextDiff  # of the main texts
+    left_out: TextDiff  # of what is visible beside them
 
     @property
     def are_twins(self) -> bool:
@@ -62,6 +63,7 @@ def compare(
         shared=tuple(sorted(shared, key=lambda f: (-min(f.weight_a, f.weight_b), f.text))),
         differing=tuple(sorted(differing, key=lambda f: (-abs(f.weight_a - f.weight_b), f.text))),
         diff=text_diff(a.text, b.text),
+        left_out=text_diff(a.left_out, b.left_out),
     )
 
 

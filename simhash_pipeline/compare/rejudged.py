@@ -37,9 +37,15 @@ def verify_distance(options: Options) -> int:
     return type(options)().verify_distance or 0 if limit is None else limit
 
 
-def rejudged(urls: tuple[str, str], apart: Distances, options: Options) -> list[Rejudged]:
+def rejudged(
+    urls: tuple[str, str], apart: Distances, options: Options, *, own_texts_agree: bool = True
+) -> list[Rejudged]:
     """The pair judged by each distance; any other stored page may be nearer, and isn't asked."""
-    return [Rejudged(distance, *_dropped(urls, apart, options, distance)) for distance in DISTANCES]
+    found = []
+    for distance in DISTANCES:
+        verified, unverified = _dropped(urls, apart, options, distance)
+        found.append(Rejudged(distance, verified and own_texts_agree, unverified))
+    return found
 
 
 def _dropped(

@@ -11,7 +11,8 @@
     visible             hex, empty for none     uint64
     sample              hex, empty for none     binary: see page/visible.py
 
-The last two may be missing. A Parquet file carries the options that the fingerprints were made with, too.
+The last two may be missing. A Parquet file carries the options that the fingerprints were made
+with, too.
 """
 
 from __future__ import annotations

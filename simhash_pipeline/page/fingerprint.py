@@ -43,9 +43,16 @@ class PageFingerprint:
     visible: int | None = None  # 64 bits, the same only where all of it is; None without any
     sample: bytes | None = field(default=None, repr=False)  # of its windows, 3 KB at most
     blocks: tuple[int, ...] = field(default=(), repr=False)  # of the sample, 32 bits each
+    left_out: str = field(default="", repr=False)  # visible text that is no main text
     url: str | None = None
     canonical_url: str | None = None  # what its link rel="canonical" says, made absolute
     cut: bool = False  # True where the page is longer than MAX_PAGE_BYTES lets it be read
+
+    @property
+    def main_share(self) -> float | None:
+        """The main text's share of the characters of all visible text, 0-1; None without any."""
+        main = len(self.text)
+        return main / (main + len(self.left_out)) if main + len(self.left_out) else None
 
     @property
     def digest(self) -> bytes | None:
@@ -84,13 +91,16 @@ class Fingerprinter:
         text, is_main, elements = self._read(root, elements, blocks, name)
         page = self._of_text(text, title=name, url=url)
         is_main += [False] * len(blocks.hidden)
-        visible = visible_text(blocks.texts + blocks.hidden, is_main, name)
+        texts = blocks.texts + blocks.hidden
+        visible = visible_text(texts, is_main, name)
+        left_out = (text for text, main in zip(texts, is_main, strict=True) if not main)
         return dataclasses.replace(
             page,
             structure=structure_fingerprint(elements, self._options),
             visible=visible.digest,
             sample=visible.sample,
             blocks=visible.blocks,
+            left_out="\n".join(left_out),
             canonical_url=canonical,
             cut=cut or page.cut,
         )

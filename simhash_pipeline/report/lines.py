@@ -44,6 +44,8 @@ def nearness(drop: Drop, limits: Mapping[str, Any] | None = None) -> str:
         limit = (limits or {}).get(setting) if counts else None
         if bits is not None:
             told.append(f"{name} {bits}" if limit is None else f"{name} {bits} of {limit}")
+    if drop.own_likeness is not None:
+        told.append(f"own text {drop.own_likeness:.0%}")
     return ", ".join(told)
 
 

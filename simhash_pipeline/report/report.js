@@ -120,6 +120,7 @@ function droppedPage(place, twin) {
     distanceFact("content", drops.content[place]),
     distanceFact("structure", drops.structure[place]),
     distanceFact("sketch", drops.sketch[place]),
+    drops.own[place] === null ? null : fact("own text alike", `${Math.round(100 * drops.own[place])} %`),
     drops.left[place] === 0 ? element("li", { class: "at" }, "at the threshold") : null,
     fact("words", number.format(drops.tokens[place])),
     element("li", {}, utc(drops.time[place])),
@@ -155,7 +156,7 @@ async function compare(place, twin) {
   const rows = await unpacked(told.compared[place]);
   const differing = rows.filter((row) => typeof row !== "string").length;
   byId("compare-found").textContent = differing
-    ? `${many(differing, "paragraph")} of ${number.format(rows.length)} ${differing === 1 ? "differs" : "differ"}.` : "The texts are the same.";
+    ? `${many(differing, "paragraph")} of ${number.format(rows.length)} ${differing === 1 ? "differs" : "differ"}.` : "The main texts are the same.";
   byId("compared").replaceChildren(
     element("caption", { class: "unseen" }, "The kept page's text and the dropped page's, paragraph by paragraph"),
     element("thead", {}, element("tr", {}, heading("Kept", "kept", twin), heading("Dropped", "dropped", drops.url[place]))),

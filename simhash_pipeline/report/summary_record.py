@@ -58,6 +58,7 @@ def _pair(drop: Drop) -> dict[str, Any]:
         "content_distance": drop.content_distance,
         "structure_distance": drop.structure_distance,
         "sketch_distance": drop.sketch_distance,
+        "own_likeness": drop.own_likeness,
     }
 
 

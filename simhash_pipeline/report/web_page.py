@@ -146,6 +146,7 @@ def _drops(drops: Sequence[Drop]) -> dict[str, Any]:
         "content": [drop.content_distance for drop in drops],
         "structure": [drop.structure_distance for drop in drops],
         "sketch": [drop.sketch_distance for drop in drops],
+        "own": [drop.own_likeness for drop in drops],
         "left": [None if (left := bits_left(drop)) is None else left[0] for drop in drops],
         "tokens": [drop.tokens for drop in drops],
         "dry": [int(drop.dry_run) for drop in drops],

@@ -13,6 +13,7 @@ from simhash_pipeline.crawl.commands.terminal import add_json, tell
 from simhash_pipeline.drop_log import THRESHOLDS
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.options import Options
+from simhash_pipeline.own_text import MIN_LIKENESS
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.printable import aligned
 
@@ -77,6 +78,7 @@ def _record(
         "content_distance": found.apart.content,
         "structure_distance": found.apart.structure,
         "sketch_distance": found.apart.sketch,
+        "own_likeness": likeness_record(found.verdict.own_likeness),
         "thresholds": {name: getattr(options, name) for name in THRESHOLDS},
         "shared_weight": round(found.shared_weight, 4),
         "shared": feature_records(found.shared[:limit]),
@@ -84,7 +86,13 @@ def _record(
         "changes": len(found.diff.changes),
         "diff": change_records(found.diff, limit),
         "words_left_out": found.diff.words_left_out,
+        "changes_beside": len(found.left_out.changes),
+        "diff_beside": change_records(found.left_out, limit),
     }
+
+
+def likeness_record(likeness: float | None) -> float | None:
+    return None if likeness is None else round(likeness, 2)
 
 
 def feature_records(features: Sequence[Feature]) -> list[dict[str, object]]:
@@ -98,20 +106,24 @@ def change_records(diff: TextDiff, limit: int) -> list[list[dict[str, str]]]:
 def _lines(
     a: PageFingerprint, b: PageFingerprint, found: Comparison, options: Options, limit: int
 ) -> Iterator[str]:
-    yield aligned(
-        [("A", a.url or "", f"{a.tokens:,} tokens"), ("B", b.url or "", f"{b.tokens:,} tokens")]
-    )
+    yield aligned([(name, page.url or "", _size(page)) for name, page in (("A", a), ("B", b))])
     yield ""
     yield aligned(distance_rows(a, b, found.apart, options))
     yield ""
-    yield _judged(found)
+    yield _judged(found, options)
     yield ""
     yield f"Of the features' weight both have {found.shared_weight:.0%}. The heaviest of these:"
     yield from feature_lines(found.shared, limit)
     yield "Features that weigh most otherwise:"
     yield from feature_lines(found.differing, limit)
     yield ""
-    yield from _changes(found, limit)
+    yield from _changes("Changes of words in the main text", found.diff, limit)
+    yield from _changes("Changes of words beside it", found.left_out, limit)
+
+
+def _size(page: PageFingerprint) -> str:
+    share = "" if page.main_share is None else f", {page.main_share:.0%} of the page"
+    return f"{page.tokens:,} tokens{share}"
 
 
 def distance_rows(
@@ -134,16 +146,27 @@ def distance_rows(
         yield name, values[0], values[1], differ, "not asked" if limit is None else str(limit)
 
 
-def _judged(found: Comparison) -> str:
-    reason = found.verdict.reason
+def differing_beside(likeness: float | None) -> str:
+    """Why two pages of one site with one main text are no twins."""
+    if likeness is None:
+        return "hardly any text of their own can be compared"
+    return f"their own texts are alike by {likeness:.0%}, under {MIN_LIKENESS:.0%}"
+
+
+def _judged(found: Comparison, options: Options) -> str:
+    reason, sketch = found.verdict.reason, found.apart.sketch
     if found.verdict.dropped:
         return f"Twins: where A is stored, B is dropped ({reason})."
     why = {
-        "unchanged": "Twins: both have one URL, and its content has not moved.",
-        "changed": "No twins: both have one URL, and its content has changed.",
+        "unchanged": "Twins: both have one URL, and nothing visible has changed.",
+        "changed": "No twins: both have one URL, and what is visible has changed.",
         "thin": "No twins: B is thin, and its title and text are not those of A.",
         "verified different": "No twins: the content is near, but the sketches are not.",
     }
+    limit = options.verify_distance
+    if reason == "verified different" and (limit is None or sketch is None or sketch <= limit):
+        differ = differing_beside(found.verdict.own_likeness)
+        return f"No twins: the main texts are near, but {differ}."
     return why.get(reason, "No twins: where A is stored, B is kept.")
 
 
@@ -153,15 +176,15 @@ def feature_lines(features: Sequence[Feature], limit: int) -> Iterator[str]:
     yield from (f"  {row}" for row in table.split("\n"))
 
 
-def _changes(found: Comparison, limit: int) -> Iterator[str]:
-    changes = found.diff.changes
-    yield f"Changes of words: {len(changes):,}" + (" (- only in A, + only in B)" if changes else "")
+def _changes(title: str, diff: TextDiff, limit: int) -> Iterator[str]:
+    changes = diff.changes
+    yield f"{title}: {len(changes):,}" + (" (- only in A, + only in B)" if changes else "")
     for change in changes[:limit]:
         yield f"  {marked(change)}"
     if len(changes) > limit:
         yield f"  … and {len(changes) - limit:,} more: --limit {len(changes)}"
-    if found.diff.words_left_out:
-        yield f"  {found.diff.words_left_out:,} words at the ends of long texts were not compared."
+    if diff.words_left_out:
+        yield f"  {diff.words_left_out:,} words at the ends of long texts were not compared."
 
 
 def marked(change: Sequence[Piece]) -> str:

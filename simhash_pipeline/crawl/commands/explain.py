@@ -30,7 +30,7 @@ from simhash_pipeline.crawl.settings import settings_of_spider
 from simhash_pipeline.drop_log import Drop, unix_seconds
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.index.store import Store, StoredPage, check_stamp
-from simhash_pipeline.judge import Distances, distances
+from simhash_pipeline.judge import Distances, distances, have_own_texts, own_likeness
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.urls import page_key
@@ -164,6 +164,8 @@ def _of_drop(drop: Drop, store: Store | None, options: Options) -> Case:
             url=drop.url,
         ),
         apart=Distances(drop.content_distance, drop.structure_distance, drop.sketch_distance),
+        own_likeness=drop.own_likeness,
+        same_site=drop.own_likeness is not None,
     )
 
 
@@ -177,6 +179,8 @@ def _of_kept(page: StoredPage, store: Store, options: Options) -> Case:
         a=None if other is None else _fingerprints(other.url, other),
         b=_fingerprints(page.url, page),
         apart=Distances(None, None, None) if other is None else distances(page, other),
+        own_likeness=None if other is None else own_likeness(page, other, store),
+        same_site=other is not None and have_own_texts(page, other),
     )
 
 

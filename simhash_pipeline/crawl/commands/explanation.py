@@ -16,13 +16,16 @@ from simhash_pipeline.compare.rejudged import (
 )
 from simhash_pipeline.crawl.commands.compare import (
     change_records,
+    differing_beside,
     distance_rows,
     feature_lines,
     feature_records,
+    likeness_record,
 )
 from simhash_pipeline.crawl.commands.terminal import counted, iso, minute
 from simhash_pipeline.drop_log import THRESHOLDS, unix_seconds
 from simhash_pipeline.options import PREFIX
+from simhash_pipeline.own_text import MIN_LIKENESS
 from simhash_pipeline.printable import aligned
 
 if TYPE_CHECKING:
@@ -49,6 +52,8 @@ class Case:
     neighbours: tuple[StoredPage, ...] = ()  # of a kept one, nearest first
     texts: str | None = None  # "kept" or "fetched"; None where what the pages say isn't known
     found: Comparison | None = None  # of the texts
+    own_likeness: float | None = None  # of the own texts, 0-1; None for pages of two sites
+    same_site: bool = False  # and of both pages' own texts something is known
 
     @property
     def rejudged(self) -> list[Rejudged]:
@@ -57,7 +62,18 @@ class Case:
         decided = self.drop is None or self.drop.reason not in ("thin", "unchanged")
         if self.a is None or not decided or getattr(self.apart, asked) is None:
             return []
-        return rejudged((self.a.url or "", self.b.url or ""), self.apart, self.options)
+        return rejudged(
+            (self.a.url or "", self.b.url or ""),
+            self.apart,
+            self.options,
+            own_texts_agree=self.own_texts_agree,
+        )
+
+    @property
+    def own_texts_agree(self) -> bool:
+        """True for pages of two sites, which are judged by their main texts."""
+        likeness = self.own_likeness
+        return not self.same_site or (likeness is not None and likeness >= MIN_LIKENESS)
 
 
 def explanation_record(case: Case, limit: int) -> dict[str, Any]:
@@ -72,6 +88,7 @@ def explanation_record(case: Case, limit: int) -> dict[str, Any]:
         "content_distance": case.apart.content,
         "structure_distance": case.apart.structure,
         "sketch_distance": case.apart.sketch,
+        "own_likeness": likeness_record(case.own_likeness),
         "page": _page_record(case.b, case.options.bits),
         "twin": None if case.a is None else _page_record(case.a, case.options.bits),
         "neighbours": [page.url for page in case.neighbours],
@@ -106,10 +123,25 @@ def explanation_lines(case: Case, limit: int, columns: int) -> Iterator[str]:
     yield ""
     when = "as fetched now" if case.texts == "fetched" else "as they were judged"
     if not case.found.diff.changes:
-        yield f"Both pages ({when}) have the same words."
+        yield f"The main texts ({when}) have the same words."
+        yield from _beside_main(case)
         return
     yield f"What the pages say ({when}), A beside B; [-only in A-], {{+only in B+}}"
     yield from beside(case.a.text, case.b.text, columns, limit)
+    yield from _beside_main(case)
+
+
+def _beside_main(case: Case) -> Iterator[str]:
+    """How alike the pages are beside what was read as main text."""
+    if case.own_likeness is not None:
+        yield f"All that is their own on the site is alike by {case.own_likeness:.0%}."
+    if case.found is None or case.texts != "fetched":
+        return
+    for name, page in (("A", case.a), ("B", case.b)):
+        if page is not None and page.main_share is not None:
+            yield f"The main text is {page.main_share:.0%} of {name}."
+    changes = case.found.left_out.changes
+    yield f"Beside the main texts {counted(len(changes), 'change')} of words."
 
 
 def _page_record(page: PageFingerprint, bits: int) -> dict[str, Any]:
@@ -147,7 +179,7 @@ def _why(drop: Drop) -> str:
         "structure": "its structure is near that of a stored page.",
         "content and structure": "both content and structure are near those of a stored page.",
         "thin": "it has little text, and its title and text are a stored page's.",
-        "unchanged": "it is stored, and its content has not moved.",
+        "unchanged": "it is stored, and nothing visible has changed.",
     }.get(drop.reason, drop.reason)
 
 
@@ -164,6 +196,8 @@ def _why_kept(case: Case) -> str:
     if sketch is not None and limit is not None and sketch > limit:
         apart = f"{counted(sketch, 'bit')} apart"
         return f"a stored page is near, but the sketches are {apart}, over {limit}."
+    if not case.own_texts_agree:
+        return f"a stored page's main text is near, but {differing_beside(case.own_likeness)}."
     return "it is near a page that is stored too; one of them was kept before the other was."
 
 

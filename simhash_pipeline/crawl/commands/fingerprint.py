@@ -55,6 +55,7 @@ def page_record(page: PageFingerprint, options: Options) -> dict[str, Any]:
         "structure": fingerprint_hex(page.structure, options.bits),
         "sketch": fingerprint_hex(page.sketch, SKETCH_BITS),
         "tokens": page.tokens,
+        "main_share": None if page.main_share is None else round(page.main_share, 2),
         "thin": page.content is None,
     }
 
@@ -62,5 +63,6 @@ def page_record(page: PageFingerprint, options: Options) -> dict[str, Any]:
 def _words(record: dict[str, Any], options: Options) -> str:
     fewer = f", fewer than {options.min_tokens}: thin" if record["thin"] else ""
     rows = [(name, record[name] or "none") for name in ("title", "content", "structure", "sketch")]
-    table = aligned([*rows, ("tokens", f"{record['tokens']:,}{fewer}")])
+    share = "none" if record["main_share"] is None else f"{record['main_share']:.0%} of the page"
+    table = aligned([*rows, ("tokens", f"{record['tokens']:,}{fewer}"), ("main text", share)])
     return f"{printable(record['url'])}\n" + "\n".join(f"  {row}" for row in table.split("\n"))
