@@ -36,6 +36,7 @@ from simhash_pipeline.archive.warc import WarcFile
 from simhash_pipeline.drop_log import read_log
 from simhash_pipeline.errors import ArchiveError, DropLogError
 from simhash_pipeline.index.store import open_store
+from simhash_pipeline.page.visible import visible_text
 
 TARGETS = ("pages", "drop_log", "options", "stores", "warc", "feeds")
 _LONGEST_PAGE = 20_000
@@ -84,6 +85,8 @@ class Targets:
             self._open_stores()
         bits = [chance.randrange(8) for _ in range(chance.randrange(6))]
         value = sum({1 << 8 * bit for bit in bits})
+        said = [chance.choice(["a menu", "a box of text", f"row {n}"]) for n in range(9)]
+        visible = visible_text(said, [chance.random() < 0.5 for _ in said])
         page = PageFingerprint(
             content=chance.choice([None, value, value, 2**64 - 1 - value]),
             structure=chance.choice([None, value]),
@@ -91,6 +94,9 @@ class Targets:
             text=url_of(chance),
             title="",
             tokens=50,
+            visible=chance.choice([None, visible.digest]),
+            sample=chance.choice([None, visible.sample]),
+            blocks=visible.blocks,
         )
         url, forgets = url_of(chance), chance.random() < 0.05
         told = [_judged(judge, url, page, forgets=forgets) for judge in self._judges]

@@ -195,7 +195,10 @@ def _pages(values: Any, first: int = 0) -> Iterator[StoredPage]:
         url = f"https://www.{site}/news/{2000 + number % 30}/{number % 12}/{spread:025x}-{number}"
         seen = 1_700_000_000 + number // 100
         structure, sketch = spread & (1 << 64) - 1, spread << 28
-        yield StoredPage(url, "", site, int(value), structure, sketch, None, seen, seen)
+        # Own texts are only stored: pages of random values have no neighbours to be compared with.
+        sample = (spread << 3_000).to_bytes(388, "little")
+        fingerprints = (int(value), structure, sketch)
+        yield StoredPage(url, "", site, *fingerprints, None, seen, seen, structure, sample)
 
 
 def _asked(values: Any) -> list[int]:

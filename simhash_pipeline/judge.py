@@ -7,10 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from simhash_pipeline.bits import MAX_DISTANCE_BITS
 from simhash_pipeline.index.store import Action, Store, StoredPage, View
 from simhash_pipeline.options import Options
 from simhash_pipeline.own_text import (
     MIN_LIKENESS,
+    MIN_LIKENESS_OF_TEMPLATES,
     Blocks,
     FurnitureCounts,
     Site,
@@ -154,14 +156,14 @@ class Judge:
     def _by_content(self, page: StoredPage, view: View) -> Iterator[tuple[StoredPage, Reason]]:
         near = (pair[0] for pair in view.near_content(self._options.content_distance))
         reason: Reason = "content" if page.content is not None else "thin"
-        least = MIN_LIKENESS
+        among_others = False
         for neighbour in near if page.content is not None else view.same_digest():
             if not self._sketches_agree(page, neighbour):
                 yield neighbour, "verified different"
-            elif self._own_texts_agree(page, neighbour, view, least):
+            elif self._own_texts_agree(page, neighbour, view, among_others=among_others):
                 yield neighbour, reason
             else:
-                least = _MIN_LIKENESS_AMONG_OTHERS
+                among_others = True
                 yield neighbour, "verified different"
 
     def _by_structure(self, page: StoredPage, view: View) -> Iterator[tuple[StoredPage, Reason]]:
@@ -195,12 +197,13 @@ class Judge:
         return limit is None or distance is None or distance <= limit
 
     def _own_texts_agree(
-        self, page: StoredPage, other: StoredPage, view: View, least: float
+        self, page: StoredPage, other: StoredPage, view: View, *, among_others: bool
     ) -> bool:
         """Whether the pages are of two sites, or alike beyond their main texts; else as above."""
         if self._options.verify_distance is None or not have_own_texts(page, other):
             return True
         alike = self._likeness(page, other, view)
+        least = _MIN_LIKENESS_AMONG_OTHERS if among_others else min_likeness(page, other)
         return alike is not None and alike >= least
 
     def _likeness(self, page: StoredPage, other: StoredPage, view: View) -> float | None:
@@ -243,6 +246,16 @@ def _is_another_page(verdict: Verdict) -> bool:
 def have_own_texts(page: StoredPage, other: StoredPage) -> bool:
     """Whether the pages are of one site, and something is known of both beyond the main text."""
     return page.site == other.site and page.sample is not None and other.sample is not None
+
+
+def min_likeness(page: PageFingerprint | StoredPage, other: PageFingerprint | StoredPage) -> float:
+    """What the own texts of two pages of one site must be alike by, to be near-duplicates."""
+    apart = _distance(page.structure, other.structure)
+    if apart is None:
+        same_template = page.structure is None and other.structure is None
+    else:
+        same_template = apart <= MAX_DISTANCE_BITS
+    return MIN_LIKENESS if same_template else MIN_LIKENESS_OF_TEMPLATES
 
 
 def own_likeness(page: StoredPage, other: StoredPage, store: Store) -> float | None:

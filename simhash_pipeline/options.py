@@ -37,7 +37,7 @@ from simhash_pipeline.simplified import simplified_digest
 PREFIX = "SIMHASH_"
 T = TypeVar("T")
 # One more whenever the same page and options give another fingerprint; stamped into every store.
-FINGERPRINT_VERSION = 8
+FINGERPRINT_VERSION = 1
 
 SEGMENTERS = (
     "words",
@@ -113,13 +113,14 @@ class Options:
     verify_distance: int | None = _option(
         18,
         or_none(whole(0, SKETCH_BITS, "bits")),
-        "a content neighbour counts only if the sketches are within this many of 128 bits; "
-        "None: no second look",
+        "a content neighbour counts only if the sketches are within this many of 128 bits and, "
+        "on one site, the own texts are alike; None: no second look",
     )
     min_tokens: int = _option(
         50,
         whole(1, 10_000, "tokens"),
-        "a page with fewer is thin: dropped only when title and text are a stored page's",
+        "a page with fewer is thin: dropped only when title and text are a stored page's and, on "
+        "one site, all the rest that is its own",
     )
     store: str = _option(
         "auto",
@@ -156,7 +157,7 @@ class Options:
     unchanged: str = _option(
         "keep",
         one_of("keep", "drop"),
-        "what to do with a URL seen again whose content has not moved",
+        "what to do with a URL seen again of which nothing visible has changed",
     )
     dry_run: bool = _option(False, FLAG, "judge and log; drop no item and no link")
     reset: bool = _option(

@@ -48,6 +48,7 @@ ROOMS = {
         "index",
         "rules",
         "urls",
+        "own_text",
         "judge",
         "drop_log",
         "archive",

@@ -12,8 +12,8 @@ from simhash_pipeline.crawl.commands.fingerprint import page_record
 from simhash_pipeline.crawl.commands.terminal import add_json, tell
 from simhash_pipeline.drop_log import THRESHOLDS
 from simhash_pipeline.errors import PageError
+from simhash_pipeline.judge import min_likeness
 from simhash_pipeline.options import Options
-from simhash_pipeline.own_text import MIN_LIKENESS
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.printable import aligned
 
@@ -110,7 +110,7 @@ def _lines(
     yield ""
     yield aligned(distance_rows(a, b, found.apart, options))
     yield ""
-    yield _judged(found, options)
+    yield _judged(a, b, found, options)
     yield ""
     yield f"Of the features' weight both have {found.shared_weight:.0%}. The heaviest of these:"
     yield from feature_lines(found.shared, limit)
@@ -146,14 +146,14 @@ def distance_rows(
         yield name, values[0], values[1], differ, "not asked" if limit is None else str(limit)
 
 
-def differing_beside(likeness: float | None) -> str:
+def differing_beside(likeness: float | None, least: float) -> str:
     """Why two pages of one site with one main text are no twins."""
     if likeness is None:
         return "hardly any text of their own can be compared"
-    return f"their own texts are alike by {likeness:.0%}, under {MIN_LIKENESS:.0%}"
+    return f"their own texts are alike by {likeness:.0%}, under {least:.0%}"
 
 
-def _judged(found: Comparison, options: Options) -> str:
+def _judged(a: PageFingerprint, b: PageFingerprint, found: Comparison, options: Options) -> str:
     reason, sketch = found.verdict.reason, found.apart.sketch
     if found.verdict.dropped:
         return f"Twins: where A is stored, B is dropped ({reason})."
@@ -165,7 +165,7 @@ def _judged(found: Comparison, options: Options) -> str:
     }
     limit = options.verify_distance
     if reason == "verified different" and (limit is None or sketch is None or sketch <= limit):
-        differ = differing_beside(found.verdict.own_likeness)
+        differ = differing_beside(found.verdict.own_likeness, min_likeness(a, b))
         return f"No twins: the main texts are near, but {differ}."
     return why.get(reason, "No twins: where A is stored, B is kept.")
 

@@ -24,8 +24,8 @@ from simhash_pipeline.crawl.commands.compare import (
 )
 from simhash_pipeline.crawl.commands.terminal import counted, iso, minute
 from simhash_pipeline.drop_log import THRESHOLDS, unix_seconds
+from simhash_pipeline.judge import min_likeness
 from simhash_pipeline.options import PREFIX
-from simhash_pipeline.own_text import MIN_LIKENESS
 from simhash_pipeline.printable import aligned
 
 if TYPE_CHECKING:
@@ -73,7 +73,12 @@ class Case:
     def own_texts_agree(self) -> bool:
         """True for pages of two sites, which are judged by their main texts."""
         likeness = self.own_likeness
-        return not self.same_site or (likeness is not None and likeness >= MIN_LIKENESS)
+        return not self.same_site or (likeness is not None and likeness >= self.min_likeness)
+
+    @property
+    def min_likeness(self) -> float:
+        """What own texts must be alike by."""
+        return 0.0 if self.a is None else min_likeness(self.a, self.b)
 
 
 def explanation_record(case: Case, limit: int) -> dict[str, Any]:
@@ -197,7 +202,7 @@ def _why_kept(case: Case) -> str:
         apart = f"{counted(sketch, 'bit')} apart"
         return f"a stored page is near, but the sketches are {apart}, over {limit}."
     if not case.own_texts_agree:
-        return f"a stored page's main text is near, but {differing_beside(case.own_likeness)}."
+        return f"a stored page's main text is near, but {differing_beside(case.own_likeness, case.min_likeness)}."
     return "it is near a page that is stored too; one of them was kept before the other was."
 
 
