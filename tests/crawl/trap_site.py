@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 STORIES = 6
 
@@ -20,13 +20,24 @@ def trap_site(trap: str) -> Iterator[str]:
     """The site's address, while it is served; `trap` is "calendar" or "session"."""
     sessions = itertools.count(1)
 
+    def page_at(address: str) -> bytes:
+        parts = urlsplit(address)
+        session = f"?sid={next(sessions)}" if trap == "session" else ""
+        return page(parts.path, parse_qs(parts.query), session)
+
+    with served(page_at) as site:
+        yield site
+
+
+@contextlib.contextmanager
+def served(page_at: Callable[[str], bytes]) -> Iterator[str]:
+    """The address of a site on loopback; `page_at` takes path and query, b"" is a 404."""
+
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
         def do_GET(self) -> None:
-            parts = urlsplit(self.path)
-            session = f"?sid={next(sessions)}" if trap == "session" else ""
-            body = page(parts.path, parse_qs(parts.query), session)
+            body = page_at(self.path)
             self.send_response(200 if body else 404)
             self.send_header("Content-Type", "text/html; charset=utf-8")
             self.send_header("Content-Length", str(len(body)))
