@@ -1,4 +1,4 @@
-"""Crawls that judge items by their responses: lists of rows."""
+"""Crawls that judge items by their responses: lists of rows, and items of two pages."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tests import list_sites
 from tests.crawl.test_addon import FROM_RESPONSE, crawl
-from tests.crawl.trap_site import served
+from tests.crawl.trap_site import html, prose, served
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,6 +24,28 @@ LISTS = {
     "jobs": (list_sites.jobs, "job", list_sites.JOBS, "table", "English"),
     "工作": (list_sites.jobs, "job", list_sites.JOBS, "definitions", "Chinese"),
 }
+
+# An article from its own page, finished on the page of its comments, in three ways.
+TWO_STEPS = """
+class Story(scrapy.Item):
+    title = scrapy.Field()
+    body = scrapy.Field()
+class Everything(Everything):
+    def parse(self, response, item=None, title=None, body=None):
+        if response.url.endswith("/comments"):
+            yield item or response.meta.get("item") or Story(title=title, body=body)
+            return
+        way, path = response.url.split("/")[3], f"{response.url}/comments"
+        title = f"{way}: {response.css('h1::text').get()}"
+        story = Story(title=title, body=response.css("main p::text").get())
+        carried = {
+            "meta": {"meta": {"item": story}},
+            "cb_kwargs": {"cb_kwargs": {"item": story}},
+            "strings": {"cb_kwargs": dict(story)},
+        }
+        yield scrapy.Request(path, **carried[way])
+"""
+WAYS = ("meta", "cb_kwargs", "strings")
 
 
 def list_page(address: str) -> bytes:
@@ -45,3 +67,22 @@ def test_every_row_of_lists_that_differ_in_their_rows_comes_out(tmp_path: Path) 
         for row in list_sites.names(kind, page, rows, language)
     ]
     assert sorted(result.titles) == sorted(expected)
+
+
+def story_page(address: str) -> bytes:
+    if address.endswith("/comments"):
+        return html("Comments", "No comments yet.", ["/"])
+    return html(f"Story {address[-1]}", prose(f"story{address[-1]}"), [f"{address}/comments"])
+
+
+def test_items_begun_on_another_page_come_out_unjudged_counted_and_told_once(
+    tmp_path: Path,
+) -> None:
+    with served(story_page) as site:
+        pages = [f"{site}{way}/story/{n}" for way in WAYS for n in (1, 2, 3)]
+        result = crawl(tmp_path, site, FROM_RESPONSE, TWO_STEPS, start_urls=pages)
+    assert sorted(result.titles) == sorted(f"{way}: Story {n}" for way in WAYS for n in (1, 2, 3))
+    assert result.stats["simhash/errors/other_page"] == 9
+    assert result.stats["simhash/kept"] == 0
+    told = "Kept without judging, as the item was begun on another page: "
+    assert result.log.count(told) == 1
