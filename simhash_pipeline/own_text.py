@@ -26,8 +26,8 @@ KEPT_WINDOWS = 64
 # 1 % more of the near-duplicates that share nine tenths of their shingles, and half as many again
 # that share less.
 MIN_LIKENESS = 0.85
-# The same of two templates of a site, such as a page and its print view, whose frames differ: what is
-# equal outweighs what differs. In crawls of ten manuals no two pages that differ were over 5 bits
+# The same of two templates of a site, such as a page and its print view, whose frames differ: what
+# is equal outweighs what differs. In crawls of ten manuals no pages that differ were over 5 bits
 # of structure apart; a demo site's copies in other templates are 9 and more.
 MIN_LIKENESS_OF_TEMPLATES = 0.5
 _MIN_COMMON = 4  # equal windows: fewer say nothing

@@ -28,7 +28,7 @@ from simhash_pipeline.crawl.settings import (
     reasoned,
     store_url,
 )
-from simhash_pipeline.crawl.source import field_url, page_url, source
+from simhash_pipeline.crawl.source import field_url, page_url, refuse_other_page, source
 from simhash_pipeline.crawl.tally import Tally, drop_line
 from simhash_pipeline.drop_log import DropLog
 from simhash_pipeline.errors import DropLogError, PageError, StoreError, StoreLost
@@ -141,6 +141,8 @@ class SimhashPipeline:
             if self._stopping:  # a page that could not be forgotten may be its twin
                 return None
             judged = judgement.judged.result()
+            if judged.verdict.dropped and self._options.html_field is None and response is not None:
+                refuse_other_page(adapter, response, judged.page)
             self._tell(item, judgement, response)
         except PageError as error:
             self._tally.fault(error.kind, str(error), page_url(item, response, self._options))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from itemadapter import ItemAdapter
@@ -16,16 +15,13 @@ from simhash_pipeline.page.source import Source, item_source, item_url
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# A carried text this long is the item's own; a shorter one may be a category that many share.
-_OWN_WORDS, _OWN_CHARACTERS = 5, 20
-_FIRST_UNSPACED = "\u0e00"  # Thai; the scripts before it put spaces between their words
-_URL = re.compile(r"(?:[a-z][a-z\d+.-]*:)?/\S*", re.IGNORECASE)
+    from simhash_pipeline.page.fingerprint import PageFingerprint
 
 
 def source(adapter: ItemAdapter, response: Response | None, options: Options) -> Source:
     """The item's page, by SIMHASH_HTML_FIELD; PageError when there is none."""
     if options.html_field is None:
-        return _of_callback(adapter, response)
+        return _of_callback(response)
     return item_source(adapter, options)
 
 
@@ -51,7 +47,33 @@ def of_response(response: Response) -> Source:
     return Source(response.body, response.url, charset)
 
 
-def _of_callback(adapter: ItemAdapter, response: Response | None) -> Source:
+def refuse_other_page(adapter: ItemAdapter, response: Response, page: PageFingerprint) -> None:
+    """PageError where an item was begun on another page, and holds more of that than of this one.
+
+    Its request carried the item or texts of it, by meta or cb_kwargs: an article is finished on the
+    page of its comments, and that page is not what is to be kept once.
+    """
+    shown = " ".join(f"{page.text}\n{page.left_out}".split())
+    brought = {text for text in _carried_texts(adapter, response) if text not in shown}
+    if sum(map(len, brought)) > len(page.text):
+        rule = (
+            "the item was begun on another page, and this one says less than it brought along (a "
+            "field with that page's HTML, named by SIMHASH_HTML_FIELD, lets it be judged)"
+        )
+        raise PageError("other_page", rule)
+
+
+def _carried_texts(adapter: ItemAdapter, response: Response) -> Iterator[str]:
+    """What the item holds of the texts that came with the response's request; no URLs."""
+    held = {text: " ".join(text.split()) for text in adapter.values() if isinstance(text, str)}
+    for value in (*response.meta.values(), *response.cb_kwargs.values()):
+        texts = ItemAdapter(value).values() if ItemAdapter.is_item(value) else (value,)
+        for text in texts:
+            if isinstance(text, str) and text in held and (" " in text or not text.isascii()):
+                yield held[text]
+
+
+def _of_callback(response: Response | None) -> Source:
     if response is None:
         rule = (
             "no response of a callback is known that the item came from (SIMHASH_HTML_FIELD is "
@@ -60,32 +82,4 @@ def _of_callback(adapter: ItemAdapter, response: Response | None) -> Source:
         raise PageError("no_html", rule)
     if not isinstance(response, HtmlResponse):
         raise PageError("no_html", f"the item's response is no HTML but {type(response).__name__}")
-    if _begun_elsewhere(adapter, response):
-        rule = (
-            "the item was begun on another page: the request of this one carried it, or a text of "
-            "it (a field with that page's HTML, named by SIMHASH_HTML_FIELD, lets it be judged)"
-        )
-        raise PageError("other_page", rule)
     return of_response(response)
-
-
-def _begun_elsewhere(adapter: ItemAdapter, response: Response) -> bool:
-    """Whether the response's request carried the item, or one of its own texts."""
-    carried = [*response.meta.values(), *response.cb_kwargs.values()]
-    if any(value is adapter.item for value in carried):
-        return True
-    texts = {text for value in carried for text in _own_texts(value)}
-    return bool(texts) and not texts.isdisjoint(_own_texts(adapter.item))
-
-
-def _own_texts(value: object) -> Iterator[str]:
-    """The fields of an item, or a str, that are long enough to be of one item alone; no URLs."""
-    held = ItemAdapter(value).values() if ItemAdapter.is_item(value) else (value,)
-    return (text for text in held if isinstance(text, str) and _is_own(text))
-
-
-def _is_own(text: str) -> bool:
-    if _URL.fullmatch(text.strip()):
-        return False
-    unspaced = sum(character >= _FIRST_UNSPACED for character in text)
-    return len(text.split()) >= _OWN_WORDS or unspaced >= _OWN_CHARACTERS

@@ -202,7 +202,8 @@ def _why_kept(case: Case) -> str:
         apart = f"{counted(sketch, 'bit')} apart"
         return f"a stored page is near, but the sketches are {apart}, over {limit}."
     if not case.own_texts_agree:
-        return f"a stored page's main text is near, but {differing_beside(case.own_likeness, case.min_likeness)}."
+        differ = differing_beside(case.own_likeness, case.min_likeness)
+        return f"a stored page's main text is near, but {differ}."
     return "it is near a page that is stored too; one of them was kept before the other was."
 
 
