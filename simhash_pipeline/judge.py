@@ -203,7 +203,9 @@ class Judge:
         if self._options.verify_distance is None or not have_own_texts(page, other):
             return True
         alike = self._likeness(page, other, view)
-        least = _MIN_LIKENESS_AMONG_OTHERS if among_others else min_likeness(page, other)
+        # A thin page says little: a few other words make it another.
+        is_sure = page.content is not None and not among_others
+        least = min_likeness(page, other) if is_sure else _MIN_LIKENESS_AMONG_OTHERS
         return alike is not None and alike >= least
 
     def _likeness(self, page: StoredPage, other: StoredPage, view: View) -> float | None:

@@ -222,6 +222,17 @@ def _leads_away(link: _Element, path: Sequence[tuple[_Element, str, int, int]]) 
     return href[1:] not in (link.get("name"), link.get("id"), *(e.get("id") for e in around))
 
 
+def menu_blocks(page: Blocks) -> set[int]:
+    """The numbers of the blocks in boxes that call themselves furniture and that links fill."""
+    sizes = [0, *accumulate(page.sizes)]
+    linked = [0, *accumulate(map(operator.mul, page.sizes, page.link_shares))]
+    found: set[int] = set()
+    for start, end, hint in page.hints:
+        if hint == "furniture" and 2 * (linked[end] - linked[start]) > sizes[end] - sizes[start]:
+            found.update(range(start, end))
+    return found
+
+
 def _outer_first(box: _Range) -> tuple[int, int]:
     return box[0], -box[1]
 

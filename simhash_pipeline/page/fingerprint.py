@@ -12,7 +12,7 @@ from lxml.etree import _Element
 
 from simhash_pipeline.bits import SKETCH_BITS
 from simhash_pipeline.options import Options
-from simhash_pipeline.page.blocks import Blocks
+from simhash_pipeline.page.blocks import Blocks, menu_blocks
 from simhash_pipeline.page.boilerplate import canonical_url, main_blocks, title, visible_blocks
 from simhash_pipeline.page.bounds import first_of_text
 from simhash_pipeline.page.custom import custom
@@ -92,7 +92,8 @@ class Fingerprinter:
         page = self._of_text(text, title=name, url=url)
         is_main += [False] * len(blocks.hidden)
         texts = blocks.texts + blocks.hidden
-        visible = visible_text(texts, is_main, name)
+        menus = {number for number in menu_blocks(blocks) if not is_main[number]}
+        visible = visible_text(texts, is_main, name, menus)
         left_out = (text for text, main in zip(texts, is_main, strict=True) if not main)
         return dataclasses.replace(
             page,

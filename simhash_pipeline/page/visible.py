@@ -15,7 +15,7 @@ windows in two samples estimates the share in the pages (the Jaccard index).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -37,6 +37,8 @@ _NO_LIMIT = 0xFFFFFFFF
 MAIN = np.uint16(1 << 15)
 BLOCK_BITS = np.uint16(MAIN - 1)
 
+# Links in a box that calls itself a menu, a sidebar or related stories say little of the page.
+_MENU_BITS = 2  # a quarter
 _MULTIPLIER = 0x9E3779B1  # odd: 2**32 by the golden ratio
 _SEPARATOR = "\n" + "\0" * (WINDOW_BYTES - 1)  # blocks hold neither
 
@@ -52,8 +54,16 @@ class Visible:
     blocks: tuple[int, ...]  # 32-bit hashes of the blocks that the sample's windows stand in
 
 
-def visible_text(blocks: Sequence[str], is_main: Sequence[bool], title: str = "") -> Visible:
-    """The digest and sample of these blocks, of which the first megabyte counts."""
+def visible_text(
+    blocks: Sequence[str],
+    is_main: Sequence[bool],
+    title: str = "",
+    menus: Collection[int] = frozenset(),
+) -> Visible:
+    """The digest and sample of these blocks, of which the first megabyte counts.
+
+    `menus` are the numbers of blocks that count for a quarter: of their windows as many are taken.
+    """
     sizes = accumulate(map(len, blocks))
     count = next((i for i, size in enumerate(sizes, 1) if size > _MAX_BYTES), len(blocks))
     if not count:
@@ -64,10 +74,16 @@ def visible_text(blocks: Sequence[str], is_main: Sequence[bool], title: str = ""
     block_hashes = np.add.reduceat(
         windows, firsts, dtype=np.uint32
     )  # of its windows, whatever their order
-    taken = _smallest(windows)
+    if menus:
+        is_menu = np.zeros(count, np.bool_)
+        is_menu[[number for number in menus if number < count]] = True
+        ranks, block_of = _thinned(windows, block_of, is_menu[block_of])
+    else:
+        ranks = windows
+    taken = _smallest(ranks)
     at = block_of[taken]
     entries = np.empty(len(taken), ENTRY)
-    entries["window"] = windows[taken]
+    entries["window"] = ranks[taken]
     main = np.asarray(is_main[:count], np.bool_)[at]
     entries["block"] = (block_hashes[at] & BLOCK_BITS).astype(np.uint16) | np.where(main, MAIN, 0)
     limit = int(entries["window"][-1]) if len(taken) == _TAKEN else _NO_LIMIT
@@ -108,6 +124,15 @@ def _rolled(text: NDArray[np.uint8]) -> Hashes:
         hashes *= np.uint32(factor)
     hashes ^= hashes >> np.uint32(16)
     return hashes
+
+
+def _thinned(
+    windows: Hashes, block_of: NDArray[np.intp], is_menu: NDArray[np.bool_]
+) -> tuple[Hashes, NDArray[np.intp]]:
+    """Of menus' windows the smallest quarter, spread over the numbers; and the rest as they are."""
+    stay = ~is_menu | (windows < 1 << (32 - _MENU_BITS))
+    ranks = np.where(is_menu, windows << np.uint32(_MENU_BITS), windows)
+    return ranks[stay], block_of[stay]
 
 
 def _smallest(windows: Hashes) -> NDArray[np.intp]:

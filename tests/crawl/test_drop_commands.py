@@ -87,6 +87,7 @@ SUMMARY_RECORD = {
             "content_distance": bits,
             "structure_distance": 9,
             "sketch_distance": 4,
+            "own_likeness": None,
         }
         for url, bits in (("http://b.example/3", 3), ("http://a.example/2", 1))
     ],

@@ -87,6 +87,7 @@ def record_of(html: str, url: str) -> dict[str, Any]:
         "structure": None if page.structure is None else f"{page.structure:016x}",
         "sketch": None if page.sketch is None else f"{page.sketch:032x}",
         "tokens": page.tokens,
+        "main_share": page.main_share and round(page.main_share, 2),
         "thin": page.content is None,
     }
 
@@ -117,6 +118,7 @@ def test_fingerprint_says_it_in_words_with_the_text_on_demand(
         "  structure  none\n"
         "  sketch     none\n"
         "  tokens     2, fewer than 50: thin\n"
+        "  main text  100% of the page\n"
         "\n"
         "Closed today.\n"
         "\n"
@@ -282,7 +284,7 @@ def test_compare_says_how_many_changes_it_left_out(simhash: Simhash, pages: Path
     often = STORY.replace("word20 ", "x ").replace("word90 ", "y ").replace("word170 ", "z ")
     (pages / "often.html").write_text(often)
     words = simhash(pages, "compare", "story.html", "often.html", "--limit", "1").stdout
-    assert "Changes of words: 3" in words
+    assert "Changes of words in the main text: 3" in words
     assert words.endswith("  … and 2 more: --limit 3\n")
 
 
