@@ -2,9 +2,10 @@
 
     python -m tests.quality [FOLDER] [--pin] [--accept-lower]
 
-FOLDER holds versions.zip, syndicated.zip, articles.zip and templates.zip; ../shared/data where that
-is there. Without it the same table is made of pages that the project makes itself from its demo
-site. Prints one table; exit status 1 when a value is below its floor.
+FOLDER holds versions.zip, syndicated.zip, articles.zip and templates.zip, and pagetypes.zip where
+that is at hand; ../shared/data where that is there. Without it the same table is made of pages that
+the project makes itself from its demo site. Prints one table; exit status 1 when a value is below
+its floor.
 """
 
 from __future__ import annotations
