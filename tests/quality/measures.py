@@ -29,6 +29,7 @@ from simhash_pipeline import (
 from simhash_pipeline.page.boilerplate import main_text
 from simhash_pipeline.page.parse import parse
 from simhash_pipeline.page.segment import words as tokens
+from tests.quality.blind_changes import blind_change_rows
 from tests.quality.corpora import Corpus, Pair, pages_of
 from tests.quality.demo_corpora import write_demo_corpora
 from tests.quality.rows import LANGUAGES, Row, share_row
@@ -76,6 +77,7 @@ def all_rows(folder: Path, work: Work) -> Iterator[Row]:
     articles, pagetypes = Corpus(folder / "articles.zip"), Corpus(folder / "pagetypes.zip")
     for corpus in (articles, pagetypes) if pagetypes.path.exists() else (articles,):
         yield from article_rows(corpus, work)
+        yield from blind_change_rows(corpus, work)
     yield from structure_rows(Corpus(folder / "templates.zip"), work)
     yield from short_rows(versions, pages[versions], work)
     yield from traditional_rows(versions, pages[versions], work)
