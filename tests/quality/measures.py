@@ -33,6 +33,7 @@ from tests.quality.blind_changes import blind_change_rows
 from tests.quality.corpora import Corpus, Pair, pages_of
 from tests.quality.demo_corpora import write_demo_corpora
 from tests.quality.rows import LANGUAGES, Row, share_row
+from tests.quality.short_articles import short_article_rows
 from tests.quality.structure import structure_rows
 from tests.quality.work import Work
 
@@ -78,6 +79,7 @@ def all_rows(folder: Path, work: Work) -> Iterator[Row]:
     for corpus in (articles, pagetypes) if pagetypes.path.exists() else (articles,):
         yield from article_rows(corpus, work)
         yield from blind_change_rows(corpus, work)
+    yield from short_article_rows(articles, work)
     yield from structure_rows(Corpus(folder / "templates.zip"), work)
     yield from short_rows(versions, pages[versions], work)
     yield from traditional_rows(versions, pages[versions], work)
