@@ -6,7 +6,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DEFAULT_GOAL := all
 .PHONY: all help crawl report test matrix oldest quality pictures bench bench-archive bench-crawl bench-drop-log \
-	bench-fingerprints bench-hostile bench-peers bench-tables bench-traps fuzz soak dist lint format clean
+	bench-drops bench-fingerprints bench-hostile bench-peers bench-tables bench-traps fuzz soak dist lint format clean
 
 all: lint test  ## lint and test
 
@@ -52,6 +52,9 @@ bench-drop-log: .venv/dev  ## measure what a log of five million drops costs to 
 
 bench-traps: .venv/dev  ## count the requests that crawling less saves on a site of traps
 	@$(BIN)/python -m benchmarks.traps
+
+bench-drops: .venv/dev  ## count wrong drops in whole crawls of FOLDER="…", without labels
+	@$(BIN)/python -m benchmarks.wrong_drops $(FOLDER)
 
 bench-fingerprints: .venv/bench  ## measure a fingerprint against its peers, on made pages or FOLDER=…
 	@$(BIN)/python -m benchmarks.fingerprints $(if $(FOLDER),--pages $(FOLDER)) --seomoz .venv/seomoz

@@ -1,14 +1,15 @@
 import json
+import sys
 from pathlib import Path
 
 import pytest
 
-from benchmarks import soak
+from benchmarks import soak, wrong_drops
 from benchmarks.pages import PAGE_BYTES, made_pages
 from benchmarks.peer_contenders import Project
 from benchmarks.peers import Case, demo_case, scores, table
 from benchmarks.table import markdown
-from simhash_pipeline import Fingerprinter
+from simhash_pipeline import Fingerprinter, Options
 from simhash_pipeline.page.parse import parse
 
 
@@ -74,3 +75,29 @@ def test_a_soak_finds_a_verdict_that_is_not_the_right_one(
     verdicts.write_text("".join(json.dumps(line) + "\n" for line in lines))
     assert not soak.check(tmp_path, pages, killed=False)
     assert "1 verdicts differ from those made again" in capsys.readouterr().out
+
+
+def test_wrong_drops_are_counted_without_labels(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "site"
+    folder.mkdir()
+    menu = "<ul>" + "".join(f"<li>Part {n} of the manual</li>" for n in range(9)) + "</ul>"
+    stories = {name: " ".join(f"{name}{n}" for n in range(200)) for name in "abcdefgh"}
+    for name, story in {**stories, "copy": stories["a"]}.items():
+        article = f"<article><p>{story}, we heard.</p></article>"
+        (folder / f"{name}.html").write_text(f"<body>{menu}{article}")
+    monkeypatch.setattr(sys, "argv", ["wrong_drops", str(folder)])
+    assert wrong_drops.main() == 0
+    assert capsys.readouterr().out.splitlines()[2:] == [
+        "| site   |     9 |     1 |        0 |     0 |      0 |",
+        "| all    |     9 |     1 |        0 |     0 |      0 |",
+    ]
+    # By the main text alone a page that shares it and nothing else is dropped.
+    beside = " ".join(f"z{n} other" for n in range(100))
+    (folder / "z.html").write_text(
+        f"<body>{menu}<article><p>{stories['a']}, we heard.</p></article><aside>{beside}</aside>"
+    )
+    options = Options(verify_distance=None)
+    assert wrong_drops.drops_of(folder, options, limit=99, show=0)["wrong"] == 1
+    assert wrong_drops.drops_of(folder, Options(), limit=99, show=0)["wrong"] == 0
