@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 WINDOW_BYTES = 16  # a power of two
 # Windows that are taken from a page. A store keeps fewer, of the page's own text: own_text.py.
 _TAKEN = 512
-_MAX_BYTES = 1_000_000  # of visible text; more is not looked at
+_MAX_CHARACTERS = 1_000_000  # of visible text that is sampled
 
 # A sample is 4 bytes, the largest window up to which it is whole, and entries by rising window. An
 # entry is 6 bytes: the window's hash; 15 bits of its block's hash, and in the highest bit whether
@@ -60,20 +60,19 @@ def visible_text(
     title: str = "",
     menus: Collection[int] = frozenset(),
 ) -> Visible:
-    """The digest and sample of these blocks, of which the first megabyte counts.
+    """The digest of these blocks, and a sample of the first megabyte of them.
 
     `menus` are the numbers of blocks that count for a quarter: of their windows as many are taken.
     """
     sizes = accumulate(map(len, blocks))
-    count = next((i for i, size in enumerate(sizes, 1) if size > _MAX_BYTES), len(blocks))
+    count = next((i for i, size in enumerate(sizes, 1) if size > _MAX_CHARACTERS), len(blocks))
     if not count:
         return Visible(None, packed_sample(_NO_LIMIT, np.empty(0, ENTRY)), ())
     joined = (_SEPARATOR.join(blocks[:count]) + _SEPARATOR).lower().encode("utf-8", "replace")
     windows, block_of = _windows(np.frombuffer(joined, np.uint8))
     firsts = np.flatnonzero(np.diff(block_of, prepend=-1))
-    block_hashes = np.add.reduceat(
-        windows, firsts, dtype=np.uint32
-    )  # of its windows, whatever their order
+    # A block's hash is the sum of its windows'.
+    block_hashes = np.add.reduceat(windows, firsts, dtype=np.uint32)
     if menus:
         is_menu = np.zeros(count, np.bool_)
         is_menu[[number for number in menus if number < count]] = True
@@ -88,10 +87,15 @@ def visible_text(
     entries["block"] = (block_hashes[at] & BLOCK_BITS).astype(np.uint16) | np.where(main, MAIN, 0)
     limit = int(entries["window"][-1]) if len(taken) == _TAKEN else _NO_LIMIT
     return Visible(
-        digest=mmh3.hash64(title.encode("utf-8", "replace") + b"\n" + joined, signed=False)[0],
+        digest=_digest(title, blocks),
         sample=packed_sample(limit, entries),
         blocks=tuple(np.unique(block_hashes[at]).tolist()),
     )
+
+
+def _digest(title: str, blocks: Sequence[str]) -> int:
+    said = "\n".join([title, *blocks]).lower().encode("utf-8", "replace")
+    return mmh3.hash64(said, signed=False)[0]
 
 
 def packed_sample(limit: int, entries: NDArray[np.void]) -> bytes:

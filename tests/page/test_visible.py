@@ -25,7 +25,7 @@ def text(seed: int, words: int) -> str:
 
 def test_digest_and_sample_are_the_same_everywhere() -> None:
     found = visible_text(["Ten", "十个"], [True, False], "A title")
-    assert found.digest == 12635133605230274305
+    assert found.digest == 18143459953531690260
     assert [found.sample[i : i + 6].hex() for i in range(4, len(found.sample), 6)] == [
         "16710a019790",
         "bbf4fa149790",
@@ -77,6 +77,13 @@ def test_case_does_not_count_and_the_title_does() -> None:
     assert (titled.sample, titled.digest == other.digest) == (other.sample, False)
 
 
+def test_of_a_menu_s_windows_a_quarter_is_taken() -> None:
+    menu = text(5, 20)
+    whole, quarter = (visible_text([menu], [False], menus=menus).sample for menus in ((), (0,)))
+    assert len(windows(quarter)) == pytest.approx(len(windows(whole)) / 4, rel=0.5)
+    assert {window >> 2 for window in windows(quarter)} <= set(windows(whole))
+
+
 def test_each_entry_says_whether_its_block_is_main_text() -> None:
     found = visible_text(["a menu with entries", "a paragraph of text"], [False, True])
     entries = np.frombuffer(found.sample, ENTRY, offset=LIMIT_SIZE)
@@ -103,10 +110,12 @@ def test_the_share_of_equal_windows_is_that_of_the_texts(changed: float) -> None
     assert estimated == pytest.approx((1 - changed) / (1 + changed), abs=0.07)
 
 
-def test_more_than_a_megabyte_is_not_looked_at() -> None:
+def test_of_more_than_a_million_characters_the_first_are_sampled_and_all_are_digested() -> None:
     block = text(4, 20_000)
-    found = visible_text([block] * 8 + ["the end of it all"], [True] * 9)
-    assert found == visible_text([block] * 8 + ["another end of it"], [True] * 9)
+    one = visible_text([block] * 8 + ["the end of it all"], [True] * 9)
+    other = visible_text([block] * 8 + ["another end of it"], [True] * 9)
+    assert (one.sample, one.blocks) == (other.sample, other.blocks)
+    assert one.digest != other.digest
 
 
 @given(st.lists(st.text(st.characters(exclude_characters="\n\0"), min_size=1), max_size=8))
