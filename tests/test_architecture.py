@@ -21,7 +21,7 @@ ROOMS = {
     "index": {"bits", "errors", "options", "rules"},
     "urls": {"errors", "page"},
     "own_text": {"page"},
-    "judge": {"errors", "options", "page", "index", "own_text", "urls"},
+    "judge": {"bits", "errors", "options", "page", "index", "own_text", "urls"},
     "timeline": set(),
     "drop_log": {"bits", "errors", "options", "page", "index", "judge", "timeline"},
     "printable": set(),
