@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 
 import mmh3
 import numpy as np
@@ -26,7 +25,9 @@ from numpy.typing import NDArray
 WINDOW_BYTES = 16  # a power of two
 # Windows that are taken from a page. A store keeps fewer, of the page's own text: own_text.py.
 _TAKEN = 512
-_MAX_CHARACTERS = 1_000_000  # of visible text that is sampled
+_LIKELY = (2, 8)  # times as many windows are looked at first, as some are repeated or menus'
+_ALL = 1 << 32
+_MAX_BYTES = 1_000_000  # of visible text that is sampled
 
 # A sample is 4 bytes, the largest window up to which it is whole, and entries by rising window. An
 # entry is 6 bytes: the window's hash; 15 bits of its block's hash, and in the highest bit whether
@@ -42,7 +43,10 @@ _MENU_BITS = 2  # a quarter
 _MULTIPLIER = 0x9E3779B1  # odd: 2**32 by the golden ratio
 _SEPARATOR = "\n" + "\0" * (WINDOW_BYTES - 1)  # blocks hold neither
 
+_END = _SEPARATOR.encode()
+
 Hashes = NDArray[np.uint32]
+Places = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,53 +68,33 @@ def visible_text(
 
     `menus` are the numbers of blocks that count for a quarter: of their windows as many are taken.
     """
-    sizes = accumulate(map(len, blocks))
-    count = next((i for i, size in enumerate(sizes, 1) if size > _MAX_CHARACTERS), len(blocks))
-    if not count:
+    if not blocks:
         return Visible(None, packed_sample(_NO_LIMIT, np.empty(0, ENTRY)), ())
-    joined = (_SEPARATOR.join(blocks[:count]) + _SEPARATOR).lower().encode("utf-8", "replace")
-    windows, block_of = _windows(np.frombuffer(joined, np.uint8))
-    firsts = np.flatnonzero(np.diff(block_of, prepend=-1))
-    # A block's hash is the sum of its windows'.
-    block_hashes = np.add.reduceat(windows, firsts, dtype=np.uint32)
-    if menus:
-        is_menu = np.zeros(count, np.bool_)
-        is_menu[[number for number in menus if number < count]] = True
-        ranks, block_of = _thinned(windows, block_of, is_menu[block_of])
-    else:
-        ranks = windows
-    taken = _smallest(ranks)
-    at = block_of[taken]
-    entries = np.empty(len(taken), ENTRY)
-    entries["window"] = ranks[taken]
-    main = np.asarray(is_main[:count], np.bool_)[at]
-    entries["block"] = (block_hashes[at] & BLOCK_BITS).astype(np.uint16) | np.where(main, MAIN, 0)
-    limit = int(entries["window"][-1]) if len(taken) == _TAKEN else _NO_LIMIT
-    return Visible(
-        digest=_digest(title, blocks),
-        sample=packed_sample(limit, entries),
-        blocks=tuple(np.unique(block_hashes[at]).tolist()),
-    )
-
-
-def _digest(title: str, blocks: Sequence[str]) -> int:
-    said = "\n".join([title, *blocks]).lower().encode("utf-8", "replace")
-    return mmh3.hash64(said, signed=False)[0]
+    said = (_SEPARATOR.join(blocks) + _SEPARATOR).lower().encode("utf-8", "replace")
+    digest: int = mmh3.hash64(title.encode("utf-8", "replace") + b"\n" + said, signed=False)[0]
+    if len(said) > _MAX_BYTES:
+        said = said[: said.rfind(_END, 0, _MAX_BYTES)] + _END
+    text = np.frombuffer(said, np.uint8)
+    ends = np.flatnonzero(text == ord("\n"))
+    starts = np.concatenate([[0], ends[:-1] + len(_SEPARATOR)])
+    windows = _rolled(text)
+    is_menu = np.zeros(len(blocks), np.bool_)
+    is_menu[list(menus)] = True
+    ranks, at = _smallest(windows, starts, ends, is_menu)
+    sums = np.concatenate([[0], np.cumsum(windows, dtype=np.uint32)])
+    block_hashes = (sums[ends] - sums[starts]).astype(np.uint32)[at]  # of all windows of the block
+    entries = np.empty(len(ranks), ENTRY)
+    entries["window"] = ranks
+    main = np.where(np.asarray(is_main, np.bool_)[at], MAIN, np.uint16(0))
+    entries["block"] = (block_hashes & BLOCK_BITS).astype(np.uint16) | main
+    limit = int(ranks[-1]) if len(ranks) == _TAKEN else _NO_LIMIT
+    sample = packed_sample(limit, entries)
+    return Visible(digest, sample, tuple(np.unique(block_hashes).tolist()))
 
 
 def packed_sample(limit: int, entries: NDArray[np.void]) -> bytes:
     """A sample of these entries, whole up to the limit."""
     return limit.to_bytes(LIMIT_SIZE, "little") + entries.tobytes()
-
-
-def _windows(text: NDArray[np.uint8]) -> tuple[Hashes, NDArray[np.intp]]:
-    """The hash of the window at each byte of a block, and the number of its block."""
-    ends = np.flatnonzero(text == ord("\n"))
-    starts = np.concatenate([[0], ends[:-1] + len(_SEPARATOR)])
-    counts = ends - starts
-    block_of = np.repeat(np.arange(len(ends)), counts)
-    first = np.repeat(starts - (np.cumsum(counts) - counts), counts)
-    return _rolled(text)[first + np.arange(len(first))], block_of
 
 
 def _rolled(text: NDArray[np.uint8]) -> Hashes:
@@ -130,20 +114,26 @@ def _rolled(text: NDArray[np.uint8]) -> Hashes:
     return hashes
 
 
-def _thinned(
-    windows: Hashes, block_of: NDArray[np.intp], is_menu: NDArray[np.bool_]
-) -> tuple[Hashes, NDArray[np.intp]]:
-    """Of menus' windows the smallest quarter, spread over the numbers; and the rest as they are."""
-    stay = ~is_menu | (windows < 1 << (32 - _MENU_BITS))
-    ranks = np.where(is_menu, windows << np.uint32(_MENU_BITS), windows)
-    return ranks[stay], block_of[stay]
+def _smallest(
+    windows: Hashes, starts: Places, ends: Places, is_menu: NDArray[np.bool_]
+) -> tuple[Hashes, Places]:
+    """The smallest distinct windows that begin in a block, rising, and the block of each.
 
+    Most pages have them below a bound that is known: nothing else needs to be sorted.
 
-def _smallest(windows: Hashes) -> NDArray[np.intp]:
-    """Places of the smallest distinct windows, the first place of each, rising."""
-    candidates = np.arange(len(windows))
-    if len(windows) > 2 * _TAKEN:
-        # Repeated windows are few: of twice as many smallest ones enough are distinct, mostly.
-        candidates = np.sort(np.argpartition(windows, 2 * _TAKEN)[: 2 * _TAKEN])
-    _, first = np.unique(windows[candidates], return_index=True)
-    return candidates[first[:_TAKEN]]
+    A window of a menu counts as four times its hash, so that a quarter of them are among these.
+    """
+    count = max(1, int((ends - starts).sum()))
+    for bound in (*(min(_ALL, likely * _TAKEN * _ALL // count) for likely in _LIKELY), _ALL):
+        places = np.flatnonzero(windows < np.uint64(bound))
+        blocks = np.searchsorted(starts, places, side="right") - 1
+        inside = places < ends[blocks]
+        found, blocks = windows[places[inside]].astype(np.uint64), blocks[inside]
+        ranks = np.where(is_menu[blocks], found << np.uint64(_MENU_BITS), found)
+        # A row each, to be sorted by both: of a window that is repeated the first block counts.
+        rows = np.sort((ranks << np.uint64(32) | blocks.astype(np.uint64))[ranks < bound])
+        ranks = rows >> np.uint64(32)
+        first = np.flatnonzero(np.diff(ranks, prepend=np.uint64(_ALL)))[:_TAKEN]
+        if len(first) == _TAKEN or bound >= _ALL:
+            break
+    return ranks[first].astype(np.uint32), (rows[first] & np.uint64(_ALL - 1)).astype(np.intp)

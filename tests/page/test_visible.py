@@ -25,7 +25,7 @@ def text(seed: int, words: int) -> str:
 
 def test_digest_and_sample_are_the_same_everywhere() -> None:
     found = visible_text(["Ten", "十个"], [True, False], "A title")
-    assert found.digest == 18143459953531690260
+    assert found.digest == 12635133605230274305
     assert [found.sample[i : i + 6].hex() for i in range(4, len(found.sample), 6)] == [
         "16710a019790",
         "bbf4fa149790",
@@ -75,6 +75,11 @@ def test_case_does_not_count_and_the_title_does() -> None:
     assert one == other
     titled = visible_text(["a block of words"], [True], "A title")
     assert (titled.sample, titled.digest == other.digest) == (other.sample, False)
+
+
+def test_a_sample_is_full_where_most_windows_are_repeated() -> None:
+    blocks = [*([text(6, 400)] * 30), text(7, 600)]
+    assert len(windows(visible_text(blocks, [True] * 31).sample)) == 512
 
 
 def test_of_a_menu_s_windows_a_quarter_is_taken() -> None:
