@@ -73,8 +73,7 @@ def visible_text(
     said = (_SEPARATOR.join(blocks) + _SEPARATOR).lower().encode("utf-8", "replace")
     digest: int = mmh3.hash64(title.encode("utf-8", "replace") + b"\n" + said, signed=False)[0]
     if len(said) > _MAX_BYTES:
-        cut = said.rfind(_END, 0, _MAX_BYTES)
-        said = said[: cut if cut > 0 else _MAX_BYTES] + _END  # a block may be longer
+        said = said[:_MAX_BYTES].rstrip(_END) + _END  # the cut may be in a separator
     text = np.frombuffer(said, np.uint8)
     ends = np.flatnonzero(text == ord("\n"))
     starts = np.concatenate([[0], ends[:-1] + len(_SEPARATOR)])
