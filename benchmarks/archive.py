@@ -51,7 +51,7 @@ from simhash_pipeline.archive.relation import (
 from simhash_pipeline.archive.rows import SCHEMA
 from simhash_pipeline.archive.verdicts import ORDERS
 from simhash_pipeline.archive.verdicts import SCHEMA as VERDICTS
-from simhash_pipeline.crawl.commands.arguments import size_bytes
+from simhash_pipeline.cli.arguments import size_bytes
 from simhash_pipeline.index.pairs import pairs_within
 from simhash_pipeline.index.tables import Design, plan
 

@@ -35,8 +35,8 @@ from simhash_pipeline.archive.records import Input
 from simhash_pipeline.archive.warc import WarcFile
 from simhash_pipeline.drop_log import read_log
 from simhash_pipeline.errors import ArchiveError, DropLogError
-from simhash_pipeline.index.store import open_store
 from simhash_pipeline.page.visible import visible_text
+from simhash_pipeline.stores.opening import open_store
 
 TARGETS = ("pages", "drop_log", "options", "stores", "warc", "feeds")
 _LONGEST_PAGE = 20_000

@@ -32,7 +32,7 @@ import numpy as np
 
 from benchmarks.index_peers import ASK, DISTANCE, PEERS, Ask
 from simhash_pipeline import open_store
-from simhash_pipeline.index.store import Action, IndexPlace, Store, StoredPage, View
+from simhash_pipeline.stores.contract import Action, IndexPlace, Store, StoredPage, View
 
 ROOT = Path(__file__).parent.parent
 QUERIES = 1_000
@@ -150,7 +150,7 @@ OURS: dict[str, Callable[[str, Any], Cost]] = {
 def _settled(store: Store, stored: int) -> float:
     def decide(view: View) -> tuple[Action, None]:
         known = view.same_key() is not None or any(True for _ in view.near_content(DISTANCE))
-        return (Action.LEAVE if known else Action.KEEP), None
+        return (Action.SKIP if known else Action.KEEP), None
 
     rng = np.random.default_rng(stored + 1)
     new = rng.integers(0, 2**64, SETTLED, dtype=np.uint64).tolist()
@@ -172,7 +172,7 @@ def _store_asked(store: Store, values: Any) -> tuple[float, int]:
         begun = time.perf_counter()
         found = list(view.near_content(DISTANCE))
         secs.append(time.perf_counter() - begun)
-        return Action.LEAVE, [
+        return Action.SKIP, [
             page.content or 0 for page, _ in found if int(page.url.rpartition("-")[2]) < len(values)
         ]
 

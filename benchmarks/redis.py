@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.table import markdown
-from simhash_pipeline.index.redis.store import RedisStore
-from simhash_pipeline.index.store import Action, StoredPage, View
-from tests.index.servers import RunningServer, binary
+from simhash_pipeline.stores.contract import Action, StoredPage, View
+from simhash_pipeline.stores.redis.redis_store import RedisStore
+from tests.stores.servers import RunningServer, binary
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,7 +55,7 @@ def policy(columns: str, max_distance_bits: int) -> Callable[[View], tuple[Actio
         near = [view.near_content] if columns != "structure" else []
         near += [view.near_structure] if columns in ("structure", "both") else []
         twin = any(next(ask(max_distance_bits), None) is not None for ask in near)
-        return (Action.LEAVE if twin else Action.KEEP), twin
+        return (Action.SKIP if twin else Action.KEEP), twin
 
     return decide
 

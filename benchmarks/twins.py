@@ -13,8 +13,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.index.servers import RunningCluster, RunningServer, binary
-from tests.index.twins import WORKERS, pairs, run
+from tests.stores.servers import RunningCluster, RunningServer, binary
+from tests.stores.twins import WORKERS, pairs, run
 
 
 def main() -> None:

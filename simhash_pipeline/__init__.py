@@ -17,11 +17,11 @@ from simhash_pipeline.errors import (
     StoreMismatch,
 )
 from simhash_pipeline.index.neighbours import FingerprintIndex
-from simhash_pipeline.index.store import open_store
 from simhash_pipeline.judge import Judge, Verdict
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint, content_fingerprint
 from simhash_pipeline.page.simhash import hamming_distance
+from simhash_pipeline.stores.opening import open_store
 
 if TYPE_CHECKING:
     from simhash_pipeline.crawl.addon import Addon

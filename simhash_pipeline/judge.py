@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from simhash_pipeline.bits import MAX_DISTANCE_BITS
-from simhash_pipeline.index.store import Action, Store, StoredPage, View
 from simhash_pipeline.options import Options
 from simhash_pipeline.own_text import (
     MIN_LIKENESS,
@@ -23,6 +22,7 @@ from simhash_pipeline.own_text import (
 )
 from simhash_pipeline.page.fingerprint import PageFingerprint
 from simhash_pipeline.page.simhash import hamming_distance
+from simhash_pipeline.stores.contract import Action, Store, StoredPage, View
 from simhash_pipeline.urls import page_key, site_of
 
 Reason = Literal[
@@ -131,7 +131,7 @@ class Judge:
                 if len(refused) == _MAX_REFUSED:
                     break
                 continue
-            action = Action.LEAVE if previous is None else Action.FORGET
+            action = Action.SKIP if previous is None else Action.FORGET
             return action, self._verdict_of(page, reason, neighbour, view, dropped=True)
         if refused:
             verdict = self._verdict_of(page, "verified different", refused[0], view, dropped=False)

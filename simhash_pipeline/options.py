@@ -289,10 +289,9 @@ class Options:
         makes=True,
     )
     structure_features: str = _option(
-        "halvings",
-        one_of("halvings", "class", "tag"),
-        "what the structure fingerprint hears: `halvings`, or `tag` or `class` with "
-        "`SIMHASH_DECAY`",
+        "outline",
+        one_of("outline", "class", "tag"),
+        "what the structure fingerprint hears: `outline`, or `tag` or `class` with `SIMHASH_DECAY`",
         makes=True,
     )
     decay: float = _option(

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.index.servers import RunningCluster, RunningServer, server_binary
+from tests.stores.servers import RunningCluster, RunningServer, server_binary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

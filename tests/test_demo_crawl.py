@@ -14,7 +14,7 @@ from w3lib.url import canonicalize_url
 
 from crawler.demo_site import Answer, read_answers
 from simhash_pipeline.drop_log import Drop, read_drops
-from tests.index.servers import free_port
+from tests.stores.servers import free_port
 
 ROOT = Path(__file__).parent.parent
 

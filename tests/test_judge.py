@@ -15,7 +15,7 @@ from simhash_pipeline import (
     Verdict,
     open_store,
 )
-from simhash_pipeline.index.store import Store
+from simhash_pipeline.stores.contract import Store
 from tests import list_sites
 
 BASE = 0x5A5A_0F0F_3C3C_9999

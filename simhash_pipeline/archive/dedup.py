@@ -32,7 +32,8 @@ from simhash_pipeline.archive.rows import fingerprinter, row_stamp
 from simhash_pipeline.archive.verdicts import ORDERS
 from simhash_pipeline.drop_log import log_beside
 from simhash_pipeline.errors import ArchiveError
-from simhash_pipeline.index.store import check_stamp, open_store, shown_url
+from simhash_pipeline.stores.contract import check_stamp
+from simhash_pipeline.stores.opening import open_store, shown_url
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -13,16 +13,17 @@ from typing import TYPE_CHECKING, ClassVar
 from simhash_pipeline.archive.feeds import Feed, feed_kind
 from simhash_pipeline.archive.records import Fault, Input, Known, Page, Record
 from simhash_pipeline.errors import ArchiveError, StoreError
-from simhash_pipeline.index.exchange import is_export, read_pages, read_stamp, write_pages
-from simhash_pipeline.index.store import SQLITE, open_store, refuse_absent, shown_url, stamped_bits
 from simhash_pipeline.page.source import Source
 from simhash_pipeline.rules import STORE_URL
+from simhash_pipeline.stores.contract import stamped_bits
+from simhash_pipeline.stores.exchange import is_export, read_pages, read_stamp, write_pages
+from simhash_pipeline.stores.opening import SQLITE, open_store, refuse_absent, shown_url
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Mapping
 
-    from simhash_pipeline.index.store import StoredPage
     from simhash_pipeline.options import Options
+    from simhash_pipeline.stores.contract import StoredPage
 
 HTML_SUFFIXES = frozenset([".htm", ".html", ".xhtml"])
 FEED_SUFFIXES = frozenset([".jsonl", ".jl", ".ndjson", ".csv"])

@@ -18,18 +18,19 @@ import numpy as np
 from simhash_pipeline.archive.rows import page_of
 from simhash_pipeline.archive.verdicts import JUDGED_BY
 from simhash_pipeline.drop_log import DropLog
-from simhash_pipeline.index.store import Action, KeptText, open_store
 from simhash_pipeline.judge import Verdict
 from simhash_pipeline.own_text import NO_BLOCKS, Blocks, own_sample, pack_blocks
 from simhash_pipeline.page.fingerprint import PageFingerprint
+from simhash_pipeline.stores.contract import Action, PageText
+from simhash_pipeline.stores.opening import open_store
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from simhash_pipeline.archive.records import Fault, Input
     from simhash_pipeline.archive.relation import Engine
-    from simhash_pipeline.index.store import StoredPage, View
     from simhash_pipeline.options import Options
+    from simhash_pipeline.stores.contract import StoredPage, View
 
 TEXTS_A_BATCH = 1_000
 # A page of no family has no verdict: nothing is like it.
@@ -178,7 +179,7 @@ def fill_store(engine: Engine, url: str, options: Options, order: str) -> None:
             else:
                 store.insert_many(pages)
         texts = (
-            KeptText(row["namespace"], row["key"], row["title"], row["text"], row["time"] or now)
+            PageText(row["namespace"], row["key"], row["title"], row["text"], row["time"] or now)
             for row in engine.rows(f"{judged} ORDER BY {order}")
             if row["text"] is not None
         )
@@ -199,4 +200,4 @@ def _seen(page: StoredPage, view: View) -> tuple[Action, None]:
     """Captures may be judged in another order than they were made in."""
     stored = view.same_key()
     is_later = stored is not None and stored.seen_at < page.seen_at
-    return (Action.RENEW if is_later else Action.LEAVE), None
+    return (Action.RENEW if is_later else Action.SKIP), None

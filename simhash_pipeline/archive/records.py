@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterator
     from pathlib import Path
 
-    from simhash_pipeline.index.store import StoredPage
     from simhash_pipeline.page.source import Source
+    from simhash_pipeline.stores.contract import StoredPage
 
 
 @dataclass(frozen=True, slots=True)

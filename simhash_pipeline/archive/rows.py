@@ -11,9 +11,9 @@ import pyarrow as pa  # type: ignore[import-untyped]  # it has no type hints
 from simhash_pipeline.archive.records import Fault, Known, Page
 from simhash_pipeline.bits import SKETCH_BITS, fingerprint_hex
 from simhash_pipeline.errors import PageError
-from simhash_pipeline.index.store import StoredPage
 from simhash_pipeline.judge import stored_page
 from simhash_pipeline.page.fingerprint import Fingerprinter
+from simhash_pipeline.stores.contract import StoredPage
 from simhash_pipeline.urls import page_key
 
 if TYPE_CHECKING:

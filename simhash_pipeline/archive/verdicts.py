@@ -12,17 +12,17 @@ import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]  # it has no type hints
 
 from simhash_pipeline.archive.rows import page_of
-from simhash_pipeline.index.memory import MemoryStore
-from simhash_pipeline.index.store import Action
 from simhash_pipeline.judge import Judge, verdict_of
 from simhash_pipeline.own_text import Blocks, own_sample, pack_blocks
+from simhash_pipeline.stores.contract import Action
+from simhash_pipeline.stores.memory import MemoryStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from simhash_pipeline.index.store import StoredPage, View
     from simhash_pipeline.judge import Reason, Verdict
     from simhash_pipeline.options import Options
+    from simhash_pipeline.stores.contract import StoredPage, View
 
 Row: TypeAlias = dict[str, Any]
 Groups = Literal["stars", "components"]
@@ -187,7 +187,7 @@ def _near(page: StoredPage, tie: Tie, view: View) -> tuple[Action, list[tuple[in
         if reason == "verified different":
             continue
         if compared(other) == compared(page):
-            return Action.LEAVE, [(int(other.url), reason)]
+            return Action.SKIP, [(int(other.url), reason)]
         near.append((int(other.url), reason))
     return Action.KEEP, near
 

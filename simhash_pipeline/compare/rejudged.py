@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from simhash_pipeline.index.store import open_store
 from simhash_pipeline.judge import Distances, Judge
 from simhash_pipeline.page.fingerprint import PageFingerprint
+from simhash_pipeline.stores.opening import open_store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

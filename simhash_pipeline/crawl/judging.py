@@ -12,14 +12,14 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 
+from simhash_pipeline.crawl.kept_texts import Texts
 from simhash_pipeline.crawl.readers import Readers
-from simhash_pipeline.crawl.texts import Texts
 from simhash_pipeline.errors import PageError
-from simhash_pipeline.index.store import open_store
 from simhash_pipeline.judge import Judge, Verdict
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.page.source import Source
+from simhash_pipeline.stores.opening import open_store
 
 # A page up to here is read on the event loop. To hand it to a process wakes threads that take turns
 # with the loop: a crawl of pages of 8 KB became no faster by it.

@@ -15,11 +15,12 @@ from scrapy.utils.spider import DefaultSpider
 from twisted.internet.defer import Deferred
 
 from simhash_pipeline.bits import fingerprint_hex
-from simhash_pipeline.crawl.fates import Fates
+from simhash_pipeline.crawl.deferreds import resolve, result_of, wait_or_none
 from simhash_pipeline.crawl.follow import FollowMiddleware, crawls_less
-from simhash_pipeline.crawl.in_hand import Judgement, Kept
+from simhash_pipeline.crawl.item_source import field_url, page_url, refuse_other_page, source
 from simhash_pipeline.crawl.judging import Judged, Judging
-from simhash_pipeline.crawl.patience import fire, in_time, result_of
+from simhash_pipeline.crawl.outcomes import ItemOutcomes
+from simhash_pipeline.crawl.pending import Judgement, Kept
 from simhash_pipeline.crawl.responses import Origin, ResponseMiddleware
 from simhash_pipeline.crawl.settings import (
     drop_log_path,
@@ -28,8 +29,7 @@ from simhash_pipeline.crawl.settings import (
     reasoned,
     store_url,
 )
-from simhash_pipeline.crawl.source import field_url, page_url, refuse_other_page, source
-from simhash_pipeline.crawl.tally import Tally, drop_line
+from simhash_pipeline.crawl.stats import Tally, drop_line
 from simhash_pipeline.drop_log import DropLog
 from simhash_pipeline.errors import DropLogError, PageError, StoreError, StoreLost
 
@@ -109,7 +109,7 @@ class SimhashPipeline:
                 logger.info(told, extra={"spider": spider})
                 options = dataclasses.replace(options, reset=False)
             self._judging = Judging(options, store)
-            self._fates = Fates(self, self._crawler, options, self._judging)
+            self._fates = ItemOutcomes(self, self._crawler, options, self._judging)
             self._files = files.pop_all()
         self._tally.begun(store, path)
 
@@ -127,7 +127,7 @@ class SimhashPipeline:
             self._fates.await_of(item, response, kept, yielded=yielded)
             self._at_work -= 1
             if self._all_through is not None and not self._at_work:
-                fire(self._all_through, True)
+                resolve(self._all_through, True)
         return item
 
     async def _kept(self, item: Any, response: Response | None) -> Kept | None:
@@ -165,7 +165,7 @@ class SimhashPipeline:
         self._tally.ending()
         if self._at_work:  # `scrapy parse` doesn't wait for them
             self._all_through = Deferred()
-            await in_time(self._all_through)
+            await wait_or_none(self._all_through)
         self._fates.end()
         with self._files:
             stored = None
@@ -214,7 +214,7 @@ class SimhashPipeline:
         fate = self._fates.in_hand.fate_of(verdict.twin_url)
         if fate is None:
             return False
-        lost = await in_time(fate)
+        lost = await wait_or_none(fate)
         if lost is None:
             waited = f"later pipelines still have its twin {verdict.twin_url} in hand"
             raise PageError("undecided", waited)

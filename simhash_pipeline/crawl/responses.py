@@ -13,11 +13,11 @@ from scrapy.http import Response
 from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
 from twisted.internet.defer import Deferred
 
-from simhash_pipeline.crawl.patience import fire, in_time
+from simhash_pipeline.crawl.deferreds import resolve, wait_or_none
 from simhash_pipeline.crawl.settings import options_of
 
 if TYPE_CHECKING:
-    from simhash_pipeline.crawl.in_hand import Judgement
+    from simhash_pipeline.crawl.pending import Judgement
     from simhash_pipeline.judge import Verdict
 
 
@@ -42,7 +42,7 @@ class Origin:
             return set()
         waiting, self._waiting = self._waiting, []
         for deferred in waiting:
-            fire(deferred, True)
+            resolve(deferred, True)
         ids, self._ids = self._ids, set()
         return ids
 
@@ -55,7 +55,7 @@ class Origin:
             return True
         gone: Deferred[bool | None] = Deferred()
         self._waiting.append(gone)
-        return await in_time(gone) is True
+        return await wait_or_none(gone) is True
 
 
 @dataclass(slots=True)

@@ -15,7 +15,7 @@ from simhash_pipeline.options import Options
 from simhash_pipeline.page.blocks import Blocks, menu_blocks
 from simhash_pipeline.page.boilerplate import canonical_url, main_blocks, title, visible_blocks
 from simhash_pipeline.page.bounds import first_of_text
-from simhash_pipeline.page.custom import custom
+from simhash_pipeline.page.callables import custom
 from simhash_pipeline.page.elements import Elements, elements_of
 from simhash_pipeline.page.features import counted_ngrams
 from simhash_pipeline.page.hashing import TokenHashes, hash_rows

@@ -16,7 +16,7 @@ from functools import cache
 from typing import Any
 
 from simhash_pipeline.errors import PageError
-from simhash_pipeline.page.custom import custom
+from simhash_pipeline.page.callables import custom
 from simhash_pipeline.simplified import simplified
 
 Segment = Callable[[str], list[str]]

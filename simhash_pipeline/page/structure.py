@@ -1,6 +1,6 @@
 """A page's elements in, its structure fingerprint out, by the design that the options name.
 
-The default counts depth in halvings of the page: halvings.py. The published designs are here: an
+The default counts depth in halvings of the page: outline.py. The published designs are here: an
 element weighs DECAY to the power of its depth.
 """
 
@@ -17,8 +17,8 @@ import numpy as np
 
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.elements import Elements
-from simhash_pipeline.page.halvings import halvings_fingerprint
 from simhash_pipeline.page.hashing import murmur3
+from simhash_pipeline.page.outline import outline_fingerprint
 from simhash_pipeline.page.simhash import simhash
 
 _MIN_ELEMENTS = 10  # a tree with fewer is no template to speak of
@@ -30,8 +30,8 @@ def structure_fingerprint(page: Elements, options: Options) -> int | None:
 
     (String.hashCode, for one, hardly tells tags apart.)
     """
-    if options.structure_features == "halvings":
-        return halvings_fingerprint(page, partial(murmur3, bits=options.bits))
+    if options.structure_features == "outline":
+        return outline_fingerprint(page, partial(murmur3, bits=options.bits))
     if len(page.tags) < _MIN_ELEMENTS:
         return None
     by_tag = options.structure_features == "tag"

@@ -12,7 +12,7 @@ from typing import Any
 
 from simhash_pipeline.errors import OptionsError, PageError
 from simhash_pipeline.options import Options, unreadable
-from simhash_pipeline.page.custom import custom
+from simhash_pipeline.page.callables import custom
 from simhash_pipeline.page.segment import jieba_module
 
 Counts = Mapping[str, int]

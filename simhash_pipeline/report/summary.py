@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from simhash_pipeline.drop_log import Drop, Run, unix_seconds
-from simhash_pipeline.report.heaviest import Heaviest
 from simhash_pipeline.report.selection import Selection, host_of
 from simhash_pipeline.report.swallowing import SwallowingPages
+from simhash_pipeline.report.top_counts import TopCounts
 from simhash_pipeline.timeline import Timeline
 
 MAX_KEYS = 100_000  # twins, and hosts, that are counted exactly: some 40 MB
@@ -53,8 +53,8 @@ class Summary:
         self.reasons: Counter[str] = Counter()
         self.content: Counter[int] = Counter()  # drops by distance in bits
         self.structure: Counter[int] = Counter()
-        self.hosts = Heaviest(max_keys)
-        self.groups = Heaviest(max_keys)  # by the URL of the twin
+        self.hosts = TopCounts(max_keys)
+        self.groups = TopCounts(max_keys)  # by the URL of the twin
         self.swallowing = SwallowingPages()
         self.runs: dict[str, RunTally] = {}  # the latest, in the order they began
         self.runs_seen = self.runs_closed = 0

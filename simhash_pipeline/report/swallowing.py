@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass
 
-from simhash_pipeline.report.heaviest import Heaviest
 from simhash_pipeline.report.selection import host_of
+from simhash_pipeline.report.top_counts import TopCounts
 
 # A page has a few addresses (print, mobile, tracking): at most 3 pages of the demo site are dropped
 # for one (`scrapy simhash dropped`). 20 is far from that, and few to lose before one is warned.
@@ -34,10 +34,10 @@ class SwallowingPage:
 
 
 class SwallowingPages:
-    """Counts drops by run, host and twin, in bounded memory: see `Heaviest`."""
+    """Counts drops by run, host and twin, in bounded memory: see `TopCounts`."""
 
     def __init__(self) -> None:
-        self._pairs = Heaviest(_MAX_PAIRS)
+        self._pairs = TopCounts(_MAX_PAIRS)
 
     def add(self, url: str, twin_url: str | None, run: str = "") -> SwallowingPage | None:
         """Count a drop; the page that becomes a swallowing one by it, else None.

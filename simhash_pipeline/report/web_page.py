@@ -18,7 +18,7 @@ from pathlib import Path
 from string import Template
 from typing import Any, TypeAlias
 
-from simhash_pipeline.compare.side_by_side import rows
+from simhash_pipeline.compare.line_diff import rows
 from simhash_pipeline.drop_log import Drop, unix_seconds
 from simhash_pipeline.report.summary import RunTally, Summary, bits_left
 from simhash_pipeline.report.swallowing import CAUSES

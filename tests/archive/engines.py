@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from simhash_pipeline.archive.verdicts import Groups
-    from simhash_pipeline.index.store import StoredPage
     from simhash_pipeline.options import Options
+    from simhash_pipeline.stores.contract import StoredPage
 
 
 def write_rows(folder: Path, pages: Sequence[StoredPage], options: Options, **columns: Any) -> None:

@@ -20,12 +20,12 @@ from simhash_pipeline import Fingerprinter, Judge, Options, PageError, StoreMism
 from simhash_pipeline.archive.dedup import Done, Job, dedup
 from simhash_pipeline.drop_log import Run, read_drops, read_log
 from simhash_pipeline.errors import ArchiveError
-from simhash_pipeline.index.memory import MemoryStore
 from simhash_pipeline.page.parse import decode
+from simhash_pipeline.stores.memory import MemoryStore
 from tests.archive.archives import KEPT, OTHER, PAGES, STORY, html, page, warc_of, write_json_lines
-from tests.index.pages import FAR
-from tests.index.pages import page as stored
-from tests.index.servers import RunningServer, server_binary
+from tests.stores.pages import FAR
+from tests.stores.pages import page as stored
+from tests.stores.servers import RunningServer, server_binary
 
 URLS = [one["url"] for one in PAGES]
 

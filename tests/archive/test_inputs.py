@@ -15,9 +15,9 @@ from simhash_pipeline import Options, open_store
 from simhash_pipeline.archive.inputs import open_input, stamp_of
 from simhash_pipeline.archive.records import Fault, Known, Page
 from simhash_pipeline.errors import ArchiveError
-from simhash_pipeline.index.exchange import write_pages
+from simhash_pipeline.stores.exchange import write_pages
 from tests.archive.archives import PAGES, html, warc_of, write_json_lines
-from tests.index.pages import page as stored
+from tests.stores.pages import page as stored
 
 URLS = [page["url"] for page in PAGES]
 BERLIN = timezone(timedelta(hours=1))

@@ -11,9 +11,9 @@ from simhash_pipeline import Options, hamming_distance
 from simhash_pipeline.archive import near
 from simhash_pipeline.archive.on_duckdb import DuckDb
 from simhash_pipeline.archive.relation import find_families
-from simhash_pipeline.index.store import StoredPage
+from simhash_pipeline.stores.contract import StoredPage
 from tests.archive.engines import write_rows
-from tests.index.pages import page
+from tests.stores.pages import page
 
 
 def crowd(bits: int, seed: int = 1) -> list[StoredPage]:

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from simhash_pipeline import Judge, Options
-from simhash_pipeline.index.memory import MemoryStore
 from simhash_pipeline.page.simhash import hamming_distance
+from simhash_pipeline.stores.memory import MemoryStore
 from tests.archive.engines import outcome, write_rows
 from tests.archive.test_relation import crowd
-from tests.index.pages import page
+from tests.stores.pages import page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from simhash_pipeline.archive.verdicts import Groups
-    from simhash_pipeline.index.store import StoredPage, View
     from simhash_pipeline.judge import Reason
+    from simhash_pipeline.stores.contract import StoredPage, View
 
 # Each two bits from the last: 1 and 3 are four bits apart.
 CHAIN = [

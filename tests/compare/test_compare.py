@@ -3,7 +3,7 @@
 import pytest
 
 from simhash_pipeline import Fingerprinter, Options, PageFingerprint
-from simhash_pipeline.compare.compare import Comparison, Feature, compare
+from simhash_pipeline.compare.comparison import Comparison, Feature, compare
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.judge import Distances
 

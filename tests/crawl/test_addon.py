@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from scrapy.http import HtmlResponse
 
-from simhash_pipeline.crawl.in_hand import InHand
+from simhash_pipeline.crawl.pending import PendingItems
 from simhash_pipeline.drop_log import Run, read_log
 from tests.crawl.trap_site import STORIES, trap_site
 
@@ -207,7 +207,7 @@ class Everything(Everything):
 
 def test_a_middleware_that_swallows_items_keeps_no_crawl_from_its_end(tmp_path: Path) -> None:
     swallowing = """
-import simhash_pipeline.crawl.patience as patience
+import simhash_pipeline.crawl.deferreds as patience
 patience.PATIENCE_SECS = 0.2
 class Swallow:
     async def process_spider_output(self, response, result):
@@ -426,7 +426,7 @@ class Everything(Everything):
 
 
 def test_no_response_is_held_by_items_that_are_never_heard_of_again() -> None:
-    items, in_hand = [{"row": row} for row in range(3)], InHand()
+    items, in_hand = [{"row": row} for row in range(3)], PendingItems()
     response = HtmlResponse("http://a.example/rows")
     for item in items:
         in_hand.enter(item, None, response, None, yielded=True)

@@ -114,7 +114,7 @@ def test_an_items_fate_is_not_that_of_its_sibling_of_the_same_url(
 
 
 def test_a_twin_that_waits_too_long_is_kept_unjudged(tmp_path: Path) -> None:
-    prelude = SLOW_OR_LOST + "import simhash_pipeline.crawl.patience as patience"
+    prelude = SLOW_OR_LOST + "import simhash_pipeline.crawl.deferreds as patience"
     patience = "patience.PATIENCE_SECS = 0.2\n" + TOGETHER
     items = "page(1, secs=2, fate='drop'), page(2)"
     result = crawl(tmp_path, items, prelude, patience)
@@ -128,7 +128,7 @@ def test_a_twin_of_a_lost_page_that_can_not_be_forgotten_is_kept(tmp_path: Path)
         SLOW_OR_LOST
         + """
 from simhash_pipeline import StoreError
-from simhash_pipeline.index.memory import MemoryStore
+from simhash_pipeline.stores.memory import MemoryStore
 
 def forget(self, namespace, url):
     raise StoreError("another process has been writing to it")

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.crawl.crawling import crawl
-from tests.index.servers import RunningServer, server_binary
+from tests.stores.servers import RunningServer, server_binary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from tests.crawl.conftest import Simhash
+    from tests.cli.conftest import Simhash
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.crawl.test_commands import scrapy
+from tests.cli.test_commands import scrapy
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.crawl.two_hosts import two_hosts
-from tests.index.servers import RunningServer, server_binary, wait_until
+from tests.stores.servers import RunningServer, server_binary, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

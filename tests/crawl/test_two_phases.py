@@ -9,7 +9,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from simhash_pipeline.index.store import open_store
+from simhash_pipeline.stores.opening import open_store
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -25,7 +25,7 @@ from tests.quality.work import Work
 WITHIN_BITS = 3
 # No main text is looked for: structure is all that counts here.
 DESIGNS = {
-    "halvings": Options(bits=128, extractor="tests.quality.structure.no_text"),
+    "outline": Options(bits=128, extractor="tests.quality.structure.no_text"),
     "tag": Options(bits=128, extractor="tests.quality.structure.no_text", structure_features="tag"),
 }
 _BLOCK_BITS = 16
@@ -105,7 +105,7 @@ def structure_rows(corpus: Corpus, work: Work) -> Iterator[Row]:
         stable = []
         for edit, (_, least) in EDITS.items():
             found = [p.edits[design, edit] for p in pages.values() if (design, edit) in p.edits]
-            goal = least if design == "halvings" else None
+            goal = least if design == "outline" else None
             yield share_row(corpus.name, f"{design}: within 3 after {edit}", "all", found, goal)
             stable.append(fmean(found))
         alone = balanced_f1(fmean(same), fmean(other))
@@ -113,8 +113,8 @@ def structure_rows(corpus: Corpus, work: Work) -> Iterator[Row]:
         yield Row(corpus.name, f"{design}: balanced F1, pairs alone", "all", len(pairs), alone)
         measure = f"{design}: balanced F1, pairs and edits"
         yield Row(corpus.name, measure, "all", len(pairs), scores[design])
-    ahead = scores["halvings"] - scores["tag"]
-    measure = "halvings ahead of tag: balanced F1, pairs and edits"
+    ahead = scores["outline"] - scores["tag"]
+    measure = "outline ahead of tag: balanced F1, pairs and edits"
     yield Row(corpus.name, measure, "all", len(pairs), ahead, 0.03)
 
 

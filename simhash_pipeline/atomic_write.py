@@ -1,0 +1,48 @@
+"""Files that are written whole or not at all: under another name, until the end."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+from simhash_pipeline.errors import OutputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+
+@contextmanager
+def atomic_write(path: Path, read: Iterable[Path] = ()) -> Iterator[Path]:
+    """An empty file beside `path`; what was written there takes its place at the end.
+
+    When the block fails, what was at `path` stays. OutputError, before the block begins, for a path
+    where no file can be written and for one of the files that are `read`; and for an error of
+    writing.
+    """
+    part = path.parent / f".{uuid.uuid4().hex}{path.suffix}"
+    try:
+        _refuse(path, read)
+        part.touch()
+        yield part
+        part.replace(path)
+    except OSError as error:
+        if error.filename is not None and str(error.filename) != str(part):
+            raise  # of another file, which it names
+        # Arrow's own words for it name the part.
+        reason = os.strerror(error.errno) if error.errno else str(error)
+        raise OutputError(f"{path}: {reason}") from error
+    finally:
+        with suppress(OSError):  # it isn't there, or no file can be there
+            part.unlink()
+
+
+def _refuse(path: Path, read: Iterable[Path]) -> None:
+    if not path.name or path.is_dir():
+        raise OutputError(f"{path} is a directory; name a file")
+    if path.exists() and not path.is_file():
+        raise OutputError(f"{path} is no file that another could take the place of")
+    if path.resolve() in {one.resolve() for one in read}:
+        raise OutputError(f"{path} is read, and would be written over")

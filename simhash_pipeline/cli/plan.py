@@ -1,0 +1,217 @@
+"""`scrapy simhash plan`: which tables suit so many pages, told for people."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from math import ceil, isfinite, log2
+from typing import TYPE_CHECKING
+
+from scrapy.exceptions import UsageError
+
+from simhash_pipeline.cli.arguments import size_bytes
+from simhash_pipeline.cli.terminal import add_json, counted, size, tell
+from simhash_pipeline.index.tables import ENOUGH_CANDIDATES, MAX_TABLES, Design, Plan, plan
+
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
+
+
+# A plan warns from here on: one query in twenty is near to a page it has nothing to do with.
+FEW_CHANCE_NEIGHBOURS = 0.05
+LEGEND = (
+    "tables      copies of all fingerprints, each sorted by its own key; a query probes them all",
+    "cut into    so many blocks, some of which are the key; then: what is left, cut again",
+    "key bits    what two fingerprints must share to meet in a table",
+    "candidates  fingerprints to compare that a probe finds under its key, if evenly spread",
+    "a query     the candidates of all its probes",
+    "memory      {size} bytes a fingerprint in each table; 1 GiB is 2^30 bytes",
+)
+
+
+class PlanCommand:
+    name = "plan"
+    summary = "which tables suit so many pages, and what they cost"
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument(
+            "--pages", type=_count, required=True, help="how many, to 2^40: 8e9, 250_000 or 2^34"
+        )
+        parser.add_argument("--distance", type=int, default=3, help="bits, 0-8 (default: 3)")
+        parser.add_argument("--bits", type=int, default=64, help="32, 64 or 128 (default: 64)")
+        parser.add_argument(
+            "--machines", type=_count, default=1, help="the tables are spread over (default: 1)"
+        )
+        parser.add_argument(
+            "--memory", type=size_bytes, help="at most so much a machine: 64GiB, 2TB"
+        )
+        parser.add_argument("--candidates", type=_positive, help="at most so many a probe")
+        parser.add_argument("--probes", type=_count, help="at most so many a query")
+        add_json(parser)
+
+    def run(self, options: argparse.Namespace, settings: BaseSettings) -> int:
+        try:
+            planned = plan(
+                options.pages,
+                options.distance,
+                options.bits,
+                options.machines,
+                max_memory_bytes=options.memory,
+                max_candidates=options.candidates,
+                max_probes=options.probes,
+            )
+        except ValueError as error:
+            raise UsageError(str(error)) from None
+        tell(_record(planned), _told(planned), as_json=options.json)
+        return 0
+
+
+def _count(text: str) -> int:
+    """A whole number, 1 or more, as people write it: 8e9, 8_000_000, 8,000,000 or 2^33."""
+    power = re.fullmatch(r"(\d{1,2})(?:\^|\*\*)(\d{1,2})", text)
+    try:
+        number = int(power[1]) ** int(power[2]) if power else float(text.replace(",", ""))
+        whole = int(number)
+    except (ValueError, OverflowError):
+        number = whole = 0
+    if whole < 1 or whole != number:
+        raise argparse.ArgumentTypeError(
+            f"must be a whole number, 1 or more, as 8e9, 250_000 or 2^34, not {text!r}"
+        )
+    return whole
+
+
+def _positive(text: str) -> float:
+    try:
+        number = float(text.replace(",", ""))
+    except ValueError:
+        number = 0
+    if not (number > 0 and isfinite(number)):
+        raise argparse.ArgumentTypeError(f"must be a number above 0, not {text!r}")
+    return number
+
+
+def _record(planned: Plan) -> dict[str, object]:
+    first = planned.designs[0]
+    return {
+        "pages": planned.pages,
+        "bits": first.bits,
+        "distance": first.distance,
+        "machines": planned.machines,
+        "designs": [
+            {
+                "tables": design.probes,
+                "splits": design.splits,
+                "key_bits": design.key_bits,
+                "candidates_per_probe": design.candidates_per_probe(planned.pages),
+                "candidates_per_query": design.candidates_per_query(planned.pages),
+                "machine_bytes": design.memory_bytes(planned.pages, planned.machines),
+                "too_much": planned.faults(design),
+                "recommended": design == planned.recommended,
+            }
+            for design in planned.designs
+        ],
+    }
+
+
+def _told(planned: Plan) -> str:
+    """The plan for people: what is asked, a line for each design, the advice, the units."""
+    design = planned.designs[0]
+    asked = (
+        f"Every fingerprint within {design.distance} of {design.bits} bits, "
+        f"among {planned.pages:,} pages (2^{log2(planned.pages):.3g})"
+    )
+    a_machine = "" if planned.machines == 1 else " a machine"
+    header = ["", "tables", "cut into", "key bits", "candidates", "a query", f"memory{a_machine}"]
+    lines = [header, *(_line(planned, one) for one in planned.designs)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    over = [""] + [", ".join(planned.faults(one)) for one in planned.designs]
+    return "\n".join(
+        [
+            asked if planned.machines == 1 else f"{asked}, {planned.machines:,} machines",
+            "",
+            *(
+                "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True))
+                + (f"  too much: {names}" if names else "")
+                for line, names in zip(lines, over, strict=True)
+            ),
+            "",
+            _advice(planned),
+            *_warning(planned),
+            "",
+            *(line.format(size=design.bits // 8) for line in LEGEND),
+        ]
+    )
+
+
+def _line(planned: Plan, design: Design) -> list[str]:
+    shortest, longest = min(design.key_bits), max(design.key_bits)
+    return [
+        "->" if design == planned.recommended else "",
+        str(design.probes),
+        ", then ".join(map(str, design.splits)),
+        str(shortest) if shortest == longest else f"{shortest}-{longest}",
+        _few(design.candidates_per_probe(planned.pages)),
+        _few(design.candidates_per_query(planned.pages)),
+        size(design.memory_bytes(planned.pages, planned.machines)),
+    ]
+
+
+def _advice(planned: Plan) -> str:
+    best = planned.recommended
+    if best is None:
+        return f"Nothing keeps within {_budgets(planned)}. {_way_out(planned)}"
+    if planned.max_candidates is not None:
+        why = f"the fewest within {_budgets(planned)}"
+    elif best.candidates_per_probe(planned.pages) <= ENOUGH_CANDIDATES:
+        why = f"the fewest with at most {ENOUGH_CANDIDATES} candidates a probe"
+    elif budgets := _budgets(planned):
+        why = f"the fewest candidates a query within {budgets}"
+    else:
+        why = f"no more than {MAX_TABLES:,} have fewer candidates"
+    return f"-> {best.probes} tables: {why}."
+
+
+def _warning(planned: Plan) -> list[str]:
+    """A line where the fingerprints are too short to tell so many pages apart."""
+    chance = planned.designs[0].chance_neighbours(planned.pages)
+    if chance < FEW_CHANCE_NEIGHBOURS:
+        return []
+    pages = _few(chance)
+    advice = "take more bits or a shorter distance"
+    return [f"Beware: by mere chance {pages} of these pages are that near to a query; {advice}."]
+
+
+def _budgets(planned: Plan) -> str:
+    memory, candidates, probes = (
+        planned.max_memory_bytes,
+        planned.max_candidates,
+        planned.max_probes,
+    )
+    told = [
+        "" if memory is None else f"{size(memory)} a machine",
+        "" if candidates is None else f"{candidates:,.9g} candidates a probe",
+        "" if probes is None else f"{counted(probes, 'probe')} a query",
+    ]
+    return " and ".join(text for text in told if text)
+
+
+def _way_out(planned: Plan) -> str:
+    """What would help: more machines where only memory is short, else the ends of the range."""
+    for design in planned.designs:
+        if planned.max_memory_bytes is not None and planned.faults(design) == ["memory"]:
+            machines = ceil(design.memory_bytes(planned.pages) / planned.max_memory_bytes)
+            return f"{design.probes} tables would fit on {machines:,} machines."
+    least, most = planned.designs[0], planned.designs[-1]
+    return (
+        f"The least memory is {size(least.memory_bytes(planned.pages, planned.machines))} "
+        f"a machine, in {least.probes} tables; the fewest candidates are "
+        f"{_few(most.candidates_per_probe(planned.pages))} a probe, in {most.probes}."
+    )
+
+
+def _few(number: float) -> str:
+    """Whole from 10 on: 262,144 or 30; below with a decimal: 3.7."""
+    if number >= 9.95:
+        return f"{number:,.0f}"
+    return f"{number:.1f}" if number >= 0.05 else "<0.1"

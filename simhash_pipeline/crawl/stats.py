@@ -1,0 +1,208 @@
+"""What a crawl tells of its judging: stats under `simhash/`, log lines, a summary at the end."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from scrapy.utils.asyncio import create_looping_call
+
+from simhash_pipeline.printable import printable
+from simhash_pipeline.report.swallowing import CAUSES, SwallowingPages
+from simhash_pipeline.stores.opening import shown_url
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from scrapy.crawler import Crawler
+    from scrapy.utils.asyncio import AsyncioLoopingCall
+    from twisted.internet.task import LoopingCall
+
+    from simhash_pipeline.crawl.judging import Judged
+    from simhash_pipeline.judge import Verdict
+    from simhash_pipeline.options import Options
+
+_SHOWN_CHARS = 2_000  # of a URL or message
+# A kept page is counted under these reasons besides.
+_TELLING = ("changed", "unchanged", "verified different")
+_SWALLOWING_WARNED = 10  # pages that swallow others, in one crawl
+_SWALLOWING_SUMMED_UP = 5
+
+logger = logging.getLogger(__name__)
+
+
+class Tally:
+    """Counts verdicts and faults; the first fault of a kind is told, the rest are counted."""
+
+    def __init__(self, crawler: Crawler, options: Options) -> None:
+        self._crawler = crawler
+        self._dry_run = options.dry_run
+        self._dropping = "would_drop" if options.dry_run else "dropped"
+        self._log_level = getattr(logging, options.log_level)
+        self._max_page_bytes = options.max_page_bytes
+        self._counts: Counter[str] = Counter()
+        self._said: set[str] = set()
+        self._swallowing = SwallowingPages()
+        self._periodic: AsyncioLoopingCall | LoopingCall | None = None
+
+    def begun(self, store: str, drop_log: Path | None) -> None:
+        """Zeros stand there from the start, for monitors that ask for them."""
+        for name in ("kept", self._dropping, "errors"):
+            self._count(name, 0)
+        self._note("store", shown_url(store))
+        if drop_log is not None:
+            self._note("drop_log", str(drop_log))
+        interval = self._crawler.settings.getfloat("LOGSTATS_INTERVAL")
+        if interval:  # as often as Scrapy tells how many pages it has crawled
+            self._periodic = create_looping_call(self._tell_so_far)
+            self._periodic.start(interval, now=False)
+
+    def judged(self, judged: Judged) -> None:
+        verdict, reason = judged.verdict, judged.verdict.reason.replace(" ", "_")
+        if verdict.dropped:
+            self._count(self._dropping)
+            self._count(f"{self._dropping}/{reason}")
+            line = drop_line(verdict, dry_run=self._dry_run)
+            logger.log(self._log_level, line, extra=self._extra)
+        else:
+            self._count("kept")
+        if verdict.reason in _TELLING:
+            self._count(reason)
+        if judged.page.content is None:
+            self._count("thin")
+        if judged.page.cut:
+            self._cut(verdict.url)
+        self._count("seconds/fingerprinting", judged.fingerprinting_secs)
+        self._count("seconds/store", judged.store_secs)
+
+    def page_dropped(self, verdict: Verdict) -> None:
+        """Counts pages, where `judged` counts items."""
+        page = self._swallowing.add(verdict.url, verdict.twin_url)
+        if page is None:
+            return
+        self._count("swallowing_pages")
+        if self._counts["swallowing_pages"] <= _SWALLOWING_WARNED:
+            logger.warning(
+                "%s. %s (Logged once for such a page, and for %d pages at most; "
+                "simhash/swallowing_pages counts all)",
+                _shown(page.sentence(dry_run=self._dry_run)),
+                CAUSES,
+                _SWALLOWING_WARNED,
+                extra=self._extra,
+            )
+
+    def _cut(self, url: str) -> None:
+        self._count("cut")
+        if "cut" not in self._said:
+            self._said.add("cut")
+            logger.warning(
+                "Judged by its beginning, as it is longer than SIMHASH_MAX_PAGE_BYTES (%s) lets it "
+                "be read: %s (more are only counted: simhash/cut)",
+                f"{self._max_page_bytes:,}",
+                _shown(url),
+                extra=self._extra,
+            )
+
+    def fault(self, kind: str, message: str, url: object = None) -> None:
+        """A page that can't be judged, or a field not written; the item is kept."""
+        self._count("errors")
+        self._count(f"errors/{kind}")
+        if kind not in self._said:
+            self._said.add(kind)
+            logger.warning(
+                "%s, as %s: %s (more are only counted: simhash/errors/%s)",
+                "Not written" if kind == "field" else "Kept without judging",
+                _shown(message),
+                _shown(str(url or "no URL")),
+                kind,
+                extra=self._extra,
+            )
+
+    def unexpected(self) -> None:
+        """A fault of ours; within an `except`, for its traceback."""
+        self._count("errors")
+        self._count("errors/unexpected")
+        logger.exception("A page can't be judged; its item is kept", extra=self._extra)
+
+    def stopped(self, error: Exception) -> None:
+        self._count("errors")
+        self._count("errors/store")
+        if "store" not in self._said:
+            self._said.add("store")
+            logger.critical("Crawl stopped: %s", error, extra=self._extra)
+
+    def ending(self) -> None:
+        """No more lines in between."""
+        if self._periodic is not None and self._periodic.running:
+            self._periodic.stop()
+
+    @property
+    def errors(self) -> dict[str, int]:
+        """Faults by kind."""
+        counts = self._counts.items()
+        return {name[7:]: count for name, count in counts if name.startswith("errors/")}
+
+    def ended(self, stored_pages: int | None) -> None:
+        """The summary; None where the store couldn't be asked."""
+        summary = self._so_far()
+        if stored_pages is not None:
+            self._note("store_pages", stored_pages)
+            summary = f"{summary}; {stored_pages:,} pages are stored"
+        logger.info("Near-duplicates: %s", summary, extra=self._extra)
+        pages = self._swallowing.worst()
+        for place, page in enumerate(pages[:_SWALLOWING_SUMMED_UP], start=1):
+            sentence = _shown(page.sentence(dry_run=self._dry_run))
+            message = "Near-duplicates to look at, %d of %d: %s"
+            logger.info(message, place, len(pages), sentence, extra=self._extra)
+
+    def _tell_so_far(self) -> None:
+        logger.info("Near-duplicates so far: %s", self._so_far(), extra=self._extra)
+
+    def _so_far(self) -> str:
+        counts, dropping = self._counts, self._dropping
+        reasons = ", ".join(
+            f"{name.partition('/')[2].replace('_', ' ')} {count:,}"
+            for name, count in counts.items()
+            if name.startswith(f"{dropping}/")
+        )
+        dropped = f"{dropping.replace('_', ' ')} {counts[dropping]:,}"
+        told = f"{dropped} ({reasons})" if reasons else dropped
+        return f"kept {counts['kept']:,}, {told}, errors {counts['errors']:,}"
+
+    def _count(self, name: str, count: float = 1) -> None:
+        if isinstance(count, int):
+            self._counts[name] += count
+        if self._crawler.stats is not None:
+            self._crawler.stats.inc_value(
+                f"simhash/{name}",
+                count,  # type: ignore[arg-type]  # seconds add up as well as numbers do
+            )
+
+    def _note(self, name: str, value: object) -> None:
+        if self._crawler.stats is not None:
+            self._crawler.stats.set_value(f"simhash/{name}", value)
+
+    @property
+    def _extra(self) -> dict[str, object]:
+        return {"spider": self._crawler.spider}
+
+
+def drop_line(verdict: Verdict, *, dry_run: bool = False) -> str:
+    """One line for people: both URLs and what is near, in bits."""
+    near = {
+        "content": verdict.content_distance,
+        "structure": verdict.structure_distance,
+    }
+    told = ", ".join(f"{name} {bits}" for name, bits in near.items() if bits is not None)
+    detail = "thin" if verdict.reason == "thin" else told
+    url, twin_url = _shown(verdict.url), _shown(verdict.twin_url or "")
+    did = "Would drop" if dry_run else "Dropped"
+    if verdict.reason == "unchanged":
+        return f"{did} unchanged {url}"
+    return f"{did} near-duplicate {url} of {twin_url} ({detail})"
+
+
+def _shown(text: str) -> str:
+    """Text from outside that neither steers the terminal which shows the log, nor fills the log."""
+    return printable(text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}...")

@@ -1,0 +1,161 @@
+"""A page's tree in, its structure fingerprint out: DOM-tree decay, with depth counted in halvings.
+
+The published design (structure.py, `tag`) weighs an element by a power of its depth: a wrapper or
+a banner at the top moves all that lies beneath. Here depth is how much of the page lies beneath.
+
+1.  The *outline*: siblings with the same label (tag and first class, digits as 0) are one node, and
+    so are their children: fifty rows are one row. What is no template (head, scripts) is left out,
+    inline elements without a class are looked through.
+2.  A node weighs its subtree's share of the outline, and less the more of its parent it fills:
+
+        html ─ body ─┬─ div.top ─ ul           2 of 9 nodes   2/9 x min(1, 2 (1 - 2/8)) = .22
+          9     8    └─ div.main ─┬─ h1        5 of 9         5/9 x min(1, 2 (1 - 5/8)) = .42
+                                  ├─ p
+                                  └─ ul.tags ─ li
+        body fills all but the root: 8/9 x min(1, 2 (1 - 8/9)) = .20. A wrapper is hardly a level.
+
+    A label weighs as much as its heaviest node; the root weighs 1.
+3.  Of every 16 bits 11 hear tags alone, so that renamed classes move at most the other 5:
+
+        bit  15                            0
+             T T T C T T C T T C T T C T T C     T tag, C tag and class
+
+4.  On those 5 a label's vote is multiplied by 1 / U², with U in (0, 1] from its hash and the bit:
+    each bit listens to one or two labels, and a small change turns few bits.
+"""
+
+from __future__ import annotations
+
+import heapq
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+from simhash_pipeline.page.elements import NO_DEPTH, Elements
+from simhash_pipeline.page.hashing import mixed
+from simhash_pipeline.page.simhash import simhash
+
+Hashes = NDArray[np.uint8]
+
+_MIN_NODES = 10  # a smaller outline is no template to speak of
+_MAX_LABELS = 4_096  # the heaviest; real pages have some hundred
+_CLASS_BITS = 0b0001_0010_0100_1001  # of every 16
+_MIN_U = 2.0**-10  # bounds a vote to 2**20, so that sums stay exact
+_LEFT_OUT = frozenset(["head", "script", "style", "template", "link", "meta"])
+_NOT_ENTERED = _LEFT_OUT | {"svg", "select", "iframe"}
+_INLINE_TAGS = """a abbr b bdi bdo big br cite code del dfn em font i ins kbd label mark q s samp
+    small span strike strong sub sup time tt u var wbr"""
+_INLINE = frozenset(_INLINE_TAGS.split())
+_DIGITS = re.compile(r"\d+")
+_MAX_KNOWN_CHARS = 200  # of a class attribute whose label is remembered
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """The page's merged tree; a node's parent comes before it, and node 0 is the root."""
+
+    tags: list[str]
+    labels: list[str]  # tag, or tag.class
+    parents: list[int]
+
+    def weights(self) -> list[float]:
+        """Of each node, 0-1: rule 2 above."""
+        parents = self.parents
+        sizes = [1] * len(parents)
+        for node in range(len(sizes) - 1, 0, -1):
+            sizes[parents[node]] += sizes[node]
+        shares = [1.0]
+        for node in range(1, len(sizes)):
+            filled = sizes[node] / sizes[parents[node]]
+            shares.append(sizes[node] / sizes[0] * min(1.0, 2 * (1 - filled)))
+        return shares
+
+
+def outline(page: Elements) -> Outline:
+    """One walk in document order."""
+    tags, labels, parents = [page.tags[0]], [page.tags[0]], [-1]
+    children: list[dict[str, int]] = [{}]  # of each node, by label
+    path = [0] * (max(page.depths) + 1)  # on each level the node of the open element
+    closed = NO_DEPTH  # what is deeper is in an element that isn't entered
+    for element, tag, depth in islice(page.rows(), 1, None):
+        if depth > closed:
+            continue
+        closed = depth if tag in _NOT_ENTERED else NO_DEPTH
+        if tag in _LEFT_OUT:
+            continue
+        node = path[depth - 1]
+        names = element.get("class")
+        if names or tag not in _INLINE:
+            if not names:
+                label = tag
+            elif len(names) <= _MAX_KNOWN_CHARS:
+                label = _known_label(tag, names)
+            else:
+                label = _label(tag, names)
+            siblings = children[node]
+            if label not in siblings:
+                siblings[label] = len(tags)
+                tags.append(tag)
+                labels.append(label)
+                parents.append(node)
+                children.append({})
+            node = siblings[label]
+        path[depth] = node
+    return Outline(tags, labels, parents)
+
+
+def _label(tag: str, names: str) -> str:
+    first = names.split(None, 1)[:1]
+    return f"{tag}.{_DIGITS.sub('0', first[0])}" if first else tag
+
+
+_known_label = lru_cache(maxsize=4096)(_label)  # the pages of a site share their names
+
+
+def outline_fingerprint(page: Elements, hashes: Callable[[Iterable[str]], Hashes]) -> int | None:
+    """The fingerprint, as wide as `hashes` makes its rows; None under 10 outline nodes."""
+    nodes = outline(page)
+    if len(nodes.tags) < _MIN_NODES:
+        return None
+    weights = nodes.weights()
+    by_tag = _heaviest(nodes.tags, weights)
+    by_label = _heaviest(nodes.labels[1:], weights[1:])
+    rows = hashes([*by_tag, *by_label])
+    bits = np.arange(rows.shape[1] * 8)
+    class_bits = bits[_CLASS_BITS >> bits % 16 & 1 == 1]
+    votes = np.zeros((len(rows), len(bits)))
+    of_tags, of_labels = votes[: len(by_tag)], votes[len(by_tag) :]
+    of_tags[:] = np.fromiter(by_tag.values(), np.float64)[:, None]
+    of_tags[:, class_bits] = 0.0
+    of_labels[:, class_bits] = np.fromiter(by_label.values(), np.float64)[:, None]
+    of_labels[:, class_bits] *= _loudness(rows[len(by_tag) :], class_bits)
+    return simhash(rows, votes)
+
+
+def _heaviest(names: Iterable[str], weights: Iterable[float]) -> Mapping[str, float]:
+    """The weight of each name's heaviest node, for the heaviest names."""
+    found: dict[str, float] = {}
+    for name, weight in zip(names, weights, strict=True):
+        if weight > found.get(name, 0.0):
+            found[name] = weight
+    if len(found) <= _MAX_LABELS:
+        return found
+    return dict(heapq.nlargest(_MAX_LABELS, found.items(), key=lambda pair: (pair[1], pair[0])))
+
+
+def _loudness(hashes: Hashes, bits: NDArray[np.intp]) -> NDArray[np.float64]:
+    """1 / U² for each row and each of these bits, 1 to 2**20.
+
+    U by splitmix64 from the row's first 32 bits.
+    """
+    rows = np.ascontiguousarray(hashes[:, :4]).view("<u4").astype(np.uint64)
+    steps = (bits + 1).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    words = mixed(np.multiply(rows, 1 << 32) + steps)
+    u = ((words >> np.uint64(32)).astype(np.float64) + 1.0) * 2.0**-32
+    bounded: NDArray[np.float64] = np.maximum(u, _MIN_U)
+    return 1.0 / (bounded * bounded)

@@ -1,0 +1,265 @@
+"""What every store of kept pages offers; it opens none."""
+
+from __future__ import annotations
+
+import enum
+import heapq
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
+
+from simhash_pipeline.bits import DEFAULT_WIDTH, refuse_other_widths
+from simhash_pipeline.errors import StoreMismatch
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+T = TypeVar("T")
+Column = Literal["content", "structure", "digest"]
+IndexPlace = Literal["memory", "disk"]
+
+MAX_FURNITURE = 1_024  # blocks of a site
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPage:
+    """A kept page as the store remembers it."""
+
+    url: str  # the canonical key, unique within the namespace
+    namespace: str  # "" by default; pages of other namespaces are never seen
+    site: str  # registered domain; "" when unknown
+    content: int | None  # fingerprint of the stamped width; None when the page is thin
+    structure: int | None
+    sketch: int | None  # 128 bits
+    digest: bytes | None  # 16 bytes, of title and text; None unless the page is thin
+    first_seen: float  # Unix seconds; whole ones take half the disk
+    seen_at: float  # Unix seconds; `expire` goes by it
+    visible: int | None = None  # 64 bits of all visible text; None where nothing is known of it
+    sample: bytes | None = None  # of the page's own text: see own_text.py; None as above
+
+
+@dataclass(frozen=True, slots=True)
+class PageText:
+    """What a page said when it was judged, whether it was kept or dropped."""
+
+    namespace: str
+    url: str  # canonical
+    title: str  # its white space collapsed
+    text: str  # main text
+    kept_at: float  # Unix seconds; `expire` goes by it
+
+
+class Action(enum.Enum):
+    """What `settle` does with the page once it is decided."""
+
+    KEEP = enum.auto()  # insert as the newest page, in place of a stored page of the same key
+    RENEW = enum.auto()  # move only `seen_at` of the stored page of the same key
+    FORGET = enum.auto()  # remove the stored page of the same key
+    SKIP = enum.auto()  # nothing
+
+
+class Lookup(Protocol):
+    """The questions a View puts to the pages behind it."""
+
+    def page_of(self, namespace: str, url: str) -> tuple[int, StoredPage] | None:
+        """(number, page) of this key."""
+
+    def near_values(
+        self, namespace: str, column: Column, value: int, max_distance_bits: int
+    ) -> list[tuple[int, int]]:
+        """(value, distance) nearest first; values that no page has any more may be among them."""
+
+    def sharing(
+        self, namespace: str, column: Column, value: int | bytes
+    ) -> Iterator[tuple[int, StoredPage]]:
+        """(number, page) for the pages with this value, by number: it grows as pages are kept."""
+
+    def furniture(self, namespace: str, site: str) -> bytes:
+        """What `Store.add_furniture` wrote of a site."""
+
+
+class View:
+    """What can be asked about stored pages while one page is settled; valid until `decide` returns.
+
+    Only pages of the same namespace are seen. Iterators read the store as they are taken from:
+    the first of ten thousand pages costs no more than the first of one. They are empty for a page
+    without the fingerprint, and none yields the page of the same key.
+    """
+
+    def __init__(self, shelf: Lookup, page: StoredPage) -> None:
+        self._shelf = shelf
+        self._page = page
+        self._numbered: tuple[int, StoredPage] | Literal[False] | None = False  # not looked up
+        self._furniture: bytes | None = None  # not looked up
+
+    def same_key(self) -> StoredPage | None:
+        """The stored page of the same URL."""
+        numbered = self.numbered()
+        return None if numbered is None else numbered[1]
+
+    def numbered(self) -> tuple[int, StoredPage] | None:
+        """The same with the number that the store knows it by."""
+        if self._numbered is False:
+            self._numbered = self._shelf.page_of(self._page.namespace, self._page.url)
+        return self._numbered
+
+    def near_content(self, max_distance_bits: int) -> Iterator[tuple[StoredPage, int]]:
+        """(page, distance in bits) within 0-8 bits, inclusive: nearest first, then oldest."""
+        return self._near("content", self._page.content, max_distance_bits)
+
+    def near_structure(self, max_distance_bits: int) -> Iterator[tuple[StoredPage, int]]:
+        """The same for the structure fingerprint."""
+        return self._near("structure", self._page.structure, max_distance_bits)
+
+    def same_digest(self) -> Iterator[StoredPage]:
+        """Thin pages of the same title and text, oldest first."""
+        if self._page.digest is not None:
+            yield from (page for _, page in self._others("digest", self._page.digest))
+
+    def furniture(self) -> bytes:
+        """The furniture of the page's site, as `Store.furniture` gives it."""
+        if self._furniture is None:
+            self._furniture = self._shelf.furniture(self._page.namespace, self._page.site)
+        return self._furniture
+
+    def _near(
+        self, column: Column, value: int | None, max_distance_bits: int
+    ) -> Iterator[tuple[StoredPage, int]]:
+        if value is None:
+            return
+        found = self._shelf.near_values(self._page.namespace, column, value, max_distance_bits)
+        if not found:  # nearly always
+            return
+        for distance, pairs in groupby(found, key=itemgetter(1)):
+            by_age = [self._others(column, stored) for stored, _ in pairs]
+            for _, page in heapq.merge(*by_age, key=itemgetter(0)):
+                yield page, distance
+
+    def _others(self, column: Column, value: int | bytes) -> Iterator[tuple[int, StoredPage]]:
+        sharing = self._shelf.sharing(self._page.namespace, column, value)
+        return (pair for pair in sharing if pair[1].url != self._page.url)
+
+
+class Store(Protocol):
+    """Remembers kept pages. "Oldest" means kept first; a replaced page counts as kept anew.
+
+    Every method raises StoreError when the store can't be read or written, or is closed.
+    """
+
+    def stamp(self, made_with: Mapping[str, object]) -> None:
+        """Declare the options that fingerprints are made with, as plain JSON values.
+
+        Written down when the store has none and no pages; otherwise StoreMismatch names every
+        option that differs. `bits` sets the width of content and structure (64 without a stamp).
+        """
+
+    def made_with(self) -> dict[str, object] | None:
+        """What was stamped; None before anything was."""
+
+    def settle(self, page: StoredPage, decide: Callable[[View], tuple[Action, T]]) -> T:
+        """Look up, decide and store in one step, as seen by all other threads and processes.
+
+        Returns what `decide` returned beside the action. When `decide` raises, nothing is stored;
+        it must not call the store.
+        """
+
+    def insert_many(self, pages: Iterable[StoredPage]) -> int:
+        """Store pages unjudged, each in place of a stored page of the same key; how many.
+
+        One transaction for some thousands: a failure leaves whole ones stored.
+        """
+
+    def confirm(self, namespace: str, url: str) -> None:
+        """Make a tentatively kept page stay, whatever becomes of this process: its item is safe.
+
+        Written at the latest with the next page that is settled, or at `close`.
+        """
+
+    def forget(self, namespace: str, url: str) -> bool:
+        """Remove one page and its text; False when the page was not stored."""
+
+    def expire(self, seen_before: float) -> int:
+        """Remove the pages last seen before this time (Unix seconds), and return how many.
+
+        With them go their texts, and all texts kept before it.
+        """
+
+    def clear(self, namespace: str) -> int:
+        """Remove all pages, texts and furniture of a namespace, and return how many pages."""
+
+    def furniture(self, namespace: str, site: str) -> bytes:
+        """Blocks that stand on many kept pages of a site, 4 bytes each; b"" before any is known."""
+
+    def add_furniture(self, namespace: str, site: str, blocks: bytes) -> None:
+        """Remember more of them, up to 1,024 a site; until `clear`."""
+
+    def all_furniture(self) -> Iterator[tuple[str, str, bytes]]:
+        """(namespace, site, blocks) of all sites."""
+
+    def keep_texts(self, texts: Iterable[PageText]) -> None:
+        """Keep texts of pages, stored or not, each in place of one of the same key.
+
+        One transaction for all, on Redis one round trip for a thousand. A stored page's text goes
+        when the page is removed or replaced.
+        """
+
+    def text_of(self, namespace: str, url: str) -> PageText | None:
+        """The text kept of a canonical URL."""
+
+    def texts(self) -> Iterator[PageText]:
+        """All texts of all namespaces."""
+
+    def text_sizes(self) -> Iterator[int]:
+        """The bytes that each kept text takes, compressed."""
+
+    def pages(self) -> Iterator[StoredPage]:
+        """All pages of all namespaces, oldest first."""
+
+    def check(self) -> list[str]:
+        """What is damaged, in the words of whoever found it; empty when all is well.
+
+        Reads everything, and mends nothing.
+        """
+
+    def close(self) -> None:
+        """Release the store; closing twice is fine."""
+
+    def __len__(self) -> int: ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *exception: object) -> None: ...
+
+
+def joined_furniture(known: bytes, blocks: bytes) -> bytes:
+    """Both, each block once, the known ones first where there are too many."""
+    both = dict.fromkeys(known[i : i + 4] for i in range(0, len(known), 4))
+    both.update(dict.fromkeys(blocks[i : i + 4] for i in range(0, len(blocks), 4)))
+    return b"".join(list(both)[:MAX_FURNITURE])
+
+
+def stamped_bits(stamp: Mapping[str, object]) -> int:
+    """The width of content and structure fingerprints; ValueError unless it is 32, 64 or 128."""
+    bits: Any = stamp.get("bits", DEFAULT_WIDTH)
+    refuse_other_widths(bits)
+    return int(bits)
+
+
+def check_stamp(store: str, stamp: Mapping[str, object], made_with: Mapping[str, object]) -> None:
+    """Raise StoreMismatch naming every option whose value in the store is not the one asked for."""
+    differing = [
+        f"{option} {_shown(stamp, option)} (now {_shown(made_with, option)})"
+        for option in sorted(stamp.keys() | made_with.keys())
+        if _shown(stamp, option) != _shown(made_with, option)
+    ]
+    if differing:
+        raise StoreMismatch(
+            f"{store} holds fingerprints made with other options: {', '.join(differing)}; "
+            "use those options again, or another store"
+        )
+
+
+def _shown(options: Mapping[str, object], option: str) -> str:
+    return repr(options[option]) if option in options else "unset"

@@ -1,0 +1,259 @@
+"""The connection to Redis or Valkey: one server, a Sentinel's primary or a Cluster.
+
+    redis://user:password@host:6379/0         TLS: rediss://…?ssl_ca_certs=/path/ca.pem
+    unix:///path/redis.sock?db=0              redis+cluster://host:6379,other:6379
+    redis+sentinel://host:26379,other:26379/service/0
+
+Commands go out in pipelines and are sent again when the connection was lost, until it is back or
+the patience ends: whatever goes through here may run twice.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from redis import Redis, exceptions
+from redis.backoff import NoBackoff
+from redis.cluster import ClusterNode, RedisCluster
+from redis.connection import SSLConnection, parse_url
+from redis.retry import Retry
+from redis.sentinel import Sentinel
+
+from simhash_pipeline.errors import StoreError, StoreLost
+from simhash_pipeline.stores.opening import shown_url
+from simhash_pipeline.stores.redis.scripts import SCRIPTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from urllib.parse import SplitResult
+
+    from simhash_pipeline.stores.redis.scripts import Command
+
+OLDEST_VERSION = (6, 2)
+TIMEOUT_SECS = 10.0
+FIRST_WAIT_SECS, LONGEST_WAIT_SECS = 0.02, 0.5
+LONG_WAIT_SECS = 5.0  # between looks for a server that was given up
+SCRIPT_LOADS = 3
+
+# What is over once the server, its replica or the other half of the Cluster is there.
+_PASSING = (
+    exceptions.ConnectionError,
+    exceptions.TimeoutError,
+    exceptions.TryAgainError,
+    exceptions.ClusterError,
+    exceptions.RedisClusterException,
+    ConnectionError,
+)
+_RAISED = (exceptions.RedisError, exceptions.RedisClusterException, OSError)
+_LASTING = (exceptions.AuthenticationError, exceptions.AuthorizationError)
+_RIGHTS = "~simhash:* +@read +@write +@scripting +@connection +info"
+# By kind, and by the code that stands in what a script says.
+_EXPLANATIONS: tuple[tuple[type[Exception], str, str], ...] = (
+    (exceptions.AuthenticationError, "NOAUTH", "the server refuses the user's name or password"),
+    (exceptions.NoPermissionError, "NOPERM", f"the user lacks rights; a store needs {_RIGHTS}"),
+    (exceptions.ReadOnlyError, "READONLY", "the server is a read-only replica; name its primary"),
+    (exceptions.OutOfMemoryError, "OOM", "the server's memory is full; give it more (maxmemory)"),
+)
+
+logger = logging.getLogger(__name__)
+
+
+class Server:
+    """Runs pipelines of commands; for many threads at once.
+
+    StoreError, without a password, when the server can't be used; StoreLost when it was and is
+    gone for `wait_secs`.
+    """
+
+    def __init__(self, url: str, wait_secs: float) -> None:
+        self.shown = shown_url(url)
+        self._wait_secs = wait_secs
+        self._gone_until = 0.0  # not to be tried before; 0 while it is there
+        self._client = self._connected(url)
+        self.is_cluster = isinstance(self._client, RedisCluster)
+        self._fails_over = not url.startswith(("redis://", "rediss://", "unix://"))
+        try:
+            self._refuse_unfit()
+            self._load_scripts()
+        except _RAISED as error:
+            self._client.close()
+            raise self._fault(error) from error
+        except TypeError:  # an unknown option, which redis-py notices as late as this
+            self._client.close()
+            raise self._wrong_url() from None
+        except BaseException:
+            self._client.close()
+            raise
+
+    def run(self, commands: Sequence[Command]) -> list[Any]:
+        """The replies, once all commands have run; on one server they run in their order."""
+        if time.monotonic() < self._gone_until:
+            raise self._gone()
+        give_up, wait_secs, loads = 0.0, FIRST_WAIT_SECS, 0
+        while True:
+            replies = self._replies(commands) if commands else []
+            fault = _worst(replies)
+            if fault is None:
+                self._gone_until = 0.0
+                return replies
+            if isinstance(fault, exceptions.NoScriptError) and loads < SCRIPT_LOADS:
+                loads += 1
+                self._load_scripts()
+                continue
+            if not self._passes(fault):
+                raise self._fault(fault) from fault
+            if not give_up:
+                give_up = time.monotonic() + self._patience()
+                logger.warning("Store %s: %s; waiting for it", self.shown, fault)
+            if time.monotonic() >= give_up:
+                self._gone_until = time.monotonic() + LONG_WAIT_SECS
+                raise self._gone() from fault
+            time.sleep(wait_secs)
+            wait_secs = min(2 * wait_secs, LONGEST_WAIT_SECS)
+
+    def ask(self, *command: bytes | str | int) -> Any:
+        """The reply to one command."""
+        return self.run([command])[0]
+
+    def scan(self, key: bytes, at_a_time: int) -> Iterator[dict[bytes, bytes]]:
+        """All of a hash, about so many fields at a time; some may come twice."""
+        cursor = 0
+        while True:
+            cursor, found = self.ask("HSCAN", key, cursor, "COUNT", at_a_time)
+            yield found
+            if not int(cursor):
+                return
+
+    def tried(self, *command: bytes | str | int) -> bool:
+        """Run a command if the server is there now."""
+        return _worst(self._replies([command])) is None
+
+    def close(self) -> None:
+        self._client.close()
+
+    def _replies(self, commands: Sequence[Command]) -> list[Any]:
+        try:
+            with self._client.pipeline(transaction=False) as pipeline:
+                for command in commands:
+                    pipeline.execute_command(*command, **self._target(command))
+                return list(pipeline.execute(raise_on_error=False))
+        except _RAISED as error:
+            return [error]
+
+    def _target(self, command: Command) -> dict[str, Any]:
+        """The node of a command's first key, which redis-py would ask the Cluster for."""
+        if isinstance(self._client, Redis):
+            return {}
+        key = command[3] if command[0] == "EVALSHA" else command[1]
+        slot = self._client.keyslot(key)
+        return {"target_nodes": self._client.nodes_manager.get_node_from_slot(slot)}
+
+    def _passes(self, fault: Exception) -> bool:
+        if isinstance(fault, exceptions.ReadOnlyError) or "READONLY" in str(fault):
+            # A replica that is to be the primary soon, or was it a moment ago.
+            return self._fails_over
+        return isinstance(fault, _PASSING) and not isinstance(fault, _LASTING)
+
+    def _patience(self) -> float:
+        """Seconds to wait: none again for a server that was given up and isn't back yet."""
+        return 0.0 if self._gone_until else self._wait_secs
+
+    def _gone(self) -> StoreLost:
+        return StoreLost(
+            f"store {self.shown}: gone, and not back within {self._wait_secs:g} seconds"
+        )
+
+    def _fault(self, error: Exception) -> StoreError:
+        for kind, code, explanation in _EXPLANATIONS:
+            if isinstance(error, kind) or code in str(error):
+                return StoreError(f"store {self.shown}: {explanation} ({error})")
+        return StoreError(f"store {self.shown}: {error}")
+
+    def _load_scripts(self) -> None:
+        for node in self._primaries():
+            for script in SCRIPTS:
+                node.script_load(script.text)
+
+    def _primaries(self) -> list[Redis]:
+        client = self._client
+        if isinstance(client, Redis):
+            return [client]
+        return [client.get_redis_connection(node) for node in client.get_primaries()]
+
+    def _refuse_unfit(self) -> None:
+        for node in self._primaries():
+            told: Any = node.info("everything")
+            version = tuple(map(int, str(told["redis_version"]).split(".")[:2]))
+            if version < OLDEST_VERSION:
+                raise StoreError(
+                    f"store {self.shown}: the server is Redis {told['redis_version']}; "
+                    "it must be 6.2 or newer, or Valkey"
+                )
+            if told["role"] != "master":
+                raise self._fault(exceptions.ReadOnlyError(f"its role is {told['role']}"))
+            if told["maxmemory"] and told["maxmemory_policy"] != "noeviction":
+                raise StoreError(
+                    f"store {self.shown}: the server evicts keys when its memory is full "
+                    f"(maxmemory-policy {told['maxmemory_policy']}), and so would forget pages; "
+                    "set maxmemory-policy noeviction"
+                )
+            if not told["aof_enabled"]:
+                logger.warning(
+                    "Store %s: the server keeps no append-only file, so a restart forgets the "
+                    "pages since its last snapshot, or all; set appendonly yes",
+                    self.shown,
+                )
+
+    def _connected(self, url: str) -> Redis | RedisCluster:
+        """A client for the URL, which has not been asked for anything yet."""
+        try:
+            return _client(url)
+        except _RAISED as error:
+            raise self._fault(error) from error
+        except (TypeError, ValueError):  # whose messages may quote the password
+            raise self._wrong_url() from None
+
+    def _wrong_url(self) -> StoreError:
+        return StoreError(f"no store can be opened at {self.shown}: a part of its URL is wrong")
+
+
+def _client(url: str) -> Redis | RedisCluster:
+    settings: dict[str, Any] = {
+        "socket_timeout": TIMEOUT_SECS,
+        "socket_connect_timeout": TIMEOUT_SECS,
+        "retry": Retry(NoBackoff(), 0),  # Server.run does it, and for longer
+    }
+    parts = urlsplit(url)
+    if "+" not in parts.scheme:
+        return Redis.from_url(url, **settings)
+    hosts, options = _hosts(parts)
+    if parts.scheme.endswith("+cluster"):
+        nodes = [ClusterNode(host, port) for host, port in hosts]
+        return RedisCluster(startup_nodes=nodes, **settings, **options)
+    service, _, database = parts.path.strip("/").partition("/")
+    sentinel = Sentinel(hosts, socket_timeout=TIMEOUT_SECS)
+    primary: Redis = sentinel.master_for(service, db=int(database or 0), **settings, **options)
+    return primary
+
+
+def _hosts(parts: SplitResult) -> tuple[list[tuple[str, int]], dict[str, Any]]:
+    """Hosts and ports, and the rest of what redis-py reads in the URL of one host."""
+    scheme = parts.scheme.partition("+")[0]
+    credentials, at, hosts = parts.netloc.rpartition("@")
+    found, options = [], {}
+    for host in hosts.split(","):
+        options = dict(parse_url(f"{scheme}://{credentials}{at}{host}?{parts.query}"))
+        found.append((options.pop("host", "localhost"), options.pop("port", 6379)))
+    if options.pop("connection_class", None) is SSLConnection:
+        options["ssl"] = True
+    return found, options
+
+
+def _worst(replies: list[Any]) -> Exception | None:
+    """The error to act on; one that lasts before one that passes."""
+    errors = [reply for reply in replies if isinstance(reply, Exception)]
+    lasting = [error for error in errors if not isinstance(error, _PASSING)]
+    return next(iter([*lasting, *errors]), None)

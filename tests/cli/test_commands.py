@@ -1,0 +1,294 @@
+"""`scrapy simhash` as people run it: a process of its own, found by its entry point."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from simhash_pipeline import Fingerprinter, Options
+from simhash_pipeline.cli.plan import PlanCommand
+from tests.cli.conftest import Simhash
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+def scrapy(
+    *arguments: str, directory: Path = Path(__file__).parent
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-m", "scrapy", *arguments],
+        cwd=directory,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture
+def outside(tmp_path: Path) -> Path:
+    """A directory that is in no Scrapy project."""
+    return tmp_path
+
+
+def test_the_plan_for_8_billion_pages_is_the_one_in_the_readme(outside: Path) -> None:
+    result = scrapy("simhash", "plan", "--pages", "8e9", "--distance", "3", directory=outside)
+    assert (result.returncode, result.stderr) == (0, "")
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"```\n$ scrapy simhash plan --pages 8e9 --distance 3\n{result.stdout}```\n" in readme
+
+
+def test_the_plan_gives_the_papers_figures_for_2_to_the_34_pages(outside: Path) -> None:
+    result = scrapy("simhash", "plan", "--pages", "2^34", directory=outside)
+    rows = [line.removeprefix("->").split() for line in result.stdout.splitlines()[3:7]]
+    assert [(row[0], row[-5], row[-4]) for row in rows] == [
+        ("4", "16", "262,144"),
+        ("10", "25-26", "512"),
+        ("16", "28", "64"),
+        ("20", "31-33", "8.0"),
+    ]
+
+
+def test_the_command_runs_inside_a_project_too() -> None:
+    result = scrapy("simhash", "plan", "--pages", "1_000_000", directory=ROOT)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "-> 4 tables: the fewest with at most 100 candidates a probe." in result.stdout
+
+
+def test_the_plan_as_json_holds_the_same_figures(outside: Path) -> None:
+    result = scrapy("simhash", "plan", "--pages", "2^34", "--json", directory=outside)
+    plan = json.loads(result.stdout)
+    assert (plan["pages"], plan["bits"], plan["distance"], plan["machines"]) == (2**34, 64, 3, 1)
+    figures = {one["tables"]: one["candidates_per_probe"] for one in plan["designs"]}
+    assert (figures[4], figures[16], figures[20]) == (262_144, 64, 8)
+    assert [one["tables"] for one in plan["designs"] if one["recommended"]] == [16]
+
+
+def test_budgets_choose_the_design_and_say_what_the_others_exceed(outside: Path) -> None:
+    result = scrapy(
+        *("simhash", "plan", "--pages", "2^34", "--machines", "10", "--memory", "128GiB"),
+        directory=outside,
+    )
+    assert result.returncode == 0
+    assert "among 17,179,869,184 pages (2^34), 10 machines" in result.stdout
+    assert "-> 10 tables: the fewest candidates a query within 128 GiB a machine." in result.stdout
+    assert "205 GiB  too much: memory" in result.stdout
+
+
+def test_where_only_memory_is_short_the_plan_says_how_many_machines_would_do(outside: Path) -> None:
+    budgets = ["--memory", "600GiB", "--candidates", "600"]
+    result = scrapy("simhash", "plan", "--pages", "2^34", *budgets, directory=outside)
+    assert result.returncode == 0
+    assert "Nothing keeps within 600 GiB a machine and 600 candidates a probe." in result.stdout
+    assert "10 tables would fit on 3 machines." in result.stdout
+    assert "->" not in result.stdout
+
+
+def test_where_nothing_fits_the_plan_says_what_there_is(outside: Path) -> None:
+    result = scrapy("simhash", "plan", "--pages", "2^34", "--probes", "3", directory=outside)
+    assert result.returncode == 0
+    assert "Nothing keeps within 3 probes a query." in result.stdout
+    assert "The least memory is 512 GiB a machine, in 4 tables;" in result.stdout
+    assert "the fewest candidates are 0.2 a probe, in 35." in result.stdout
+    assert "->" not in result.stdout
+
+
+def test_the_plan_warns_of_fingerprints_too_short_for_so_many_pages(outside: Path) -> None:
+    # 5,489 of 2^32 values are within 3 bits of any: 8e9 / 2^32 * 5,489 = 10,224.
+    short = scrapy("simhash", "plan", "--pages", "8e9", "--bits", "32", directory=outside)
+    assert "by mere chance 10,224 of these pages are that near to a query" in short.stdout
+    longer = scrapy("simhash", "plan", "--pages", "8e9", "--bits", "128", directory=outside)
+    assert "chance" not in longer.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "the following arguments are required: --pages"),
+        (["--pages", "many"], "argument --pages: must be a whole number, 1 or more"),
+        (["--pages", "1.5"], "argument --pages: must be a whole number, 1 or more"),
+        (["--pages", "1e400"], "argument --pages: must be a whole number, 1 or more"),
+        (["--pages", "2^41"], "a plan is for 1 to 1,099,511,627,776 pages (2^40)"),
+        (["--pages", "9", "--distance", "9"], "a distance is a whole number from 0 to 8 bits"),
+        (["--pages", "9", "--bits", "65"], "a fingerprint has 32, 64 or 128 bits, not 65"),
+        (["--pages", "9", "--machines", "0"], "argument --machines: must be a whole number"),
+        (
+            ["--pages", "9", "--memory", "64 potatoes"],
+            "argument --memory: must be a size of 1 byte",
+        ),
+        (
+            ["--pages", "9", "--memory", "0.5"],
+            "argument --memory: must be a size of 1 byte or more",
+        ),
+        (["--pages", "9", "--memory", "9" * 400], "argument --memory: must be a size of 1 byte"),
+        (["--pages", "9", "--candidates", "nan"], "argument --candidates: must be a number above"),
+        (["--pages", "9", "--pagse", "8"], "unrecognized arguments: --pagse 8"),
+        (["--pages", "9", "-s", "nonsense"], "Invalid -s value, use -s NAME=VALUE"),
+    ],
+)
+def test_bad_input_is_told_in_one_line_with_exit_code_2(
+    arguments: list[str], message: str, outside: Path
+) -> None:
+    result = scrapy("simhash", "plan", *arguments, directory=outside)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.startswith(f"scrapy simhash plan: {message}")
+    assert result.stderr.endswith(" (see scrapy simhash plan -h)\n")
+    assert result.stderr.count("\n") == 1
+
+
+def test_without_a_command_or_with_one_unknown_there_is_help_and_exit_code_2(outside: Path) -> None:
+    nothing = scrapy("simhash", directory=outside)
+    assert nothing.returncode == 2
+    assert re.search(r"plan +which tables suit so many pages", nothing.stdout)
+    unknown = scrapy("simhash", "plann", directory=outside)
+    assert unknown.returncode == 2
+    assert re.fullmatch(
+        r"scrapy simhash: .*invalid choice: 'plann'.* \(see scrapy simhash -h\)\n", unknown.stderr
+    )
+
+
+@pytest.mark.parametrize(
+    ("size", "told"),
+    [("64GiB", "64 GiB"), ("64g", "64 GiB"), ("1.5 TB", "1.36 TiB"), ("2048", "2 KiB")],
+)
+def test_sizes_are_read_as_people_write_them(size: str, told: str, outside: Path) -> None:
+    arguments = ["--pages", "2^40", "--memory", size, "--candidates", "0.001"]
+    result = scrapy("simhash", "plan", *arguments, directory=outside)
+    assert f"within {told} a machine" in result.stdout
+
+
+def test_an_error_of_a_library_is_told_in_its_own_words(
+    simhash: Simhash, outside: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> int:
+        raise OSError("the words of a library")
+
+    monkeypatch.setattr(PlanCommand, "run", fail)
+    result = simhash(outside, "plan", "--pages", "10")
+    assert result.returncode == 2
+    assert ": output: the words of a library (see " in result.stderr
+
+
+def write_pages(path: Path, *texts: str) -> Path:
+    lines = [
+        json.dumps({"url": f"http://a.example/{text}", "html": f"<body><p>{text}</p>"})
+        for text in texts
+    ]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def test_learn_writes_a_table_that_the_settings_it_prints_can_use(outside: Path) -> None:
+    write_pages(outside / "sample.jsonl", "the fog bell", "the ferry", "the fog 海港", "")
+    result = scrapy("simhash", "learn", "sample.jsonl", "--to", "idf.tsv", directory=outside)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout == (
+        "Learnt from 3 pages (1 without text left out). For settings.py:\n\n"
+        'SIMHASH_WEIGHTS = "table"\nSIMHASH_WEIGHTS_TABLE = "idf.tsv"\n'
+    )
+    options = Options(weights="table", weights_table=str(outside / "idf.tsv"))
+    features = Fingerprinter(options).content_features("the fog")
+    assert features == {"the": 1.0, "fog": 1.2877, "the fog": 1.2877}
+
+
+def test_learn_tells_programs_what_it_learnt(outside: Path) -> None:
+    write_pages(outside / "sample.jsonl", "the fog bell", "the ferry", "")
+    arguments = ("learn", "sample.jsonl", "--to", "idf.tsv", "--json")
+    result = scrapy("simhash", *arguments, directory=outside)
+    assert json.loads(result.stdout) == {"table": "idf.tsv", "pages": 2, "left_out": 1}
+
+
+@pytest.mark.parametrize(
+    ("least", "said"),
+    [
+        ("3", "--min-pages is 3, and the sample has 2 pages with text"),
+        ("-5", "argument --min-pages: "),
+    ],
+)
+def test_learn_wants_as_many_pages_as_a_word_has_to_be_on(
+    outside: Path, least: str, said: str
+) -> None:
+    write_pages(outside / "sample.jsonl", "the fog bell", "the ferry", "")
+    arguments = ("learn", "sample.jsonl", "--to", "idf.tsv", "--min-pages", least)
+    result = scrapy("simhash", *arguments, directory=outside)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert said in result.stderr
+    assert [path.name for path in outside.iterdir()] == ["sample.jsonl"]
+
+
+def test_learn_reads_a_folder_and_heeds_the_settings(outside: Path) -> None:
+    (outside / "pages").mkdir()
+    for name in ("a.html", "b.htm"):
+        (outside / "pages" / name).write_bytes("<body><p>清华大学".encode("gb18030"))
+    (outside / "pages" / "c.png").write_bytes(bytes(100))
+    result = scrapy(
+        *("simhash", "learn", "pages", "--to", "idf.tsv"),
+        *("-s", "SIMHASH_SEGMENTER=jieba-full", "-s", "SIMHASH_NGRAMS=1"),
+        directory=outside,
+    )
+    assert result.returncode == 0, result.stderr
+    rows = (outside / "idf.tsv").read_text(encoding="utf-8").splitlines()[2:]
+    assert [row.split("\t")[0] for row in rows] == ["华大", "大学", "清华", "清华大学"]
+
+
+@pytest.mark.parametrize("line", ["{", "[]", '{"body": "x"}'])
+def test_learn_passes_a_broken_record_over_and_tells_of_it(outside: Path, line: str) -> None:
+    sample = write_pages(outside / "sample.jsonl", "the fog bell", "the ferry", "")
+    sample.write_text(sample.read_text(encoding="utf-8") + line, encoding="utf-8")
+    result = scrapy("simhash", "learn", "sample.jsonl", "--to", "idf.tsv", directory=outside)
+    assert (result.returncode, result.stderr) == (0, "")
+    left_out = "(1 without text and 1 that can't be read left out)"
+    assert result.stdout.startswith(f"Learnt from 2 pages {left_out}")
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("{", "no page of sample.jsonl can be read: item 1: it is no JSON: "),
+        ("[]", "no page of sample.jsonl can be read: item 1: it is no JSON object"),
+        ('{"body": "x"}', "item 1: the item has no page in its field 'html'"),
+    ],
+)
+def test_learn_says_why_no_page_can_be_read(outside: Path, line: str, said: str) -> None:
+    (outside / "sample.jsonl").write_text(f"{line}\n", encoding="utf-8")
+    (outside / "idf.tsv").write_text("what was learnt before")
+    result = scrapy("simhash", "learn", "sample.jsonl", "--to", "idf.tsv", directory=outside)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert said in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert (outside / "idf.tsv").read_text() == "what was learnt before"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["nowhere.jsonl", "--to", "idf.tsv"], "nowhere.jsonl can't be read: No such file"),
+        ([".", "--to", "idf.tsv"], ". holds no page: no file's name in it ends in .html"),
+        (["sqlite:///none.sqlite", "--to", "idf.tsv"], "there is no store at none.sqlite"),
+        (["memory:", "--to", "idf.tsv"], "a store in memory is gone when its crawl ends"),
+        ([".", "--to", "."], ". is a directory; name a file"),
+        (["."], "required: --to"),
+        ([".", "--to", "x", "-s", "SIMHASH_NGRAMS=9"], "SIMHASH_NGRAMS is '9'"),
+    ],
+)
+def test_learn_says_in_a_line_what_is_wrong(outside: Path, arguments: list[str], said: str) -> None:
+    result = scrapy("simhash", "learn", *arguments, directory=outside)
+    assert result.returncode == 2
+    assert said in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert list(outside.iterdir()) == []
+
+
+def test_what_learn_reads_is_not_written_over(outside: Path) -> None:
+    sample = write_pages(outside / "sample.jsonl", "the fog bell", "the ferry")
+    before = sample.read_bytes()
+    result = scrapy("simhash", "learn", "sample.jsonl", "--to", "./sample.jsonl", directory=outside)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "sample.jsonl is read, and would be written over" in result.stderr
+    assert sample.read_bytes() == before
+    result = scrapy("simhash", "learn", "sample.jsonl", "--to", "no/idf.tsv", directory=outside)
+    assert "no/idf.tsv: No such file or directory" in result.stderr

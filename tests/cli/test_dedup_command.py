@@ -1,0 +1,154 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow as pa  # type: ignore[import-untyped]  # it has no type hints
+import pyarrow.parquet as pq  # type: ignore[import-untyped]
+import pytest
+
+from simhash_pipeline import Options, open_store
+from tests.archive.archives import KEPT, OTHER, PAGES, page, warc_of, write_json_lines
+from tests.cli.conftest import Simhash
+from tests.stores.pages import page as stored
+
+
+def test_an_archive_is_cleaned_and_what_went_is_told(simhash: Simhash, tmp_path: Path) -> None:
+    (tmp_path / "crawl.warc.gz").write_bytes(warc_of(PAGES))
+    result = simhash(tmp_path, "dedup", "crawl.warc.gz", "-o", "kept.jsonl", "--copies", "clean")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout == (
+        "kept      2 (new 2)\n"
+        "dropped   2 (content 2)\n"
+        "\n"
+        "result    kept.jsonl\n"
+        "copies    clean\n"
+        "drop log  kept.jsonl.drops.jsonl\n"
+        "\n"
+        "What was dropped, and why:\n"
+        "  scrapy simhash dropped kept.jsonl.drops.jsonl\n"
+        "  scrapy simhash report kept.jsonl.drops.jsonl -o report.html\n"
+    )
+    rows = [json.loads(line) for line in (tmp_path / "kept.jsonl").read_text().splitlines()]
+    assert [row["url"] for row in rows if row["kept"]] == KEPT
+    result = simhash(tmp_path, "dedup", "clean/crawl.warc.gz", "-o", "again.jsonl")
+    assert result.stdout.startswith("kept      2 (new 2)\ndropped   0\n")
+
+
+def test_a_feed_without_a_page_is_no_success(simhash: Simhash, tmp_path: Path) -> None:
+    write_json_lines(tmp_path / "items.jsonl", [{"url": "http://a.example/", "title": "x"}] * 3)
+    result = simhash(tmp_path, "dedup", "items.jsonl", "-o", "kept.jsonl")
+    assert (result.returncode, result.stdout) == (2, "")
+    unread = "no page of items.jsonl can be read: 3 (no_html 3), see kept.jsonl.faults.jsonl"
+    assert unread in result.stderr
+
+
+def test_settings_decide_as_in_a_crawl(simhash: Simhash, tmp_path: Path) -> None:
+    write_json_lines(tmp_path / "items.jsonl", PAGES)
+    result = simhash(
+        tmp_path,
+        "dedup",
+        "items.jsonl",
+        "-o",
+        "kept.jsonl",
+        "-s",
+        "SIMHASH_MIN_TOKENS=500",
+        "--json",
+    )
+    told = json.loads(result.stdout)
+    assert (told["kept"], told["dropped"]) == ({"thin": 2}, {"thin": 2})
+
+
+def test_the_other_commands_read_what_it_leaves(simhash: Simhash, tmp_path: Path) -> None:
+    near = OTHER.replace("term7 ", "term7x ")
+    write_json_lines(tmp_path / "items.jsonl", [*PAGES, page("c", near)])
+    store = ("--store", "sqlite:///seen.sqlite")
+    simhash(
+        tmp_path,
+        *("dedup", "items.jsonl", "-o", "kept.parquet", *store, "-s", "SIMHASH_KEEP_TEXT=1"),
+        *("-s", "SIMHASH_CONTENT_DISTANCE=8"),
+    )
+    kept, log = "kept.parquet", "kept.parquet.drops.jsonl"
+    for named in (kept, log):
+        told = simhash(tmp_path, "dropped", named).stdout
+        assert told.startswith(f"{log}\n3 dropped, 2 kept")
+    assert simhash(tmp_path, "report", kept, "-o", "report.html").returncode == 0
+    assert "http://a.example/b-again" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    result = simhash(tmp_path, "explain", "http://a.example/c", "--log", kept, *store)
+    assert "term7x" in result.stdout
+    result = simhash(tmp_path, "tune", *store, "--json")
+    assert json.loads(result.stdout)["pages"] == 5
+    assert json.loads(simhash(tmp_path, "tune", "items.jsonl", "--json").stdout)["pages"] == 5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["none.warc", "-o", "x.jsonl"], "none.warc can't be read: No such file or directory"),
+        (["items.json", "-o", "x.jsonl"], "items.json must be a WARC file"),
+        (["items.jsonl", "-o", "x.csv"], "x.csv must end in .parquet or .jsonl"),
+        (["items.jsonl", "-o", "items.jsonl"], "items.jsonl is an input"),
+        (["page.warc", "-o", "x.jsonl"], "page.warc is no WARC file: no record begins in it"),
+        (["other.parquet", "-o", "x.jsonl"], "other.parquet has no column 'url'"),
+        (["items.jsonl"], "the following arguments are required: -o/--output"),
+        (["items.jsonl", "-o", "x.jsonl", "--keep", "best"], "invalid choice: 'best'"),
+        (
+            ["items.jsonl", "-o", "x.jsonl", "--memory", "much"],
+            "must be a size of 1 byte or more, as 64GiB (2^30 each) or 2TB (10^12), not 'much'",
+        ),
+        (
+            ["items.jsonl", "-o", "x.jsonl", "--memory", "0GB"],
+            "must be a size of 1 byte or more, as 64GiB (2^30 each) or 2TB (10^12), not '0GB'",
+        ),
+        (
+            ["items.jsonl", "-o", "x.jsonl", "--memory", "1.2.3GB"],
+            "must be a size of 1 byte or more, as 64GiB (2^30 each) or 2TB (10^12), not '1.2.3GB'",
+        ),
+        (["sqlite:///none.sqlite", "-o", "x.jsonl"], "there is no store at none.sqlite"),
+        (["memory:", "-o", "x.jsonl"], "a store in memory is gone when its crawl ends"),
+        (["items.jsonl", "-o", "x.jsonl", "--store", "memory:"], "is gone when the job ends"),
+        (["\udcff.jsonl", "-o", "x.jsonl"], "is no name in UTF-8; give it another"),
+        (["items.jsonl", "-o", "\udcff.jsonl"], "is no name in UTF-8; give it another"),
+        (
+            ["items.jsonl", "-o", "x.jsonl", "-s", "SIMHASH_EXTRACTOR=nowhere.text"],
+            "SIMHASH_EXTRACTOR is 'nowhere.text'; it can't be loaded",
+        ),
+        (["ngrams.sqlite", "-o", "x.jsonl"], "ngrams.sqlite holds fingerprints made with other"),
+    ],
+)
+def test_wrong_use_gets_one_line_and_exit_code_2(
+    simhash: Simhash, tmp_path: Path, arguments: list[str], message: str
+) -> None:
+    write_json_lines(tmp_path / "items.jsonl", PAGES)
+    (tmp_path / "items.json").write_text("[]")
+    (tmp_path / "page.warc").write_text("<html>")
+    pq.write_table(pa.table({"html": ["x"]}), tmp_path / "other.parquet")
+    with open_store(f"sqlite:///{tmp_path / 'ngrams.sqlite'}") as store:
+        store.stamp(Options(ngrams=(3,)).stamp())
+        store.insert_many([stored("http://a.example/")])
+    result = simhash(tmp_path, "dedup", *arguments)
+    assert (result.returncode, result.stdout) == (2, "")
+    (line,) = result.stderr.splitlines()
+    assert message in line
+    assert (tmp_path / "items.jsonl").exists()
+    assert not (tmp_path / "none.sqlite").exists()
+
+
+def test_the_store_to_be_filled_may_be_a_file(simhash: Simhash, tmp_path: Path) -> None:
+    write_json_lines(tmp_path / "items.jsonl", PAGES)
+    command = ("dedup", "items.jsonl", "-o", "kept.jsonl", "--store", "seen.sqlite")
+    assert simhash(tmp_path, *command).returncode == 0
+    with open_store(f"sqlite:///{tmp_path / 'seen.sqlite'}") as store:
+        assert [one.url for one in store.pages()] == KEPT
+
+
+def test_a_parquet_file_with_a_damaged_page_is_named(simhash: Simhash, tmp_path: Path) -> None:
+    path = tmp_path / "pages.parquet"
+    pq.write_table(pa.Table.from_pylist(PAGES), path, compression="none", use_dictionary=False)
+    data = bytearray(path.read_bytes())
+    data[4:40] = b"\xff" * 36  # the header of the first page
+    path.write_bytes(data)
+    result = simhash(tmp_path, "dedup", "pages.parquet", "-o", "kept.jsonl")
+    assert (result.returncode, result.stdout) == (2, "")
+    (line,) = result.stderr.splitlines()
+    assert "pages.parquet is damaged: " in line

@@ -1,0 +1,478 @@
+"""`scrapy simhash dropped` and `report` as people run them."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import struct
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from simhash_pipeline.drop_log import Drop, Run, read_log
+from simhash_pipeline.report.swallowing import CAUSES
+from tests.cli.conftest import Simhash
+from tests.cli.test_commands import scrapy
+from tests.crawl.crawling import crawl
+from tests.report.logs import closing, drop, write_log
+
+README = (Path(__file__).parent.parent.parent / "README.md").read_text(encoding="utf-8")
+SUMMARY = """\
+drops.jsonl
+3 dropped, 7 kept, 2026-05-04 12:00 to 2026-05-05 12:00 UTC
+
+Reason
+  content          2  ████████████████
+  thin             1  ████████
+
+Host
+  a.example          2  ████████████████
+  b.example          1  ████████
+
+Bits apart     content                            structure
+          1          1  ████████                          0
+          3          1  ████████                          0
+       9-16          0                                    3  ████████████████████████
+
+Most dropped in favour of one page
+          3  http://a.example/1
+             as http://a.example/2  (content 1-3)
+
+Nearest the threshold, so likeliest to be wrong (at most 10)
+  http://b.example/3
+    ≈ http://a.example/1  (content 3 of 3, structure 9, sketch 4 of 18)
+  http://a.example/2
+    ≈ http://a.example/1  (content 1 of 3, structure 9, sketch 4 of 18)
+"""
+DROPS = (
+    drop(),
+    drop(reason="thin", content_distance=None, sketch_distance=None),
+    drop(url="http://b.example/3", content_distance=3, time="2026-05-05T12:00:00.000Z"),
+)
+SUMMARY_RECORD = {
+    "log": "drops.jsonl",
+    "dropped": 3,
+    "dry_run": 0,
+    "kept": 7,
+    "first": "2026-05-04T12:00:00.000Z",
+    "last": "2026-05-05T12:00:00.000Z",
+    "swallowing": [],
+    "more_swallowing": 0,
+    "reasons": {"content": 2, "thin": 1},
+    "hosts": {"a.example": 2, "b.example": 1},
+    "more_hosts": 0,
+    "content_distances": {"1": 1, "3": 1},
+    "structure_distances": {"9": 3},
+    "groups": [
+        {
+            "twin_url": "http://a.example/1",
+            "dropped": 3,
+            "example": "http://a.example/2",
+            "nearest": 1,
+            "farthest": 3,
+        }
+    ],
+    "more_groups": 0,
+    "groups_lacking": 0,
+    "closest": [
+        {
+            "url": url,
+            "twin_url": "http://a.example/1",
+            "reason": "content",
+            "content_distance": bits,
+            "structure_distance": 9,
+            "sketch_distance": 4,
+            "own_likeness": None,
+        }
+        for url, bits in (("http://b.example/3", 3), ("http://a.example/2", 1))
+    ],
+    "runs": [
+        {
+            "run": "run-1",
+            "spider": "news",
+            "first": "2026-05-04T11:59:59.000Z",
+            "dropped": 3,
+            "kept": 7,
+        }
+    ],
+    "earlier_runs": 0,
+}
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    return write_log(tmp_path / "drops.jsonl", [*DROPS, closing()])
+
+
+def test_a_log_is_summed_up(log: Path) -> None:
+    result = scrapy("simhash", "dropped", log.name, directory=log.parent)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout == SUMMARY
+
+
+@pytest.mark.parametrize(
+    ("filters", "urls"),
+    [
+        (["--url", "a.example/2"], 2),
+        (["--host", "b.example"], 1),
+        (["--since", "2026-05-05"], 1),
+        (["--since", "2026-05-05T13:00+01:00"], 1),
+        (["--since", "2026-05-05T12:01"], 0),
+        (["--since", "1h"], 0),
+        (["--since", "90s"], 0),
+        (["--since", "52000w"], 3),
+        (["--reason", "thin"], 1),
+        (["--distance", "3"], 1),
+        (["--run", "run"], 3),
+        (["--run", "other"], 0),
+        (["--run", "last"], 3),
+    ],
+)
+def test_filters_pick_drops(simhash: Simhash, log: Path, filters: list[str], urls: int) -> None:
+    result = simhash(log.parent, "dropped", str(log), "--json", *filters)
+    assert (result.returncode, result.stderr) == (0, "")
+    *drops, last = map(json.loads, result.stdout.splitlines())
+    assert (len(drops), last["summary"]["dropped"]) == (urls, urls)
+    summed_up = simhash(log.parent, "dropped", str(log), *filters)
+    assert (f"\n{urls} dropped" if urls else "no drops that match") in summed_up.stdout
+
+
+def test_json_has_the_fields_of_the_log(simhash: Simhash, log: Path) -> None:
+    result = simhash(log.parent, "dropped", str(log), "--list", "--json")
+    lines = log.read_text(encoding="utf-8").splitlines()[:3]
+    assert [json.loads(line) for line in result.stdout.splitlines()] == [
+        json.loads(line) for line in lines
+    ]
+
+
+def test_json_ends_with_the_summary(simhash: Simhash, log: Path) -> None:
+    result = simhash(log.parent, "dropped", log.name, "--json")
+    first, *_, last = map(json.loads, result.stdout.splitlines())
+    assert first["url"] == "http://a.example/2"
+    assert last == {"summary": SUMMARY_RECORD}
+    (row,) = re.findall(r"^\| `dropped` .*$", README, re.MULTILINE)
+    assert all(f"`{key}`" in row for key in SUMMARY_RECORD)
+
+
+def test_a_page_that_swallows_others_is_told_first_and_as_json(
+    simhash: Simhash, tmp_path: Path
+) -> None:
+    many = [drop(url=f"http://b.example/{n}") for n in range(1_234)]
+    log = write_log(tmp_path / "drops.jsonl", many)
+    told = simhash(tmp_path, "dropped", log.name).stdout
+    assert told.split("\n\n")[1] == (
+        f"Look at this first. {CAUSES}\n"
+        "  1,234 pages of b.example were dropped as near-duplicates of http://a.example/1: "
+        "look at `scrapy simhash explain http://b.example/0`"
+    )
+    last = json.loads(simhash(tmp_path, "dropped", log.name, "--json").stdout.splitlines()[-1])
+    (page,) = last["summary"]["swallowing"]
+    assert page == {
+        "twin_url": "http://a.example/1",
+        "host": "b.example",
+        "dropped": 1_234,
+        "example": "http://b.example/0",
+    }
+    (row,) = re.findall(r"^\| `dropped` .*$", README, re.MULTILINE)
+    assert all(f"`{key}`" in row for key in page)
+
+
+def test_an_empty_log_has_a_summary_as_json(simhash: Simhash, tmp_path: Path) -> None:
+    log = write_log(tmp_path / "log", [])
+    (line,) = simhash(tmp_path, "dropped", str(log), "--json").stdout.splitlines()
+    told = json.loads(line)["summary"]
+    assert (told["dropped"], told["kept"], told["first"], told["closest"]) == (0, None, None, [])
+
+
+def test_a_list_has_two_lines_a_drop(simhash: Simhash, log: Path) -> None:
+    result = simhash(log.parent, "dropped", str(log), "--list", "--distance", "1")
+    assert result.stdout == (
+        "2026-05-04 12:00:00  http://a.example/2\n"
+        "             twin of  http://a.example/1  (content 1, structure 9, sketch 4)\n"
+    )
+
+
+def test_several_runs_are_told_apart(simhash: Simhash, tmp_path: Path) -> None:
+    second = drop(run="run-2", time="2026-05-06T12:00:00.000Z")
+    log = write_log(tmp_path / "log", [drop(), closing(), second])
+    result = simhash(tmp_path, "dropped", str(log))
+    assert result.stdout.endswith(
+        "Run       spider      began (UTC)           kept    dropped\n"
+        "run-1     news        2026-05-04 11:59         7          1\n"
+        "run-2     news        2026-05-06 12:00   unknown          1\n"
+    )
+    last = simhash(tmp_path, "dropped", str(log), "--run", "last")
+    assert "1 dropped, 2026-05-06 12:00 to 2026-05-06 12:00 UTC" in last.stdout
+
+
+def test_a_dry_run_says_that_its_items_were_kept(simhash: Simhash, tmp_path: Path) -> None:
+    log = write_log(tmp_path / "log", [drop(dry_run=True)])
+    result = simhash(tmp_path, "dropped", str(log))
+    assert "1 dropped (1 by a dry run: their items were kept)" in result.stdout
+
+
+def test_what_would_steer_a_terminal_is_not_printed(simhash: Simhash, tmp_path: Path) -> None:
+    log = write_log(tmp_path / "log", [drop(url="http://a.example/\x1b[31m", twin_url="x\x07")])
+    for form in ([], ["--list"], ["--json"], ["--list", "--json"]):
+        result = simhash(tmp_path, "dropped", str(log), *form)
+        assert result.returncode == 0
+        assert "\x1b" not in result.stdout
+        assert "\x07" not in result.stdout
+
+
+def test_an_empty_log_has_no_drops(simhash: Simhash, tmp_path: Path) -> None:
+    log = write_log(tmp_path / "log", [])
+    result = simhash(tmp_path, "dropped", str(log))
+    assert (result.returncode, result.stdout.splitlines()[1]) == (0, "no drops")
+    assert simhash(tmp_path, "dropped", str(log), "--run", "last").returncode == 0
+
+
+def test_a_line_that_a_crash_cut_short_is_passed_over(simhash: Simhash, log: Path) -> None:
+    with log.open("ab") as file:
+        file.write(b'{"schema": 1, "time": "2026-05\n')
+    result = simhash(log.parent, "dropped", str(log))
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "3 dropped, 7 kept" in result.stdout
+
+
+@pytest.mark.parametrize("command", [["dropped"], ["dropped", "--json"], ["report"]])
+def test_a_truncated_log_is_told_and_what_is_left_of_it_too(
+    simhash: Simhash, log: Path, command: list[str]
+) -> None:
+    log.write_bytes(log.read_bytes()[:-30])
+    result = simhash(log.parent, *command, log.name)
+    assert result.returncode == 2
+    assert result.stderr == (
+        "drops.jsonl, line 4, the last, is cut short and was passed over: the log is truncated\n"
+    )
+    assert re.search("3 dropped|3 drops", result.stdout) or '"dropped":3' in result.stdout
+
+
+@pytest.mark.parametrize("command", ["dropped", "report"])
+def test_a_log_of_several_versions_is_refused_by_the_line(
+    simhash: Simhash, log: Path, command: str
+) -> None:
+    newer = log.read_bytes().replace(b'"schema": 1', b'"schema": 2')
+    log.write_bytes(log.read_bytes() + newer)
+    result = simhash(log.parent, command, log.name)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "drops.jsonl, line 5 has schema 2; this version reads 1" in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("command", ["dropped", "report"])
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"url,twin\n", "bad.jsonl, line 1 is not a line of a drop log"),
+        (b"\x89PNG\r\n\x1a\n\x00", "bad.jsonl, line 1 is not a line of a drop log"),
+        (b'{"url": "x", "title": "an item"}\n', "bad.jsonl, line 1 is not a line of a drop log"),
+        (b'{"schema": 2, "url": "x"}\n', "bad.jsonl, line 1 has schema 2; this version reads 1"),
+        (None, "bad.jsonl can't be read: No such file or directory"),
+    ],
+)
+def test_a_bad_log_gets_one_line_and_exit_code_2(
+    simhash: Simhash, tmp_path: Path, command: str, content: bytes | None, message: str
+) -> None:
+    if content is not None:
+        (tmp_path / "bad.jsonl").write_bytes(content)
+    for more in ([], ["--run", "last"]):
+        result = simhash(tmp_path, command, "bad.jsonl", *more)
+        assert (result.returncode, result.stdout) == (2, "")
+        (line,) = result.stderr.splitlines()
+        assert message.rpartition(", ")[2].removeprefix("line 1 ") in line
+        assert not (tmp_path / "report.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--since", "yesterday"], "argument --since: must be as 2026-11-21"),
+        (["--since", "999999w"], "argument --since: must be as 2026-11-21"),
+        (["--since", "0001-01-01T00:00+14:00"], "argument --since: must be as 2026-11-21"),
+        (["."], "the drop log . can't be read: Is a directory"),
+        (["/"], "the drop log / can't be read: Is a directory"),
+        (["own.jsonl", "--spider", "x"], "name own.jsonl or --spider x, not both"),
+        (["--reason", "because"], "argument --reason: invalid choice: 'because'"),
+        (["--distance", "9"], "argument --distance: invalid choice: 9"),
+        (["--distance", "near"], "argument --distance: invalid int value: 'near'"),
+        (["-s", "SIMHASH_DROP_LOG=None"], "SIMHASH_DROP_LOG is None, so crawls write no drop log"),
+        ([], "there is no drop log in .scrapy/simhash; name one, or crawl first"),
+        (["--spider", "x"], "there is no drop log of a spider 'x' in .scrapy/simhash"),
+    ],
+)
+def test_wrong_use_gets_one_line_and_exit_code_2(
+    simhash: Simhash, tmp_path: Path, arguments: list[str], message: str
+) -> None:
+    result = simhash(tmp_path, "dropped", *arguments)
+    assert result.returncode == 2
+    (line,) = result.stderr.splitlines()
+    assert message in line
+
+
+def project(directory: Path) -> Path:
+    """A Scrapy project; where its drop logs go."""
+    (directory / "scrapy.cfg").write_text("[settings]\ndefault = own\n", encoding="utf-8")
+    (directory / "own.py").write_text("", encoding="utf-8")
+    logs = directory / ".scrapy" / "simhash"
+    logs.mkdir(parents=True)
+    return logs
+
+
+def test_without_a_log_that_of_the_project_is_taken(simhash: Simhash, tmp_path: Path) -> None:
+    write_log(project(tmp_path) / "news%20daily.drops.jsonl", DROPS)
+    result = simhash(tmp_path, "dropped")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.startswith(".scrapy/simhash/news%20daily.drops.jsonl\n3 dropped")
+
+
+def test_of_several_logs_one_is_asked_for_by_its_spider(simhash: Simhash, tmp_path: Path) -> None:
+    logs = project(tmp_path)
+    write_log(logs / "news.drops.jsonl", DROPS)
+    write_log(logs / "daily%20mail.drops.jsonl", [drop(spider="daily mail")])
+    result = simhash(tmp_path, "dropped")
+    assert result.returncode == 2
+    assert "there are 2 drop logs: --spider 'daily mail' | news" in result.stderr
+    result = simhash(tmp_path, "dropped", "--spider", "daily mail")
+    assert "1 dropped" in result.stdout
+
+
+def test_the_log_that_the_settings_name_is_taken(simhash: Simhash, tmp_path: Path) -> None:
+    write_log(tmp_path / "own.jsonl", DROPS)
+    result = simhash(tmp_path, "dropped", "-s", "SIMHASH_DROP_LOG=own.jsonl")
+    assert "3 dropped" in result.stdout
+
+
+def test_drops_are_followed_until_ctrl_c(log: Path) -> None:
+    command = [sys.executable, "-W", "error", "-m", "scrapy", "simhash", "dropped", str(log)]
+    new = write_log(log.with_name("new"), [drop(reason="thin"), drop(url="http://a.example/new")])
+    with subprocess.Popen(
+        [*command, "--follow", "--reason", "content"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as following:
+        assert following.stdout is not None
+        assert following.stderr is not None
+        is_told = threading.Event()
+
+        def append() -> None:  # only drops that come while it looks are told
+            while not is_told.wait(1):
+                with log.open("ab") as file:
+                    file.write(new.read_bytes())
+
+        appending = threading.Thread(target=append)
+        appending.start()
+        told = following.stdout.readline()
+        is_told.set()
+        appending.join()
+        following.send_signal(signal.SIGINT)
+        rest, complaints = following.stdout.read(), following.stderr.read()
+    assert told == "2026-05-04 12:00:00  http://a.example/new\n"
+    assert len([line for line in rest.splitlines() if f"{line}\n" != told]) == 1
+    assert (following.returncode, complaints) == (0, "")
+
+
+def test_a_reader_that_has_had_enough_ends_the_listing_quietly(tmp_path: Path) -> None:
+    log = write_log(tmp_path / "log", (drop(url=f"http://a.example/{n}") for n in range(20_000)))
+    command = f"{sys.executable} -m scrapy simhash dropped {log} --json | head -1; "
+    command += "echo ${PIPESTATUS[0]}"
+    result = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert result.stderr == ""
+    line, exit_code = result.stdout.splitlines()
+    assert json.loads(line)["url"] == "http://a.example/0"
+    assert exit_code == "141"
+
+
+def test_progress_is_told_where_stderr_is_a_terminal(log: Path) -> None:
+    pty, fcntl, termios = map(pytest.importorskip, ("pty", "fcntl", "termios"))
+    reader, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    os.set_blocking(reader, False)
+    result = subprocess.run(
+        [sys.executable, "-m", "scrapy", "simhash", "dropped", str(log)],
+        stdout=subprocess.PIPE,
+        stderr=terminal,
+        check=True,
+    )
+    told = os.read(reader, 10_000).decode()
+    os.close(reader)
+    os.close(terminal)
+    assert "B/s" in told
+    assert told.endswith("\r")  # taken away at the end
+    assert b"3 dropped" in result.stdout
+
+
+def test_a_crawl_closes_its_log_with_what_it_kept(simhash: Simhash, tmp_path: Path) -> None:
+    crawl(tmp_path, "page(1), page(2), page(3, OTHER), {'url': 'http://a.example/4'}")
+    dropped, run = read_log(tmp_path / ".scrapy/simhash/items.drops.jsonl")
+    assert isinstance(dropped, Drop)
+    assert isinstance(run, Run)
+    assert (run.run, run.spider) == (dropped.run, "items")
+    assert (run.kept, run.dropped, run.errors) == ({"new": 2}, {"content": 1}, {"no_html": 1})
+    assert sum(kept for _, kept, _ in run.slices) == 2
+    result = simhash(tmp_path, "dropped")
+    assert "1 dropped, 2 kept, 2" in result.stdout
+
+
+@pytest.mark.parametrize("command", ["dropped", "report"])
+def test_a_time_that_is_none_gets_one_line_and_exit_code_2(
+    simhash: Simhash, tmp_path: Path, command: str
+) -> None:
+    write_log(tmp_path / "log", [drop(time="soon")])
+    result = simhash(tmp_path, command, "log")
+    assert result.returncode == 2
+    (line,) = result.stderr.splitlines()
+    assert "the drop log has 'soon' where a time is expected" in line
+
+
+def test_a_report_is_one_file(simhash: Simhash, log: Path) -> None:
+    result = simhash(log.parent, "report", log.name, "-o", "out.html")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.startswith("out.html: 3 drops, ")
+    page = (log.parent / "out.html").read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>")
+    assert "src=" not in page
+    assert sorted(path.name for path in log.parent.iterdir()) == ["drops.jsonl", "out.html"]
+
+
+def test_a_report_is_of_what_the_filters_pick(simhash: Simhash, log: Path) -> None:
+    result = simhash(log.parent, "report", log.name, "--distance", "3")
+    assert result.stdout.startswith("report.html: 1 drop, ")
+
+
+@pytest.mark.parametrize(
+    ("output", "said"),
+    [
+        ("no/out.html", "no/out.html: No such file or directory"),
+        (".", ". is a directory; name a file"),
+        ("/", "/ is a directory; name a file"),
+        ("./drops.jsonl", "drops.jsonl is read, and would be written over"),
+    ],
+)
+def test_a_report_that_can_not_be_written_is_told(
+    simhash: Simhash, log: Path, output: str, said: str
+) -> None:
+    before = log.read_bytes()
+    result = simhash(log.parent, "report", log.name, "-o", output)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert said in result.stderr
+    assert [path.name for path in log.parent.iterdir()] == ["drops.jsonl"]
+    assert log.read_bytes() == before
+
+
+def test_a_file_of_the_user_s_beside_a_report_is_left_alone(simhash: Simhash, log: Path) -> None:
+    mine = log.with_name("part-out.html")
+    mine.write_text("mine")
+    assert simhash(log.parent, "report", log.name, "-o", "out.html").returncode == 0
+    assert mine.read_text() == "mine"
+
+
+def test_a_host_is_named_in_capitals_too(simhash: Simhash, log: Path) -> None:
+    result = simhash(log.parent, "dropped", log.name, "--host", "B.Example")
+    assert "1 dropped" in result.stdout

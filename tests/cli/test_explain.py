@@ -1,0 +1,237 @@
+"""`scrapy simhash explain` and the texts that it is told by, after real crawls."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crawler.demo_site import DemoSite
+from simhash_pipeline import open_store
+from tests.cli.conftest import Simhash
+from tests.cli.test_commands import scrapy
+from tests.crawl.crawling import crawl
+from tests.report.logs import drop, write_log
+
+ITEMS = (
+    "page(1), page(2, STORY.replace('word100', 'tale')), page(3, OTHER), "
+    "page(4, 'Closed today.'), page(5, 'Closed today.')"
+)
+STORE = ".scrapy/simhash/items.sqlite"
+
+
+def crawled(directory: Path, **settings: Any) -> Path:
+    crawl(directory, ITEMS, **settings)
+    return directory
+
+
+@pytest.fixture(scope="module")
+def crawled_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return crawled(tmp_path_factory.mktemp("crawled"), SIMHASH_KEEP_TEXT=True)
+
+
+@pytest.fixture
+def texts(tmp_path: Path, crawled_once: Path) -> Path:
+    """Where a crawl that keeps texts has run."""
+    return shutil.copytree(crawled_once, tmp_path, dirs_exist_ok=True)
+
+
+def test_titles_and_texts_of_kept_and_dropped_pages_are_kept(texts: Path) -> None:
+    with open_store(f"sqlite:///{texts}/{STORE}") as store:
+        kept = {text.url.rpartition("/")[2]: text for text in store.texts()}
+    assert sorted(kept) == ["1", "2", "3", "4", "5"]
+    assert "tale" in kept["2"].text
+    assert kept["2"].title == "A page"
+
+
+def test_a_crawl_keeps_no_texts_unless_it_is_told_to(tmp_path: Path) -> None:
+    crawled(tmp_path)
+    with open_store(f"sqlite:///{tmp_path}/{STORE}") as store:
+        assert list(store.texts()) == []
+
+
+def test_the_text_of_a_page_whose_item_is_lost_is_not_kept(tmp_path: Path) -> None:
+    crawl(tmp_path, "page(1, fate='drop'), page(2, OTHER)", SIMHASH_KEEP_TEXT=True)
+    with open_store(f"sqlite:///{tmp_path}/{STORE}") as store:
+        assert [text.url for text in store.texts()] == ["http://a.example/2"]
+
+
+def test_a_drop_is_explained_by_bits_words_and_other_settings(
+    simhash: Simhash, texts: Path
+) -> None:
+    result = simhash(texts, "explain", "http://a.example/2#part")
+    assert (result.returncode, result.stderr) == (0, "")
+    told = result.stdout
+    assert "by spider items: its content is near that of a stored page." in told
+    assert "A  kept     http://a.example/1  A page\nB  dropped  http://a.example/2  A page" in told
+    assert "The same two pages judged by other settings (* as they were)" in told
+    assert "[-word100-]" in told
+    assert "{+tale+}" in told
+    assert "fetch" not in told
+
+
+def test_an_explanation_as_json_holds_the_same(simhash: Simhash, texts: Path) -> None:
+    told = json.loads(simhash(texts, "explain", "http://a.example/2", "--json").stdout)
+    assert (told["status"], told["reason"], told["texts"]) == ("dropped", "content", "kept")
+    a, b = (int(told[side]["content"], 16) for side in ("twin", "page"))
+    apart = (a ^ b).bit_count()
+    assert told["content_distance"] == apart
+    assert [row["unverified"] for row in told["rejudged"]] == [n >= apart for n in range(9)]
+    assert {"feature": "word100", "a": 1.0, "b": 0.0} in told["differing"]
+    (change,) = told["diff"]
+    assert {"removed": "word100"} in change
+
+
+def test_without_texts_it_says_so_and_how_to_have_them(simhash: Simhash, tmp_path: Path) -> None:
+    result = simhash(crawled(tmp_path), "explain", "http://a.example/2")
+    assert result.returncode == 0
+    assert "What the pages say was not kept. To see it:" in result.stdout
+    assert "the same command with --fetch" in result.stdout
+    assert "SIMHASH_KEEP_TEXT = True (`dedup` needs --store too)" in result.stdout
+
+
+def test_the_log_alone_explains_what_it_knows(simhash: Simhash, texts: Path) -> None:
+    (texts / STORE).unlink()
+    result = simhash(texts, "explain", "http://a.example/2")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "content: that of A is not known, for no store here holds it" in result.stdout
+    assert "was not kept" in result.stdout
+
+
+def test_a_thin_drop_is_explained_without_thresholds(simhash: Simhash, texts: Path) -> None:
+    result = simhash(texts, "explain", "http://a.example/5")
+    assert result.returncode == 0
+    assert "it has little text, and its title and text are a stored page's" in result.stdout
+    assert "other settings" not in result.stdout
+    assert "have the same words" in result.stdout
+
+
+def test_a_kept_page_is_explained_by_the_nearest_other(simhash: Simhash, tmp_path: Path) -> None:
+    crawled(tmp_path, SIMHASH_KEEP_TEXT=True, SIMHASH_VERIFY_DISTANCE=0)
+    strict = ("http://a.example/2", "-s", "SIMHASH_VERIFY_DISTANCE=0")
+    told = json.loads(simhash(tmp_path, "explain", *strict, "--json").stdout)
+    assert (told["status"], told["reason"]) == ("kept", None)
+    assert told["neighbours"] == [told["twin"]["url"]] == ["http://a.example/1"]
+    words = simhash(tmp_path, "explain", *strict).stdout
+    assert f"but the sketches are {told['sketch_distance']} bits apart, over 0." in words
+    result = simhash(tmp_path, "explain", "http://a.example/3")
+    assert "no other stored page is within 8 bits of its content." in result.stdout
+
+
+def test_a_page_kept_after_its_drop_is_told_as_kept(simhash: Simhash, texts: Path) -> None:
+    early = drop(url="http://a.example/3", time="2001-05-04T12:00:00.000Z")
+    log = write_log(texts / "early.jsonl", [early])
+    told = simhash(texts, "explain", "http://a.example/3", "--log", log.name, "-S", STORE, "--json")
+    assert json.loads(told.stdout)["status"] == "kept"
+
+
+def test_both_pages_are_fetched_again_when_asked(tmp_path: Path) -> None:
+    with DemoSite(0) as site:
+        kept, dropped = (f"{site.url}/en/{place}/rope-museum" for place in ("culture", "wire"))
+        write_log(tmp_path / "log", [drop(url=dropped, twin_url=kept)])
+        result = scrapy(
+            *("simhash", "explain", dropped, "--log", "log", "--fetch"), directory=tmp_path
+        )
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "What the pages say (as fetched now)" in result.stdout
+    assert "{+Shared between member papers of" in result.stdout
+    assert "content, 3 of 64 bits differ" in result.stdout
+
+
+def test_a_report_has_the_texts_of_the_store(simhash: Simhash, texts: Path) -> None:
+    with_texts = simhash(texts, "report", "-o", "with.html")
+    assert with_texts.returncode == 0
+    (texts / STORE).unlink()
+    assert simhash(texts, "report", "-o", "without.html").returncode == 0
+    pages = [(texts / f"{name}.html").read_text() for name in ("with", "without")]
+    assert ['"compared":{"0":' in page for page in pages] == [True, False]
+
+
+def test_a_report_has_the_texts_of_the_drops_own_namespaces(
+    simhash: Simhash, tmp_path: Path
+) -> None:
+    for namespace in ("one", "two"):
+        crawled(tmp_path, SIMHASH_KEEP_TEXT=True, SIMHASH_NAMESPACE=namespace)
+    assert simhash(tmp_path, "report", "-o", "report.html").returncode == 0
+    told = (tmp_path / "report.html").read_text()
+    compared = re.search(r'"compared":(\{.*?\})', told)
+    assert compared is not None
+    assert len(json.loads(compared[1])) == 4  # two drops of each crawl
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["http://a.example/nope"], "nothing of http://a.example/nope is in "),
+        (["http://[::1/"], "'http://[::1/' is not a URL"),
+        (["http://a.example/2", "--log", "none"], "none can't be read: No such file"),
+        (["http://a.example/2", "--spider", "x"], "there is no drop log of a spider 'x'"),
+        (["http://a.example/2", "-S", "no.sqlite"], "there is no store at no.sqlite"),
+        (["http://a.example/2", "-s", "SIMHASH_NGRAMS=1"], "made with other options: ngrams"),
+        (["http://a.example/2", "-S", "words.txt"], "words.txt: it is not an SQLite database"),
+        (["http://a.example/2", "-S", "redis://127.0.0.1:1"], "connecting to 127.0.0.1:1"),
+        (["http://a.example/2", "--log", "words.txt"], "line 1 is not a line of a drop log"),
+        (["http://a.example/2", "--log", "mixed"], "line 2 has schema 2; this version reads 1"),
+        (["http://a.example/2", "--log", "torn"], "nothing of http://a.example/2 is in torn nor"),
+        ([], "the following arguments are required: url"),
+    ],
+)
+def test_wrong_use_gets_one_line_and_exit_code_2(
+    simhash: Simhash, texts: Path, arguments: list[str], message: str
+) -> None:
+    (texts / "words.txt").write_text("some words, not a log and not a store\n")
+    write_log(texts / "mixed", [drop(), drop(schema=2)])
+    (texts / "torn").write_bytes((texts / "mixed").read_bytes()[:40])
+    result = simhash(texts, "explain", *arguments)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert message in result.stderr.splitlines()[-1]
+
+
+def test_a_store_of_other_options_is_refused_without_texts_too(
+    simhash: Simhash, tmp_path: Path
+) -> None:
+    crawled(tmp_path)
+    for url in ("http://a.example/2", "http://a.example/3"):
+        result = simhash(tmp_path, "explain", url, "-S", STORE, "-s", "SIMHASH_BITS=128")
+        assert (result.returncode, result.stdout) == (2, "")
+        (line,) = result.stderr.splitlines()
+        assert f"store {STORE} holds fingerprints made with other options: bits 64" in line
+
+
+def test_what_a_truncated_log_still_says_is_explained(simhash: Simhash, texts: Path) -> None:
+    log = texts / ".scrapy/simhash/items.drops.jsonl"
+    log.write_bytes(log.read_bytes()[:-30])
+    result = simhash(texts, "explain", "http://a.example/2")
+    assert "its content is near that of a stored page." in result.stdout
+    (line,) = result.stderr.splitlines()
+    assert line.endswith("is cut short and was passed over: the log is truncated")
+    assert result.returncode == 2
+
+
+def test_nothing_that_a_page_says_steers_the_terminal(simhash: Simhash, tmp_path: Path) -> None:
+    items = "page(1, STORY + ' \\u202ered'), page(2, STORY + ' \\x9bblue')"
+    crawl(tmp_path, items, SIMHASH_KEEP_TEXT=True)
+    told = simhash(tmp_path, "explain", "http://a.example/2").stdout
+    assert "blue" in told
+    assert all(character.isprintable() or character == "\n" for character in told)
+
+
+def test_a_drop_of_another_namespace_is_not_told_of(simhash: Simhash, tmp_path: Path) -> None:
+    url = "http://a.example/2"
+    drops = [drop(url=url, reason="thin"), drop(url=url, namespace="trial")]
+    write_log(tmp_path / "log", drops)
+    arguments = ("explain", url, "--log", "log", "--json")
+    assert json.loads(simhash(tmp_path, *arguments).stdout)["reason"] == "thin"
+    of_trial = (*arguments, "-s", "SIMHASH_NAMESPACE=trial")
+    assert json.loads(simhash(tmp_path, *of_trial).stdout)["reason"] == "content"
+
+
+def test_a_directory_is_no_drop_log(simhash: Simhash, tmp_path: Path) -> None:
+    result = simhash(tmp_path, "explain", "http://a.example/2", "--log", ".")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "the drop log . can't be read: Is a directory" in result.stderr
+    assert result.stderr.count("\n") == 1

@@ -1,0 +1,61 @@
+"""The keys that commands print with `--json` are those that the README promises."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from simhash_pipeline import Options, open_store
+from tests.cli.conftest import Simhash
+from tests.stores.pages import keep, page
+
+README = (Path(__file__).parent.parent.parent / "README.md").read_text(encoding="utf-8")
+PAGE = "<title>Shut</title><p>Closed today."
+STORE = ("-S", "seen.sqlite")
+COMMANDS = {
+    "fingerprint": ["a.html", "--text"],
+    "compare": ["a.html", "a.html"],
+    "dedup": ["broken.jsonl", "-o", "out.jsonl", "--copies", "clean"],
+    "explain": ["https://a.org/1", *STORE],
+    "store info": STORE,
+    "store list": STORE,
+    "store find": ["https://a.org/1", *STORE],
+    "store remove": ["https://a.org/1", *STORE],
+    "store expire": ["1d", *STORE],
+    "store clear": ["--yes", *STORE],
+    "store export": ["pages.csv", *STORE],
+    "store import": ["more.csv", *STORE],
+    "store check": STORE,
+    "learn": ["pages", "--to", "idf.tsv"],
+    "tune": ["texts.jsonl"],
+    "plan": ["--pages", "1000"],
+}
+
+
+def promised(command: str) -> set[str]:
+    """The keys of an object itself: those of objects in it stand in brackets."""
+    (row,) = re.findall(rf"^\| .*`{command}`.* \| (.*) \| .*\|$", README, re.MULTILINE)
+    return set(re.findall("`(.*?)`", re.sub(r"\(.*?\)", "", row))) - {"--text"}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_keys_are_those_in_the_readme(simhash: Simhash, tmp_path: Path, command: str) -> None:
+    (tmp_path / "a.html").write_text(PAGE)
+    (tmp_path / "pages").mkdir()
+    for name in ("a.html", "b.html"):
+        (tmp_path / "pages" / name).write_text(PAGE)
+    story = f"<p>{' '.join(f'word{i}' for i in range(60))}"
+    items = [json.dumps({"url": f"https://a.org/{n}", "html": story}) for n in range(2)]
+    (tmp_path / "texts.jsonl").write_text("\n".join(items))
+    (tmp_path / "broken.jsonl").write_text("\n".join([*items, "{"]))
+    header = "namespace,url,site,content,structure,sketch,digest,first_seen,seen_at\n"
+    (tmp_path / "more.csv").write_text(header)
+    with open_store(f"sqlite:///{tmp_path}/seen.sqlite") as store:
+        store.stamp(Options().stamp())
+        keep(store, page("https://a.org/1", 1))
+    result = simhash(tmp_path, *command.split(), *COMMANDS[command], "--json")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert set(json.loads(result.stdout)) == promised(command)

@@ -1,0 +1,317 @@
+"""`scrapy simhash fingerprint | compare`: pages out of files, stdin and over the wire."""
+
+from __future__ import annotations
+
+import io
+import json
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crawler.demo_site import DemoSite
+from crawler.demo_site.server import DEFAULT_PORT
+from simhash_pipeline import Fingerprinter, Options
+from tests.cli.conftest import Simhash
+from tests.cli.test_commands import scrapy
+
+README = (Path(__file__).parent.parent.parent / "README.md").read_text(encoding="utf-8")
+WORDS = " ".join(f"word{i}" for i in range(200))
+STORY = f"<html><head><title>A story</title></head><body><p>{WORDS}</p></body></html>"
+RETOLD = STORY.replace("word100", "tale").replace("A story", "A story retold")
+OTHER = STORY.replace("word", "term")
+CHINESE = "<title>潮水</title><body><p>" + "五月的潮水涨到下午四点。" * 20
+SERVED = {
+    "/story": ("text/html", STORY.encode()),
+    "/chinese": ("text/html; charset=gb18030", CHINESE.encode("gb18030")),
+    "/hidden/story": ("text/html", STORY.encode()),
+    "/robots.txt": ("text/plain", b"User-agent: *\nDisallow: /hidden/\n"),
+}
+
+
+@dataclass
+class Server:
+    url: str
+    user_agents: list[str] = field(default_factory=list)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            told.user_agents.append(self.headers["User-Agent"])
+            if self.path == "/moved":
+                self.send_response(301)
+                self.send_header("Location", "/story")
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+                return
+            content_type, body = SERVED.get(self.path, ("text/html", b"<p>not here"))
+            self.send_response(200 if self.path in SERVED else 404)
+            self.send_header("Content-Type", content_type)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # inherited name
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as listening:
+        told = Server(f"http://127.0.0.1:{listening.server_port}")
+        threading.Thread(target=listening.serve_forever, args=(0.05,), daemon=True).start()
+        yield told
+        listening.shutdown()
+
+
+@pytest.fixture
+def pages(tmp_path: Path) -> Path:
+    """A directory in no project, with pages in files."""
+    for name, html in {"story": STORY, "retold": RETOLD, "other": OTHER, "zh": CHINESE}.items():
+        (tmp_path / f"{name}.html").write_text(html, encoding="utf-8")
+    (tmp_path / "thin.html").write_text("<title>Shut</title><p>Closed today.")
+    (tmp_path / "empty.html").touch()
+    (tmp_path / "binary.html").write_bytes(bytes(range(256)) * 8)
+    return tmp_path
+
+
+def record_of(html: str, url: str) -> dict[str, Any]:
+    page = Fingerprinter().fingerprint(html)
+    return {
+        "url": url,
+        "title": page.title,
+        "content": None if page.content is None else f"{page.content:016x}",
+        "structure": None if page.structure is None else f"{page.structure:016x}",
+        "sketch": None if page.sketch is None else f"{page.sketch:032x}",
+        "tokens": page.tokens,
+        "main_share": page.main_share and round(page.main_share, 2),
+        "thin": page.content is None,
+    }
+
+
+# fingerprint
+
+
+def test_fingerprint_tells_of_each_file_what_a_crawl_would_store(
+    simhash: Simhash, pages: Path
+) -> None:
+    result = simhash(pages, "fingerprint", "story.html", "zh.html", "thin.html", "--json")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert [json.loads(line) for line in result.stdout.splitlines()] == [
+        record_of(STORY, f"file://{pages}/story.html"),
+        record_of(CHINESE, f"file://{pages}/zh.html"),
+        record_of("<title>Shut</title><p>Closed today.", f"file://{pages}/thin.html"),
+    ]
+
+
+def test_fingerprint_says_it_in_words_with_the_text_on_demand(
+    simhash: Simhash, pages: Path
+) -> None:
+    result = simhash(pages, "fingerprint", "thin.html", "--text")
+    assert result.stdout == (
+        f"file://{pages}/thin.html\n"
+        "  title      Shut\n"
+        "  content    none\n"
+        "  structure  none\n"
+        "  sketch     none\n"
+        "  tokens     2, fewer than 50: thin\n"
+        "  main text  100% of the page\n"
+        "\n"
+        "Closed today.\n"
+        "\n"
+    )
+    as_json = simhash(pages, "fingerprint", "thin.html", "--text", "--json")
+    assert json.loads(as_json.stdout)["text"] == "Closed today."
+
+
+def test_fingerprint_goes_by_the_settings(simhash: Simhash, pages: Path) -> None:
+    short = ("-s", "SIMHASH_MIN_TOKENS=2", "-s", "SIMHASH_BITS=32")
+    result = simhash(pages, "fingerprint", "thin.html", "--json", *short)
+    options = Options(min_tokens=2, bits=32)
+    content = Fingerprinter(options).fingerprint("<p>Closed today.").content
+    assert json.loads(result.stdout)["content"] == f"{content:08x}"
+
+
+def test_a_dash_is_stdin(simhash: Simhash, pages: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stdin = io.TextIOWrapper(io.BytesIO(CHINESE.encode("gb18030")))
+    monkeypatch.setattr("sys.stdin", stdin)
+    result = simhash(pages, "fingerprint", "-", "--json")
+    assert json.loads(result.stdout) == record_of(CHINESE, "-")
+
+
+def test_pages_that_cannot_be_read_get_a_line_each_and_the_others_are_told(
+    simhash: Simhash, pages: Path
+) -> None:
+    names = ["nowhere.html", ".", "empty.html", "story.html", "binary.html"]
+    result = simhash(pages, "fingerprint", *names, "--json")
+    assert result.returncode == 2
+    assert result.stderr.splitlines() == [
+        f"scrapy simhash fingerprint: {line}"
+        for line in (
+            "nowhere.html: no such file, and no URL, for that has a ://",
+            ".: Is a directory",
+            "empty.html: the page holds no element and no text",
+            "binary.html: the page is binary data, not HTML",
+        )
+    ]
+    assert json.loads(result.stdout)["title"] == "A story"
+
+
+def test_a_title_cannot_steer_the_terminal(simhash: Simhash, pages: Path) -> None:
+    html = "<title>\u202e&#155;31mred</title><p>one\u009b2J two\u2066"
+    (pages / "evil.html").write_text(html, encoding="utf-8")
+    result = simhash(pages, "fingerprint", "evil.html", "--text")
+    assert result.stdout.replace("\n", "").isprintable()
+    assert r"one\u009b2J two\u2066" in result.stdout
+    compared = simhash(pages, "compare", "evil.html", "story.html")
+    assert compared.stdout.replace("\n", "").isprintable()
+
+
+def test_urls_are_fetched_as_a_crawl_of_the_project_would(pages: Path, server: Server) -> None:
+    settings = ("-s", "USER_AGENT=harbour", "-s", "ROBOTSTXT_OBEY=True")
+    urls = [server.url + path for path in ("/chinese", "/moved", "/hidden/story", "/nowhere")]
+    names = [*urls, "story.html", "http://127.0.0.1:1/"]
+    result = scrapy("simhash", "fingerprint", *names, "--json", *settings, directory=pages)
+    assert result.returncode == 2
+    assert [json.loads(line) for line in result.stdout.splitlines()] == [
+        record_of(CHINESE, f"{server.url}/chinese"),
+        record_of(STORY, f"{server.url}/story"),
+        record_of(STORY, f"file://{pages}/story.html"),
+    ]
+    hidden, missing, refused = result.stderr.splitlines()
+    assert hidden.endswith("/hidden/story: Forbidden by robots.txt")
+    assert missing.endswith("/nowhere: the server answers 404")
+    assert "http://127.0.0.1:1/: Connection was refused" in refused
+    assert set(server.user_agents) == {"harbour"}
+
+
+def test_the_comparison_in_the_readme_is_what_the_demo_site_gives(tmp_path: Path) -> None:
+    with DemoSite(0) as site:
+        url = site.url
+        names = [f"{url}/en/{place}/rope-museum" for place in ("culture", "wire")]
+        result = scrapy("simhash", "compare", *names, "--limit", "3", directory=tmp_path)
+    assert (result.returncode, result.stderr) == (0, "")
+    told = f"$ scrapy simhash compare {' '.join(names)} --limit 3\n{result.stdout}```"
+    assert told.replace(url, f"http://127.0.0.1:{DEFAULT_PORT}") in README
+
+
+PROJECT = """
+BOT_NAME = "harbour"
+ADDONS = {"simhash_pipeline.Addon": 500}
+ITEM_PIPELINES = {"settings.Loud": 400}
+SPIDER_MIDDLEWARES = {"settings.Loud": 400}
+EXTENSIONS = {"settings.Loud": 500}
+SCHEDULER = "settings.Loud"
+DUPEFILTER_CLASS = "settings.Loud"
+JOBDIR = "job"
+FEEDS = {"output.jsonl": {"format": "jsonlines", "overwrite": True}}
+
+class Loud:
+    def __init__(self, *args, **kwargs):
+        raise SystemExit("this must not run")
+"""
+
+
+def test_fetching_runs_and_writes_nothing_of_the_project(tmp_path: Path, server: Server) -> None:
+    (tmp_path / "scrapy.cfg").write_text("[settings]\ndefault = settings\n")
+    (tmp_path / "settings.py").write_text(PROJECT)
+    (tmp_path / "output.jsonl").write_text("a crawl's items")
+    result = scrapy("simhash", "fingerprint", f"{server.url}/story", directory=tmp_path)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.startswith(f"{server.url}/story\n  title      A story\n")
+    assert (tmp_path / "output.jsonl").read_text() == "a crawl's items"
+    left = {path.name for path in tmp_path.iterdir()} - {"__pycache__", ".scrapy"}
+    assert left == {"scrapy.cfg", "settings.py", "output.jsonl"}
+    assert not any(path.is_file() for path in tmp_path.glob(".scrapy/**/*"))
+
+
+# compare
+
+
+def test_compare_tells_twins_by_exit_code_0_and_others_by_1(simhash: Simhash, pages: Path) -> None:
+    twins = simhash(
+        pages, "compare", "story.html", "retold.html", "-s", "SIMHASH_CONTENT_DISTANCE=8"
+    )
+    assert (twins.returncode, twins.stderr) == (0, "")
+    assert "Twins: where A is stored, B is dropped (content)." in twins.stdout
+    others = simhash(pages, "compare", "story.html", "other.html")
+    assert others.returncode == 1
+    assert "No twins: where A is stored, B is kept." in others.stdout
+
+
+def test_compare_tells_distances_features_and_changed_words(simhash: Simhash, pages: Path) -> None:
+    result = simhash(pages, "compare", "story.html", "retold.html", "--json", "--limit", "2")
+    record = json.loads(result.stdout)
+    one, two = (Fingerprinter().fingerprint(html) for html in (STORY, RETOLD))
+    assert one.content is not None
+    assert two.content is not None
+    assert record["a"] == record_of(STORY, f"file://{pages}/story.html")
+    assert record["b"] == record_of(RETOLD, f"file://{pages}/retold.html")
+    assert record["content_distance"] == (one.content ^ two.content).bit_count()
+    assert record["structure_distance"] is None
+    assert record["thresholds"]["content_distance"] == 3
+    # Of 399 features three are other ones: word100 and its two pairs.
+    assert record["shared_weight"] == round(396 / 402, 4)
+    assert record["differing"] == [
+        {"feature": "tale", "a": 0.0, "b": 1},
+        {"feature": "tale word101", "a": 0.0, "b": 1},
+    ]
+    assert [row["a"] for row in record["shared"]] == [1, 1]
+    assert record["changes"] == 1
+    assert record["diff"] == [
+        [
+            {"same": "word94 word95 word96 word97 word98 word99"},
+            {"removed": "word100"},
+            {"added": "tale"},
+            {"same": "word101 word102 word103 word104 word105 word106"},
+        ]
+    ]
+    words = simhash(pages, "compare", "story.html", "retold.html").stdout
+    assert "word99 [-word100-] {+tale+} word101" in words
+
+
+def test_compare_shortens_long_changes_for_people_only(simhash: Simhash, pages: Path) -> None:
+    words = simhash(pages, "compare", "story.html", "other.html").stdout
+    assert "characters more)-] {+term0 term1" in words
+    record = json.loads(simhash(pages, "compare", "story.html", "other.html", "--json").stdout)
+    assert record["diff"] == [[{"removed": WORDS}, {"added": WORDS.replace("word", "term")}]]
+
+
+def test_compare_says_how_many_changes_it_left_out(simhash: Simhash, pages: Path) -> None:
+    often = STORY.replace("word20 ", "x ").replace("word90 ", "y ").replace("word170 ", "z ")
+    (pages / "often.html").write_text(often)
+    words = simhash(pages, "compare", "story.html", "often.html", "--limit", "1").stdout
+    assert "Changes of words in the main text: 3" in words
+    assert "  … and 2 more: --limit 3\n" in words
+
+
+def test_compare_goes_by_the_options_that_judge(simhash: Simhash, pages: Path) -> None:
+    same = ("compare", "thin.html", "thin.html")
+    assert simhash(pages, *same).returncode == 0
+    (pages / "also.html").write_text("<title>Shut</title><p>Closed again.")
+    thin = simhash(pages, "compare", "thin.html", "also.html")
+    assert thin.returncode == 1
+    assert "No twins: B is thin, and its title and text are not those of A." in thin.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["story.html"], "the following arguments are required: page"),
+        (["story.html", "nowhere.html"], "nowhere.html: no such file"),
+        (["story.html", "binary.html"], "binary.html: the page is binary data"),
+        (["story.html", "a\0b"], "a\\u0000b: "),
+        (["story.html", "retold.html", "zh.html"], "unrecognized arguments: zh.html"),
+        (["story.html", "zh.html", "-s", "SIMHASH_MATCH=all"], "SIMHASH_MATCH is 'all'"),
+    ],
+)
+def test_bad_input_to_compare_gets_one_line(
+    simhash: Simhash, pages: Path, arguments: list[str], said: str
+) -> None:
+    result = simhash(pages, "compare", *arguments)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert said in result.stderr
+    assert result.stderr.count("\n") == 1

@@ -1,0 +1,526 @@
+"""`scrapy simhash store …`: which store, looking into it, looking after it."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa  # type: ignore[import-untyped]  # it has no type hints
+import pyarrow.parquet as pq  # type: ignore[import-untyped]
+import pytest
+
+from simhash_pipeline import Options, open_store
+from simhash_pipeline.cli.simhash import COMMANDS, Group
+from simhash_pipeline.stores.contract import PageText
+from simhash_pipeline.stores.text_packing import packed
+from tests.cli.conftest import Simhash
+from tests.cli.test_commands import scrapy
+from tests.stores.pages import keep, page
+
+SEEN = ("-S", "seen.sqlite")
+(STORE_GROUP,) = (command for command in COMMANDS if isinstance(command, Group))
+STORE_COMMANDS = [command.name for command in STORE_GROUP.commands]
+
+
+def fill(path: Path, *urls: str, **more: Any) -> None:
+    """A store of these pages, the first seen now and each other a day earlier."""
+    now = int(time.time())
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open_store(f"sqlite:///{path}") as store:
+        store.stamp(Options().stamp())
+        for days, url in enumerate(urls):
+            keep(store, page(url, days, seen_at=now - days * 86_400, **more))
+
+
+@pytest.fixture
+def outside(tmp_path: Path) -> Path:
+    """A directory that is in no Scrapy project, with a store of three pages."""
+    fill(tmp_path / "seen.sqlite", "https://a.org/1", "https://a.org/2", "https://a.org/3")
+    return tmp_path
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A Scrapy project in which the spider `news` has crawled two pages."""
+    (tmp_path / "scrapy.cfg").write_text("[settings]\ndefault = settings\n")
+    (tmp_path / "settings.py").write_text('BOT_NAME = "harbour"\n')
+    fill(tmp_path / ".scrapy/simhash/news.sqlite", "https://a.org/1", "https://a.org/2")
+    return tmp_path
+
+
+@pytest.fixture
+def store(simhash: Simhash) -> Simhash:
+    return lambda directory, *arguments: simhash(directory, "store", *arguments)
+
+
+def told(result: subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:
+    assert result.stderr == ""
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def urls(path: Path) -> list[str]:
+    with open_store(f"sqlite:///{path}") as store:
+        return [stored.url for stored in store.pages()]
+
+
+# Which store
+
+
+def test_in_a_project_the_only_store_is_taken_and_named(project: Path) -> None:
+    result = scrapy("simhash", "store", "check", directory=project)
+    assert (result.returncode, result.stderr) == (0, "store: .scrapy/simhash/news.sqlite\n")
+    assert result.stdout == ".scrapy/simhash/news.sqlite: 2 pages, all well\n"
+
+
+def test_of_several_stores_one_must_be_named(store: Simhash, project: Path) -> None:
+    fill(project / ".scrapy/simhash/the%20shop.sqlite", "https://b.org/1")
+    result = store(project, "list")
+    assert (result.returncode, result.stdout) == (2, "")
+    said = "there are 2 stores here; name one: --spider news or --spider 'the shop'"
+    assert said in result.stderr
+    (listed,) = told(store(project, "list", "--spider", "the shop", "--json"))
+    assert listed["url"] == "https://b.org/1"
+
+
+def test_info_tells_every_store_of_a_project(store: Simhash, project: Path) -> None:
+    fill(project / ".scrapy/simhash/shop.sqlite", "https://b.org/1")
+    both = told(store(project, "info", "--json"))
+    assert [(one["store"], one["pages"]) for one in both] == [
+        (".scrapy/simhash/news.sqlite", 2),
+        (".scrapy/simhash/shop.sqlite", 1),
+    ]
+
+
+def test_the_setting_goes_before_the_stores_of_the_spiders(store: Simhash, project: Path) -> None:
+    fill(project / "shared.sqlite", "https://c.org/1")
+    setting = ("-s", "SIMHASH_STORE=sqlite:///shared.sqlite")
+    result = store(project, "list", "--json", *setting)
+    assert result.stderr == "store: sqlite:///shared.sqlite\n"
+    assert json.loads(result.stdout)["url"] == "https://c.org/1"
+    of_spider = told(store(project, "list", "--json", "--spider", "news", *setting))
+    assert [page["url"] for page in of_spider] == ["https://c.org/1"]
+
+
+@pytest.mark.parametrize("command", [name for name in STORE_COMMANDS if name != "copy"])
+def test_every_command_of_one_store_takes_it_in_the_same_way(
+    store: Simhash, outside: Path, command: str
+) -> None:
+    result = store(outside, command, "-h")
+    assert re.search("-S( STORE)?, --store STORE", result.stdout)
+    assert "--spider SPIDER" in result.stdout
+    assert "--json" in result.stdout
+
+
+# Looking into one
+
+
+def test_info_says_what_there_is_and_how_it_was_made(store: Simhash, outside: Path) -> None:
+    with open_store(f"sqlite:///{outside / 'seen.sqlite'}") as opened:
+        keep(opened, page("https://a.org/thin", None, namespace="test", digest=b"d" * 16))
+    (record,) = told(store(outside, "info", *SEEN, "--json"))
+    size = (outside / "seen.sqlite").stat().st_size
+    assert record.pop("seen_at").endswith("Z")
+    assert record == {
+        "store": "seen.sqlite",
+        "pages": 4,
+        "thin": 1,
+        "namespaces": {"": 3, "test": 1},
+        "sites": 1,
+        "top_sites": {"example.org": 4},
+        "first_seen": "1970-01-01T00:16:40Z",
+        "texts": 0,
+        "texts_bytes": 0,
+        "bytes": size,
+        "bytes_a_page": round(size / 4),
+        "format": 1,
+        "index": "memory",
+        "made_with": Options().stamp(),
+    }
+    words = store(outside, "info", *SEEN).stdout.splitlines()
+    assert words[:4] == [
+        "store       seen.sqlite",
+        "pages       4, 1 of them thin",
+        "namespaces  '' 3, test 1",
+        "sites       1: example.org 4",
+    ]
+    assert words[-1] == "made with   the default options"
+
+
+def test_info_says_what_texts_take(store: Simhash, outside: Path) -> None:
+    with open_store(f"sqlite:///{outside / 'seen.sqlite'}") as opened:
+        texts = [PageText("", f"https://a.org/{n}", "Fog", "fog " * 1_000, 0) for n in range(3)]
+        opened.keep_texts(texts)
+        total = 3 * len(packed(texts[0]))
+    (record,) = told(store(outside, "info", *SEEN, "--json"))
+    assert (record["texts"], record["texts_bytes"]) == (3, total)
+    words = store(outside, "info", *SEEN).stdout.splitlines()
+    assert f"texts      3, {total} bytes, {total // 3} bytes a text, compressed" in words
+
+
+def test_info_names_the_options_that_are_no_defaults(store: Simhash, outside: Path) -> None:
+    with open_store(f"sqlite:///{outside / 'other.sqlite'}") as opened:
+        opened.stamp(Options(ngrams=(3,), bits=128).stamp())
+    result = store(outside, "info", "-S", "other.sqlite")
+    assert "pages      0, 0 of them thin" in result.stdout
+    assert result.stdout.endswith("the default options but ngrams [3], bits 128\n")
+
+
+def test_list_tells_the_pages_a_line_each_by_when_they_were_kept(
+    store: Simhash, outside: Path
+) -> None:
+    result = store(outside, "list", *SEEN)
+    assert result.returncode == 0
+    rows = [line.split() for line in result.stdout.splitlines()]
+    assert [(row[2], row[-1]) for row in rows] == [
+        ("0000000000000000", "https://a.org/1"),
+        ("0000000000000001", "https://a.org/2"),
+        ("0000000000000002", "https://a.org/3"),
+    ]
+
+
+def test_list_can_be_narrowed(store: Simhash, outside: Path) -> None:
+    with open_store(f"sqlite:///{outside / 'seen.sqlite'}") as opened:
+        keep(opened, page("https://b.org/4", 9, namespace="test", site="b.org"))
+
+    def listed(*arguments: str) -> list[str]:
+        return [one["url"] for one in told(store(outside, "list", *SEEN, "--json", *arguments))]
+
+    assert listed("--limit", "1") == ["https://a.org/1"]
+    assert listed("--namespace", "test") == ["https://b.org/4"]
+    assert listed("--site", "b.org", "--namespace", "") == []
+    assert len(listed("--namespace", "")) == 3
+
+
+def test_find_tells_the_page_of_a_url_however_it_is_written(store: Simhash, outside: Path) -> None:
+    fill(outside / "query.sqlite", "https://a.org/?a=1&b=2")
+    result = store(outside, "find", "https://A.org/?b=2&a=1#top", "-S", "query.sqlite", "--json")
+    (found,) = told(result)
+    assert (found["url"], found["distance"]) == ("https://a.org/?a=1&b=2", None)
+    nothing = store(outside, "find", "https://a.org/9", *SEEN)
+    assert (nothing.returncode, nothing.stdout, nothing.stderr) == (1, "", "")
+
+
+def test_find_tells_the_pages_near_a_fingerprint_nearest_first(
+    store: Simhash, outside: Path
+) -> None:
+    path = outside / "near.sqlite"
+    with open_store(f"sqlite:///{path}") as opened:
+        opened.stamp(Options().stamp())
+        for url, content in (("3", 0b111), ("0", 0), ("4", 0b1111), ("1", 0b1)):
+            keep(opened, page(f"https://a.org/{url}", content, structure=content ^ 0xF))
+
+    def found(*arguments: str) -> list[tuple[str, int]]:
+        result = store(outside, "find", "0" * 16, "-S", "near.sqlite", "--json", *arguments)
+        return [(one["url"][-1], one["distance"]) for one in told(result)]
+
+    assert found() == [("0", 0), ("1", 1), ("3", 3)]
+    assert found("--distance", "4", "--limit", "2") == [("0", 0), ("1", 1)]
+    assert found("--structure") == [("4", 0), ("3", 1), ("1", 3)]
+    assert found("--namespace", "test") == []
+    words = store(outside, "find", "0" * 16, "-S", "near.sqlite", "--distance", "0").stdout
+    assert words.startswith("0  ")
+    assert words.endswith("https://a.org/0\n")
+
+
+def test_a_fingerprint_has_the_digits_of_its_store(store: Simhash, outside: Path) -> None:
+    with open_store(f"sqlite:///{outside / 'short.sqlite'}") as opened:
+        opened.stamp(Options(bits=32).stamp())
+        keep(opened, page("https://a.org/1", 0xABCDEF01))
+    assert store(outside, "find", "ABCDEF01", "-S", "short.sqlite").returncode == 0
+    wrong = store(outside, "find", "0" * 16, "-S", "short.sqlite")
+    assert wrong.returncode == 2
+    assert "must be a URL, or a fingerprint of 8 hex digits, not '0000000000" in wrong.stderr
+
+
+def test_what_a_page_brings_cannot_steer_the_terminal(store: Simhash, outside: Path) -> None:
+    evil = "https://a.org/\x1b]0;owned\x07\u202e\x9b31m"
+    fill(outside / "evil.sqlite", evil, namespace="\x1b[2J")
+    words = store(outside, "list", "-S", "evil.sqlite").stdout
+    assert r"https://a.org/\u001b]0;owned\u0007\u202e\u009b31m (namespace \u001b[2J)" in words
+    as_json = store(outside, "list", "-S", "evil.sqlite", "--json").stdout
+    assert json.loads(as_json)["url"] == evil
+    for output in (words, as_json, store(outside, "info", "-S", "evil.sqlite").stdout):
+        assert output.rstrip("\n").replace("\n", "").isprintable()
+
+
+def test_a_reader_that_has_seen_enough_ends_the_list_quietly(outside: Path) -> None:
+    fill(outside / "long.sqlite", *(f"https://a.org/{i}" for i in range(3_000)))
+    command = [sys.executable, "-W", "error", "-m", "scrapy", "simhash", "store", "list"]
+    with subprocess.Popen(
+        [*command, "-S", "long.sqlite"],
+        cwd=outside,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as listing:
+        assert listing.stdout is not None
+        assert listing.stderr is not None
+        assert listing.stdout.readline().endswith("https://a.org/0\n")
+        listing.stdout.close()
+        assert listing.stderr.read() == ""
+    assert listing.returncode == 141
+
+
+# Looking after one
+
+
+def test_check_tells_that_all_is_well(store: Simhash, outside: Path) -> None:
+    result = store(outside, "check", *SEEN)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout == "seen.sqlite: 3 pages, all well\n"
+
+
+def test_check_tells_damage_and_leaves_it(store: Simhash, outside: Path) -> None:
+    path = outside / "seen.sqlite"
+    damaged = bytearray(path.read_bytes())
+    damaged[8_192:12_288] = b"\xff" * 4_096
+    path.write_bytes(damaged)
+    result = store(outside, "check", *SEEN)
+    assert (result.returncode, result.stderr) == (1, "")
+    assert "Restore a copy" in result.stdout
+    assert path.read_bytes() == damaged
+
+
+def test_check_tells_of_a_store_too_damaged_to_be_opened(store: Simhash, outside: Path) -> None:
+    path = outside / "seen.sqlite"
+    cut = path.read_bytes()[: path.stat().st_size // 8192 * 4096]
+    path.write_bytes(cut)
+    result = store(outside, "check", *SEEN, "--json")
+    assert (result.returncode, result.stderr) == (1, "")
+    told = {"store": "seen.sqlite", "pages": None, "faults": ["too damaged to be opened"]}
+    assert json.loads(result.stdout) == told
+    assert path.read_bytes() == cut
+
+
+def test_expire_forgets_what_was_not_seen_for_so_long(store: Simhash, outside: Path) -> None:
+    result = store(outside, "expire", "2160m", *SEEN)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout == "seen.sqlite: 1 pages forgotten, 2 left\n"
+    assert urls(outside / "seen.sqlite") == ["https://a.org/1", "https://a.org/2"]
+
+
+def test_remove_forgets_what_is_named_and_says_what_is_not_there(
+    store: Simhash, outside: Path
+) -> None:
+    gone = store(outside, "remove", "https://a.org/2#top", "https://a.org/1", *SEEN)
+    assert (gone.returncode, gone.stderr) == (0, "")
+    assert gone.stdout == (
+        "seen.sqlite: https://a.org/2 removed\nseen.sqlite: https://a.org/1 removed\n"
+    )
+    again = store(outside, "remove", "https://a.org/2", "https://a.org/3", *SEEN, "--json")
+    assert again.returncode == 1
+    assert [one["removed"] for one in told(again)] == [False, True]
+    assert urls(outside / "seen.sqlite") == []
+
+
+def test_remove_looks_in_one_namespace(store: Simhash, outside: Path) -> None:
+    other = store(outside, "remove", "https://a.org/1", *SEEN, "-s", "SIMHASH_NAMESPACE=test")
+    assert other.returncode == 1
+    here = store(
+        *(outside, "remove", "https://a.org/1", *SEEN, "--namespace", ""),
+        *("-s", "SIMHASH_NAMESPACE=test"),
+    )
+    assert here.returncode == 0
+    assert urls(outside / "seen.sqlite") == ["https://a.org/2", "https://a.org/3"]
+
+
+def test_clear_forgets_nothing_unless_it_is_told_to(store: Simhash, outside: Path) -> None:
+    refused = store(outside, "clear", *SEEN)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "seen.sqlite: to forget all 3 pages, say --yes" in refused.stderr
+    assert len(urls(outside / "seen.sqlite")) == 3
+    done = store(outside, "clear", *SEEN, "--yes")
+    assert done.stdout == "seen.sqlite: 3 pages forgotten, 0 left\n"
+    assert urls(outside / "seen.sqlite") == []
+
+
+@pytest.mark.parametrize(("answer", "exit_code", "left"), [("y", 0, 0), ("", 1, 3), ("no", 1, 3)])
+def test_clear_asks_whoever_sits_at_the_terminal(
+    outside: Path, answer: str, exit_code: int, left: int
+) -> None:
+    ours, theirs = pty.openpty()
+    os.write(ours, f"{answer}\n".encode())
+    command = [sys.executable, "-m", "scrapy", "simhash", "store", "clear", *SEEN]
+    result = subprocess.run(
+        command, cwd=outside, stdin=theirs, capture_output=True, text=True, check=False
+    )
+    os.close(ours)
+    os.close(theirs)
+    assert result.returncode == exit_code
+    assert result.stderr == "seen.sqlite: forget all 3 pages for good? [y/N] "
+    assert len(urls(outside / "seen.sqlite")) == left
+
+
+def test_clear_of_a_namespace_leaves_the_others(store: Simhash, outside: Path) -> None:
+    with open_store(f"sqlite:///{outside / 'seen.sqlite'}") as opened:
+        for number in range(3_000):
+            keep(opened, page(f"https://t.org/{number}", 9, namespace="test"))
+    result = store(outside, "clear", *SEEN, "--namespace", "test", "--yes", "--json")
+    assert told(result) == [{"store": "seen.sqlite", "forgotten": 3_000, "pages": 3}]
+    assert len(urls(outside / "seen.sqlite")) == 3
+
+
+def test_clear_takes_the_namespace_of_the_settings_unless_told_all(
+    store: Simhash, outside: Path
+) -> None:
+    with open_store(f"sqlite:///{outside / 'seen.sqlite'}") as opened:
+        keep(opened, page("https://t.org/", 9, namespace="test"))
+    of_test = ("-s", "SIMHASH_NAMESPACE=test")
+    refused = store(outside, "clear", *SEEN, *of_test)
+    assert "to forget namespace 'test', say --yes" in refused.stderr
+    (cleared,) = told(store(outside, "clear", *SEEN, "--yes", "--json", *of_test))
+    assert (cleared["forgotten"], cleared["pages"]) == (1, 3)
+    both = store(outside, "clear", *SEEN, "--all", "--namespace", "test")
+    assert "--namespace: not allowed with argument --all" in both.stderr
+    (cleared,) = told(store(outside, "clear", *SEEN, "--all", "--yes", "--json", *of_test))
+    assert (cleared["forgotten"], cleared["pages"]) == (3, 0)
+
+
+def test_a_file_with_one_broken_row_is_not_imported_in_part(store: Simhash, outside: Path) -> None:
+    rows = ["namespace,url,site,content,structure,sketch,digest,first_seen,seen_at"]
+    rows += [f",https://b.org/{number},b.org,,,,,0,0" for number in range(20_000)]
+    (outside / "pages.csv").write_text("\n".join([*rows, ",,,,,,,0,0"]), encoding="utf-8")
+    result = store(outside, "import", "pages.csv", *SEEN)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "pages.csv, line 20002, is no page: its url is empty" in result.stderr
+    assert len(urls(outside / "seen.sqlite")) == 3
+
+
+def test_a_store_is_not_written_over_by_its_export(store: Simhash, outside: Path) -> None:
+    (outside / "seen.sqlite").rename(outside / "seen.csv")
+    result = store(outside, "export", "seen.csv", "-S", "seen.csv")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "seen.csv is read, and would be written over" in result.stderr
+    assert len(urls(outside / "seen.csv")) == 3
+
+
+def test_a_file_of_the_user_s_beside_an_export_is_left_alone(store: Simhash, outside: Path) -> None:
+    (outside / "part-pages.csv").write_text("mine")
+    assert store(outside, "export", "pages.csv", *SEEN).returncode == 0
+    assert (outside / "part-pages.csv").read_text() == "mine"
+
+
+def test_a_parquet_file_whose_options_are_damaged_is_told(store: Simhash, outside: Path) -> None:
+    table = pa.table({"url": ["x"]}).replace_schema_metadata({"simhash_pipeline": "{"})
+    pq.write_table(table, outside / "bad.parquet")
+    result = store(outside, "import", "bad.parquet", *SEEN)
+    assert result.returncode == 2
+    assert "bad.parquet doesn't tell what it was made with: " in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_a_site_is_named_in_capitals_too(store: Simhash, outside: Path) -> None:
+    (listed, *_) = told(store(outside, "list", *SEEN, "--json"))
+    assert told(store(outside, "list", *SEEN, "--json", "--site", listed["site"].upper()))
+
+
+@pytest.mark.parametrize("file", ["pages.csv", "pages.parquet"])
+def test_what_is_exported_can_be_imported(store: Simhash, outside: Path, file: str) -> None:
+    exported = store(outside, "export", file, *SEEN)
+    assert (exported.returncode, exported.stdout) == (0, f"{file}: 3 pages\n"), exported.stderr
+    imported = store(outside, "import", file, "-S", "sqlite:///other.sqlite")
+    assert imported.returncode == 0, imported.stderr
+    assert imported.stdout == "sqlite:///other.sqlite: 3 pages read, 3 stored\n"
+    with (
+        open_store(f"sqlite:///{outside / 'seen.sqlite'}") as one,
+        open_store(f"sqlite:///{outside / 'other.sqlite'}") as other,
+    ):
+        assert list(one.pages()) == list(other.pages())
+        other.stamp(Options().stamp())
+
+
+def test_import_makes_the_store_of_a_spider(store: Simhash, project: Path) -> None:
+    store(project, "export", "pages.csv")
+    (record,) = told(store(project, "import", "pages.csv", "--spider", "new one", "--json"))
+    assert (record["store"], record["pages"]) == (".scrapy/simhash/new%20one.sqlite", 2)
+    assert len(urls(project / ".scrapy/simhash/new%20one.sqlite")) == 2
+
+
+def test_import_refuses_a_store_made_with_other_options(store: Simhash, outside: Path) -> None:
+    store(outside, "export", "pages.parquet", *SEEN)
+    with open_store(f"sqlite:///{outside / 'other.sqlite'}") as other:
+        other.stamp(Options(ngrams=(3,)).stamp())
+    result = store(outside, "import", "pages.parquet", "-S", "other.sqlite")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "made with other options: ngrams [3] (now [1, 2])" in result.stderr
+
+
+def test_import_says_when_a_fingerprint_is_too_wide(store: Simhash, outside: Path) -> None:
+    rows = "namespace,url,site,content,structure,sketch,digest,first_seen,seen_at"
+    wide = f",https://a.org/,a.org,1{'0' * 16},,,,0,0"
+    (outside / "wide.csv").write_text(f"{rows}\n{wide}\n", encoding="utf-8")
+    result = store(outside, "import", "wide.csv", *SEEN)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "wide.csv, line 2, is no page: content must be of 64 bits, not 1000" in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("rows", [None, "namespace,url", "\xff"])
+def test_a_file_that_can_not_be_imported_makes_no_store(
+    store: Simhash, outside: Path, rows: str | None
+) -> None:
+    if rows is not None:
+        (outside / "bad.csv").write_bytes(rows.encode("latin-1"))
+    result = store(outside, "import", "bad.csv", "-S", "new.sqlite")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert not (outside / "new.sqlite").exists()
+
+
+def test_a_time_that_no_calendar_has_is_told_as_it_stands(store: Simhash, outside: Path) -> None:
+    with open_store(f"sqlite:///{outside}/odd.sqlite") as odd:
+        odd.insert_many([page("https://a.org/", seen_at=1e300)])
+    assert store(outside, "list", "-S", "odd.sqlite").stdout.startswith("1e+300  thin")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["check"], "no crawl has left a store here; name one by --store"),
+        (["info", "--spider", "news"], "there is no store at"),
+        (["check", "-S", "nowhere.sqlite"], "there is no store at nowhere.sqlite"),
+        (["list", "-S", "empty"], "there is no store at empty"),
+        (["list", "-S", "notes.txt"], "notes.txt: it is not an SQLite database, and was left"),
+        (["list", "-S", "."], "is a directory; name a file in it"),
+        (["list", "-S", "memory:"], "a store in memory is gone when its crawl ends"),
+        (["check", "-S", "nodb://localhost"], "no store can be opened at 'nodb://localhost'"),
+        (["list", *SEEN, "--spider", "news"], "not allowed with argument -S/--store"),
+        (["list", *SEEN, "--limit", "0"], "must be a whole number, 1 or more, not '0'"),
+        (["list", *SEEN, "-s", "SIMHASH_BITS=9"], "SIMHASH_BITS is '9'"),
+        (["find", "night bus", *SEEN], "must be a URL, or a fingerprint of 16 hex digits"),
+        (["find", "0" * 15, *SEEN], "must be a URL, or a fingerprint of 16 hex digits"),
+        (["find", "http://[", *SEEN], "'http://[' is not a URL"),
+        (["find", "0" * 16, *SEEN, "--distance", "9"], "argument --distance: invalid choice: 9"),
+        (["remove", "http://[", *SEEN], "'http://[' is not a URL"),
+        (["expire", "90", *SEEN], "must be 1 or more, and s, m, h, d or w, as 90d, not '90'"),
+        (["expire", "0s", *SEEN], "must be 1 or more, and s, m, h, d or w, as 90d, not '0s'"),
+        (["export", "pages.json", *SEEN], ": pages.json must end in .csv or .parquet"),
+        (["export", "d.csv", *SEEN], "d.csv is a directory; name a file"),
+        (["export", "no/such/pages.csv", *SEEN], "no/such/pages.csv: No such file"),
+        (["import", "nowhere.csv", *SEEN], "nowhere.csv: No such file"),
+    ],
+)
+def test_bad_input_gets_one_line(
+    store: Simhash, outside: Path, arguments: list[str], said: str
+) -> None:
+    (outside / "empty").touch()
+    (outside / "d.csv").mkdir()
+    (outside / "notes.txt").write_text("no store\n" * 100)
+    before = sorted(outside.iterdir())
+    result = store(outside, *arguments)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert said in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert sorted(outside.iterdir()) == before
+
+
+def test_the_group_without_a_command_prints_its_help(store: Simhash, outside: Path) -> None:
+    result = store(outside)
+    assert (result.returncode, result.stderr) == (2, "")
+    assert "usage: scrapy simhash store [-h] command ..." in result.stdout

@@ -1,0 +1,253 @@
+"""What a store on Redis promises beyond the others."""
+
+from __future__ import annotations
+
+import random
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+
+from simhash_pipeline.stores.contract import Action, PageText, View
+from simhash_pipeline.stores.opening import open_store
+from simhash_pipeline.stores.redis.redis_store import RedisStore
+from tests.stores.pages import FAR, keep, like_memory, near_content, page, unless_near
+from tests.stores.servers import Wire
+from tests.stores.test_store import steps
+from tests.stores.twins import pairs, run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from tests.stores.servers import RunningCluster, RunningServer
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+
+@pytest.fixture
+def server(redis_servers: Callable[[str], RunningServer]) -> RunningServer:
+    return redis_servers("redis 6.2")
+
+
+@pytest.fixture(params=["redis 6.2", "redis cluster"])
+def either(
+    request: pytest.FixtureRequest,
+    redis_servers: Callable[[str], RunningServer | RunningCluster],
+) -> RunningServer | RunningCluster:
+    return redis_servers(request.param)
+
+
+@pytest.fixture
+def store(either: RunningServer | RunningCluster) -> Iterator[RedisStore]:
+    with RedisStore(either.url) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("bits", [32, 64, 128])
+def test_every_value_within_the_distance_is_found_and_no_other(
+    store: RedisStore, bits: int
+) -> None:
+    rng = random.Random(bits)
+    store.stamp({"bits": bits})
+    asked = rng.getrandbits(bits)
+    values = {rng.getrandbits(bits) for _ in range(200)}
+    for distance in range(10):
+        for _ in range(20):
+            values.add(asked ^ sum(1 << bit for bit in rng.sample(range(bits), distance)))
+    store.insert_many(page(str(value), value) for value in values)
+    for distance in range(9):
+        brute = {str(value) for value in values if (value ^ asked).bit_count() <= distance}
+        assert {url for url, _ in near_content(store, asked, distance)} == brute
+
+
+@settings(max_examples=40, deadline=None)
+@given(steps)
+def test_the_store_on_redis_answers_like_the_one_in_memory(
+    redis_servers: Callable[[str], RunningServer], changes: list[tuple[object, int, int, str]]
+) -> None:
+    url = redis_servers("redis 6.2").url
+    clever = like_memory(lambda: open_store(url), changes)
+    assert clever.check() == []
+    clever.close()
+
+
+@pytest.mark.parametrize(("kills", "tentative"), [(0, False), (6, False), (0, True)])
+def test_of_twins_judged_by_eight_processes_at_once_one_is_kept_as_if_one_by_one(
+    either: RunningServer | RunningCluster, tmp_path: Path, kills: int, tentative: bool
+) -> None:
+    number = 500
+    outcome = run(either.url, pairs(number), tmp_path, kills, tentative)
+    kept = [outcome.kept_of((f"{pair}a", f"{pair}b")) for pair in range(number)]
+    assert (kept.count(1), kept.count(2), kept.count(0)) == (number, 0, 0)
+    assert outcome.faults == []
+    assert bool(outcome.kills) == bool(kills)
+    if not kills:
+        assert outcome.kept_one_by_one() == set(outcome.stored)
+
+
+def test_a_chain_of_neighbours_is_judged_in_the_order_of_tickets(
+    either: RunningServer | RunningCluster, tmp_path: Path
+) -> None:
+    rng = random.Random(5)
+    chains = [
+        (f"{chain}-{link}", (chain * 0x9E37_79B9_7F4A_7C15 % (1 << 64)) ^ ((1 << 2 * link) - 1))
+        for chain in range(40)
+        for link in rng.sample(range(8), 8)
+    ]
+    outcome = run(either.url, chains, tmp_path)
+    assert outcome.kept_one_by_one() == set(outcome.stored)
+    assert outcome.faults == []
+
+
+def test_two_who_judge_one_url_at_once_do_so_one_after_the_other(store: RedisStore) -> None:
+    inside, order = threading.Event(), []
+
+    def slowly(view: View) -> tuple[Action, None]:
+        inside.set()
+        other.join(0.3)
+        order.append(("first", view.same_key()))
+        return Action.KEEP, None
+
+    def second() -> None:
+        inside.wait()
+
+        def decide(view: View) -> tuple[Action, None]:
+            order.append(("second", view.same_key()))
+            return Action.RENEW, None
+
+        store.settle(page("a", 1, seen_at=2_000.0), decide)
+
+    other = threading.Thread(target=second)
+    other.start()
+    store.settle(page("a", 0), slowly)
+    other.join()
+    assert order == [("first", None), ("second", page("a", 0))]
+    assert [kept.seen_at for kept in store.pages()] == [2_000.0]
+
+
+def test_who_was_taken_for_dead_judges_the_page_again(
+    either: RunningServer | RunningCluster,
+) -> None:
+    with RedisStore(either.url, lease_secs=0.2) as paused, RedisStore(either.url) as other:
+        paused._lease._closed.set()  # as if the process had stopped
+        told: list[str | None] = []
+
+        def decide(view: View) -> tuple[Action, str | None]:
+            if not told:
+                assert other.settle(page("twin", 1), unless_near) is None
+            action, twin = unless_near(view)
+            told.append(twin)
+            return action, twin
+
+        assert paused.settle(page("slow", 0), decide) == "twin"
+        assert told == ["twin", "twin"]
+        assert [kept.url for kept in other.pages()] == ["twin"]
+        assert other.check() == []
+
+
+def test_a_new_page_takes_two_round_trips_and_a_twin_four(server: RunningServer) -> None:
+    with Wire(server) as wire, RedisStore(wire.url) as store:
+        store.settle(page("first", 0), unless_near)
+        before = wire.requests
+        store.settle(page("new", FAR), unless_near)
+        assert wire.requests - before == 2
+        before = wire.requests
+        store.settle(page("twin", 1), unless_near)
+        assert wire.requests - before == 4
+
+
+def test_a_new_page_that_is_kept_tentatively_takes_one_round_trip(server: RunningServer) -> None:
+    with Wire(server) as wire, RedisStore(wire.url, tentative=True) as store:
+        store._outbox.linger_secs = 60  # so that none is sent for the time that went by
+        store.settle(page("first", 0), unless_near)
+        for number in range(1, 5):
+            before = wire.requests
+            store.settle(page(str(number), FAR << number * 8), unless_near)
+            store.confirm("", str(number))
+            assert wire.requests - before == 1
+        before = wire.requests
+        assert len(store) == 5
+        assert wire.requests - before > 1
+
+
+@pytest.mark.parametrize("number", range(6))
+def test_a_lost_reply_makes_no_page_its_own_twin_and_stores_none_twice(
+    server: RunningServer, number: int
+) -> None:
+    with Wire(server) as wire, RedisStore(wire.url) as store:
+        store.settle(page("first", 0), unless_near)
+        store.settle(page("warm", FAR), unless_near)
+        answered = wire.requests
+
+        def lossy(view: View) -> tuple[Action, str | None]:
+            if wire.requests - answered == number:
+                wire.lose = 1
+            return unless_near(view)
+
+        wire.lose = number == 0
+        assert store.settle(page("new", FAR << 32), lossy) is None
+        assert store.settle(page("twin", 1), lossy) == "first"
+        assert [kept.url for kept in store.pages()] == ["first", "warm", "new"]
+        assert store.check() == []
+
+
+def test_a_template_of_many_pages_costs_no_more_than_one_of_few(server: RunningServer) -> None:
+    with RedisStore(server.url) as store:
+        read = []
+        for pages in (20, 2_000):
+            store.insert_many(page(f"{pages} {number}", None, 7) for number in range(pages))
+
+            def first(view: View) -> tuple[Action, None]:
+                next(view.near_structure(3))
+                return Action.SKIP, None
+
+            store.settle(page("asking", None, 7), first)
+            before = server.tell("INFO")["total_net_output_bytes"]
+            store.settle(page("asking", None, 7), first)
+            read.append(server.tell("INFO")["total_net_output_bytes"] - before)
+        assert read[1] < 1.2 * read[0]
+
+
+def test_urls_and_namespaces_are_never_taken_for_keys_or_scripts(store: RedisStore) -> None:
+    names = ["{x}", "a}b{c", "]] redis.call('FLUSHALL')", "\0\r\n", "ü:*?[", "' .. KEYS[1] .. '"]
+    for name in names:
+        keep(store, page(name, 5, namespace=name))
+    assert [(kept.namespace, kept.url) for kept in store.pages()] == [(n, n) for n in names]
+    assert all(store.forget(name, name) for name in names)
+    assert len(store) == 0
+
+
+def test_what_no_look_up_finds_is_named(server: RunningServer) -> None:
+    with RedisStore(server.url) as store:
+        keep(store, page("found", 1), page("lost", 0xABCD_0000))
+        assert server.tell("HDEL", "simhash:{:content:1:ab}", b"\xcd") == 1
+        assert store.check() == ["lost of namespace '' is stored and can't be found"]
+
+
+def test_a_forgotten_page_leaves_no_value_behind(store: RedisStore) -> None:
+    keep(store, page("a", 0, 0), page("b", 0, 1), page("thin", digest=b"x" * 16))
+    for url in ("a", "b", "thin"):
+        assert store.forget("", url)
+    layout = store._steps.layout
+    places = [place for entry in layout.entries(page("", 0, 0)) for place in entry.places]
+    buckets = [store._server.ask("HGET", place.key, place.number) for place in places]
+    assert [bucket and bucket[4:] for bucket in buckets] == [None, *[b""] * 3] * 2
+
+
+def test_in_buckets_that_were_emptied_nothing_is_near(store: RedisStore) -> None:
+    emptied = [(block, b"\0\0", b"\1\0\0\0") for block in (1, 2, 3)]
+    assert store._steps.layout.near(0, 3, emptied) == []
+
+
+def test_many_texts_take_one_round_trip_and_are_compressed(server: RunningServer) -> None:
+    with Wire(server) as wire, RedisStore(wire.url) as store:
+        store.keep_texts([PageText("", "first", "", "", 1)])
+        before = wire.requests
+        store.keep_texts(PageText("", str(n), "A title", "fog " * 5_000, n) for n in range(20))
+        assert wire.requests - before == 1
+        held = [
+            server.tell("MEMORY", "USAGE", key, "SAMPLES", 0) for key in server.tell("KEYS", "*")
+        ]
+        assert sum(held) < 20 * 1_000

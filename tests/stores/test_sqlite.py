@@ -1,0 +1,558 @@
+"""The SQLite store: restarts, other processes, files that are not its own, disks that fail."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from simhash_pipeline.errors import StoreError, StoreMismatch
+from simhash_pipeline.stores.contract import Action, IndexPlace, View
+from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
+from tests.stores.pages import FAR, keep, near_content, page, seen, unless_near
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from multiprocessing.synchronize import Barrier
+
+PAIRS = 400
+NOBODY = 65_534
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "pages.sqlite"
+
+
+def filled(path: Path, pages: int = 3) -> None:
+    with SqliteStore(path) as store:
+        store.stamp({"bits": 64})
+        keep(store, *(page(str(number), spread(number)) for number in range(pages)))
+
+
+def spread(number: int) -> int:
+    """Values far from each other."""
+    return number * 0x9E37_79B9_7F4A_7C15 % (1 << 64)
+
+
+def refusal(path: Path, use: Callable[[SqliteStore], object] = lambda store: None) -> str:
+    """What is said when the store is opened and used; the file must be as it was before."""
+    before = path.read_bytes() if path.is_file() else None
+    with pytest.raises(StoreError) as refused, SqliteStore(path, busy_timeout_secs=0.05) as store:
+        use(store)
+    assert str(path) in str(refused.value)
+    assert before is None or path.read_bytes() == before
+    return str(refused.value)
+
+
+# --- restart -----------------------------------------------------------------------------------
+
+
+def test_a_reopened_store_has_its_pages_its_stamp_and_its_width(path: Path) -> None:
+    with SqliteStore(path) as store:
+        store.stamp({"bits": 128, "hash": "murmur3"})
+        keep(store, page("a", (1 << 128) - 1), page("b", 0, 7))
+        kept = list(store.pages())
+    with SqliteStore(path) as store:
+        assert list(store.pages()) == kept
+        assert near_content(store, (1 << 128) - 2) == [("a", 1)]
+        store.stamp({"hash": "murmur3", "bits": 128})
+        with pytest.raises(StoreMismatch, match="'murmur3'"):
+            store.stamp({"hash": "fnv1a", "bits": 128})
+
+
+def test_a_store_opened_before_another_stamped_it_takes_on_the_width(path: Path) -> None:
+    with SqliteStore(path) as early, SqliteStore(path) as other:
+        other.stamp({"bits": 128})
+        early.stamp({"bits": 128})
+        keep(early, page("a", (1 << 128) - 1))
+        assert near_content(other, (1 << 128) - 1) == [("a", 0)]
+
+
+def test_a_store_opened_before_another_stamped_and_filled_it_reads_it(path: Path) -> None:
+    with SqliteStore(path) as early, SqliteStore(path) as late, SqliteStore(path) as other:
+        other.stamp({"bits": 128})
+        keep(other, page("a", (1 << 128) - 1))
+        with pytest.raises(StoreMismatch, match="bits 128 "):
+            early.stamp({"bits": 64})
+        early.stamp({"bits": 128})
+        assert near_content(early, (1 << 128) - 1) == [("a", 0)]
+        assert near_content(late, (1 << 128) - 1) == [("a", 0)]
+
+
+def test_a_stamp_that_is_rolled_back_binds_nobody(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(stamp: object) -> None:
+        raise ZeroDivisionError
+
+    with SqliteStore(path) as store, SqliteStore(path) as other:
+        with monkeypatch.context() as patch:
+            patch.setattr(store, "_new_table", fails)
+            with pytest.raises(ZeroDivisionError):
+                store.stamp({"bits": 32})
+        other.stamp({"bits": 128})
+        keep(other, page("a", (1 << 128) - 1))
+        assert near_content(store, (1 << 128) - 1) == [("a", 0)]
+
+
+def test_an_empty_file_becomes_a_store(path: Path) -> None:
+    path.touch()
+    filled(path)
+    with SqliteStore(path) as store:
+        assert len(store) == 3
+
+
+def test_more_pages_than_a_segment_open_as_they_were_kept(path: Path) -> None:
+    rng = random.Random(3)
+    values = [rng.getrandbits(64) if number % 4 else 42 for number in range(70_000)]
+    with SqliteStore(path) as store:
+        store.insert_many(page(str(number), value) for number, value in enumerate(values))
+    with closing(sqlite3.connect(path)) as shell:
+        assert shell.execute("SELECT number, newest_id FROM segment").fetchall() == [(0, 65_535)]
+    with SqliteStore(path) as store:
+        for number in (1, 30_001, 65_533, 65_534, 65_535, 65_537, 69_999):
+            assert near_content(store, values[number] ^ 7) == [(str(number), 3)]
+            assert seen(store, page(str(number)))["same key"] == [(str(number), 1_000)]
+        assert near_content(store, 42)[:2] == [("0", 0), ("4", 0)]
+        assert len(near_content(store, 42)) == 17_500
+        assert seen(store, page("70000"))["same key"] == []
+
+
+def test_a_file_without_its_segments_is_complete(path: Path) -> None:
+    with SqliteStore(path) as store:
+        store.insert_many(page(str(number), spread(number)) for number in range(70_000))
+    with closing(sqlite3.connect(path)) as shell, shell:
+        shell.execute("DELETE FROM segment")
+    with SqliteStore(path) as store:
+        assert near_content(store, spread(9)) == [("9", 0)]
+        for number in (65_534, 65_535, 69_999):  # the segment ends with the first of these
+            assert near_content(store, spread(number)) == [(str(number), 0)]
+
+
+def test_the_shell_shows_fingerprints_in_hexadecimal(path: Path) -> None:
+    with SqliteStore(path) as store:
+        keep(store, page("a", (1 << 64) - 1, None, sketch=255, seen_at=0.0), page("b", None, 0))
+    with closing(sqlite3.connect(path)) as shell:
+        assert shell.execute("SELECT content, structure FROM page").fetchall() == [
+            (-1, None),
+            (None, 0),
+        ]
+        hexadecimal = "SELECT site, content, structure, sketch, digest, seen_at FROM page_hex"
+        assert shell.execute(hexadecimal).fetchall() == [
+            ("example.org", "f" * 16, None, "0" * 30 + "ff", None, "1970-01-01 00:00:00"),
+            ("example.org", None, "0" * 16, None, None, "1970-01-01 00:16:40"),
+        ]
+
+
+# --- other processes ---------------------------------------------------------------------------
+
+
+def settle_pairs(path: Path, bit: int, index: IndexPlace, start: Barrier) -> None:
+    start.wait()
+    with SqliteStore(path, index=index) as store:
+        store.stamp({"bits": 64})
+        for number in range(PAIRS):
+            store.settle(page(f"{number} {bit}", spread(number) ^ 1 << bit), unless_near)
+
+
+def test_of_near_twins_settled_by_four_processes_exactly_one_is_kept(path: Path) -> None:
+    spawn = multiprocessing.get_context("spawn")
+    start = spawn.Barrier(4)
+    indexes: list[IndexPlace] = ["memory", "memory", "disk", "memory"]
+    writers = [
+        spawn.Process(target=settle_pairs, args=(path, bit, index, start))
+        for bit, index in enumerate(indexes)
+    ]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join(30)
+    assert [writer.exitcode for writer in writers] == [0, 0, 0, 0]
+    with SqliteStore(path) as store:
+        kept = sorted(int(kept.url.split()[0]) for kept in store.pages())
+    assert kept == list(range(PAIRS))
+
+
+def test_what_another_store_changes_in_the_file_is_seen_at_once(path: Path) -> None:
+    with SqliteStore(path) as one, SqliteStore(path) as other:
+        keep(one, page("a", 0))
+        assert near_content(other, 0) == [("a", 0)]
+        other.forget("", "a")
+        keep(other, page("b", 1))
+        assert near_content(one, 0) == [("b", 1)]
+        keep(one, page("b", FAR))
+        assert near_content(other, 0) == []
+        assert near_content(other, FAR) == [("b", 0)]
+
+
+def test_a_lock_held_too_long_is_told_and_passes(path: Path) -> None:
+    filled(path)
+    with SqliteStore(path, busy_timeout_secs=0.05) as store:
+        with closing(sqlite3.connect(path, isolation_level=None)) as holder:
+            holder.execute("BEGIN IMMEDIATE")
+            with pytest.raises(StoreError, match=r"another process has been writing .* 0\.05 sec"):
+                keep(store, page("late", FAR))
+        keep(store, page("late", FAR))
+        assert near_content(store, FAR) == [("late", 0)]
+
+
+def test_a_process_that_dies_with_the_write_lock_does_not_block_the_others(path: Path) -> None:
+    filled(path)
+    with (
+        SqliteStore(path, busy_timeout_secs=0.05) as store,
+        subprocess.Popen(
+            [sys.executable, "-c", HOLD_THE_LOCK, str(path)], stdout=subprocess.PIPE
+        ) as holder,
+    ):
+        assert holder.stdout is not None
+        holder.stdout.readline()
+        with pytest.raises(StoreError, match="another process has been writing"):
+            keep(store, page("waiting", FAR))
+        holder.kill()
+        holder.wait()
+        keep(store, page("after", FAR))
+        assert near_content(store, FAR) == [("after", 0)]
+        assert store.check() == []
+
+
+HOLD_THE_LOCK = """
+import pathlib, sys, time
+from tests.stores.pages import page
+from tests.stores.test_sqlite import SqliteStore
+def decide(view):
+    print("holding", flush=True)
+    time.sleep(60)
+SqliteStore(pathlib.Path(sys.argv[1])).settle(page("never", 0), decide)
+"""
+
+
+def test_a_writer_killed_fifty_times_loses_nothing_it_acknowledged(path: Path) -> None:
+    killed = subprocess.run(
+        [sys.executable, "-c", KILL_FIFTY_TIMES, str(path)], stdout=subprocess.PIPE, check=True
+    )
+    acknowledged: list[list[int]] = json.loads(killed.stdout)
+    assert len(acknowledged) == 50
+    with SqliteStore(path) as store:
+        assert store.check() == []
+        kept = [int(kept.url) for kept in store.pages()]
+        assert len(kept) == len(set(kept))
+        assert set(kept) >= {number for each in acknowledged for number in each}
+        assert len(kept) <= sum(map(len, acknowledged)) + 50
+        for number in kept[::7]:
+            assert near_content(store, spread(number) ^ 7) == [(str(number), 3)]
+
+
+# Small segments, so that some are killed while they pack one. Forked, because 50 interpreters take
+# half a minute to start; each child opens the store for itself.
+KILL_FIFTY_TIMES = """
+import itertools, json, os, pathlib, random, signal, sys, time
+from simhash_pipeline.stores.sqlite import segments
+from tests.stores.pages import keep, page
+from tests.stores.test_sqlite import SqliteStore, spread
+segments.SEGMENT_BITS = 5
+random.seed(1)
+acknowledged = []
+for turn in range(50):
+    read, write = os.pipe()
+    child = os.fork()
+    if not child:
+        store = SqliteStore(pathlib.Path(sys.argv[1]))
+        for number in itertools.count(turn * 1_000_000):
+            keep(store, page(str(number), spread(number)))
+            os.write(write, number.to_bytes(4, "big"))
+    os.close(write)
+    time.sleep(random.uniform(0, 0.06))
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    with os.fdopen(read, "rb") as told:
+        said = told.read()
+    acknowledged.append([int.from_bytes(said[n : n + 4], "big") for n in range(0, len(said), 4)])
+print(json.dumps(acknowledged))
+"""
+
+
+def test_a_killed_writer_loses_nothing_it_acknowledged(path: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", ACKNOWLEDGE, str(path)], stdout=subprocess.PIPE, text=True
+    ) as writer:
+        assert writer.stdout is not None
+        acknowledged = [next(writer.stdout).strip() for _ in range(300)]
+        writer.send_signal(signal.SIGKILL)
+        acknowledged += [line.strip() for line in writer.stdout if line.endswith("\n")]
+    with SqliteStore(path) as store:
+        kept = [kept.url for kept in store.pages()]
+        assert kept[: len(acknowledged)] == acknowledged
+        assert len(kept) <= len(acknowledged) + 1
+        assert all(near_content(store, spread(int(url))) == [(url, 0)] for url in kept[-20:])
+    with closing(sqlite3.connect(path)) as shell:
+        assert shell.execute("PRAGMA quick_check").fetchall() == [("ok",)]
+
+
+ACKNOWLEDGE = """
+import itertools, pathlib, sys
+from tests.stores.pages import keep, page
+from tests.stores.test_sqlite import SqliteStore, spread
+store = SqliteStore(pathlib.Path(sys.argv[1]))
+for number in itertools.count():
+    keep(store, page(str(number), spread(number)))
+    print(number, flush=True)
+"""
+
+
+def test_a_writer_killed_while_the_log_is_copied_into_the_file_loses_nothing(
+    path: Path, tmp_path: Path
+) -> None:
+    copy = tmp_path / "killed.sqlite"
+    with SqliteStore(path) as store:
+        keep(store, *(page(str(number), spread(number)) for number in range(200)))
+        (page_count,) = store._connection.execute("PRAGMA page_count").fetchone()
+        half_copied = bytearray(path.read_bytes())
+        half_copied[28:32] = page_count.to_bytes(4, "big")  # the first page is copied first
+        assert len(half_copied) < page_count * 4_096
+        copy.write_bytes(half_copied)
+        Path(f"{copy}-wal").write_bytes(Path(f"{path}-wal").read_bytes())
+    with SqliteStore(copy) as store:
+        assert [kept.url for kept in store.pages()] == [str(number) for number in range(200)]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_store_carried_over_a_fork_says_so(path: Path) -> None:
+    forked = subprocess.run(
+        [sys.executable, "-c", FORK, str(path)], stdout=subprocess.PIPE, text=True, check=True
+    )
+    assert "was opened by process" in forked.stdout
+    assert "open it again in each process" in forked.stdout
+
+
+FORK = """
+import os, pathlib, sys
+from simhash_pipeline.errors import StoreError
+from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
+store = SqliteStore(pathlib.Path(sys.argv[1]))
+if os.fork():
+    os.wait()
+else:
+    try:
+        len(store)
+    except StoreError as error:
+        print(error, flush=True)
+    os._exit(0)
+"""
+
+
+# --- files that are not its own ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("content", [b"not a database, " * 600, bytes(8_192)])
+def test_a_file_that_is_not_sqlite_is_refused_and_left_alone(path: Path, content: bytes) -> None:
+    path.write_bytes(content)
+    assert "not an SQLite database" in refusal(path)
+    assert [entry.name for entry in path.parent.iterdir()] == [path.name]
+
+
+@pytest.mark.parametrize("journal", ["DELETE", "WAL"])
+def test_another_programs_database_is_refused_and_left_alone(path: Path, journal: str) -> None:
+    with closing(sqlite3.connect(path)) as other:
+        other.execute(f"PRAGMA journal_mode = {journal}")
+        other.execute("CREATE TABLE page (id, url)")
+    assert "was not made by simhash-pipeline, and was left as it is" in refusal(path)
+    assert [entry.name for entry in path.parent.iterdir()] == [path.name]
+
+
+def test_a_newer_format_is_refused_with_both_numbers(path: Path) -> None:
+    filled(path)
+    with closing(sqlite3.connect(path)) as newer:
+        newer.execute("PRAGMA user_version = 99")
+    assert "has format 99, and this version of simhash-pipeline knows formats up to 1" in refusal(
+        path
+    )
+
+
+def test_a_directory_is_refused(path: Path) -> None:
+    path.mkdir()
+    assert "is a directory; name a file in it" in refusal(path)
+
+
+def test_a_missing_directory_is_made_and_one_that_is_a_file_is_refused(tmp_path: Path) -> None:
+    SqliteStore(tmp_path / "a" / "b" / "pages.sqlite").close()
+    (tmp_path / "file").touch()
+    assert "name a file in a directory" in refusal(tmp_path / "file" / "pages.sqlite")
+
+
+def test_damaged_pages_are_told_and_left_alone(path: Path) -> None:
+    filled(path, 200)
+    whole = path.read_bytes()
+    path.write_bytes(whole[:4_096] + b"\xa5" * (len(whole) - 4_096))
+    assert "is damaged; restore a copy, or move it away" in refusal(path, lambda s: s.stamp({}))
+
+
+def test_damage_in_one_page_is_told_when_a_look_up_meets_it(path: Path) -> None:
+    filled(path, 200)
+    with closing(sqlite3.connect(path)) as shell:
+        (root,) = shell.execute("SELECT rootpage FROM sqlite_master WHERE name = 'page'").fetchone()
+    damaged = bytearray(path.read_bytes())
+    damaged[(root - 1) * 4_096 : root * 4_096] = b"\xa5" * 4_096
+    path.write_bytes(damaged)
+    assert "is damaged" in refusal(path, lambda store: seen(store, page("1", 0)))
+
+
+def test_a_check_tells_what_is_damaged_and_mends_nothing(path: Path) -> None:
+    filled(path, 200)
+    with closing(sqlite3.connect(path)) as shell:
+        (root,) = shell.execute("SELECT rootpage FROM sqlite_master WHERE name = 'page'").fetchone()
+    damaged = bytearray(path.read_bytes())
+    damaged[root * 4_096 - 100 : root * 4_096] = b"\xa5" * 100
+    path.write_bytes(damaged)
+    with SqliteStore(path) as store:
+        complaints = store.check()
+    assert complaints
+    assert all(isinstance(complaint, str) for complaint in complaints)
+    assert path.read_bytes() == damaged
+
+
+# --- disks that fail ---------------------------------------------------------------------------
+
+
+@contextmanager
+def unprivileged() -> Iterator[Path]:
+    """A directory that can be entered by everybody, and no rights to more."""
+    with tempfile.TemporaryDirectory() as name:
+        directory = Path(name)
+        directory.chmod(0o755)
+        filled(directory / "pages.sqlite")
+        (directory / "pages.sqlite").chmod(0o444)
+        directory.chmod(0o555)
+        if os.geteuid() == 0:
+            os.seteuid(NOBODY)
+        try:
+            yield directory
+        finally:
+            os.seteuid(os.getuid())
+            directory.chmod(0o755)
+
+
+def test_a_read_only_file_is_refused_at_opening() -> None:
+    with unprivileged() as directory:
+        message = refusal(directory / "pages.sqlite")
+        assert "to the file and its directory, or name another" in message
+
+
+def test_a_directory_that_cannot_be_written_is_refused_at_opening() -> None:
+    with unprivileged() as directory:
+        assert "or name another file" in refusal(directory / "new.sqlite")
+        assert "name a file in a directory that" in refusal(directory / "new" / "pages.sqlite")
+
+
+def test_a_file_that_cannot_be_read_is_refused() -> None:
+    with unprivileged() as directory:
+        os.seteuid(os.getuid())
+        (directory / "pages.sqlite").chmod(0)
+        if os.getuid() == 0:
+            os.seteuid(NOBODY)
+        with pytest.raises(StoreError, match="can't be opened; allow reading and writing"):
+            SqliteStore(directory / "pages.sqlite")
+
+
+def test_a_full_disk_stops_the_crawl_and_the_store_is_intact(path: Path) -> None:
+    filled(path)
+    with SqliteStore(path) as store:
+        keep(store, page("before", FAR))
+        connection = store._connection
+        (pages_now,) = connection.execute("PRAGMA page_count").fetchone()
+        connection.execute(f"PRAGMA max_page_count = {pages_now}")
+        with pytest.raises(StoreError, match="the disk is full; free some space"):
+            keep(store, *(page("x" * 500 + str(n), spread(n)) for n in range(100, 200)))
+        kept = {kept.url for kept in store.pages()}
+        lost = next(n for n in range(100, 200) if "x" * 500 + str(n) not in kept)
+        assert near_content(store, spread(lost)) == []
+        connection.execute("PRAGMA max_page_count = 100000")
+        keep(store, page("after", spread(lost)))
+        assert near_content(store, spread(lost)) == [("after", 0)]
+
+
+def test_a_write_that_fails_half_way_leaves_the_file_and_the_memory_agreed(path: Path) -> None:
+    failing = subprocess.run(
+        [sys.executable, "-c", FILE_TOO_LARGE, str(path)], stdout=subprocess.PIPE, check=True
+    )
+    told = json.loads(failing.stdout)
+    assert "the disk can't be read or written" in told["message"]
+    assert told["near the failed page"] == []
+    assert told["kept again"] == [["again", 0]]
+    with SqliteStore(path) as store:
+        kept = [kept.url for kept in store.pages()]
+    assert kept == [*(str(number) for number in range(told["kept"])), "again"]
+    with closing(sqlite3.connect(path)) as shell:
+        assert shell.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+
+
+FILE_TOO_LARGE = """
+import json, pathlib, resource, signal, sys
+from simhash_pipeline.errors import StoreError
+from tests.stores.pages import keep, near_content, page
+from tests.stores.test_sqlite import SqliteStore, spread
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+store = SqliteStore(pathlib.Path(sys.argv[1]))
+resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, resource.RLIM_INFINITY))
+told = {"kept": 0}
+while True:
+    value = spread(told["kept"])
+    try:
+        keep(store, page(str(told["kept"]), value))
+    except StoreError as error:
+        told["message"] = str(error)
+        break
+    told["kept"] += 1
+told["near the failed page"] = near_content(store, value)
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+keep(store, page("again", value))
+told["kept again"] = near_content(store, value)
+store.close()
+print(json.dumps(told))
+"""
+
+
+@pytest.mark.parametrize("index", ["memory", "disk"])
+def test_a_batch_that_fails_is_not_remembered(path: Path, index: IndexPlace) -> None:
+    with SqliteStore(path, index=index) as store:
+        with pytest.raises(ValueError, match="fingerprint of 64 bits"):
+            store.insert_many([page("good", 5), page("bad", 1 << 64)])
+        keep(store, page("b", FAR))  # has the id that "good" would have had
+        assert near_content(store, 5) == []
+        assert seen(store, page("good"))["same key"] == []
+        assert near_content(store, FAR) == [("b", 0)]
+
+
+@pytest.mark.parametrize("index", ["memory", "disk"])
+def test_an_index_that_was_rolled_back_is_made_again(path: Path, index: IndexPlace) -> None:
+    def fail(view: View) -> tuple[Action, None]:
+        list(view.near_structure(3))
+        raise ZeroDivisionError
+
+    with SqliteStore(path, index=index) as store:
+        keep(store, page("a", 0, 7))
+        with pytest.raises(ZeroDivisionError):
+            store.settle(page("b", 0, 7), fail)
+        assert seen(store, page("b", 0, 7))["structure"] == [("a", 0)]
+
+
+def test_calling_the_store_while_deciding_is_refused_and_stores_nothing(path: Path) -> None:
+    def meddle(view: View) -> tuple[Action, int]:
+        return Action.KEEP, store.expire(9e9)
+
+    with SqliteStore(path) as store:
+        keep(store, page("a", 0))
+        with pytest.raises(StoreError, match="within a transaction"):
+            store.settle(page("a", 1), meddle)
+        assert list(store.pages()) == [page("a", 0)]

@@ -1,0 +1,441 @@
+"""What every store promises."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from simhash_pipeline.errors import StoreError, StoreMismatch
+from simhash_pipeline.stores.contract import Action, PageText, Store, View
+from simhash_pipeline.stores.opening import open_store
+from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
+from simhash_pipeline.stores.text_packing import packed
+from tests.stores.pages import FAR, always, keep, like_memory, near_content, page, seen, unless_near
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture(
+    params=[
+        *("memory", "sqlite", "sqlite with its index on disk"),
+        *("redis 6.2", "redis", "valkey", "redis cluster"),
+    ]
+)
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    url = "memory:" if request.param == "memory" else f"sqlite:///{tmp_path}/pages.sqlite"
+    if request.param.startswith(("redis", "valkey")):
+        url = request.getfixturevalue("redis_servers")(request.param).url
+    with open_store(url, index="disk" if "disk" in request.param else "memory") as opened:
+        yield opened
+
+
+def blocks(*numbers: int) -> bytes:
+    return b"".join(number.to_bytes(4, "little") for number in numbers)
+
+
+def test_furniture_is_remembered_by_site(store: Store) -> None:
+    assert store.furniture("", "a.example") == b""
+    store.add_furniture("", "a.example", blocks(1, 1 << 31))
+    store.add_furniture("", "a.example", blocks(2, 1))
+    store.add_furniture("other", "a.example", blocks(3))
+    found = store.furniture("", "a.example")
+    assert sorted(found[i : i + 4] for i in range(0, 12, 4)) == sorted(map(blocks, (1, 1 << 31, 2)))
+    assert store.furniture("", "b.example") == b""
+    assert sorted((space, site) for space, site, _ in store.all_furniture()) == [
+        ("", "a.example"),
+        ("other", "a.example"),
+    ]
+    assert store.settle(page("a", site="a.example"), lambda view: (Action.SKIP, view.furniture()))
+    store.clear("")
+    assert store.furniture("", "a.example") == b""
+    assert store.furniture("other", "a.example") == blocks(3)
+
+
+def test_a_site_has_no_more_than_1024_blocks_of_furniture(store: Store) -> None:
+    for first in range(0, 3_000, 500):
+        store.add_furniture("", "a.example", blocks(*range(first, first + 500)))
+    assert len(store.furniture("", "a.example")) == 4 * 1_024
+
+
+def test_a_kept_page_comes_back_as_it_was(store: Store) -> None:
+    whole = page("a", 1 << 63, (1 << 64) - 1, sketch=(1 << 128) - 1, seen_at=1_700_000_000.25)
+    whole = replace(whole, visible=(1 << 64) - 1, sample=bytes(292))
+    thin = page("b", digest=bytes(16), namespace="other")
+    keep(store, whole, thin)
+    assert list(store.pages()) == [whole, thin]
+    assert len(store) == 2
+
+
+def test_zero_is_a_fingerprint_and_none_is_not(store: Store) -> None:
+    keep(store, page("zero", 0, 0), page("none"))
+    assert near_content(store, 0) == [("zero", 0)]
+    assert seen(store, page("asking")) == {
+        "same key": [],
+        "content": [],
+        "structure": [],
+        "digest": [],
+    }
+
+
+def test_neighbours_come_nearest_first_then_oldest(store: Store) -> None:
+    keep(
+        store,
+        page("two bits, old", 0b0011),
+        page("one bit, old", 0b0001),
+        page("far", 0b1111),
+        page("one bit, another value, younger", 0b0100),
+        page("one bit, youngest", 0b0001),
+        page("same, young", 0b0000),
+        page("two bits, young", 0b0011),
+    )
+    assert near_content(store, 0, 3) == [
+        ("same, young", 0),
+        ("one bit, old", 1),
+        ("one bit, another value, younger", 1),
+        ("one bit, youngest", 1),
+        ("two bits, old", 2),
+        ("two bits, young", 2),
+    ]
+    assert near_content(store, 0, 0) == [("same, young", 0)]
+
+
+def test_content_and_structure_are_asked_for_apart(store: Store) -> None:
+    keep(store, page("a", 0, FAR), page("b", FAR, 0), page("c", None, 1))
+    answer = seen(store, page("asking", 0, 0))
+    assert answer["content"] == [("a", 0)]
+    assert answer["structure"] == [("b", 0), ("c", 1)]
+
+
+def test_a_view_reads_no_further_than_it_is_taken_from(store: Store) -> None:
+    store.insert_many(page(f"page {number}", None, 7) for number in range(2_000))
+
+    def costs(view: View) -> tuple[Action, tuple[float, float]]:
+        start = time.perf_counter()
+        first = next(view.near_structure(3))
+        after_one = time.perf_counter()
+        everything = list(view.near_structure(3))
+        after_all = time.perf_counter()
+        assert first == everything[0]
+        assert [found.url for found, _ in everything] == [f"page {n}" for n in range(2_000)]
+        return Action.SKIP, (after_one - start, after_all - after_one)
+
+    store.settle(page("warm", None, 7), costs)
+    measured = [store.settle(page("asking", None, 7), costs) for _ in range(5)]
+    assert min(one for one, _ in measured) < min(everything for _, everything in measured) / 5
+
+
+def test_same_digest_tells_thin_pages_oldest_first(store: Store) -> None:
+    keep(store, page("a", digest=b"x" * 16), page("b", digest=b"y" * 16))
+    keep(store, page("c", digest=b"x" * 16))
+    assert seen(store, page("asking", digest=b"x" * 16))["digest"] == [("a", 0), ("c", 0)]
+
+
+def test_a_page_is_never_its_own_neighbour(store: Store) -> None:
+    itself = page("a", 5, 5, digest=b"x" * 16)
+    keep(store, itself)
+    assert seen(store, itself) == {
+        "same key": [("a", 1_000)],
+        "content": [],
+        "structure": [],
+        "digest": [],
+    }
+
+
+def test_namespaces_do_not_see_each_other(store: Store) -> None:
+    keep(store, page("a", 5, 5, digest=b"x" * 16, namespace="one"))
+    assert seen(store, page("a", 5, 5, digest=b"x" * 16, namespace="two")) == {
+        "same key": [],
+        "content": [],
+        "structure": [],
+        "digest": [],
+    }
+    keep(store, page("a", 5, namespace="two"))
+    assert store.forget("two", "a")
+    assert [(kept.namespace, kept.url) for kept in store.pages()] == [("one", "a")]
+
+
+def test_keeping_a_known_url_replaces_its_page_and_makes_it_the_newest(store: Store) -> None:
+    keep(store, page("a", 0), page("b", 0), page("a", 1, seen_at=2_000.0))
+    assert near_content(store, 0) == [("b", 0), ("a", 1)]
+    assert list(store.pages()) == [page("b", 0), page("a", 1, seen_at=2_000.0)]
+
+
+def test_renewing_moves_only_the_time_it_was_seen(store: Store) -> None:
+    keep(store, page("a", 0), page("b", 0))
+    store.settle(page("a", FAR, seen_at=2_000.0), always(Action.RENEW))
+    store.settle(page("unknown", 0), always(Action.RENEW))
+    assert list(store.pages()) == [replace(page("a", 0), seen_at=2_000.0), page("b", 0)]
+
+
+def test_forgetting_removes_the_page_of_that_url(store: Store) -> None:
+    keep(store, page("a", 0), page("b", 0), page("c", 0))
+    store.settle(page("a", 1), always(Action.FORGET))
+    assert store.forget("", "c")
+    assert not store.forget("", "c")
+    assert near_content(store, 0) == [("b", 0)]
+
+
+def test_leaving_changes_nothing(store: Store) -> None:
+    keep(store, page("a", 0))
+    store.settle(page("a", 1), always(Action.SKIP))
+    store.settle(page("b", 1), always(Action.SKIP))
+    assert list(store.pages()) == [page("a", 0)]
+
+
+def test_expiry_forgets_pages_last_seen_before_a_time(store: Store) -> None:
+    keep(store, *(page(str(secs), 0, seen_at=float(secs)) for secs in (100, 200, 300)))
+    store.settle(page("100", seen_at=400.0), always(Action.RENEW))
+    assert store.expire(300.0) == 1
+    assert near_content(store, 0) == [("100", 0), ("300", 0)]
+    assert store.expire(300.0) == 0
+
+
+def test_settle_returns_what_was_decided(store: Store) -> None:
+    assert store.settle(page("a", 0), unless_near) is None
+    assert store.settle(page("b", 1), unless_near) == "a"
+    assert len(store) == 1
+
+
+def test_many_are_stored_at_once_each_in_place_of_its_key(store: Store) -> None:
+    keep(store, page("a", 0), page("b", 1))
+    many = [page("c", 0b11), page("a", FAR), page("c", 0b111), page("d", namespace="other")]
+    assert store.insert_many(many) == 4
+    assert list(store.pages()) == [page("b", 1), many[1], many[2], many[3]]
+    assert near_content(store, 0) == [("b", 1), ("c", 3)]
+    assert store.insert_many([]) == 0
+
+
+def test_ten_thousand_pages_of_one_value_come_oldest_first(store: Store) -> None:
+    assert store.insert_many(page(str(number), 42) for number in range(10_001)) == 10_001
+    keep(store, page("0", 43))
+    expected = [(str(number), 0) for number in range(1, 10_001)]
+    assert near_content(store, 42) == [*expected, ("0", 1)]
+
+
+def test_the_id_of_a_forgotten_newest_page_is_not_given_again(store: Store) -> None:
+    keep(store, page("a", 0), page("b", 1))
+    assert store.forget("", "b")
+    keep(store, page("c", 2))
+    assert near_content(store, 0) == [("a", 0), ("c", 1)]
+
+
+def test_a_store_in_order_has_nothing_to_complain_of(store: Store) -> None:
+    keep(store, page("a", 0), page("b", 0))
+    assert store.check() == []
+
+
+@pytest.mark.parametrize("error", [KeyError("mine"), KeyboardInterrupt()])
+def test_nothing_is_stored_when_deciding_fails(store: Store, error: BaseException) -> None:
+    def fail(view: View) -> tuple[Action, None]:
+        list(view.near_content(3))
+        raise error
+
+    keep(store, page("a", 0))
+    with pytest.raises(type(error)):
+        store.settle(page("a", 1), fail)
+    assert list(store.pages()) == [page("a", 0)]
+    assert store.settle(page("b", FAR), unless_near) is None
+
+
+def test_a_page_that_can_not_be_stored_leaves_nothing_behind(store: Store) -> None:
+    with pytest.raises(ValueError, match="fingerprint of 64 bits"):
+        keep(store, replace(page("bad", 1 << 64), site="one.example"))
+    keep(store, replace(page("a", 0), site="two.example"))
+    keep(store, replace(page("b", FAR), site="one.example"))
+    assert [kept.site for kept in store.pages()] == ["two.example", "one.example"]
+
+
+def test_a_distance_outside_0_to_8_is_refused(store: Store) -> None:
+    with pytest.raises(ValueError, match="from 0 to 8 bits, not 9"):
+        near_content(store, 0, 9)
+
+
+def test_of_near_twins_settled_by_many_threads_one_is_kept(store: Store) -> None:
+    start = threading.Barrier(4)
+
+    def settle(bit: int) -> None:
+        start.wait()
+        for number in range(100):
+            value = number * 0x9E37_79B9_7F4A_7C15 % (1 << 64)
+            store.settle(page(f"{number} {bit}", value ^ 1 << bit), unless_near)
+
+    threads = [threading.Thread(target=settle, args=(bit,)) for bit in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(int(kept.url.split()[0]) for kept in store.pages()) == list(range(100))
+
+
+def test_the_stamp_is_compared_and_every_difference_is_named(store: Store) -> None:
+    store.stamp({"bits": 64, "hash": "murmur3", "ngrams": (1, 2)})
+    store.stamp({"bits": 64, "hash": "murmur3", "ngrams": (1, 2)})
+    with pytest.raises(StoreMismatch) as refusal:
+        store.stamp({"bits": 32, "hash": "fnv1a", "ngrams": (1, 2), "top_n": None})
+    for difference in ("bits 64 (now 32)", "'murmur3' (now 'fnv1a')", "top_n unset (now None)"):
+        assert difference in str(refusal.value)
+    assert "ngrams" not in str(refusal.value)
+
+
+def test_the_stamp_can_be_asked_for(store: Store) -> None:
+    assert store.made_with() is None
+    store.stamp({"bits": 64, "ngrams": (1, 2)})
+    assert store.made_with() in ({"bits": 64, "ngrams": (1, 2)}, {"bits": 64, "ngrams": [1, 2]})
+
+
+def test_pages_kept_without_a_stamp_are_not_taken_for_stamped_ones(store: Store) -> None:
+    keep(store, page("a", 0))
+    with pytest.raises(StoreMismatch, match=r"bits unset \(now 64\)"):
+        store.stamp({"bits": 64})
+
+
+@pytest.mark.parametrize("bits", [32, 64, 128])
+def test_the_stamp_sets_the_width(store: Store, bits: int) -> None:
+    largest = (1 << bits) - 1
+    store.stamp({"bits": bits})
+    keep(store, page("a", largest, largest - 1))
+    assert near_content(store, largest - 4) == [("a", 1)]
+    assert next(iter(store.pages())) == page("a", largest, largest - 1)
+    with pytest.raises(ValueError, match=f"fingerprint of {bits} bits"):
+        keep(store, page("b", largest + 1))
+    assert len(store) == 1
+
+
+@pytest.mark.parametrize("bits", [48, "64", None])
+def test_a_width_that_does_not_exist_is_refused(store: Store, bits: object) -> None:
+    with pytest.raises(ValueError, match="has 32, 64 or 128 bits"):
+        store.stamp({"bits": bits})
+    store.stamp({"bits": 128})
+
+
+def test_a_closed_store_says_so(store: Store) -> None:
+    store.close()
+    store.close()
+    for use in (lambda: keep(store, page("a")), lambda: len(store), lambda: store.stamp({})):
+        with pytest.raises(StoreError, match="is closed; open"):
+            use()
+
+
+def text(url: str, said: str = "雾 fog", namespace: str = "", kept_at: float = 1_000) -> PageText:
+    return PageText(namespace, url, "A title", said, kept_at)
+
+
+def test_a_text_comes_back_as_it_was_and_a_later_one_takes_its_place(store: Store) -> None:
+    store.keep_texts([text("a", "first\nsecond"), text("b"), text("a", namespace="other")])
+    assert store.text_of("", "a") == text("a", "first\nsecond")
+    assert store.text_of("", "c") is None
+    store.keep_texts([text("a", "third", kept_at=1_001.5)])
+    assert store.text_of("", "a") == text("a", "third", kept_at=1_001.5)
+    assert {(kept.namespace, kept.url) for kept in store.texts()} == {
+        ("", "a"),
+        ("", "b"),
+        ("other", "a"),
+    }
+
+
+def test_the_size_of_a_text_is_what_it_takes_compressed(store: Store) -> None:
+    store.keep_texts([text("a", "fog " * 1_000), text("b" * 500, ""), text("a", "", "other")])
+    title_alone = len(packed(text("b", "")))
+    long, *others = sorted(store.text_sizes(), reverse=True)
+    assert others == [title_alone, title_alone]
+    assert title_alone < long < 200
+
+
+def test_a_text_that_utf_8_has_no_bytes_for_is_kept_all_the_same(store: Store) -> None:
+    store.keep_texts([PageText("", "a", "half \n \ud83d", "a \ud800 b", 1)])
+    kept = store.text_of("", "a")
+    assert kept is not None
+    assert kept.title.startswith("half ")
+    assert kept.text.endswith(" b")
+
+
+def test_a_text_goes_with_its_page(store: Store) -> None:
+    keep(store, page("a", 0), page("b", 1), page("c", 2))
+    store.keep_texts([text("a"), text("b"), text("c"), text("dropped")])
+    store.forget("", "a")
+    store.forget("", "dropped")
+    store.settle(page("b", 3), always(Action.FORGET))
+    keep(store, page("c", 4))  # in place of what said something else
+    assert list(store.texts()) == []
+
+
+def test_texts_expire_by_their_time_and_are_cleared_by_namespace(store: Store) -> None:
+    keep(store, page("a", 0, seen_at=1_000), page("b", 1, seen_at=3_000))
+    store.keep_texts([text("a", kept_at=1_000), text("b", kept_at=3_000)])
+    store.keep_texts([text("dropped", kept_at=1_500), text("dropped late", kept_at=3_500)])
+    assert store.expire(2_000) == 1
+    assert sorted(kept.url for kept in store.texts()) == ["b", "dropped late"]
+    store.keep_texts([text("b", namespace="other")])
+    assert store.clear("") == 1
+    assert [(kept.namespace, kept.url) for kept in store.texts()] == [("other", "b")]
+
+
+def test_many_texts_come_back_each_once(store: Store) -> None:
+    store.keep_texts(text(str(number)) for number in range(250))
+    assert sorted(int(kept.url) for kept in store.texts()) == list(range(250))
+
+
+steps = st.lists(
+    st.tuples(
+        st.sampled_from([*Action, Action.KEEP, Action.KEEP, "forget", "expire", "reopen", "text"]),
+        st.integers(0, 5),  # url
+        st.integers(0, 9),  # value
+        st.sampled_from(["", "other"]),
+    ),
+    max_size=40,
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(steps)
+def test_the_sqlite_store_answers_like_the_one_in_memory(
+    tmp_path_factory: pytest.TempPathFactory, changes: list[tuple[object, int, int, str]]
+) -> None:
+    path = tmp_path_factory.mktemp("like") / "pages.sqlite"
+    like_memory(lambda: SqliteStore(path), changes).close()
+
+
+@pytest.mark.parametrize(
+    "url", ["", "memory", "redis:localhost", "sqlite://pages", "sqlite:///", "sqlite:///:memory:"]
+)
+def test_a_url_of_no_store_is_refused_with_the_forms_there_are(url: str) -> None:
+    with pytest.raises(StoreError, match=r"memory:, sqlite:///relative/path\.sqlite or sqlite:///"):
+        open_store(url)
+
+
+def test_an_index_is_in_memory_or_on_disk(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="an index is in memory or on disk, not 'tape'"):
+        open_store(f"sqlite:///{tmp_path}/pages.sqlite", index="tape")  # type: ignore[arg-type]  # that is the point
+
+
+def test_three_slashes_name_a_relative_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    open_store("sqlite:///new/seen 100% #1.sqlite").close()
+    assert (tmp_path / "new" / "seen 100% #1.sqlite").is_file()
+
+
+def test_an_unconfirmed_page_has_neighbours_like_any_other(store: Store) -> None:
+    keep(store, page("a", 5))
+    store.confirm("", "a")
+    store.confirm("", "never stored")
+    assert near_content(store, 5) == [("a", 0)]
+
+
+def test_a_namespace_is_cleared_and_no_other(store: Store) -> None:
+    keep(store, page("a", 5), page("b", 6, 7, digest=b"x" * 16), page("a", 5, namespace="other"))
+    assert store.clear("") == 2
+    assert store.clear("") == 0
+    assert [(each.namespace, each.url) for each in store.pages()] == [("other", "a")]
+    assert near_content(store, 5) == []
+    keep(store, page("a", 4))
+    assert near_content(store, 5) == [("a", 1)]
