@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.cli.simhash_command import simhash as simhash
 from tests.stores.servers import RunningCluster, RunningServer, server_binary
 
 if TYPE_CHECKING:

@@ -177,7 +177,8 @@ def read(page: Elements, start: int = 0) -> Blocks:
                     linked = 0
                 block_tag = tag
             elif kind == _LINK:
-                if tag == "a" and not _leads_away(element, path):
+                href = element.get("href", "#")
+                if href[:1] == "#" and tag == "a" and not _leads_away(element, path):
                     kind = _INLINE
                 else:
                     links += 1
@@ -216,7 +217,7 @@ def _leads_away(link: _Element, path: Sequence[tuple[_Element, str, int, int]]) 
     href = link.get("href")
     if href is None:  # without a target's name it is a script's button
         return link.get("name") is None and link.get("id") is None
-    if href[:1] != "#" or len(href) == 1:
+    if href[:1] != "#" or href == "#":
         return True
     around = (element for element, _, _, _ in path[-_PERMALINK_LEVELS:])
     return href[1:] not in (link.get("name"), link.get("id"), *(e.get("id") for e in around))

@@ -42,10 +42,15 @@ def elements_of(root: _Element) -> Elements:
     what follows is in it.
     """
     elements = list(root.iter())
-    depths = {root.getparent(): -1}
+    depths: list[int] = []
+    around = [root.getparent()]  # the open elements
     for element in elements:
-        depths[element] = depths[element.getparent()] + 1
-    page = Elements(elements, [element.tag for element in elements], list(depths.values())[1:])
+        parent = element.getparent()
+        while around[-1] is not parent:
+            around.pop()
+        depths.append(len(around) - 1)
+        around.append(element)
+    page = Elements(elements, [element.tag for element in elements], depths)
     number = 0
     with contextlib.suppress(ValueError):  # there is no other
         while True:

@@ -33,6 +33,7 @@ _FREQUENT = {
 }
 _FREQUENT_SHARE = 0.002  # such characters to a non-ASCII byte
 _SEVEN_BIT = "iso2022_jp"  # valid UTF-8 too, so a declaration is all there is to go by
+_ESCAPE = b"\x1b"  # begins its every change to Japanese
 # Without a byte order mark; for browsers only HTTP can declare it.
 _UTF_16 = {"utf-16": "utf-16-le", "utf-16-le": "utf-16-le", "utf-16-be": "utf-16-be"}
 # Codecs of Python that a page may name and that are no charsets: most can't decode a page at all.
@@ -177,7 +178,8 @@ def _empty_head(root: etree._Element) -> None:
 def _utf8(html: bytes, charset: str | None) -> bytes:
     if _utf_16(html, charset) is None:
         _refuse_binary(html)
-        if _is_plain(html) and _declared(html, charset) != _SEVEN_BIT:
+        is_seven_bit = _ESCAPE in html and _declared(html, charset) == _SEVEN_BIT
+        if _is_plain(html) and not is_seven_bit:
             return html
     return decode(html, charset).encode("utf-8", "replace")
 

@@ -81,7 +81,8 @@ def visible_text(
     is_menu = np.zeros(len(blocks), np.bool_)
     is_menu[list(menus)] = True
     ranks, at = _smallest(windows, starts, ends, is_menu)
-    sums = np.concatenate([[0], np.cumsum(windows, dtype=np.uint32)])
+    sums = np.zeros(len(windows) + 1, np.uint32)
+    np.cumsum(windows, dtype=np.uint32, out=sums[1:])
     block_hashes = (sums[ends] - sums[starts]).astype(np.uint32)[at]  # of all windows of the block
     entries = np.empty(len(ranks), ENTRY)
     entries["window"] = ranks
@@ -89,7 +90,7 @@ def visible_text(
     entries["block"] = (block_hashes & BLOCK_BITS).astype(np.uint16) | main
     limit = int(ranks[-1]) if len(ranks) == _TAKEN else _NO_LIMIT
     sample = packed_sample(limit, entries)
-    return Visible(digest, sample, tuple(np.unique(block_hashes).tolist()))
+    return Visible(digest, sample, tuple(sorted(set(block_hashes.tolist()))))
 
 
 def packed_sample(limit: int, entries: NDArray[np.void]) -> bytes:
@@ -133,7 +134,7 @@ def _smallest(
         # A row each, to be sorted by both: of a window that is repeated the first block counts.
         rows = np.sort((ranks << np.uint64(32) | blocks.astype(np.uint64))[ranks < bound])
         ranks = rows >> np.uint64(32)
-        first = np.flatnonzero(np.diff(ranks, prepend=np.uint64(_ALL)))[:_TAKEN]
+        first = np.flatnonzero(ranks != np.concatenate([[_ALL], ranks[:-1]]))[:_TAKEN]
         if len(first) == _TAKEN or bound >= _ALL:
             break
     return ranks[first].astype(np.uint32), (rows[first] & np.uint64(_ALL - 1)).astype(np.intp)

@@ -12,7 +12,7 @@ import pytest
 
 from simhash_pipeline import Fingerprinter, Options
 from simhash_pipeline.cli.plan import PlanCommand
-from tests.cli.conftest import Simhash
+from tests.cli.simhash_command import Simhash
 
 ROOT = Path(__file__).parent.parent.parent
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from tests.cli.conftest import Simhash
+    from tests.cli.simhash_command import Simhash
     from tests.stores.servers import RunningServer
 
 

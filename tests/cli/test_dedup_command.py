@@ -9,7 +9,7 @@ import pytest
 
 from simhash_pipeline import Options, open_store
 from tests.archive.archives import KEPT, OTHER, PAGES, page, warc_of, write_json_lines
-from tests.cli.conftest import Simhash
+from tests.cli.simhash_command import Simhash
 from tests.stores.pages import page as stored
 
 

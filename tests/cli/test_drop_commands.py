@@ -16,7 +16,7 @@ import pytest
 
 from simhash_pipeline.drop_log import Drop, Run, read_log
 from simhash_pipeline.report.swallowing import CAUSES
-from tests.cli.conftest import Simhash
+from tests.cli.simhash_command import Simhash
 from tests.cli.test_commands import scrapy
 from tests.crawl.crawling import crawl
 from tests.report.logs import closing, drop, write_log

@@ -12,7 +12,7 @@ import pytest
 
 from crawler.demo_site import DemoSite
 from simhash_pipeline import open_store
-from tests.cli.conftest import Simhash
+from tests.cli.simhash_command import Simhash
 from tests.cli.test_commands import scrapy
 from tests.crawl.crawling import crawl
 from tests.report.logs import drop, write_log

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from simhash_pipeline import Options, open_store
-from tests.cli.conftest import Simhash
+from tests.cli.simhash_command import Simhash
 from tests.stores.pages import keep, page
 
 README = (Path(__file__).parent.parent.parent / "README.md").read_text(encoding="utf-8")

@@ -16,7 +16,7 @@ import pytest
 from crawler.demo_site import DemoSite
 from crawler.demo_site.server import DEFAULT_PORT
 from simhash_pipeline import Fingerprinter, Options
-from tests.cli.conftest import Simhash
+from tests.cli.simhash_command import Simhash
 from tests.cli.test_commands import scrapy
 
 README = (Path(__file__).parent.parent.parent / "README.md").read_text(encoding="utf-8")

@@ -20,7 +20,7 @@ from simhash_pipeline import Options, open_store
 from simhash_pipeline.cli.simhash import COMMANDS, Group
 from simhash_pipeline.stores.contract import PageText
 from simhash_pipeline.stores.text_packing import packed
-from tests.cli.conftest import Simhash
+from tests.cli.simhash_command import Simhash
 from tests.cli.test_commands import scrapy
 from tests.stores.pages import keep, page
 

@@ -13,7 +13,7 @@ import pytest
 from simhash_pipeline import Options, open_store
 from simhash_pipeline.stores.exchange import write_pages
 from simhash_pipeline.tune.sheet import read_answers
-from tests.cli.conftest import Simhash
+from tests.cli.simhash_command import Simhash
 from tests.crawl.crawling import crawl
 
 dice = random.Random(11)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from tests.cli.conftest import Simhash
+    from tests.cli.simhash_command import Simhash
 
 
 @pytest.fixture

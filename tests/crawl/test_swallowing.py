@@ -10,7 +10,7 @@ from tests.crawl.trap_site import trap_site
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.cli.conftest import Simhash
+    from tests.cli.simhash_command import Simhash
 
 
 def crawl_of_copies(

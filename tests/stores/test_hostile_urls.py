@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-import simhash_pipeline.index
+import simhash_pipeline.stores
 from simhash_pipeline import Judge, Options, PageError, PageFingerprint
 from simhash_pipeline.stores.contract import PageText, Store
 from simhash_pipeline.stores.opening import open_store
@@ -102,7 +102,7 @@ def test_a_hostile_text_is_kept_as_it_is(tmp_path: Path) -> None:
         assert store.text_of("", "http://a.example/") == text
 
 
-INDEX = Path(simhash_pipeline.index.__file__).parent
+STORES = Path(simhash_pipeline.stores.__file__).parent
 
 
 # All that the text of a statement is made of besides its words: columns, numbers and marks of ours.
@@ -123,8 +123,8 @@ PIECES = {
 
 
 def statements() -> Iterator[ast.expr]:
-    """What each call of the modules of the index executes, as it stands in the code."""
-    for path in sorted(INDEX.rglob("*.py")):
+    """What each call of the modules of the stores executes, as it stands in the code."""
+    for path in sorted(STORES.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             match node:
                 case ast.Call(ast.Attribute(attr="execute" | "executemany"), [statement, *_]):
