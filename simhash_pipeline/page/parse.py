@@ -114,7 +114,7 @@ def decode(html: bytes, charset: str | None = None) -> str:
     if (utf_16 := _utf_16(html, charset)) is not None:
         return html.decode(utf_16, "replace")
     declared = _declared(html, charset)
-    if declared == _SEVEN_BIT:
+    if declared == _SEVEN_BIT and _ESCAPE in html:
         return html.decode(declared, "replace")
     for text in _readings(html, declared):
         if text is not None:
