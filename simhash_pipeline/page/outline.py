@@ -46,11 +46,15 @@ _MIN_NODES = 10  # a smaller outline is no template to speak of
 _MAX_LABELS = 4_096  # the heaviest; real pages have some hundred
 _CLASS_BITS = 0b0001_0010_0100_1001  # of every 16
 _MIN_U = 2.0**-10  # bounds a vote to 2**20, so that sums stay exact
-_LEFT_OUT = frozenset(["head", "script", "style", "template", "link", "meta"])
-_NOT_ENTERED = _LEFT_OUT | {"svg", "select", "iframe"}
-_INLINE_TAGS = """a abbr b bdi bdo big br cite code del dfn em font i ins kbd label mark q s samp
-    small span strike strong sub sup time tt u var wbr"""
-_INLINE = frozenset(_INLINE_TAGS.split())
+# What a tag is to the outline; any other is a node.
+_INLINE, _LEAF, _LEFT_OUT = 1, 2, 3  # a node only with a class; a node that isn't entered; neither
+_ROLE_TAGS = {
+    _INLINE: """a abbr b bdi bdo big br cite code del dfn em font i ins kbd label mark q s samp
+        small span strike strong sub sup time tt u var wbr""",
+    _LEAF: "svg select iframe",
+    _LEFT_OUT: "head script style template link meta",
+}
+_ROLES = {tag: role for role, tags in _ROLE_TAGS.items() for tag in tags.split()}
 _DIGITS = re.compile(r"\d+")
 _MAX_KNOWN_CHARS = 200  # of a class attribute whose label is remembered
 
@@ -82,15 +86,18 @@ def outline(page: Elements) -> Outline:
     children: list[dict[str, int]] = [{}]  # of each node, by label
     path = [0] * (max(page.depths) + 1)  # on each level the node of the open element
     closed = NO_DEPTH  # what is deeper is in an element that isn't entered
+    role_of = _ROLES.get
     for element, tag, depth in islice(page.rows(), 1, None):
         if depth > closed:
             continue
-        closed = depth if tag in _NOT_ENTERED else NO_DEPTH
-        if tag in _LEFT_OUT:
-            continue
+        closed = NO_DEPTH
+        if (role := role_of(tag)) and role >= _LEAF:
+            closed = depth
+            if role == _LEFT_OUT:
+                continue
         node = path[depth - 1]
         names = element.get("class")
-        if names or tag not in _INLINE:
+        if names or role != _INLINE:
             if not names:
                 label = tag
             elif len(names) <= _MAX_KNOWN_CHARS:

@@ -53,7 +53,8 @@ Places = NDArray[np.intp]
 class Visible:
     """What is remembered of a page's visible text."""
 
-    digest: int | None  # 64 bits of title and blocks in order, in lower case; None without blocks
+    # 64 bits of title and blocks in order, whatever the case of ASCII letters; None without blocks
+    digest: int | None
     sample: bytes  # see ENTRY
     blocks: tuple[int, ...]  # 32-bit hashes of the blocks that the sample's windows stand in
 
@@ -70,7 +71,8 @@ def visible_text(
     """
     if not blocks:
         return Visible(None, packed_sample(_NO_LIMIT, np.empty(0, ENTRY)), ())
-    said = (_SEPARATOR.join(blocks) + _SEPARATOR).lower().encode("utf-8", "replace")
+    # Letters of ASCII alone: Pythons differ in what other letters become, and take ten times as long.
+    said = (_SEPARATOR.join(blocks) + _SEPARATOR).encode("utf-8", "replace").lower()
     digest: int = mmh3.hash64(title.encode("utf-8", "replace") + b"\n" + said, signed=False)[0]
     if len(said) > _MAX_BYTES:
         said = said[:_MAX_BYTES].rstrip(_END) + _END  # the cut may be in a separator
@@ -90,7 +92,7 @@ def visible_text(
     entries["block"] = (block_hashes & BLOCK_BITS).astype(np.uint16) | main
     limit = int(ranks[-1]) if len(ranks) == _TAKEN else _NO_LIMIT
     sample = packed_sample(limit, entries)
-    return Visible(digest, sample, tuple(sorted(set(block_hashes.tolist()))))
+    return Visible(digest, sample, tuple(dict.fromkeys(block_hashes.tolist())))
 
 
 def packed_sample(limit: int, entries: NDArray[np.void]) -> bytes:
@@ -134,7 +136,9 @@ def _smallest(
         # A row each, to be sorted by both: of a window that is repeated the first block counts.
         rows = np.sort((ranks << np.uint64(32) | blocks.astype(np.uint64))[ranks < bound])
         ranks = rows >> np.uint64(32)
-        first = np.flatnonzero(ranks != np.concatenate([[_ALL], ranks[:-1]]))[:_TAKEN]
+        is_first = np.ones(len(ranks), np.bool_)
+        np.not_equal(ranks[1:], ranks[:-1], out=is_first[1:])
+        first = np.flatnonzero(is_first)[:_TAKEN]
         if len(first) == _TAKEN or bound >= _ALL:
             break
     return ranks[first].astype(np.uint32), (rows[first] & np.uint64(_ALL - 1)).astype(np.intp)
