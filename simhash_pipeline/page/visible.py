@@ -71,7 +71,7 @@ def visible_text(
     """
     if not blocks:
         return Visible(None, packed_sample(_NO_LIMIT, np.empty(0, ENTRY)), ())
-    # Letters of ASCII alone: Pythons differ in what other letters become, and take ten times as long.
+    # ASCII letters alone: Pythons differ in what others become, and take ten times as long.
     said = (_SEPARATOR.join(blocks) + _SEPARATOR).encode("utf-8", "replace").lower()
     digest: int = mmh3.hash64(title.encode("utf-8", "replace") + b"\n" + said, signed=False)[0]
     if len(said) > _MAX_BYTES:
