@@ -4,12 +4,19 @@ import signal
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
 from tests.cli.simhash_command import simhash as simhash
 from tests.stores.servers import RunningCluster, RunningServer, server_binary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+
+# No deadline: on a busy machine an example may take any time. Under CI Hypothesis draws the same
+# examples at each run; elsewhere it draws new ones.
+settings.register_profile("tests", deadline=None, print_blob=True)
+settings.load_profile("tests")
 
 
 def pytest_configure() -> None:

@@ -17,7 +17,7 @@ def targets(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Targets]:
         yield opened
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(st.randoms(use_true_random=False))
 @pytest.mark.parametrize("target", TARGETS)
 def test_no_input_leads_to_an_error_that_is_not_ours(

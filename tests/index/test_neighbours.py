@@ -85,7 +85,7 @@ def test_a_value_is_found_at_k_bits_wherever_they_lie_and_never_at_one_more(
         assert index.near(flipped(stored, width, k + 1, rng), k) == []
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     width=st.sampled_from(WIDTHS),
     changes=st.lists(

@@ -100,7 +100,7 @@ def test_a_pair_at_k_bits_is_found_and_one_at_k_plus_1_is_not(design: Design) ->
         assert found([value, beyond], design.distance, design) == []
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     design=st.sampled_from(DESIGNS),
     seeds=st.lists(st.integers(0, 2**128 - 1), min_size=1, max_size=4),

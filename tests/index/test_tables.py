@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from simhash_pipeline.index.tables import Design, columns, designs, optimum, plan
@@ -57,7 +57,6 @@ def test_whichever_3_of_64_bits_differ_a_key_is_the_same(splits: tuple[int, ...]
     assert ((differing[:, None] & masks) == 0).any(axis=1).all()
 
 
-@settings(deadline=None)
 @given(design=any_design(), data=st.data())
 def test_whichever_k_bits_differ_a_key_is_the_same(design: Design, data: st.DataObject) -> None:
     bits = data.draw(st.sets(st.integers(0, design.bits - 1), max_size=design.distance))
@@ -79,7 +78,6 @@ def test_the_case_worked_by_hand_meets_in_the_table_it_names() -> None:
     assert [mask for mask in design.tables if mask & differing == 0] == [bits_39_to_12]
 
 
-@settings(deadline=None)
 @given(design=any_design(), value=st.integers(0, 2**128 - 1))
 def test_a_key_is_the_bits_under_the_mask_pushed_together(design: Design, value: int) -> None:
     value &= (1 << design.bits) - 1

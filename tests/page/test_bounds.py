@@ -125,7 +125,7 @@ def test_every_tag_that_libxml2_finds_is_found_before(pieces: list[str]) -> None
 ATTRIBUTES = [" a" * 499, "/a" * 499, "b='>'" * 499, ' b=">"' * 499, " b= '<'" * 499]
 
 
-@settings(max_examples=1_000, deadline=None)
+@settings(max_examples=1_000)
 @given(st.lists(st.sampled_from([*MARKUP, *ATTRIBUTES]), max_size=15))
 def test_no_tag_of_many_attributes_is_overlooked_by_the_quick_look(pieces: list[str]) -> None:
     html = ("x" * 100_000 + "<b>" + "".join(pieces).replace("<q", "<p")).encode()
