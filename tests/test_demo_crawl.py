@@ -13,6 +13,7 @@ import pytest
 from w3lib.url import canonicalize_url
 
 from crawler.demo_site import Answer, read_answers
+from crawler.spiders.site import SiteSpider
 from simhash_pipeline.drop_log import Drop, read_drops
 from tests.stores.servers import free_port
 
@@ -122,19 +123,20 @@ def test_a_second_crawl_finds_the_kept_pages_unchanged_and_drops_the_same(
 @pytest.mark.parametrize(
     ("argument", "message"),
     [
-        ("url=example.org", "url is 'example.org'; it must be an address like https://"),
-        ("url=ftp://example.org", "it must be an address like https://"),
-        ("max_pages=many", "max_pages is 'many'; it must be a whole number"),
-        ("port=x", "port is 'x'; it must be a whole number"),
+        ({"url": "example.org"}, "url is 'example.org'; it must be an address like https://"),
+        ({"url": "ftp://example.org"}, "url is 'ftp://example.org'; it must be an address like"),
+        ({"max_pages": "many"}, "max_pages is 'many'; it must be a whole number"),
+        ({"port": "x"}, "port is 'x'; it must be a whole number"),
     ],
 )
 def test_a_bad_argument_gets_one_clear_line_and_exit_code_2(
-    tmp_path: Path, argument: str, message: str
+    capsys: pytest.CaptureFixture[str], argument: dict[str, str], message: str
 ) -> None:
-    result = scrapy(tmp_path, "-a", argument, "-s", "LOG_ENABLED=False")
-    assert result.returncode == 2
-    assert message in result.stderr
-    assert "Traceback" not in result.stderr
+    with pytest.raises(SystemExit) as ended:
+        SiteSpider(**argument)
+    assert ended.value.code == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(message)
 
 
 def test_a_busy_port_gets_one_clear_line_and_exit_code_2(tmp_path: Path) -> None:
