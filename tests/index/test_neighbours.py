@@ -65,10 +65,11 @@ def test_every_distance_answers_like_brute_force(
     else:
         for value in values:
             index.add(value)
+    different = list(dict.fromkeys(values))
     for k in range(9):
         for value in rng.sample(values, 15):
             for asked in (flipped(value, width, k, rng), flipped(value, width, k + 1, rng)):
-                assert index.near(asked, k) == brute_force(values, asked, k)
+                assert index.near(asked, k) == brute_force(different, asked, k)
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -77,7 +78,7 @@ def test_a_value_is_found_at_k_bits_wherever_they_lie_and_never_at_one_more(
     width: int, k: int
 ) -> None:
     rng = random.Random(k)
-    for _ in range(300):
+    for _ in range(100):
         index = FingerprintIndex(width)
         stored = rng.getrandbits(width)
         index.add(stored)

@@ -81,8 +81,7 @@ def test_the_content_fingerprint_of_plain_text_is_what_it_was() -> None:
     assert content_fingerprint("The fog bell rings. 雾中的钟声响了。") == 0x6E582ECAC54D621E
 
 
-@pytest.mark.parametrize("seed", ["0", "1", "4242"])
-@pytest.mark.parametrize("rjieba", ["with", "without"])
+@pytest.mark.parametrize(("seed", "rjieba"), [("0", "with"), ("1", "without"), ("4242", "with")])
 def test_neither_hash_seed_nor_rjieba_move_fingerprints(seed: str, rjieba: str) -> None:
     result = subprocess.run(
         [sys.executable, "-c", PRINT, rjieba],
