@@ -10,7 +10,7 @@ from simhash_pipeline.cli.store_choice import NamedStore, add_choice, all_chosen
 from simhash_pipeline.cli.terminal import add_json, iso, minute, progress, size, tell
 from simhash_pipeline.options import Options
 from simhash_pipeline.printable import aligned
-from simhash_pipeline.stores.sqlite.formats import FORMAT
+from simhash_pipeline.stores.sqlite.file import FORMAT
 
 if TYPE_CHECKING:
     import argparse

@@ -88,22 +88,18 @@ class View:
     without the fingerprint, and none yields the page of the same key.
     """
 
-    def __init__(self, shelf: Lookup, page: StoredPage) -> None:
-        self._shelf = shelf
+    def __init__(self, lookup: Lookup, page: StoredPage) -> None:
+        self._lookup = lookup
         self._page = page
-        self._numbered: tuple[int, StoredPage] | Literal[False] | None = False  # not looked up
+        self._same_key: StoredPage | Literal[False] | None = False  # not looked up
         self._furniture: bytes | None = None  # not looked up
 
     def same_key(self) -> StoredPage | None:
         """The stored page of the same URL."""
-        numbered = self.numbered()
-        return None if numbered is None else numbered[1]
-
-    def numbered(self) -> tuple[int, StoredPage] | None:
-        """The same with the number that the store knows it by."""
-        if self._numbered is False:
-            self._numbered = self._shelf.page_of(self._page.namespace, self._page.url)
-        return self._numbered
+        if self._same_key is False:
+            found = self._lookup.page_of(self._page.namespace, self._page.url)
+            self._same_key = None if found is None else found[1]
+        return self._same_key
 
     def near_content(self, max_distance_bits: int) -> Iterator[tuple[StoredPage, int]]:
         """(page, distance in bits) within 0-8 bits, inclusive: nearest first, then oldest."""
@@ -121,7 +117,7 @@ class View:
     def furniture(self) -> bytes:
         """The furniture of the page's site, as `Store.furniture` gives it."""
         if self._furniture is None:
-            self._furniture = self._shelf.furniture(self._page.namespace, self._page.site)
+            self._furniture = self._lookup.furniture(self._page.namespace, self._page.site)
         return self._furniture
 
     def _near(
@@ -129,7 +125,7 @@ class View:
     ) -> Iterator[tuple[StoredPage, int]]:
         if value is None:
             return
-        found = self._shelf.near_values(self._page.namespace, column, value, max_distance_bits)
+        found = self._lookup.near_values(self._page.namespace, column, value, max_distance_bits)
         if not found:  # nearly always
             return
         for distance, pairs in groupby(found, key=itemgetter(1)):
@@ -138,7 +134,7 @@ class View:
                 yield page, distance
 
     def _others(self, column: Column, value: int | bytes) -> Iterator[tuple[int, StoredPage]]:
-        sharing = self._shelf.sharing(self._page.namespace, column, value)
+        sharing = self._lookup.sharing(self._page.namespace, column, value)
         return (pair for pair in sharing if pair[1].url != self._page.url)
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from simhash_pipeline.stores.contract import Action, IndexPlace, Store, StoredPage, View
 from simhash_pipeline.stores.opening import open_store
-from simhash_pipeline.stores.sqlite import segments
+from simhash_pipeline.stores.sqlite import memory_index
 from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
 from tests.index.test_neighbours import Values, clustered, flipped, repeated, uniform
 from tests.stores.pages import always, near_content, page, seen
@@ -26,10 +26,10 @@ PLACES: list[IndexPlace] = ["memory", "disk"]
 
 
 @pytest.fixture(scope="module")
-def small_segments() -> Iterator[None]:
-    """Segments of four pages, so that few pages fill many."""
+def small_loads() -> Iterator[None]:
+    """Four rows are read at once, so that few pages take many reads."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(segments, "SEGMENT_BITS", 2)
+        patch.setattr(memory_index, "ROWS_A_LOAD", 4)
         yield
 
 
@@ -53,7 +53,7 @@ def brute_force(
 @pytest.mark.parametrize("values_of", [uniform, clustered, repeated])
 @pytest.mark.parametrize("place", PLACES)
 def test_every_distance_answers_like_brute_force_before_and_after_reopening(
-    width: int, values_of: Values, place: IndexPlace, tmp_path: Path, small_segments: None
+    width: int, values_of: Values, place: IndexPlace, tmp_path: Path, small_loads: None
 ) -> None:
     rng = random.Random(width)
     url = f"sqlite:///{tmp_path}/pages.sqlite"
@@ -104,7 +104,7 @@ def test_connections_opened_at_different_times_see_exactly_what_is_stored(
     width: int,
     changes: list[tuple[int, Action | str, int, int, str]],
     tmp_path_factory: pytest.TempPathFactory,
-    small_segments: None,
+    small_loads: None,
 ) -> None:
     path = tmp_path_factory.mktemp("exact") / "pages.sqlite"
     pool = [None, 0, 1, 3, (1 << width) - 1, 1 << width - 1, 0x0101_0101, 0x0101_0100]
@@ -177,8 +177,8 @@ def fail(view: View) -> tuple[Action, None]:
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_a_store_whose_segments_are_emptied_goes_on(
-    place: IndexPlace, tmp_path: Path, small_segments: None
+def test_a_store_that_is_emptied_goes_on(
+    place: IndexPlace, tmp_path: Path, small_loads: None
 ) -> None:
     path = tmp_path / "pages.sqlite"
     with SqliteStore(path, index=place) as store:

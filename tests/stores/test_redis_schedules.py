@@ -139,7 +139,7 @@ class Process:
 
 def with_ticket(view: View) -> tuple[Action, tuple[int, str | None]]:
     action, twin = unless_near(view)
-    return action, (cast("RedisLookup", view._shelf).ticket, twin)
+    return action, (cast("RedisLookup", view._lookup).ticket, twin)
 
 
 on_each_server = pytest.mark.parametrize("kind", ["redis 6.2", "redis cluster"])

@@ -156,5 +156,5 @@ def _meet(store: RedisStore, round_number: int) -> None:
 
 def _with_ticket(view: View) -> tuple[Action, tuple[int, bool]]:
     twin = next(view.near_content(DISTANCE_BITS), None)
-    ticket = cast("RedisLookup", view._shelf).ticket
+    ticket = cast("RedisLookup", view._lookup).ticket
     return (Action.KEEP if twin is None else Action.SKIP), (ticket, twin is None)

@@ -1,4 +1,15 @@
-"""A store's SQLite file: opened or refused, its errors in plain words."""
+"""A store's SQLite file: its tables, how it is opened or refused, its errors in plain words.
+
+    page        one row for each kept page; ids only grow
+    site        the sites of these pages, by number
+    furniture   blocks that stand on many pages of a site
+    text        titles and main texts of judged pages, where they are to be kept
+    run         the processes that have tentative pages: see runs.py
+    meta        `made_with`: the stamp; `last_id`: the newest id given, when its page is gone
+
+In the sqlite3 shell fingerprints are signed 64-bit integers (blobs when 128 bits wide); the view
+`page_hex` shows them in hexadecimal, and times as dates.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +21,82 @@ from threading import RLock
 from typing import TYPE_CHECKING
 
 from simhash_pipeline.errors import StoreDamaged, StoreError
-from simhash_pipeline.stores.sqlite import formats
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+APPLICATION_ID = 0x73696D68  # "simh" in bytes 68-71 of the file
+FORMAT = 1  # in bytes 60-63
 BUSY_RETRY_SECS = 0.01
 
-# What SQLite says, and what a person can make of it.
+TABLES = (
+    # `seen_at` is NULL while it is the same as `first_seen`. `run` is NULL once the page's item is
+    # safe. `sample` stands last: SQLite reads a row only up to the column it is asked for.
+    """CREATE TABLE page (
+        id INTEGER PRIMARY KEY,
+        url_hash INTEGER NOT NULL,
+        url TEXT NOT NULL,
+        namespace TEXT NOT NULL,
+        site_id INTEGER NOT NULL REFERENCES site,
+        content INTEGER,
+        structure INTEGER,
+        sketch BLOB,
+        digest BLOB,
+        first_seen REAL NOT NULL,
+        seen_at REAL,
+        run INTEGER,
+        visible INTEGER,
+        sample BLOB
+    )""",
+    # Finds a page by the hash of its URL, in a fifth of the disk that the URLs would take. The
+    # fingerprints are in it so that a process reads them without the rest of the rows, which is
+    # twenty times as much.
+    "CREATE INDEX page_by_url ON page (url_hash, content, structure)",
+    "CREATE INDEX page_by_digest ON page (namespace, digest) WHERE digest IS NOT NULL",
+    "CREATE TABLE site (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)",
+    "CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
+    # No id is given twice. (AUTOINCREMENT would do it too, and write another block for each page.)
+    """CREATE TRIGGER newest_page_removed AFTER DELETE ON page
+        WHEN OLD.id > ifnull((SELECT max(id) FROM page), 0)
+    BEGIN
+        INSERT INTO meta (name, value) VALUES ('last_id', OLD.id)
+            ON CONFLICT (name) DO UPDATE SET value = excluded.value
+            WHERE CAST(value AS INTEGER) < OLD.id;
+    END""",
+    """CREATE VIEW page_hex AS SELECT
+        page.id, namespace, url, name AS site,
+        CASE typeof(content) WHEN 'integer' THEN printf('%016x', content)
+            WHEN 'blob' THEN lower(hex(content)) END AS content,
+        CASE typeof(structure) WHEN 'integer' THEN printf('%016x', structure)
+            WHEN 'blob' THEN lower(hex(structure)) END AS structure,
+        nullif(lower(hex(sketch)), '') AS sketch,
+        nullif(lower(hex(digest)), '') AS digest,
+        datetime(first_seen, 'unixepoch') AS first_seen,
+        datetime(ifnull(seen_at, first_seen), 'unixepoch') AS seen_at
+    FROM page JOIN site ON site.id = site_id""",
+    "CREATE TABLE run (id INTEGER PRIMARY KEY AUTOINCREMENT, after_page INTEGER NOT NULL)",
+    """CREATE TABLE furniture (
+        namespace TEXT NOT NULL,
+        site TEXT NOT NULL,
+        blocks BLOB NOT NULL,
+        PRIMARY KEY (namespace, site)
+    ) WITHOUT ROWID""",
+    # The text of a dropped page has no row in `page`. That of a kept page goes with its row,
+    # whichever process removes it.
+    """CREATE TABLE text (
+        namespace TEXT NOT NULL,
+        url TEXT NOT NULL,
+        packed BLOB NOT NULL,
+        kept_at REAL NOT NULL,
+        PRIMARY KEY (namespace, url)
+    )""",
+    """CREATE TRIGGER text_goes_with_page AFTER DELETE ON page
+    BEGIN
+        DELETE FROM text WHERE namespace = OLD.namespace AND url = OLD.url;
+    END""",
+)
+
+# A part of SQLite's message, and what the user can do.
 EXPLANATIONS = {
     "disk is full": "the disk is full; free some space and start again, "
     "what was stored before is intact",
@@ -36,7 +115,7 @@ EXPLANATIONS = {
 
 
 def connect(path: Path, busy_timeout_secs: float) -> sqlite3.Connection:
-    """The file ready to be written, with the tables of this format; made when there is none.
+    """The file ready to be written, with its tables; made when there is none.
 
     StoreError for a file that is something else, which is left as it is to the byte.
     """
@@ -53,7 +132,7 @@ def connect(path: Path, busy_timeout_secs: float) -> sqlite3.Connection:
 
 
 class Access:
-    """The connection for one thread at a time, and SQLite's errors in plain words.
+    """Gives the connection to one thread at a time, and explains SQLite's errors.
 
     A class, because a generator in its place costs every page 5 us.
     """
@@ -75,13 +154,15 @@ class Access:
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         self._lock.release()
         if isinstance(error, sqlite3.Error):
-            told = StoreDamaged if "malformed" in str(error) else StoreError
-            raise told(f"store {self._path}: {self._explained(error)}") from error
+            of_kind = StoreDamaged if "malformed" in str(error) else StoreError
+            raise of_kind(f"store {self._path}: {self._explained(str(error))}") from error
 
-    def _explained(self, error: sqlite3.Error) -> str:
-        said = str(error)
-        explanation = next((EXPLANATIONS[part] for part in EXPLANATIONS if part in said), said)
-        return explanation.format(path=self._path, timeout=self._busy_timeout_secs)
+    def _explained(self, message: str) -> str:
+        """What the user can do about it; SQLite's own message where that isn't known."""
+        for part, explanation in EXPLANATIONS.items():
+            if part in message:
+                return explanation.format(path=self._path, timeout=self._busy_timeout_secs)
+        return message
 
 
 def _refuse_other_files(path: Path) -> None:
@@ -101,15 +182,15 @@ def _refuse_other_files(path: Path) -> None:
         # The file alone is read, without its log: it may be shorter than it says while another
         # process copies the log into it, or after one was killed doing so. This allows that.
         connection.execute("PRAGMA writable_schema = ON")
-        if _number(connection, "PRAGMA application_id") != formats.APPLICATION_ID:
+        if _number(connection, "PRAGMA application_id") != APPLICATION_ID:
             raise StoreError(
                 f"store {path} was not made by simhash-pipeline, "
                 "and was left as it is; name another file"
             )
-        if (found := _number(connection, "PRAGMA user_version")) > formats.FORMAT:
+        if (found := _number(connection, "PRAGMA user_version")) > FORMAT:
             raise StoreError(
                 f"store {path} has format {found}, and this version of "
-                f"simhash-pipeline knows formats up to {formats.FORMAT}; install a newer one"
+                f"simhash-pipeline knows formats up to {FORMAT}; install a newer one"
             )
 
 
@@ -119,16 +200,18 @@ def _connect(path: Path, mode: str, busy_timeout_secs: float) -> sqlite3.Connect
         uri=True,
         timeout=busy_timeout_secs,
         isolation_level=None,  # no BEGIN but ours
-        check_same_thread=False,  # the lock sees to it
+        check_same_thread=False,  # `Access` has a lock
     )
 
 
 def _make_tables(connection: sqlite3.Connection) -> None:
     """Make the tables of a new file; one that can't be written is refused here."""
     connection.execute("BEGIN IMMEDIATE")
-    found = _number(connection, "PRAGMA user_version")
-    if found == 0:
-        formats.make(connection)
+    if _number(connection, "PRAGMA user_version") == 0:
+        for statement in TABLES:
+            connection.execute(statement)
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version = {FORMAT}")
     connection.execute("COMMIT")
 
 

@@ -3,6 +3,10 @@
 Every look-up and the storing that follows it happen inside one BEGIN IMMEDIATE, which one process
 holds at a time. Write-ahead logging with synchronous=NORMAL: a killed process loses nothing that
 was committed; a power cut may lose the last commits, and leaves the file intact.
+
+    settle ─▶ _transaction: BEGIN IMMEDIATE, read what others have written
+                decide, remove or insert a row
+              COMMIT
 """
 
 from __future__ import annotations
@@ -11,10 +15,10 @@ import json
 import logging
 import sqlite3
 from contextlib import contextmanager, suppress
-from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
+from simhash_pipeline.errors import StoreError
 from simhash_pipeline.stores.contract import (
     Action,
     IndexPlace,
@@ -22,13 +26,13 @@ from simhash_pipeline.stores.contract import (
     StoredPage,
     View,
     check_stamp,
-    joined_furniture,
     stamped_bits,
 )
-from simhash_pipeline.stores.sqlite import formats, page_rows, text_table
+from simhash_pipeline.stores.sqlite.disk_index import DiskIndex
 from simhash_pipeline.stores.sqlite.file import Access, connect
-from simhash_pipeline.stores.sqlite.page_table import OF_NAMESPACE, SEEN_BEFORE, PageTable
-from simhash_pipeline.stores.sqlite.tentative import Run
+from simhash_pipeline.stores.sqlite.memory_index import MemoryIndex
+from simhash_pipeline.stores.sqlite.rows import PageRows, TextRows, text_row
+from simhash_pipeline.stores.sqlite.runs import StoreSession
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -42,7 +46,7 @@ BUSY_TIMEOUT_SECS = 60.0
 PAGES_A_READ = 1_000
 PAGES_A_WRITE = 10_000
 TEXTS_A_READ = 100
-SLOW_PAGES = 2_000_000  # take a second to open, which is told
+SLOW_PAGES = 1_000_000  # take a second to open, which is logged
 
 logger = logging.getLogger(__name__)
 
@@ -66,103 +70,89 @@ class SqliteStore:
         self._index = index
         self._access = Access(self._path, busy_timeout_secs)
         self._has_read = False
-        self._is_stamped = False  # whether a stamp was seen, which never changes
+        self._is_stamped = False  # whether a committed stamp was read, which never changes
         self._tentative = tentative
-        self._run: Run | None = None  # begun with the first page, when the stamp was agreed on
+        self._session: StoreSession | None = None  # begun with the first page that is settled
         with self._access:
             self._connection = connect(self._path, busy_timeout_secs)
             self._cursor = self._connection.cursor()
+            self._texts = TextRows(self._connection)
             try:
-                self._table = self._new_table(self._stamp() or {})
+                self._pages = self._new_pages(stamped_bits(self._stamp() or {}))
             except BaseException:
                 self._connection.close()
                 raise
 
     def stamp(self, made_with: Mapping[str, object]) -> None:
         wanted = json.loads(json.dumps(dict(made_with)))
-
-        def work(table: PageTable) -> None:
+        with self._transaction() as pages:
             stamp = self._stamp()
-            if stamp is None and table.is_empty():
+            if stamp is None and pages.is_empty():
                 row = ("made_with", json.dumps(wanted))
-                self._connection.execute("INSERT INTO meta (name, value) VALUES (?, ?)", row)
-                self._begin_table()
+                self._cursor.execute("INSERT INTO meta (name, value) VALUES (?, ?)", row)
             else:
                 check_stamp(f"store {self._path}", stamp or {}, wanted)
-
-        self._transaction(work)
 
     def made_with(self) -> dict[str, object] | None:
         with self._access:
             return self._stamp()
 
     def settle(self, page: StoredPage, decide: Callable[[View], tuple[Action, T]]) -> T:
-        def work(table: PageTable) -> T:
-            view = View(table.finder, page)
+        session = self._begun_session()
+        with self._transaction() as pages:
+            view = View(pages, page)
             action, answer = decide(view)
-            stored = None if action is Action.SKIP else view.numbered()
-            if stored is not None and action is Action.RENEW:
-                table.renew(stored[0], page.seen_at)
-            elif stored is not None:
-                table.remove(stored[0])
+            if action is Action.RENEW:
+                pages.renew(page)
+            elif action is not Action.SKIP and view.same_key() is not None:
+                pages.remove(page.namespace, page.url)
             if action is Action.KEEP:
-                self._keep(table, page)
-            return answer
-
-        if self._tentative and self._run is None:
-            self._begin_run()
-        return self._transaction(work)
+                page_id = pages.insert(page, None if session is None else session.run)
+        if session is not None and action is Action.KEEP:
+            session.kept(page.namespace, page.url, page_id)
+        return answer
 
     def insert_many(self, pages: Iterable[StoredPage]) -> int:
         count, rest = 0, iter(pages)
         while chunk := list(islice(rest, PAGES_A_WRITE)):
-            self._transaction(partial(_replace, pages=chunk))
+            with self._transaction() as rows:
+                for page in chunk:
+                    rows.remove(page.namespace, page.url)
+                    rows.insert(page)
             count += len(chunk)
         return count
 
     def confirm(self, namespace: str, url: str) -> None:
         with self._access:
-            if self._run is not None:
-                self._run.confirm(namespace, url)
+            if self._session is not None:
+                self._session.confirm(namespace, url)
 
     def forget(self, namespace: str, url: str) -> bool:
-        def work(table: PageTable) -> bool:
-            text_table.remove_where(self._connection, "namespace = ? AND url = ?", namespace, url)
-            return _remove(table, namespace, url)
-
-        forgotten = self._transaction(work)
-        if self._run is not None:
-            self._run.forgotten(namespace, url)
-        return forgotten
+        with self._transaction() as pages:
+            self._texts.remove_where("namespace = ? AND url = ?", namespace, url)
+            was_stored = pages.remove(namespace, url)
+        if self._session is not None:
+            self._session.forget(namespace, url)
+        return was_stored
 
     def expire(self, seen_before: float) -> int:
-        def work(table: PageTable) -> int:
-            text_table.remove_where(self._connection, "kept_at < ?", seen_before)
-            return table.remove_where(SEEN_BEFORE, seen_before)
-
-        return self._transaction(work)
+        with self._transaction() as pages:
+            self._texts.remove_where("kept_at < ?", seen_before)
+            return pages.remove_where("ifnull(seen_at, first_seen) < ?", seen_before)
 
     def clear(self, namespace: str) -> int:
-        def work(table: PageTable) -> int:
-            text_table.remove_where(self._connection, OF_NAMESPACE, namespace)
-            self._connection.execute(f"DELETE FROM furniture WHERE {OF_NAMESPACE}", (namespace,))
-            return table.remove_where(OF_NAMESPACE, namespace)
-
-        return self._transaction(work)
+        with self._transaction() as pages:
+            self._texts.remove_where("namespace = ?", namespace)
+            self._cursor.execute("DELETE FROM furniture WHERE namespace = ?", (namespace,))
+            return pages.remove_where("namespace = ?", namespace)
 
     def furniture(self, namespace: str, site: str) -> bytes:
         with self._access:
-            return page_rows.furniture(self._connection, namespace, site)
+            return self._pages.furniture(namespace, site)
 
     def add_furniture(self, namespace: str, site: str, blocks: bytes) -> None:
-        def work(_: PageTable) -> None:
-            known = page_rows.furniture(self._connection, namespace, site)
-            self._connection.execute(
-                "INSERT OR REPLACE INTO furniture (namespace, site, blocks) VALUES (?, ?, ?)",
-                (namespace, site, joined_furniture(known, blocks)),
-            )
-
-        self._transaction(work)
+        with self._transaction() as pages:
+            pages.add_furniture(namespace, site, blocks)
 
     def all_furniture(self) -> Iterator[tuple[str, str, bytes]]:
         with self._access:
@@ -170,57 +160,43 @@ class SqliteStore:
             return iter(rows.fetchall())
 
     def keep_texts(self, texts: Iterable[PageText]) -> None:
-        rows = [text_table.packed(text) for text in texts]
-        if rows:
-            self._transaction(lambda _: text_table.insert(self._connection, rows))
+        if rows := list(map(text_row, texts)):  # compressed before others wait
+            with self._transaction():
+                self._texts.insert(rows)
 
     def text_of(self, namespace: str, url: str) -> PageText | None:
         with self._access:
-            return text_table.text_of(self._connection, namespace, url)
+            return self._texts.text_of(namespace, url)
 
     def texts(self) -> Iterator[PageText]:
-        last_row = 0
-        while True:
-            with self._access:
-                numbered = text_table.texts_after(self._connection, last_row, TEXTS_A_READ)
-            if not numbered:
-                return
-            yield from (text for _, text in numbered)
-            last_row = numbered[-1][0]
+        return self._one_by_one(self._texts.texts_after, TEXTS_A_READ)
 
     def text_sizes(self) -> Iterator[int]:
         with self._access:
-            return iter(text_table.sizes(self._connection))
+            return iter(self._texts.sizes())
 
     def pages(self) -> Iterator[StoredPage]:
-        last_id = 0
-        while True:
-            with self._access:
-                numbered = self._table.pages_after(last_id, PAGES_A_READ)
-            if not numbered:
-                return
-            yield from (page for _, page in numbered)
-            last_id = numbered[-1][0]
+        return self._one_by_one(self._pages.pages_after, PAGES_A_READ)
 
     def check(self) -> list[str]:
         with self._access:
             try:
-                told = [text for (text,) in self._connection.execute("PRAGMA quick_check")]
+                found = [text for (text,) in self._connection.execute("PRAGMA quick_check")]
             except sqlite3.DatabaseError as error:
                 if "malformed" not in str(error):
                     raise
-                told = [str(error)]
-        return [] if told == ["ok"] else told
+                found = [str(error)]
+        return [] if found == ["ok"] else found
 
     def close(self) -> None:
         with self._access:
-            with suppress(sqlite3.Error):  # the next to open forgets what this can't
-                self._end_run()
+            with suppress(StoreError):  # the next session removes what this one can't
+                self._end_session()
             self._connection.close()
 
     def __len__(self) -> int:
         with self._access:
-            return len(self._table)
+            return len(self._pages)
 
     def __enter__(self) -> Self:
         return self
@@ -228,99 +204,85 @@ class SqliteStore:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
-    def _keep(self, table: PageTable, page: StoredPage) -> None:
-        if self._run is None:
-            table.insert(page)
-        else:
-            self._run.kept(page.namespace, page.url, table.insert(page, self._run.number))
-
-    def _begin_run(self) -> None:
-        with self._access, _under_write_lock(self._connection):
-            self._run = Run(self._connection, self._path, self._table.newest_id())
-
-    def _end_run(self) -> None:
-        run, self._run = self._run, None
-        if run is not None:
-            try:
-                with _under_write_lock(self._connection):
-                    run.end()
-            finally:
-                run.ended()
-
-    def _new_table(self, stamp: Mapping[str, object]) -> PageTable:
-        return PageTable(self._connection, stamped_bits(stamp), self._index)
-
-    def _stamp(self) -> dict[str, object] | None:
-        return formats.stamp(self._connection)
-
-    def _transaction(self, work: Callable[[PageTable], T]) -> T:
-        """Work done under the write lock, held from before the first look-up until the commit."""
+    @contextmanager
+    def _transaction(self) -> Iterator[PageRows]:
+        """The pages under the write lock, held from before the first look-up until the commit."""
         with self._access:
             if not self._has_read:
                 self._read_ahead()
             self._cursor.execute("BEGIN IMMEDIATE")
             try:
-                self._begin_table()
-                done = work(self._table)
-                if self._run is not None:
-                    self._run.write()
+                self._catch_up()
+                if self._session is not None:
+                    self._session.write()
+                yield self._pages
                 self._cursor.execute("COMMIT")
             except BaseException:
                 with suppress(sqlite3.Error):  # a full disk has rolled back already
-                    self._connection.execute("ROLLBACK")
-                self._table.rolled_back()
-                self._is_stamped = False  # a stamp of this transaction's is gone
-                if self._run is not None:
-                    self._run.rolled_back()
+                    self._cursor.execute("ROLLBACK")
+                self._pages.rolled_back()
                 raise
-            self._table.committed()
-            if self._run is not None:
-                self._run.written()
-            return done
+            self._pages.committed()
+            if self._session is not None:
+                self._session.written()
 
-    def _begin_table(self) -> None:
+    def _catch_up(self) -> None:
         if not self._is_stamped and (stamp := self._stamp()) is not None:
             self._is_stamped = True
-            if self._table.bits != stamped_bits(stamp):  # by another process, since this one opened
-                self._table = self._new_table(stamp)
-        self._table.begin()
+            if self._pages.bits != stamped_bits(stamp):  # stamped since this process opened it
+                self._pages = self._new_pages(stamped_bits(stamp))
+        self._pages.catch_up()
 
     def _read_ahead(self) -> None:
         """Read a big file into memory before the write lock is taken, which others wait for."""
         if self._index == "memory":
-            self._connection.execute("BEGIN")
+            self._cursor.execute("BEGIN")
             try:
-                newest_id = self._table.newest_id()
+                newest_id = self._pages.newest_id()
                 if newest_id >= SLOW_PAGES:
                     logger.info("Reading about %d pages of %s into memory", newest_id, self._path)
-                self._begin_table()
+                self._catch_up()
             finally:
-                self._connection.execute("ROLLBACK")
+                self._cursor.execute("ROLLBACK")
         self._has_read = True
 
+    def _new_pages(self, bits: int) -> PageRows:
+        index = (MemoryIndex if self._index == "memory" else DiskIndex)(self._connection, bits)
+        return PageRows(self._connection, bits, index)
 
-@contextmanager
-def _under_write_lock(connection: sqlite3.Connection) -> Iterator[None]:
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-        connection.execute("COMMIT")
-    except BaseException:
-        with suppress(sqlite3.Error):
-            connection.execute("ROLLBACK")
-        raise
+    def _stamp(self) -> dict[str, object] | None:
+        rows = self._cursor.execute("SELECT value FROM meta WHERE name = 'made_with'")
+        return next((json.loads(value) for (value,) in rows.fetchall()), None)
 
+    def _begun_session(self) -> StoreSession | None:
+        """The session that pages are tentative for; None where they stay at once."""
+        if self._tentative and self._session is None:
+            with self._access:
+                if self._session is None:  # no other thread has begun it meanwhile
+                    with self._transaction() as pages:
+                        session = StoreSession(self._connection, self._path, pages.newest_id())
+                    self._session = session
+        return self._session
 
-def _replace(table: PageTable, pages: list[StoredPage]) -> None:
-    """Insert pages in place of those with their keys; of several with one key the last counts."""
-    last = {(page.namespace, page.url): place for place, page in enumerate(pages)}
-    for place in sorted(last.values()):
-        _remove(table, pages[place].namespace, pages[place].url)
-        table.insert(pages[place])
+    def _end_session(self) -> None:
+        session = self._session
+        if session is not None:
+            try:
+                with self._transaction():
+                    session.end()
+            finally:
+                self._session = None
+                session.ended()
 
-
-def _remove(table: PageTable, namespace: str, url: str) -> bool:
-    stored = table.finder.page_of(namespace, url)
-    if stored is not None:
-        table.remove(stored[0])
-    return stored is not None
+    def _one_by_one(
+        self, rows_after: Callable[[int, int], list[tuple[int, T]]], limit: int
+    ) -> Iterator[T]:
+        """All pages or texts in the order of their rows; `limit` of them are read at a time."""
+        last_row = 0
+        while True:
+            with self._access:
+                numbered = rows_after(last_row, limit)
+            if not numbered:
+                return
+            yield from (one for _, one in numbered)
+            last_row = numbered[-1][0]

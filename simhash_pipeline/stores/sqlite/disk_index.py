@@ -8,8 +8,8 @@ A column gets four b-trees, one for each block of its values, by the key of the 
                                      (a block of 32 bits is keyed by its low 16, one of 8 by all)
 
 so the values of one key lie side by side, and which keys can hold a neighbour is the rule of
-neighbours.py. The trees are SQLite indexes on expressions: SQLite itself keeps them true whoever
-writes to the file, processes with their index in memory included.
+neighbours.py. The trees are SQLite indexes on expressions: SQLite itself keeps them up to date for
+every process that writes to the file, those with their index in memory included.
 """
 
 from __future__ import annotations
@@ -19,16 +19,7 @@ from typing import TYPE_CHECKING
 
 from simhash_pipeline.bits import MAX_DISTANCE_BITS, refuse_other_distances
 from simhash_pipeline.index.neighbours import BLOCKS, probe_masks
-from simhash_pipeline.stores.sqlite.key_hashes import key_hash
-from simhash_pipeline.stores.sqlite.page_rows import (
-    SELECTED,
-    SIGNED_HASH,
-    column_value,
-    fingerprint,
-    furniture,
-    numbered_page,
-    pages_where,
-)
+from simhash_pipeline.stores.sqlite.rows import column_value, fingerprint, pages_where
 
 if TYPE_CHECKING:
     import sqlite3
@@ -39,50 +30,36 @@ if TYPE_CHECKING:
 MAX_KEY_BITS = 16
 
 
-class PageTrees:
+class DiskIndex:
     """Finds pages by b-trees; raises sqlite3.Error.
 
-    The trees of URLs and content are made when the store is first opened so, those of structure
-    when it is first asked for; from then on each page costs about 135 bytes more of disk, or 255.
+    The trees of content are made when the store is first opened so, those of structure when it is
+    first asked for; from then on each page costs about 105 bytes more of disk, or 210.
     """
 
     def __init__(self, connection: sqlite3.Connection, bits: int) -> None:
-        self._connection = connection
+        self._cursor = connection.cursor()
         self._bits = bits
         self._key_bits = min(MAX_KEY_BITS, bits // BLOCKS)
         self._masks = [probe_masks(self._key_bits, k) for k in range(MAX_DISTANCE_BITS + 1)]
         self._made: set[Column] = set()
 
     def catch_up(self, newest_id: int) -> None:
-        """SQLite does it; here the trees are made when there are none."""
-        if "content" not in self._made:
-            self._connection.execute("CREATE INDEX IF NOT EXISTS page_by_url ON page (url_hash)")
-            self._make("content")
+        """Make the trees of content when there are none; SQLite keeps them up to date."""
+        self._make("content")
 
-    def add(self, page_id: int, url_hash: int, content: int | None) -> None:
-        """SQLite has done it."""
+    def add(self, page_id: int, page: StoredPage) -> None:
+        """Nothing to do: SQLite has done it."""
 
     def rolled_back(self) -> None:
         self._made.clear()
 
-    def page_of(self, namespace: str, url: str) -> tuple[int, StoredPage] | None:
-        found = self._connection.execute(
-            f"{SELECTED} WHERE url_hash = ? AND url = ? AND namespace = ?",
-            (key_hash(namespace, url) - SIGNED_HASH, url, namespace),
-        ).fetchall()
-        return numbered_page(found[0]) if found else None
-
-    def furniture(self, namespace: str, site: str) -> bytes:
-        return furniture(self._connection, namespace, site)
-
     def near_values(
-        self, namespace: str, column: Column, value: int, max_distance_bits: int
+        self, column: Column, value: int, max_distance_bits: int
     ) -> list[tuple[int, int]]:
-        """Values of all namespaces."""
         refuse_other_distances(max_distance_bits)
         column_value(value, self._bits)  # refuses what is no fingerprint
-        if column not in self._made:
-            self._make(column)
+        self._make(column)
         near = {
             stored: distance
             for stored in self._candidates(column, value, max_distance_bits)
@@ -91,23 +68,20 @@ class PageTrees:
         return sorted(near.items(), key=itemgetter(1))
 
     def sharing(
-        self, namespace: str, column: Column, value: int | bytes
+        self, namespace: str, column: Column, value: int
     ) -> Iterator[tuple[int, StoredPage]]:
-        if isinstance(value, bytes):
-            return pages_where(self._connection, "", {"namespace": namespace, "digest": value})
-        return pages_where(
-            self._connection,
-            f"INDEXED BY {self._tree(column, 0)}",
-            {
-                "namespace": namespace,
-                self._key(column, 0): self._key_value(self._keys(value)[0]),
-                column: column_value(value, self._bits),
-            },
-        )
+        equal = {
+            "namespace": namespace,
+            self._key(column, 0): self._key_value(self._keys(value)[0]),
+            column: column_value(value, self._bits),
+        }
+        return pages_where(self._cursor, f"INDEXED BY {self._tree(column, 0)}", equal)
 
     def _make(self, column: Column) -> None:
+        if column in self._made:
+            return
         for block in range(BLOCKS):
-            self._connection.execute(
+            self._cursor.execute(
                 f"""CREATE INDEX IF NOT EXISTS {self._tree(column, block)}
                     ON page ({self._key(column, block)}, {column}) WHERE {column} IS NOT NULL"""
             )
@@ -120,7 +94,7 @@ class PageTrees:
             if not masks[block]:
                 continue
             probed = [self._key_value(keys[block] ^ mask) for mask in masks[block]]
-            rows = self._connection.execute(
+            rows = self._cursor.execute(
                 f"""SELECT {column} FROM page INDEXED BY {self._tree(column, block)}
                     WHERE {self._key(column, block)} IN ({", ".join("?" * len(probed))})
                     AND {column} IS NOT NULL""",

@@ -1,0 +1,156 @@
+"""The index in memory: the fingerprints of all pages of a store's file, and the ids of their pages.
+
+    page                                            in memory
+    ┌────┬─────┬─────────┬───────────┬─────┐        ┌──────────────────────────────┐
+    │ id │ url │ content │ structure │ ... │ ─────▶ │ near -> values -> ids        │
+    └────┴─────┴─────────┴───────────┴─────┘ id > n └──────────────┬───────────────┘
+         ▲                                                         │ ids, oldest first
+         └─────────────────────────────────────────────────────────┘
+
+Why the answers are exact: ids only grow, and a page keeps its id and its fingerprints until it is
+gone (a replaced page gets a new id), so the table is its own log. Memory holds every committed page
+up to the last id that was read, and more: pages that are gone since. It is brought up to the newest
+id inside the same transaction that asks, before that writes anything, so no page is missing; and
+memory says only where to look: a page counts when its row is there, so none is too many.
+"""
+
+from __future__ import annotations
+
+from array import array
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from simhash_pipeline.index.neighbours import FingerprintIndex
+from simhash_pipeline.stores.sqlite.rows import (
+    ROWS_A_READ,
+    SELECTED,
+    fingerprint,
+    numbered_page,
+)
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterator
+
+    from simhash_pipeline.stores.contract import Column, StoredPage
+
+ROWS_A_LOAD = 1 << 16
+
+
+class MemoryIndex:
+    """Finds pages by fingerprints in memory; raises sqlite3.Error.
+
+    Costs 39 bytes of memory a page with a content value of its own, at ten million (`make bench`);
+    a value that several pages have takes some 230 more, and 4 for each further page. Structure is
+    read, and costs as much, from when it is first asked for.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, bits: int) -> None:
+        self._connection = connection
+        self._bits = bits
+        self._values: dict[Column, _Values] = {"content": _Values(connection, "content", bits)}
+        self._newest_id = 0
+
+    def catch_up(self, newest_id: int) -> None:
+        for values in self._values.values():
+            values.catch_up(newest_id)
+        self._newest_id = newest_id
+
+    def add(self, page_id: int, page: StoredPage) -> None:
+        for column, values in self._values.items():
+            values.add(page_id, page.content if column == "content" else page.structure)
+        self._newest_id = page_id
+
+    def rolled_back(self) -> None:
+        """Nothing to do: it holds committed pages only."""
+
+    def near_values(
+        self, column: Column, value: int, max_distance_bits: int
+    ) -> list[tuple[int, int]]:
+        return self._of(column).near(value, max_distance_bits)
+
+    def sharing(
+        self, namespace: str, column: Column, value: int
+    ) -> Iterator[tuple[int, StoredPage]]:
+        ids = self._of(column).ids_of(value)
+        while chunk := list(islice(ids, ROWS_A_READ)):
+            marks = ", ".join("?" * len(chunk))
+            rows = self._connection.execute(
+                f"{SELECTED} WHERE id IN ({marks}) AND namespace = ? ORDER BY id",
+                (*chunk, namespace),
+            ).fetchall()
+            yield from map(numbered_page, rows)
+
+    def _of(self, column: Column) -> _Values:
+        if column not in self._values:
+            self._values[column] = _Values(self._connection, column, self._bits)
+            self._values[column].catch_up(self._newest_id)
+        return self._values[column]
+
+
+class _Values:
+    """The distinct values of one column, each with the ids of the pages that have or had it."""
+
+    def __init__(self, connection: sqlite3.Connection, column: Column, bits: int) -> None:
+        self._connection = connection
+        self._column = column
+        self._row = np.dtype({32: "<u4", 64: "<u8", 128: "V16"}[bits])
+        self._index = FingerprintIndex(bits)  # each value with the id of its first page
+        self._further: dict[int, array[int]] = {}  # the ids of its other pages, rising
+        self._last_id = 0
+        self.near = self._index.near
+
+    def catch_up(self, newest_id: int) -> None:
+        """Read the pages past the last id that was read."""
+        if self._last_id == 0:
+            self._load(newest_id)
+        elif newest_id > self._last_id:
+            rows = self._connection.execute(
+                f"SELECT id, {self._column} FROM page WHERE id > ? AND id <= ? ORDER BY id",
+                (self._last_id, newest_id),
+            )
+            for page_id, value in rows.fetchall():
+                self.add(page_id, None if value is None else fingerprint(value))
+        self._last_id = newest_id
+
+    def add(self, page_id: int, value: int | None) -> None:
+        """Remember a page whose id is the newest."""
+        if value is not None and not self._index.add(value, page_id):
+            self._add_further(page_id, value)
+        self._last_id = page_id
+
+    def ids_of(self, value: int) -> Iterator[int]:
+        """The pages that have or had the value, oldest first."""
+        first = self._index.number_of(value)
+        if first is not None:
+            yield first
+            yield from self._further.get(value, ())
+
+    def _load(self, newest_id: int) -> None:
+        """Read all pages, by an index that has the fingerprints in it: see file.py."""
+        rows = self._connection.execute(
+            f"SELECT id, {self._column} FROM page INDEXED BY page_by_url "
+            f"WHERE {self._column} IS NOT NULL AND id <= ?",
+            (newest_id,),
+        )
+        parts = [(np.empty(0, np.uint32), np.empty(0, self._row))]
+        while chunk := rows.fetchmany(ROWS_A_LOAD):
+            ids = np.array([page_id for page_id, _ in chunk], np.uint32)
+            parts.append((ids, self._packed([value for _, value in chunk])))
+        ids, values = (np.concatenate(part) for part in zip(*parts, strict=True))
+        order = np.argsort(ids)
+        ids, values = ids[order], values[order]
+        is_first = self._index.load(values, ids)
+        for place in np.flatnonzero(~is_first).tolist():
+            value = int.from_bytes(values[place].tobytes(), "little")
+            self._add_further(int(ids[place]), value)
+
+    def _packed(self, column: list[Any]) -> Any:
+        if self._row.itemsize == 16:
+            return np.frombuffer(b"".join(blob[::-1] for blob in column), self._row)
+        return np.array(column, np.int64).astype(self._row)
+
+    def _add_further(self, page_id: int, value: int) -> None:
+        self._further.setdefault(value, array("I")).append(page_id)

@@ -1,0 +1,304 @@
+"""Reads and writes the rows of a store's SQLite file, within the transactions of its owner.
+
+Raises sqlite3.Error.
+"""
+
+from __future__ import annotations
+
+import zlib
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Protocol
+
+from simhash_pipeline.bits import SKETCH_BITS
+from simhash_pipeline.stores import text_packing
+from simhash_pipeline.stores.contract import PageText, StoredPage, joined_furniture
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from simhash_pipeline.stores.contract import Column
+
+# The id, then StoredPage's fields in their order.
+SELECTED = """SELECT id, url, namespace, (SELECT name FROM site WHERE site.id = site_id),
+    content, structure, sketch, digest, first_seen, ifnull(seen_at, first_seen), visible, sample
+    FROM page"""
+# Bytes a page beyond the URL at a million pages: TODO. With the site's name in each row it is 21
+# more; with times that are not whole seconds, 4 more.
+INSERT = """INSERT INTO page (id, url_hash, url, namespace, site_id, content, structure, sketch,
+    digest, first_seen, seen_at, run, visible, sample)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, nullif(?11, ?10), ?12, ?13, ?14)"""
+SAME_KEY = "url_hash = ? AND url = ? AND namespace = ?"
+NEWEST_ID = """SELECT max(ifnull((SELECT max(id) FROM page), 0),
+    ifnull((SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'last_id'), 0))"""
+OTHERS_VERSION = "PRAGMA data_version"  # changes when another connection commits
+INSERT_TEXT = """INSERT INTO text (namespace, url, packed, kept_at) VALUES (?, ?, ?, ?)
+    ON CONFLICT (namespace, url) DO UPDATE SET packed = excluded.packed, kept_at = excluded.kept_at
+"""
+TextRow = tuple[str, str, bytes, float]
+
+ROWS_A_READ = 16  # nearly always the first of several pages is enough
+SIGNED_32 = 1 << 31
+SIGNED_64 = 1 << 63
+
+
+class Index(Protocol):
+    """Finds pages by their fingerprints: a MemoryIndex or a DiskIndex."""
+
+    def catch_up(self, newest_id: int) -> None:
+        """See every committed page up to the id."""
+
+    def add(self, page_id: int, page: StoredPage) -> None:
+        """See a page that this process has committed."""
+
+    def rolled_back(self) -> None: ...
+
+    def near_values(
+        self, column: Column, value: int, max_distance_bits: int
+    ) -> list[tuple[int, int]]:
+        """(value, distance) as Lookup.near_values gives them, of all namespaces."""
+
+    def sharing(
+        self, namespace: str, column: Column, value: int
+    ) -> Iterator[tuple[int, StoredPage]]:
+        """(id, page) as Lookup.sharing gives them."""
+
+
+class PageRows:
+    """The pages and the furniture; answers a View's questions (see `Lookup`).
+
+    The owner holds the write lock from `catch_up` until it calls `committed` or `rolled_back`.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, bits: int, index: Index) -> None:
+        self._cursor = connection.cursor()  # one for all saves 1 us a statement
+        self.bits = bits
+        self._index = index
+        self._site_ids: dict[str, int] = {}
+        self._newest_id = 0
+        self._version: int | None = None  # of the file, as others had written it at `catch_up`
+        self._inserted: list[tuple[int, StoredPage]] = []  # not committed
+
+    def catch_up(self) -> None:
+        """See what other processes have written."""
+        version = self._cursor.execute(OTHERS_VERSION).fetchone()[0]
+        if version != self._version:  # half the time of asking for the newest id
+            self._newest_id = self.newest_id()
+            self._index.catch_up(self._newest_id)
+            self._version = version
+
+    def committed(self) -> None:
+        for page_id, page in self._inserted:
+            self._index.add(page_id, page)
+        self._inserted.clear()
+
+    def rolled_back(self) -> None:
+        self._inserted.clear()
+        self._site_ids.clear()
+        self._version = None
+        self._index.rolled_back()
+
+    def newest_id(self) -> int:
+        """The largest id given so far; 0 when none was."""
+        newest: int = self._cursor.execute(NEWEST_ID).fetchone()[0]
+        return newest
+
+    # --- questions
+
+    def page_of(self, namespace: str, url: str) -> tuple[int, StoredPage] | None:
+        found = self._cursor.execute(f"{SELECTED} WHERE {SAME_KEY}", _key(namespace, url))
+        return next(map(numbered_page, found.fetchall()), None)
+
+    def near_values(
+        self, namespace: str, column: Column, value: int, max_distance_bits: int
+    ) -> list[tuple[int, int]]:
+        return self._index.near_values(column, value, max_distance_bits)
+
+    def sharing(
+        self, namespace: str, column: Column, value: int | bytes
+    ) -> Iterator[tuple[int, StoredPage]]:
+        if isinstance(value, int):
+            return self._index.sharing(namespace, column, value)
+        return pages_where(self._cursor, "", {"namespace": namespace, "digest": value})
+
+    def furniture(self, namespace: str, site: str) -> bytes:
+        found = self._cursor.execute(
+            "SELECT blocks FROM furniture WHERE namespace = ? AND site = ?", (namespace, site)
+        )
+        return next((blocks for (blocks,) in found.fetchall()), b"")
+
+    def pages_after(self, last_id: int, limit: int) -> list[tuple[int, StoredPage]]:
+        """(id, page) for at most `limit` pages, oldest first."""
+        rows = self._cursor.execute(
+            f"{SELECTED} WHERE id > ? ORDER BY id LIMIT ?", (last_id, limit)
+        )
+        return [numbered_page(row) for row in rows.fetchall()]
+
+    def is_empty(self) -> bool:
+        return self._cursor.execute("SELECT 1 FROM page LIMIT 1").fetchone() is None
+
+    def __len__(self) -> int:
+        count: int = self._cursor.execute("SELECT count(*) FROM page").fetchone()[0]
+        return count
+
+    # --- changes
+
+    def insert(self, page: StoredPage, run: int | None = None) -> int:
+        """Store the page, tentatively for a run, and return its id."""
+        page_id = self._newest_id + 1
+        site_id = self._site_ids.get(page.site) or self._site_id(page.site)
+        self._cursor.execute(
+            INSERT,
+            (
+                page_id,
+                *_key(page.namespace, page.url),
+                site_id,
+                column_value(page.content, self.bits),
+                column_value(page.structure, self.bits),
+                column_value(page.sketch, SKETCH_BITS),
+                page.digest,
+                page.first_seen,
+                page.seen_at,
+                run,
+                column_value(page.visible, 64),
+                None if page.sample is None else bytearray(page.sample),  # see column_value
+            ),
+        )
+        self._inserted.append((page_id, page))
+        self._newest_id = page_id
+        return page_id
+
+    def renew(self, page: StoredPage) -> None:
+        """Move `seen_at` of the stored page of the same key."""
+        self._cursor.execute(
+            f"UPDATE page SET seen_at = nullif(?, first_seen) WHERE {SAME_KEY}",
+            (page.seen_at, *_key(page.namespace, page.url)),
+        )
+
+    def remove(self, namespace: str, url: str) -> bool:
+        """Remove the page of this key; whether there was one."""
+        return self.remove_where(SAME_KEY, *_key(namespace, url)) == 1
+
+    def remove_where(self, condition: str, *values: object) -> int:
+        """Remove the pages for which it holds, and return how many."""
+        return self._cursor.execute(f"DELETE FROM page WHERE {condition}", values).rowcount
+
+    def add_furniture(self, namespace: str, site: str, blocks: bytes) -> None:
+        joined = joined_furniture(self.furniture(namespace, site), blocks)
+        self._cursor.execute(
+            "INSERT OR REPLACE INTO furniture (namespace, site, blocks) VALUES (?, ?, ?)",
+            (namespace, site, joined),
+        )
+
+    def _site_id(self, name: str) -> int:
+        self._cursor.execute("INSERT OR IGNORE INTO site (name) VALUES (?)", (name,))
+        found = self._cursor.execute("SELECT id FROM site WHERE name = ?", (name,)).fetchone()
+        self._site_ids[name] = found[0]
+        return self._site_ids[name]
+
+
+class TextRows:
+    """The texts of judged pages."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def insert(self, rows: Iterable[TextRow]) -> None:
+        """Write rows as `text_row` makes them, each in place of one of the same key."""
+        self._connection.executemany(INSERT_TEXT, rows)
+
+    def text_of(self, namespace: str, url: str) -> PageText | None:
+        found = self._read("WHERE namespace = ? AND url = ?", namespace, url)
+        return found[0][1] if found else None
+
+    def texts_after(self, last_row: int, limit: int) -> list[tuple[int, PageText]]:
+        """(row, text) for at most `limit` texts, in the order of their rows."""
+        return self._read("WHERE rowid > ? ORDER BY rowid LIMIT ?", last_row, limit)
+
+    def sizes(self) -> list[int]:
+        """The bytes of each text, compressed."""
+        rows = self._connection.execute("SELECT length(packed) FROM text")
+        return [size for (size,) in rows.fetchall()]
+
+    def remove_where(self, condition: str, *values: object) -> None:
+        self._connection.execute(f"DELETE FROM text WHERE {condition}", values)
+
+    def _read(self, condition: str, *values: object) -> list[tuple[int, PageText]]:
+        rows = self._connection.execute(
+            f"SELECT rowid, namespace, url, packed, kept_at FROM text {condition}", values
+        )
+        return [
+            (row, PageText(namespace, url, *text_packing.unpacked(packed), kept_at))
+            for row, namespace, url, packed, kept_at in rows.fetchall()
+        ]
+
+
+def text_row(text: PageText) -> TextRow:
+    """A row of the table `text`, compressed."""
+    return text.namespace, text.url, text_packing.packed(text), text.kept_at
+
+
+def pages_where(
+    cursor: sqlite3.Cursor, by: str, equal: Mapping[str, object]
+) -> Iterator[tuple[int, StoredPage]]:
+    """(id, page), oldest first, a few rows at a time; `by` may name the index in SQL.
+
+    No read is left open: a half-read SELECT would outlive the transaction.
+    """
+    condition = " AND ".join(f"{expression} = ?" for expression in equal)
+    last_id = 0
+    while True:
+        rows = cursor.execute(
+            f"{SELECTED} {by} WHERE {condition} AND id > ? ORDER BY id LIMIT ?",
+            (*equal.values(), last_id, ROWS_A_READ),
+        ).fetchall()
+        yield from map(numbered_page, rows)
+        if len(rows) < ROWS_A_READ:
+            return
+        last_id = rows[-1][0]
+
+
+def numbered_page(row: tuple[Any, ...]) -> tuple[int, StoredPage]:
+    """(id, page) of a row of SELECTED."""
+    page_id, url, namespace, site, content, structure, sketch, digest = row[:8]
+    first_seen, seen_at, visible, sample = row[8:]
+    return page_id, StoredPage(
+        url=url,
+        namespace=namespace,
+        site=site,
+        content=None if content is None else fingerprint(content),
+        structure=None if structure is None else fingerprint(structure),
+        sketch=None if sketch is None else fingerprint(sketch),
+        digest=digest,
+        first_seen=first_seen,
+        seen_at=seen_at,
+        visible=None if visible is None else fingerprint(visible),
+        sample=sample,
+    )
+
+
+def column_value(value: int | None, bits: int) -> int | bytearray | None:
+    """A fingerprint as SQLite holds it: ffff ffff ffff ffff is -1; 128 bits are 16 bytes.
+
+    A bytearray, because for each bytes object Python's sqlite3 looks for an adapter, 1 us long.
+    ValueError when it is wider than `bits`.
+    """
+    if value is None:
+        return None
+    if not 0 <= value < 1 << bits:
+        raise ValueError(f"a fingerprint of {bits} bits can't be {value!r}")
+    if bits == 128:
+        return bytearray(value.to_bytes(16, "big"))
+    return value - (1 << 64) if value >= SIGNED_64 else value
+
+
+def fingerprint(value: int | bytes) -> int:
+    """The inverse of `column_value`."""
+    return int.from_bytes(value, "big") if isinstance(value, bytes) else value & (1 << 64) - 1
+
+
+@lru_cache(maxsize=1)  # used when a page is looked up, and again when it is kept
+def _key(namespace: str, url: str) -> tuple[int, str, str]:
+    """The values of SAME_KEY; the hash is of 32 bits, signed."""
+    hashed = zlib.crc32(url.encode(), zlib.crc32(namespace.encode()))
+    return hashed - SIGNED_32, url, namespace

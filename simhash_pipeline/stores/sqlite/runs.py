@@ -1,0 +1,84 @@
+"""Tentative pages of an SQLite store, and those that a dead process did not confirm.
+
+A row of `page` names its run until the page is confirmed. A run is one opened store. It holds the
+lock of a file of its own while its process lives: whoever gets that lock knows that nobody will
+confirm the pages of this run.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from filelock import FileLock, Timeout
+
+if TYPE_CHECKING:
+    import sqlite3
+
+
+class StoreSession:
+    """The tentative pages of one opened store; raises sqlite3.Error.
+
+    The caller holds the write lock for all but `kept`, `confirm`, `forget`, `written` and `ended`.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, store: Path, newest_id: int) -> None:
+        """Begin a run, and remove the tentative pages of dead ones."""
+        self._connection = connection
+        self._tentative: dict[tuple[str, str], int] = {}  # ids by namespace and URL
+        self._confirmed: list[tuple[int]] = []  # ids that are still tentative in the file
+        for (run,) in connection.execute("SELECT id FROM run").fetchall():
+            lock = _lock(store, run)
+            with suppress(Timeout), lock.acquire(timeout=0):
+                _end(connection, run)
+                _remove(lock)
+        begun = connection.execute("INSERT INTO run (after_page) VALUES (?)", (newest_id,))
+        self.run = int(begun.lastrowid or 0)
+        self._lock = _lock(store, self.run)
+        self._lock.acquire(timeout=0)
+
+    def kept(self, namespace: str, url: str, page_id: int) -> None:
+        """Take note of a tentative page that is committed."""
+        self._tentative[namespace, url] = page_id
+
+    def confirm(self, namespace: str, url: str) -> None:
+        page_id = self._tentative.pop((namespace, url), None)
+        if page_id is not None:
+            self._confirmed.append((page_id,))
+
+    def forget(self, namespace: str, url: str) -> None:
+        self._tentative.pop((namespace, url), None)
+
+    def write(self) -> None:
+        """Write what was confirmed; `written` follows after the commit."""
+        if self._confirmed:
+            self._connection.executemany("UPDATE page SET run = NULL WHERE id = ?", self._confirmed)
+
+    def written(self) -> None:
+        self._confirmed.clear()
+
+    def end(self) -> None:
+        """Remove the pages whose confirmation was not written; `ended` follows after the commit."""
+        _end(self._connection, self.run)
+
+    def ended(self) -> None:
+        self._lock.release()
+        _remove(self._lock)
+
+
+def _lock(store: Path, run: int) -> FileLock:
+    return FileLock(f"{store}-run{run}", is_singleton=False)
+
+
+def _remove(lock: FileLock) -> None:
+    with suppress(OSError):  # on Windows, while another process looks at it
+        Path(lock.lock_file).unlink(missing_ok=True)
+
+
+def _end(connection: sqlite3.Connection, run: int) -> None:
+    connection.execute(
+        "DELETE FROM page WHERE run = :run AND id > (SELECT after_page FROM run WHERE id = :run)",
+        {"run": run},
+    )
+    connection.execute("DELETE FROM run WHERE id = ?", (run,))
