@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simhash_pipeline.index import buckets, neighbours
+from simhash_pipeline.index import neighbours
 from simhash_pipeline.index.neighbours import FingerprintIndex
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def repeated(width: int, rng: random.Random) -> list[int]:
 def test_every_distance_answers_like_brute_force(
     width: int, values_of: Values, in_bulk: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(buckets, "ROWS_AT_ONCE", 70)  # several parts of what is sorted
+    monkeypatch.setattr(neighbours, "ROWS_AT_ONCE", 70)  # several parts of what is sorted
     rng = random.Random(width)
     values = values_of(width, rng)
     index = FingerprintIndex(width)
