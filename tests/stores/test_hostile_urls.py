@@ -102,21 +102,20 @@ def test_a_hostile_text_is_kept_as_it_is(tmp_path: Path) -> None:
         assert store.text_of("", "http://a.example/") == text
 
 
-STORES = Path(simhash_pipeline.stores.__file__).parent
-
+STORES = Path(simhash_pipeline.stores.__file__ or "").parent
 
 # All that the text of a statement is made of besides its words: columns, numbers and marks of ours.
 PIECES = {
     "', '.join('?' * len(probed))",
     "APPLICATION_ID",
     "FORMAT",
-    "OF_NAMESPACE",
+    "SAME_KEY",
     "SELECTED",
     "by",
     "column",
     "condition",
     "marks",
-    "segment_size()",
+    "self._column",
     "self._key(column, block)",
     "self._tree(column, block)",
 }

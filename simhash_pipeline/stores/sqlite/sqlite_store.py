@@ -88,6 +88,7 @@ class SqliteStore:
         with self._transaction() as pages:
             stamp = self._stamp()
             if stamp is None and pages.is_empty():
+                stamped_bits(wanted)  # raises for another width
                 row = ("made_with", json.dumps(wanted))
                 self._cursor.execute("INSERT INTO meta (name, value) VALUES (?, ?)", row)
             else:
