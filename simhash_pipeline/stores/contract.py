@@ -1,4 +1,4 @@
-"""What every store of kept pages offers; it opens none."""
+"""What every store of kept pages offers, and what the stores have in common."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ MAX_FURNITURE = 1_024  # blocks of a site
 
 @dataclass(frozen=True, slots=True)
 class StoredPage:
-    """A kept page as the store remembers it."""
+    """A kept page as it is stored."""
 
     url: str  # the canonical key, unique within the namespace
-    namespace: str  # "" by default; pages of other namespaces are never seen
+    namespace: str  # "" by default; look-ups see only pages of one namespace
     site: str  # registered domain; "" when unknown
     content: int | None  # fingerprint of the stamped width; None when the page is thin
     structure: int | None
@@ -36,13 +36,13 @@ class StoredPage:
     digest: bytes | None  # 16 bytes, of title and text; None unless the page is thin
     first_seen: float  # Unix seconds; whole ones take half the disk
     seen_at: float  # Unix seconds; `expire` goes by it
-    visible: int | None = None  # 64 bits of all visible text; None where nothing is known of it
-    sample: bytes | None = None  # of the page's own text: see own_text.py; None as above
+    visible: int | None = None  # 64 bits of all visible text; None when that is not known
+    sample: bytes | None = None  # of all visible text: see page/visible.py; None when not known
 
 
 @dataclass(frozen=True, slots=True)
 class PageText:
-    """What a page said when it was judged, whether it was kept or dropped."""
+    """Title and main text of a judged page, kept or dropped."""
 
     namespace: str
     url: str  # canonical
@@ -52,16 +52,16 @@ class PageText:
 
 
 class Action(enum.Enum):
-    """What `settle` does with the page once it is decided."""
+    """What `settle` does with the page after the decision."""
 
     KEEP = enum.auto()  # insert as the newest page, in place of a stored page of the same key
     RENEW = enum.auto()  # move only `seen_at` of the stored page of the same key
     FORGET = enum.auto()  # remove the stored page of the same key
-    SKIP = enum.auto()  # nothing
+    SKIP = enum.auto()  # store nothing, change nothing
 
 
 class Lookup(Protocol):
-    """The questions a View puts to the pages behind it."""
+    """Finds stored pages for a View. A page's number grows with the time it was kept."""
 
     def page_of(self, namespace: str, url: str) -> tuple[int, StoredPage] | None:
         """(number, page) of this key."""
@@ -69,23 +69,23 @@ class Lookup(Protocol):
     def near_values(
         self, namespace: str, column: Column, value: int, max_distance_bits: int
     ) -> list[tuple[int, int]]:
-        """(value, distance) nearest first; values that no page has any more may be among them."""
+        """(value, distance), nearest first; some values may have no page in the namespace."""
 
     def sharing(
         self, namespace: str, column: Column, value: int | bytes
     ) -> Iterator[tuple[int, StoredPage]]:
-        """(number, page) for the pages with this value, by number: it grows as pages are kept."""
+        """(number, page) for the pages with this value, in the order of their numbers."""
 
     def furniture(self, namespace: str, site: str) -> bytes:
-        """What `Store.add_furniture` wrote of a site."""
+        """The blocks that `Store.add_furniture` stored for a site."""
 
 
 class View:
-    """What can be asked about stored pages while one page is settled; valid until `decide` returns.
+    """Stored pages like the one that is settled; valid until `decide` returns.
 
-    Only pages of the same namespace are seen. Iterators read the store as they are taken from:
-    the first of ten thousand pages costs no more than the first of one. They are empty for a page
-    without the fingerprint, and none yields the page of the same key.
+    All are of the same namespace. Iterators read the store only as far as they are consumed: the
+    first of ten thousand pages costs no more than the first of one. They are empty for a page
+    without the fingerprint, and they leave out the page of the same key.
     """
 
     def __init__(self, lookup: Lookup, page: StoredPage) -> None:
@@ -115,7 +115,7 @@ class View:
             yield from (page for _, page in self._others("digest", self._page.digest))
 
     def furniture(self) -> bytes:
-        """The furniture of the page's site, as `Store.furniture` gives it."""
+        """The furniture of the page's site: see `Store.furniture`."""
         if self._furniture is None:
             self._furniture = self._lookup.furniture(self._page.namespace, self._page.site)
         return self._furniture
@@ -139,7 +139,7 @@ class View:
 
 
 class Store(Protocol):
-    """Remembers kept pages. "Oldest" means kept first; a replaced page counts as kept anew.
+    """Stores kept pages. "Oldest" means kept first; a replaced page counts as kept anew.
 
     Every method raises StoreError when the store can't be read or written, or is closed.
     """
@@ -147,30 +147,30 @@ class Store(Protocol):
     def stamp(self, made_with: Mapping[str, object]) -> None:
         """Declare the options that fingerprints are made with, as plain JSON values.
 
-        Written down when the store has none and no pages; otherwise StoreMismatch names every
+        A store without pages and without a stamp stores them; otherwise StoreMismatch names every
         option that differs. `bits` sets the width of content and structure (64 without a stamp).
         """
 
     def made_with(self) -> dict[str, object] | None:
-        """What was stamped; None before anything was."""
+        """The stamped options; None without a stamp."""
 
     def settle(self, page: StoredPage, decide: Callable[[View], tuple[Action, T]]) -> T:
         """Look up, decide and store in one step, as seen by all other threads and processes.
 
-        Returns what `decide` returned beside the action. When `decide` raises, nothing is stored;
-        it must not call the store.
+        Returns the second value that `decide` returned. When `decide` raises, nothing is stored.
+        It must not call the store.
         """
 
     def insert_many(self, pages: Iterable[StoredPage]) -> int:
         """Store pages unjudged, each in place of a stored page of the same key; how many.
 
-        One transaction for some thousands: a failure leaves whole ones stored.
+        Each transaction stores some thousands; a failure undoes only the last one.
         """
 
     def confirm(self, namespace: str, url: str) -> None:
-        """Make a tentatively kept page stay, whatever becomes of this process: its item is safe.
+        """Make a tentative page permanent, because its item is safe.
 
-        Written at the latest with the next page that is settled, or at `close`.
+        It is written with the next page that is settled or at `close`, or earlier.
         """
 
     def forget(self, namespace: str, url: str) -> bool:
@@ -179,17 +179,17 @@ class Store(Protocol):
     def expire(self, seen_before: float) -> int:
         """Remove the pages last seen before this time (Unix seconds), and return how many.
 
-        With them go their texts, and all texts kept before it.
+        Their texts are removed too, and all texts kept before that time.
         """
 
     def clear(self, namespace: str) -> int:
         """Remove all pages, texts and furniture of a namespace, and return how many pages."""
 
     def furniture(self, namespace: str, site: str) -> bytes:
-        """Blocks that stand on many kept pages of a site, 4 bytes each; b"" before any is known."""
+        """Blocks that stand on many kept pages of a site, 4 bytes each; b"" when none is known."""
 
     def add_furniture(self, namespace: str, site: str, blocks: bytes) -> None:
-        """Remember more of them, up to 1,024 a site; until `clear`."""
+        """Store more blocks, up to 1,024 a site; `clear` removes them."""
 
     def all_furniture(self) -> Iterator[tuple[str, str, bytes]]:
         """(namespace, site, blocks) of all sites."""
@@ -197,12 +197,12 @@ class Store(Protocol):
     def keep_texts(self, texts: Iterable[PageText]) -> None:
         """Keep texts of pages, stored or not, each in place of one of the same key.
 
-        One transaction for all, on Redis one round trip for a thousand. A stored page's text goes
-        when the page is removed or replaced.
+        One transaction for all, on Redis one round trip for a thousand. The text of a stored page
+        is removed when the page is removed or replaced.
         """
 
     def text_of(self, namespace: str, url: str) -> PageText | None:
-        """The text kept of a canonical URL."""
+        """The kept text of a canonical URL."""
 
     def texts(self) -> Iterator[PageText]:
         """All texts of all namespaces."""
@@ -214,9 +214,9 @@ class Store(Protocol):
         """All pages of all namespaces, oldest first."""
 
     def check(self) -> list[str]:
-        """What is damaged, in the words of whoever found it; empty when all is well.
+        """What is damaged, a message each; empty when the store is intact.
 
-        Reads everything, and mends nothing.
+        Reads everything and repairs nothing.
         """
 
     def close(self) -> None:
@@ -230,7 +230,7 @@ class Store(Protocol):
 
 
 def joined_furniture(known: bytes, blocks: bytes) -> bytes:
-    """Both, each block once, the known ones first where there are too many."""
+    """Both, each block once; of more than 1,024 the known ones are kept first."""
     both = dict.fromkeys(known[i : i + 4] for i in range(0, len(known), 4))
     both.update(dict.fromkeys(blocks[i : i + 4] for i in range(0, len(blocks), 4)))
     return b"".join(list(both)[:MAX_FURNITURE])
@@ -244,7 +244,7 @@ def stamped_bits(stamp: Mapping[str, object]) -> int:
 
 
 def check_stamp(store: str, stamp: Mapping[str, object], made_with: Mapping[str, object]) -> None:
-    """Raise StoreMismatch naming every option whose value in the store is not the one asked for."""
+    """Raise StoreMismatch naming every option that has another value in the store's stamp."""
     differing = [
         f"{option} {_shown(stamp, option)} (now {_shown(made_with, option)})"
         for option in sorted(stamp.keys() | made_with.keys())

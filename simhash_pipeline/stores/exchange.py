@@ -11,8 +11,8 @@
     visible             hex, empty for none     uint64
     sample              hex, empty for none     binary: see page/visible.py
 
-The last two may be missing. A Parquet file carries the options that the fingerprints were made
-with, too.
+The last two may be missing. A Parquet file also holds the options that the fingerprints were made
+with.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ REQUIRED = tuple(name for name in COLUMNS if name not in MAY_LACK)
 FINGERPRINTS = ("content", "structure", "sketch", "visible")
 PAGES_A_BATCH = 10_000
 _MAX_CSV_CHARS = 1_000_000  # of a field: a URL of 100,000 Chinese characters, nine for each
-_LAST_SECOND = 253_402_300_799  # of the year 9999
+_LAST_SECOND = 253_402_300_799  # Unix seconds, of the year 9999
 _DIGEST_BYTES = 16
 _SAMPLE_HEAD_BYTES, _SAMPLE_ENTRY_BYTES = 4, 6
 STAMP = b"simhash_pipeline"
@@ -45,9 +45,9 @@ STAMP = b"simhash_pipeline"
 def write_pages(
     pages: Iterable[StoredPage], path: Path, made_with: Mapping[str, object] | None
 ) -> int:
-    """Write a file of the kind that its name ends with, .csv or .parquet; how many pages.
+    """Write a CSV or Parquet file, as its name ends with .csv or .parquet; how many pages.
 
-    StoreError for another ending, and for Parquet where pyarrow isn't installed.
+    StoreError for another ending, and for Parquet when pyarrow isn't installed.
     """
     write = {".csv": _write_csv, ".parquet": _write_parquet}[kind_of(path)]
     return write(pages, path, made_with or {})
@@ -80,7 +80,7 @@ def read_pages(path: Path, bits: int) -> Iterator[StoredPage]:
 
 
 def read_stamp(path: Path) -> dict[str, Any] | None:
-    """The options that a file's fingerprints were made with; None when it doesn't tell."""
+    """The options that a file's fingerprints were made with; None when they aren't in the file."""
     if kind_of(path) == ".csv":
         return None
     metadata = _opened(path).schema_arrow.metadata or {}
@@ -90,7 +90,7 @@ def read_stamp(path: Path) -> dict[str, Any] | None:
         made_with = json.loads(metadata[STAMP])
         stamped_bits(made_with)
     except (ValueError, AttributeError, TypeError) as error:
-        raise StoreError(f"{path} doesn't tell what it was made with: {error}") from error
+        raise StoreError(f"{path} doesn't say what it was made with: {error}") from error
     return dict(made_with)
 
 
@@ -134,7 +134,7 @@ def _read_csv(path: Path, bits: int) -> Iterator[StoredPage]:
 
 
 def _columns_of(names: Iterable[str]) -> list[str]:
-    """Those of ours that are there."""
+    """The columns of a store that are among these names, in their order."""
     return [name for name in COLUMNS if name in {*names}]
 
 
@@ -164,7 +164,7 @@ def _page(row: Mapping[str, str], place: str, bits: int) -> StoredPage:
 
 
 def _checked(page: StoredPage, place: str, bits: int) -> StoredPage:
-    """The page; StoreError where it lacks what each has, or has what no store could hold."""
+    """The page; StoreError when a field is missing, or no store could hold it."""
     for name in ("namespace", "url", "site", "first_seen", "seen_at"):
         if getattr(page, name) is None:
             raise StoreError(f"{place}, is no page: it has no {name}")
@@ -235,7 +235,7 @@ def _read_parquet(path: Path, bits: int) -> Iterator[StoredPage]:
                 number += 1
                 yield _checked(StoredPage(**_numbers(row)), f"{path}, row {number}", bits)
     except (OSError, ValueError) as error:  # Arrow's errors are both, or one of them
-        raise StoreError(f"{path} is damaged behind row {number}: {_in_a_line(error)}") from error
+        raise StoreError(f"{path} is damaged after row {number}: {_in_a_line(error)}") from error
 
 
 def _refuse_other_types(path: Path, schema: Any) -> None:

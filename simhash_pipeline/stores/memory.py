@@ -1,9 +1,11 @@
-"""The store that is gone when it closes: dictionaries and the in-memory index."""
+"""The store in memory, which is gone when it closes: dictionaries and the index."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from itertools import count
 from threading import RLock
 from typing import TYPE_CHECKING, TypeVar
@@ -36,109 +38,109 @@ class MemoryStore:
     def __init__(self) -> None:
         self._lock = RLock()
         self._stamp: dict[str, object] | None = None
-        self._shelf: _MemoryLookup | None = _MemoryLookup(stamped_bits({}))  # None once closed
+        self._pages: _MemoryLookup | None = _MemoryLookup(stamped_bits({}))  # None once closed
         self._texts: dict[tuple[str, str], PageText] = {}  # by (namespace, url)
 
     def stamp(self, made_with: Mapping[str, object]) -> None:
-        with self._open_shelf() as shelf:
-            if self._stamp is None and not shelf.pages:
-                self._shelf = _MemoryLookup(stamped_bits(made_with))
+        with self._opened() as lookup:
+            if self._stamp is None and not lookup.pages:
+                self._pages = _MemoryLookup(stamped_bits(made_with))
                 self._stamp = dict(made_with)
             check_stamp("the store in memory", self._stamp or {}, made_with)
 
     def made_with(self) -> dict[str, object] | None:
-        with self._open_shelf():
+        with self._opened():
             return None if self._stamp is None else dict(self._stamp)
 
     def settle(self, page: StoredPage, decide: Callable[[View], tuple[Action, T]]) -> T:
-        with self._open_shelf() as shelf:
-            action, answer = decide(View(shelf, page))
+        with self._opened() as lookup:
+            action, answer = decide(View(lookup, page))
             if action is Action.RENEW:
-                shelf.renew(page)
+                lookup.renew(page)
             if action in (Action.KEEP, Action.FORGET):
-                self._remove(shelf, page.namespace, page.url)
+                self._remove(lookup, page.namespace, page.url)
             if action is Action.KEEP:
-                shelf.insert(page)
+                lookup.insert(page)
             return answer
 
     def insert_many(self, pages: Iterable[StoredPage]) -> int:
-        count = 0
-        with self._open_shelf() as shelf:
+        inserted = 0
+        with self._opened() as lookup:
             for page in pages:
-                self._remove(shelf, page.namespace, page.url)
-                shelf.insert(page)
-                count += 1
-        return count
+                self._remove(lookup, page.namespace, page.url)
+                lookup.insert(page)
+                inserted += 1
+        return inserted
 
     def confirm(self, namespace: str, url: str) -> None:
-        with self._open_shelf():
-            pass  # confirmed or not, its pages go with the process
+        with self._opened():
+            pass  # its pages are gone with the process in any case
 
     def forget(self, namespace: str, url: str) -> bool:
-        with self._open_shelf() as shelf:
-            stored = self._remove(shelf, namespace, url)
+        with self._opened() as lookup:
             self._texts.pop((namespace, url), None)
-            return stored
+            return lookup.remove(namespace, url)
 
     def expire(self, seen_before: float) -> int:
-        with self._open_shelf() as shelf:
-            old = [page for page in shelf.pages.values() if page.seen_at < seen_before]
-            for text in [text for text in self._texts.values() if text.kept_at < seen_before]:
-                del self._texts[text.namespace, text.url]
-            return sum(self._remove(shelf, page.namespace, page.url) for page in old)
+        with self._opened() as lookup:
+            old = [page for page in lookup.pages.values() if page.seen_at < seen_before]
+            self._texts = {
+                key: text for key, text in self._texts.items() if text.kept_at >= seen_before
+            }
+            return sum(self._remove(lookup, page.namespace, page.url) for page in old)
 
     def clear(self, namespace: str) -> int:
-        with self._open_shelf() as shelf:
-            its = [page for page in shelf.pages.values() if page.namespace == namespace]
+        with self._opened() as lookup:
+            its = [page.url for page in lookup.pages.values() if page.namespace == namespace]
             self._texts = {key: text for key, text in self._texts.items() if key[0] != namespace}
-            for site in [key for key in shelf.furniture_of if key[0] == namespace]:
-                del shelf.furniture_of[site]
-            return sum(shelf.remove(namespace, page.url) for page in its)
+            for site in [key for key in lookup.furniture_of if key[0] == namespace]:
+                del lookup.furniture_of[site]
+            return sum(lookup.remove(namespace, url) for url in its)
 
     def furniture(self, namespace: str, site: str) -> bytes:
-        with self._open_shelf() as shelf:
-            return shelf.furniture(namespace, site)
+        with self._opened() as lookup:
+            return lookup.furniture(namespace, site)
 
     def add_furniture(self, namespace: str, site: str, blocks: bytes) -> None:
-        with self._open_shelf() as shelf:
-            known = shelf.furniture(namespace, site)
-            shelf.furniture_of[namespace, site] = joined_furniture(known, blocks)
+        with self._opened() as lookup:
+            known = lookup.furniture(namespace, site)
+            lookup.furniture_of[namespace, site] = joined_furniture(known, blocks)
 
     def all_furniture(self) -> Iterator[tuple[str, str, bytes]]:
-        with self._open_shelf() as shelf:
-            return iter([(*key, blocks) for key, blocks in shelf.furniture_of.items()])
+        with self._opened() as lookup:
+            return iter([(*key, blocks) for key, blocks in lookup.furniture_of.items()])
 
     def keep_texts(self, texts: Iterable[PageText]) -> None:
-        with self._open_shelf():
+        with self._opened():
             for text in texts:
                 one_line = replace(text, title=" ".join(text.title.split()))
                 self._texts[text.namespace, text.url] = one_line
 
     def text_of(self, namespace: str, url: str) -> PageText | None:
-        with self._open_shelf():
+        with self._opened():
             return self._texts.get((namespace, url))
 
     def texts(self) -> Iterator[PageText]:
-        with self._open_shelf():
+        with self._opened():
             return iter(list(self._texts.values()))
 
     def text_sizes(self) -> Iterator[int]:
         return (len(packed(text)) for text in self.texts())
 
     def pages(self) -> Iterator[StoredPage]:
-        with self._open_shelf() as shelf:
-            return iter(list(shelf.pages.values()))
+        with self._opened() as lookup:
+            return iter(list(lookup.pages.values()))
 
     def check(self) -> list[str]:
-        with self._open_shelf():
+        with self._opened():
             return []
 
     def close(self) -> None:
-        self._shelf = None
+        self._pages = None
 
     def __len__(self) -> int:
-        with self._open_shelf() as shelf:
-            return len(shelf.pages)
+        with self._opened() as lookup:
+            return len(lookup.pages)
 
     def __enter__(self) -> Self:
         return self
@@ -146,32 +148,32 @@ class MemoryStore:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
-    def _remove(self, shelf: _MemoryLookup, namespace: str, url: str) -> bool:
-        """Remove a page, and with it its text."""
-        stored = shelf.remove(namespace, url)
-        if stored:
+    def _remove(self, lookup: _MemoryLookup, namespace: str, url: str) -> bool:
+        """Remove a page and its text; whether there was a page."""
+        was_stored = lookup.remove(namespace, url)
+        if was_stored:
             self._texts.pop((namespace, url), None)
-        return stored
+        return was_stored
 
     @contextmanager
-    def _open_shelf(self) -> Iterator[_MemoryLookup]:
+    def _opened(self) -> Iterator[_MemoryLookup]:
         with self._lock:
-            if self._shelf is None:
+            if self._pages is None:
                 raise StoreError("the store in memory is closed; open a new one")
-            yield self._shelf
+            yield self._pages
 
 
 class _MemoryLookup:
-    """The pages, the ways to find them, and the indexes of their fingerprints."""
+    """The pages, their numbers by key and by value, and the indexes of their fingerprints."""
 
     def __init__(self, bits: int) -> None:
         self.pages: dict[int, StoredPage] = {}  # by number, oldest first
-        self._bits = bits
+        self.furniture_of: dict[tuple[str, str], bytes] = {}  # by (namespace, site)
         self._new_numbers = count(1)
         self._number_of: dict[tuple[str, str], int] = {}  # by (namespace, url)
         self._numbers: dict[tuple[str, Column, int | bytes], dict[int, None]] = {}  # oldest first
-        self._indexes: dict[tuple[str, Column], FingerprintIndex] = {}  # by (namespace, column)
-        self.furniture_of: dict[tuple[str, str], bytes] = {}  # by (namespace, site)
+        self._indexes: defaultdict[tuple[str, Column], FingerprintIndex]  # by (namespace, column)
+        self._indexes = defaultdict(partial(FingerprintIndex, bits))
 
     def page_of(self, namespace: str, url: str) -> tuple[int, StoredPage] | None:
         number = self._number_of.get((namespace, url))
@@ -180,7 +182,7 @@ class _MemoryLookup:
     def near_values(
         self, namespace: str, column: Column, value: int, max_distance_bits: int
     ) -> list[tuple[int, int]]:
-        return self._index(namespace, column).near(value, max_distance_bits)
+        return self._indexes[namespace, column].near(value, max_distance_bits)
 
     def sharing(
         self, namespace: str, column: Column, value: int | bytes
@@ -192,13 +194,15 @@ class _MemoryLookup:
         return self.furniture_of.get((namespace, site), b"")
 
     def insert(self, page: StoredPage) -> None:
-        for column, fingerprint in _fingerprints(page):
-            self._index(page.namespace, column).add(fingerprint)
+        values = _values(page)
+        for column, value in values:
+            if isinstance(value, int):  # refused here when it is too wide, before anything changes
+                self._indexes[page.namespace, column].add(value)
         number = next(self._new_numbers)
+        for column, value in values:
+            self._numbers.setdefault((page.namespace, column, value), {})[number] = None
         self.pages[number] = page
         self._number_of[page.namespace, page.url] = number
-        for column, value in _values(page):
-            self._numbers.setdefault((page.namespace, column, value), {})[number] = None
 
     def renew(self, page: StoredPage) -> None:
         number = self._number_of.get((page.namespace, page.url))
@@ -209,32 +213,21 @@ class _MemoryLookup:
         number = self._number_of.pop((namespace, url), None)
         if number is None:
             return False
-        page = self.pages.pop(number)
-        for column, value in _values(page):
-            del self._numbers[namespace, column, value][number]
-            if not self._numbers[namespace, column, value]:
+        for column, value in _values(self.pages.pop(number)):
+            sharing = self._numbers[namespace, column, value]
+            del sharing[number]
+            if not sharing:
                 del self._numbers[namespace, column, value]
-        for column, fingerprint in _fingerprints(page):
-            if (namespace, column, fingerprint) not in self._numbers:
-                self._index(namespace, column).discard(fingerprint)
+                if isinstance(value, int):
+                    self._indexes[namespace, column].discard(value)
         return True
-
-    def _index(self, namespace: str, column: Column) -> FingerprintIndex:
-        if (namespace, column) not in self._indexes:
-            self._indexes[namespace, column] = FingerprintIndex(self._bits)
-        return self._indexes[namespace, column]
-
-
-def _fingerprints(page: StoredPage) -> list[tuple[Column, int]]:
-    both: list[tuple[Column, int | None]] = [
-        ("content", page.content),
-        ("structure", page.structure),
-    ]
-    return [(column, value) for column, value in both if value is not None]
 
 
 def _values(page: StoredPage) -> list[tuple[Column, int | bytes]]:
-    digest: list[tuple[Column, int | bytes]] = (
-        [] if page.digest is None else [("digest", page.digest)]
-    )
-    return [*_fingerprints(page), *digest]
+    """The values that the page can be found by."""
+    values: list[tuple[Column, int | bytes | None]] = [
+        ("content", page.content),
+        ("structure", page.structure),
+        ("digest", page.digest),
+    ]
+    return [(column, value) for column, value in values if value is not None]

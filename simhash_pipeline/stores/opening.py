@@ -39,15 +39,15 @@ def open_store(
 
     It is made when there is none.
 
-    `index` is where an SQLite file's pages are looked up: "memory" (43 bytes a page at ten million,
-    and seconds to open a store of millions) or "disk" (nothing, at several times the time a page
-    and three times the disk). ValueError for another.
+    `index` is where an SQLite file's pages are looked up: "memory" (39 bytes a page at ten
+    million, and a second for each million to open it) or "disk" (no memory, but a page takes
+    several times as long, and 105 bytes more of disk). ValueError for another.
 
-    With `tentative`, pages are kept until `confirm` makes them stay, and what a process had not
-    confirmed when it died is forgotten before the first page is settled: nobody knows whether
-    those items were saved.
+    With `tentative`, a kept page is permanent only after `confirm`. The pages that a dead process
+    had not confirmed are removed before the first page is settled, because their items may not
+    have been saved.
 
-    A Redis or Valkey server is waited for for `wait_secs` when the connection to it is lost.
+    `wait_secs` is how long to wait when the connection to a Redis or Valkey server is lost.
 
     As in SQLAlchemy, three slashes begin a relative path, four an absolute one, and
     `sqlite:///C:/path` is a path on a Windows drive. StoreError for any other URL.
@@ -65,7 +65,7 @@ def open_store(
 
 
 def refuse_absent(url: str) -> None:
-    """StoreError where no store can be that is there already: to look into one never makes one."""
+    """Raise StoreError unless there can be a store already, so that reading one never makes one."""
     if url == "memory:":
         raise StoreError("a store in memory is gone when its crawl ends; name another")
     path = store_file(url)
@@ -74,12 +74,12 @@ def refuse_absent(url: str) -> None:
 
 
 def store_file(url: str) -> Path | None:
-    """The SQLite file of a store's URL; None where it lies elsewhere."""
+    """The SQLite file of a store's URL; None for another kind of store."""
     return Path(url.removeprefix(SQLITE)) if url.startswith(SQLITE) else None
 
 
 def shown_url(url: str) -> str:
-    """The URL as logs and messages may show it: without passwords, also where it is mistyped."""
+    """The URL for logs and messages: without passwords, even when it is mistyped."""
     if STORE_URL.match(url) is None or url.startswith("sqlite:"):
         return url
     url = re.sub(r"(?i)([?&][^=&]*password[^=&]*)=[^&]*", r"\1=***", url)

@@ -1,4 +1,4 @@
-"""How stores hold what a page said: title and text compressed together."""
+"""How all stores hold a page's title and main text: compressed together."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def packed(text: PageText) -> bytes:
-    """Title and text, the title in the first line; what UTF-8 has no bytes for becomes "?"."""
+    """Title and text, the title in the first line; lone surrogates become "?"."""
     words = f"{' '.join(text.title.split())}\n{text.text}"
     return zlib.compress(words.encode("utf-8", "replace"))
 

@@ -412,7 +412,7 @@ def test_a_parquet_file_whose_options_are_damaged_is_told(store: Simhash, outsid
     pq.write_table(table, outside / "bad.parquet")
     result = store(outside, "import", "bad.parquet", *SEEN)
     assert result.returncode == 2
-    assert "bad.parquet doesn't tell what it was made with: " in result.stderr
+    assert "bad.parquet doesn't say what it was made with: " in result.stderr
     assert result.stderr.count("\n") == 1
 
 

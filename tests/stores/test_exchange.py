@@ -177,7 +177,7 @@ def test_a_damaged_parquet_file_is_named_with_the_last_whole_row(tmp_path: Path)
     start = pyarrow.parquet.ParquetFile(path).metadata.row_group(2).column(0).data_page_offset
     data[start : start + 40] = b"\xff" * 40
     path.write_bytes(data)
-    with pytest.raises(StoreError, match=r"pages.parquet is damaged behind row \d+: \S"):
+    with pytest.raises(StoreError, match=r"pages.parquet is damaged after row \d+: \S"):
         list(read_pages(path, 64))
 
 
@@ -187,7 +187,7 @@ def test_options_that_are_damaged_are_told(tmp_path: Path, stamp: str) -> None:
     told = {"simhash_pipeline": stamp.encode("utf-8", "surrogateescape")}
     table = pyarrow.parquet.read_table(path).replace_schema_metadata(told)
     pyarrow.parquet.write_table(table, path)
-    with pytest.raises(StoreError, match=r"pages.parquet doesn't tell what it was made with: "):
+    with pytest.raises(StoreError, match=r"pages.parquet doesn't say what it was made with: "):
         read_stamp(path)
 
 

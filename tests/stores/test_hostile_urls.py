@@ -109,6 +109,7 @@ PIECES = {
     "', '.join('?' * len(probed))",
     "APPLICATION_ID",
     "FORMAT",
+    "LOG_PAGES",
     "SAME_KEY",
     "SELECTED",
     "by",

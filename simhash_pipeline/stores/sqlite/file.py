@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 APPLICATION_ID = 0x73696D68  # "simh" in bytes 68-71 of the file
 FORMAT = 1  # in bytes 60-63
 BUSY_RETRY_SECS = 0.01
+# Of 4 KB each, before the log is copied into the file. Four times SQLite's own number saves a fifth
+# of the time of `settle` at a million pages, and makes the log 16 MB.
+LOG_PAGES = 4_000
 
 TABLES = (
     # `seen_at` is NULL while it is the same as `first_seen`. `run` is NULL once the page's item is
@@ -227,6 +230,7 @@ def _use_log(connection: sqlite3.Connection, busy_timeout_secs: float) -> None:
                 raise
             time.sleep(BUSY_RETRY_SECS)
     connection.execute("PRAGMA synchronous = NORMAL")
+    connection.execute(f"PRAGMA wal_autocheckpoint = {LOG_PAGES}")
 
 
 def _number(connection: sqlite3.Connection, question: str) -> int:
