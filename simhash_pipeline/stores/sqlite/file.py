@@ -1,7 +1,6 @@
 """A store's SQLite file: its tables, how it is opened or refused, its errors in plain words.
 
     page        one row for each kept page; ids only grow
-    site        the sites of these pages, by number
     furniture   blocks that stand on many pages of a site
     text        titles and main texts of judged pages, where they are to be kept
     run         the processes that have tentative pages: see runs.py
@@ -33,30 +32,29 @@ BUSY_RETRY_SECS = 0.01
 LOG_PAGES = 4_000
 
 TABLES = (
-    # `seen_at` is NULL while it is the same as `first_seen`. `run` is NULL once the page's item is
-    # safe. `sample` stands last: SQLite reads a row only up to the column it is asked for.
+    # `run` is NULL once the page's item is safe. `sample` stands last, because SQLite reads a row
+    # only up to the column it is asked for.
     """CREATE TABLE page (
         id INTEGER PRIMARY KEY,
         url_hash INTEGER NOT NULL,
         url TEXT NOT NULL,
         namespace TEXT NOT NULL,
-        site_id INTEGER NOT NULL REFERENCES site,
+        site TEXT NOT NULL,
         content INTEGER,
         structure INTEGER,
         sketch BLOB,
         digest BLOB,
         first_seen REAL NOT NULL,
-        seen_at REAL,
+        seen_at REAL NOT NULL,
         run INTEGER,
         visible INTEGER,
         sample BLOB
     )""",
-    # Finds a page by the hash of its URL, in a fifth of the disk that the URLs would take. The
-    # fingerprints are in it so that a process reads them without the rest of the rows, which is
-    # twenty times as much.
+    # Finds a page by the hash of its URL, and takes 34 bytes a page; an index on the URL itself
+    # takes 93. The fingerprints are in it so that a process can read them without the whole rows,
+    # which take twenty times as much.
     "CREATE INDEX page_by_url ON page (url_hash, content, structure)",
     "CREATE INDEX page_by_digest ON page (namespace, digest) WHERE digest IS NOT NULL",
-    "CREATE TABLE site (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)",
     "CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
     # No id is given twice. (AUTOINCREMENT would do it too, and write another block for each page.)
     """CREATE TRIGGER newest_page_removed AFTER DELETE ON page
@@ -67,7 +65,7 @@ TABLES = (
             WHERE CAST(value AS INTEGER) < OLD.id;
     END""",
     """CREATE VIEW page_hex AS SELECT
-        page.id, namespace, url, name AS site,
+        id, namespace, url, site,
         CASE typeof(content) WHEN 'integer' THEN printf('%016x', content)
             WHEN 'blob' THEN lower(hex(content)) END AS content,
         CASE typeof(structure) WHEN 'integer' THEN printf('%016x', structure)
@@ -75,8 +73,8 @@ TABLES = (
         nullif(lower(hex(sketch)), '') AS sketch,
         nullif(lower(hex(digest)), '') AS digest,
         datetime(first_seen, 'unixepoch') AS first_seen,
-        datetime(ifnull(seen_at, first_seen), 'unixepoch') AS seen_at
-    FROM page JOIN site ON site.id = site_id""",
+        datetime(seen_at, 'unixepoch') AS seen_at
+    FROM page""",
     "CREATE TABLE run (id INTEGER PRIMARY KEY AUTOINCREMENT, after_page INTEGER NOT NULL)",
     """CREATE TABLE furniture (
         namespace TEXT NOT NULL,

@@ -20,14 +20,11 @@ if TYPE_CHECKING:
     from simhash_pipeline.stores.contract import Column
 
 # The id, then StoredPage's fields in their order.
-SELECTED = """SELECT id, url, namespace, (SELECT name FROM site WHERE site.id = site_id),
-    content, structure, sketch, digest, first_seen, ifnull(seen_at, first_seen), visible, sample
-    FROM page"""
-# Bytes a page beyond the URL at a million pages: TODO. With the site's name in each row it is 21
-# more; with times that are not whole seconds, 4 more.
-INSERT = """INSERT INTO page (id, url_hash, url, namespace, site_id, content, structure, sketch,
-    digest, first_seen, seen_at, run, visible, sample)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, nullif(?11, ?10), ?12, ?13, ?14)"""
+SELECTED = """SELECT id, url, namespace, site, content, structure, sketch, digest,
+    first_seen, seen_at, visible, sample FROM page"""
+# A row takes TODO bytes beyond its URL, 388 of them the sample (`make bench`, at a million pages).
+INSERT = f"""INSERT INTO page (id, url_hash, url, namespace, site, content, structure, sketch,
+    digest, first_seen, seen_at, visible, sample, run) VALUES ({", ".join("?" * 14)})"""
 SAME_KEY = "url_hash = ? AND url = ? AND namespace = ?"
 NEWEST_ID = """SELECT max(ifnull((SELECT max(id) FROM page), 0),
     ifnull((SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'last_id'), 0))"""
@@ -35,11 +32,11 @@ OTHERS_VERSION = "PRAGMA data_version"  # changes when another connection commit
 INSERT_TEXT = """INSERT INTO text (namespace, url, packed, kept_at) VALUES (?, ?, ?, ?)
     ON CONFLICT (namespace, url) DO UPDATE SET packed = excluded.packed, kept_at = excluded.kept_at
 """
-TextRow = tuple[str, str, bytes, float]
-
 ROWS_A_READ = 16  # nearly always the first of several pages is enough
 SIGNED_32 = 1 << 31
 SIGNED_64 = 1 << 63
+
+TextRow = tuple[str, str, bytes, float]
 
 
 class Index(Protocol):
@@ -74,7 +71,6 @@ class PageRows:
         self._cursor = connection.cursor()  # one for all saves 1 us a statement
         self.bits = bits
         self._index = index
-        self._site_ids: dict[str, int] = {}
         self._newest_id = 0
         self._version: int | None = None  # of the file, as others had written it at `catch_up`
         self._inserted: list[tuple[int, StoredPage]] = []  # not committed
@@ -94,7 +90,6 @@ class PageRows:
 
     def rolled_back(self) -> None:
         self._inserted.clear()
-        self._site_ids.clear()
         self._version = None
         self._index.rolled_back()
 
@@ -146,22 +141,21 @@ class PageRows:
     def insert(self, page: StoredPage, run: int | None = None) -> int:
         """Store the page, tentatively for a run, and return its id."""
         page_id = self._newest_id + 1
-        site_id = self._site_ids.get(page.site) or self._site_id(page.site)
         self._cursor.execute(
             INSERT,
             (
                 page_id,
                 *_key(page.namespace, page.url),
-                site_id,
+                page.site,
                 column_value(page.content, self.bits),
                 column_value(page.structure, self.bits),
                 column_value(page.sketch, SKETCH_BITS),
                 page.digest,
                 page.first_seen,
                 page.seen_at,
-                run,
                 column_value(page.visible, 64),
                 None if page.sample is None else bytearray(page.sample),  # see column_value
+                run,
             ),
         )
         self._inserted.append((page_id, page))
@@ -171,7 +165,7 @@ class PageRows:
     def renew(self, page: StoredPage) -> None:
         """Move `seen_at` of the stored page of the same key."""
         self._cursor.execute(
-            f"UPDATE page SET seen_at = nullif(?, first_seen) WHERE {SAME_KEY}",
+            f"UPDATE page SET seen_at = ? WHERE {SAME_KEY}",
             (page.seen_at, *_key(page.namespace, page.url)),
         )
 
@@ -189,12 +183,6 @@ class PageRows:
             "INSERT OR REPLACE INTO furniture (namespace, site, blocks) VALUES (?, ?, ?)",
             (namespace, site, joined),
         )
-
-    def _site_id(self, name: str) -> int:
-        self._cursor.execute("INSERT OR IGNORE INTO site (name) VALUES (?)", (name,))
-        found = self._cursor.execute("SELECT id FROM site WHERE name = ?", (name,)).fetchone()
-        self._site_ids[name] = found[0]
-        return self._site_ids[name]
 
 
 class TextRows:
@@ -260,20 +248,13 @@ def pages_where(
 
 def numbered_page(row: tuple[Any, ...]) -> tuple[int, StoredPage]:
     """(id, page) of a row of SELECTED."""
-    page_id, url, namespace, site, content, structure, sketch, digest = row[:8]
-    first_seen, seen_at, visible, sample = row[8:]
+    page_id, url, namespace, site, *values, digest, first_seen, seen_at, visible, sample = row
+    content, structure, sketch, visible = (
+        None if value is None else fingerprint(value) for value in (*values, visible)
+    )
+    fingerprints = (content, structure, sketch, digest)
     return page_id, StoredPage(
-        url=url,
-        namespace=namespace,
-        site=site,
-        content=None if content is None else fingerprint(content),
-        structure=None if structure is None else fingerprint(structure),
-        sketch=None if sketch is None else fingerprint(sketch),
-        digest=digest,
-        first_seen=first_seen,
-        seen_at=seen_at,
-        visible=None if visible is None else fingerprint(visible),
-        sample=sample,
+        url, namespace, site, *fingerprints, first_seen, seen_at, visible, sample
     )
 
 

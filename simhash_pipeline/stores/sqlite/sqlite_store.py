@@ -139,7 +139,7 @@ class SqliteStore:
     def expire(self, seen_before: float) -> int:
         with self._transaction() as pages:
             self._texts.remove_where("kept_at < ?", seen_before)
-            return pages.remove_where("ifnull(seen_at, first_seen) < ?", seen_before)
+            return pages.remove_where("seen_at < ?", seen_before)
 
     def clear(self, namespace: str) -> int:
         with self._transaction() as pages:
