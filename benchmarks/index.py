@@ -4,8 +4,8 @@
 
 Every contender runs in a process of its own, on one thread, with the same seeded 64-bit values, and
 is asked one value at a time for those within 3 bits. Half of the asked values lie 0 to 5 bits from
-a stored one. Every answer is compared with NumPy brute force; how many differ is told. Peers come
-with the dependency group `bench`; those that aren't there are named.
+a stored one. Every answer is compared with NumPy brute force, and the table says how many differ.
+Peers come with the dependency group `bench`; a peer that isn't installed is listed as missing.
 """
 
 from __future__ import annotations
@@ -68,18 +68,18 @@ def main() -> None:
         return
     names = options.only or [*OURS, *ASK]
     costs = [cost for n in options.n for name in names if (cost := in_own_process(name, n))]
-    print(told(costs, names))
+    print(table(costs, names))
     if options.write:
         plot(costs, options.write / "cost.svg")
         page = (
-            f"# Index and store\n\n{told(costs, names)}\n\n"
+            f"# Index and store\n\n{table(costs, names)}\n\n"
             "![Cost by the number of values](cost.svg)\n"
         )
         (options.write / "README.md").write_text(page, encoding="utf-8")
 
 
 def in_own_process(name: str, n: int) -> Cost | None:
-    """None when the contender isn't installed or isn't run with so many values."""
+    """None when the contender isn't installed or isn't run with `n` values."""
     if name in PEERS and (n > PEERS[name].most_values or not PEERS[name].version()):
         return None
     print(f"{name}, {n:,} values", file=sys.stderr, flush=True)
@@ -164,7 +164,7 @@ def _settled(store: Store, stored: int) -> float:
 def _store_asked(store: Store, values: Any) -> tuple[float, int]:
     """Median of looking a value's neighbours up within `settle`, and how many answers are wrong.
 
-    A page settled by this measurement is told from the others by its number.
+    Pages that this measurement settled are left out, by their numbers.
     """
     secs: list[float] = []
 
@@ -224,7 +224,7 @@ def _memory() -> int:
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
-def told(costs: list[Cost], names: list[str]) -> str:
+def table(costs: list[Cost], names: list[str]) -> str:
     """A Markdown table with what it was measured with."""
     titles = (
         "| | values | query, us (p50) | insert, us | memory, B a value | wrong answers "

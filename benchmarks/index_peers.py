@@ -1,4 +1,4 @@
-"""Who is measured beside the store, each as a function that takes values and gives a look-up."""
+"""The programs measured beside the store: each takes all values and returns a look-up."""
 
 from __future__ import annotations
 

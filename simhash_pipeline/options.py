@@ -142,7 +142,7 @@ class Options:
     index: Literal["memory", "disk"] = _option(
         "memory",
         one_of("memory", "disk"),
-        "where an SQLite store looks pages up: `memory` (43 bytes a page at ten million) or "
+        "where an SQLite store looks pages up: `memory` (38 bytes a page at ten million) or "
         "`disk` (slower, and a bigger file; for more than some 50 million pages)",
     )
     namespace: str = _option("", TEXT, "pages of other namespaces are never twins")

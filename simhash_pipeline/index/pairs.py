@@ -9,11 +9,12 @@ with the one after that, and so on until its bucket ends; NumPy does so for many
     step 2  0-2, 1-3
     step 3  0-3
 
-A pair lies in several tables, and is told by the first of them: no table needs to know what another
-found, so they may be worked through one by one, or on many machines.
+A pair may share its key in several tables; only the first of these yields it. No table needs to
+know what another found, so they can be worked through one by one, or on many machines.
 
-As only one table exists at a time, more tables cost time alone, and keep buckets small where many
-values have a block in common. Seconds of CPU for 1M values, k = 3 (`python -m benchmarks.tables`):
+Only one table exists at a time: more tables cost time but no memory, and they keep buckets small
+when many values have a block in common. Seconds of CPU for 1M values, k = 3
+(`python -m benchmarks.tables`):
 
     tables                                 4    10    16    20
     evenly spread                        1.06   .52   .62   .73
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
     from simhash_pipeline.index.tables import Design
 
-# So many rows are compared at a time. Measured with 1M values, k = 3, 4 tables, CPU seconds:
+# Rows that are compared at a time. Measured with 1M values, k = 3, 4 tables, CPU seconds:
 #     2^13 rows 1.98, 2^15 1.02, 2^17 .62, 2^20 .72
 ROWS_AT_A_TIME = 1 << 17
 
@@ -45,10 +46,10 @@ def pairs_within(
 ) -> Iterator[NDArray[np.int64]]:
     """Arrays of rows (i, j, distance in bits), i < j: every pair within the distance, inclusive.
 
-    Exact for distinct values, each pair once. Equal values are chained to the first of them, which
-    speaks for the others: (first, other, 0) and nothing else of theirs. Values as
-    `tables.columns` takes them. Beside the input it takes about 45 bytes a value of 64 bits, 65 of
-    128, and no more for a large bucket; but the time for a bucket grows with its square.
+    Exact for distinct values, each pair once. Of equal values the first stands for the others; each
+    of these has one pair, (first, other, 0). Values as `tables.columns` takes them. Beside the
+    input it takes about 45 bytes a value of 64 bits, 65 of 128, and no more for a large bucket; but
+    the time for a bucket grows with its square.
     Raises ValueError for a distance beyond the design's.
     """
     if not 0 <= distance <= design.distance:
@@ -60,10 +61,10 @@ def pairs_within(
 def pairs_of_table(
     words: Columns, distance: int, design: Design, table: int
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint8]]]:
-    """Arrays (rows, their partners, distances in bits) of pairs that no earlier table tells of.
+    """Arrays (rows, their partners, distances in bits) of the pairs that no earlier table yields.
 
-    `words` are distinct values, as `tables.columns` gives them: all there are or, where these are
-    too many, all that have some bits of the table's key alike.
+    `words` are distinct values, as `tables.columns` gives them: all of them or, when these are too
+    many, all that have the same value in some bits of the table's key.
     """
     masks = [word_masks(mask) for mask in design.tables[: table + 1]]
     keys, rows = _buckets(design.keys(words, table), design.key_bits[table])
@@ -104,10 +105,10 @@ def _collapsed(words: Columns) -> tuple[Columns, NDArray[np.int64], NDArray[np.i
 def _buckets(
     keys: NDArray[np.uint64], key_bits: int
 ) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """The keys that several rows have, in order, and these rows.
+    """The keys that several rows share, in order, and these rows.
 
     Key and row are sorted as one word, which takes a third of the time of sorting rows by keys. If
-    they don't fit into it the key loses its lowest bits, and buckets hold others' rows too.
+    they don't fit into it the key loses its lowest bits, and rows of several keys share a bucket.
     """
     row_bits = np.uint64(len(keys).bit_length())
     packed = keys >> np.uint64(max(0, key_bits + int(row_bits) - WORD_BITS))
@@ -143,7 +144,7 @@ def _bit_counts(words: list[NDArray[np.uint64]]) -> NDArray[np.uint8]:
 
 
 def _is_first(differing: list[NDArray[np.uint64]], masks: list[list[int]]) -> NDArray[np.bool_]:
-    """Which pairs share the key of the last table, by these masks, and of none before it."""
+    """Which pairs have the same bits under the last table's mask, and under none before it."""
     *earlier, own = (
         np.any([word & bits for word, bits in zip(differing, mask, strict=False)], axis=0)
         for mask in masks

@@ -31,7 +31,7 @@ and 5 part 0: part 1 is chosen, bits 39-32 and 15-12. With block 1 that is bits 
 table with this key the two meet.
 
 A probe of a table of p-bit keys finds 2^d / 2^p of 2^d pages, if fingerprints are spread evenly:
-many tables are fast and large, few are small and slow. How few will do for keys of p bits is
+many tables are fast and large, few are small and slow. The fewest tables with keys of p bits are
 
     X(f, k, d) = 1                                                     no more bits needed
                = min over r > k of  C(r, k) * X(fk/r, k, d - (r-k)f/r) else
@@ -63,9 +63,9 @@ Columns: TypeAlias = tuple[NDArray[np.uint64], ...]
 MAX_PAGES = 1 << 40
 # A key is one machine word: of 128 bits a design may choose more, but no corpus fills them.
 WORD_BITS = 64
-# A thousand tables take 8 KB a page of 64 bits: nobody's bargain, and some k ask for millions.
+# A thousand tables take 8 KB a page of 64 bits, which is too much; some k would need millions.
 MAX_TABLES = 1_000
-# What a plan aims at unasked: between the paper's 16 tables (64 a probe) and its 10 (512).
+# The default aim of a plan: between the paper's 16 tables (64 a probe) and its 10 (512).
 ENOUGH_CANDIDATES = 100
 
 
@@ -118,7 +118,7 @@ class Design:
         return float(sum(pages / 2**length for length in self.key_bits))
 
     def chance_neighbours(self, pages: int) -> float:
-        """How many of so many evenly spread fingerprints are within the distance by mere chance."""
+        """How many of `pages` evenly spread fingerprints are within the distance by chance."""
         near = sum(comb(self.bits, count) for count in range(self.distance + 1))
         return float(near * pages / 2**self.bits)
 
@@ -133,10 +133,10 @@ class Design:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What every worthwhile design costs, and which suits the budgets; None: no budget.
+    """What every worthwhile design costs, and which one fits the budgets; None is no budget.
 
-    `designs` runs from the fewest tables to the most; none left out has keys as long as theirs in
-    fewer tables. Candidates are those of one probe, memory is that of one machine.
+    `designs` runs from the fewest tables to the most; no other design has keys as long in fewer
+    tables. Candidates are those of one probe, memory is that of one machine.
     """
 
     pages: int
@@ -157,10 +157,10 @@ class Plan:
 
     @property
     def recommended(self) -> Design | None:
-        """The fewest tables within all budgets; None when there are none.
+        """The design with the fewest tables within all budgets; None when there is none.
 
-        Where candidates have no budget it is 100 a probe; but where that can't be had, the design
-        with the fewest candidates a query is recommended all the same.
+        Without a budget for candidates it aims at 100 a probe; if no design reaches that, it is the
+        one with the fewest candidates a query.
         """
         fitting = [design for design in self.designs if not self.faults(design)]
         if self.max_candidates is not None:
@@ -180,7 +180,7 @@ def plan(
     max_candidates: float | None = None,
     max_probes: int | None = None,
 ) -> Plan:
-    """The designs for so many pages, up to 2^40, their tables spread over the machines.
+    """The designs for `pages` pages, up to 2^40, their tables spread over the machines.
 
     Each machine holds its share of every table: by key, so that a probe asks one machine, or by
     page, so that it asks all of them and each finds its share of the candidates.
@@ -196,7 +196,7 @@ def plan(
 
 
 def designs(bits: int, distance: int, max_key_bits: int) -> Iterator[Design]:
-    """Ever longer keys, each in the fewest tables, until all of a design's are `max_key_bits`."""
+    """Designs with longer and longer keys, each in the fewest tables, up to `max_key_bits`."""
     longest = 0
     while longest < max_key_bits and (design := optimum(bits, distance, longest + 1)):
         yield design
@@ -206,9 +206,9 @@ def designs(bits: int, distance: int, max_key_bits: int) -> Iterator[Design]:
 def optimum(bits: int, distance: int, min_key_bits: int) -> Design | None:
     """The fewest tables, X(f, k, d), whose keys are `min_key_bits` or longer: the paper's p_min.
 
-    Of as many tables those with the longer keys; None when it takes more than 1,000, or keys of
-    more than 64 bits. The paper divides bits exactly: here blocks are whole bits, and the key that
-    counts is the shortest.
+    Of designs with equally many tables, the one with the longest keys. None when it takes more than
+    1,000 tables, or keys of more than 64 bits. The paper divides bits exactly; here blocks are
+    whole bits, and the shortest key is what counts.
     """
     refuse_other_widths(bits)
     refuse_other_distances(distance)
@@ -260,7 +260,7 @@ def columns(values: Iterable[int] | NDArray[np.uint64], bits: int) -> Columns:
 
 
 def word_masks(mask: int) -> list[int]:
-    """A table's mask, word by word, low word first: two words, whatever the width."""
+    """A table's mask as two words, low word first, for every width."""
     return [mask >> start & (1 << WORD_BITS) - 1 for start in (0, WORD_BITS)]
 
 

@@ -39,7 +39,7 @@ def open_store(
 
     It is made when there is none.
 
-    `index` is where an SQLite file's pages are looked up: "memory" (39 bytes a page at ten
+    `index` is where an SQLite file's pages are looked up: "memory" (38 bytes a page at ten
     million, and a second for each million to open it) or "disk" (no memory, but a page takes
     several times as long, and 105 bytes more of disk). ValueError for another.
 

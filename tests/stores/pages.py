@@ -53,7 +53,7 @@ def unless_near(view: View) -> tuple[Action, str | None]:
 
 
 def seen(store: Store, asking: StoredPage, distance: int = 3) -> dict[str, list[tuple[str, int]]]:
-    """Everything a view tells about a page, as URLs and distances; stores nothing."""
+    """Everything a view finds for a page, as URLs and distances; stores nothing."""
 
     def look(view: View) -> tuple[Action, dict[str, list[tuple[str, int]]]]:
         same = view.same_key()

@@ -1,4 +1,4 @@
-"""A store's answers are those of brute force, whoever wrote to the file and when it was opened."""
+"""A store answers like brute force, whichever process wrote to the file or opened it when."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""URLs and namespaces are data to every store, whatever they hold."""
+"""URLs and namespaces are data to every store, with any characters in them."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def statements() -> Iterator[ast.expr]:
 
 
 def test_no_statement_is_made_of_data() -> None:
-    """Values are parameters; whoever adds a piece to the list has looked where it comes from."""
+    """Values are parameters; add a piece to the list only if it is ours."""
     found = list(statements())
     assert len(found) > 40
     written = (ast.Constant, ast.JoinedStr, ast.Name)  # neither +, % nor .format

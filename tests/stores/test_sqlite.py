@@ -47,7 +47,7 @@ def spread(number: int) -> int:
 
 
 def refusal(path: Path, use: Callable[[SqliteStore], object] = lambda store: None) -> str:
-    """What is said when the store is opened and used; the file must be as it was before."""
+    """The error when the store is opened and used; the file must be as it was before."""
     before = path.read_bytes() if path.is_file() else None
     with pytest.raises(StoreError) as refused, SqliteStore(path, busy_timeout_secs=0.05) as store:
         use(store)
@@ -192,7 +192,7 @@ def test_what_another_store_changes_in_the_file_is_seen_at_once(path: Path) -> N
         assert near_content(other, FAR) == [("b", 0)]
 
 
-def test_a_lock_held_too_long_is_told_and_passes(path: Path) -> None:
+def test_a_lock_held_too_long_is_reported_and_passes(path: Path) -> None:
     filled(path)
     with SqliteStore(path, busy_timeout_secs=0.05) as store:
         with closing(sqlite3.connect(path, isolation_level=None)) as holder:
@@ -383,14 +383,14 @@ def test_a_missing_directory_is_made_and_one_that_is_a_file_is_refused(tmp_path:
     assert "name a file in a directory" in refusal(tmp_path / "file" / "pages.sqlite")
 
 
-def test_damaged_pages_are_told_and_left_alone(path: Path) -> None:
+def test_damaged_pages_are_reported_and_left_alone(path: Path) -> None:
     filled(path, 200)
     whole = path.read_bytes()
     path.write_bytes(whole[:4_096] + b"\xa5" * (len(whole) - 4_096))
     assert "is damaged; restore a copy, or move it away" in refusal(path, lambda s: s.stamp({}))
 
 
-def test_damage_in_one_page_is_told_when_a_look_up_meets_it(path: Path) -> None:
+def test_damage_in_one_page_is_reported_when_a_look_up_meets_it(path: Path) -> None:
     filled(path, 200)
     with closing(sqlite3.connect(path)) as shell:
         (root,) = shell.execute("SELECT rootpage FROM sqlite_master WHERE name = 'page'").fetchone()
@@ -400,7 +400,7 @@ def test_damage_in_one_page_is_told_when_a_look_up_meets_it(path: Path) -> None:
     assert "is damaged" in refusal(path, lambda store: seen(store, page("1", 0)))
 
 
-def test_a_check_tells_what_is_damaged_and_mends_nothing(path: Path) -> None:
+def test_a_check_reports_what_is_damaged_and_repairs_nothing(path: Path) -> None:
     filled(path, 200)
     with closing(sqlite3.connect(path)) as shell:
         (root,) = shell.execute("SELECT rootpage FROM sqlite_master WHERE name = 'page'").fetchone()
@@ -414,7 +414,7 @@ def test_a_check_tells_what_is_damaged_and_mends_nothing(path: Path) -> None:
     assert path.read_bytes() == damaged
 
 
-def test_what_sqlite_says_with_a_brace_in_it_is_told_as_it_is(path: Path) -> None:
+def test_an_error_of_sqlite_with_a_brace_in_it_is_reported_as_it_is(path: Path) -> None:
     filled(path)
     with closing(sqlite3.connect(path)) as shell:
         shell.execute(

@@ -132,7 +132,7 @@ def test_a_view_reads_no_further_than_it_is_taken_from(store: Store) -> None:
     assert min(one for one, _ in measured) < min(everything for _, everything in measured) / 5
 
 
-def test_same_digest_tells_thin_pages_oldest_first(store: Store) -> None:
+def test_same_digest_finds_thin_pages_oldest_first(store: Store) -> None:
     keep(store, page("a", digest=b"x" * 16), page("b", digest=b"y" * 16))
     keep(store, page("c", digest=b"x" * 16))
     assert seen(store, page("asking", digest=b"x" * 16))["digest"] == [("a", 0), ("c", 0)]

@@ -42,7 +42,7 @@ ROWS_A_LOAD = 1 << 16
 class MemoryIndex:
     """Finds pages by fingerprints in memory; raises sqlite3.Error.
 
-    Costs 39 bytes of memory a page with a content value of its own, at ten million (`make bench`);
+    Costs 38 bytes of memory a page with a content value of its own, at ten million (`make bench`);
     a value that several pages have takes some 230 more, and 4 for each further page. Structure is
     read, and costs as much, from when it is first asked for.
     """

@@ -1,8 +1,8 @@
 """Tentative pages of an SQLite store, and those that a dead process did not confirm.
 
 A row of `page` names its run until the page is confirmed. A run is one opened store. It holds the
-lock of a file of its own while its process lives: whoever gets that lock knows that nobody will
-confirm the pages of this run.
+lock of a file of its own while its process lives: another process that gets this lock knows that
+the pages of the run will never be confirmed.
 """
 
 from __future__ import annotations
