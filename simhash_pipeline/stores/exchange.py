@@ -106,6 +106,7 @@ def _write_csv(pages: Iterable[StoredPage], path: Path, made_with: Mapping[str, 
 
 
 def _text(name: str, value: Any, made_with: Mapping[str, object]) -> str:
+    """A field of a CSV file."""
     if name in FINGERPRINTS:
         return fingerprint_hex(value, _bits(name, made_with)) or ""
     if value is None:
@@ -145,22 +146,20 @@ def _refuse_missing(path: Path, names: Iterable[str]) -> None:
 
 def _page(row: Mapping[str, str], place: str, bits: int) -> StoredPage:
     try:
-        page = StoredPage(
-            url=row["url"],
-            namespace=row["namespace"],
-            site=row["site"],
-            content=_number(row["content"]),
-            structure=_number(row["structure"]),
-            sketch=_number(row["sketch"]),
-            digest=bytes.fromhex(row["digest"]) or None,
-            first_seen=float(row["first_seen"]),
-            seen_at=float(row["seen_at"]),
-            visible=_number(row.get("visible") or ""),
-            sample=bytes.fromhex(row.get("sample") or "") or None,
-        )
+        there = [name for name in _columns_of(row) if row[name] or name not in MAY_LACK]
+        page = StoredPage(**{name: _value(name, row[name]) for name in there})
     except (TypeError, ValueError) as error:
         raise StoreError(f"{place}, is no page: {error}") from error
     return _checked(page, place, bits)
+
+
+def _value(name: str, text: str) -> Any:
+    """The inverse of `_text`."""
+    if name in FINGERPRINTS:
+        return int(text, 16) if text else None
+    if name in ("digest", "sample"):
+        return bytes.fromhex(text) or None
+    return float(text) if name in ("first_seen", "seen_at") else text
 
 
 def _checked(page: StoredPage, place: str, bits: int) -> StoredPage:
@@ -185,10 +184,6 @@ def _checked(page: StoredPage, place: str, bits: int) -> StoredPage:
         rule = f"must be {_SAMPLE_HEAD_BYTES} bytes and {_SAMPLE_ENTRY_BYTES} for each window"
         raise StoreError(f"{place}, is no page: sample {rule}, not {len(page.sample)}")
     return page
-
-
-def _number(digits: str) -> int | None:
-    return int(digits, 16) if digits else None
 
 
 def _write_parquet(pages: Iterable[StoredPage], path: Path, made_with: Mapping[str, object]) -> int:

@@ -41,7 +41,7 @@ def open_store(
 
     `index` is where an SQLite file's pages are looked up: "memory" (38 bytes a page at ten
     million, and a second for each million to open it) or "disk" (no memory, but a page takes
-    several times as long, and 105 bytes more of disk). ValueError for another.
+    several times as long, and 91 bytes more of disk). ValueError for another.
 
     With `tentative`, a kept page is permanent only after `confirm`. The pages that a dead process
     had not confirmed are removed before the first page is settled, because their items may not

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 # The id, then StoredPage's fields in their order.
 SELECTED = """SELECT id, url, namespace, site, content, structure, sketch, digest,
     first_seen, seen_at, visible, sample FROM page"""
-# A row takes TODO bytes beyond its URL, 388 of them the sample (`make bench`, at a million pages).
+# A page takes 550 bytes beside its URL, 388 of them the sample (`make bench`, a million pages).
 INSERT = f"""INSERT INTO page (id, url_hash, url, namespace, site, content, structure, sketch,
     digest, first_seen, seen_at, visible, sample, run) VALUES ({", ".join("?" * 14)})"""
 SAME_KEY = "url_hash = ? AND url = ? AND namespace = ?"
