@@ -25,12 +25,12 @@ ROOMS = {
     "judge": {"bits", "options", "page", "stores", "own_text", "urls"},
     "timeline": set(),
     "drop_log": {"bits", "errors", "options", "page", "judge", "timeline"},
-    "printable": set(),
-    "compare": {"options", "page", "stores", "judge", "printable"},
+    "terminal": set(),
+    "compare": {"options", "page", "stores", "judge", "terminal"},
     "tune": {"errors", "page", "index"},
-    "report": {"errors", "timeline", "drop_log", "compare", "printable"},
-    "archive": ENGINE | {"index", "rules"},
-    "crawl": ENGINE | {"report", "printable"},
+    "report": {"errors", "timeline", "drop_log", "compare", "terminal"},
+    "archive": ENGINE | {"index", "rules", "terminal"},
+    "crawl": ENGINE | {"report", "terminal"},
     "cli": ENGINE
     | {
         "index",
@@ -40,7 +40,7 @@ ROOMS = {
         "report",
         "compare",
         "tune",
-        "printable",
+        "terminal",
         "atomic_write",
     },
 }

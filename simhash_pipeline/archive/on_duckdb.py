@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 import pyarrow.parquet as pq  # type: ignore[import-untyped]  # it has no type hints
-from tqdm import tqdm  # type: ignore[import-untyped]  # it has no type hints
 
 from simhash_pipeline.archive.verdicts import SCHEMA, judged
 from simhash_pipeline.errors import ArchiveError
+from simhash_pipeline.terminal import progress, progress_bar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,7 +50,7 @@ class DuckDb:
     def near(self, table: str, near: Near) -> None:
         self._run(f"CREATE OR REPLACE TABLE {table} (a BIGINT, b BIGINT)")
         tables = range(near.design.probes)
-        for number in tqdm(tables, unit=" tables", desc="comparing", leave=False, disable=None):
+        for number in progress(tables, "tables", len(tables)):
             for shard in near.shards(number):
                 with _reasoned():
                     some = f"SELECT {near.columns} FROM {near.values} WHERE {shard}"
@@ -64,11 +64,11 @@ class DuckDb:
         rows = self._batches(f"SELECT * FROM ({query}) ORDER BY family, {order}")
         with (
             pq.ParquetWriter(self._folder / "verdicts.parquet", SCHEMA) as verdicts,
-            tqdm(total=total, unit=" pages", desc="judging", leave=False, disable=None) as bar,
+            progress_bar("pages", total, "judging") as advance,
         ):
             for batch in judged(rows, options, groups):
                 verdicts.write_batch(batch)
-                bar.update(batch.num_rows)
+                advance(batch.num_rows)
         self._see("verdict", "verdicts.parquet")
 
     def write(self, query: str, to: str) -> None:

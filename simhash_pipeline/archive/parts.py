@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pyarrow.parquet as pq  # type: ignore[import-untyped]  # it has no type hints
-from tqdm import tqdm  # type: ignore[import-untyped]  # it has no type hints
 
 from simhash_pipeline.archive.records import Fault, Input, Known, Page, Skipped
 from simhash_pipeline.archive.rows import rows_of
 from simhash_pipeline.errors import ArchiveError
+from simhash_pipeline.terminal import progress_bar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -117,17 +117,11 @@ def _batches(inputs: Mapping[str, Input], found: Found) -> Iterator[list[Numbere
 
 def _records(name: str, archive: Input, found: Found) -> Iterator[Page | Known]:
     """An input's pages, with a progress bar where stderr is a terminal; the others are counted."""
-    scaled = archive.unit == "B"
-    with tqdm(
-        total=archive.total(),
-        unit=archive.unit,
-        unit_scale=scaled,
-        desc=Path(name).name,
-        leave=False,
-        disable=None,
-    ) as bar:
+    last = 0
+    with progress_bar(archive.unit.strip(), archive.total(), Path(name).name) as advance:
         for record, at in archive.read():
-            bar.update(at - bar.n)
+            advance(at - last)
+            last = at
             if isinstance(record, Fault):
                 found.faults.append((name, record))
             elif isinstance(record, Skipped):

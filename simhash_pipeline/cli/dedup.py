@@ -1,22 +1,27 @@
-"""`scrapy simhash dedup`: the twins in crawls that are over."""
+"""`scrapy simhash dedup`: the near-duplicates in archives of past crawls."""
 
 from __future__ import annotations
 
 import argparse
 import shlex
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from simhash_pipeline.cli.arguments import size_bytes
-from simhash_pipeline.cli.store_choice import named
-from simhash_pipeline.cli.terminal import add_json, tell
+from simhash_pipeline.cli.resolve import store_at
+from simhash_pipeline.cli.result import Result, add_json, print_result
 from simhash_pipeline.errors import ArchiveError
 from simhash_pipeline.options import Options
+from simhash_pipeline.terminal import Grid, Heading
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     from scrapy.settings import BaseSettings
+
+    from simhash_pipeline.terminal import Line
 
 KEEP = {
     "first": "the first of them in the inputs",
@@ -28,9 +33,6 @@ KEEP = {
 
 
 class DedupCommand:
-    name = "dedup"
-    summary = "find the near-duplicates in archives: WARC files, feeds, Parquet, folders, stores"
-
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.epilog = (
             "The settings are those of a crawl: SIMHASH_CONTENT_DISTANCE, SIMHASH_SCOPE and so on. "
@@ -96,17 +98,49 @@ class DedupCommand:
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         try:
-            done = _done(arguments, settings)
+            result = _dedup(arguments, settings)
         except ImportError as error:
             extra = "spark" if error.name == "pyspark" else "archive"
             how = f"pip install 'simhash-pipeline[{extra}]'"
             raise ArchiveError(f"this needs {error.name}: {how}") from error
-        tell(done, "\n".join(_lines(done)), as_json=arguments.json)
+        print_result(result, arguments)
         return 0
 
 
-def _done(arguments: argparse.Namespace, settings: BaseSettings) -> dict[str, Any]:
-    """What became of the pages, and where it is written."""
+@dataclass(frozen=True, slots=True)
+class Deduplicated(Result):
+    """How many pages were kept and dropped, and the files that say which."""
+
+    kept: dict[str, int]  # pages by reason
+    dropped: dict[str, int]
+    skipped: dict[str, int]  # records that are no pages, by kind
+    faults: dict[str, int]  # pages that can't be read, by kind
+    output: str
+    drop_log: str
+    copies: str | None  # None if no copies were asked for
+    unread: str | None  # None if all pages could be read
+
+    def record(self) -> dict[str, Any]:
+        return {name: value for name, value in Result.record(self).items() if value is not None}
+
+    def lines(self) -> Iterator[Line]:
+        rows = [("kept", _counted(self.kept)), ("dropped", _counted(self.dropped))]
+        if self.skipped:
+            rows.append(("no pages", _counted(self.skipped)))
+        if self.faults:
+            rows.append(("unread", f"{_counted(self.faults)}: see {self.unread}"))
+        rows += [("", ""), ("result", self.output)]
+        if self.copies is not None:
+            rows.append(("copies", self.copies))
+        yield Grid([*rows, ("drop log", self.drop_log)])
+        yield ""
+        yield Heading("What was dropped, and why:")
+        log = shlex.quote(self.drop_log)
+        yield f"  scrapy simhash dropped {log}"
+        yield f"  scrapy simhash report {log} -o report.html"
+
+
+def _dedup(arguments: argparse.Namespace, settings: BaseSettings) -> Deduplicated:
     from simhash_pipeline.archive.dedup import Job, dedup
 
     engine: Any
@@ -118,6 +152,7 @@ def _done(arguments: argparse.Namespace, settings: BaseSettings) -> dict[str, An
         from simhash_pipeline.archive.on_duckdb import DuckDb
 
         engine = partial(DuckDb, memory_bytes=arguments.memory)
+    store = None if arguments.store is None else store_at(arguments.store, settings).url
     job = Job(
         inputs=arguments.inputs,
         to=arguments.output,
@@ -125,39 +160,19 @@ def _done(arguments: argparse.Namespace, settings: BaseSettings) -> dict[str, An
         keep=arguments.keep,
         groups=arguments.groups,
         copies=arguments.copies,
-        store=None if arguments.store is None else named(arguments.store, settings).url,
+        store=store,
         time_field=arguments.time_field,
     )
     done = dedup(job, engine)
-    places = {"output": job.to, "drop_log": job.drop_log, "copies": job.copies}
-    if done.faults:
-        places["unread"] = job.faults
-    return {
+    return Deduplicated(
         **asdict(done),
-        **{name: str(place) for name, place in places.items() if place is not None},
-    }
+        output=str(job.to),
+        drop_log=str(job.drop_log),
+        copies=None if job.copies is None else str(job.copies),
+        unread=str(job.faults) if done.faults else None,
+    )
 
 
-def _lines(done: dict[str, Any]) -> list[str]:
-    lines = [f"kept      {_counted(done['kept'])}", f"dropped   {_counted(done['dropped'])}"]
-    if done["skipped"]:
-        lines.append(f"no pages  {_counted(done['skipped'])}")
-    if done["faults"]:
-        lines.append(f"unread    {_counted(done['faults'])}: see {done['unread']}")
-    log = shlex.quote(done["drop_log"])
-    return [
-        *lines,
-        "",
-        f"result    {done['output']}",
-        *([f"copies    {done['copies']}"] if "copies" in done else []),
-        f"drop log  {done['drop_log']}",
-        "",
-        "What was dropped, and why:",
-        f"  scrapy simhash dropped {log}",
-        f"  scrapy simhash report {log} -o report.html",
-    ]
-
-
-def _counted(counts: dict[str, int]) -> str:
+def _counted(counts: Mapping[str, int]) -> str:
     named = ", ".join(f"{name} {count:,}" for name, count in counts.items())
     return f"{sum(counts.values()):,}" + (f" ({named})" if named else "")

@@ -3,62 +3,85 @@
 from __future__ import annotations
 
 import dataclasses
-import shutil
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import UsageError
 
-from simhash_pipeline.cli.arguments import count
-from simhash_pipeline.cli.explanation import Case, explanation_lines, explanation_record
-from simhash_pipeline.cli.fetch import fingerprinted
-from simhash_pipeline.cli.log_choice import LogReader, chosen_log
-from simhash_pipeline.cli.store_choice import NamedStore, add_choice, chosen, store_of_spider
-from simhash_pipeline.cli.store_pages import nearest, stored_page
-from simhash_pipeline.cli.terminal import add_json, tell
-from simhash_pipeline.compare.comparison import compare
+from simhash_pipeline.bits import fingerprint_hex
+from simhash_pipeline.cli.compare import (
+    add_limit,
+    change_records,
+    distance_grid,
+    feature_lines,
+    feature_records,
+    own_texts_differ,
+    rounded,
+)
+from simhash_pipeline.cli.fingerprint import fingerprinted
+from simhash_pipeline.cli.resolve import (
+    LogReader,
+    NamedStore,
+    add_store,
+    resolve_log,
+    resolve_store,
+    store_of_spider,
+)
+from simhash_pipeline.cli.result import Result, add_json, counted, iso, minute, print_result
+from simhash_pipeline.cli.store_view import nearest, stored_page
+from simhash_pipeline.compare.comparison import (
+    Comparison,
+    Rejudged,
+    asked_distance,
+    compare,
+    rejudged,
+    verify_distance,
+)
+from simhash_pipeline.compare.terminal_diff import beside, bit_picture
 from simhash_pipeline.crawl.settings import settings_of_spider
-from simhash_pipeline.drop_log import Drop, unix_seconds
+from simhash_pipeline.drop_log import THRESHOLDS, Drop, unix_seconds
 from simhash_pipeline.errors import PageError
-from simhash_pipeline.judge import Distances, distances, have_own_texts, own_likeness
-from simhash_pipeline.options import Options
+from simhash_pipeline.judge import (
+    Distances,
+    distances,
+    have_own_texts,
+    min_likeness,
+    own_likeness,
+)
+from simhash_pipeline.options import PREFIX, Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.stores.contract import Store, StoredPage, check_stamp
+from simhash_pipeline.terminal import Grid, Heading
 from simhash_pipeline.urls import page_key
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Iterator
     from pathlib import Path
 
     from scrapy.settings import BaseSettings
 
-TOLD_AT_MOST = 10
+    from simhash_pipeline.terminal import Line
+
 NEIGHBOURS = 5
 
 
 class ExplainCommand:
-    name = "explain"
-    summary = "why a page was dropped or kept: its twin, bits, words, and other thresholds"
-
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.epilog = (
-            "The last drop of the URL in the drop log or, if it was kept, the stored page beside "
-            "the nearest other one. What the pages say is told where SIMHASH_KEEP_TEXT kept it, "
-            "and with --fetch."
+            "The last drop of the URL in the drop log or, if it was kept, the stored page and its "
+            "nearest neighbour. The texts are compared if SIMHASH_KEEP_TEXT kept them, or with "
+            "--fetch."
         )
-        parser.add_argument("url", help="of the page, as the crawl met it")
+        parser.add_argument("url", help="of the page, as the crawl requested it")
         parser.add_argument("--log", help="the drop log (default: the one of this project)")
         parser.add_argument(
-            "--fetch", action="store_true", help="fetch both pages now, and tell what they say"
+            "--fetch", action="store_true", help="fetch both pages now, and compare their texts"
         )
-        parser.add_argument(
-            "--limit",
-            type=count,
-            default=TOLD_AT_MOST,
-            help=f"at most so many features of a kind, and changes (default: {TOLD_AT_MOST})",
-        )
-        add_choice(parser)
+        parser.set_defaults(needs_crawl=lambda arguments: arguments.fetch)
+        add_limit(parser)
+        add_store(parser)
         add_json(parser)
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
@@ -77,29 +100,25 @@ class ExplainCommand:
                 check_stamp(f"store {named.name}", stamp, options.stamp())
             page = None if store is None else stored_page(store, options.namespace, key)
             if drop is not None and (page is None or page.first_seen <= unix_seconds(drop.time)):
-                case = _of_drop(drop, store, options)
+                case = explain_drop(drop, store, options)
             elif page is not None and store is not None:
-                case = _of_kept(page, store, options)
+                case = explain_kept(page, store, options)
             else:
                 places = [str(path)] if path else []
                 places += [] if named is None else [named.name]
                 where = " nor ".join(places) or "no drop log or store here"
                 raise UsageError(f"nothing of {key} is in {where}")
             case = _with_texts(case, arguments, store, options)
-        tell(
-            explanation_record(case, arguments.limit),
-            "\n".join(explanation_lines(case, arguments.limit, shutil.get_terminal_size().columns)),
-            as_json=arguments.json,
-        )
+        print_result(dataclasses.replace(case, limit=arguments.limit), arguments)
         return 0 if log is None else log.exit_code()
 
 
 def _log(
     arguments: argparse.Namespace, settings: BaseSettings
 ) -> tuple[Path | None, LogReader | None]:
-    """(None, None) where crawls leave no log."""
+    """(None, None) if crawls write no log."""
     try:
-        path = chosen_log(arguments, settings)
+        path = resolve_log(arguments, settings)
     except UsageError:
         if arguments.store is None:
             raise
@@ -121,20 +140,121 @@ def _last_drop(log: LogReader | None, namespace: str, key: str, spider: str | No
 def _store(
     arguments: argparse.Namespace, settings: BaseSettings, drop: Drop | None
 ) -> NamedStore | None:
-    """The store that is named, or that of the drop's spider; None where that is gone."""
-    if arguments.store is not None:
-        return chosen(arguments, settings)
-    if arguments.spider is not None or drop is not None:
+    """The named store, or that of the drop's spider; None if it doesn't exist any more."""
+    if arguments.store is None and (arguments.spider or drop is not None):
         spider = arguments.spider if drop is None else drop.spider
         named = store_of_spider(spider, settings)
         return named if named.is_there else None
     try:
-        return chosen(arguments, settings)
+        return resolve_store(arguments, settings)
     except UsageError:
         return None
 
 
-def _of_drop(drop: Drop, store: Store | None, options: Options) -> Case:
+@dataclass(frozen=True, slots=True)
+class Case(Result):
+    """A page, and the stored page it is near to or the nearest stored page."""
+
+    options: Options  # those that decided; of a kept page, those in force
+    a: PageFingerprint | None  # the stored page; without what isn't known of it
+    b: PageFingerprint  # the page in question
+    apart: Distances
+    drop: Drop | None = None  # of a dropped page
+    kept: StoredPage | None = None  # of a kept page
+    neighbours: tuple[StoredPage, ...] = ()  # of a kept page, nearest first
+    texts: str | None = None  # "kept" or "fetched"; None if the texts aren't known
+    found: Comparison | None = None  # of the texts
+    own_likeness: float | None = None  # of the own texts, 0-1; None for pages of two sites
+    same_site: bool = False  # and something of both pages' own texts is known
+    limit: int = 0  # features of a kind, and changes, to be printed
+
+    def record(self) -> dict[str, Any]:
+        drop, kept, found, limit = self.drop, self.kept, self.found, self.limit
+        return {
+            "url": self.b.url,
+            "status": "kept" if drop is None else "dropped",
+            "reason": None if drop is None else drop.reason,
+            "time": drop.time if drop else iso(kept.first_seen) if kept else None,
+            "dry_run": None if drop is None else drop.dry_run,
+            "thresholds": {name: getattr(self.options, name) for name in THRESHOLDS},
+            "content_distance": self.apart.content,
+            "structure_distance": self.apart.structure,
+            "sketch_distance": self.apart.sketch,
+            "own_likeness": rounded(self.own_likeness),
+            "page": _page_record(self.b, self.options.bits),
+            "twin": None if self.a is None else _page_record(self.a, self.options.bits),
+            "neighbours": [page.url for page in self.neighbours],
+            "rejudged": list(map(dataclasses.asdict, self.rejudged)),
+            "texts": self.texts,
+            "shared": feature_records(found.shared[:limit]) if found else None,
+            "differing": feature_records(found.differing[:limit]) if found else None,
+            "diff": change_records(found.diff, limit) if found else None,
+        }
+
+    def lines(self) -> Iterator[Line]:
+        yield from _headline(self)
+        if self.a is None:
+            return
+        yield ""
+        yield distance_grid(self.a, self.b, self.apart, self.options)
+        yield from _pictures(self)
+        yield from _rejudged(self)
+        yield ""
+        if self.found is None:
+            yield from _NO_TEXTS
+            return
+        yield from feature_lines(self.found, self.limit)
+        yield ""
+        when = "as fetched now" if self.texts == "fetched" else "as they were judged"
+        if self.found.diff.changes:
+            yield Heading(f"The texts ({when}), A beside B; [-only in A-], {{+only in B+}}")
+            yield from beside(self.a.text, self.b.text, self.limit)
+        else:
+            yield f"The main texts ({when}) have the same words."
+        yield from _beside_main(self)
+
+    @property
+    def rejudged(self) -> list[Rejudged]:
+        """The pair judged by other settings; empty if no distance decides."""
+        asked = asked_distance(self.options).partition("_")[0]
+        decided = self.drop is None or self.drop.reason not in ("thin", "unchanged")
+        if self.a is None or not decided or getattr(self.apart, asked) is None:
+            return []
+        urls = (self.a.url or "", self.b.url or "")
+        return rejudged(urls, self.apart, self.options, own_texts_agree=self.own_texts_agree)
+
+    @property
+    def own_texts_agree(self) -> bool:
+        """True for pages of two sites, which are judged by their main texts."""
+        likeness = self.own_likeness
+        return not self.same_site or (likeness is not None and likeness >= self.min_likeness)
+
+    @property
+    def min_likeness(self) -> float:
+        """The likeness of own texts that near-duplicates have at the least."""
+        return 0.0 if self.a is None else min_likeness(self.a, self.b)
+
+
+_REASONS = {
+    "content": "its content is near that of a stored page.",
+    "structure": "its structure is near that of a stored page.",
+    "content and structure": "both content and structure are near those of a stored page.",
+    "thin": "it has little text, and its title and text are a stored page's.",
+    "unchanged": "it is stored, and nothing visible has changed.",
+}
+_NO_TEXTS: tuple[Line, ...] = (
+    "The texts of the pages were not kept. To compare them:",
+    Grid(
+        [
+            ("now", "the same command with --fetch"),
+            ("from the next crawl on", "SIMHASH_KEEP_TEXT = True (`dedup` needs --store too)"),
+        ],
+        indent=2,
+    ),
+)
+
+
+def explain_drop(drop: Drop, store: Store | None, options: Options) -> Case:
     twin = None
     if store is not None and drop.twin_url is not None:
         twin = stored_page(store, options.namespace, drop.twin_url)
@@ -160,7 +280,7 @@ def _of_drop(drop: Drop, store: Store | None, options: Options) -> Case:
     )
 
 
-def _of_kept(page: StoredPage, store: Store, options: Options) -> Case:
+def explain_kept(page: StoredPage, store: Store, options: Options) -> Case:
     near = nearest(store, page, NEIGHBOURS)
     other = near[0] if near else None
     return Case(
@@ -176,7 +296,7 @@ def _of_kept(page: StoredPage, store: Store, options: Options) -> Case:
 
 
 def _fingerprints(url: str, page: StoredPage | None) -> PageFingerprint:
-    """A stored page as the store knows it; without fingerprints where it isn't stored any more."""
+    """A stored page as the store knows it; without fingerprints if it isn't stored any more."""
     content, structure, sketch = (
         (None, None, None) if page is None else (page.content, page.structure, page.sketch)
     )
@@ -186,19 +306,16 @@ def _fingerprints(url: str, page: StoredPage | None) -> PageFingerprint:
 def _with_texts(
     case: Case, arguments: argparse.Namespace, store: Store | None, options: Options
 ) -> Case:
-    """The case with what the pages say, fetched now or kept; as it was where that isn't known."""
+    """The case with the pages' texts, fetched now or kept; unchanged if these aren't known."""
     fingerprinter = Fingerprinter(options)
-    b: PageFingerprint | None
+    pages = [case.b] if case.a is None else [case.a, case.b]
     if arguments.fetch:
-        urls = [page.url or "" for page in (case.a, case.b) if page is not None]
-        fetched = _fetched(urls, arguments, fingerprinter)
-        a, b = case.a and fetched[case.a.url], fetched[case.b.url]
+        texts = _fetched([page.url or "" for page in pages], arguments, fingerprinter)
     else:
-        a = case.a and _kept(case.a, store, options, fingerprinter)
-        b = _kept(case.b, store, options, fingerprinter)
-    all_known = b is not None and (a is not None or case.a is None)
-    case = dataclasses.replace(case, a=a or case.a, b=b or case.b)
-    if not all_known:
+        texts = [_kept(page, store, options, fingerprinter) for page in pages]
+    *a, b = (text or page for text, page in zip(texts, pages, strict=True))
+    case = dataclasses.replace(case, a=a[0] if a else None, b=b)
+    if None in texts:
         return case
     case = dataclasses.replace(case, texts="fetched" if arguments.fetch else "kept")
     if case.a is None:
@@ -209,23 +326,123 @@ def _with_texts(
 
 
 def _fetched(
-    urls: Sequence[str], arguments: argparse.Namespace, fingerprinter: Fingerprinter
-) -> dict[str | None, PageFingerprint]:
-    """The pages by their URLs; PageError for the first that can't be had."""
-    said: dict[str | None, PageFingerprint] = {}
-    for url, page in zip(urls, fingerprinted(arguments, fingerprinter, urls), strict=True):
+    urls: list[str], arguments: argparse.Namespace, fingerprinter: Fingerprinter
+) -> list[PageFingerprint | None]:
+    """The pages; PageError for the first that can't be fetched."""
+    pages: list[PageFingerprint | None] = []
+    for page in fingerprinted(arguments, fingerprinter, urls):
         if isinstance(page, PageError):
             raise page
-        said[url] = page
-    return said
+        pages.append(page)
+    return pages
 
 
 def _kept(
     page: PageFingerprint, store: Store | None, options: Options, fingerprinter: Fingerprinter
 ) -> PageFingerprint | None:
-    """The page with the text that the store kept, and a sketch made of that; None without one."""
+    """The page with the text that the store kept, and the sketch of that text; None without one."""
     text = None if store is None else store.text_of(options.namespace, page.url or "")
     if text is None:
         return None
-    said = fingerprinter.of_text(text.text, title=text.title, url=page.url)
-    return dataclasses.replace(said, content=page.content, structure=page.structure)
+    made = fingerprinter.of_text(text.text, title=text.title, url=page.url)
+    return dataclasses.replace(made, content=page.content, structure=page.structure)
+
+
+def _page_record(page: PageFingerprint, bits: int) -> dict[str, Any]:
+    return {
+        "url": page.url,
+        "title": page.title,
+        "content": fingerprint_hex(page.content, bits),
+        "structure": fingerprint_hex(page.structure, bits),
+    }
+
+
+def _headline(case: Case) -> Iterator[Line]:
+    drop = case.drop
+    if drop is not None:
+        when = minute(unix_seconds(drop.time))
+        dry = ", by a dry run, so its item was kept" if drop.dry_run else ""
+        why = _REASONS.get(drop.reason, drop.reason)
+        yield Heading(f"Dropped {when} UTC by spider {drop.spider}{dry}: {why}")
+    elif case.kept is not None:
+        first, last = minute(case.kept.first_seen), minute(case.kept.seen_at)
+        yield Heading(f"Kept {first} UTC, last seen {last}: {_why_kept(case)}")
+    rows = [("A", "kept" if drop else "nearest", case.a)] if case.a is not None else []
+    rows.append(("B", "dropped" if drop else "kept", case.b))
+    yield ""
+    yield Grid(
+        [
+            row
+            for name, status, page in rows
+            for row in ((name, status, page.url or ""), ("", "", page.title))
+            if row[2]
+        ]
+    )
+    if len(case.neighbours) > 1:
+        yield "Further neighbours:"
+        yield from (f"  {page.url}" for page in case.neighbours[1:])
+
+
+def _why_kept(case: Case) -> str:
+    content, sketch, options = case.apart.content, case.apart.sketch, case.options
+    if case.b.content is None:
+        return f"as a thin page, of fewer than {options.min_tokens} tokens."
+    if content is None:
+        return "no other stored page is within 8 bits of its content."
+    if content > options.content_distance:
+        within = f"twins are within {options.content_distance}"
+        return f"the nearest stored page is {counted(content, 'bit')} away, and {within}."
+    limit = options.verify_distance
+    if sketch is not None and limit is not None and sketch > limit:
+        apart = f"{counted(sketch, 'bit')} apart"
+        return f"a stored page is near, but the sketches are {apart}, over {limit}."
+    if not case.own_texts_agree:
+        differ = own_texts_differ(case.own_likeness, case.min_likeness)
+        return f"a stored page's main text is near, but {differ}."
+    return "it is near a page that is stored too; one of them was kept before the other was."
+
+
+def _pictures(case: Case) -> Iterator[Line]:
+    for name in ("content", "structure"):
+        a, b = getattr(case.a, name), getattr(case.b, name)
+        if b is None:
+            continue
+        yield ""
+        if a is None:
+            yield f"{name}: that of A is not known, for no store here holds it"
+            continue
+        yield Heading(f"{name}, {getattr(case.apart, name)} of {case.options.bits} bits differ")
+        yield from (f"  {row}" for row in bit_picture(a, b, case.options.bits))
+
+
+def _rejudged(case: Case) -> Iterator[Line]:
+    found = case.rejudged
+    if not found:
+        return
+    asked, limit = asked_distance(case.options), case.options.verify_distance
+    set_to = getattr(case.options, asked)
+    verified = f"sketches within {verify_distance(case.options)}{'' if limit is None else '*'}"
+    unverified = f"no second look{'*' if limit is None else ''}"
+    rows = [(f"{PREFIX}{asked.upper()}", verified, unverified)]
+    for row in found:
+        distance = f"{row.distance}{'*' if row.distance == set_to else ' '}"
+        verified, unverified = (
+            "dropped" if dropped else "kept" for dropped in (row.verified, row.unverified)
+        )
+        rows.append((distance, verified, unverified))
+    yield ""
+    yield Heading("The same two pages judged by other settings (* as they were)")
+    yield Grid(rows)
+
+
+def _beside_main(case: Case) -> Iterator[str]:
+    """How alike the pages are beside what was read as main text."""
+    if case.own_likeness is not None:
+        yield f"All that is their own on the site is alike by {case.own_likeness:.0%}."
+    if case.found is None or case.texts != "fetched":
+        return
+    for name, page in (("A", case.a), ("B", case.b)):
+        if page is not None and page.main_share is not None:
+            yield f"The main text is {page.main_share:.0%} of {name}."
+    changes = case.found.left_out.changes
+    yield f"Beside the main texts {counted(len(changes), 'change')} of words."

@@ -1,34 +1,36 @@
-"""`scrapy simhash learn`: a frozen idf out of a sample of pages."""
+"""`scrapy simhash learn`: the idf of each word, frozen, from a sample of pages."""
 
 from __future__ import annotations
 
 import argparse
 import dataclasses
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import UsageError
 
-from simhash_pipeline.archive.records import Fault
+from simhash_pipeline.archive.inputs import Export, StoredPages, open_input
+from simhash_pipeline.archive.records import Fault, Page
 from simhash_pipeline.atomic_write import atomic_write
 from simhash_pipeline.cli.arguments import count
-from simhash_pipeline.cli.samples import pages_in
-from simhash_pipeline.cli.terminal import add_json, progress, tell
+from simhash_pipeline.cli.result import Result, add_json, print_result
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter
 from simhash_pipeline.page.weights import write_idf_table
+from simhash_pipeline.stores.opening import shown_url
+from simhash_pipeline.terminal import progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from scrapy.settings import BaseSettings
 
+    from simhash_pipeline.page.source import Source
+
 
 class LearnCommand:
-    name = "learn"
-    summary = "learn from a sample of pages how much each word tells, for SIMHASH_WEIGHTS = 'table'"
-
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             "sample",
@@ -40,51 +42,58 @@ class LearnCommand:
             "--min-pages",
             type=count,
             default=2,
-            help="what fewer pages hold weighs as what none holds (default: 2)",
+            help="a word on fewer pages weighs as much as one on none (default: 2)",
         )
         add_json(parser)
 
-    def run(self, options: argparse.Namespace, settings: BaseSettings) -> int:
-        # What is learnt is the weights: all else is as the pages are to be fingerprinted.
-        made_with = dataclasses.replace(
+    def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
+        # Only the weights are learnt: all else is as the pages will be fingerprinted.
+        options = dataclasses.replace(
             Options.from_settings(settings), weights="tf", weights_table=None
         )
-        sample = _Sample(made_with)
-        with atomic_write(options.to, read=map(Path, options.sample)) as part:
-            learnt = write_idf_table(sample.counts(options.sample), part, options.min_pages)
+        names = arguments.sample
+        sample = _Sample(options)
+        with atomic_write(arguments.to, read=map(Path, names)) as part:
+            learnt = write_idf_table(sample.counts(names), part, arguments.min_pages)
             if not learnt:
-                raise UsageError(f"no page with text in {', '.join(options.sample)}")
-            if learnt < options.min_pages:
-                least = f"--min-pages is {options.min_pages:,}"
+                raise UsageError(f"no page with text in {', '.join(names)}")
+            if learnt < arguments.min_pages:
+                least = f"--min-pages is {arguments.min_pages:,}"
                 raise UsageError(f"{least}, and the sample has {learnt:,} pages with text")
-        left_out = " and ".join(
-            f"{count:,} {why}"
-            for count, why in (
-                (sample.empty, "without text"),
-                (sample.unread, "that can't be read"),
-            )
-            if count
-        )
-        left_out = f" ({left_out} left out)" if left_out else ""
-        tell(
-            {"table": str(options.to), "pages": learnt, "left_out": sample.empty + sample.unread},
-            f"Learnt from {learnt:,} pages{left_out}. For settings.py:\n\n"
-            f'SIMHASH_WEIGHTS = "table"\nSIMHASH_WEIGHTS_TABLE = "{options.to}"',
-            as_json=options.json,
-        )
+        print_result(Learnt(str(arguments.to), learnt, sample.empty, sample.unread), arguments)
         return 0
 
 
+@dataclass(frozen=True, slots=True)
+class Learnt(Result):
+    table: str
+    pages: int
+    empty: int  # pages without text
+    unread: int  # pages that can't be read
+
+    def record(self) -> dict[str, Any]:
+        return {"table": self.table, "pages": self.pages, "left_out": self.empty + self.unread}
+
+    def lines(self) -> Iterator[str]:
+        counts = ((self.empty, "without text"), (self.unread, "that can't be read"))
+        left_out = " and ".join(f"{count:,} {why}" for count, why in counts if count)
+        left_out = f" ({left_out} left out)" if left_out else ""
+        yield f"Learnt from {self.pages:,} pages{left_out}. For settings.py:"
+        yield ""
+        yield 'SIMHASH_WEIGHTS = "table"'
+        yield f'SIMHASH_WEIGHTS_TABLE = "{self.table}"'
+
+
 class _Sample:
-    """Pages out of files, as counted features."""
+    """Pages out of archives, as counted features."""
 
     def __init__(self, options: Options) -> None:
         self._options = options
         self._fingerprinter = Fingerprinter(options)
         self.empty = self.unread = 0
 
-    def counts(self, samples: list[str]) -> Iterator[Mapping[str, int]]:
-        pages = (page for name in samples for page in pages_in(name, self._options))
+    def counts(self, names: list[str]) -> Iterator[Mapping[str, int]]:
+        pages = (page for name in names for page in pages_in(name, self._options))
         for page in progress(pages, "pages"):
             if isinstance(page, Fault):
                 self.unread += 1
@@ -98,3 +107,25 @@ class _Sample:
             return self._fingerprinter.feature_counts(html)
         except PageError:
             return {}
+
+
+def pages_in(name: str, options: Options) -> Iterator[Source | Fault]:
+    """The pages, and the records that can't be read.
+
+    UsageError for an archive where there is none but such records, and for one without pages'
+    texts.
+    """
+    archive, fault, some = open_input(name, options), None, False
+    if isinstance(archive, (Export, StoredPages)):
+        held = "exports hold no texts" if isinstance(archive, Export) else "stores hold no pages"
+        how = "name a feed, a WARC file or a folder of pages"
+        raise UsageError(f"{shown_url(name)} can't be read as pages: {held}; {how}")
+    for record, _ in archive.read():
+        if isinstance(record, Page):
+            some = True
+            yield record.source
+        elif isinstance(record, Fault):
+            fault = fault or record
+            yield record
+    if fault is not None and not some:
+        raise UsageError(f"no page of {name} can be read: {fault.place}: {fault.message}")

@@ -1,38 +1,40 @@
-"""`scrapy simhash plan`: which tables suit so many pages, told for people."""
+"""`scrapy simhash plan`: which tables suit a number of pages, and what they cost."""
 
 from __future__ import annotations
 
 import argparse
 import re
+from dataclasses import dataclass
+from itertools import chain
 from math import ceil, isfinite, log2
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import UsageError
 
 from simhash_pipeline.cli.arguments import size_bytes
-from simhash_pipeline.cli.terminal import add_json, counted, size, tell
+from simhash_pipeline.cli.result import Result, add_json, counted, print_result, size
 from simhash_pipeline.index.tables import ENOUGH_CANDIDATES, MAX_TABLES, Design, Plan, plan
+from simhash_pipeline.terminal import Grid, Heading
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from scrapy.settings import BaseSettings
 
+    from simhash_pipeline.terminal import Line
 
 # A plan warns from here on: one query in twenty is near to a page it has nothing to do with.
 FEW_CHANCE_NEIGHBOURS = 0.05
 LEGEND = (
-    "tables      copies of all fingerprints, each sorted by its own key; a query probes them all",
-    "cut into    so many blocks, some of which are the key; then: what is left, cut again",
-    "key bits    what two fingerprints must share to meet in a table",
-    "candidates  fingerprints to compare that a probe finds under its key, if evenly spread",
-    "a query     the candidates of all its probes",
-    "memory      {size} bytes a fingerprint in each table; 1 GiB is 2^30 bytes",
+    ("tables", "copies of all fingerprints, each sorted by its own key; a query probes them all"),
+    ("cut into", "this many blocks, some of which are the key; then: the rest, cut again"),
+    ("key bits", "two fingerprints must share these to meet in a table"),
+    ("candidates", "fingerprints to compare that a probe finds under its key, if evenly spread"),
+    ("a query", "the candidates of all its probes"),
 )
 
 
 class PlanCommand:
-    name = "plan"
-    summary = "which tables suit so many pages, and what they cost"
-
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             "--pages", type=_count, required=True, help="how many, to 2^40: 8e9, 250_000 or 2^34"
@@ -43,26 +45,26 @@ class PlanCommand:
             "--machines", type=_count, default=1, help="the tables are spread over (default: 1)"
         )
         parser.add_argument(
-            "--memory", type=size_bytes, help="at most so much a machine: 64GiB, 2TB"
+            "--memory", type=size_bytes, help="at most this much a machine: 64GiB, 2TB"
         )
-        parser.add_argument("--candidates", type=_positive, help="at most so many a probe")
-        parser.add_argument("--probes", type=_count, help="at most so many a query")
+        parser.add_argument("--candidates", type=_positive, help="at most this many a probe")
+        parser.add_argument("--probes", type=_count, help="at most this many a query")
         add_json(parser)
 
-    def run(self, options: argparse.Namespace, settings: BaseSettings) -> int:
+    def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         try:
             planned = plan(
-                options.pages,
-                options.distance,
-                options.bits,
-                options.machines,
-                max_memory_bytes=options.memory,
-                max_candidates=options.candidates,
-                max_probes=options.probes,
+                arguments.pages,
+                arguments.distance,
+                arguments.bits,
+                arguments.machines,
+                max_memory_bytes=arguments.memory,
+                max_candidates=arguments.candidates,
+                max_probes=arguments.probes,
             )
         except ValueError as error:
             raise UsageError(str(error)) from None
-        tell(_record(planned), _told(planned), as_json=options.json)
+        print_result(PrintedPlan(planned), arguments)
         return 0
 
 
@@ -91,62 +93,57 @@ def _positive(text: str) -> float:
     return number
 
 
-def _record(planned: Plan) -> dict[str, object]:
-    first = planned.designs[0]
-    return {
-        "pages": planned.pages,
-        "bits": first.bits,
-        "distance": first.distance,
-        "machines": planned.machines,
-        "designs": [
-            {
-                "tables": design.probes,
-                "splits": design.splits,
-                "key_bits": design.key_bits,
-                "candidates_per_probe": design.candidates_per_probe(planned.pages),
-                "candidates_per_query": design.candidates_per_query(planned.pages),
-                "machine_bytes": design.memory_bytes(planned.pages, planned.machines),
-                "too_much": planned.faults(design),
-                "recommended": design == planned.recommended,
-            }
-            for design in planned.designs
-        ],
-    }
+@dataclass(frozen=True, slots=True)
+class PrintedPlan(Result):
+    """The designs, their costs, and which one is recommended."""
+
+    plan: Plan
+
+    def record(self) -> dict[str, Any]:
+        planned, first = self.plan, self.plan.designs[0]
+        return {
+            "pages": planned.pages,
+            "bits": first.bits,
+            "distance": first.distance,
+            "machines": planned.machines,
+            "designs": [
+                {
+                    "tables": design.probes,
+                    "splits": design.splits,
+                    "key_bits": design.key_bits,
+                    "candidates_per_probe": design.candidates_per_probe(planned.pages),
+                    "candidates_per_query": design.candidates_per_query(planned.pages),
+                    "machine_bytes": design.memory_bytes(planned.pages, planned.machines),
+                    "too_much": planned.faults(design),
+                    "recommended": design == planned.recommended,
+                }
+                for design in planned.designs
+            ],
+        }
+
+    def lines(self) -> Iterator[Line]:
+        planned, design = self.plan, self.plan.designs[0]
+        machines = "" if planned.machines == 1 else f", {planned.machines:,} machines"
+        memory = "memory" if planned.machines == 1 else "memory a machine"
+        yield (
+            f"Every fingerprint within {design.distance} of {design.bits} bits, "
+            f"among {planned.pages:,} pages (2^{log2(planned.pages):.3g}){machines}"
+        )
+        yield ""
+        header = ("", "tables", "cut into", "key bits", "candidates", "a query", memory)
+        yield Grid([header, *(_row(planned, one) for one in planned.designs)], right=range(7))
+        yield ""
+        yield from _over_budget(planned)
+        yield Heading(_advice(planned))
+        yield from _warning(planned)
+        yield ""
+        unit = f"{design.bits // 8} bytes a fingerprint in each table; 1 GiB is 2^30 bytes"
+        yield Grid([*LEGEND, ("memory", unit)])
 
 
-def _told(planned: Plan) -> str:
-    """The plan for people: what is asked, a line for each design, the advice, the units."""
-    design = planned.designs[0]
-    asked = (
-        f"Every fingerprint within {design.distance} of {design.bits} bits, "
-        f"among {planned.pages:,} pages (2^{log2(planned.pages):.3g})"
-    )
-    a_machine = "" if planned.machines == 1 else " a machine"
-    header = ["", "tables", "cut into", "key bits", "candidates", "a query", f"memory{a_machine}"]
-    lines = [header, *(_line(planned, one) for one in planned.designs)]
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    over = [""] + [", ".join(planned.faults(one)) for one in planned.designs]
-    return "\n".join(
-        [
-            asked if planned.machines == 1 else f"{asked}, {planned.machines:,} machines",
-            "",
-            *(
-                "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True))
-                + (f"  too much: {names}" if names else "")
-                for line, names in zip(lines, over, strict=True)
-            ),
-            "",
-            _advice(planned),
-            *_warning(planned),
-            "",
-            *(line.format(size=design.bits // 8) for line in LEGEND),
-        ]
-    )
-
-
-def _line(planned: Plan, design: Design) -> list[str]:
+def _row(planned: Plan, design: Design) -> tuple[str, ...]:
     shortest, longest = min(design.key_bits), max(design.key_bits)
-    return [
+    return (
         "->" if design == planned.recommended else "",
         str(design.probes),
         ", then ".join(map(str, design.splits)),
@@ -154,7 +151,15 @@ def _line(planned: Plan, design: Design) -> list[str]:
         _few(design.candidates_per_probe(planned.pages)),
         _few(design.candidates_per_query(planned.pages)),
         size(design.memory_bytes(planned.pages, planned.machines)),
-    ]
+    )
+
+
+def _over_budget(planned: Plan) -> Iterator[str]:
+    """A line for each budget that some design exceeds."""
+    faults = {design.probes: planned.faults(design) for design in planned.designs}
+    for budget in dict.fromkeys(chain.from_iterable(faults.values())):
+        over = ", ".join(str(tables) for tables, found in faults.items() if budget in found)
+        yield f"Over the budget of {budget}: {over} tables"
 
 
 def _advice(planned: Plan) -> str:
@@ -173,7 +178,7 @@ def _advice(planned: Plan) -> str:
 
 
 def _warning(planned: Plan) -> list[str]:
-    """A line where the fingerprints are too short to tell so many pages apart."""
+    """A line if the fingerprints are too short to distinguish the pages."""
     chance = planned.designs[0].chance_neighbours(planned.pages)
     if chance < FEW_CHANCE_NEIGHBOURS:
         return []
@@ -188,16 +193,16 @@ def _budgets(planned: Plan) -> str:
         planned.max_candidates,
         planned.max_probes,
     )
-    told = [
+    budgets = [
         "" if memory is None else f"{size(memory)} a machine",
         "" if candidates is None else f"{candidates:,.9g} candidates a probe",
         "" if probes is None else f"{counted(probes, 'probe')} a query",
     ]
-    return " and ".join(text for text in told if text)
+    return " and ".join(text for text in budgets if text)
 
 
 def _way_out(planned: Plan) -> str:
-    """What would help: more machines where only memory is short, else the ends of the range."""
+    """What would help: more machines if only memory is short, else the ends of the range."""
     for design in planned.designs:
         if planned.max_memory_bytes is not None and planned.faults(design) == ["memory"]:
             machines = ceil(design.memory_bytes(planned.pages) / planned.max_memory_bytes)

@@ -1,56 +1,55 @@
-"""`scrapy simhash <command>`: hands over to one of COMMANDS, each a class in a file of its own.
+"""`scrapy simhash <command>`: hands over to one of COMMANDS, and turns errors into one line.
 
-Scrapy finds it by the entry point group `scrapy.commands`, inside a project and outside.
+Scrapy finds it by the entry point group `scrapy.commands`, inside a project and outside. It loads
+this file at every start, so a command is imported only when it is named.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import io
 import os
 import sys
 from dataclasses import dataclass
+from functools import partial
 from types import MethodType
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Protocol
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from simhash_pipeline.cli import stores
-from simhash_pipeline.cli.compare import CompareCommand
-from simhash_pipeline.cli.copy import CopyCommand
-from simhash_pipeline.cli.dedup import DedupCommand
-from simhash_pipeline.cli.drops import DroppedCommand, ReportCommand
-from simhash_pipeline.cli.explain import ExplainCommand
-from simhash_pipeline.cli.fetch import needs_crawl
-from simhash_pipeline.cli.fingerprint import FingerprintCommand
-from simhash_pipeline.cli.learn import LearnCommand
-from simhash_pipeline.cli.plan import PlanCommand
-from simhash_pipeline.cli.store_info import InfoCommand
-from simhash_pipeline.cli.store_pages import FindCommand, ListCommand
-from simhash_pipeline.cli.tune import TuneCommand
-from simhash_pipeline.crawl.settings import settings_of_spider
 from simhash_pipeline.errors import SimhashError
-from simhash_pipeline.printable import printable
+from simhash_pipeline.terminal import printable
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from scrapy.settings import BaseSettings
 
 
 class Command(Protocol):
-    """One `scrapy simhash` command; `summary` is its line in the help.
-
-    Where its exit code answers something, or there is more to know, the parser's epilog tells.
-    """
-
-    name: str
-    summary: str
+    """One `scrapy simhash` command; the parser's epilog explains its exit code."""
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None: ...
 
-    def run(self, options: argparse.Namespace, settings: BaseSettings) -> int:
-        """Print the answer and return the exit code; UsageError and SimhashError make it 2."""
+    def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
+        """Print the result and return the exit code; UsageError and SimhashError make it 2."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A command's name, its line in the help, and its class in a file of this directory."""
+
+    name: str
+    summary: str
+    place: str
+
+    def load(self) -> Command:
+        module, _, name = self.place.partition(":")
+        command: Command = getattr(importlib.import_module(f"{__package__}.{module}"), name)()
+        return command
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,35 +58,99 @@ class Group:
 
     name: str
     summary: str
-    commands: tuple[Command, ...]
+    commands: tuple[Entry, ...]
 
 
-COMMANDS: tuple[Command | Group, ...] = (
-    CompareCommand(),
-    DedupCommand(),
-    DroppedCommand(),
-    ExplainCommand(),
-    FingerprintCommand(),
-    LearnCommand(),
-    PlanCommand(),
-    ReportCommand(),
+COMMANDS: tuple[Entry | Group, ...] = (
+    Entry(
+        "compare",
+        "two pages: distances, features, changed words, and whether a crawl would drop one",
+        "compare:CompareCommand",
+    ),
+    Entry(
+        "dedup",
+        "find the near-duplicates in archives: WARC files, feeds, Parquet, folders, stores",
+        "dedup:DedupCommand",
+    ),
+    Entry(
+        "dropped",
+        "what was dropped, by reason, host, twin and distance, and which drops to look at",
+        "dropped:DroppedCommand",
+    ),
+    Entry(
+        "explain",
+        "why a page was dropped or kept: its twin, bits, words, and other thresholds",
+        "explain:ExplainCommand",
+    ),
+    Entry(
+        "fingerprint",
+        "a page's fingerprints, title and number of tokens, and its main text on demand",
+        "fingerprint:FingerprintCommand",
+    ),
+    Entry(
+        "learn",
+        "learn the weight of each word from a sample of pages, for SIMHASH_WEIGHTS = 'table'",
+        "learn:LearnCommand",
+    ),
+    Entry("plan", "which tables suit a number of pages, and what they cost", "plan:PlanCommand"),
+    Entry(
+        "report",
+        "write what was dropped as one HTML file, to search and look at in a browser",
+        "dropped:ReportCommand",
+    ),
     Group(
         "store",
         "look into the store of a crawl, and look after it",
         (
-            InfoCommand(),
-            ListCommand(),
-            FindCommand(),
-            stores.RemoveCommand(),
-            stores.ExpireCommand(),
-            stores.ClearCommand(),
-            stores.ExportCommand(),
-            stores.ImportCommand(),
-            CopyCommand(),
-            stores.CheckCommand(),
+            Entry(
+                "info",
+                "what a store holds: pages, sites, times, texts, size, and how it was made",
+                "store_view:InfoCommand",
+            ),
+            Entry("list", "the pages, by when they were kept", "store_view:ListCommand"),
+            Entry(
+                "find",
+                "the page of a URL, or the pages near a fingerprint, nearest first",
+                "store_view:FindCommand",
+            ),
+            Entry(
+                "remove",
+                "forget the pages of these URLs, as if they had never been seen",
+                "store_changes:RemoveCommand",
+            ),
+            Entry(
+                "expire",
+                "forget the pages that were last seen longer ago than an age",
+                "store_changes:ExpireCommand",
+            ),
+            Entry(
+                "clear",
+                "forget all pages, or all of a namespace; asks before",
+                "store_changes:ClearCommand",
+            ),
+            Entry("export", "write a store's pages to a file", "store_changes:ExportCommand"),
+            Entry(
+                "import",
+                "store the pages of such a file, each in place of a stored page of the same URL",
+                "store_changes:ImportCommand",
+            ),
+            Entry(
+                "copy",
+                "store the pages of one store in another, as when a crawl moves to Redis",
+                "store_changes:CopyCommand",
+            ),
+            Entry(
+                "check",
+                "read a whole store and report what is damaged; mends nothing",
+                "store_view:CheckCommand",
+            ),
         ),
     ),
-    TuneCommand(),
+    Entry(
+        "tune",
+        "which thresholds suit your pages: how far pairs are apart, and which are twins",
+        "tune:TuneCommand",
+    ),
 )
 
 # As shells report programs that these signals ended.
@@ -96,7 +159,7 @@ INTERRUPTED = 128 + 2
 
 
 class SimhashCommand(ScrapyCommand):
-    """What the entry point names: hands over to one of COMMANDS."""
+    """The class that the entry point names."""
 
     requires_project = False
     requires_crawler_process = False
@@ -110,9 +173,9 @@ class SimhashCommand(ScrapyCommand):
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         parser.prog = "scrapy simhash"
-        # Scrapy makes this parser, which would print its usage before what is wrong.
-        parser.error = MethodType(_say_in_one_line, parser)  # type: ignore[method-assign]  # of it alone
-        self._add_commands(parser, parser.prog, COMMANDS)
+        # Scrapy makes this parser, whose own method prints the usage before the error.
+        parser.error = MethodType(_exit_with_a_line, parser)  # type: ignore[method-assign]  # of it alone
+        self._add_commands(parser, COMMANDS)
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         if not hasattr(opts, "command"):
@@ -127,57 +190,78 @@ class SimhashCommand(ScrapyCommand):
         except UsageError as error:
             opts.parser.error(str(error))
         # Scrapy looks at this after the options.
-        self.requires_crawler_process = needs_crawl(opts)
+        needs_crawl = getattr(opts, "needs_crawl", None)
+        self.requires_crawler_process = needs_crawl is not None and needs_crawl(opts)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if self.settings is None:
             raise TypeError("Scrapy sets a command's settings before it runs")
         opts.crawler_process = self.crawler_process
-        if isinstance(sys.stdout, io.TextIOWrapper):  # whatever a title holds can be told
+        if isinstance(sys.stdout, io.TextIOWrapper):  # any title can be printed
             sys.stdout.reconfigure(errors="backslashreplace")
+        message = self._run(opts, self.settings)
+        if message is not None:  # by now the progress bars of the error's frames are gone
+            opts.parser.error(message)
+
+    def _run(self, opts: argparse.Namespace, settings: BaseSettings) -> str | None:
+        """Set the exit code; the message of an error."""
+        from simhash_pipeline.crawl.settings import settings_of_spider
+
         try:
             spider: str | None = getattr(opts, "spider", None)
-            settings = settings_of_spider(spider, self.settings) if spider else self.settings
+            settings = settings_of_spider(spider, settings) if spider else settings
             self.exitcode = opts.command.run(opts, settings)
             sys.stdout.flush()
         except (UsageError, SimhashError) as error:
-            opts.parser.error(str(error))
+            return str(error)
         except BrokenPipeError:  # as in `| head`
             self.exitcode = PIPE_CLOSED
             # What is left in the buffer goes nowhere, without another complaint.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         except OSError as error:
             reason = error.strerror or str(error)  # not every library's errors have both
-            opts.parser.error(f"{error.filename or 'output'}: {reason}")
+            return f"{error.filename or 'output'}: {reason}"
         except KeyboardInterrupt:
             self.exitcode = INTERRUPTED
+        return None
 
     def _add_commands(
-        self, parser: argparse.ArgumentParser, prog: str, commands: tuple[Command | Group, ...]
+        self, parser: argparse.ArgumentParser, commands: tuple[Entry | Group, ...]
     ) -> None:
         under = parser.add_subparsers(
-            title="commands", prog=prog, metavar="command", parser_class=_OneLineParser
+            title="commands", prog=parser.prog, metavar="command", parser_class=_Parser
         )
         for command in commands:
-            if isinstance(command, Group):
-                group = under.add_parser(
-                    command.name, help=command.summary, description=command.summary
-                )
-                group.set_defaults(parser=group)
-                self._add_commands(group, f"{prog} {command.name}", command.commands)
-                continue
-            leaf = under.add_parser(command.name, help=command.summary, description=command.summary)
-            command.add_arguments(leaf)
-            super().add_options(leaf)
-            leaf.set_defaults(command=command, parser=leaf)
+            child = under.add_parser(
+                command.name, help=command.summary, description=command.summary
+            )
+            if isinstance(command, Entry):
+                child.add_arguments = partial(self._add_arguments, child, command)
+            else:
+                child.set_defaults(parser=child)
+                self._add_commands(child, command.commands)
+
+    def _add_arguments(self, parser: argparse.ArgumentParser, entry: Entry) -> None:
+        command = entry.load()
+        command.add_arguments(parser)
+        super().add_options(parser)
+        parser.set_defaults(command=command, parser=parser)
 
 
-class _OneLineParser(argparse.ArgumentParser):
-    """Says what is wrong in one line, not under five lines of usage."""
+class _Parser(argparse.ArgumentParser):
+    """Reports an error in one line, and gets its arguments when it is to parse some."""
+
+    add_arguments: Callable[[], None] | None = None
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        add_arguments, self.add_arguments = self.add_arguments, None
+        if add_arguments is not None:
+            add_arguments()
+        return super().parse_known_args(args, namespace)
 
     def error(self, message: str) -> NoReturn:
-        _say_in_one_line(self, message)
+        _exit_with_a_line(self, message)
 
 
-def _say_in_one_line(parser: argparse.ArgumentParser, message: str) -> NoReturn:
+def _exit_with_a_line(parser: argparse.ArgumentParser, message: str) -> NoReturn:
     parser.exit(2, f"{parser.prog}: {printable(message)} (see {parser.prog} -h)\n")

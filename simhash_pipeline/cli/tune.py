@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import math
 import re
 import sys
 from contextlib import nullcontext
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import UsageError
 
@@ -16,45 +18,63 @@ from simhash_pipeline.archive.inputs import SQLITE_BEGINS
 from simhash_pipeline.archive.records import Fault
 from simhash_pipeline.atomic_write import atomic_write
 from simhash_pipeline.cli.arguments import count
-from simhash_pipeline.cli.compare import begun, marked
-from simhash_pipeline.cli.samples import pages_in
-from simhash_pipeline.cli.store_choice import NamedStore, add_choice, chosen, named
-from simhash_pipeline.cli.terminal import add_json, counted, progress, tell
-from simhash_pipeline.cli.tuning import Tuning, tuning_lines, tuning_record
+from simhash_pipeline.cli.compare import marked, shortened
+from simhash_pipeline.cli.learn import pages_in
+from simhash_pipeline.cli.resolve import (
+    NamedStore,
+    add_store,
+    resolve_store,
+    store_at,
+    was_named,
+)
+from simhash_pipeline.cli.result import Result, add_json, counted, print_result
 from simhash_pipeline.compare.diff import text_diff
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.judge import distances
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
-from simhash_pipeline.printable import printable
 from simhash_pipeline.rules import STORE_URL
 from simhash_pipeline.stores.contract import check_stamp
-from simhash_pipeline.tune.page_sample import drawn_pages
-from simhash_pipeline.tune.pair_sample import Pair, sample_pairs
-from simhash_pipeline.tune.precision import labels
-from simhash_pipeline.tune.sheet import ANSWERS, Line, read_answers, write_sheet
+from simhash_pipeline.terminal import Grid, Heading, bar, printable, progress
+from simhash_pipeline.tune.precision import (
+    Label,
+    Precision,
+    Recommendation,
+    answers_needed,
+    joined,
+    labels,
+    precision,
+    recommended,
+)
+from simhash_pipeline.tune.sampling import (
+    LARGEST_DISTANCE,
+    Pair,
+    drawn_pages,
+    sample_pairs,
+    valley,
+)
+from simhash_pipeline.tune.sheet import ANSWERS, SheetLine, read_answers, write_sheet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from scrapy.settings import BaseSettings
 
     from simhash_pipeline.page.source import Source
+    from simhash_pipeline.terminal import Line
 
 MAX_PAGES = 20_000
 PAIRS_OF_EACH = 20
-TOLD_CHANGES = 3
+SHOWN_CHANGES = 3
 QUESTION = "One story? y, n, or q to end: "
+_WIDE_BITS = 4  # distances in one line, from 13 bits on
 
 
 class TuneCommand:
-    name = "tune"
-    summary = "which thresholds suit your pages: how far pairs are apart, and which are twins"
-
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.epilog = (
-            "Without --ask or --labels: how many pairs are how far apart, with examples. With "
-            "answers: how often each threshold would be right, and the settings to take."
+            "Without --ask or --labels: the number of pairs at each distance, with examples. With "
+            "answers: how often each threshold would be right, and the settings to use."
         )
         parser.add_argument(
             "source",
@@ -69,22 +89,22 @@ class TuneCommand:
             "--pairs",
             type=count,
             default=PAIRS_OF_EACH,
-            help=f"at most so many pairs of each distance (default: {PAIRS_OF_EACH})",
+            help=f"at most this many pairs of each distance (default: {PAIRS_OF_EACH})",
         )
         parser.add_argument(
             "--pages",
             type=_two_or_more,
             default=MAX_PAGES,
-            help=f"of more pages take so many, drawn at random (default: {MAX_PAGES:,})",
+            help=f"at most this many pages, drawn at random (default: {MAX_PAGES:,})",
         )
         parser.add_argument(
             "--precision",
             type=_share,
             default=0.95,
-            help="what the precision of a threshold must be at the least (default: .95)",
+            help="the least precision of a recommended threshold (default: 0.95)",
         )
-        parser.add_argument("--seed", type=_seed, default=0, help="of what is drawn (default: 0)")
-        add_choice(parser)
+        parser.add_argument("--seed", type=_seed, default=0, help="of random draws (default: 0)")
+        add_store(parser)
         add_json(parser)
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
@@ -106,29 +126,177 @@ class TuneCommand:
                 lines = _asked(lines)
             if part is not None:
                 write_sheet(part, lines)
-        told = [(one.distance, one.sketch_distance, one.twins) for one in lines]
-        answered = [(bits, sketch, twins) for bits, sketch, twins in told if twins is not None]
+        answered = [
+            (line.distance, line.sketch_distance, line.twins)
+            for line in lines
+            if line.twins is not None
+        ]
         tuning = Tuning(
             source=name,
             pages=len(pages),
             seen=seen,
             left_out=left_out,
             counts=sample.counts,
-            lines=lines,
+            examples=lines,
             labels=labels(answered, sample.counts),
             options=options,
             least=arguments.precision,
         )
-        tell(tuning_record(tuning), "\n".join(tuning_lines(tuning)), as_json=arguments.json)
+        print_result(tuning, arguments)
         return 0
+
+
+@dataclass(frozen=True, slots=True)
+class Tuning(Result):
+    """What is known of a source's pairs."""
+
+    source: str
+    pages: int  # with a content fingerprint; drawn out of `seen`
+    seen: int
+    left_out: int  # that can't be read
+    counts: Sequence[int]  # all pairs, by distance
+    examples: Sequence[SheetLine]  # the pairs that were drawn
+    labels: Sequence[Label]  # those with an answer
+    options: Options
+    least: float  # precision
+
+    def record(self) -> dict[str, Any]:
+        best, emptiest = self.recommended, valley(self.counts)
+        return {
+            "source": self.source,
+            "pages": self.pages,
+            "left_out": self.left_out,
+            "pairs": list(self.counts),
+            "valley": None if emptiest is None else list(emptiest),
+            "answers": len(self.labels),
+            "thresholds": [
+                {
+                    "distance": bits,
+                    "verified": _measured(with_),
+                    "unverified": _measured(without),
+                }
+                for bits in range(LARGEST_DISTANCE + 1)
+                for with_, without in [self.within(bits)]
+            ],
+            "recommended": None if best is None else dataclasses.asdict(best),
+        }
+
+    def lines(self) -> Iterator[Line]:
+        drawn = f", drawn out of {self.seen:,}" if self.seen > self.pages else ""
+        unread = f", {self.left_out:,} that can't be read left out" if self.left_out else ""
+        yield f"{self.source}: {self.pages:,} pages with a content fingerprint{drawn}{unread}"
+        yield ""
+        yield _histogram(self.counts)
+        yield ""
+        yield from _valley(self)
+        if self.labels:
+            yield from _precisions(self)
+            yield from _recommended(self)
+        else:
+            yield from _examples(self.examples)
+
+    @property
+    def recommended(self) -> Recommendation | None:
+        return recommended(self.labels, self.options.verify_distance, self.least)
+
+    def within(self, distance: int) -> tuple[Precision | None, Precision | None]:
+        """The precision of a threshold with a second look as set, and without."""
+        verify = self.options.verify_distance
+        return (
+            precision(joined(self.labels, distance, verify)),
+            precision(joined(self.labels, distance, None)),
+        )
+
+
+def _measured(found: Precision | None) -> dict[str, float] | None:
+    if found is None:
+        return None
+    return {
+        "pairs": found.answers,
+        "precision": round(found.share, 4),
+        "low": round(found.low, 4),
+        "high": round(found.high, 4),
+    }
+
+
+def _histogram(counts: Sequence[int]) -> Grid:
+    bins = [(str(bits), counts[bits]) for bits in range(LARGEST_DISTANCE + 1)]
+    for start in range(LARGEST_DISTANCE + 1, len(counts), _WIDE_BITS):
+        end = min(start + _WIDE_BITS, len(counts)) - 1
+        bins.append((f"{start}-{end}", sum(counts[start : end + 1])))
+    while bins and not bins[-1][1]:
+        bins.pop()
+    most = math.log1p(max((count for _, count in bins), default=0)) or 1.0
+    rows = [(name, f"{count:,}", bar(math.log1p(count), most)) for name, count in bins]
+    return Grid([("bits apart", "pairs", "(the bars by their logarithm)"), *rows], right=(0, 1))
+
+
+def _valley(tuning: Tuning) -> Iterator[Line]:
+    emptiest = valley(tuning.counts)
+    if emptiest is None:
+        yield "No valley: no pairs are nearer than pages that have nothing in common."
+        return
+    first, last = emptiest
+    where = f"at {first}" if first == last else f"from {first} to {last}"
+    yield f"The valley between near-duplicates and other pages lies {where} bits."
+    yield f"SIMHASH_CONTENT_DISTANCE is {tuning.options.content_distance}, and may be 0-8."
+
+
+def _precisions(tuning: Tuning) -> Iterator[Line]:
+    verify = tuning.options.verify_distance
+    rows = []
+    for distance in range(LARGEST_DISTANCE + 1):
+        with_, without = tuning.within(distance)
+        cells = [*_cells(with_), *_cells(without)] if verify is not None else _cells(without)
+        rows.append([str(distance), *cells, "" if with_ is None else bar(with_.share, 1)])
+    columns = ["answers", "right", "at least - at most"]
+    head = ["within", *columns, *(columns if verify is not None else []), ""]
+    yield ""
+    if verify is not None:
+        yield Heading(f"Precision with sketches within {verify}, and without a second look")
+    else:
+        yield Heading("Precision")
+    yield Grid([head, *rows], right=range(len(head) - 1))
+
+
+def _cells(found: Precision | None) -> list[str]:
+    if found is None:
+        return ["0", "", ""]
+    return [str(found.answers), f"{found.share:.3f}", f"{found.low:.3f} - {found.high:.3f}"]
+
+
+def _recommended(tuning: Tuning) -> Iterator[Line]:
+    best, least = tuning.recommended, f"{tuning.least:g}"
+    yield ""
+    if best is None:
+        needed = answers_needed(tuning.least)
+        yield f"No distance is surely right {least} of the time: the interval's lower end is below."
+        yield f"It takes at least {needed} answers, all of them y; or a lower --precision."
+        return
+    yield f"For settings.py, the largest distances whose interval begins at {least} or above:"
+    yield ""
+    yield f"SIMHASH_CONTENT_DISTANCE = {best.content_distance}"
+    yield f"SIMHASH_VERIFY_DISTANCE = {best.verify_distance}"
+
+
+def _examples(lines: Sequence[SheetLine]) -> Iterator[Line]:
+    """The first pair of each distance."""
+    first = {line.distance: line for line in reversed(lines)}
+    for distance, line in sorted(first.items()):
+        sketch = "" if line.sketch_distance is None else f", sketches {line.sketch_distance}"
+        yield ""
+        yield Heading(f"{counted(distance, 'bit')} apart{sketch}, as")
+        for text in (line.url_a, line.title_a, line.url_b, line.title_b):
+            yield f"  {text}"
+        yield f"  {shortened(line.words) or 'the same words'}"
 
 
 def _pages(
     arguments: argparse.Namespace, settings: BaseSettings, options: Options
 ) -> tuple[str, list[PageFingerprint], int, int]:
-    """The source's name, pages drawn of it, of how many, and how many it has that can't be read.
+    """The source's name, its sampled pages, how many it has, and how many can't be read.
 
-    Pages without a content fingerprint count nowhere.
+    Pages without a content fingerprint are not counted.
     """
     store, unread = _store(arguments, settings), 0
     name = store.name if store is not None else str(arguments.source)
@@ -136,7 +304,7 @@ def _pages(
     def compared() -> Iterator[PageFingerprint]:
         nonlocal unread
         found: Iterator[PageFingerprint | None]
-        found = _of_store(store, options) if store is not None else _of_files(name, options)
+        found = _store_pages(store, options) if store is not None else _archive_pages(name, options)
         for page in progress(found, "pages"):
             if page is None:
                 unread += 1
@@ -153,21 +321,22 @@ def _pages(
 
 
 def _store(arguments: argparse.Namespace, settings: BaseSettings) -> NamedStore | None:
-    """The store that is meant; None where the source is a file of pages, or a folder."""
+    """The store that is the source; None if the source is a file of pages, or a folder."""
     source = arguments.source
     if source is None:
-        return chosen(arguments, settings)
-    if arguments.store is not None or arguments.spider is not None:
+        return resolve_store(arguments, settings)
+    if was_named(arguments):
         raise UsageError(f"name {source} or a store, not both")
     if STORE_URL.match(source):
-        return named(source, settings)
+        return store_at(source, settings)
     if Path(source).is_dir():
         return None
     with Path(source).open("rb") as file:
-        return named(source, settings) if file.read(len(SQLITE_BEGINS)) == SQLITE_BEGINS else None
+        is_sqlite = file.read(len(SQLITE_BEGINS)) == SQLITE_BEGINS
+    return store_at(source, settings) if is_sqlite else None
 
 
-def _of_store(named_store: NamedStore, options: Options) -> Iterator[PageFingerprint]:
+def _store_pages(named_store: NamedStore, options: Options) -> Iterator[PageFingerprint]:
     with named_store.existing() as store:
         check_stamp(named_store.name, store.made_with() or {}, options.stamp())
         fingerprinter, some = Fingerprinter(options), False
@@ -180,8 +349,8 @@ def _of_store(named_store: NamedStore, options: Options) -> Iterator[PageFingerp
             raise UsageError(f"{named_store.name} holds no texts: {how}")
 
 
-def _of_files(name: str, options: Options) -> Iterator[PageFingerprint | None]:
-    """The pages; None for each that can't be read, which a crawl keeps unjudged."""
+def _archive_pages(name: str, options: Options) -> Iterator[PageFingerprint | None]:
+    """The pages; None for each that can't be read, which a crawl keeps without judging it."""
     fingerprinter = Fingerprinter(options)
     for sample in pages_in(name, options):
         yield None if isinstance(sample, Fault) else _readable(sample, fingerprinter)
@@ -194,11 +363,13 @@ def _readable(source: Source, fingerprinter: Fingerprinter) -> PageFingerprint |
         return None
 
 
-def _line(pages: list[PageFingerprint], pair: Pair, answers: dict[tuple[str, str], bool]) -> Line:
+def _line(
+    pages: list[PageFingerprint], pair: Pair, answers: dict[tuple[str, str], bool]
+) -> SheetLine:
     a, b = pages[pair.a], pages[pair.b]
     urls = (a.url or "", b.url or "")
     changes = text_diff(a.text, b.text).changes
-    return Line(
+    return SheetLine(
         twins=answers.get(urls, answers.get(urls[::-1])),
         distance=pair.distance,
         sketch_distance=distances(a, b).sketch,
@@ -206,12 +377,12 @@ def _line(pages: list[PageFingerprint], pair: Pair, answers: dict[tuple[str, str
         url_b=urls[1],
         title_a=a.title,
         title_b=b.title,
-        words=" | ".join(marked(change) for change in changes[:TOLD_CHANGES]),
+        words=" | ".join(marked(change) for change in changes[:SHOWN_CHANGES]),
     )
 
 
 def _refuse_lost_answers(sheet: Path | None, answers: dict[tuple[str, str], bool]) -> None:
-    """Nobody's answers are written over."""
+    """UsageError if a sheet with answers would be overwritten."""
     if sheet is None or not sheet.exists() or sheet.stat().st_size == 0:
         return
     if not read_answers(sheet).keys() <= answers.keys():
@@ -220,7 +391,7 @@ def _refuse_lost_answers(sheet: Path | None, answers: dict[tuple[str, str], bool
 
 
 def _refuse_others(
-    path: Path, answers: dict[tuple[str, str], bool], lines: list[Line], name: str
+    path: Path, answers: dict[tuple[str, str], bool], lines: list[SheetLine], name: str
 ) -> None:
     pairs = {(line.url_a, line.url_b) for line in lines}
     for urls in answers:
@@ -229,13 +400,13 @@ def _refuse_others(
             raise UsageError(f"{path} is of other pages than {name}, or other pairs; {same}")
 
 
-def _asked(lines: list[Line]) -> list[Line]:
-    """The lines with answers, asked for one of each distance after the other, until q."""
+def _asked(lines: list[SheetLine]) -> list[SheetLine]:
+    """The lines with answers from the terminal, of each distance in turn, until q."""
     answered = list(lines)
     for number, place in enumerate(_by_turns(lines), 1):
         line = lines[place]
         print(f"\n{number}  {counted(line.distance, 'bit')} apart", file=sys.stderr)
-        words = begun(line.words) or "the same words"
+        words = shortened(line.words) or "the same words"
         for text in (line.url_a, line.title_a, line.url_b, line.title_b, words):
             print(f"   {printable(text)}", file=sys.stderr)
         answer = _answer()
@@ -245,7 +416,7 @@ def _asked(lines: list[Line]) -> list[Line]:
     return answered
 
 
-def _by_turns(lines: list[Line]) -> list[int]:
+def _by_turns(lines: list[SheetLine]) -> list[int]:
     """Places of lines without an answer: the first of each distance, then the second of each."""
     asked = [place for place, line in enumerate(lines) if line.twins is None]
     turns: dict[int, int] = {}
@@ -262,11 +433,11 @@ def _answer() -> bool | None:
     while True:
         print(QUESTION, end="", file=sys.stderr, flush=True)
         try:
-            said = sys.stdin.readline()
+            typed = sys.stdin.readline()
         except KeyboardInterrupt:
-            said = ""
-        answer = said.strip().lower()
-        if not said or answer in ("q", "quit"):
+            typed = ""
+        answer = typed.strip().lower()
+        if not typed or answer in ("q", "quit"):
             print(file=sys.stderr)
             return None
         if answer in ANSWERS:

@@ -1,13 +1,13 @@
-"""Two texts in, the places where their words differ out."""
+"""Where two texts differ: by words, and by lines beside each other."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
 from difflib import Match, SequenceMatcher
-from itertools import takewhile
+from itertools import takewhile, zip_longest
 from operator import eq
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from simhash_pipeline.page.segment import WORD_OR_CHARACTER, nfkc
 
@@ -23,6 +23,12 @@ MAX_WORDS = 20_000
 # difflib's time grows with them, and with the square of a text's length.
 MAX_PAIRS = 500_000
 MAX_LOOKED_AT = 2_000_000  # words; without it 18 s where every other word differs
+MAX_CHARS = 50_000  # of either text of a diff by lines; a longer one is cut
+
+# Pieces of a line, unmarked and marked in turn; the first is unmarked, and may be "".
+Marked: TypeAlias = list[str]
+# A line of both texts, or what differs in its place: (left, right).
+Row: TypeAlias = str | tuple[Marked, Marked]
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,3 +134,36 @@ def _pieces(group: Sequence[tuple[str, int, int, int, int]], a: Words, b: Words)
             yield Piece("removed", a.written(start_a, end_a))
         if end_b > start_b:
             yield Piece("added", b.written(start_b, end_b))
+
+
+def line_diff(left: str, right: str) -> list[Row]:
+    """The texts' lines in order; a line that was changed stands beside what it was."""
+    return list(_rows(left[:MAX_CHARS].splitlines(), right[:MAX_CHARS].splitlines()))
+
+
+def _rows(left: list[str], right: list[str]) -> Iterator[Row]:
+    for kind, a, b, c, d in matched(left, right).get_opcodes():
+        if kind == "equal":
+            yield from left[a:b]
+        else:
+            pairs = zip_longest(left[a:b], right[c:d], fillvalue="")
+            yield from (_marked(one, other) for one, other in pairs)
+
+
+def _marked(left: str, right: str) -> tuple[Marked, Marked]:
+    """The pieces of two lines; the words that differ, in the sense of `text_diff`, are marked."""
+    ours, others = Words(left), Words(right)
+    changed: tuple[list[tuple[int, int]], ...] = ([], [])
+    for kind, a, b, c, d in matched(ours.keys, others.keys).get_opcodes():
+        if kind != "equal":
+            changed[0].extend([ours.edges(a, b)] if b > a else [])
+            changed[1].extend([others.edges(c, d)] if d > c else [])
+    return _line_pieces(left, changed[0]), _line_pieces(right, changed[1])
+
+
+def _line_pieces(line: str, changed: list[tuple[int, int]]) -> Marked:
+    pieces, done = [], 0
+    for start, end in changed:
+        pieces += [line[done:start], line[start:end]]
+        done = end
+    return pieces + ([line[done:]] if done < len(line) else [])

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from scrapy.utils.asyncio import create_looping_call
 
-from simhash_pipeline.printable import printable
 from simhash_pipeline.report.swallowing import CAUSES, SwallowingPages
 from simhash_pipeline.stores.opening import shown_url
+from simhash_pipeline.terminal import printable
 
 if TYPE_CHECKING:
     from pathlib import Path

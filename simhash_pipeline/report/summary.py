@@ -11,8 +11,7 @@ from typing import Any
 
 from simhash_pipeline.drop_log import Drop, Run, unix_seconds
 from simhash_pipeline.report.selection import Selection, host_of
-from simhash_pipeline.report.swallowing import SwallowingPages
-from simhash_pipeline.report.top_counts import TopCounts
+from simhash_pipeline.report.swallowing import SwallowingPages, TopCounts
 from simhash_pipeline.timeline import Timeline
 
 MAX_KEYS = 100_000  # twins, and hosts, that are counted exactly: some 40 MB
@@ -32,6 +31,11 @@ class RunTally:
     closing: Run | None = None  # its last line; None where it was killed or is still going on
     settings: dict[str, Any] = field(default_factory=dict)
     timeline: Timeline = field(default_factory=Timeline)
+
+    @property
+    def kept(self) -> int | None:
+        """How many pages the run kept; None if it has no closing line."""
+        return None if self.closing is None else sum(self.closing.kept.values())
 
     def slices(self) -> Iterable[tuple[int, int, int]]:
         """(start in Unix seconds, kept, dropped) by time; kept is 0 where it isn't known."""

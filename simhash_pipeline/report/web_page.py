@@ -18,7 +18,7 @@ from pathlib import Path
 from string import Template
 from typing import Any, TypeAlias
 
-from simhash_pipeline.compare.line_diff import rows
+from simhash_pipeline.compare.diff import line_diff
 from simhash_pipeline.drop_log import Drop, unix_seconds
 from simhash_pipeline.report.summary import RunTally, Summary, bits_left
 from simhash_pipeline.report.swallowing import CAUSES
@@ -114,14 +114,13 @@ def _counts(counts: Counter[int]) -> list[tuple[int, int]]:
 
 
 def _run(tally: RunTally) -> dict[str, Any]:
-    closing = tally.closing
     return {
         "id": tally.run,
         "spider": tally.spider,
         "first": unix_seconds(tally.first),
         "last": unix_seconds(tally.last),
         "dropped": tally.drops,
-        "kept": None if closing is None else sum(closing.kept.values()),
+        "kept": tally.kept,
         "sliceSecs": tally.slice_secs,
         "slices": list(tally.slices()),
         "settings": tally.settings,
@@ -184,7 +183,7 @@ def _compared(drops: Sequence[Drop], texts: Texts) -> dict[int, str]:
         kept, dropped = (texts(url, drop.namespace) for url in urls)
         if kept is None or dropped is None:
             continue
-        beside = json.dumps(rows(kept, dropped), ensure_ascii=False, separators=(",", ":"))
+        beside = json.dumps(line_diff(kept, dropped), ensure_ascii=False, separators=(",", ":"))
         compared[place] = base64.b64encode(zlib.compress(beside.encode("utf-8", "replace"))).decode(
             "ascii"
         )

@@ -1,4 +1,4 @@
-"""Pairs that a person called twins or not, and how often a threshold would be right."""
+"""How often a threshold would be right, by pairs that a person labelled as twins or not."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Precision:
-    """The share of pairs that are twins, 0-1, with its interval; over so many answers."""
+    """The share of pairs that are twins, 0-1, with its interval, and the number of answers."""
 
     answers: int
     share: float
@@ -42,9 +42,9 @@ class Recommendation:
 
 
 def labels(answers: Sequence[tuple[int, int | None, bool]], counts: Sequence[int]) -> list[Label]:
-    """Answers as (distance, sketch distance, twins?), weighed by how many pairs are so far apart.
+    """Answers as (distance, sketch distance, twins?), weighted by the pairs that each stands for.
 
-    Of each distance as many pairs are asked about, whether there are ten or ten thousand.
+    The sample has equally many pairs of each distance, whether there are ten or ten thousand.
     """
     asked = [distance for distance, _, _ in answers]
     return [
@@ -54,9 +54,9 @@ def labels(answers: Sequence[tuple[int, int | None, bool]], counts: Sequence[int
 
 
 def precision(found: Sequence[Label]) -> Precision | None:
-    """With Wilson's interval of 95 %, by as many answers as the weights are worth (Kish).
+    """With Wilson's interval of 95 %, for the effective sample size of the weights (Kish).
 
-    None of no answers.
+    None without answers.
     """
     total = math.fsum(label.weight for label in found)
     if not total:
@@ -67,7 +67,7 @@ def precision(found: Sequence[Label]) -> Precision | None:
 
 
 def wilson(share: float, count: float) -> tuple[float, float]:
-    """The interval of a share seen in so many."""
+    """Wilson's interval of a share that was observed `count` times."""
     middle = share + Z**2 / (2 * count)
     spread = Z * math.sqrt(share * (1 - share) / count + Z**2 / (4 * count**2))
     scale = 1 + Z**2 / count
@@ -75,7 +75,7 @@ def wilson(share: float, count: float) -> tuple[float, float]:
 
 
 def answers_needed(least: float) -> int:
-    """How many answers, none of them a no, put the interval's lower end at this share."""
+    """How many answers, all of them yes, raise the interval's lower end to this share."""
     return math.ceil(least * Z**2 / (1 - least))
 
 
@@ -92,9 +92,9 @@ def joined(found: Sequence[Label], distance: int, verify: int | None) -> list[La
 def recommended(found: Sequence[Label], verify: int | None, least: float) -> Recommendation | None:
     """The largest content distance of answered pairs whose precision has a low of `least` or more.
 
-    Then, where there is a second look, the largest sketch distance for which that holds: the one
-    that is set, or one of twins within that content distance. None where no content distance is
-    right so often.
+    Then, with a second look, the largest sketch distance for which that holds: the one that is
+    set, or one of twins within that content distance. None if no content distance is right so
+    often.
     """
     answered = {label.distance for label in joined(found, LARGEST_SETTING, verify)}
     content = _largest(answered, lambda n: joined(found, n, verify), least)

@@ -1,4 +1,4 @@
-"""A sheet of pairs of pages, which a person fills in: CSV out, and its answers back."""
+"""A sheet of pairs of pages that a person fills in: written as CSV, and its answers read."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
 COLUMNS = ("twins", "distance", "sketch_distance", "url_a", "url_b", "title_a", "title_b", "words")
 ANSWERS = {"y": True, "yes": True, "1": True, "n": False, "no": False, "0": False}
-# A spreadsheet takes a cell that begins so for a formula; what pages say must never be run.
+# A spreadsheet takes a cell that begins so for a formula; no text of a page must be run.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """A pair as the sheet tells it; `words` is what differs between the two."""
+class SheetLine:
+    """A pair of the sheet; `words` are those that differ between the two."""
 
-    twins: bool | None  # None: nobody has answered yet
+    twins: bool | None  # None: not answered yet
     distance: int
     sketch_distance: int | None
     url_a: str
@@ -32,7 +32,7 @@ class Line:
     words: str
 
 
-def write_sheet(path: Path, lines: Iterable[Line]) -> None:
+def write_sheet(path: Path, lines: Iterable[SheetLine]) -> None:
     """Write the lines, with y, n or nothing in the first column."""
     with path.open("w", encoding="utf-8-sig", errors="replace", newline="") as file:
         sheet = csv.writer(file)

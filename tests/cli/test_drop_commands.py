@@ -10,6 +10,7 @@ import struct
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -27,17 +28,18 @@ drops.jsonl
 3 dropped, 7 kept, 2026-05-04 12:00 to 2026-05-05 12:00 UTC
 
 Reason
-  content          2  ████████████████
-  thin             1  ████████
+  content  2  ████████████████
+  thin     1  ████████
 
 Host
-  a.example          2  ████████████████
-  b.example          1  ████████
+  a.example  2  ████████████████
+  b.example  1  ████████
 
-Bits apart     content                            structure
-          1          1  ████████                          0
-          3          1  ████████                          0
-       9-16          0                                    3  ████████████████████████
+Bits apart
+        content            structure
+     1        1  ████████          0
+     3        1  ████████          0
+  9-16        0                    3  ████████████████████████
 
 Most dropped in favour of one page
           3  http://a.example/1
@@ -202,9 +204,9 @@ def test_several_runs_are_told_apart(simhash: Simhash, tmp_path: Path) -> None:
     log = write_log(tmp_path / "log", [drop(), closing(), second])
     result = simhash(tmp_path, "dropped", str(log))
     assert result.stdout.endswith(
-        "Run       spider      began (UTC)           kept    dropped\n"
-        "run-1     news        2026-05-04 11:59         7          1\n"
-        "run-2     news        2026-05-06 12:00   unknown          1\n"
+        "Run    spider  began (UTC)          kept  dropped\n"
+        "run-1  news    2026-05-04 11:59        7        1\n"
+        "run-2  news    2026-05-06 12:00  unknown        1\n"
     )
     last = simhash(tmp_path, "dropped", str(log), "--run", "last")
     assert "1 dropped, 2026-05-06 12:00 to 2026-05-06 12:00 UTC" in last.stdout
@@ -250,7 +252,7 @@ def test_a_truncated_log_is_told_and_what_is_left_of_it_too(
     assert result.stderr == (
         "drops.jsonl, line 4, the last, is cut short and was passed over: the log is truncated\n"
     )
-    assert re.search("3 dropped|3 drops", result.stdout) or '"dropped":3' in result.stdout
+    assert re.search("3 dropped|3 drops", result.stdout) or '"dropped": 3' in result.stdout
 
 
 @pytest.mark.parametrize("command", ["dropped", "report"])
@@ -389,23 +391,28 @@ def test_a_reader_that_has_had_enough_ends_the_listing_quietly(tmp_path: Path) -
     assert exit_code == "141"
 
 
-def test_progress_is_told_where_stderr_is_a_terminal(log: Path) -> None:
+def test_progress_is_shown_where_stderr_is_a_terminal_and_the_log_is_long(log: Path) -> None:
     pty, fcntl, termios = map(pytest.importorskip, ("pty", "fcntl", "termios"))
     reader, terminal = pty.openpty()
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     os.set_blocking(reader, False)
-    result = subprocess.run(
-        [sys.executable, "-m", "scrapy", "simhash", "dropped", str(log)],
-        stdout=subprocess.PIPE,
-        stderr=terminal,
-        check=True,
-    )
-    told = os.read(reader, 10_000).decode()
+    slow = log.with_name("slow")
+    os.mkfifo(slow)
+    command = [sys.executable, "-m", "scrapy", "simhash", "dropped", str(slow)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=terminal) as reading:
+        with slow.open("wb", buffering=0) as written:
+            for line in log.read_bytes().splitlines(keepends=True):
+                written.write(line)
+                time.sleep(0.3)
+        assert reading.stdout is not None
+        output = reading.stdout.read()
+    shown = os.read(reader, 10_000).decode()
     os.close(reader)
     os.close(terminal)
-    assert "B/s" in told
-    assert told.endswith("\r")  # taken away at the end
-    assert b"3 dropped" in result.stdout
+    assert "KiB" in shown
+    assert shown.endswith("\x1b[2K")  # taken away at the end
+    assert "\x1b[?25h" in shown  # the cursor is back
+    assert b"3 dropped" in output
 
 
 def test_a_crawl_closes_its_log_with_what_it_kept(simhash: Simhash, tmp_path: Path) -> None:

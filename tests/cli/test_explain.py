@@ -67,7 +67,10 @@ def test_a_drop_is_explained_by_bits_words_and_other_settings(
     assert (result.returncode, result.stderr) == (0, "")
     told = result.stdout
     assert "by spider items: its content is near that of a stored page." in told
-    assert "A  kept     http://a.example/1  A page\nB  dropped  http://a.example/2  A page" in told
+    assert (
+        "A  kept     http://a.example/1\n            A page\n"
+        "B  dropped  http://a.example/2\n            A page\n"
+    ) in told
     assert "The same two pages judged by other settings (* as they were)" in told
     assert "[-word100-]" in told
     assert "{+tale+}" in told
@@ -89,7 +92,7 @@ def test_an_explanation_as_json_holds_the_same(simhash: Simhash, texts: Path) ->
 def test_without_texts_it_says_so_and_how_to_have_them(simhash: Simhash, tmp_path: Path) -> None:
     result = simhash(crawled(tmp_path), "explain", "http://a.example/2")
     assert result.returncode == 0
-    assert "What the pages say was not kept. To see it:" in result.stdout
+    assert "The texts of the pages were not kept. To compare them:" in result.stdout
     assert "the same command with --fetch" in result.stdout
     assert "SIMHASH_KEEP_TEXT = True (`dedup` needs --store too)" in result.stdout
 
@@ -99,7 +102,7 @@ def test_the_log_alone_explains_what_it_knows(simhash: Simhash, texts: Path) -> 
     result = simhash(texts, "explain", "http://a.example/2")
     assert (result.returncode, result.stderr) == (0, "")
     assert "content: that of A is not known, for no store here holds it" in result.stdout
-    assert "was not kept" in result.stdout
+    assert "were not kept" in result.stdout
 
 
 def test_a_thin_drop_is_explained_without_thresholds(simhash: Simhash, texts: Path) -> None:
@@ -137,7 +140,7 @@ def test_both_pages_are_fetched_again_when_asked(tmp_path: Path) -> None:
             *("simhash", "explain", dropped, "--log", "log", "--fetch"), directory=tmp_path
         )
     assert (result.returncode, result.stderr) == (0, "")
-    assert "What the pages say (as fetched now)" in result.stdout
+    assert "The texts (as fetched now)" in result.stdout
     assert "{+Shared between member papers of" in result.stdout
     assert "content, 3 of 64 bits differ" in result.stdout
 

@@ -86,7 +86,7 @@ def test_a_sheet_that_is_filled_in_gives_precision_and_settings(
     assert f"SIMHASH_CONTENT_DISTANCE = {best['content_distance']}\n" in words
     assert f"SIMHASH_VERIFY_DISTANCE = {best['verify_distance']}\n" in words
     few = simhash(feed, *arguments, ".95").stdout
-    assert "It takes 73 answers at the least" in few
+    assert "It takes at least 73 answers" in few
 
 
 def test_a_sheet_with_answers_is_not_written_over(simhash: Simhash, feed: Path) -> None:

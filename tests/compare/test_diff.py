@@ -1,10 +1,18 @@
-"""Where the words of two texts differ."""
+"""Where the words and lines of two texts differ."""
 
 import random
 
 import pytest
 
-from simhash_pipeline.compare.diff import CONTEXT_WORDS, MAX_WORDS, Piece, text_diff
+from simhash_pipeline.compare.diff import (
+    CONTEXT_WORDS,
+    MAX_CHARS,
+    MAX_WORDS,
+    Piece,
+    Row,
+    line_diff,
+    text_diff,
+)
 
 
 def marked(a: str, b: str) -> list[str]:
@@ -92,3 +100,46 @@ def test_what_is_no_more_looked_for_is_told_as_changed(monkeypatch: pytest.Monke
     assert len(text_diff(a, b).changes[0]) == 8
     monkeypatch.setattr("simhash_pipeline.compare.diff._Bounded.left", 4)
     assert text_diff(a, b).changes == ((Piece("removed", a), Piece("added", b)),)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "expected"),
+    [
+        ("same", "same", ["same"]),
+        ("", "", []),
+        (
+            "a fog bell\nrings three strokes",
+            "a fog bell\nrings four strokes",
+            ["a fog bell", (["rings ", "three", " strokes"], ["rings ", "four", " strokes"])],
+        ),
+        ("one\ntwo", "one", ["one", (["", "two"], [])]),
+        ("two", "one\ntwo", [([], ["", "one"]), "two"]),
+        ("渡轮三点开", "渡轮四点开", [(["渡轮", "三", "点开"], ["渡轮", "四", "点开"])]),
+        ("end here", "end", [(["end ", "here"], ["end"])]),
+        ("<b>", "<i>", [(["<", "b", ">"], ["<", "i", ">"])]),
+        ("A bell, rung", "a bell; rang", [(["A bell, ", "rung"], ["a bell; ", "rang"])]),
+    ],
+)
+def test_the_words_that_differ_are_marked(left: str, right: str, expected: list[Row]) -> None:
+    assert line_diff(left, right) == expected
+
+
+def test_both_texts_can_be_read_off_the_rows() -> None:
+    left = "one two three\nfour\nfive six\nseven"
+    right = "one 2 three\nfive six seven\nseven\neight nine"
+    rows = line_diff(left, right)
+    for side, text in enumerate((left, right)):
+        lines = [row if isinstance(row, str) else "".join(row[side]) for row in rows]
+        assert [line for line in lines if line] == text.splitlines()
+
+
+def test_a_text_without_an_end_is_cut() -> None:
+    (row,) = line_diff("a" * 1_000_000, "b" * 1_000_000)
+    assert [len("".join(side)) for side in row] == [MAX_CHARS, MAX_CHARS]
+
+
+def test_long_texts_that_have_little_in_common_are_compared_too() -> None:
+    left = " ".join(f"word{n} the" for n in range(4_000))
+    right = " ".join(f"term{n} the" for n in range(4_000))
+    (row,) = line_diff(left, right)
+    assert "".join(row[1]) == right[:MAX_CHARS]

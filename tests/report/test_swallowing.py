@@ -1,9 +1,16 @@
+import random
 import shlex
+from collections import Counter
 
-from simhash_pipeline.report.lines import summary_lines
+from simhash_pipeline.cli.dropped import DropSummary
 from simhash_pipeline.report.selection import Selection
 from simhash_pipeline.report.summary import Summary
-from simhash_pipeline.report.swallowing import CAUSES, SwallowingPage, SwallowingPages
+from simhash_pipeline.report.swallowing import (
+    CAUSES,
+    SwallowingPage,
+    SwallowingPages,
+    TopCounts,
+)
 from tests.report.logs import drop
 
 TWIN = "http://a.example/1"
@@ -80,16 +87,42 @@ def test_swallowing_pages_stand_right_below_the_totals_and_are_no_more_than_ten(
         drop(url=url, twin_url=f"{TWIN}{n}") for n in range(12) for url in numbered("a.example", 20)
     ]
     assert all(summary.take(twins))
-    lines = list(summary_lines(summary))
-    assert lines[1] == f"\nLook at this first. {CAUSES}"
-    assert lines[2] == (
+    lines = list(DropSummary("log", summary).lines())
+    assert lines[2:4] == ["", f"Look at this first. {CAUSES}"]
+    assert lines[4] == (
         "  20 pages of a.example were dropped as near-duplicates of http://a.example/10: "
         "look at `scrapy simhash explain http://a.example/copy0`"
     )
-    assert lines[12:14] == ["  and 2 more such pages", "\nReason"]
+    assert lines[14:17] == ["  and 2 more such pages", "", "Reason"]
 
 
 def test_a_log_of_dry_runs_alone_says_what_would_be_dropped() -> None:
     summary = Summary(Selection())
     assert all(summary.take(drop(url=url, dry_run=True) for url in numbered("a.example", 20)))
-    assert list(summary_lines(summary))[2].startswith("  20 pages of a.example would be dropped ")
+    sentence = list(DropSummary("log", summary).lines())[4]
+    assert str(sentence).startswith("  20 pages of a.example would be dropped ")
+
+
+def tallied(keys: list[str], cap: int) -> TopCounts:
+    heaviest = TopCounts(cap)
+    for key in keys:
+        heaviest.tally(key).drops += 1
+    return heaviest
+
+
+def test_counts_are_exact_up_to_the_cap() -> None:
+    heaviest = tallied(list("abcabca"), cap=3)
+    assert [(key, tally.drops) for key, tally in heaviest.top(2)] == [("a", 3), ("b", 2)]
+    assert (len(heaviest), heaviest.lacking) == (3, 0)
+
+
+def test_past_the_cap_memory_is_bounded_and_no_count_lacks_more_than_it_says() -> None:
+    draw = random.Random(7)
+    keys = [str(int(10_000 * draw.random() ** 6)) for _ in range(50_000)]
+    heaviest, true = tallied(keys, cap=500), Counter(keys)
+    assert len(true) > 1_000
+    assert len(heaviest) <= 500
+    assert heaviest.lacking > 0
+    for key, tally in heaviest.top(500):
+        assert true[key] - heaviest.lacking <= tally.drops <= true[key]
+    assert [key for key, _ in heaviest.top(5)] == [key for key, _ in true.most_common(5)]

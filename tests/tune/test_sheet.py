@@ -5,9 +5,11 @@ from pathlib import Path
 import pytest
 
 from simhash_pipeline.errors import SheetError
-from simhash_pipeline.tune.sheet import Line, read_answers, write_sheet
+from simhash_pipeline.tune.sheet import SheetLine, read_answers, write_sheet
 
-LINE = Line(None, 3, 7, "http://a.example/1", "http://a.example/2", "雾钟", "A bell", "[-a-] {+b+}")
+LINE = SheetLine(
+    None, 3, 7, "http://a.example/1", "http://a.example/2", "雾钟", "A bell", "[-a-] {+b+}"
+)
 
 
 def test_answers_come_back_by_both_urls(tmp_path: Path) -> None:

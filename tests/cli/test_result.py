@@ -1,8 +1,8 @@
-"""How commands tell sizes."""
+"""How commands print sizes."""
 
 import pytest
 
-from simhash_pipeline.cli.terminal import size
+from simhash_pipeline.cli.result import size
 
 
 @pytest.mark.parametrize(

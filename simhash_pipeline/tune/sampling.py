@@ -1,8 +1,10 @@
-"""How many pairs of pages are how far apart, and some of each distance, drawn at random."""
+"""Pages drawn at random, the distances of all their pairs, and pairs drawn of each distance."""
 
 from __future__ import annotations
 
+import heapq
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,14 +12,49 @@ import numpy as np
 from simhash_pipeline.index.tables import columns
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
-LARGEST_DISTANCE = 12  # bits; the settings know 0-8, and what lies just above tells if that is all
+    from simhash_pipeline.page.fingerprint import PageFingerprint
+
+LARGEST_DISTANCE = 12  # bits; the settings have 0-8, and pairs just above show what these miss
 # Rows compared with all at a time. Measured with 20,000 values of 64 and of 128 bits, CPU seconds:
 #     16 rows 2.3 and 2.4, 64 rows 2.1 and 2.2, 256 rows 2.3 and 2.8
 ROWS_AT_A_TIME = 64
+
+
+def drawn_pages(
+    pages: Iterable[PageFingerprint], number: int, seed: int
+) -> tuple[list[PageFingerprint], int]:
+    """At most `number` pages, sorted by URL, and how many URLs there were.
+
+    The sample has the URLs with the least hashes (bottom-k sampling), so it doesn't depend on the
+    order of the pages. Of several pages with one URL the last is taken.
+    """
+    kept: dict[str, PageFingerprint] = {}
+    ranks: set[int] = set()
+    largest: list[tuple[int, str]] = []  # of those kept, negated, as heapq has the least first
+    for page in pages:
+        url = page.url or ""
+        rank = _rank(url, seed)
+        ranks.add(rank)
+        if url not in kept:
+            if len(kept) < number:
+                heapq.heappush(largest, (-rank, url))
+            elif rank < -largest[0][0]:
+                del kept[heapq.heapreplace(largest, (-rank, url))[1]]
+            else:
+                continue
+        kept[url] = page
+    return [kept[url] for url in sorted(kept)], len(ranks)
+
+
+def _rank(url: str, seed: int) -> int:
+    key = str(seed).encode()
+    return int.from_bytes(
+        blake2b(url.encode("utf-8", "replace"), digest_size=8, key=key).digest(), "big"
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,194 @@
+"""Which store and which drop log a command is about: the one that is named, or the project's."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scrapy.exceptions import UsageError
+
+from simhash_pipeline.crawl.settings import (
+    STORE_SUFFIX,
+    settings_of_spider,
+    spider_file,
+    spider_files,
+)
+from simhash_pipeline.drop_log import LOG_SUFFIX, Drop, Run, log_beside, read_log
+from simhash_pipeline.errors import StoreError
+from simhash_pipeline.options import Options
+from simhash_pipeline.rules import STORE_URL
+from simhash_pipeline.stores.opening import SQLITE, open_store, refuse_absent, shown_url, store_file
+from simhash_pipeline.terminal import printable, progress_bar
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+
+    from scrapy.settings import BaseSettings
+
+    from simhash_pipeline.stores.contract import Store
+
+
+@dataclass(frozen=True, slots=True)
+class NamedStore:
+    """A store that need not exist; `name` is how messages call it."""
+
+    name: str
+    url: str
+    options: Options
+
+    @property
+    def path(self) -> Path | None:
+        """The SQLite file; None for a store that is no file."""
+        return store_file(self.url)
+
+    @property
+    def size_bytes(self) -> int | None:
+        """The size of the file and of the write-ahead log beside it."""
+        if self.path is None:
+            return None
+        files = (self.path, self.path.with_name(f"{self.path.name}-wal"))
+        return sum(file.stat().st_size for file in files if file.exists())
+
+    @property
+    def is_there(self) -> bool:
+        """False if it is known not to exist; a server may still turn out to be down."""
+        try:
+            refuse_absent(self.url)
+        except StoreError:
+            return False
+        return True
+
+    def open(self) -> Store:
+        """The store, created if it doesn't exist."""
+        return open_store(self.url, self.options.index)
+
+    def existing(self) -> Store:
+        """The store; StoreError if it doesn't exist."""
+        refuse_absent(self.url)
+        return self.open()
+
+
+def add_store(parser: argparse.ArgumentParser) -> None:
+    """`--store` and `--spider`, alike for all commands of one store."""
+    group = parser.add_argument_group(
+        "which store",
+        "Default: SIMHASH_STORE if it is set, else the only store of the project.",
+    ).add_mutually_exclusive_group()
+    group.add_argument("-S", "--store", help="its URL, as sqlite:///seen.sqlite, or an SQLite file")
+    group.add_argument("--spider", help="the store of this spider's crawls")
+
+
+def resolve_store(arguments: argparse.Namespace, settings: BaseSettings) -> NamedStore:
+    """The named store or the only one, which is reported on stderr; UsageError for several."""
+    found = resolve_stores(arguments, settings)
+    if len(found) > 1:
+        spiders = " or ".join(
+            f"--spider {shlex.quote(name)}" for name in spider_files(STORE_SUFFIX)
+        )
+        raise UsageError(f"there are {len(found)} stores here; name one: {spiders}")
+    if not was_named(arguments):
+        print(f"store: {printable(found[0].name)}", file=sys.stderr)
+    return found[0]
+
+
+def resolve_stores(arguments: argparse.Namespace, settings: BaseSettings) -> list[NamedStore]:
+    """The named store, or all stores of the project; UsageError if it has none."""
+    options = Options.from_settings(settings)
+    if arguments.store is not None:
+        return [_named(arguments.store, options)]
+    if arguments.spider is not None:
+        return [store_of_spider(arguments.spider, settings)]
+    if options.store != "auto":
+        return [_named(options.store, options)]
+    found = [store_in_file(path, options) for path in spider_files(STORE_SUFFIX).values()]
+    if not found:
+        raise UsageError("no crawl has left a store here; name one by --store")
+    return found
+
+
+def was_named(arguments: argparse.Namespace) -> bool:
+    return arguments.store is not None or arguments.spider is not None
+
+
+def store_at(url_or_file: str, settings: BaseSettings) -> NamedStore:
+    """The store at this URL or in this file."""
+    return _named(url_or_file, Options.from_settings(settings))
+
+
+def store_of_spider(spider: str, settings: BaseSettings) -> NamedStore:
+    """The store of this spider's crawls, which need not exist."""
+    options = Options.from_settings(settings_of_spider(spider, settings))
+    if options.store == "auto":
+        return store_in_file(spider_file(spider, STORE_SUFFIX), options)
+    return _named(options.store, options)
+
+
+def store_in_file(path: Path, options: Options) -> NamedStore:
+    return NamedStore(shown_path(path), f"{SQLITE}{path.as_posix()}", options)
+
+
+def _named(url_or_file: str, options: Options) -> NamedStore:
+    url = url_or_file if STORE_URL.match(url_or_file) else f"{SQLITE}{url_or_file}"
+    return NamedStore(shown_url(url_or_file), url, options)
+
+
+def shown_path(path: Path) -> str:
+    """The path, relative to the current directory if it is below."""
+    here = Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)
+
+
+def resolve_log(arguments: argparse.Namespace, settings: BaseSettings) -> Path:
+    """The drop log of the arguments `log` and `spider`; UsageError lists the logs there are.
+
+    A result of `dedup` stands for the log beside it.
+    """
+    if arguments.log is not None:
+        given, beside = Path(arguments.log), log_beside(Path(arguments.log))
+        return beside if beside.exists() else given
+    set_to = Options.from_settings(settings).drop_log
+    if set_to is None:
+        raise UsageError("SIMHASH_DROP_LOG is None, so crawls write no drop log; name another")
+    if set_to != "auto":
+        return Path(set_to)
+    logs = spider_files(LOG_SUFFIX)
+    if arguments.spider is not None:
+        logs = {spider: path for spider, path in logs.items() if spider == arguments.spider}
+    if not logs:
+        of = f" of a spider {arguments.spider!r}" if arguments.spider is not None else ""
+        raise UsageError(f"there is no drop log{of} in .scrapy/simhash; name one, or crawl first")
+    if len(logs) > 1:
+        names = " | ".join(map(shlex.quote, logs))
+        raise UsageError(f"there are {len(logs)} drop logs: --spider {names}")
+    return next(iter(logs.values()))
+
+
+class LogReader:
+    """The log's lines, with a progress bar where stderr is a terminal."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._cut: str | None = None
+
+    def __iter__(self) -> Iterator[Drop | Run]:
+        total = self._path.stat().st_size if self._path.is_file() else None
+        with progress_bar("B", total) as advance:
+            yield from read_log(self._path, advance, self._cut_at)
+
+    def exit_code(self) -> int:
+        """0, or 2 for a truncated log, which is reported on stderr; the whole lines count.
+
+        A line that a crash truncated is completed by the next crawl, and no longer reported.
+        """
+        if self._cut is None:
+            return 0
+        message = f"{self._cut}, the last, is cut short and was passed over: the log is truncated"
+        print(printable(message), file=sys.stderr)
+        return 2
+
+    def _cut_at(self, place: str) -> None:
+        self._cut = place

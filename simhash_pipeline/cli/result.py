@@ -1,0 +1,75 @@
+"""What a command found: one dataclass a result, printed as JSON or for people in one place."""
+
+from __future__ import annotations
+
+import dataclasses
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING, Any
+
+from simhash_pipeline.terminal import print_json, print_lines
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterable
+
+    from simhash_pipeline.terminal import Line
+
+
+class Result:
+    """A subclass is a dataclass; its fields are the keys of its JSON, or `record` has others."""
+
+    __slots__ = ()
+
+    def record(self) -> dict[str, Any]:
+        """The result for programs."""
+        fields = dataclasses.asdict(self)  # type: ignore[call-overload]  # of a subclass
+        return dict(fields)
+
+    def lines(self) -> Iterable[Line]:
+        """The result for people."""
+        raise NotImplementedError
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """`--json`, alike for all commands."""
+    parser.add_argument(
+        "--json", action="store_true", help="print JSON: one object a line, for programs"
+    )
+
+
+def print_result(result: Result, arguments: argparse.Namespace) -> None:
+    if arguments.json:
+        print_json(result.record())
+    else:
+        print_lines(result.lines())
+
+
+def size(size_bytes: float) -> str:
+    """Three digits and a unit: 238 GiB."""
+    units = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"]
+    while size_bytes >= 999.5 and len(units) > 1:
+        size_bytes /= 1024
+        del units[0]
+    return f"{size_bytes:.3g} {units[0]}"
+
+
+def counted(number: int, thing: str) -> str:
+    """1 bit, 2 bits."""
+    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
+
+
+def iso(seconds: float) -> str:
+    """Unix seconds in JSON: 2026-11-03T10:12:09Z."""
+    return _moment(seconds, "%Y-%m-%dT%H:%M:%SZ")
+
+
+def minute(seconds: float) -> str:
+    """Unix seconds for people, in UTC: 2026-11-03 10:12."""
+    return _moment(seconds, "%Y-%m-%d %H:%M")
+
+
+def _moment(seconds: float, form: str) -> str:
+    try:
+        return datetime.fromtimestamp(seconds, timezone.utc).strftime(form)
+    except (OverflowError, OSError, ValueError):  # a file may say anything
+        return str(seconds)

@@ -1,0 +1,274 @@
+"""Text, tables and progress for people: in colour on a terminal, plain when piped.
+
+Nothing that a page contains steers the terminal: control characters are made visible, and markup
+is never interpreted. Rich is imported when it is needed, so that a command starts without it.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import time
+import unicodedata
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING, Any, TextIO, TypeAlias, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+
+    from rich.console import Console
+    from rich.progress import Progress, ProgressColumn
+    from rich.table import Table
+    from rich.text import Text
+
+T = TypeVar("T")
+
+# They join letters of Persian, of India's scripts and of emoji, and steer nothing.
+JOINERS = "\u200c\u200d"
+BAR_COLUMNS = 24  # of the longest bar
+LEAST_COLUMNS = 20  # of each of two texts beside each other
+_UNBOUNDED = 1_000_000  # columns: nothing is wrapped
+_IN_ASCII = str.maketrans({"█": "#", "…": "...", "≈": "~"})
+_COLOURS = {"cyan": "█+", "red": r"\[-.*?(-\]|$)", "green": r"\{\+.*?(\+\}|$)"}
+SHOW_AFTER_SECS = 0.5  # of work, a progress bar
+_REDRAW_SECS = 0.1
+
+
+class Heading(str):
+    """A line that begins a section: bold on a terminal."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Rows of cells in columns; a terminal that is too narrow wraps the last column."""
+
+    rows: Sequence[Sequence[str]]
+    right: Collection[int] = ()  # numbers of the columns that are aligned to the right
+    indent: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """Pairs of texts beside each other, each wrapped in half of the terminal's columns."""
+
+    pairs: Sequence[tuple[str, str]]
+    columns: int | None = None  # None: those of the terminal; 80 when piped
+
+
+Line: TypeAlias = "str | Grid | Beside"  # a string is one line: a newline in it is made visible
+
+
+def printable(text: str) -> str:
+    """The text in one line, with what could steer a terminal written as in JSON: \\u001b.
+
+    That is control and format characters, turned writing directions among them, and halves of
+    surrogate pairs. JSON stays JSON, with the same meaning.
+    """
+    return text if text.isprintable() else "".join(map(_printable, text))
+
+
+def _printable(character: str) -> str:
+    harmless = character.isprintable() or character in JOINERS
+    if harmless or unicodedata.category(character) == "Zs":
+        return character
+    return json.dumps(character)[1:-1]
+
+
+def bar(count: float, most: float) -> str:
+    """A bar that is there for every count above 0."""
+    return "█" * max(round(count / most * BAR_COLUMNS), 1 if count else 0)
+
+
+def print_json(record: Mapping[str, Any], *, flush: bool = False) -> None:
+    """Print an object as one line of JSON; other characters than ASCII's only where they can be."""
+    print(printable(json.dumps(record, ensure_ascii=not _has_unicode())), flush=flush)
+
+
+def print_lines(lines: Iterable[Line], *, flush: bool = False) -> None:
+    """Print for people: row by row on a terminal, else all at once."""
+    if sys.stdout.isatty():
+        console = _console(sys.stdout)
+        for line in lines:
+            for row in drawn(line, console):
+                console.print(row, soft_wrap=True)
+    else:
+        print("\n".join(chain.from_iterable(map(_plain, lines))), flush=flush)
+
+
+def _plain(line: Line) -> Iterable[str]:
+    if isinstance(line, str):
+        return [_visible(line)]
+    return (row.plain for row in drawn(line, _console(sys.stdout)))
+
+
+def drawn(line: Line, console: Console) -> Iterator[Text]:
+    """The rows that a console shows, without blanks at their ends."""
+    if not isinstance(line, str):
+        return _table_rows(line, console)
+    return _wrapped(_styled(line, "bold" if isinstance(line, Heading) else ""), console)
+
+
+def progress(things: Iterable[T], unit: str, total: int | None = None) -> Iterator[T]:
+    """The things, with a progress bar where stderr is a terminal."""
+    with progress_bar(unit, total) as advance:
+        for thing in things:
+            yield thing
+            advance(1)
+
+
+@contextmanager
+def progress_bar(
+    unit: str, total: int | None = None, description: str = ""
+) -> Iterator[Callable[[int], object]]:
+    """What to call with each number of things done; the unit "B" is for bytes.
+
+    The bar is drawn on stderr, if that is a terminal and the work takes longer than a moment, and
+    taken away at the end.
+    """
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    shown = _ProgressBar(unit, total, description)
+    try:
+        yield shown.advance
+    finally:
+        shown.remove()
+
+
+class _ProgressBar:
+    def __init__(self, unit: str, total: int | None, description: str) -> None:
+        self._unit, self._total, self._description = unit, total, description
+        self._done = 0
+        self._draw_at = time.monotonic() + SHOW_AFTER_SECS
+        self._progress: Progress | None = None
+
+    def advance(self, number: int) -> None:
+        self._done += number
+        now = time.monotonic()
+        if now > self._draw_at:
+            self._draw_at = now + _REDRAW_SECS
+            self._progress = self._progress or self._drawn()
+            self._progress.update(self._progress.task_ids[0], completed=self._done, refresh=True)
+
+    def remove(self) -> None:
+        if self._progress is not None:
+            self._progress.stop()
+
+    def _drawn(self) -> Progress:
+        from rich import progress as rich
+
+        columns: list[ProgressColumn] = [
+            rich.TextColumn("{task.description}", markup=False),
+            rich.BarColumn(),
+        ]
+        if self._unit == "B":
+            columns += [rich.DownloadColumn(binary_units=True), rich.TransferSpeedColumn()]
+        else:
+            columns += [rich.MofNCompleteColumn(), rich.TextColumn(self._unit, markup=False)]
+        progress = rich.Progress(
+            *columns,
+            rich.TimeElapsedColumn(),
+            console=_console(sys.stderr),
+            auto_refresh=False,  # by a thread, beside which no process should be forked
+            transient=True,
+            redirect_stdout=False,
+            redirect_stderr=False,
+        )
+        progress.add_task(printable(self._description), total=self._total)
+        progress.start()
+        return progress
+
+
+def _visible(line: str) -> str:
+    line = printable(line.expandtabs())
+    if _has_unicode():
+        return line
+    # Here, not as it is written: a column is as wide as what it shows.
+    encoding = sys.stdout.encoding or "ascii"
+    return line.translate(_IN_ASCII).encode(encoding, "backslashreplace").decode(encoding)
+
+
+def _has_unicode() -> bool:
+    return (sys.stdout.encoding or "").lower().startswith("utf")
+
+
+def _console(file: TextIO) -> Console:
+    from rich.console import Console
+
+    width = None if file.isatty() else _UNBOUNDED
+    return Console(file=file, width=width, highlight=False, markup=False, emoji=False)
+
+
+def _styled(text: str, style: str = "") -> Text:
+    from rich.text import Text
+
+    styled = Text(_visible(text), style)
+    for colour, pattern in _COLOURS.items():
+        styled.highlight_regex(pattern, colour)
+    return styled
+
+
+def _wrapped(text: Text, console: Console) -> Iterator[Text]:
+    """The line in lines of words that are indented alike; as it is if it has a word of a line.
+
+    That is a URL mostly. A terminal wraps such a line itself, and copies the URL as one.
+    """
+    indent = len(text.plain) - len(text.plain.lstrip())
+    columns = console.width - indent
+    if text.cell_len <= console.width or any(len(word) > columns for word in text.plain.split()):
+        yield text
+        return
+    for row in text[indent:].wrap(console, columns):
+        row.rstrip()
+        yield type(text)(" " * indent).append_text(row)
+
+
+def _table_rows(line: Grid | Beside, console: Console) -> Iterator[Text]:
+    from rich.segment import Segment
+    from rich.text import Text
+
+    table = _grid(line) if isinstance(line, Grid) else _halves(line)
+    indent = line.indent if isinstance(line, Grid) else 0
+    options = console.options.update_width(console.width - indent)
+    for segments in Segment.split_lines(console.render(table, options)):
+        row = Text(" " * indent)
+        for segment in segments:
+            row.append(segment.text, segment.style)
+        row.rstrip()
+        yield row
+
+
+def _grid(grid: Grid) -> Table:
+    from rich.table import Table
+
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    last = len(grid.rows[0]) - 1 if grid.rows else 0
+    for column in range(last + 1):
+        table.add_column(
+            justify="right" if column in grid.right else "left",
+            no_wrap=column < last,
+            overflow="fold",
+        )
+    for row in grid.rows:
+        table.add_row(*map(_styled, row))
+    return table
+
+
+def _halves(beside: Beside) -> Table:
+    from rich.box import Box
+    from rich.table import Table
+
+    columns = beside.columns or shutil.get_terminal_size().columns
+    each = max((columns - len(" | ")) // 2, LEAST_COLUMNS)
+    divided = Box("    \n  | \n    \n  | \n    \n    \n  | \n    \n", ascii=True)
+    table = Table(box=divided, show_header=False, show_edge=False, pad_edge=False)
+    for _ in range(2):
+        table.add_column(width=each, overflow="fold")
+    for pair in beside.pairs:
+        table.add_row(*map(_styled, pair))
+    return table

@@ -1,0 +1,102 @@
+"""What reaches a terminal is harmless, stands in columns, and is plain when it is piped."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import pytest
+from rich.console import Console
+
+from simhash_pipeline.terminal import (
+    Beside,
+    Grid,
+    Heading,
+    Line,
+    drawn,
+    print_json,
+    print_lines,
+    printable,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("海港的雾 – ça va?", "海港的雾 – ça va?"),
+        ("a\u3000b\u00a0c", "a\u3000b\u00a0c"),  # spaces of other widths
+        ("नि\u200dत", "नि\u200dत"),  # a joiner inside a word
+        ("\x1b[31mred", "\\u001b[31mred"),
+        ("\x9b2J", "\\u009b2J"),  # one character that is an escape and a bracket
+        ("a\rb\nc\td\x7f", "a\\rb\\nc\\td\\u007f"),
+        ("\u202egpj.exe", "\\u202egpj.exe"),
+        ("\u2028\ufeff\ud800", "\\u2028\\ufeff\\ud800"),
+    ],
+)
+def test_what_could_steer_a_terminal_is_spelt_out(text: str, told: str) -> None:
+    assert printable(text) == told
+
+
+def test_json_that_is_made_printable_means_the_same() -> None:
+    values = ['\x1b\x7f\x9b\u202e\u2028\n\t"\\', "海港\U000e0001\U0001f600"]
+    line = printable(json.dumps(values, ensure_ascii=False))
+    assert line.isprintable()
+    assert "海港" in line
+    assert json.loads(line) == values
+
+
+def shown(*lines: Line, columns: int = 80) -> list[str]:
+    console = Console(width=columns)
+    return [row.plain for line in lines for row in drawn(line, console)]
+
+
+def test_a_string_is_one_line_whatever_is_in_it(capsys: pytest.CaptureFixture[str]) -> None:
+    print_lines(["one\n\ttwo\x1b", Heading("[red]three[/] :smile:"), ""])
+    assert capsys.readouterr().out == "one\\n        two\\u001b\n[red]three[/] :smile:\n\n"
+
+
+def test_columns_count_a_chinese_character_twice() -> None:
+    grid = Grid([("港口", "1", "x"), ("a", "10", "")], right=[1])
+    assert shown(grid) == ["港口   1  x", "a     10"]
+
+
+def test_columns_count_no_mark_and_a_family_once() -> None:
+    family = "👨\u200d👩\u200d👧"
+    assert shown(Grid([("กั", "x"), ("a", "x"), (family, "x")])) == [
+        "กั   x",
+        "a   x",
+        f"{family}  x",
+    ]
+
+
+def test_a_cell_is_no_markup_and_steers_nothing() -> None:
+    assert shown(Grid([("[bold]x[/]", "\x1b[31m:smile:")], indent=2)) == [
+        "  [bold]x[/]  \\u001b[31m:smile:"
+    ]
+
+
+def test_a_narrow_terminal_wraps_the_last_column_alone() -> None:
+    grid = Grid([("name", "four words are here"), ("other", "x")])
+    assert shown(grid, columns=20) == ["name   four words", "       are here", "other  x"]
+
+
+def test_a_long_line_is_wrapped_at_words_and_a_url_is_left_whole() -> None:
+    assert shown("  one two three", columns=10) == ["  one two", "  three"]
+    url = "  see http://a.example/long/path"
+    assert shown(url, columns=20) == [url]
+
+
+def test_texts_beside_each_other_fit_into_the_columns() -> None:
+    assert shown(Beside([("a fog bell rings in the bay", "")], columns=43)) == [
+        "a fog bell rings in  |",
+        "the bay              |",
+    ]
+
+
+def test_in_an_ascii_locale_bars_and_json_are_ascii(monkeypatch: pytest.MonkeyPatch) -> None:
+    output = io.TextIOWrapper(io.BytesIO(), encoding="ascii", errors="backslashreplace")
+    monkeypatch.setattr("sys.stdout", output)
+    print_lines(["… ≈ ██", Grid([("é", "█"), ("a", "b")])])
+    print_json({"title": "é 港"})
+    output.seek(0)
+    assert output.read() == '... ~ ##\n\\xe9  #\na     b\n{"title": "\\u00e9 \\u6e2f"}\n'
