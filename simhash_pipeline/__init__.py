@@ -1,6 +1,7 @@
 """Near-duplicate detection for web crawls: fingerprints, an exact index, a judge, a Scrapy shell.
 
-The core runs without Scrapy; the Scrapy names are loaded when they are asked for.
+Each name is imported when it is first used: the core runs without Scrapy, and a command starts
+without what it doesn't need.
 """
 
 from __future__ import annotations
@@ -8,26 +9,29 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from simhash_pipeline.errors import (
-    DropLogError,
-    OptionsError,
-    PageError,
-    SimhashError,
-    StoreError,
-    StoreMismatch,
-)
-from simhash_pipeline.index.neighbours import FingerprintIndex
-from simhash_pipeline.judge import Judge, Verdict
-from simhash_pipeline.options import Options
-from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint, content_fingerprint
-from simhash_pipeline.page.simhash import hamming_distance
-from simhash_pipeline.stores.opening import open_store
-
 if TYPE_CHECKING:
     from simhash_pipeline.crawl.addon import Addon
     from simhash_pipeline.crawl.follow import FollowMiddleware
     from simhash_pipeline.crawl.pipeline import NearDuplicate, SimhashPipeline, page_judged
     from simhash_pipeline.crawl.responses import ResponseMiddleware
+    from simhash_pipeline.errors import (
+        DropLogError,
+        OptionsError,
+        PageError,
+        SimhashError,
+        StoreError,
+        StoreMismatch,
+    )
+    from simhash_pipeline.index.neighbours import FingerprintIndex
+    from simhash_pipeline.judge import Judge, Verdict
+    from simhash_pipeline.options import Options
+    from simhash_pipeline.page.fingerprint import (
+        Fingerprinter,
+        PageFingerprint,
+        content_fingerprint,
+    )
+    from simhash_pipeline.page.simhash import hamming_distance
+    from simhash_pipeline.stores.opening import open_store
 
 __all__ = [
     "Addon",
@@ -54,17 +58,32 @@ __all__ = [
 ]
 __version__ = "1.0.0"
 
-_SCRAPY_NAMES = {
-    "Addon": "simhash_pipeline.crawl.addon",
-    "FollowMiddleware": "simhash_pipeline.crawl.follow",
-    "NearDuplicate": "simhash_pipeline.crawl.pipeline",
-    "ResponseMiddleware": "simhash_pipeline.crawl.responses",
-    "SimhashPipeline": "simhash_pipeline.crawl.pipeline",
-    "page_judged": "simhash_pipeline.crawl.pipeline",
+_MODULES = {
+    "Addon": "crawl.addon",
+    "DropLogError": "errors",
+    "FingerprintIndex": "index.neighbours",
+    "Fingerprinter": "page.fingerprint",
+    "FollowMiddleware": "crawl.follow",
+    "Judge": "judge",
+    "NearDuplicate": "crawl.pipeline",
+    "Options": "options",
+    "OptionsError": "errors",
+    "PageError": "errors",
+    "PageFingerprint": "page.fingerprint",
+    "ResponseMiddleware": "crawl.responses",
+    "SimhashError": "errors",
+    "SimhashPipeline": "crawl.pipeline",
+    "StoreError": "errors",
+    "StoreMismatch": "errors",
+    "Verdict": "judge",
+    "content_fingerprint": "page.fingerprint",
+    "hamming_distance": "page.simhash",
+    "open_store": "stores.opening",
+    "page_judged": "crawl.pipeline",
 }
 
 
 def __getattr__(name: str) -> Any:
-    if name in _SCRAPY_NAMES:
-        return getattr(importlib.import_module(_SCRAPY_NAMES[name]), name)
+    if name in _MODULES:
+        return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -11,16 +11,18 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from simhash_pipeline.bits import fingerprint_hex
 from simhash_pipeline.errors import DropLogError
-from simhash_pipeline.judge import Verdict
-from simhash_pipeline.options import Options
-from simhash_pipeline.page.fingerprint import PageFingerprint
 from simhash_pipeline.timeline import Timeline
+
+if TYPE_CHECKING:
+    from simhash_pipeline.judge import Verdict
+    from simhash_pipeline.options import Options
+    from simhash_pipeline.page.fingerprint import PageFingerprint
 
 SCHEMA = 1
 LOG_SUFFIX = ".drops.jsonl"  # of a log beside a store or a result
