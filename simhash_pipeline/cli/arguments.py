@@ -1,18 +1,54 @@
-"""What people type, as types of argparse: counts, ages and sizes, alike for all commands."""
+"""What people type: numbers, ages and sizes as types of argparse, and options of many commands."""
 
 from __future__ import annotations
 
 import argparse
 import re
+from functools import partial
+from math import inf
 
 _SECS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 
 
-def count(text: str) -> int:
-    """A whole number, 1 or more."""
-    if not re.fullmatch("0*[1-9][0-9]{0,9}", text):
-        raise argparse.ArgumentTypeError(f"must be a whole number, 1 or more, not {text!r}")
-    return int(text)
+def whole(least: int = 1) -> partial[int]:
+    """The type of a whole number as people write it: 8e9, 8_000_000, 8,000,000 or 2^33."""
+    return partial(_whole, least)
+
+
+def _whole(least: int, text: str) -> int:
+    digits = text.replace(",", "").replace("_", "")
+    power = re.fullmatch(r"(\d{1,2})(?:\^|\*\*)(\d{1,2})", text)
+    try:
+        number = int(power[1]) ** int(power[2]) if power else int(digits)
+    except ValueError:
+        number = _exponential(digits)
+    if number < least:
+        raise argparse.ArgumentTypeError(f"must be a whole number, {least} or more, not {text!r}")
+    return number
+
+
+def _exponential(text: str) -> int:
+    """8e9; -1 for what is no whole number."""
+    try:
+        return int(number) if (number := float(text)).is_integer() else -1
+    except ValueError:
+        return -1
+
+
+def number_between(low: float, high: float = inf) -> partial[float]:
+    """The type of a number between these two, which are excluded."""
+    return partial(_number_between, low, high)
+
+
+def _number_between(low: float, high: float, text: str) -> float:
+    try:
+        number = float(text.replace(",", ""))
+    except ValueError:
+        number = low
+    if not low < number < high:
+        rule = f"above {low}" if high == inf else f"between {low} and {high}"
+        raise argparse.ArgumentTypeError(f"must be a number {rule}, not {text!r}")
+    return number
 
 
 def age_secs(text: str) -> int:
@@ -34,3 +70,25 @@ def size_bytes(text: str) -> int:
             f"must be a size of 1 byte or more, as 64GiB (2^30 each) or 2TB (10^12), not {text!r}"
         )
     return whole
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--json", action="store_true", help="print JSON: one object a line, for programs"
+    )
+
+
+def add_store(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group(
+        "which store",
+        "Default: SIMHASH_STORE if it is set, else the only store of the project.",
+    ).add_mutually_exclusive_group()
+    group.add_argument("-S", "--store", help="its URL, as sqlite:///seen.sqlite, or an SQLite file")
+    group.add_argument("--spider", help="the store of this spider's crawls")
+
+
+def add_limit(parser: argparse.ArgumentParser, default: int | None, what: str) -> None:
+    shown = "" if default is None else f" (default: {default})"
+    parser.add_argument(
+        "--limit", type=whole(), default=default, help=f"at most this many {what}{shown}"
+    )

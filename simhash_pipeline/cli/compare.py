@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from simhash_pipeline.bits import SKETCH_BITS, fingerprint_hex
-from simhash_pipeline.cli.arguments import count
+from simhash_pipeline.cli.arguments import add_limit
+from simhash_pipeline.cli.command import Command, Result, print_result
 from simhash_pipeline.cli.fingerprint import PagePrint, add_pages, fingerprinted
-from simhash_pipeline.cli.result import Result, add_json, print_result
 from simhash_pipeline.compare.comparison import Comparison, Feature, compare
 from simhash_pipeline.drop_log import THRESHOLDS
 from simhash_pipeline.errors import PageError
@@ -27,20 +27,20 @@ if TYPE_CHECKING:
     from simhash_pipeline.judge import Distances
     from simhash_pipeline.terminal import Line
 
-SHOWN_AT_MOST = 10
+SHOWN_AT_MOST, SHOWN = 10, "features of a kind, and changes"
 SHOWN_CHARACTERS = 300
 MARKS = {"same": "{}", "removed": "[-{}-]", "added": "{{+{}+}}"}
 
 
-class CompareCommand:
+class CompareCommand(Command):
+    epilog = (
+        "The second page is judged by the settings, as if only the first were stored. "
+        "Exit code as diff's: 0 when they are twins, 1 when they are not."
+    )
+
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.epilog = (
-            "The second page is judged by the settings, as if only the first were stored. "
-            "Exit code as diff's: 0 when they are twins, 1 when they are not."
-        )
         add_pages(parser, 2)
-        add_limit(parser)
-        add_json(parser)
+        add_limit(parser, SHOWN_AT_MOST, SHOWN)
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         options = Options.from_settings(settings)
@@ -54,16 +54,6 @@ class CompareCommand:
         found = compare(a, b, fingerprinter, options)
         print_result(ComparedPages(a, b, found, options, arguments.limit), arguments)
         return 0 if found.are_twins else 1
-
-
-def add_limit(parser: argparse.ArgumentParser) -> None:
-    """`--limit`, alike for the commands that print features and changes."""
-    parser.add_argument(
-        "--limit",
-        type=count,
-        default=SHOWN_AT_MOST,
-        help=f"at most this many features of a kind, and changes (default: {SHOWN_AT_MOST})",
-    )
 
 
 @dataclass(frozen=True, slots=True)

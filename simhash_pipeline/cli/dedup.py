@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from simhash_pipeline.cli.arguments import size_bytes
+from simhash_pipeline.cli.command import Command, Result, print_result
 from simhash_pipeline.cli.resolve import store_at
-from simhash_pipeline.cli.result import Result, add_json, print_result
 from simhash_pipeline.errors import ArchiveError
 from simhash_pipeline.options import Options
 from simhash_pipeline.terminal import Grid, Heading
@@ -32,14 +32,15 @@ KEEP = {
 }
 
 
-class DedupCommand:
+class DedupCommand(Command):
+    epilog = (
+        "The settings are those of a crawl: SIMHASH_CONTENT_DISTANCE, SIMHASH_SCOPE and so on. "
+        "The result has a row for each page: url, kept, reason, group, twin_url, distances and "
+        "fingerprints. Beside it lies a drop log for `dropped`, `report` and `explain`. "
+        "Stopped in the middle, the same command goes on where it was."
+    )
+
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.epilog = (
-            "The settings are those of a crawl: SIMHASH_CONTENT_DISTANCE, SIMHASH_SCOPE and so on. "
-            "The result has a row for each page: url, kept, reason, group, twin_url, distances and "
-            "fingerprints. Beside it lies a drop log for `dropped`, `report` and `explain`. "
-            "Stopped in the middle, the same command goes on where it was."
-        )
         parser.add_argument(
             "inputs",
             nargs="+",
@@ -94,7 +95,6 @@ class DedupCommand:
             type=size_bytes,
             help="where DuckDB goes to disk, as 2GB (default: at 80%% of the memory)",
         )
-        add_json(parser)
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         try:

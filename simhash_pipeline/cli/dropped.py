@@ -1,4 +1,4 @@
-"""`scrapy simhash dropped | report`: what was dropped, in the terminal and as a web page."""
+"""`scrapy simhash dropped`: what a drop log holds, summed up, listed or as it grows."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 import dataclasses
 import time
 from collections import deque
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
@@ -15,27 +15,24 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from scrapy.exceptions import UsageError
 
-from simhash_pipeline.atomic_write import atomic_write
 from simhash_pipeline.cli.arguments import age_secs
-from simhash_pipeline.cli.resolve import LogReader, resolve_log, shown_path, store_of_spider
-from simhash_pipeline.cli.result import Result, counted
+from simhash_pipeline.cli.command import Command, Result
+from simhash_pipeline.cli.resolve import LogReader, resolve_log, shown_path
 from simhash_pipeline.drop_log import Drop, iso_time
 from simhash_pipeline.report.selection import REASONS, Selection
 from simhash_pipeline.report.summary import CLOSEST, RunTally, Summary
 from simhash_pipeline.report.swallowing import CAUSES
 from simhash_pipeline.report.tail import follow, last_run
-from simhash_pipeline.report.web_page import Texts, write_web_page
 from simhash_pipeline.terminal import Grid, Heading, bar, print_json, print_lines
 
 if TYPE_CHECKING:
     from collections import Counter
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from scrapy.settings import BaseSettings
 
     from simhash_pipeline.terminal import Line
 
-MAX_LISTED = 100_000  # drops in one web page: some 20 MB
 HOSTS = GROUPS = 10
 RUNS = 5
 # Distances with a line each; longer ones only mean another template.
@@ -43,9 +40,11 @@ _SINGLE_BITS = range(9)
 _WIDE_BITS = {"9-16": range(9, 17), "17-32": range(17, 33), "33 or more": range(33, 129)}
 
 
-class DroppedCommand:
+class DroppedCommand(Command):
+    prints_json = False
+
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        _add_log_and_filters(parser)
+        add_log_and_filters(parser)
         parser.add_argument("--list", action="store_true", help="print each drop, no summary")
         parser.add_argument(
             "--json",
@@ -58,8 +57,8 @@ class DroppedCommand:
         )
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
-        path = _log(arguments, settings)
-        selection, log = _selection(arguments, path), LogReader(path)
+        path = log_of(arguments, settings)
+        selection, log = selected(arguments, path), LogReader(path)
         summary = Summary(selection)
         if arguments.follow:
             with suppress(KeyboardInterrupt):  # how it ends
@@ -75,44 +74,7 @@ class DroppedCommand:
         return log.exit_code()
 
 
-class ReportCommand:
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        _add_log_and_filters(parser)
-        parser.add_argument(
-            *("-o", "--output"),
-            type=Path,
-            default=Path("report.html"),
-            help="the file to write (default: report.html)",
-        )
-
-    def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
-        path, output = _log(arguments, settings), arguments.output
-        summary, log = Summary(_selection(arguments, path)), LogReader(path)
-        with ExitStack() as opened:
-            read = [path, arguments.log or path]
-            part = opened.enter_context(atomic_write(output, read))
-            latest = deque(summary.take(log), maxlen=MAX_LISTED)
-            texts = _texts(sorted({drop.spider for drop in latest}), settings, opened)
-            write_web_page(part, summary, latest, log=path.name, texts=texts)
-        listed = f", the latest {len(latest):,} listed" if len(latest) < summary.drops else ""
-        kilobytes = output.stat().st_size / 1_000
-        print_lines([f"{output}: {counted(summary.drops, 'drop')}{listed}, {kilobytes:,.0f} KB"])
-        return log.exit_code()
-
-
-def _texts(spiders: Iterable[str], settings: BaseSettings, opened: ExitStack) -> Texts:
-    """Looks up texts in the stores of these spiders; None for a page whose text isn't kept."""
-    named = {each.url: each for each in (store_of_spider(name, settings) for name in spiders)}
-    stores = [opened.enter_context(one.existing()) for one in named.values() if one.is_there]
-
-    def text_of(url: str, namespace: str) -> str | None:
-        found = (store.text_of(namespace, url) for store in stores)
-        return next((text.text for text in found if text is not None), None)
-
-    return text_of
-
-
-def _add_log_and_filters(parser: argparse.ArgumentParser) -> None:
+def add_log_and_filters(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "log", nargs="?", type=Path, help="a drop log (default: the one of this project)"
     )
@@ -133,13 +95,13 @@ def _add_log_and_filters(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _log(arguments: argparse.Namespace, settings: BaseSettings) -> Path:
+def log_of(arguments: argparse.Namespace, settings: BaseSettings) -> Path:
     if arguments.log is not None and arguments.spider is not None:
         raise UsageError(f"name {arguments.log} or --spider {arguments.spider}, not both")
     return resolve_log(arguments, settings)
 
 
-def _selection(arguments: argparse.Namespace, path: Path) -> Selection:
+def selected(arguments: argparse.Namespace, path: Path) -> Selection:
     return Selection(
         url=arguments.url,
         host=None if arguments.host is None else arguments.host.lower(),

@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Any
 from scrapy.exceptions import UsageError
 
 from simhash_pipeline.bits import fingerprint_hex
+from simhash_pipeline.cli.arguments import add_limit
+from simhash_pipeline.cli.command import Command, Result, counted, iso, minute, print_result
 from simhash_pipeline.cli.compare import (
-    add_limit,
+    SHOWN,
+    SHOWN_AT_MOST,
     change_records,
     distance_grid,
     feature_lines,
@@ -23,13 +26,11 @@ from simhash_pipeline.cli.fingerprint import fingerprinted
 from simhash_pipeline.cli.resolve import (
     LogReader,
     NamedStore,
-    add_store,
     resolve_log,
     resolve_store,
     store_of_spider,
 )
-from simhash_pipeline.cli.result import Result, add_json, counted, iso, minute, print_result
-from simhash_pipeline.cli.store_view import nearest, stored_page
+from simhash_pipeline.cli.store import nearest, stored_page
 from simhash_pipeline.compare.comparison import (
     Comparison,
     Rejudged,
@@ -67,22 +68,22 @@ if TYPE_CHECKING:
 NEIGHBOURS = 5
 
 
-class ExplainCommand:
+class ExplainCommand(Command):
+    epilog = (
+        "The last drop of the URL in the drop log or, if it was kept, the stored page and its "
+        "nearest neighbour. The texts are compared if SIMHASH_KEEP_TEXT kept them, or with "
+        "--fetch."
+    )
+    takes_a_store = True
+
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.epilog = (
-            "The last drop of the URL in the drop log or, if it was kept, the stored page and its "
-            "nearest neighbour. The texts are compared if SIMHASH_KEEP_TEXT kept them, or with "
-            "--fetch."
-        )
         parser.add_argument("url", help="of the page, as the crawl requested it")
         parser.add_argument("--log", help="the drop log (default: the one of this project)")
         parser.add_argument(
             "--fetch", action="store_true", help="fetch both pages now, and compare their texts"
         )
         parser.set_defaults(needs_crawl=lambda arguments: arguments.fetch)
-        add_limit(parser)
-        add_store(parser)
-        add_json(parser)
+        add_limit(parser, SHOWN_AT_MOST, SHOWN)
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         options = Options.from_settings(settings)

@@ -15,7 +15,7 @@ from scrapy import Request, Spider
 from scrapy.http.request import NO_CALLBACK
 
 from simhash_pipeline.bits import SKETCH_BITS, fingerprint_hex
-from simhash_pipeline.cli.result import Result, add_json, print_result
+from simhash_pipeline.cli.command import Command, Result, print_result
 from simhash_pipeline.crawl.item_source import of_response
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.options import Options
@@ -48,12 +48,12 @@ SETTINGS: dict[str, Any] = {
 }
 
 
-class FingerprintCommand:
+class FingerprintCommand(Command):
+    epilog = "Exit code 2 when a page can't be read; the others are printed."
+
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.epilog = "Exit code 2 when a page can't be read; the others are printed."
         add_pages(parser, "+")
         parser.add_argument("--text", action="store_true", help="print the main text too")
-        add_json(parser)
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         options = Options.from_settings(settings)

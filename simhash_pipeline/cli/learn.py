@@ -13,8 +13,8 @@ from scrapy.exceptions import UsageError
 from simhash_pipeline.archive.inputs import Export, StoredPages, open_input
 from simhash_pipeline.archive.records import Fault, Page
 from simhash_pipeline.atomic_write import atomic_write
-from simhash_pipeline.cli.arguments import count
-from simhash_pipeline.cli.result import Result, add_json, print_result
+from simhash_pipeline.cli.arguments import whole
+from simhash_pipeline.cli.command import Command, Result, print_result
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from simhash_pipeline.page.source import Source
 
 
-class LearnCommand:
+class LearnCommand(Command):
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             "sample",
@@ -40,11 +40,10 @@ class LearnCommand:
         parser.add_argument("--to", type=Path, required=True, help="the file to write")
         parser.add_argument(
             "--min-pages",
-            type=count,
+            type=whole(),
             default=2,
             help="a word on fewer pages weighs as much as one on none (default: 2)",
         )
-        add_json(parser)
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         # Only the weights are learnt: all else is as the pages will be fingerprinted.

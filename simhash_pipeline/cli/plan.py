@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import argparse
-import re
 from dataclasses import dataclass
 from itertools import chain
-from math import ceil, isfinite, log2
+from math import ceil, log2
 from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import UsageError
 
-from simhash_pipeline.cli.arguments import size_bytes
-from simhash_pipeline.cli.result import Result, add_json, counted, print_result, size
+from simhash_pipeline.cli.arguments import number_between, size_bytes, whole
+from simhash_pipeline.cli.command import Command, Result, counted, print_result, size
 from simhash_pipeline.index.tables import ENOUGH_CANDIDATES, MAX_TABLES, Design, Plan, plan
 from simhash_pipeline.terminal import Grid, Heading
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Iterator
 
     from scrapy.settings import BaseSettings
@@ -34,22 +33,27 @@ LEGEND = (
 )
 
 
-class PlanCommand:
+class PlanCommand(Command):
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
-            "--pages", type=_count, required=True, help="how many, to 2^40: 8e9, 250_000 or 2^34"
+            "--pages",
+            type=whole(),
+            required=True,
+            help="to 2^40: 8e9, 250_000, 2^34",
         )
         parser.add_argument("--distance", type=int, default=3, help="bits, 0-8 (default: 3)")
         parser.add_argument("--bits", type=int, default=64, help="32, 64 or 128 (default: 64)")
         parser.add_argument(
-            "--machines", type=_count, default=1, help="the tables are spread over (default: 1)"
+            "--machines",
+            type=whole(),
+            default=1,
+            help="that hold the tables (default: 1)",
         )
         parser.add_argument(
             "--memory", type=size_bytes, help="at most this much a machine: 64GiB, 2TB"
         )
-        parser.add_argument("--candidates", type=_positive, help="at most this many a probe")
-        parser.add_argument("--probes", type=_count, help="at most this many a query")
-        add_json(parser)
+        parser.add_argument("--candidates", type=number_between(0), help="at most, a probe")
+        parser.add_argument("--probes", type=whole(), help="at most, a query")
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         try:
@@ -66,31 +70,6 @@ class PlanCommand:
             raise UsageError(str(error)) from None
         print_result(PrintedPlan(planned), arguments)
         return 0
-
-
-def _count(text: str) -> int:
-    """A whole number, 1 or more, as people write it: 8e9, 8_000_000, 8,000,000 or 2^33."""
-    power = re.fullmatch(r"(\d{1,2})(?:\^|\*\*)(\d{1,2})", text)
-    try:
-        number = int(power[1]) ** int(power[2]) if power else float(text.replace(",", ""))
-        whole = int(number)
-    except (ValueError, OverflowError):
-        number = whole = 0
-    if whole < 1 or whole != number:
-        raise argparse.ArgumentTypeError(
-            f"must be a whole number, 1 or more, as 8e9, 250_000 or 2^34, not {text!r}"
-        )
-    return whole
-
-
-def _positive(text: str) -> float:
-    try:
-        number = float(text.replace(",", ""))
-    except ValueError:
-        number = 0
-    if not (number > 0 and isfinite(number)):
-        raise argparse.ArgumentTypeError(f"must be a number above 0, not {text!r}")
-    return number
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,16 +72,6 @@ class NamedStore:
         return self.open()
 
 
-def add_store(parser: argparse.ArgumentParser) -> None:
-    """`--store` and `--spider`, alike for all commands of one store."""
-    group = parser.add_argument_group(
-        "which store",
-        "Default: SIMHASH_STORE if it is set, else the only store of the project.",
-    ).add_mutually_exclusive_group()
-    group.add_argument("-S", "--store", help="its URL, as sqlite:///seen.sqlite, or an SQLite file")
-    group.add_argument("--spider", help="the store of this spider's crawls")
-
-
 def resolve_store(arguments: argparse.Namespace, settings: BaseSettings) -> NamedStore:
     """The named store or the only one, which is reported on stderr; UsageError for several."""
     found = resolve_stores(arguments, settings)

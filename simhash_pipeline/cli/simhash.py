@@ -11,14 +11,14 @@ import importlib
 import io
 import os
 import sys
-from dataclasses import dataclass
 from functools import partial
 from types import MethodType
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
+from simhash_pipeline.cli.arguments import add_json, add_store
 from simhash_pipeline.errors import SimhashError
 from simhash_pipeline.terminal import printable
 
@@ -27,131 +27,33 @@ if TYPE_CHECKING:
 
     from scrapy.settings import BaseSettings
 
-
-class Command(Protocol):
-    """One `scrapy simhash` command; the parser's epilog explains its exit code."""
-
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None: ...
-
-    def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
-        """Print the result and return the exit code; UsageError and SimhashError make it 2."""
-        ...
+    from simhash_pipeline.cli.command import Command
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A command's name, its line in the help, and its class in a file of this directory."""
-
-    name: str
-    summary: str
-    place: str
-
-    def load(self) -> Command:
-        module, _, name = self.place.partition(":")
-        command: Command = getattr(importlib.import_module(f"{__package__}.{module}"), name)()
-        return command
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """Commands under one name, as in `scrapy simhash store list`."""
-
-    name: str
-    summary: str
-    commands: tuple[Entry, ...]
-
-
-COMMANDS: tuple[Entry | Group, ...] = (
-    Entry(
-        "compare",
-        "two pages: distances, features, changed words, and whether a crawl would drop one",
-        "compare:CompareCommand",
-    ),
-    Entry(
-        "dedup",
-        "find the near-duplicates in archives: WARC files, feeds, Parquet, folders, stores",
-        "dedup:DedupCommand",
-    ),
-    Entry(
-        "dropped",
-        "what was dropped, by reason, host, twin and distance, and which drops to look at",
-        "dropped:DroppedCommand",
-    ),
-    Entry(
-        "explain",
-        "why a page was dropped or kept: its twin, bits, words, and other thresholds",
-        "explain:ExplainCommand",
-    ),
-    Entry(
-        "fingerprint",
-        "a page's fingerprints, title and number of tokens, and its main text on demand",
-        "fingerprint:FingerprintCommand",
-    ),
-    Entry(
-        "learn",
-        "learn the weight of each word from a sample of pages, for SIMHASH_WEIGHTS = 'table'",
-        "learn:LearnCommand",
-    ),
-    Entry("plan", "which tables suit a number of pages, and what they cost", "plan:PlanCommand"),
-    Entry(
-        "report",
-        "write what was dropped as one HTML file, to search and look at in a browser",
-        "dropped:ReportCommand",
-    ),
-    Group(
-        "store",
-        "look into the store of a crawl, and look after it",
-        (
-            Entry(
-                "info",
-                "what a store holds: pages, sites, times, texts, size, and how it was made",
-                "store_view:InfoCommand",
-            ),
-            Entry("list", "the pages, by when they were kept", "store_view:ListCommand"),
-            Entry(
-                "find",
-                "the page of a URL, or the pages near a fingerprint, nearest first",
-                "store_view:FindCommand",
-            ),
-            Entry(
-                "remove",
-                "forget the pages of these URLs, as if they had never been seen",
-                "store_changes:RemoveCommand",
-            ),
-            Entry(
-                "expire",
-                "forget the pages that were last seen longer ago than an age",
-                "store_changes:ExpireCommand",
-            ),
-            Entry(
-                "clear",
-                "forget all pages, or all of a namespace; asks before",
-                "store_changes:ClearCommand",
-            ),
-            Entry("export", "write a store's pages to a file", "store_changes:ExportCommand"),
-            Entry(
-                "import",
-                "store the pages of such a file, each in place of a stored page of the same URL",
-                "store_changes:ImportCommand",
-            ),
-            Entry(
-                "copy",
-                "store the pages of one store in another, as when a crawl moves to Redis",
-                "store_changes:CopyCommand",
-            ),
-            Entry(
-                "check",
-                "read a whole store and report what is damaged; mends nothing",
-                "store_view:CheckCommand",
-            ),
-        ),
-    ),
-    Entry(
-        "tune",
-        "which thresholds suit your pages: how far pairs are apart, and which are twins",
-        "tune:TuneCommand",
-    ),
-)
+# A command is a class of the file of its first word, named by its last one: `store info` is
+# InfoCommand in store.py.
+COMMANDS = {
+    "compare": "two pages: distances, features, changed words, and whether a crawl would drop one",
+    "dedup": "find the near-duplicates in archives: WARC, feeds, Parquet, folders, stores",
+    "dropped": "what was dropped, by reason, host, twin and distance, and what to look at",
+    "explain": "why a page was dropped or kept: its twin, bits, words, and other thresholds",
+    "fingerprint": "a page's fingerprints, title and number of tokens, and its main text on demand",
+    "learn": "learn the weight of each word from pages, for SIMHASH_WEIGHTS = 'table'",
+    "plan": "which tables suit a number of pages, and what they cost",
+    "report": "write what was dropped as one HTML file, to search and look at in a browser",
+    "store": "look into the store of a crawl, and look after it",
+    "store info": "what a store holds: pages, sites, times, texts, size, and how it was made",
+    "store list": "the pages, by when they were kept",
+    "store find": "the page of a URL, or the pages near a fingerprint, nearest first",
+    "store remove": "forget the pages of these URLs, as if they had never been seen",
+    "store expire": "forget the pages that were last seen longer ago than an age",
+    "store clear": "forget all pages, or all of a namespace; asks before",
+    "store export": "write a store's pages to a file",
+    "store import": "store the pages of such a file, each in place of one of the same URL",
+    "store copy": "store the pages of one store in another, as when a crawl moves to Redis",
+    "store check": "read a whole store and report what is damaged; mends nothing",
+    "tune": "which thresholds suit your pages: distances of pairs, and which are twins",
+}
 
 # As shells report programs that these signals ended.
 PIPE_CLOSED = 128 + 13
@@ -169,13 +71,13 @@ class SimhashCommand(ScrapyCommand):
         return "<command> [options]"
 
     def short_desc(self) -> str:
-        return f"Near-duplicate detection: {', '.join(command.name for command in COMMANDS)}"
+        return f"Near-duplicate detection: {', '.join(_names(''))}"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         parser.prog = "scrapy simhash"
         # Scrapy makes this parser, whose own method prints the usage before the error.
         parser.error = MethodType(_exit_with_a_line, parser)  # type: ignore[method-assign]  # of it alone
-        self._add_commands(parser, COMMANDS)
+        self._add_commands(parser)
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         if not hasattr(opts, "command"):
@@ -225,27 +127,38 @@ class SimhashCommand(ScrapyCommand):
             self.exitcode = INTERRUPTED
         return None
 
-    def _add_commands(
-        self, parser: argparse.ArgumentParser, commands: tuple[Entry | Group, ...]
-    ) -> None:
+    def _add_commands(self, parser: argparse.ArgumentParser, group: str = "") -> None:
         under = parser.add_subparsers(
             title="commands", prog=parser.prog, metavar="command", parser_class=_Parser
         )
-        for command in commands:
-            child = under.add_parser(
-                command.name, help=command.summary, description=command.summary
-            )
-            if isinstance(command, Entry):
-                child.add_arguments = partial(self._add_arguments, child, command)
-            else:
+        for name in _names(group):
+            full_name = f"{group}{name}"
+            summary = COMMANDS[full_name]
+            child = under.add_parser(name, help=summary, description=summary)
+            if any(_names(f"{full_name} ")):
                 child.set_defaults(parser=child)
-                self._add_commands(child, command.commands)
+                self._add_commands(child, f"{full_name} ")
+            else:
+                child.add_arguments = partial(self._add_arguments, child, full_name)
 
-    def _add_arguments(self, parser: argparse.ArgumentParser, entry: Entry) -> None:
-        command = entry.load()
+    def _add_arguments(self, parser: argparse.ArgumentParser, name: str) -> None:
+        file, *_, last = name.split() * 2
+        module = importlib.import_module(f"simhash_pipeline.cli.{file}")
+        command: Command = getattr(module, f"{last.capitalize()}Command")()
+        parser.epilog = command.epilog
         command.add_arguments(parser)
+        if command.takes_a_store:
+            add_store(parser)
+        if command.prints_json:
+            add_json(parser)
         super().add_options(parser)
         parser.set_defaults(command=command, parser=parser)
+
+
+def _names(group: str) -> list[str]:
+    """The last words of the commands in a group, such as "store "; in "" those of one word."""
+    names = (name.removeprefix(group) for name in COMMANDS if name.startswith(group))
+    return [name for name in names if " " not in name]
 
 
 class _Parser(argparse.ArgumentParser):

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import math
-import re
 import sys
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -17,17 +15,16 @@ from scrapy.exceptions import UsageError
 from simhash_pipeline.archive.inputs import SQLITE_BEGINS
 from simhash_pipeline.archive.records import Fault
 from simhash_pipeline.atomic_write import atomic_write
-from simhash_pipeline.cli.arguments import count
+from simhash_pipeline.cli.arguments import number_between, whole
+from simhash_pipeline.cli.command import Command, Result, counted, print_result
 from simhash_pipeline.cli.compare import marked, shortened
 from simhash_pipeline.cli.learn import pages_in
 from simhash_pipeline.cli.resolve import (
     NamedStore,
-    add_store,
     resolve_store,
     store_at,
     was_named,
 )
-from simhash_pipeline.cli.result import Result, add_json, counted, print_result
 from simhash_pipeline.compare.diff import text_diff
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.judge import distances
@@ -56,6 +53,7 @@ from simhash_pipeline.tune.sampling import (
 from simhash_pipeline.tune.sheet import ANSWERS, SheetLine, read_answers, write_sheet
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Iterator, Sequence
 
     from scrapy.settings import BaseSettings
@@ -70,12 +68,14 @@ QUESTION = "One story? y, n, or q to end: "
 _WIDE_BITS = 4  # distances in one line, from 13 bits on
 
 
-class TuneCommand:
+class TuneCommand(Command):
+    epilog = (
+        "Without --ask or --labels: the number of pairs at each distance, with examples. With "
+        "answers: how often each threshold would be right, and the settings to use."
+    )
+    takes_a_store = True
+
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.epilog = (
-            "Without --ask or --labels: the number of pairs at each distance, with examples. With "
-            "answers: how often each threshold would be right, and the settings to use."
-        )
         parser.add_argument(
             "source",
             nargs="?",
@@ -87,25 +87,23 @@ class TuneCommand:
         parser.add_argument("--labels", type=Path, help="such a sheet, filled in: y or n in twins")
         parser.add_argument(
             "--pairs",
-            type=count,
+            type=whole(),
             default=PAIRS_OF_EACH,
             help=f"at most this many pairs of each distance (default: {PAIRS_OF_EACH})",
         )
         parser.add_argument(
             "--pages",
-            type=_two_or_more,
+            type=whole(2),
             default=MAX_PAGES,
             help=f"at most this many pages, drawn at random (default: {MAX_PAGES:,})",
         )
         parser.add_argument(
             "--precision",
-            type=_share,
+            type=number_between(0, 1),
             default=0.95,
             help="the least precision of a recommended threshold (default: 0.95)",
         )
-        parser.add_argument("--seed", type=_seed, default=0, help="of random draws (default: 0)")
-        add_store(parser)
-        add_json(parser)
+        parser.add_argument("--seed", type=whole(0), default=0, help="of random draws (default: 0)")
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         options = Options.from_settings(settings)
@@ -442,25 +440,3 @@ def _answer() -> bool | None:
             return None
         if answer in ANSWERS:
             return ANSWERS[answer]
-
-
-def _two_or_more(text: str) -> int:
-    if (number := count(text)) < 2:
-        raise argparse.ArgumentTypeError(f"must be 2 or more, as pairs are made, not {text!r}")
-    return number
-
-
-def _seed(text: str) -> int:
-    if not re.fullmatch("[0-9]{1,18}", text):
-        raise argparse.ArgumentTypeError(f"must be a whole number, 0 or more, not {text!r}")
-    return int(text)
-
-
-def _share(text: str) -> float:
-    try:
-        share = float(text)
-    except ValueError:
-        share = 0.0
-    if not 0 < share < 1:
-        raise argparse.ArgumentTypeError(f"must lie between 0 and 1, not {text!r}")
-    return share

@@ -106,7 +106,7 @@ def test_a_sheet_with_answers_is_not_written_over(simhash: Simhash, feed: Path) 
 def test_pairs_need_two_pages(simhash: Simhash, feed: Path) -> None:
     few = simhash(feed, "tune", "items.jsonl", "--pages", "1")
     assert (few.returncode, few.stdout) == (2, "")
-    assert "--pages: must be 2 or more" in few.stderr
+    assert "--pages: must be a whole number, 2 or more" in few.stderr
     thin = simhash(feed, "tune", "items.jsonl", "-s", "SIMHASH_MIN_TOKENS=9999")
     assert (thin.returncode, thin.stdout) == (2, "")
     assert "a pair needs two pages of at least 9999 tokens, and items.jsonl has 0" in thin.stderr
@@ -198,7 +198,7 @@ def test_of_many_pages_some_are_drawn(simhash: Simhash, feed: Path) -> None:
         (["plain.sqlite"], "plain.sqlite holds no texts: crawl with SIMHASH_KEEP_TEXT=True"),
         (["items.jsonl", "--labels", "words.txt"], "is no sheet of pairs: no column"),
         (["items.jsonl", "--labels", "others.csv"], "others.csv is of other pages than items"),
-        (["items.jsonl", "--precision", "95"], "must lie between 0 and 1, not '95'"),
+        (["items.jsonl", "--precision", "95"], "must be a number between 0 and 1, not '95'"),
         (["items.jsonl", "-S", "plain.sqlite"], "name items.jsonl or a store, not both"),
         (["torn.jsonl"], "50 tokens, and torn.jsonl has 1, and 1 that can't be read"),
         (["plain.sqlite", "-s", "SIMHASH_BITS=128"], "made with other options: bits 64 (now 128)"),

@@ -1,10 +1,10 @@
-"""What a command found: one dataclass a result, printed as JSON or for people in one place."""
+"""What commands share: their shape, and their results, printed as JSON or for people."""
 
 from __future__ import annotations
 
 import dataclasses
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from simhash_pipeline.terminal import print_json, print_lines
 
@@ -12,13 +12,31 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable
 
+    from scrapy.settings import BaseSettings
+
     from simhash_pipeline.terminal import Line
+
+
+class Command:
+    """One `scrapy simhash` command."""
+
+    epilog: ClassVar[str | None] = None  # of its help; explains an exit code other than 0 and 2
+    takes_a_store: ClassVar[bool] = False  # by --store or --spider
+    prints_json: ClassVar[bool] = True  # with --json
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Add what only this command takes."""
+
+    def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
+        """Print the result and return the exit code; UsageError and SimhashError make it 2."""
+        raise NotImplementedError
 
 
 class Result:
     """A subclass is a dataclass; its fields are the keys of its JSON, or `record` has others."""
 
     __slots__ = ()
+    TEXT: ClassVar[str] = ""
 
     def record(self) -> dict[str, Any]:
         """The result for programs."""
@@ -26,15 +44,8 @@ class Result:
         return dict(fields)
 
     def lines(self) -> Iterable[Line]:
-        """The result for people."""
-        raise NotImplementedError
-
-
-def add_json(parser: argparse.ArgumentParser) -> None:
-    """`--json`, alike for all commands."""
-    parser.add_argument(
-        "--json", action="store_true", help="print JSON: one object a line, for programs"
-    )
+        """The result for people; by default one line of TEXT."""
+        return [self.TEXT.format_map(self.record())]
 
 
 def print_result(result: Result, arguments: argparse.Namespace) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from simhash_pipeline.cli.result import size
+from simhash_pipeline.cli.command import size
 
 
 @pytest.mark.parametrize(
