@@ -17,6 +17,8 @@ from simhash_pipeline.terminal import (
     print_json,
     print_lines,
     printable,
+    progress,
+    progress_bar,
 )
 
 
@@ -100,3 +102,62 @@ def test_in_an_ascii_locale_bars_and_json_are_ascii(monkeypatch: pytest.MonkeyPa
     print_json({"title": "é 港"})
     output.seek(0)
     assert output.read() == '... ~ ##\n\\xe9  #\na     b\n{"title": "\\u00e9 \\u6e2f"}\n'
+
+
+class Terminal(io.StringIO):
+    encoding = "utf-8"
+
+    def isatty(self) -> bool:
+        return True
+
+
+def a_terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    """Stdout and stderr, as a terminal of 80 columns."""
+    for name in ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "80")
+    shown = Terminal()
+    monkeypatch.setattr("sys.stdout", shown)
+    monkeypatch.setattr("sys.stderr", shown)
+    return shown
+
+
+def test_a_terminal_shows_bars_and_changes_in_colour(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = a_terminal(monkeypatch)
+    print_lines([Heading("Reason"), Grid([("content", "██")]), "[-old-] {+new+}"])
+    assert terminal.getvalue() == (
+        "\x1b[1mReason\x1b[0m\ncontent  \x1b[36m██\x1b[0m\n"
+        "\x1b[31m[-old-]\x1b[0m \x1b[32m{+new+}\x1b[0m\n"
+    )
+
+
+def test_no_color_is_honoured(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = a_terminal(monkeypatch)
+    monkeypatch.setenv("NO_COLOR", "1")
+    print_lines([Grid([("content", "██")]), "[-old-] {+new+}"])
+    assert terminal.getvalue() == "content  ██\n[-old-] {+new+}\n"
+
+
+def test_a_progress_bar_is_taken_away_after_an_error_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = a_terminal(monkeypatch)
+    monkeypatch.setattr("simhash_pipeline.terminal.SHOW_AFTER_SECS", -1.0)
+
+    def fail() -> None:
+        with progress_bar("pages", 9, "a\x1b") as advance:
+            advance(3)
+            raise ValueError("no more")
+
+    with pytest.raises(ValueError, match="no more"):
+        fail()
+    shown = terminal.getvalue()
+    assert "3/9" in shown
+    assert "a\\u001b" in shown
+    assert "\x1b[?25h" in shown  # the cursor is back
+    assert shown.endswith("\x1b[1A\x1b[2K")  # and the line is empty
+
+
+def test_work_of_a_moment_has_no_progress_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = a_terminal(monkeypatch)
+    assert list(progress(range(3), "pages")) == [0, 1, 2]
+    assert terminal.getvalue() == ""

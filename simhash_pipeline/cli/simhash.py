@@ -107,11 +107,11 @@ class SimhashCommand(ScrapyCommand):
 
     def _run(self, opts: argparse.Namespace, settings: BaseSettings) -> str | None:
         """Set the exit code; the message of an error."""
-        from simhash_pipeline.crawl.settings import settings_of_spider
-
         try:
-            spider: str | None = getattr(opts, "spider", None)
-            settings = settings_of_spider(spider, settings) if spider else settings
+            if spider := getattr(opts, "spider", None):
+                from simhash_pipeline.crawl.settings import settings_of_spider
+
+                settings = settings_of_spider(spider, settings)
             self.exitcode = opts.command.run(opts, settings)
             sys.stdout.flush()
         except (UsageError, SimhashError) as error:

@@ -12,6 +12,7 @@ import pytest
 
 from simhash_pipeline import Fingerprinter, Options
 from simhash_pipeline.cli.plan import PlanCommand
+from simhash_pipeline.cli.simhash import COMMANDS
 from tests.cli.simhash_command import Simhash
 
 ROOT = Path(__file__).parent.parent.parent
@@ -292,3 +293,32 @@ def test_what_learn_reads_is_not_written_over(outside: Path) -> None:
     assert sample.read_bytes() == before
     result = scrapy("simhash", "learn", "sample.jsonl", "--to", "no/idf.tsv", directory=outside)
     assert "no/idf.tsv: No such file or directory" in result.stderr
+
+
+def test_a_start_imports_no_more_than_the_command_that_is_named(outside: Path) -> None:
+    code = """
+import sys
+from scrapy.cmdline import execute
+try:
+    execute(["scrapy", "simhash", "plan", "--pages", "1000", "--json"])
+except SystemExit:
+    loaded = set(sys.modules)
+    own = {name for name in loaded if name.startswith("simhash_pipeline.cli.")}
+    print(*sorted(name.rpartition(".")[2] for name in own))
+    print(*sorted(loaded & {"rich", "tldextract", "msgspec", "jieba", "mmh3", "duckdb"}))
+"""
+    result = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code],
+        cwd=outside,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert result.stdout.splitlines()[1:] == ["arguments command plan simhash", ""]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_a_help(simhash: Simhash, outside: Path, name: str) -> None:
+    result = simhash(outside, *name.split(), "-h")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert f"usage: scrapy simhash {name} [-h]" in result.stdout
