@@ -79,6 +79,11 @@ def minute(seconds: float) -> str:
     return _moment(seconds, "%Y-%m-%d %H:%M")
 
 
+def to_minute(time: str) -> str:
+    """The same of a time in JSON."""
+    return time[:16].replace("T", " ")
+
+
 def _moment(seconds: float, form: str) -> str:
     try:
         return datetime.fromtimestamp(seconds, timezone.utc).strftime(form)

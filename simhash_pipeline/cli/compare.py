@@ -144,22 +144,20 @@ def distance_grid(
     a: PageFingerprint, b: PageFingerprint, apart: Distances, options: Options
 ) -> Grid:
     """The fingerprints, their distances, and the distances up to which pages are twins."""
-    by_content, by_structure = options.match != "structure", options.match != "content"
+    bits, match = options.bits, options.match
+    content = None if match == "structure" else options.content_distance
+    structure = None if match == "content" else options.structure_distance
+    sketch = None if match == "structure" else options.verify_distance
     rows = [("", "A", "B", "differ in", "twins within")]
-    for name, distance, bits, limit in (
-        ("content", apart.content, options.bits, options.content_distance if by_content else None),
-        (
-            "structure",
-            apart.structure,
-            options.bits,
-            options.structure_distance if by_structure else None,
-        ),
-        ("sketch", apart.sketch, SKETCH_BITS, options.verify_distance if by_content else None),
+    for name, distance, of_bits, limit in (
+        ("content", apart.content, bits, content),
+        ("structure", apart.structure, bits, structure),
+        ("sketch", apart.sketch, SKETCH_BITS, sketch),
     ):
-        left, right = (fingerprint_hex(getattr(page, name), bits) or "none" for page in (a, b))
+        left, right = (fingerprint_hex(getattr(page, name), of_bits) or "none" for page in (a, b))
         if name == "sketch":  # too long to be read side by side
             left = right = ""
-        differ = "-" if distance is None else f"{distance} of {bits} bits"
+        differ = "-" if distance is None else f"{distance} of {of_bits} bits"
         rows.append((name, left, right, differ, "not asked" if limit is None else str(limit)))
     return Grid(rows)
 

@@ -16,7 +16,7 @@ import msgspec
 from scrapy.exceptions import UsageError
 
 from simhash_pipeline.cli.arguments import age_secs
-from simhash_pipeline.cli.command import Command, Result
+from simhash_pipeline.cli.command import Command, Result, to_minute
 from simhash_pipeline.cli.resolve import LogReader, resolve_log, shown_path
 from simhash_pipeline.drop_log import Drop, iso_time
 from simhash_pipeline.report.selection import REASONS, Selection
@@ -213,7 +213,7 @@ class DropSummary(Result):
         if not summary.drops:
             yield "no drops" if summary.selection == Selection() else "no drops that match"
             return
-        period = f"{_minute(summary.first)} to {_minute(summary.last)} UTC"
+        period = f"{to_minute(summary.first)} to {to_minute(summary.last)} UTC"
         dry = f" ({summary.dry:,} by a dry run: their items were kept)" if summary.dry else ""
         kept = f", {summary.kept.total():,} kept" if summary.kept_known else ""
         yield f"{summary.drops:,} dropped{dry}{kept}, {period}"
@@ -327,7 +327,7 @@ def _runs(summary: Summary) -> Iterator[Line]:
     for tally in list(summary.runs.values())[-RUNS:]:
         kept = "unknown" if tally.kept is None else f"{tally.kept:,}"
         shown = kept if summary.selection.whole_runs else ""
-        began = _minute(tally.first)
+        began = to_minute(tally.first)
         rows.append((tally.run[:8], tally.spider, began, shown, f"{tally.drops:,}"))
     yield Grid(rows, right=(3, 4))
     yield from _more(summary.runs_seen - RUNS, "earlier runs")
@@ -336,7 +336,3 @@ def _runs(summary: Summary) -> Iterator[Line]:
 def _more(count: int, what: str) -> Iterator[str]:
     if count > 0:
         yield f"  and {count:,} more {what}"
-
-
-def _minute(time: str) -> str:
-    return time[:16].replace("T", " ")

@@ -7,7 +7,7 @@ import re
 import sys
 import time
 from collections import Counter, deque
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -17,7 +17,7 @@ from scrapy.exceptions import UsageError
 from simhash_pipeline.atomic_write import atomic_write
 from simhash_pipeline.bits import SKETCH_BITS, fingerprint_hex, hex_digits
 from simhash_pipeline.cli.arguments import add_limit, age_secs
-from simhash_pipeline.cli.command import Command, Result, iso, minute, print_result, size
+from simhash_pipeline.cli.command import Command, Result, iso, minute, print_result, size, to_minute
 from simhash_pipeline.cli.resolve import NamedStore, resolve_store, resolve_stores, store_at
 from simhash_pipeline.errors import StoreDamaged
 from simhash_pipeline.options import Options
@@ -85,7 +85,7 @@ class StoreInfo(Result):
         if self.first_seen is not None and self.seen_at is not None:
             more = ", …" if self.sites > TOP_SITES else ""
             yield "sites", f"{self.sites:,}: {_listed(self.top_sites, unnamed='unknown')}{more}"
-            yield "seen", f"{_to_minute(self.first_seen)} to {_to_minute(self.seen_at)} UTC"
+            yield "seen", f"{to_minute(self.first_seen)} to {to_minute(self.seen_at)} UTC"
         if self.texts:
             each = f"{round(self.texts_bytes / self.texts):,} bytes a text, compressed"
             yield "texts", f"{self.texts:,}, {size(self.texts_bytes)}, {each}"
@@ -97,57 +97,40 @@ class StoreInfo(Result):
 
 
 def _info(named: NamedStore, store: Store) -> StoreInfo:
-    census = _Census()
+    pages = thin = texts = texts_bytes = 0
+    namespaces, sites = Counter[str](), Counter[str]()
+    oldest, newest = math.inf, -math.inf  # when first and last seen, Unix seconds
     for page in progress(store.pages(), "pages", len(store)):
-        census.add(page)
-    texts = texts_bytes = 0
+        pages += 1
+        thin += page.content is None
+        namespaces[page.namespace] += 1
+        sites[page.site] += 1
+        oldest, newest = min(oldest, page.first_seen), max(newest, page.seen_at)
     for size_bytes in progress(store.text_sizes(), "texts"):
         texts += 1
         texts_bytes += size_bytes
     file_bytes = named.size_bytes
     return StoreInfo(
         store=named.name,
-        pages=census.pages,
-        thin=census.thin,
-        namespaces=dict(census.namespaces.most_common()),
-        sites=len(census.sites),
-        top_sites=dict(census.sites.most_common(TOP_SITES)),
-        first_seen=None if census.oldest is None else iso(census.oldest),
-        seen_at=None if census.newest is None else iso(census.newest),
+        pages=pages,
+        thin=thin,
+        namespaces=dict(namespaces.most_common()),
+        sites=len(sites),
+        top_sites=dict(sites.most_common(TOP_SITES)),
+        first_seen=iso(oldest) if pages else None,
+        seen_at=iso(newest) if pages else None,
         texts=texts,
         texts_bytes=texts_bytes,
         bytes=file_bytes,
-        bytes_a_page=round(file_bytes / census.pages) if file_bytes and census.pages else None,
+        bytes_a_page=round(file_bytes / pages) if file_bytes and pages else None,
         format=None if named.path is None else FORMAT,
         index=None if named.path is None else named.options.index,
         made_with=store.made_with(),
     )
 
 
-@dataclass(slots=True)
-class _Census:
-    pages: int = 0
-    thin: int = 0
-    namespaces: Counter[str] = field(default_factory=Counter)
-    sites: Counter[str] = field(default_factory=Counter)
-    oldest: float | None = None  # when a page was first kept, Unix seconds
-    newest: float | None = None  # when a page was last seen
-
-    def add(self, page: StoredPage) -> None:
-        self.pages += 1
-        self.thin += page.content is None
-        self.namespaces[page.namespace] += 1
-        self.sites[page.site] += 1
-        self.oldest = page.first_seen if self.oldest is None else min(self.oldest, page.first_seen)
-        self.newest = page.seen_at if self.newest is None else max(self.newest, page.seen_at)
-
-
 def _listed(counts: Mapping[str, int], *, unnamed: str) -> str:
     return ", ".join(f"{name or unnamed} {count:,}" for name, count in counts.items())
-
-
-def _to_minute(time: str) -> str:
-    return time[:16].replace("T", " ")
 
 
 def _options(stamp: Mapping[str, object] | None) -> str:
@@ -171,7 +154,7 @@ class ListCommand(Command):
         namespace = arguments.namespace
         site = None if arguments.site is None else arguments.site.lower()
         with resolve_store(arguments, settings).existing() as store:
-            bits = _bits(store)
+            bits = stamped_bits(store.made_with() or {})
             pages = (
                 page
                 for page in store.pages()
@@ -243,10 +226,9 @@ class FindCommand(Command):
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         named = resolve_store(arguments, settings)
-        given = arguments.namespace
-        namespace = named.options.namespace if given is None else given
+        namespace = _namespace(arguments, named)
         with named.existing() as store:
-            bits = _bits(store)
+            bits = stamped_bits(store.made_with() or {})
             sought = _sought(arguments.what, namespace, bits, by_structure=arguments.structure)
             found = _found(store, sought, arguments.distance, arguments.limit)
         for page, distance in found:
@@ -268,6 +250,11 @@ class FoundPage(ListedPage):
         return [line if self.distance is None else f"{self.distance}  {line}"]
 
 
+def _namespace(arguments: argparse.Namespace, named: NamedStore) -> str:
+    given: str | None = arguments.namespace
+    return named.options.namespace if given is None else given
+
+
 def stored_page(store: Store, namespace: str, url: str) -> StoredPage | None:
     """The page of a canonical URL."""
     return store.settle(_query(namespace, url), lambda view: (Action.SKIP, view.same_key()))
@@ -282,15 +269,11 @@ def nearest(store: Store, page: StoredPage, limit: int) -> list[StoredPage]:
     return store.settle(page, look)
 
 
-def _bits(store: Store) -> int:
-    return stamped_bits(store.made_with() or {})
-
-
 def _sought(what: str, namespace: str, bits: int, *, by_structure: bool) -> StoredPage:
     """A page to be looked up by its URL, or by one fingerprint."""
     if re.fullmatch(f"[0-9a-fA-F]{{{hex_digits(bits)}}}", what):
-        column = "structure" if by_structure else "content"
-        return replace(_query(namespace, ""), **{column: int(what, 16)})  # type: ignore[arg-type]  # mypy can't know which
+        value, query = int(what, 16), _query(namespace, "")
+        return replace(query, structure=value) if by_structure else replace(query, content=value)
     if re.match(r"[a-z][a-z0-9+.-]*:", what, re.IGNORECASE):
         from simhash_pipeline.urls import page_key
 
@@ -368,8 +351,7 @@ class RemoveCommand(Command):
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         named = resolve_store(arguments, settings)
-        given = arguments.namespace
-        namespace = named.options.namespace if given is None else given
+        namespace = _namespace(arguments, named)
         from simhash_pipeline.urls import page_key
 
         all_there = True
