@@ -27,6 +27,10 @@ class Command:
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         """Add what only this command takes."""
 
+    def needs_crawl(self, arguments: argparse.Namespace) -> bool:
+        """Whether a page has to be fetched."""
+        return False
+
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         """Print the result and return the exit code; UsageError and SimhashError make it 2."""
         raise NotImplementedError

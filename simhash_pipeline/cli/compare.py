@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from simhash_pipeline.bits import SKETCH_BITS, fingerprint_hex
 from simhash_pipeline.cli.arguments import add_limit
-from simhash_pipeline.cli.command import Command, Result, print_result
-from simhash_pipeline.cli.fingerprint import PagePrint, add_pages, fingerprinted
+from simhash_pipeline.cli.command import Result, print_result
+from simhash_pipeline.cli.fingerprint import PagePrint, PagesCommand, add_pages, fingerprinted
 from simhash_pipeline.compare.comparison import Comparison, Feature, compare
 from simhash_pipeline.drop_log import THRESHOLDS
 from simhash_pipeline.errors import PageError
@@ -32,7 +32,7 @@ SHOWN_CHARACTERS = 300
 MARKS = {"same": "{}", "removed": "[-{}-]", "added": "{{+{}+}}"}
 
 
-class CompareCommand(Command):
+class CompareCommand(PagesCommand):
     epilog = (
         "The second page is judged by the settings, as if only the first were stored. "
         "Exit code as diff's: 0 when they are twins, 1 when they are not."

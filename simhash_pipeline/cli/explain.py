@@ -82,8 +82,10 @@ class ExplainCommand(Command):
         parser.add_argument(
             "--fetch", action="store_true", help="fetch both pages now, and compare their texts"
         )
-        parser.set_defaults(needs_crawl=lambda arguments: arguments.fetch)
         add_limit(parser, SHOWN_AT_MOST, SHOWN)
+
+    def needs_crawl(self, arguments: argparse.Namespace) -> bool:
+        return bool(arguments.fetch)
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         options = Options.from_settings(settings)

@@ -48,7 +48,14 @@ SETTINGS: dict[str, Any] = {
 }
 
 
-class FingerprintCommand(Command):
+class PagesCommand(Command):
+    """A command that takes pages: files, URLs or stdin."""
+
+    def needs_crawl(self, arguments: argparse.Namespace) -> bool:
+        return any(map(_is_url, arguments.page_names))
+
+
+class FingerprintCommand(PagesCommand):
     epilog = "Exit code 2 when a page can't be read; the others are printed."
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
@@ -109,7 +116,6 @@ def add_pages(parser: argparse.ArgumentParser, number: int | str) -> None:
         metavar="page",
         help="a file, a URL (http:// or https://) or - for stdin; a URL is fetched by Scrapy",
     )
-    parser.set_defaults(needs_crawl=lambda arguments: any(map(_is_url, arguments.page_names)))
 
 
 def fingerprinted(

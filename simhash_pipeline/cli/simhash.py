@@ -92,8 +92,7 @@ class SimhashCommand(ScrapyCommand):
         except UsageError as error:
             opts.parser.error(str(error))
         # Scrapy looks at this after the options.
-        needs_crawl = getattr(opts, "needs_crawl", None)
-        self.requires_crawler_process = needs_crawl is not None and needs_crawl(opts)
+        self.requires_crawler_process = opts.command.needs_crawl(opts)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if self.settings is None:
@@ -142,9 +141,9 @@ class SimhashCommand(ScrapyCommand):
                 child.add_arguments = partial(self._add_arguments, child, full_name)
 
     def _add_arguments(self, parser: argparse.ArgumentParser, name: str) -> None:
-        file, *_, last = name.split() * 2
-        module = importlib.import_module(f"simhash_pipeline.cli.{file}")
-        command: Command = getattr(module, f"{last.capitalize()}Command")()
+        words = name.split()
+        module = importlib.import_module(f"simhash_pipeline.cli.{words[0]}")
+        command: Command = getattr(module, f"{words[-1].capitalize()}Command")()
         parser.epilog = command.epilog
         command.add_arguments(parser)
         if command.takes_a_store:
