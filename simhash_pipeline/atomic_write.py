@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all: under another name, until the end."""
+"""Files that are written as a whole or not at all: under another name until the end."""
 
 from __future__ import annotations
 
@@ -16,11 +16,10 @@ if TYPE_CHECKING:
 
 @contextmanager
 def atomic_write(path: Path, read: Iterable[Path] = ()) -> Iterator[Path]:
-    """An empty file beside `path`; what was written there takes its place at the end.
+    """An empty file beside `path` that replaces it at the end of the block.
 
-    When the block fails, what was at `path` stays. OutputError, before the block begins, for a path
-    where no file can be written and for one of the files that are `read`; and for an error of
-    writing.
+    If the block fails, the old file stays. OutputError, before the block begins, for a path that
+    can't be written and for one of the files that are `read`; and for an error of writing.
     """
     part = path.parent / f".{uuid.uuid4().hex}{path.suffix}"
     try:
@@ -43,6 +42,6 @@ def _refuse(path: Path, read: Iterable[Path]) -> None:
     if not path.name or path.is_dir():
         raise OutputError(f"{path} is a directory; name a file")
     if path.exists() and not path.is_file():
-        raise OutputError(f"{path} is no file that another could take the place of")
+        raise OutputError(f"{path} is no regular file")
     if path.resolve() in {one.resolve() for one in read}:
-        raise OutputError(f"{path} is read, and would be written over")
+        raise OutputError(f"{path} is an input, and would be overwritten")

@@ -1,4 +1,4 @@
-"""Kept and dropped pages counted by time, in few slices however long it takes."""
+"""Kept and dropped pages counted by time, in a bounded number of slices."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Timeline:
         return self._counts[number]
 
     def _widen(self, number: int) -> int:
-        """Add slices up to longer ones; where slice `number` went."""
+        """Join slices to longer ones; the new number of slice `number`."""
         width = _WIDTHS_SECS[_WIDTHS_SECS.index(self.slice_secs) + 1]
         times = width // self.slice_secs
         counts: dict[int, list[int]] = {}

@@ -52,6 +52,11 @@ class Result:
         return [self.TEXT.format_map(self.record())]
 
 
+def fields(thing: object, *names: str) -> dict[str, Any]:
+    """These attributes by their names."""
+    return {name: getattr(thing, name) for name in names}
+
+
 def print_result(result: Result, arguments: argparse.Namespace) -> None:
     if arguments.json:
         print_json(result.record())
@@ -91,5 +96,5 @@ def to_minute(time: str) -> str:
 def _moment(seconds: float, form: str) -> str:
     try:
         return datetime.fromtimestamp(seconds, timezone.utc).strftime(form)
-    except (OverflowError, OSError, ValueError):  # a file may say anything
+    except (OverflowError, OSError, ValueError):  # a file may hold any number
         return str(seconds)

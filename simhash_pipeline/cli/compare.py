@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from simhash_pipeline.bits import SKETCH_BITS, fingerprint_hex
 from simhash_pipeline.cli.arguments import add_limit
-from simhash_pipeline.cli.command import Result, print_result
+from simhash_pipeline.cli.command import Result, fields, print_result
 from simhash_pipeline.cli.fingerprint import PagePrint, PagesCommand, add_pages, fingerprinted
 from simhash_pipeline.compare.comparison import Comparison, Feature, compare
 from simhash_pipeline.drop_log import THRESHOLDS
@@ -77,7 +77,7 @@ class ComparedPages(Result):
             "structure_distance": apart.structure,
             "sketch_distance": apart.sketch,
             "own_likeness": rounded(found.verdict.own_likeness),
-            "thresholds": {name: getattr(options, name) for name in THRESHOLDS},
+            "thresholds": fields(options, *THRESHOLDS),
             "shared_weight": round(found.shared_weight, 4),
             "shared": feature_records(found.shared[:limit]),
             "differing": feature_records(found.differing[:limit]),

@@ -79,8 +79,8 @@ class DedupCommand(Command):
         parser.add_argument(
             "--time-field",
             metavar="FIELD",
-            help="field or column that says when a page was fetched, in RFC 3339 or Unix seconds; "
-            "a WARC file says it itself",
+            help="field or column with the time when a page was fetched, in RFC 3339 or Unix "
+            "seconds; WARC files need none",
         )
         parser.add_argument(
             "--engine",
@@ -109,7 +109,7 @@ class DedupCommand(Command):
 
 @dataclass(frozen=True, slots=True)
 class Deduplicated(Result):
-    """How many pages were kept and dropped, and the files that say which."""
+    """How many pages were kept and dropped, and the files that list them."""
 
     kept: dict[str, int]  # pages by reason
     dropped: dict[str, int]

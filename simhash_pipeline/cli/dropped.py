@@ -16,11 +16,11 @@ import msgspec
 from scrapy.exceptions import UsageError
 
 from simhash_pipeline.cli.arguments import age_secs
-from simhash_pipeline.cli.command import Command, Result, to_minute
+from simhash_pipeline.cli.command import Command, Result, fields, to_minute
 from simhash_pipeline.cli.resolve import LogReader, resolve_log, shown_path
 from simhash_pipeline.drop_log import Drop, iso_time
 from simhash_pipeline.report.selection import REASONS, Selection
-from simhash_pipeline.report.summary import CLOSEST, RunTally, Summary
+from simhash_pipeline.report.summary import CLOSEST, Summary
 from simhash_pipeline.report.swallowing import CAUSES
 from simhash_pipeline.report.tail import follow, last_run
 from simhash_pipeline.terminal import Grid, Heading, bar, print_json, print_lines
@@ -35,6 +35,12 @@ if TYPE_CHECKING:
 
 HOSTS = GROUPS = 10
 RUNS = 5
+_GROUP_KEYS = ("example", "nearest", "farthest")
+_PAIR_KEYS = (
+    *("url", "twin_url", "reason", "own_likeness"),
+    *("content_distance", "structure_distance", "sketch_distance"),
+)
+_RUN_KEYS = ("run", "spider", "first", "kept")
 # Distances with a line each; longer ones only mean another template.
 _SINGLE_BITS = range(9)
 _WIDE_BITS = {"9-16": range(9, 17), "17-32": range(17, 33), "33 or more": range(33, 129)}
@@ -191,19 +197,16 @@ class DropSummary(Result):
             "content_distances": _by_bits(summary.content),
             "structure_distances": _by_bits(summary.structure),
             "groups": [
-                {
-                    "twin_url": url,
-                    "dropped": tally.drops,
-                    "example": tally.example,
-                    "nearest": tally.nearest,
-                    "farthest": tally.farthest,
-                }
+                {"twin_url": url, "dropped": tally.drops, **fields(tally, *_GROUP_KEYS)}
                 for url, tally in groups.top(GROUPS)
             ],
             "more_groups": max(len(groups) - GROUPS, 0),
             "groups_lacking": groups.lacking,
-            "closest": list(map(_pair_record, summary.closest())),
-            "runs": list(map(_run_record, list(summary.runs.values())[-RUNS:])),
+            "closest": [fields(drop, *_PAIR_KEYS) for drop in summary.closest()],
+            "runs": [
+                {**fields(tally, *_RUN_KEYS), "dropped": tally.drops}
+                for tally in list(summary.runs.values())[-RUNS:]
+            ],
             "earlier_runs": max(summary.runs_seen - RUNS, 0),
         }
 
@@ -230,28 +233,6 @@ class DropSummary(Result):
 
 def _by_bits(counts: Counter[int]) -> dict[str, int]:
     return {str(bits): count for bits, count in sorted(counts.items())}
-
-
-def _pair_record(drop: Drop) -> dict[str, Any]:
-    return {
-        "url": drop.url,
-        "twin_url": drop.twin_url,
-        "reason": drop.reason,
-        "content_distance": drop.content_distance,
-        "structure_distance": drop.structure_distance,
-        "sketch_distance": drop.sketch_distance,
-        "own_likeness": drop.own_likeness,
-    }
-
-
-def _run_record(tally: RunTally) -> dict[str, Any]:
-    return {
-        "run": tally.run,
-        "spider": tally.spider,
-        "first": tally.first,
-        "dropped": tally.drops,
-        "kept": tally.kept,
-    }
 
 
 def _swallowing(summary: Summary) -> Iterator[Line]:

@@ -11,7 +11,7 @@ from scrapy.exceptions import UsageError
 
 from simhash_pipeline.bits import fingerprint_hex
 from simhash_pipeline.cli.arguments import add_limit
-from simhash_pipeline.cli.command import Command, Result, counted, iso, minute, print_result
+from simhash_pipeline.cli.command import Command, Result, counted, fields, iso, minute, print_result
 from simhash_pipeline.cli.compare import (
     SHOWN,
     SHOWN_AT_MOST,
@@ -179,7 +179,7 @@ class Case(Result):
             "reason": None if drop is None else drop.reason,
             "time": drop.time if drop else iso(kept.first_seen) if kept else None,
             "dry_run": None if drop is None else drop.dry_run,
-            "thresholds": {name: getattr(self.options, name) for name in THRESHOLDS},
+            "thresholds": fields(self.options, *THRESHOLDS),
             "content_distance": self.apart.content,
             "structure_distance": self.apart.structure,
             "sketch_distance": self.apart.sketch,

@@ -154,7 +154,7 @@ def _read(name: str) -> Source:
         path = Path(name).resolve()
         return Source(path.read_bytes(), path.as_uri())
     except FileNotFoundError:
-        raise PageError("no_file", "no such file, and no URL, for that has a ://") from None
+        raise PageError("no_file", "no such file, and no URL, which has a ://") from None
     except (OSError, ValueError) as error:  # ValueError: a null byte
         raise PageError("no_file", getattr(error, "strerror", None) or str(error)) from error
 

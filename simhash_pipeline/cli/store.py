@@ -430,7 +430,7 @@ class Forgotten(Result):
 def _confirmed(named: NamedStore, store: Store, namespace: str | None) -> bool:
     which = f"all {len(store):,} pages" if namespace is None else f"namespace {namespace!r}"
     if not sys.stdin.isatty():
-        raise UsageError(f"{named.name}: to forget {which}, say --yes")
+        raise UsageError(f"{named.name}: to forget {which}, add --yes")
     question = f"{named.name}: forget {which} for good? [y/N] "
     print(printable(question), end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")

@@ -69,10 +69,10 @@ def matched(a: Sequence[str], b: Sequence[str]) -> SequenceMatcher[str]:
 
 
 class _Bounded(SequenceMatcher[str]):
-    """Looks for no more that both share once it has looked at so many words.
+    """Stops looking for matches after MAX_LOOKED_AT words.
 
-    difflib looks at a stretch again for each half that a match leaves of it: where all matches are
-    as long, and the first is the longest, at all the rest for each.
+    difflib looks at a stretch again for each half that a match leaves of it. If all matches are
+    equally long it takes the first, and looks at all the rest for each of them.
     """
 
     left = MAX_LOOKED_AT
@@ -80,7 +80,7 @@ class _Bounded(SequenceMatcher[str]):
     def find_longest_match(
         self, alo: int = 0, ahi: int | None = None, blo: int = 0, bhi: int | None = None
     ) -> Match:
-        self.left -= (ahi or 0) - alo  # get_matching_blocks always says where to end
+        self.left -= (ahi or 0) - alo  # get_matching_blocks always passes the end
         if self.left < 0:
             return Match(alo, blo, 0)
         return super().find_longest_match(alo, ahi, blo, bhi)
@@ -95,7 +95,7 @@ class Words:
         self.keys = [nfkc(word[0]).lower() for word in self._found]
 
     def between(self, start: int, end: int) -> tuple[Words, int]:
-        """The words between so many at the start and at the end, and how many are left out."""
+        """The words without `start` first and `end` last ones, and how many more are left out."""
         stop = len(self._found) - end
         cut = min(stop, start + MAX_WORDS)
         text = self._text if cut == len(self._found) else self._text[: self._found[cut].start()]
@@ -113,7 +113,7 @@ class Words:
 
 
 def _common(a: Sequence[str], b: Sequence[str]) -> tuple[int, int]:
-    """How many words both begin and end with, but for those that are shown around a change."""
+    """How many words both begin and end with, without those shown around a change."""
     start = sum(takewhile(bool, map(eq, a, b)))
     end = sum(takewhile(bool, map(eq, reversed(a), reversed(b))))
     rest = min(len(a), len(b)) - start

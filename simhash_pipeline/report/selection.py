@@ -1,4 +1,4 @@
-"""Which drops of a log are asked for."""
+"""Which drops of a log are selected."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ _KEPT_IN_URLS = "!#$%&'()*+,-./:;=?@[]_~"  # what quote leaves alone, as the URL
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """What all must hold for a drop to be picked; None asks for nothing."""
+    """The conditions that a selected drop meets, all of them; None is no condition."""
 
     url: str | None = None  # a part of its URL or its twin's, percent-encoded or not
     host: str | None = None  # its host, or a domain above it
     since: str | None = None  # time in UTC, as the log writes it
     reason: str | None = None
-    distance: int | None = None  # bits, of what decided: see `deciding_distance`
+    distance: int | None = None  # bits, of the fingerprint that decided: see `deciding_distance`
     run: str | None = None  # how the id of its run begins
     spider: str | None = None
 
     @property
     def whole_runs(self) -> bool:
-        """Whether all drops of a run are picked or none, so that what it kept can stand by them."""
+        """Whether all drops of a run are selected or none: then its kept pages count too."""
         return self == Selection(run=self.run, spider=self.spider)
 
     def picks_run(self, record: Drop | Run) -> bool:
-        """Whether it is of a run that is asked for."""
+        """Whether it belongs to a selected run."""
         return (self.run is None or record.run.startswith(self.run)) and (
             self.spider is None or record.spider == self.spider
         )
@@ -54,11 +54,11 @@ class Selection:
 
 
 def deciding_distance(drop: Drop) -> int | None:
-    """Bits of the fingerprints that were compared: content, or structure where that was it."""
+    """The content distance, or the structure distance if that alone decided."""
     return drop.structure_distance if drop.reason == "structure" else drop.content_distance
 
 
 def host_of(url: str) -> str:
-    """Host and port of an absolute URL; "" where it has none."""
+    """Host and port of an absolute URL; "" without one."""
     authority = url.partition("://")[2].partition("/")[0].partition("?")[0]
     return authority.rpartition("@")[2]

@@ -1,4 +1,4 @@
-"""A drop log read once, in memory that doesn't grow with it: totals, histograms, groups, runs."""
+"""Totals, histograms, groups and runs of a drop log, read once, in bounded memory."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from simhash_pipeline.report.swallowing import SwallowingPages, TopCounts
 from simhash_pipeline.timeline import Timeline
 
 MAX_KEYS = 100_000  # twins, and hosts, that are counted exactly: some 40 MB
-MAX_RUNS = 200  # the latest, told one by one
+MAX_RUNS = 200  # the latest, listed one by one
 CLOSEST = 10
 
 
 @dataclass(slots=True)
 class RunTally:
-    """What the log says of one crawl."""
+    """What the log holds of one crawl."""
 
     run: str
     spider: str
     first: str  # time of its first drop, or when it started
     last: str
     drops: int = 0
-    closing: Run | None = None  # its last line; None where it was killed or is still going on
+    closing: Run | None = None  # its last line; None if it was killed or still runs
     settings: dict[str, Any] = field(default_factory=dict)
     timeline: Timeline = field(default_factory=Timeline)
 
@@ -38,7 +38,7 @@ class RunTally:
         return None if self.closing is None else sum(self.closing.kept.values())
 
     def slices(self) -> Iterable[tuple[int, int, int]]:
-        """(start in Unix seconds, kept, dropped) by time; kept is 0 where it isn't known."""
+        """(start in Unix seconds, kept, dropped) by time; kept is 0 if it isn't known."""
         return self.timeline.slices() if self.closing is None else self.closing.slices
 
     @property
@@ -47,7 +47,7 @@ class RunTally:
 
 
 class Summary:
-    """Takes a log's lines one by one; a drop that isn't selected counts nowhere."""
+    """Takes a log's lines one by one; drops that aren't selected are not counted."""
 
     def __init__(self, selection: Selection, max_keys: int = MAX_KEYS) -> None:
         self.selection = selection
@@ -82,7 +82,7 @@ class Summary:
 
     @property
     def kept_known(self) -> bool:
-        """Whether the log says how many pages were kept beside the drops that are selected."""
+        """Whether the log has the number of pages kept in the runs of the selected drops."""
         return self.selection.whole_runs and 0 < self.runs_seen == self.runs_closed
 
     def _add(self, drop: Drop) -> None:
@@ -162,7 +162,7 @@ class Summary:
 def bits_left(drop: Drop) -> tuple[int, int] | None:
     """Bits between the drop and the thresholds, of the fingerprints and of the sketches.
 
-    None for a drop that no threshold decided: a thin page, or one that has not changed.
+    None for a drop that no threshold decided: a thin page, or an unchanged one.
     """
     limits = drop.thresholds
     content = _left(drop.content_distance, limits.get("content_distance"))
@@ -178,5 +178,5 @@ def bits_left(drop: Drop) -> tuple[int, int] | None:
 
 
 def _left(distance: int | None, limit: object) -> int:
-    """Bits between a distance and its limit; 128, more than any, where there are not both."""
+    """Bits between a distance and its limit; 128, more than any, if one of them is unknown."""
     return 128 if distance is None or not isinstance(limit, int) else limit - distance

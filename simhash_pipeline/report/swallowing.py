@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from simhash_pipeline.report.selection import host_of
 
 # A page has a few addresses (print, mobile, tracking): at most 3 pages of the demo site are dropped
-# for one (`scrapy simhash dropped`). 20 is far from that, and few to lose before one is warned.
+# for one (`scrapy simhash dropped`). 20 is far more than that, and few to lose before a warning.
 SWALLOWS_FROM = 20
 CAUSES = "Either the page has many addresses, or a part that pages share was taken for the page."
 _MAX_PAIRS = 10_000  # of a twin and a host, that are counted exactly: at most some 15 MB
@@ -92,7 +92,7 @@ class SwallowingPages:
         self._pairs = TopCounts(_MAX_PAIRS)
 
     def add(self, url: str, twin_url: str | None, run: str = "") -> SwallowingPage | None:
-        """Count a drop; the page that becomes a swallowing one by it, else None.
+        """Count a drop; the stored page if this drop makes it a swallowing one, else None.
 
         An unchanged page, which is its own twin, doesn't count.
         """

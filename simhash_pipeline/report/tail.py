@@ -1,4 +1,4 @@
-"""The end of a drop log: what comes while a crawl runs, and which run was the last."""
+"""The end of a drop log: drops that a running crawl writes, and the last run."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _LAST_BYTES = 1 << 20  # holds many lines: one is as long as its two URLs and a 
 def follow(path: Path) -> Iterator[Drop]:
     """The drops that are written from now on, as they come; ends only by KeyboardInterrupt.
 
-    A log that has become shorter is read anew. DropLogError as of `read_log`.
+    A log that has become shorter is read from its start. DropLogError as of `read_log`.
     """
     try:
         with path.open("rb") as log:
             log.seek(0, os.SEEK_END)
-            begun = b""  # a line of which the rest is still to come
+            begun = b""  # of a line whose rest is still to come
             while True:
                 if path.stat().st_size < log.tell():
                     log.seek(0)
@@ -42,7 +42,7 @@ def follow(path: Path) -> Iterator[Drop]:
 def last_run(path: Path, spider: str | None = None) -> str | None:
     """The id of the run, of this spider or any, that wrote the log's last whole line.
 
-    None where it has none among the last mebibyte's.
+    None if it has none in the last mebibyte.
     """
     run = None
     for line in _last_lines(path):

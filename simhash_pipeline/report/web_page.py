@@ -23,7 +23,7 @@ from simhash_pipeline.drop_log import Drop, unix_seconds
 from simhash_pipeline.report.summary import RunTally, Summary, bits_left
 from simhash_pipeline.report.swallowing import CAUSES
 
-# The main text of the page at a URL, in a namespace; None where it isn't at hand.
+# The main text of the page at a URL, in a namespace; None if it isn't known.
 Texts: TypeAlias = Callable[[str, str], str | None]
 
 MAX_COMPARED_BYTES = 20_000_000  # of all pairs beside each other, as they stand in the file
@@ -34,21 +34,21 @@ def write_web_page(
     path: Path, summary: Summary, drops: Sequence[Drop], *, log: str, texts: Texts | None = None
 ) -> None:
     """Write the page; `drops` are listed in it, and `texts` has what to show beside each other."""
-    told = {
+    data = {
         "log": log,
         "summary": _summary(summary),
         "runs": [_run(tally) for tally in summary.runs.values()],
         "drops": _drops(drops),
         "compared": {} if texts is None else _compared(drops, texts),
     }
-    path.write_text(_page(told), encoding="utf-8", errors="replace")
+    path.write_text(_page(data), encoding="utf-8", errors="replace")
 
 
-def _page(told: dict[str, Any]) -> str:
+def _page(data: dict[str, Any]) -> str:
     style = _part("report.css")
     script = "\n".join(map(_part, ("charts.js", "overview.js", "report.js")))
     return Template(_part("report.html")).substitute(
-        policy=_policy(style, script), style=style, script=script, json=_in_a_script_element(told)
+        policy=_policy(style, script), style=style, script=script, json=_in_a_script_element(data)
     )
 
 
@@ -76,9 +76,9 @@ def _hash(source: str) -> str:
     return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
 
 
-def _in_a_script_element(told: dict[str, Any]) -> str:
+def _in_a_script_element(data: dict[str, Any]) -> str:
     """JSON without a `<`, so that nothing in it ends the element or begins a comment."""
-    text = json.dumps(told, ensure_ascii=False, separators=(",", ":"))
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     return text.replace("<", "\\u003c")
 
 
@@ -171,9 +171,9 @@ class _Numbered:
 
 
 def _compared(drops: Sequence[Drop], texts: Texts) -> dict[int, str]:
-    """Rows of the pairs whose texts are at hand, by the drop's place; nearest the threshold first.
+    """Rows of the pairs whose texts are known, by the drop's place; nearest the threshold first.
 
-    Compressed, for most are never opened; ends where there are MAX_COMPARED_BYTES of them.
+    Compressed, as most are never opened; at most some MAX_COMPARED_BYTES.
     """
     compared: dict[int, str] = {}
     size = 0

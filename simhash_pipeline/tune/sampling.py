@@ -71,7 +71,7 @@ class PairSample:
     """Pairs of distinct values; equal ones are paired with the first of them alone."""
 
     counts: tuple[int, ...]  # all pairs, by distance from 0 to the width
-    pairs: tuple[Pair, ...]  # at most so many of each distance up to 12, nearest first
+    pairs: tuple[Pair, ...]  # at most `of_each` of each distance up to 12, nearest first
 
 
 def sample_pairs(values: Sequence[int], bits: int, of_each: int, seed: int) -> PairSample:
@@ -109,7 +109,7 @@ def sample_pairs(values: Sequence[int], bits: int, of_each: int, seed: int) -> P
 def valley(counts: Sequence[int]) -> tuple[int, int] | None:
     """The first and last distance of the emptiest stretch below the commonest one, if any.
 
-    What is nearer are near-duplicates mostly, what is farther other pages.
+    Nearer pairs are near-duplicates mostly, farther ones are other pages.
     """
     commonest = max(range(len(counts)), key=counts.__getitem__)
     if commonest < 2 or not any(counts[:commonest]):
@@ -126,7 +126,7 @@ def valley(counts: Sequence[int]) -> tuple[int, int] | None:
 
 
 def _distances(words: tuple[NDArray[np.uint64], ...], start: int) -> NDArray[np.int16]:
-    """From rows `start` on to all from there; of no pair twice, others are farther than any."""
+    """From ROWS_AT_A_TIME rows to all rows from `start` on, each pair once; others are maximal."""
     end = start + ROWS_AT_A_TIME
     counts = sum(
         np.bitwise_count(word[start:end, None] ^ word[None, start:]).astype(np.int16)
@@ -138,7 +138,7 @@ def _distances(words: tuple[NDArray[np.uint64], ...], start: int) -> NDArray[np.
 
 
 class _Draw:
-    """Pairs of one distance, of which those with the least random numbers stay."""
+    """Pairs of one distance; those with the least random numbers stay."""
 
     def __init__(self, size: int) -> None:
         self._size = size

@@ -289,7 +289,7 @@ def test_what_learn_reads_is_not_written_over(outside: Path) -> None:
     before = sample.read_bytes()
     result = scrapy("simhash", "learn", "sample.jsonl", "--to", "./sample.jsonl", directory=outside)
     assert (result.returncode, result.stdout) == (2, "")
-    assert "sample.jsonl is read, and would be written over" in result.stderr
+    assert "sample.jsonl is an input, and would be overwritten" in result.stderr
     assert sample.read_bytes() == before
     result = scrapy("simhash", "learn", "sample.jsonl", "--to", "no/idf.tsv", directory=outside)
     assert "no/idf.tsv: No such file or directory" in result.stderr

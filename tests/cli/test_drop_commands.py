@@ -459,7 +459,7 @@ def test_a_report_is_of_what_the_filters_pick(simhash: Simhash, log: Path) -> No
         ("no/out.html", "no/out.html: No such file or directory"),
         (".", ". is a directory; name a file"),
         ("/", "/ is a directory; name a file"),
-        ("./drops.jsonl", "drops.jsonl is read, and would be written over"),
+        ("./drops.jsonl", "drops.jsonl is an input, and would be overwritten"),
     ],
 )
 def test_a_report_that_can_not_be_written_is_told(

@@ -151,7 +151,7 @@ def test_pages_that_cannot_be_read_get_a_line_each_and_the_others_are_told(
     assert result.stderr.splitlines() == [
         f"scrapy simhash fingerprint: {line}"
         for line in (
-            "nowhere.html: no such file, and no URL, for that has a ://",
+            "nowhere.html: no such file, and no URL, which has a ://",
             ".: Is a directory",
             "empty.html: the page holds no element and no text",
             "binary.html: the page is binary data, not HTML",

@@ -333,7 +333,7 @@ def test_remove_looks_in_one_namespace(store: Simhash, outside: Path) -> None:
 def test_clear_forgets_nothing_unless_it_is_told_to(store: Simhash, outside: Path) -> None:
     refused = store(outside, "clear", *SEEN)
     assert (refused.returncode, refused.stdout) == (2, "")
-    assert "seen.sqlite: to forget all 3 pages, say --yes" in refused.stderr
+    assert "seen.sqlite: to forget all 3 pages, add --yes" in refused.stderr
     assert len(urls(outside / "seen.sqlite")) == 3
     done = store(outside, "clear", *SEEN, "--yes")
     assert done.stdout == "seen.sqlite: 3 pages forgotten, 0 left\n"
@@ -373,7 +373,7 @@ def test_clear_takes_the_namespace_of_the_settings_unless_told_all(
         keep(opened, page("https://t.org/", 9, namespace="test"))
     of_test = ("-s", "SIMHASH_NAMESPACE=test")
     refused = store(outside, "clear", *SEEN, *of_test)
-    assert "to forget namespace 'test', say --yes" in refused.stderr
+    assert "to forget namespace 'test', add --yes" in refused.stderr
     (cleared,) = told(store(outside, "clear", *SEEN, "--yes", "--json", *of_test))
     assert (cleared["forgotten"], cleared["pages"]) == (1, 3)
     both = store(outside, "clear", *SEEN, "--all", "--namespace", "test")
@@ -396,7 +396,7 @@ def test_a_store_is_not_written_over_by_its_export(store: Simhash, outside: Path
     (outside / "seen.sqlite").rename(outside / "seen.csv")
     result = store(outside, "export", "seen.csv", "-S", "seen.csv")
     assert (result.returncode, result.stdout) == (2, "")
-    assert "seen.csv is read, and would be written over" in result.stderr
+    assert "seen.csv is an input, and would be overwritten" in result.stderr
     assert len(urls(outside / "seen.csv")) == 3
 
 
