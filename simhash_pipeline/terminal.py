@@ -45,11 +45,12 @@ class Heading(str):
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """Rows of cells in columns; a terminal that is too narrow wraps the last column."""
+    """Rows of cells in columns; a terminal that is too narrow wraps one of them."""
 
     rows: Sequence[Sequence[str]]
     right: Collection[int] = ()  # numbers of the columns that are aligned to the right
     indent: int = 0
+    wraps: int = -1  # number of the column that may be wrapped; from the end if negative
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +80,9 @@ def _printable(character: str) -> str:
     return json.dumps(character)[1:-1]
 
 
-def bar(count: float, most: float) -> str:
+def bar(count: float, most: float, columns: int = BAR_COLUMNS) -> str:
     """A bar that is there for every count above 0."""
-    return "█" * max(round(count / most * BAR_COLUMNS), 1 if count else 0)
+    return "█" * max(round(count / most * columns), 1 if count else 0)
 
 
 def print_json(record: Mapping[str, Any], *, flush: bool = False) -> None:
@@ -247,11 +248,11 @@ def _grid(grid: Grid) -> Table:
     from rich.table import Table
 
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
-    last = len(grid.rows[0]) - 1 if grid.rows else 0
-    for column in range(last + 1):
+    columns = range(len(grid.rows[0]) if grid.rows else 0)
+    for column in columns:
         table.add_column(
             justify="right" if column in grid.right else "left",
-            no_wrap=column < last,
+            no_wrap=column != columns[grid.wraps],
             overflow="fold",
         )
     for row in grid.rows:

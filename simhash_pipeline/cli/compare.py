@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 from simhash_pipeline.bits import SKETCH_BITS, fingerprint_hex
 from simhash_pipeline.cli.arguments import add_limit
 from simhash_pipeline.cli.command import Result, fields, print_result
-from simhash_pipeline.cli.fingerprint import PagePrint, PagesCommand, add_pages, fingerprinted
+from simhash_pipeline.cli.fingerprint import PagePrint, PagesCommand, add_pages, all_fingerprinted
 from simhash_pipeline.compare.comparison import Comparison, Feature, compare
 from simhash_pipeline.drop_log import THRESHOLDS
-from simhash_pipeline.errors import PageError
 from simhash_pipeline.judge import min_likeness
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
@@ -45,12 +44,7 @@ class CompareCommand(PagesCommand):
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         options = Options.from_settings(settings)
         fingerprinter = Fingerprinter(options)
-        pages = []
-        for page in fingerprinted(arguments, fingerprinter):
-            if isinstance(page, PageError):
-                raise page
-            pages.append(page)
-        a, b = pages
+        a, b = all_fingerprinted(arguments, fingerprinter)
         found = compare(a, b, fingerprinter, options)
         print_result(ComparedPages(a, b, found, options, arguments.limit), arguments)
         return 0 if found.are_twins else 1

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 HOSTS = GROUPS = 10
 RUNS = 5
+_HALF_BAR = 20  # columns: two of them, with their counts, fit into 80
 _GROUP_KEYS = ("example", "nearest", "farthest")
 _PAIR_KEYS = (
     *("url", "twin_url", "reason", "own_likeness"),
@@ -250,7 +251,7 @@ def _counts(heading: str, counts: list[tuple[str, int]], total: int) -> Iterator
     yield ""
     yield Heading(heading)
     rows = [(name, f"{count:,}", bar(count, total)) for name, count in counts]
-    yield Grid(rows, right=(1,), indent=2)
+    yield Grid(rows, right=(1,), indent=2, wraps=0)
 
 
 def _histograms(summary: Summary) -> Iterator[Line]:
@@ -265,7 +266,8 @@ def _histograms(summary: Summary) -> Iterator[Line]:
     rows = [("", "content", "", "structure", "")]
     for name, here, there in zip(bins, content, structure, strict=True):
         if here or there:
-            rows.append((name, f"{here:,}", bar(here, most), f"{there:,}", bar(there, most)))
+            left, right = bar(here, most, _HALF_BAR), bar(there, most, _HALF_BAR)
+            rows.append((name, f"{here:,}", left, f"{there:,}", right))
     yield Grid(rows, right=(0, 1, 3), indent=2)
 
 
@@ -310,7 +312,7 @@ def _runs(summary: Summary) -> Iterator[Line]:
         shown = kept if summary.selection.whole_runs else ""
         began = to_minute(tally.first)
         rows.append((tally.run[:8], tally.spider, began, shown, f"{tally.drops:,}"))
-    yield Grid(rows, right=(3, 4))
+    yield Grid(rows, right=(3, 4), wraps=1)
     yield from _more(summary.runs_seen - RUNS, "earlier runs")
 
 

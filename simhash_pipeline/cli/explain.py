@@ -22,7 +22,7 @@ from simhash_pipeline.cli.compare import (
     own_texts_differ,
     rounded,
 )
-from simhash_pipeline.cli.fingerprint import fingerprinted
+from simhash_pipeline.cli.fingerprint import all_fingerprinted
 from simhash_pipeline.cli.resolve import (
     LogReader,
     NamedStore,
@@ -42,7 +42,6 @@ from simhash_pipeline.compare.comparison import (
 from simhash_pipeline.compare.terminal_diff import beside, bit_picture
 from simhash_pipeline.crawl.settings import settings_of_spider
 from simhash_pipeline.drop_log import THRESHOLDS, Drop, unix_seconds
-from simhash_pipeline.errors import PageError
 from simhash_pipeline.judge import (
     Distances,
     distances,
@@ -58,7 +57,7 @@ from simhash_pipeline.urls import page_key
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from scrapy.settings import BaseSettings
@@ -312,8 +311,9 @@ def _with_texts(
     """The case with the pages' texts, fetched now or kept; unchanged if these aren't known."""
     fingerprinter = Fingerprinter(options)
     pages = [case.b] if case.a is None else [case.a, case.b]
+    texts: Sequence[PageFingerprint | None]
     if arguments.fetch:
-        texts = _fetched([page.url or "" for page in pages], arguments, fingerprinter)
+        texts = all_fingerprinted(arguments, fingerprinter, [page.url or "" for page in pages])
     else:
         texts = [_kept(page, store, options, fingerprinter) for page in pages]
     *a, b = (text or page for text, page in zip(texts, pages, strict=True))
@@ -326,18 +326,6 @@ def _with_texts(
     found = compare(case.a, case.b, fingerprinter, options)
     apart = found.apart if arguments.fetch else case.apart
     return dataclasses.replace(case, found=found, apart=apart)
-
-
-def _fetched(
-    urls: list[str], arguments: argparse.Namespace, fingerprinter: Fingerprinter
-) -> list[PageFingerprint | None]:
-    """The pages; PageError for the first that can't be fetched."""
-    pages: list[PageFingerprint | None] = []
-    for page in fingerprinted(arguments, fingerprinter, urls):
-        if isinstance(page, PageError):
-            raise page
-        pages.append(page)
-    return pages
 
 
 def _kept(

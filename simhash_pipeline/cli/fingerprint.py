@@ -131,6 +131,18 @@ def fingerprinted(
     return (_fingerprinted(name, fetched.get(name), fingerprinter) for name in names)
 
 
+def all_fingerprinted(
+    arguments: argparse.Namespace, fingerprinter: Fingerprinter, names: Sequence[str] | None = None
+) -> list[PageFingerprint]:
+    """All the pages; PageError for the first that can't be read."""
+    pages = []
+    for page in fingerprinted(arguments, fingerprinter, names):
+        if isinstance(page, PageError):
+            raise page
+        pages.append(page)
+    return pages
+
+
 def _is_url(name: str) -> bool:
     return "://" in name
 

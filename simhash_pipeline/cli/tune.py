@@ -65,6 +65,7 @@ MAX_PAGES = 20_000
 PAIRS_OF_EACH = 20
 SHOWN_CHANGES = 3
 QUESTION = "One story? y, n, or q to end: "
+_SHORT_BAR = 12  # columns: the table fits into 80
 _WIDE_BITS = 4  # distances in one line, from 13 bits on
 
 
@@ -246,8 +247,10 @@ def _precisions(tuning: Tuning) -> Iterator[Line]:
     for distance in range(LARGEST_DISTANCE + 1):
         with_, without = tuning.within(distance)
         cells = [*_cells(with_), *_cells(without)] if verify is not None else _cells(without)
-        rows.append([str(distance), *cells, "" if with_ is None else bar(with_.share, 1)])
-    columns = ["answers", "right", "at least - at most"]
+        rows.append(
+            [str(distance), *cells, "" if with_ is None else bar(with_.share, 1, _SHORT_BAR)]
+        )
+    columns = ["answers", "right", "interval"]
     head = ["within", *columns, *(columns if verify is not None else []), ""]
     yield ""
     if verify is not None:
@@ -260,7 +263,7 @@ def _precisions(tuning: Tuning) -> Iterator[Line]:
 def _cells(found: Precision | None) -> list[str]:
     if found is None:
         return ["0", "", ""]
-    return [str(found.answers), f"{found.share:.3f}", f"{found.low:.3f} - {found.high:.3f}"]
+    return [str(found.answers), f"{found.share:.3f}", f"{found.low:.3f}-{found.high:.3f}"]
 
 
 def _recommended(tuning: Tuning) -> Iterator[Line]:

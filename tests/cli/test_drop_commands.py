@@ -36,10 +36,10 @@ Host
   b.example  1  ████████
 
 Bits apart
-        content            structure
-     1        1  ████████          0
-     3        1  ████████          0
-  9-16        0                    3  ████████████████████████
+        content           structure
+     1        1  ███████          0
+     3        1  ███████          0
+  9-16        0                   3  ████████████████████
 
 Most dropped in favour of one page
           3  http://a.example/1
