@@ -90,15 +90,16 @@ def print_json(record: Mapping[str, Any], *, flush: bool = False) -> None:
     print(printable(json.dumps(record, ensure_ascii=not _has_unicode())), flush=flush)
 
 
-def print_lines(lines: Iterable[Line], *, flush: bool = False) -> None:
-    """Print for people: row by row on a terminal, else all at once."""
-    if sys.stdout.isatty():
-        console = _console(sys.stdout)
+def print_lines(lines: Iterable[Line], *, flush: bool = False, file: TextIO | None = None) -> None:
+    """Print for people: row by row on a terminal, else all at once; on stdout by default."""
+    file = file or sys.stdout
+    if file.isatty():
+        console = _console(file)
         for line in lines:
             for row in drawn(line, console):
                 console.print(row, soft_wrap=True)
     else:
-        print("\n".join(chain.from_iterable(map(_plain, lines))), flush=flush)
+        print("\n".join(chain.from_iterable(map(_plain, lines))), flush=flush, file=file)
 
 
 def _plain(line: Line) -> Iterable[str]:

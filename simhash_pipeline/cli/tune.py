@@ -32,7 +32,7 @@ from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.rules import STORE_URL
 from simhash_pipeline.stores.contract import check_stamp
-from simhash_pipeline.terminal import Grid, Heading, bar, printable, progress
+from simhash_pipeline.terminal import Grid, Heading, bar, print_lines, progress
 from simhash_pipeline.tune.precision import (
     Label,
     Precision,
@@ -406,10 +406,11 @@ def _asked(lines: list[SheetLine]) -> list[SheetLine]:
     answered = list(lines)
     for number, place in enumerate(_by_turns(lines), 1):
         line = lines[place]
-        print(f"\n{number}  {counted(line.distance, 'bit')} apart", file=sys.stderr)
+        texts = (line.url_a, line.title_a, line.url_b, line.title_b)
         words = shortened(line.words) or "the same words"
-        for text in (line.url_a, line.title_a, line.url_b, line.title_b, words):
-            print(f"   {printable(text)}", file=sys.stderr)
+        heading = Heading(f"{number}  {counted(line.distance, 'bit')} apart")
+        shown = ["", heading, *(f"   {text}" for text in (*texts, words))]
+        print_lines(shown, file=sys.stderr)
         answer = _answer()
         if answer is None:
             break
