@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from simhash_pipeline.crawl.addon import Addon
     from simhash_pipeline.crawl.follow import FollowMiddleware
+    from simhash_pipeline.crawl.pending import ResponseMiddleware
     from simhash_pipeline.crawl.pipeline import NearDuplicate, SimhashPipeline, page_judged
-    from simhash_pipeline.crawl.responses import ResponseMiddleware
     from simhash_pipeline.errors import (
         DropLogError,
         OptionsError,
@@ -70,7 +70,7 @@ _MODULES = {
     "OptionsError": "errors",
     "PageError": "errors",
     "PageFingerprint": "page.fingerprint",
-    "ResponseMiddleware": "crawl.responses",
+    "ResponseMiddleware": "crawl.pending",
     "SimhashError": "errors",
     "SimhashPipeline": "crawl.pipeline",
     "StoreError": "errors",

@@ -66,7 +66,7 @@ class Verdict:
         return not self.dropped and self.reason != "unchanged"
 
     @property
-    def news(self) -> bool:
+    def is_new_content(self) -> bool:
         """Whether the page brought anything that was not known."""
         return self.stored and self.reason != "thin"
 

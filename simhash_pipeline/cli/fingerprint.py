@@ -16,7 +16,7 @@ from scrapy.http.request import NO_CALLBACK
 
 from simhash_pipeline.bits import SKETCH_BITS, fingerprint_hex
 from simhash_pipeline.cli.command import Command, Result, print_result
-from simhash_pipeline.crawl.item_source import of_response
+from simhash_pipeline.crawl.item_source import source_from_response
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
@@ -212,4 +212,4 @@ class _FetchSpider(Spider):
 def _source(response: Response) -> Source | PageError:
     if not 200 <= response.status < 300:
         return PageError("unreachable", f"the server answers {response.status}")
-    return of_response(response)
+    return source_from_response(response)

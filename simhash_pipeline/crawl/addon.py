@@ -1,4 +1,4 @@
-"""`ADDONS = {"simhash_pipeline.Addon": 500}`: everything on, by one line."""
+"""`ADDONS = {"simhash_pipeline.Addon": 500}`: one line enables everything."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING
 from scrapy.utils.misc import load_object
 
 from simhash_pipeline.crawl.follow import FollowMiddleware
+from simhash_pipeline.crawl.pending import ResponseMiddleware
 from simhash_pipeline.crawl.pipeline import SimhashPipeline
-from simhash_pipeline.crawl.responses import ResponseMiddleware
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
 PIPELINE_ORDER = 300
-# Next to the engine, behind all others: what passes here is scheduled, or becomes an item.
+# Next to the engine, after all others: what passes here is scheduled, or becomes an item.
 RESPONSES_ORDER = -999
 FOLLOW_ORDER = -1000
 
 
 class Addon:
-    """Puts pipeline and spider middlewares in; one that the settings name already stays there.
+    """Adds the pipeline and the spider middlewares that the settings don't name themselves.
 
-    So does a subclass of it: of two pipelines the second would take each page for a known one.
+    A subclass counts as named too: with two pipelines the second would find every page known.
     """
 
     def update_settings(self, settings: BaseSettings) -> None:

@@ -1,8 +1,8 @@
-"""A spider middleware that makes fewer requests: none out of pages that bring nothing new.
+"""A spider middleware that makes fewer requests: none from pages that bring nothing new.
 
 The requests that a page's callback yields wait until its items are through the pipelines. Then the
-page is a *twin* if the pages that its items held were all near-duplicates, and *barren* if none of
-them was new: twins, or too little text to tell. Where nothing was judged, all is followed.
+page is a *twin* if the pages of its items were all near-duplicates, and *barren* if none of them
+was new: twins, or too little text to judge. If nothing was judged, all links are followed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from scrapy import Request
 from scrapy.exceptions import NotConfigured
 from scrapy.utils.httpobj import urlparse_cached
 
-from simhash_pipeline.crawl.responses import ResponseMiddleware
+from simhash_pipeline.crawl.pending import ResponseMiddleware
 from simhash_pipeline.crawl.settings import options_of
 
 if TYPE_CHECKING:
@@ -34,19 +34,19 @@ logger = logging.getLogger(__name__)
 
 
 def crawls_less(options: Options) -> bool:
-    """Whether any link may go unfollowed by these options."""
-    asked_for = not options.follow_twins or options.trap_budget is not None
-    return asked_for and not options.dry_run
+    """Whether these options may leave links unfollowed."""
+    limited = not options.follow_twins or options.trap_budget is not None
+    return limited and not options.dry_run
 
 
 class FollowMiddleware:
-    """Follows SIMHASH_FOLLOW_TWINS and SIMHASH_TRAP_BUDGET; NotConfigured where neither is set."""
+    """Applies SIMHASH_FOLLOW_TWINS and SIMHASH_TRAP_BUDGET; NotConfigured if neither is set."""
 
     def __init__(self, crawler: Crawler, options: Options) -> None:
         self._crawler = crawler
         self._follow_twins = options.follow_twins
         self._trap_budget = options.trap_budget
-        # By host: barren pages in succession that barren pages led to.
+        # By host: consecutive barren pages that barren pages led to.
         self._barren: Counter[str] = Counter()
         self._warned: set[str] = set()
 
@@ -78,12 +78,12 @@ class FollowMiddleware:
         responses = self._crawler.get_spider_middleware(ResponseMiddleware)
         if responses is None:
             return requests
-        origin = responses.origin(response)
-        if not await origin.all_gone() or not origin.verdicts:
+        verdicts = responses.pending.of_response(response).verdicts
+        if not await responses.pending.all_done(response) or not verdicts:
             return requests
-        barren = not any(verdict.news or _unchanged(verdict) for verdict in origin.verdicts)
-        self._count_on_the_way(response, barren=barren)
-        twin = all(verdict.dropped and not _unchanged(verdict) for verdict in origin.verdicts)
+        barren = not any(each.is_new_content or _unchanged(each) for each in verdicts)
+        self._count_barren(response, barren=barren)
+        twin = all(each.dropped and not _unchanged(each) for each in verdicts)
         if (twin and not self._follow_twins) or (barren and self._is_trap(response)):
             self._count_not_followed(len(requests))
             return []
@@ -94,7 +94,7 @@ class FollowMiddleware:
                 request.meta.pop(FOUND_ON_BARREN, None)
         return requests
 
-    def _count_on_the_way(self, response: Response, *, barren: bool) -> None:
+    def _count_barren(self, response: Response, *, barren: bool) -> None:
         if response.meta.get(FOUND_ON_BARREN):
             host = _host(response)
             self._barren[host] = self._barren[host] + 1 if barren else 0
@@ -106,9 +106,9 @@ class FollowMiddleware:
         if host not in self._warned:
             self._warned.add(host)
             logger.warning(
-                "%s looks like a trap: %d pages in succession, each found on a page without "
-                "anything new, brought nothing new either, the last of them %s. Links on such "
-                "pages of it are no longer followed (SIMHASH_TRAP_BUDGET).",
+                "%s looks like a trap: %d consecutive pages, each found on a page without "
+                "new content, had no new content either, the last of them %s. Links on such "
+                "pages of this host are no longer followed (SIMHASH_TRAP_BUDGET).",
                 host,
                 budget,
                 response.url,

@@ -18,40 +18,41 @@ if TYPE_CHECKING:
     from simhash_pipeline.page.fingerprint import PageFingerprint
 
 
-def source(adapter: ItemAdapter, response: Response | None, options: Options) -> Source:
+def page_source(adapter: ItemAdapter, response: Response | None, options: Options) -> Source:
     """The item's page, by SIMHASH_HTML_FIELD; PageError when there is none."""
-    if options.html_field is None:
-        return _of_callback(response)
-    return item_source(adapter, options)
+    if options.html_field is not None:
+        return item_source(adapter, options)
+    if response is None:
+        rule = (
+            "no response of a callback is known that the item came from (SIMHASH_HTML_FIELD is "
+            "None, which needs the add-on, and the item's URL if an earlier pipeline replaced it)"
+        )
+        raise PageError("no_html", rule)
+    if not isinstance(response, HtmlResponse):
+        raise PageError("no_html", f"the item's response is no HTML but {type(response).__name__}")
+    return source_from_response(response)
 
 
-def page_url(item: Any, response: Response | None, options: Options) -> str | None:
-    """The URL of an item's page, as it came."""
-    if options.html_field is None:
-        return getattr(response, "url", None)  # an errback's item comes with a Failure
-    return field_url(item, options)
+def source_from_response(response: Response) -> Source:
+    """The response as a page."""
+    content_type = response.headers.get("Content-Type") or b""
+    charset = http_content_type_encoding(content_type.decode("latin-1"))
+    return Source(response.body, response.url, charset)
 
 
 def field_url(item: Any, options: Options) -> str | None:
-    """What the item says its URL is."""
+    """The URL that the item gives; None if it gives none, or can't be read."""
     try:
         return item_url(ItemAdapter(item), options)
     except Exception:  # it is no item, or its own code fails
         return None
 
 
-def of_response(response: Response) -> Source:
-    """The page that a response is."""
-    content_type = response.headers.get("Content-Type") or b""
-    charset = http_content_type_encoding(content_type.decode("latin-1"))
-    return Source(response.body, response.url, charset)
-
-
 def refuse_other_page(adapter: ItemAdapter, response: Response, page: PageFingerprint) -> None:
-    """PageError where an item was begun on another page, and holds more of that than of this one.
+    """PageError if an item was begun on another page, and holds more from that than from this one.
 
     Its request carried the item or texts of it, by meta or cb_kwargs: an article is finished on the
-    page of its comments, and that page is not what is to be kept once.
+    page of its comments, and that page is not the one to be kept once.
     """
     shown = " ".join(f"{page.text}\n{page.left_out}".split())
     brought = {text for text in _carried_texts(adapter, response) if text not in shown}
@@ -64,22 +65,10 @@ def refuse_other_page(adapter: ItemAdapter, response: Response, page: PageFinger
 
 
 def _carried_texts(adapter: ItemAdapter, response: Response) -> Iterator[str]:
-    """What the item holds of the texts that came with the response's request; no URLs."""
+    """The item's texts that came with the response's request; no URLs."""
     held = {text: " ".join(text.split()) for text in adapter.values() if isinstance(text, str)}
     for value in (*response.meta.values(), *response.cb_kwargs.values()):
         texts = ItemAdapter(value).values() if ItemAdapter.is_item(value) else (value,)
         for text in texts:
             if isinstance(text, str) and text in held and (" " in text or not text.isascii()):
                 yield held[text]
-
-
-def _of_callback(response: Response | None) -> Source:
-    if response is None:
-        rule = (
-            "no response of a callback is known that the item came from (SIMHASH_HTML_FIELD is "
-            "None, which needs the add-on, and the item's URL where a pipeline before made it anew)"
-        )
-        raise PageError("no_html", rule)
-    if not isinstance(response, HtmlResponse):
-        raise PageError("no_html", f"the item's response is no HTML but {type(response).__name__}")
-    return of_response(response)

@@ -1,162 +1,307 @@
-"""Items that later pipelines have in hand, the fate of the pages stored for them, and who waits.
+"""The one ledger of items: from the callback that yields an item to what became of it.
 
-Scrapy tells an item's fate by an object: of a lost item it is the one that the callback yielded, of
-an exported one the last that a pipeline made of it. What holds whatever the order of the fates:
+An item is entered when its callback yields it, and again when it reaches the pipeline. Scrapy then
+reports its outcome by item_scraped, item_dropped or item_error. It sends these signals in the
+context in which it ran the item's pipelines. So a context variable says which item is meant,
+whatever object a later pipeline put in its place, and whether the item reached this pipeline.
 
-- Every item that leaves the pipeline is entered, also one that stored nothing, so that its fate is
-  not taken for another's. One that is found by its URL, or as the only one of its response, had
-  another object put in its place.
-- A page is safe once the first of its items came out, and lost once the last of them was lost;
-  nothing changes that afterwards. Whoever is near it waits until then.
-- A page whose URL was stored anew meanwhile is in the store no longer: its fate moves nothing.
-- Neither an item nor a response is held. Where an item's id is given to another it is gone, and was
-  exported: Scrapy holds an item that is to be lost until it has said so.
-- Nothing is kept of an item once its fate was told, nor of a page once it is decided.
+- A page is safe once the first of its items was exported, and lost once the last of them was lost;
+  nothing changes that afterwards. A near-duplicate of it waits until then.
+- If a page's URL was stored again meanwhile, the first page's outcome changes nothing in the store.
+- No response is held. An item is held until its outcome, as Scrapy holds it.
 """
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
-from weakref import ReferenceType, ref
+from weakref import WeakKeyDictionary, ref
 
+from scrapy import signals
+from scrapy.crawler import Crawler
+from scrapy.exceptions import NotConfigured
+from scrapy.http import Response
+from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
+from scrapy.utils.asyncio import call_later
+from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 
-from simhash_pipeline.crawl.deferreds import resolve
+from simhash_pipeline.crawl.item_source import field_url
+from simhash_pipeline.crawl.settings import options_of
 from simhash_pipeline.judge import Verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
     from concurrent.futures import Future
+    from weakref import ReferenceType
 
-    from simhash_pipeline.crawl.judging import Judged
+    from simhash_pipeline.crawl.worker import JudgedPage
+
+MAX_WAIT_SECS = 60.0
+
+
+class Event:
+    """Something that coroutines wait for, under any event loop that Scrapy runs on."""
+
+    def __init__(self) -> None:
+        self._waiting: list[Deferred[bool]] = []
+
+    async def wait(self) -> bool:
+        """True when it happens, False if it has not happened after a minute."""
+        happened: Deferred[bool] = Deferred()
+        self._waiting.append(happened)
+        timer = call_later(MAX_WAIT_SECS, _resolve, happened, False)
+        result = await maybe_deferred_to_future(happened)
+        timer.cancel()
+        return result
+
+    def happen(self) -> None:
+        """Resume everything that waits now."""
+        waiting, self._waiting = self._waiting, []
+        for each in waiting:
+            _resolve(each, True)
+
+
+def _resolve(deferred: Deferred[bool], value: bool) -> None:
+    if not deferred.called:
+        deferred.callback(value)
 
 
 @dataclass(slots=True, eq=False)
-class Kept:
-    """A stored page, and what is known of its items."""
+class TentativePage:
+    """A stored page whose items are pending."""
 
     verdict: Verdict  # that stored it
-    items: int = 0  # of it, in hand
-    lost: bool | None = None  # None while that isn't decided
-    waiting: list[Deferred[bool | None]] = field(default_factory=list)
+    items: int = 0  # of it that are pending
+    lost: bool | None = None  # None until that is decided
+    decided: Event = field(default_factory=Event)
 
 
 @dataclass(slots=True, eq=False)
-class Judgement:
-    """One judgement of a page, for all items of it."""
+class SharedVerdict:
+    """One verdict on a page, for all its items."""
 
-    judged: Future[Judged]
-    kept: Kept | None = None  # what it stored, once an item was found to be kept
-    told: bool = False  # of an item
+    judged: Future[JudgedPage]
+    page: TentativePage | None = None  # that it stored, once an item was found to be kept
+    reported: bool = False  # whether the page was logged and counted, for the first of its items
 
     @property
-    def lost(self) -> bool:
-        """Whether what it stored was forgotten, so that it says nothing of a further item."""
-        return self.kept is not None and self.kept.lost is True
+    def is_void(self) -> bool:
+        """Whether the page that it stored was forgotten: a further item needs a new verdict."""
+        return self.page is not None and self.page.lost is True
 
 
-@dataclass(frozen=True, slots=True)
-class _Item:
-    url: object  # of its page, as it came
-    response: ReferenceType[object] | None  # that it came from, where that is known; not held
-    yielded: bool  # whether it is known to be the very object that the callback yielded
-    kept: Kept | None  # its page, where one is stored
+class ResponseItems:
+    """The items of one response."""
+
+    def __init__(self) -> None:
+        self.shared: SharedVerdict | None = None  # on the response's page, where items share it
+        self.verdicts: list[Verdict] = []
+        self.pending = 0
+        self.ids: set[int] = set()  # of objects that have not reached the pipeline
+        self.all_done = Event()
+
+
+@dataclass(slots=True)
+class _Yielded:
+    """An object that callbacks yielded and that has not reached the pipeline."""
+
+    item: Any  # held so that no other object gets its id
+    response: ReferenceType[Response]
+    times: int = 0
+
+
+@dataclass(slots=True, eq=False)
+class PendingItem:
+    """An item that reached the pipeline."""
+
+    item: Any
+    url: str | None  # of its page, as it came
+    response: ReferenceType[Response] | None
+    page: TentativePage | None = None  # that is stored for it
+    is_pending: bool = True
+
+
+_current: ContextVar[PendingItem | None] = ContextVar("simhash_current", default=None)
 
 
 class PendingItems:
-    """Takes items and their fates; `exported` and `lost` return what follows for the store."""
+    """The ledger. It calls `confirm` or `forget` for each stored page, once that is decided."""
 
-    def __init__(self) -> None:
-        self._items: dict[int, _Item] = {}  # by the item's id
-        self._undecided: dict[str, Kept] = {}  # by URL, the last stored of each
+    confirm: Callable[[Verdict], None]
+    forget: Callable[[Verdict], Awaitable[None]]
 
-    def page_of(self, verdict: Verdict) -> Kept | None:
-        """The page stored by this verdict just now, or the one that it found unchanged in hand."""
-        if verdict.stored:
-            self._undecided[verdict.url] = Kept(verdict)
-        return self._undecided.get(verdict.url)
+    def __init__(self, crawler: Crawler) -> None:
+        self._options = options_of(crawler)
+        self._responses: WeakKeyDictionary[Response, ResponseItems] = WeakKeyDictionary()
+        self._yielded: dict[int, _Yielded] = {}  # by the item's id
+        self._arrived: dict[int, PendingItem] = {}  # by the item's id
+        self._undecided: dict[str, TentativePage] = {}  # by URL, the last stored of each
+        crawler.signals.connect(self._exported, signals.item_scraped)
+        crawler.signals.connect(self._lost, signals.item_dropped)
+        crawler.signals.connect(self._lost, signals.item_error)
 
-    def enter(
-        self, item: Any, url: object, response: object, kept: Kept | None, *, yielded: bool
-    ) -> Verdict | None:
-        """Take an item in; returned is what to confirm of one that had the same id before."""
-        before = self._items.pop(id(item), None)
-        origin = None if response is None else ref(response)
-        self._items[id(item)] = _Item(url, origin, yielded, kept)
-        if kept is not None:
-            kept.items += 1
-        return None if before is None else self._came_out(before)
+    def of_response(self, response: Response) -> ResponseItems:
+        return self._responses.setdefault(response, ResponseItems())
 
-    def exported(self, item: Any, url: object, response: object) -> Verdict | None:
-        """What to confirm, where this was the first item of its page to come out."""
-        found = self._items.pop(id(item), None) or self._replaced(url, response)
-        return None if found is None else self._came_out(found)
+    async def all_done(self, response: Response) -> bool:
+        """Wait until every item of the response was exported, dropped or failed.
 
-    def lost(self, item: Any, url: object, response: object) -> Kept | None:
-        """The page to forget and tell `decided` of, where this was the last item of it."""
-        found = self._items.pop(id(item), None) or self._replaced(url, response, yielded=False)
-        if found is None or found.kept is None:
-            return None
-        kept = found.kept
-        kept.items -= 1
-        if kept.items or kept.lost is not None:
-            return None
-        kept.lost = True
-        if self._is_stored(kept):
-            return kept
-        self.decided(kept)
-        return None
+        False after a minute: a middleware nearer the engine may have removed an item.
+        """
+        items = self.of_response(response)
+        return not items.pending or await items.all_done.wait()
 
-    def end(self) -> list[Verdict]:
-        """What to confirm at last: of the items left, all that were lost have been told."""
-        items = list(self._items.values())
-        self._items.clear()
-        return [verdict for verdict in map(self._came_out, items) if verdict is not None]
+    def enter_yielded(self, item: Any, response: Response) -> None:
+        """A callback yields the item."""
+        known = self._yielded.get(id(item))
+        if known is None or known.response() is not response:
+            known = self._yielded[id(item)] = _Yielded(item, ref(response))
+        known.times += 1
+        items = self.of_response(response)
+        items.pending += 1
+        items.ids.add(id(item))
 
-    def fate_of(self, url: str | None) -> Deferred[bool | None] | None:
-        """Fires, with whether it was lost, once that is decided; None if it is, or not in hand."""
-        kept = None if url is None else self._undecided.get(url)
-        if kept is None:
-            return None
-        fate: Deferred[bool | None] = Deferred()  # None by one who waits no longer
-        kept.waiting.append(fate)
-        return fate
+    def enter(self, item: Any) -> PendingItem:
+        """The item reaches the pipeline; from here on its outcome is the one of this context."""
+        known = self._yielded.get(id(item))
+        response = None if known is None else known.response()
+        url = None
+        if response is None or self._options.html_field is not None:
+            url = field_url(item, self._options)
+        if response is None:
+            response = self._response_at(url)
+        if self._options.html_field is None:
+            url = None if response is None else response.url
+        self._leave_yielded(item)
+        entry = PendingItem(item, url, None if response is None else ref(response))
+        self._arrived[id(item)] = entry
+        _current.set(entry)
+        return entry
 
-    def is_lost(self, url: str) -> bool:
-        """Whether the page last stored of this URL is lost, and yet to be forgotten."""
-        kept = self._undecided.get(url)
-        return kept is not None and kept.lost is True
+    def keep(self, entry: PendingItem, shared: SharedVerdict, verdict: Verdict) -> None:
+        """The item is kept: a page that the verdict stored, or found pending, waits for it."""
+        if shared.page is None and not verdict.dropped:
+            if verdict.stored:
+                self._undecided[verdict.url] = TentativePage(verdict)
+            shared.page = self._undecided.get(verdict.url)
+        if shared.page is not None:
+            shared.page.items += 1
+            entry.page = shared.page
 
-    def decided(self, kept: Kept) -> None:
-        """The page is safe, or forgotten: those who waited go on."""
-        if self._is_stored(kept):
-            del self._undecided[kept.verdict.url]
-        waiting, kept.waiting = kept.waiting, []
-        for fate in waiting:
-            resolve(fate, kept.lost is True)
+    async def is_lost(self, url: str | None) -> bool | None:
+        """Wait until it is decided whether the page of this URL is lost; None after a minute."""
+        page = None if url is None else self._undecided.get(url)
+        if page is None:
+            return False
+        return page.lost is True if await page.decided.wait() else None
 
-    def _came_out(self, item: _Item) -> Verdict | None:
-        kept = item.kept
-        if kept is None:
-            return None
-        kept.items -= 1
-        if kept.lost is not None:
-            return None
-        kept.lost = False
-        stored = self._is_stored(kept)
-        self.decided(kept)
-        return kept.verdict if stored else None
+    def is_being_forgotten(self, url: str) -> bool:
+        """Whether the page of this URL is lost, and still in the store."""
+        page = self._undecided.get(url)
+        return page is not None and page.lost is True
 
-    def _replaced(
-        self, url: object, response: object, *, yielded: bool | None = None
-    ) -> _Item | None:
-        """The first item of this URL, or the only one of this response; of this kind where said."""
-        items = {k: i for k, i in self._items.items() if yielded in (None, i.yielded)}
-        found = [key for key, item in items.items() if url is not None and item.url == url][:1]
-        if not found and response is not None:
-            found = [k for k, i in items.items() if i.response and i.response() is response]
-        return self._items.pop(found[0]) if len(found) == 1 else None
+    def end(self) -> None:
+        """Confirm what is left: every loss was reported, but `scrapy parse` reports nothing."""
+        for page in list(self._undecided.values()):
+            self._save(page)
 
-    def _is_stored(self, kept: Kept) -> bool:
-        """Whether it is the last that was stored of its URL."""
-        return self._undecided.get(kept.verdict.url) is kept
+    def _exported(self, item: Any, response: Response | None) -> None:
+        entry = self._leave(_current.get(), item, response)
+        if entry is not None and entry.page is not None:
+            entry.page.items -= 1
+            self._save(entry.page)
+
+    async def _lost(self, item: Any, response: Response | None) -> None:
+        """Scrapy waits for this: what was judged before may have a lost page for its twin."""
+        entry = _current.get()
+        if entry is not None and not self._is_of(entry, item, response):
+            entry = (
+                None  # a task that was begun while another item was pending inherits its context
+            )
+        entry = self._leave(entry, item, response)
+        page = None if entry is None else entry.page
+        if page is None:
+            return
+        page.items -= 1
+        if page.items or page.lost is not None:
+            return
+        page.lost = True
+        if self._undecided.get(page.verdict.url) is page:
+            await self.forget(page.verdict)
+        self._decide(page)
+
+    def _is_of(self, entry: PendingItem, item: Any, response: Response | None) -> bool:
+        if entry.response is not None:
+            return entry.response() is response
+        return entry.item is item or entry.url == field_url(item, self._options)
+
+    def _leave(
+        self, entry: PendingItem | None, item: Any, response: Response | None
+    ) -> PendingItem | None:
+        """The outcome is known; the entry of the item, None if it never reached the pipeline."""
+        if entry is None or not entry.is_pending:  # also where pipelines run in tasks of their own
+            entry = self._arrived.get(id(item))
+        if entry is not None:
+            entry.is_pending = False
+            self._arrived.pop(id(entry.item), None)
+        if entry is None or entry.item is not item:
+            self._leave_yielded(item)
+        if response is not None and response in self._responses:
+            self._leave_response(response, self._responses[response])
+        return entry
+
+    def _leave_response(self, response: Response, items: ResponseItems) -> None:
+        items.pending -= 1
+        if items.pending:
+            return
+        for key in items.ids:  # of objects that another object took the place of
+            known = self._yielded.get(key)
+            if known is not None and known.response() is response:
+                del self._yielded[key]
+        items.ids.clear()
+        items.all_done.happen()
+
+    def _leave_yielded(self, item: Any) -> None:
+        known = self._yielded.get(id(item))
+        if known is None:
+            return
+        known.times -= 1
+        if not known.times:
+            del self._yielded[id(item)]
+            response = known.response()
+            if response is not None:
+                self.of_response(response).ids.discard(id(item))
+
+    def _response_at(self, url: str | None) -> Response | None:
+        """The response of this URL with pending items; an earlier pipeline replaced the item."""
+        found = (known.response() for known in self._yielded.values())
+        return next((each for each in found if each is not None and each.url == url), None)
+
+    def _save(self, page: TentativePage) -> None:
+        if page.lost is None:
+            page.lost = False
+            if self._undecided.get(page.verdict.url) is page:
+                self.confirm(page.verdict)
+            self._decide(page)
+
+    def _decide(self, page: TentativePage) -> None:
+        if self._undecided.get(page.verdict.url) is page:
+            del self._undecided[page.verdict.url]
+        page.decided.happen()
+
+
+class ResponseMiddleware(BaseSpiderMiddleware):
+    """A spider middleware that enters which response an item came from; it changes no item."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        if not options_of(crawler).enabled:
+            raise NotConfigured
+        self.pending = PendingItems(crawler)
+
+    def get_processed_item(self, item: Any, response: Response | None) -> Any:
+        if response is not None:
+            self.pending.enter_yielded(item, response)
+        return item

@@ -1,4 +1,4 @@
-"""The Scrapy item pipeline: items in, kept items out, near-duplicates dropped, as judge.py says."""
+"""The Scrapy item pipeline: it keeps each page once and drops near-duplicates, as judge.py says."""
 
 from __future__ import annotations
 
@@ -12,16 +12,18 @@ from itemadapter import ItemAdapter
 from scrapy.exceptions import DropItem, NotConfigured
 from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.spider import DefaultSpider
-from twisted.internet.defer import Deferred
 
 from simhash_pipeline.bits import fingerprint_hex
-from simhash_pipeline.crawl.deferreds import resolve, result_of, wait_or_none
 from simhash_pipeline.crawl.follow import FollowMiddleware, crawls_less
-from simhash_pipeline.crawl.item_source import field_url, page_url, refuse_other_page, source
-from simhash_pipeline.crawl.judging import Judged, Judging
-from simhash_pipeline.crawl.outcomes import ItemOutcomes
-from simhash_pipeline.crawl.pending import Judgement, Kept
-from simhash_pipeline.crawl.responses import Origin, ResponseMiddleware
+from simhash_pipeline.crawl.item_source import page_source, refuse_other_page
+from simhash_pipeline.crawl.pending import (
+    Event,
+    PendingItem,
+    PendingItems,
+    ResponseItems,
+    ResponseMiddleware,
+    SharedVerdict,
+)
 from simhash_pipeline.crawl.settings import (
     drop_log_path,
     is_resumed,
@@ -29,7 +31,8 @@ from simhash_pipeline.crawl.settings import (
     reasoned,
     store_url,
 )
-from simhash_pipeline.crawl.stats import Tally, drop_line
+from simhash_pipeline.crawl.stats import CrawlStats, drop_line
+from simhash_pipeline.crawl.worker import JudgedPage, JudgeWorker, result_of
 from simhash_pipeline.drop_log import DropLog
 from simhash_pipeline.errors import DropLogError, PageError, StoreError, StoreLost
 
@@ -51,7 +54,7 @@ logger = logging.getLogger(__name__)
 
 
 class NearDuplicate(DropItem):
-    """The item's page is a near-duplicate of a stored one; `verdict` says of which and how near."""
+    """The item's page is a near-duplicate of a stored one: `verdict` says which, and how near."""
 
     def __init__(self, verdict: Verdict) -> None:
         # The pipeline has logged a line of its own: Scrapy's would print the item, page and all.
@@ -68,13 +71,13 @@ class SimhashPipeline:
     def __init__(self, crawler: Crawler, options: Options) -> None:
         self._crawler = crawler
         self._options = options
-        self._tally = Tally(crawler, options)
+        self._stats = CrawlStats(crawler, options)
         self._files: ExitStack | None = None  # open from open_spider on
         self._stopping = False
-        self._latest_news: str | None = None  # the last page that brought something new
-        self._nothing_new: set[str] = set()  # pages that came after it
-        self._at_work = 0  # items that came and were not handed on
-        self._all_through: Deferred[bool | None] | None = None  # once the crawl ends
+        self._items = 0  # that are being judged
+        self._no_items = Event()
+        self._last_new_url: str | None = None  # of the last page with new content
+        self._urls_since: set[str] = set()  # of the pages that came after it
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> SimhashPipeline:
@@ -87,9 +90,9 @@ class SimhashPipeline:
 
     def open_spider(self) -> None:
         options, spider = self._options, self._crawler.spider
-        self._responses = self._crawler.get_spider_middleware(ResponseMiddleware)
+        responses = self._crawler.get_spider_middleware(ResponseMiddleware)
         following = self._crawler.get_spider_middleware(FollowMiddleware)
-        if crawls_less(options) and None in (following, self._responses):
+        if crawls_less(options) and None in (following, responses):
             logger.warning(
                 "SIMHASH_FOLLOW_TWINS and SIMHASH_TRAP_BUDGET need the add-on: all is followed",
                 extra={"spider": spider},
@@ -105,158 +108,122 @@ class SimhashPipeline:
                 )
                 files.callback(self._drop_log.close)
             if options.reset and is_resumed(self._crawler):
-                told = "Nothing is forgotten: SIMHASH_RESET is for the first run of a JOBDIR"
-                logger.info(told, extra={"spider": spider})
+                message = "Nothing is forgotten: SIMHASH_RESET is for the first run of a JOBDIR"
+                logger.info(message, extra={"spider": spider})
                 options = dataclasses.replace(options, reset=False)
-            self._judging = Judging(options, store)
-            self._fates = ItemOutcomes(self, self._crawler, options, self._judging)
+            self._worker = JudgeWorker(options, store)
             self._files = files.pop_all()
-        self._tally.begun(store, path)
+        self._pending = PendingItems(self._crawler) if responses is None else responses.pending
+        self._pending.confirm, self._pending.forget = self._worker.confirm, self._forget
+        self._stats.open(store, path)
 
     async def process_item(self, item: Any) -> Any:
-        response = None if self._responses is None else self._responses.response_of(item)
-        yielded = response is not None
-        if self._responses is not None and response is None:
-            response = self._responses.response_at(field_url(item, self._options))
-        kept = None
-        self._at_work += 1
+        entry = self._pending.enter(item)
+        self._items += 1
         try:
             if not self._stopping:
-                kept = await self._kept(item, response)
+                await self._judge(item, entry)
         finally:
-            self._fates.await_of(item, response, kept, yielded=yielded)
-            self._at_work -= 1
-            if self._all_through is not None and not self._at_work:
-                resolve(self._all_through, True)
+            self._items -= 1
+            if not self._items:
+                self._no_items.happen()
         return item
 
-    async def _kept(self, item: Any, response: Response | None) -> Kept | None:
-        """The page that was stored for the item, if one was; NearDuplicate for a dropped one."""
+    async def _judge(self, item: Any, entry: PendingItem) -> None:
+        """NearDuplicate if the item's page is dropped; any fault keeps the item unjudged."""
+        response = None if entry.response is None else entry.response()
         try:
             adapter = _adapter(item)
             if _opted_out(adapter, response):
-                return None
-            page = source(adapter, response, self._options)
-            judgement = await self._judged(page, response)
+                return
+            source = page_source(adapter, response, self._options)
+            shared = await self._verdict_on(source, response)
             if self._stopping:  # a page that could not be forgotten may be its twin
-                return None
-            judged = judgement.judged.result()
+                return
+            judged = shared.judged.result()
             if judged.verdict.dropped and self._options.html_field is None and response is not None:
                 refuse_other_page(adapter, response, judged.page)
-            self._tell(item, judgement, response)
+            self._report(item, shared, response)
         except PageError as error:
-            self._tally.fault(error.kind, str(error), page_url(item, response, self._options))
+            self._stats.fault(error.kind, str(error), entry.url)
         except (StoreError, DropLogError) as error:
-            self.go_on_or_stop(error, page_url(item, response, self._options))
+            self._go_on_or_stop(error, entry.url)
         except Exception:  # a fault of ours must not cost the user the item
-            self._tally.unexpected()
+            self._stats.unexpected()
         else:
             if judged.verdict.dropped and not self._options.dry_run:
                 raise NearDuplicate(judged.verdict)
-            self._write_fields(adapter, judged, page_url(item, response, self._options))
-            if judgement.kept is None and not judged.verdict.dropped:
-                judgement.kept = self._fates.in_hand.page_of(judged.verdict)
-            return judgement.kept
-        return None
+            self._write_fields(adapter, judged, entry.url)
+            self._pending.keep(entry, shared, judged.verdict)
 
-    async def close_spider(self) -> None:
-        if self._files is None:  # Scrapy closes what it failed to open
-            return
-        self._tally.ending()
-        if self._at_work:  # `scrapy parse` doesn't wait for them
-            self._all_through = Deferred()
-            await wait_or_none(self._all_through)
-        self._fates.end()
-        with self._files:
-            stored = None
-            try:
-                stored = await result_of(self._judging.end())
-            except StoreError as error:
-                self._goes_on_after(error)
-            self._tally.ended(stored)
-            try:
-                if self._drop_log is not None:
-                    self._drop_log.write_run(self._tally.errors)
-            except DropLogError as error:
-                self._tally.stopped(error)
+    async def _verdict_on(self, source: Source, response: Response | None) -> SharedVerdict:
+        """The verdict, once it is known what became of a pending twin.
 
-    async def _judged(self, page: Source, response: Response | None) -> Judgement:
-        """The judgement; twins of a page whose item is still in hand wait for what becomes of it.
-
-        Items of one response share the judgement of its page.
+        Items of one response share the verdict on its page.
         """
-        origin = self._origin(response)
-        if origin.judgement is None:
-            origin.judgement = Judgement(self._judging.judge(page))
+        items = ResponseItems()  # for an item that holds its own page
+        if self._options.html_field is None and response is not None:
+            items = self._pending.of_response(response)
+        if items.shared is None:
+            items.shared = SharedVerdict(self._worker.judge(source))
         while True:
-            judgement = origin.judgement
-            judged = await result_of(judgement.judged)
-            if not judgement.lost and not await self._is_outdated(judged.verdict):
-                return judgement
-            if origin.judgement is judgement:  # no other item of the page was here before
-                origin.judgement = Judgement(self._judging.judge_again(page.url, judged))
-
-    def _origin(self, response: Response | None) -> Origin:
-        """One of its own for an item that brings its own page."""
-        if self._options.html_field is not None or self._responses is None or response is None:
-            return Origin()
-        return self._responses.origin(response)
+            shared = items.shared
+            judged = await result_of(shared.judged)
+            if not shared.is_void and not await self._is_outdated(judged.verdict):
+                return shared
+            if items.shared is shared:  # no other item of the page was here before
+                items.shared = SharedVerdict(self._worker.judge_again(source.url, judged.page))
 
     async def _is_outdated(self, verdict: Verdict) -> bool:
-        """Whether the stored page that speaks in this verdict is none: its item came to nothing.
+        """Whether the matched page was forgotten because its item was dropped or failed.
 
-        A page that is to be kept instead is waited for; PageError where that can't be.
+        Waits for the outcome of the item of a twin; PageError if it takes too long.
         """
         if verdict.reason == "unchanged" and not verdict.dropped:
-            return self._fates.in_hand.is_lost(verdict.url)
+            return self._pending.is_being_forgotten(verdict.url)
         if not verdict.dropped or self._options.dry_run:
             return False
-        fate = self._fates.in_hand.fate_of(verdict.twin_url)
-        if fate is None:
-            return False
-        lost = await wait_or_none(fate)
+        lost = await self._pending.is_lost(verdict.twin_url)
         if lost is None:
-            waited = f"later pipelines still have its twin {verdict.twin_url} in hand"
-            raise PageError("undecided", waited)
+            rule = f"the item of its twin {verdict.twin_url} is still in a later pipeline"
+            raise PageError("undecided", rule)
         return lost
 
-    def _tell(self, item: Any, judgement: Judgement, response: Response | None) -> None:
-        judged, told = judgement.judged.result(), judgement.told
-        if not told:
-            self._tell_page(judged.verdict, judged.page)
-        judgement.told = True
-        self._tally.judged(judged.shared() if told else judged)
-        if response is not None and self._responses is not None:
-            self._responses.origin(response).verdicts.append(judged.verdict)
+    def _report(self, item: Any, shared: SharedVerdict, response: Response | None) -> None:
+        """Log and count the verdict: pages in the drop log, items in the stats."""
+        judged = shared.judged.result()
+        verdict, page = judged.verdict, judged.page
+        if not shared.reported:
+            self._report_page(verdict, page)
+        self._stats.count_item(judged.without_times() if shared.reported else judged)
+        shared.reported = True
+        if response is not None:
+            self._pending.of_response(response).verdicts.append(verdict)
         self._crawler.signals.send_catch_log(
-            page_judged,
-            item=item,
-            verdict=judged.verdict,
-            page=judged.page,
-            spider=self._crawler.spider,
+            page_judged, item=item, verdict=verdict, page=page, spider=self._crawler.spider
         )
 
-    def _tell_page(self, verdict: Verdict, page: PageFingerprint) -> None:
-        """What counts pages, however many items they have."""
+    def _report_page(self, verdict: Verdict, page: PageFingerprint) -> None:
         if self._drop_log is not None:
             if verdict.dropped:
                 self._drop_log.write(verdict, page)
             self._drop_log.count(verdict)
         if verdict.dropped:
-            self._tally.page_dropped(verdict)
-        if self._options.close_after_seen is not None and not self._options.dry_run:
-            self._close_where_nothing_is_new(verdict, self._options.close_after_seen)
+            self._stats.count_dropped_page(verdict)
+        limit = self._options.close_after_seen
+        if limit is not None and not self._options.dry_run:
+            self._close_if_nothing_is_new(verdict, limit)
 
-    def _close_where_nothing_is_new(self, verdict: Verdict, after: int) -> None:
-        if verdict.news:
-            self._latest_news = verdict.url
-            self._nothing_new.clear()
-        elif verdict.url != self._latest_news and verdict.url not in self._nothing_new:
-            self._nothing_new.add(verdict.url)
-            if len(self._nothing_new) == after:
+    def _close_if_nothing_is_new(self, verdict: Verdict, limit: int) -> None:
+        if verdict.is_new_content:
+            self._last_new_url = verdict.url
+            self._urls_since.clear()
+        elif verdict.url != self._last_new_url and verdict.url not in self._urls_since:
+            self._urls_since.add(verdict.url)
+            if len(self._urls_since) == limit:
                 self._close("simhash_nothing_new")
 
-    def _write_fields(self, adapter: ItemAdapter, judged: Judged, url: object) -> None:
+    def _write_fields(self, adapter: ItemAdapter, judged: JudgedPage, url: str | None) -> None:
         page = judged.page
         content = fingerprint_hex(page.content, self._options.bits)
         for field, value in (
@@ -268,30 +235,55 @@ class SimhashPipeline:
             try:
                 adapter[field] = value
             except Exception as error:  # an item's own check may raise anything
-                self._tally.fault("field", f"the item takes no field {field!r}: {error}", url)
+                self._stats.fault("field", f"the item takes no field {field!r}: {error}", url)
 
-    def go_on_or_stop(self, error: Exception, url: object) -> None:
-        """Where the crawl is to stop, the items in flight are kept unjudged."""
-        if self._goes_on_after(error, url) or self._stopping:
-            return
-        self._stopping = True
-        self._close("simhash_store_failed")
+    async def _forget(self, verdict: Verdict) -> None:
+        try:
+            await result_of(self._worker.forget(verdict))
+        except StoreError as error:
+            self._go_on_or_stop(error, verdict.url)
 
-    def _goes_on_after(self, error: Exception, url: object = None) -> bool:
-        """Says what failed; True where the crawl is to go on all the same."""
-        borne = isinstance(error, StoreLost) and self._options.store_lost == "keep"
-        if borne:
-            self._tally.fault("store_lost", str(error), url)
+    def _go_on_or_stop(self, error: Exception, url: str | None) -> None:
+        """If the crawl stops, the items that are still to be judged are kept unjudged."""
+        if not self._is_tolerated(error, url) and not self._stopping:
+            self._stopping = True
+            self._close("simhash_store_failed")
+
+    def _is_tolerated(self, error: Exception, url: str | None = None) -> bool:
+        """Report the failure; True if the crawl goes on all the same, by SIMHASH_STORE_LOST."""
+        tolerated = isinstance(error, StoreLost) and self._options.store_lost == "keep"
+        if tolerated:
+            self._stats.fault("store_lost", str(error), url)
         else:
-            self._tally.stopped(error)
-        return borne
+            self._stats.stopped(error)
+        return tolerated
 
     def _close(self, reason: str) -> None:
         deferred_from_coro(self._crawler.engine.close_spider_async(reason=reason))
 
+    async def close_spider(self) -> None:
+        if self._files is None:  # Scrapy closes what it failed to open
+            return
+        self._stats.stop_periodic()
+        if self._items:  # `scrapy parse` doesn't wait for them
+            await self._no_items.wait()
+        self._pending.end()
+        with self._files:
+            stored_pages = None
+            try:
+                stored_pages = await result_of(self._worker.end())
+            except StoreError as error:
+                self._is_tolerated(error)
+            self._stats.close(stored_pages)
+            try:
+                if self._drop_log is not None:
+                    self._drop_log.write_run(self._stats.errors)
+            except DropLogError as error:
+                self._stats.stopped(error)
+
 
 def _adapter(item: Any) -> ItemAdapter:
-    """PageError for an object that is no item to Scrapy, which hands it on all the same."""
+    """PageError for an object that is no item to Scrapy, which passes it on all the same."""
     if not ItemAdapter.is_item(item):
         raise PageError("no_item", f"{type(item).__name__} is no type of item that Scrapy knows")
     return ItemAdapter(item)

@@ -1,4 +1,4 @@
-"""A crawl's options and files: from its settings, and from its spider's attributes before them."""
+"""A crawl's options and files, by its settings and its spider's attributes."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ if TYPE_CHECKING:
 
 DIRECTORY = "simhash"
 STORE_SUFFIX = ".sqlite"
-JOB_FILES = ("requests.seen", "spider.state")  # what Scrapy writes of a crawl; empty in a new one
+JOB_FILES = ("requests.seen", "spider.state")  # Scrapy's own; empty in a new crawl
 
 logger = logging.getLogger(__name__)
 
 
 def options_of(crawler: Crawler) -> Options:
-    """The SIMHASH_ settings; an attribute `simhash_dry_run` of the spider goes before its setting.
+    """The SIMHASH_ settings; an attribute of the spider, as `simhash_dry_run`, takes precedence.
 
-    So `scrapy crawl -a simhash_dry_run=1` does, in capitals too. OptionsError names every fault.
+    `scrapy crawl -a simhash_dry_run=1` sets one, in capitals too. OptionsError names every fault.
     """
-    given = {name: value for name, value in crawler.settings.items() if name.startswith(PREFIX)}
+    chosen = {name: value for name, value in crawler.settings.items() if name.startswith(PREFIX)}
     with reasoned():
-        return Options.from_settings(given | _attributes(crawler.spider))
+        return Options.from_settings(chosen | _attributes(crawler.spider))
 
 
 def settings_of_spider(name: str, settings: BaseSettings) -> BaseSettings:
-    """The settings with what the class of the project's spider says; as they are without one."""
+    """The settings with those of the project's spider; unchanged if there is no such spider."""
     try:
         spider = get_spider_loader(settings).load(name)
     except KeyError:
@@ -54,7 +54,7 @@ def settings_of_spider(name: str, settings: BaseSettings) -> BaseSettings:
 
 
 def _attributes(spider: object) -> dict[str, Any]:
-    """What a spider, or its class, says as attributes, by the settings' names."""
+    """The attributes of a spider or its class that are options, by the settings' names."""
     names = (name for name in dir(spider) if name.upper().startswith(PREFIX))
     given = {name.upper(): getattr(spider, name) for name in names}
     return {name: value for name, value in given.items() if not callable(value)}
@@ -62,7 +62,7 @@ def _attributes(spider: object) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def reasoned() -> Iterator[None]:
-    """Says in one line why a crawl can't start; Scrapy's traceback follows."""
+    """Log in one line why a crawl can't start; Scrapy's traceback follows."""
     try:
         yield
     except SimhashError as error:
@@ -71,7 +71,7 @@ def reasoned() -> Iterator[None]:
 
 
 def is_resumed(crawler: Crawler) -> bool:
-    """Whether the crawl was paused, or killed, before: its JOBDIR tells of requests or state."""
+    """Whether the crawl was paused or killed before: its JOBDIR holds requests or state."""
     directory = job_dir(crawler.settings)
     files = [] if directory is None else [Path(directory, name) for name in JOB_FILES]
     return any(file.exists() and file.stat().st_size for file in files)
@@ -84,7 +84,7 @@ def store_url(options: Options, spider_name: str) -> str:
 
 
 def drop_log_path(options: Options, spider_name: str) -> Path | None:
-    """None where there is to be no drop log."""
+    """None if there is no drop log."""
     if options.drop_log == "auto":
         return spider_file(spider_name, LOG_SUFFIX)
     return None if options.drop_log is None else Path(options.drop_log)
@@ -96,7 +96,7 @@ def spider_file(spider_name: str, suffix: str) -> Path:
 
 
 def spider_files(suffix: str) -> dict[str, Path]:
-    """Those that crawls have left there, by the names of their spiders."""
+    """The files that crawls left there, by the names of their spiders."""
     return {
         unquote(path.name.removesuffix(suffix)): path
         for path in sorted(_directory().glob(f"*{suffix}"))

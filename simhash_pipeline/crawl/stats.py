@@ -1,4 +1,4 @@
-"""What a crawl tells of its judging: stats under `simhash/`, log lines, a summary at the end."""
+"""What a crawl reports: stats under `simhash/`, log lines, and a summary at the end."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ if TYPE_CHECKING:
     from scrapy.utils.asyncio import AsyncioLoopingCall
     from twisted.internet.task import LoopingCall
 
-    from simhash_pipeline.crawl.judging import Judged
+    from simhash_pipeline.crawl.worker import JudgedPage
     from simhash_pipeline.judge import Verdict
     from simhash_pipeline.options import Options
 
 _SHOWN_CHARS = 2_000  # of a URL or message
-# A kept page is counted under these reasons besides.
-_TELLING = ("changed", "unchanged", "verified different")
+# A kept page is also counted under these reasons.
+_COUNTED_REASONS = ("changed", "unchanged", "verified different")
 _SWALLOWING_WARNED = 10  # pages that swallow others, in one crawl
 _SWALLOWING_SUMMED_UP = 5
 
 logger = logging.getLogger(__name__)
 
 
-class Tally:
-    """Counts verdicts and faults; the first fault of a kind is told, the rest are counted."""
+class CrawlStats:
+    """Counts verdicts and faults; logs each drop, and the first fault of each kind."""
 
     def __init__(self, crawler: Crawler, options: Options) -> None:
         self._crawler = crawler
@@ -42,23 +42,23 @@ class Tally:
         self._log_level = getattr(logging, options.log_level)
         self._max_page_bytes = options.max_page_bytes
         self._counts: Counter[str] = Counter()
-        self._said: set[str] = set()
+        self._logged: set[str] = set()
         self._swallowing = SwallowingPages()
         self._periodic: AsyncioLoopingCall | LoopingCall | None = None
 
-    def begun(self, store: str, drop_log: Path | None) -> None:
-        """Zeros stand there from the start, for monitors that ask for them."""
+    def open(self, store: str, drop_log: Path | None) -> None:
+        """Sets counts to zero, for monitors that ask for them before the first page."""
         for name in ("kept", self._dropping, "errors"):
             self._count(name, 0)
         self._note("store", shown_url(store))
         if drop_log is not None:
             self._note("drop_log", str(drop_log))
         interval = self._crawler.settings.getfloat("LOGSTATS_INTERVAL")
-        if interval:  # as often as Scrapy tells how many pages it has crawled
-            self._periodic = create_looping_call(self._tell_so_far)
+        if interval:  # as often as Scrapy logs how many pages it has crawled
+            self._periodic = create_looping_call(self._log_so_far)
             self._periodic.start(interval, now=False)
 
-    def judged(self, judged: Judged) -> None:
+    def count_item(self, judged: JudgedPage) -> None:
         verdict, reason = judged.verdict, judged.verdict.reason.replace(" ", "_")
         if verdict.dropped:
             self._count(self._dropping)
@@ -67,17 +67,17 @@ class Tally:
             logger.log(self._log_level, line, extra=self._extra)
         else:
             self._count("kept")
-        if verdict.reason in _TELLING:
+        if verdict.reason in _COUNTED_REASONS:
             self._count(reason)
         if judged.page.content is None:
             self._count("thin")
         if judged.page.cut:
-            self._cut(verdict.url)
+            self._count_cut(verdict.url)
         self._count("seconds/fingerprinting", judged.fingerprinting_secs)
         self._count("seconds/store", judged.store_secs)
 
-    def page_dropped(self, verdict: Verdict) -> None:
-        """Counts pages, where `judged` counts items."""
+    def count_dropped_page(self, verdict: Verdict) -> None:
+        """Once for a page, however many items it has."""
         page = self._swallowing.add(verdict.url, verdict.twin_url)
         if page is None:
             return
@@ -92,10 +92,10 @@ class Tally:
                 extra=self._extra,
             )
 
-    def _cut(self, url: str) -> None:
+    def _count_cut(self, url: str) -> None:
         self._count("cut")
-        if "cut" not in self._said:
-            self._said.add("cut")
+        if "cut" not in self._logged:
+            self._logged.add("cut")
             logger.warning(
                 "Judged by its beginning, as it is longer than SIMHASH_MAX_PAGE_BYTES (%s) lets it "
                 "be read: %s (more are only counted: simhash/cut)",
@@ -105,11 +105,11 @@ class Tally:
             )
 
     def fault(self, kind: str, message: str, url: object = None) -> None:
-        """A page that can't be judged, or a field not written; the item is kept."""
+        """A page can't be judged, or a field can't be written; the item is kept."""
         self._count("errors")
         self._count(f"errors/{kind}")
-        if kind not in self._said:
-            self._said.add(kind)
+        if kind not in self._logged:
+            self._logged.add(kind)
             logger.warning(
                 "%s, as %s: %s (more are only counted: simhash/errors/%s)",
                 "Not written" if kind == "field" else "Kept without judging",
@@ -120,7 +120,7 @@ class Tally:
             )
 
     def unexpected(self) -> None:
-        """A fault of ours; within an `except`, for its traceback."""
+        """A fault of this package; called within an `except`, for the traceback."""
         self._count("errors")
         self._count("errors/unexpected")
         logger.exception("A page can't be judged; its item is kept", extra=self._extra)
@@ -128,12 +128,12 @@ class Tally:
     def stopped(self, error: Exception) -> None:
         self._count("errors")
         self._count("errors/store")
-        if "store" not in self._said:
-            self._said.add("store")
+        if "store" not in self._logged:
+            self._logged.add("store")
             logger.critical("Crawl stopped: %s", error, extra=self._extra)
 
-    def ending(self) -> None:
-        """No more lines in between."""
+    def stop_periodic(self) -> None:
+        """No more lines until the summary."""
         if self._periodic is not None and self._periodic.running:
             self._periodic.stop()
 
@@ -143,8 +143,8 @@ class Tally:
         counts = self._counts.items()
         return {name[7:]: count for name, count in counts if name.startswith("errors/")}
 
-    def ended(self, stored_pages: int | None) -> None:
-        """The summary; None where the store couldn't be asked."""
+    def close(self, stored_pages: int | None) -> None:
+        """Log the summary; None if the store couldn't be asked."""
         summary = self._so_far()
         if stored_pages is not None:
             self._note("store_pages", stored_pages)
@@ -156,7 +156,7 @@ class Tally:
             message = "Near-duplicates to look at, %d of %d: %s"
             logger.info(message, place, len(pages), sentence, extra=self._extra)
 
-    def _tell_so_far(self) -> None:
+    def _log_so_far(self) -> None:
         logger.info("Near-duplicates so far: %s", self._so_far(), extra=self._extra)
 
     def _so_far(self) -> str:
@@ -167,8 +167,9 @@ class Tally:
             if name.startswith(f"{dropping}/")
         )
         dropped = f"{dropping.replace('_', ' ')} {counts[dropping]:,}"
-        told = f"{dropped} ({reasons})" if reasons else dropped
-        return f"kept {counts['kept']:,}, {told}, errors {counts['errors']:,}"
+        if reasons:
+            dropped = f"{dropped} ({reasons})"
+        return f"kept {counts['kept']:,}, {dropped}, errors {counts['errors']:,}"
 
     def _count(self, name: str, count: float = 1) -> None:
         if isinstance(count, int):
@@ -189,20 +190,20 @@ class Tally:
 
 
 def drop_line(verdict: Verdict, *, dry_run: bool = False) -> str:
-    """One line for people: both URLs and what is near, in bits."""
+    """One line for people: both URLs, and the distances in bits."""
     near = {
         "content": verdict.content_distance,
         "structure": verdict.structure_distance,
     }
-    told = ", ".join(f"{name} {bits}" for name, bits in near.items() if bits is not None)
-    detail = "thin" if verdict.reason == "thin" else told
+    distances = ", ".join(f"{name} {bits}" for name, bits in near.items() if bits is not None)
+    detail = "thin" if verdict.reason == "thin" else distances
     url, twin_url = _shown(verdict.url), _shown(verdict.twin_url or "")
-    did = "Would drop" if dry_run else "Dropped"
+    verb = "Would drop" if dry_run else "Dropped"
     if verdict.reason == "unchanged":
-        return f"{did} unchanged {url}"
-    return f"{did} near-duplicate {url} of {twin_url} ({detail})"
+        return f"{verb} unchanged {url}"
+    return f"{verb} near-duplicate {url} of {twin_url} ({detail})"
 
 
 def _shown(text: str) -> str:
-    """Text from outside that neither steers the terminal which shows the log, nor fills the log."""
+    """Text from outside, made safe for a terminal, and cut so that it doesn't fill the log."""
     return printable(text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}...")

@@ -7,16 +7,18 @@ import json
 import re
 import subprocess
 import sys
+from contextvars import copy_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import scrapy
-from scrapy.crawler import Crawler
+from scrapy import signals
 from scrapy.http import HtmlResponse
+from scrapy.utils.test import get_crawler
 
 from simhash_pipeline import open_store
-from simhash_pipeline.crawl.responses import ResponseMiddleware
+from simhash_pipeline.crawl.pending import PendingItems
 from tests.crawl.trap_site import trap_site
 
 if TYPE_CHECKING:
@@ -235,17 +237,20 @@ def test_middlewares_of_others_see_every_item_whether_async_or_not(
     assert [item["seen"] for item in items(project / "out.jsonl")] == [True, True]
 
 
-def test_an_item_that_got_the_id_of_one_that_is_gone_keeps_its_response() -> None:
-    middleware = ResponseMiddleware(Crawler(scrapy.Spider))
+def test_an_item_that_got_the_id_of_one_that_is_done_keeps_its_response() -> None:
+    crawler = get_crawler(settings_dict={"SIMHASH_HTML_FIELD": None})
+    pending = PendingItems(crawler)
     one, other = (HtmlResponse(f"http://a.example/{n}") for n in (1, 2))
-    gone, sibling = (middleware.get_processed_item({"n": n}, one) for n in (1, 2))
-    middleware._gone(gone, one)
-    number = id(gone)
-    del gone
+    done, sibling = {"n": 1}, {"n": 2}
+    pending.enter_yielded(done, one)
+    pending.enter_yielded(sibling, one)
+    crawler.signals.send_catch_log(signals.item_scraped, item=done, response=one, spider=None)
+    number = id(done)
+    del done
     item = next(each for each in ({"n": n} for n in range(1_000)) if id(each) == number)
-    middleware.get_processed_item(item, other)
-    middleware._gone(sibling, one)
-    assert middleware.response_of(item) is other
+    pending.enter_yielded(item, other)
+    crawler.signals.send_catch_log(signals.item_scraped, item=sibling, response=one, spider=None)
+    assert copy_context().run(pending.enter, item).url == other.url
 
 
 def test_the_pipeline_alone_needs_no_add_on(project: Path) -> None:

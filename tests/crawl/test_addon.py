@@ -7,11 +7,13 @@ import json
 import subprocess
 import sys
 import weakref
+from contextvars import copy_context
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from scrapy.http import HtmlResponse
+from scrapy.utils.test import get_crawler
 
 from simhash_pipeline.crawl.pending import PendingItems
 from simhash_pipeline.drop_log import Run, read_log
@@ -207,8 +209,8 @@ class Everything(Everything):
 
 def test_a_middleware_that_swallows_items_keeps_no_crawl_from_its_end(tmp_path: Path) -> None:
     swallowing = """
-import simhash_pipeline.crawl.deferreds as patience
-patience.PATIENCE_SECS = 0.2
+import simhash_pipeline.crawl.pending as pending
+pending.MAX_WAIT_SECS = 0.2
 class Swallow:
     async def process_spider_output(self, response, result):
         async for each in result:
@@ -414,6 +416,7 @@ class Everything(Everything):
     def closed(self, reason):
         import gc
         from scrapy.http import HtmlResponse
+from scrapy.utils.test import get_crawler
         from scrapy.utils.trackref import live_refs
         gc.collect()
         self.crawler.stats.set_value("responses", len(live_refs[HtmlResponse]))
@@ -425,11 +428,13 @@ class Everything(Everything):
     assert result.stats["responses"] < 10
 
 
-def test_no_response_is_held_by_items_that_are_never_heard_of_again() -> None:
-    items, in_hand = [{"row": row} for row in range(3)], PendingItems()
+def test_no_response_is_held_by_items_whose_outcome_is_never_reported() -> None:
+    pending = PendingItems(get_crawler(settings_dict={"SIMHASH_HTML_FIELD": None}))
     response = HtmlResponse("http://a.example/rows")
+    items = [{"row": row} for row in range(3)]
     for item in items:
-        in_hand.enter(item, None, response, None, yielded=True)
+        pending.enter_yielded(item, response)
+    assert copy_context().run(pending.enter, items[0]).url == "http://a.example/rows"
     held = weakref.ref(response)
     del response
     gc.collect()

@@ -114,13 +114,13 @@ def test_an_items_fate_is_not_that_of_its_sibling_of_the_same_url(
 
 
 def test_a_twin_that_waits_too_long_is_kept_unjudged(tmp_path: Path) -> None:
-    prelude = SLOW_OR_LOST + "import simhash_pipeline.crawl.deferreds as patience"
-    patience = "patience.PATIENCE_SECS = 0.2\n" + TOGETHER
+    prelude = SLOW_OR_LOST + "import simhash_pipeline.crawl.pending as pending"
+    patience = "pending.MAX_WAIT_SECS = 0.2\n" + TOGETHER
     items = "page(1, secs=2, fate='drop'), page(2)"
     result = crawl(tmp_path, items, prelude, patience)
     assert result.scraped == ["http://a.example/2"]
     assert result.stats["simhash/errors/undecided"] == 1
-    assert "later pipelines still have its twin http://a.example/1 in hand" in result.log
+    assert "the item of its twin http://a.example/1 is still in a later pipeline" in result.log
 
 
 def test_a_twin_of_a_lost_page_that_can_not_be_forgotten_is_kept(tmp_path: Path) -> None:

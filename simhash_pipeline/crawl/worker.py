@@ -1,0 +1,236 @@
+"""What a crawl does beside its event loop: pages in, verdicts out, in the order they came.
+
+One thread asks the store. Large pages are fingerprinted in up to four processes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import logging
+import os
+import time
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TypeVar
+
+from scrapy.utils.asyncio import is_asyncio_available
+from twisted.internet.defer import Deferred
+
+from simhash_pipeline.errors import PageError, ReaderError
+from simhash_pipeline.judge import Judge, Verdict
+from simhash_pipeline.options import Options
+from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
+from simhash_pipeline.page.reader import Reader
+from simhash_pipeline.page.source import Source
+from simhash_pipeline.stores.contract import PageText, Store
+from simhash_pipeline.stores.opening import open_store
+
+# A page up to this size is fingerprinted on the event loop. Handing it to a process wakes threads
+# that take turns with the loop: a crawl of pages of 8 KB became no faster by it.
+SMALL_PAGE_BYTES = 100_000
+MAX_READERS = 4  # processes; each takes some 80 MB, and more while it reads
+# Texts that are written together: a killed crawl may lose these, and they are held in memory.
+MANY_TEXTS = 100
+MANY_CHARACTERS = 1_000_000
+
+T = TypeVar("T")
+
+logger = logging.getLogger(__name__)
+
+
+async def result_of(future: Future[T]) -> T:
+    """The result from another thread, under any event loop that Scrapy runs on."""
+    if is_asyncio_available():
+        return await asyncio.wrap_future(future)
+    from twisted.internet import reactor
+
+    deferred: Deferred[None] = Deferred()
+    future.add_done_callback(lambda _: reactor.callFromThread(deferred.callback, None))
+    await deferred
+    return future.result()
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedPage:
+    """A page's fingerprints, its verdict, and the seconds that each took."""
+
+    page: PageFingerprint
+    verdict: Verdict
+    fingerprinting_secs: float
+    store_secs: float
+
+    def without_times(self) -> JudgedPage:
+        """The same for another item of the page, which takes no further time."""
+        return dataclasses.replace(self, fingerprinting_secs=0.0, store_secs=0.0)
+
+
+class JudgeWorker:
+    """Fingerprints and judges pages; its thread asks the store, its processes read large pages.
+
+    It applies SIMHASH_RESET and SIMHASH_EXPIRE_AFTER_SECS when the first page comes: `scrapy shell`
+    opens every pipeline too, and must not forget anything.
+
+    OptionsError, StoreError and StoreMismatch when it can't start.
+    """
+
+    def __init__(self, options: Options, store_url: str) -> None:
+        self._fingerprinter = Fingerprinter(options)
+        self._confirmed: deque[Verdict] = deque()
+        self._store = open_store(
+            store_url, options.index, tentative=True, wait_secs=options.store_wait_secs
+        )
+        try:
+            self._judge = Judge(self._store, options)
+            self._texts = _TextBuffer(self._store, options)
+            # Loads the dictionaries of words and charsets now, not while the first page waits.
+            with suppress(PageError):  # from an extractor that expects other pages than this one
+                self._fingerprinter.fingerprint("<p>中文</p>".encode("gb18030"))
+        except BaseException:
+            self._store.close()
+            raise
+        self._options = options
+        self._is_clean = False
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="simhash")
+        self._readers = _Readers(options, self._fingerprinter)
+
+    def judge(self, source: Source) -> Future[JudgedPage]:
+        """Judge the page, in the order of these calls.
+
+        PageError, from this call or from the future, when it can't be judged.
+        """
+        if len(source.html) > SMALL_PAGE_BYTES:
+            url, reading = source.url, self._readers.read(source)
+            return self._thread.submit(lambda: self._judged(url, *reading.result()))
+        started = time.perf_counter()
+        page = self._fingerprinter.fingerprint(*source)
+        spent = time.perf_counter() - started
+        return self._thread.submit(self._judged, source.url, page, spent)
+
+    def judge_again(self, url: str, page: PageFingerprint) -> Future[JudgedPage]:
+        """Judge the same page by what is stored now."""
+        return self._thread.submit(self._judged, url, page, 0.0)
+
+    def confirm(self, verdict: Verdict) -> None:
+        """The page's item is safe; written when the next page is judged."""
+        self._confirmed.append(verdict)
+
+    def forget(self, verdict: Verdict) -> Future[None]:
+        """Remove what `verdict` stored, before any page that is judged after this call."""
+        return self._thread.submit(self._forget, verdict)
+
+    def end(self) -> Future[int]:
+        """Close the store when all pages are judged; the number of pages it holds."""
+        return self._thread.submit(self._end)
+
+    def _judged(self, url: str, page: PageFingerprint, fingerprinting_secs: float) -> JudgedPage:
+        started = time.perf_counter()
+        if not self._is_clean:
+            self._clean()
+        self._write_confirmed()
+        self._texts.write_many()
+        verdict = self._judge.judge(url, page)
+        self._texts.add(verdict.url, page)
+        return JudgedPage(page, verdict, fingerprinting_secs, time.perf_counter() - started)
+
+    def _clean(self) -> None:
+        """Remove what is not to be remembered from earlier crawls."""
+        if self._options.reset:
+            self._store.clear(self._options.namespace)
+        if self._options.expire_after_secs is not None:
+            self._store.expire(time.time() - self._options.expire_after_secs)
+        self._is_clean = True
+
+    def _forget(self, verdict: Verdict) -> None:
+        self._texts.forget(verdict.url)
+        self._judge.forget(verdict)
+
+    def _write_confirmed(self) -> None:
+        while self._confirmed:
+            self._judge.confirm(self._confirmed.popleft())
+
+    def _end(self) -> int:
+        try:
+            self._write_confirmed()
+            self._texts.write()
+            return len(self._store)
+        finally:
+            self._readers.close()
+            self._thread.shutdown(wait=False)
+            self._store.close()
+
+
+class _TextBuffer:
+    """Texts of judged pages on their way into the store, if SIMHASH_KEEP_TEXT is on."""
+
+    def __init__(self, store: Store, options: Options) -> None:
+        self._store = store
+        self._options = options
+        self._texts: dict[str, PageText] = {}  # by canonical URL
+        self._characters = 0
+
+    def add(self, url: str, page: PageFingerprint) -> None:
+        if self._options.keep_text:
+            namespace = self._options.namespace
+            self._texts[url] = PageText(namespace, url, page.title, page.text, time.time())
+            self._characters += len(page.text)
+
+    def forget(self, url: str) -> None:
+        self._texts.pop(url, None)
+
+    def write_many(self) -> None:
+        """Write the texts if they are worth a transaction; StoreError as for any write."""
+        if len(self._texts) >= MANY_TEXTS or self._characters >= MANY_CHARACTERS:
+            self.write()
+
+    def write(self) -> None:
+        if self._texts:
+            self._store.keep_texts(self._texts.values())
+        self._texts.clear()
+        self._characters = 0
+
+
+class _Readers:
+    """Threads that wait for processes; a second process is started only while one is busy.
+
+    If no process can be started, the threads read by `fingerprinter` and take turns with the loop.
+    """
+
+    def __init__(self, options: Options, fingerprinter: Fingerprinter) -> None:
+        number = min(MAX_READERS, max(1, (os.cpu_count() or 1) - 1))  # one core is for the loop
+        self._all = [Reader(options) for _ in range(number)]
+        self._idle = deque(self._all)
+        self._threads = ThreadPoolExecutor(number, thread_name_prefix="simhash-reader")
+        self._fingerprinter = fingerprinter
+        self._can_start = True
+
+    def read(self, source: Source) -> Future[tuple[PageFingerprint, float]]:
+        """The page's fingerprints, and the seconds they took; PageError as Reader's."""
+        return self._threads.submit(self._read, source)
+
+    def close(self) -> None:
+        """End the processes, when all is read."""
+        for reader in self._all:
+            reader.close()
+        self._threads.shutdown(wait=False)
+
+    def _read(self, source: Source) -> tuple[PageFingerprint, float]:
+        started = time.perf_counter()
+        if self._can_start:
+            page = self._read_beside(source)
+        else:
+            page = self._fingerprinter.fingerprint(*source)
+        return page, time.perf_counter() - started
+
+    def _read_beside(self, source: Source) -> PageFingerprint:
+        reader = self._idle.pop()  # the one used last: the others may never have to start
+        try:
+            return reader.fingerprint(*source)
+        except ReaderError as error:
+            self._can_start = False
+            logger.warning("Large pages are read in a thread of the crawl, as %s", error)
+            return self._fingerprinter.fingerprint(*source)
+        finally:
+            self._idle.append(reader)
