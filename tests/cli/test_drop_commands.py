@@ -19,7 +19,7 @@ from simhash_pipeline.drop_log import Drop, Run, read_log
 from simhash_pipeline.report.swallowing import CAUSES
 from tests.cli.simhash_command import Simhash
 from tests.cli.test_commands import scrapy
-from tests.crawl.crawling import crawl
+from tests.crawl.crawling import OTHER, crawl, page
 from tests.report.logs import closing, drop, write_log
 
 README = (Path(__file__).parent.parent.parent / "README.md").read_text(encoding="utf-8")
@@ -416,7 +416,7 @@ def test_progress_is_shown_where_stderr_is_a_terminal_and_the_log_is_long(log: P
 
 
 def test_a_crawl_closes_its_log_with_what_it_kept(simhash: Simhash, tmp_path: Path) -> None:
-    crawl(tmp_path, "page(1), page(2), page(3, OTHER), {'url': 'http://a.example/4'}")
+    crawl(tmp_path, [page(1), page(2), page(3, OTHER), {"url": "http://a.example/4"}])
     dropped, run = read_log(tmp_path / ".scrapy/simhash/items.drops.jsonl")
     assert isinstance(dropped, Drop)
     assert isinstance(run, Run)

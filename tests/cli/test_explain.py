@@ -14,13 +14,16 @@ from crawler.demo_site import DemoSite
 from simhash_pipeline import open_store
 from tests.cli.simhash_command import Simhash
 from tests.cli.test_commands import scrapy
-from tests.crawl.crawling import crawl
+from tests.crawl.crawling import OTHER, STORY, crawl, page
 from tests.report.logs import drop, write_log
 
-ITEMS = (
-    "page(1), page(2, STORY.replace('word100', 'tale')), page(3, OTHER), "
-    "page(4, 'Closed today.'), page(5, 'Closed today.')"
-)
+ITEMS = [
+    page(1),
+    page(2, STORY.replace("word100", "tale")),
+    page(3, OTHER),
+    page(4, "Closed today."),
+    page(5, "Closed today."),
+]
 STORE = ".scrapy/simhash/items.sqlite"
 
 
@@ -55,7 +58,7 @@ def test_a_crawl_keeps_no_texts_unless_it_is_told_to(tmp_path: Path) -> None:
 
 
 def test_the_text_of_a_page_whose_item_is_lost_is_not_kept(tmp_path: Path) -> None:
-    crawl(tmp_path, "page(1, fate='drop'), page(2, OTHER)", SIMHASH_KEEP_TEXT=True)
+    crawl(tmp_path, [page(1, outcome="drop"), page(2, OTHER)], SIMHASH_KEEP_TEXT=True)
     with open_store(f"sqlite:///{tmp_path}/{STORE}") as store:
         assert [text.url for text in store.texts()] == ["http://a.example/2"]
 
@@ -216,7 +219,7 @@ def test_what_a_truncated_log_still_says_is_explained(simhash: Simhash, texts: P
 
 
 def test_nothing_that_a_page_says_steers_the_terminal(simhash: Simhash, tmp_path: Path) -> None:
-    items = "page(1, STORY + ' \\u202ered'), page(2, STORY + ' \\x9bblue')"
+    items = [page(1, STORY + " \u202ered"), page(2, STORY + " \x9bblue")]
     crawl(tmp_path, items, SIMHASH_KEEP_TEXT=True)
     told = simhash(tmp_path, "explain", "http://a.example/2").stdout
     assert "blue" in told

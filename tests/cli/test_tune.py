@@ -168,7 +168,7 @@ def test_a_store_with_texts_and_a_folder_give_what_the_feed_gives(
         (feed / "pages" / f"{number}.html").write_text(html)
     crawl(
         feed,
-        ", ".join(f"{{'url': {url!r}, 'html': {html!r}}}" for url, html in PAGES.items()),
+        [{"url": url, "html": html} for url, html in PAGES.items()],
         SIMHASH_KEEP_TEXT=True,
     )
     for source in (["pages"], [".scrapy/simhash/items.sqlite"], []):

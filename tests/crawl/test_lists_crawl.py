@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import scrapy
 
 from tests import list_sites
-from tests.crawl.test_addon import FROM_RESPONSE, crawl
+from tests.crawl.test_addon import FROM_RESPONSE, Everything, Story, crawl_site, titles
 from tests.crawl.trap_site import html, prose, served
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
-ROWS = """
-class Everything(Everything):
-    def parse(self, response):
+
+class Rows(Everything):
+    def parse(self, response: Any) -> Iterator[Any]:
         for name in response.css("main a::text").getall():
             yield Story(title=name)
-"""
+
+
 # By path: the site, what its rows are called, how many a page has, its layout and language.
 LISTS = {
     "shop": (list_sites.shop, "shop", list_sites.TILES, "cards", "English"),
@@ -25,26 +29,32 @@ LISTS = {
     "工作": (list_sites.jobs, "job", list_sites.JOBS, "definitions", "Chinese"),
 }
 
-# An article from its own page, finished on the page of its comments, in three ways.
-TWO_STEPS = """
-class Story(scrapy.Item):
+
+class Article(scrapy.Item):
     title = scrapy.Field()
     body = scrapy.Field()
-class Everything(Everything):
-    def parse(self, response, item=None, title=None, body=None):
+
+
+class TwoSteps(Everything):
+    """An article from its own page, finished on the page of its comments, in three ways."""
+
+    def parse(
+        self, response: Any, item: Any = None, title: str | None = None, body: str | None = None
+    ) -> Iterator[Any]:
         if response.url.endswith("/comments"):
-            yield item or response.meta.get("item") or Story(title=title, body=body)
+            yield item or response.meta.get("item") or Article(title=title, body=body)
             return
         way, path = response.url.split("/")[3], f"{response.url}/comments"
         title = f"{way}: {response.css('h1::text').get()}"
-        story = Story(title=title, body=response.css("main p::text").get())
-        carried = {
-            "meta": {"meta": {"item": story}},
-            "cb_kwargs": {"cb_kwargs": {"item": story}},
-            "strings": {"cb_kwargs": dict(story)},
+        article = Article(title=title, body=response.css("main p::text").get())
+        carried: dict[str, dict[str, Any]] = {
+            "meta": {"meta": {"item": article}},
+            "cb_kwargs": {"cb_kwargs": {"item": article}},
+            "strings": {"cb_kwargs": dict(article)},
         }
         yield scrapy.Request(path, **carried[way])
-"""
+
+
 WAYS = ("meta", "cb_kwargs", "strings")
 
 
@@ -58,15 +68,15 @@ def test_every_row_of_lists_that_differ_in_their_rows_comes_out(tmp_path: Path) 
     """20 pages of each: 240 rows of the shops, 200 of the job lists."""
     with served(list_page) as site:
         pages = [f"{site}{name}/{n}" for name in range(4) for n in range(list_sites.PAGES)]
-        result = crawl(tmp_path, site, FROM_RESPONSE, ROWS, start_urls=pages)
-    assert len(result.titles) == 240 + 240 + 200 + 200
+        result = crawl_site(tmp_path, site, FROM_RESPONSE, Rows, start_urls=pages)
+    assert len(titles(result)) == 240 + 240 + 200 + 200
     expected = [
         row
         for _, kind, rows, _, language in LISTS.values()
         for page in range(list_sites.PAGES)
         for row in list_sites.names(kind, page, rows, language)
     ]
-    assert sorted(result.titles) == sorted(expected)
+    assert sorted(titles(result)) == sorted(expected)
 
 
 def story_page(address: str) -> bytes:
@@ -75,14 +85,14 @@ def story_page(address: str) -> bytes:
     return html(f"Story {address[-1]}", prose(f"story{address[-1]}"), [f"{address}/comments"])
 
 
-def test_items_begun_on_another_page_come_out_unjudged_counted_and_told_once(
+def test_items_begun_on_another_page_come_out_unjudged_counted_and_logged_once(
     tmp_path: Path,
 ) -> None:
     with served(story_page) as site:
         pages = [f"{site}{way}/story/{n}" for way in WAYS for n in (1, 2, 3)]
-        result = crawl(tmp_path, site, FROM_RESPONSE, TWO_STEPS, start_urls=pages)
-    assert sorted(result.titles) == sorted(f"{way}: Story {n}" for way in WAYS for n in (1, 2, 3))
+        result = crawl_site(tmp_path, site, FROM_RESPONSE, TwoSteps, start_urls=pages)
+    assert sorted(titles(result)) == sorted(f"{way}: Story {n}" for way in WAYS for n in (1, 2, 3))
     assert result.stats["simhash/kept"] == 1  # the first page of comments
     assert result.stats["simhash/errors/other_page"] == 8
-    told = "Kept without judging, as the item was begun on another page, and this one says less"
-    assert result.log.count(told) == 1
+    message = "Kept without judging, as the item was begun on another page, and this one says less"
+    assert result.log.count(message) == 1

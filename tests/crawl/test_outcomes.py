@@ -6,60 +6,61 @@ import random
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import scrapy
+from scrapy.exceptions import DropItem
+from scrapy.http import HtmlResponse
+from scrapy.utils.asyncio import call_later
+from scrapy.utils.defer import maybe_deferred_to_future
+from twisted.internet.defer import Deferred
 
 from simhash_pipeline.stores.opening import open_store
-from tests.crawl.crawling import crawl
+from tests.crawl.crawling import Crawl, ItemSpider, crawl, crawl_in_a_process, html
 from tests.crawl.test_order import EPOLL
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
     from pathlib import Path
 
 STORIES, AT_ONCE = 200, 300
-Item = tuple[str, str, float]  # URL, fate, seconds that a later pipeline takes over it
-# Loses items now or later; it and the spiders are the crawl's, the list of ITEMS comes before.
-PIPELINE = """
-from scrapy.http import HtmlResponse
-from scrapy.utils.defer import maybe_deferred_to_future
+Item = tuple[str, str, float]  # URL, outcome, seconds that a later pipeline takes over it
 
-def in_secs(secs):
-    from twisted.internet import reactor, task
-    return maybe_deferred_to_future(task.deferLater(reactor, secs, lambda: None))
 
-class Unlucky:
-    async def process_item(self, item):
-        await in_secs(item["secs"])
-        if item["fate"] == "drop":
+class LosesSome:
+    """A later pipeline that loses items at once or later, under any event loop."""
+
+    async def process_item(self, item: Any) -> Any:
+        passed: Deferred[None] = Deferred()
+        call_later(item["secs"], passed.callback, None)
+        await maybe_deferred_to_future(passed)
+        if item["outcome"] == "drop":
             raise DropItem("not wanted")
-        if item["fate"] == "fail":
+        if item["outcome"] == "fail":
             raise RuntimeError("failed")
-        return dict(item) if item["fate"] == "replace" else item
+        return dict(item) if item["outcome"] == "replace" else item
 
-def page_of(url):
+
+def page_of(url: str) -> str:
     return html(" ".join(f"word{url.split('-')[0]}x{i}" for i in range(100)))
 
-def item_of(url, fate, secs):
-    return {"url": url, "html": page_of(url), "fate": fate, "secs": secs}
-"""
-FROM_RESPONSES = """
+
+def item_of(url: str, outcome: str, secs: float) -> dict[str, Any]:
+    return {"url": url, "html": page_of(url), "outcome": outcome, "secs": secs}
+
+
 class Local:
-    def process_request(self, request):
+    """A downloader middleware that makes the responses."""
+
+    def process_request(self, request: scrapy.Request) -> HtmlResponse:
         return HtmlResponse(request.url, body=page_of(request.url).encode(), request=request)
 
-class ItemSpider(scrapy.Spider):
-    name = "items"
-    custom_settings = {
-        "ADDONS": {"simhash_pipeline.Addon": 500},
-        "DOWNLOADER_MIDDLEWARES": {Local: 900},
-        "SIMHASH_HTML_FIELD": None,
-    }
-    async def start(self):
-        for url in dict.fromkeys(url for url, *_ in ITEMS):
+
+class FromResponses(ItemSpider):
+    async def start(self) -> AsyncIterator[Any]:
+        for url in dict.fromkeys(item["url"] for item in self.items):
             yield scrapy.Request(url)
-    def parse(self, response):
-        for item in ITEMS:
-            if item[0] == response.url:
-                yield item_of(*item)
-"""
+
+    def parse(self, response: Any) -> Iterator[Any]:
+        yield from (item for item in self.items if item["url"] == response.url)
 
 
 def drawn_items(rng: random.Random) -> list[Item]:
@@ -78,28 +79,51 @@ def drawn_items(rng: random.Random) -> list[Item]:
     return items
 
 
+ITEMS = drawn_items(random.Random(1))
+FROM_ITEMS: dict[str, Any] = {
+    "items": [item_of(*item) for item in ITEMS],
+    "later": LosesSome,
+    "at_once": AT_ONCE,
+}
+FROM_RESPONSES: dict[str, Any] = {
+    **FROM_ITEMS,
+    "spider": FromResponses,
+    "ADDONS": {"simhash_pipeline.Addon": 500},
+    "DOWNLOADER_MIDDLEWARES": {Local: 900},
+    "SIMHASH_HTML_FIELD": None,
+}
+
+
+def from_items() -> dict[str, Any]:
+    return FROM_ITEMS | {"TWISTED_REACTOR": EPOLL}
+
+
+def from_responses() -> dict[str, Any]:
+    return FROM_RESPONSES.copy()
+
+
 @pytest.mark.parametrize(
-    ("spider", "settings"),
-    [
-        ("", {}),
-        ("", {"SIMHASH_UNCHANGED": "drop"}),
-        ("", {"TWISTED_REACTOR": EPOLL}),
-        (FROM_RESPONSES, {}),
-    ],
-    ids=["items", "unchanged dropped", "epoll", "responses"],
+    "arguments",
+    [FROM_ITEMS, FROM_ITEMS | {"SIMHASH_UNCHANGED": "drop"}, FROM_RESPONSES],
+    ids=["items", "unchanged dropped", "responses"],
 )
 def test_one_page_of_each_story_comes_out_and_is_stored(
-    tmp_path: Path, spider: str, settings: dict[str, Any]
+    tmp_path: Path, arguments: dict[str, Any]
 ) -> None:
-    items = drawn_items(random.Random(1))
-    prelude = f"{PIPELINE}\nITEMS = {items!r}"
-    spider += f"\nItemSpider.custom_settings['CONCURRENT_ITEMS'] = {AT_ONCE}"
-    result = crawl(tmp_path, "*[item_of(*item) for item in ITEMS]", prelude, spider, **settings)
+    assert_one_page_of_each_story(tmp_path, crawl(tmp_path, **arguments))
+
+
+@pytest.mark.parametrize("crawling", [from_items, from_responses], ids=["epoll", "asyncio"])
+def test_so_it_is_under_a_reactor(tmp_path: Path, crawling: Any) -> None:
+    assert_one_page_of_each_story(tmp_path, crawl_in_a_process(tmp_path, crawling))
+
+
+def assert_one_page_of_each_story(directory: Path, result: Crawl) -> None:
     out = set(result.scraped)
-    with open_store(f"sqlite:///{tmp_path}/.scrapy/simhash/items.sqlite") as store:
+    with open_store(f"sqlite:///{directory}/.scrapy/simhash/items.sqlite") as store:
         assert {page.url for page in store.pages()} == out
     stories = [url.split("-")[0] for url in out]
     assert sorted(stories) == sorted(
-        {url.split("-")[0] for url, fate, _ in items if fate in ("out", "replace")}
+        {url.split("-")[0] for url, outcome, _ in ITEMS if outcome in ("out", "replace")}
     )
     assert result.stats["simhash/errors"] == 0

@@ -1,48 +1,87 @@
+"""Crawls of a few items: what comes out, what is dropped, counted, logged and remembered."""
+
+from __future__ import annotations
+
+import asyncio
 import dataclasses
 import json
 import re
+import resource
+import signal
 from collections import Counter
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import attrs
+import pydantic
 import pytest
+import scrapy
+from scrapy.exceptions import DropItem
 
-from simhash_pipeline import open_store
-from simhash_pipeline.drop_log import Run, read_drops, read_log
-from tests.crawl.crawling import crawl
+from simhash_pipeline import SimhashPipeline, open_store
+from simhash_pipeline.drop_log import DropLog, Run, read_drops, read_log
+from simhash_pipeline.errors import DropLogError
+from tests.crawl.crawling import (
+    OTHER,
+    STORY,
+    ItemSpider,
+    Unlucky,
+    crawl,
+    crawl_in_a_process,
+    html,
+    page,
+)
 
-FIELDS = "url: str\n    html: object = None\n    fate: str = ''\n    text: str = ''"
-ITEM_TYPES = {
-    "dict": "make = dict",
-    "Item": (
-        "class make(scrapy.Item):\n"
-        "    url = scrapy.Field()\n    html = scrapy.Field()\n    text = scrapy.Field()"
-    ),
-    "dataclass": f"@dataclasses.dataclass\nclass make:\n    {FIELDS}",
-    "attrs": f"@attrs.define\nclass make:\n    {FIELDS}",
-    "pydantic": f"class make(pydantic.BaseModel):\n    {FIELDS}",
-}
+
+class StoryItem(scrapy.Item):
+    url = scrapy.Field()
+    html = scrapy.Field()
+    text = scrapy.Field()
+
+
+@dataclasses.dataclass
+class StoryDataclass:
+    url: str
+    html: object = None
+    text: str = ""
+
+
+@attrs.define
+class StoryAttrs:
+    url: str
+    html: object = None
+    text: str = ""
+
+
+class StoryModel(pydantic.BaseModel):
+    url: str
+    html: object = None
+    text: str = ""
+
+
+ITEM_TYPES = [dict, StoryItem, StoryDataclass, StoryAttrs, StoryModel]
 
 # Items, and the kind of fault each is counted as.
-UNREADABLE = {
-    "{'url': 'http://a.example/x'}": "no_html",
-    "page('x', html=None)": "no_html",
-    "page('x', html={'a': 1})": "wrong_type",
-    "page('x', html=7)": "wrong_type",
-    "page('x', html='')": "empty",
-    "page('x', html=b'')": "empty",
-    "page('x', html=b'%PDF-1.4 binary')": "binary",
-    "page('x', html=bytes(range(256)))": "binary",
-    "{'html': html(STORY)}": "no_url",
-    "page(1, url='http://[::1/')": "bad_url",
-    "page(1, url='http://a.example/\\ud800')": "bad_url",
-}
+UNREADABLE: list[tuple[dict[str, Any], str]] = [
+    ({"url": "http://a.example/x"}, "no_html"),
+    (page("x", html=None), "no_html"),
+    (page("x", html={"a": 1}), "wrong_type"),
+    (page("x", html=7), "wrong_type"),
+    (page("x", html=""), "empty"),
+    (page("x", html=b""), "empty"),
+    (page("x", html=b"%PDF-1.4 binary"), "binary"),
+    (page("x", html=bytes(range(256))), "binary"),
+    ({"html": html(STORY)}, "no_url"),
+    (page(1, url="http://[::1/"), "bad_url"),
+    (page(1, url="http://a.example/\ud800"), "bad_url"),
+]
 
 
-@pytest.mark.parametrize("kind", ITEM_TYPES)
-def test_any_item_type_is_judged(tmp_path: Path, kind: str) -> None:
-    items = "make(**page(1)), make(**page(2)), make(**page(3, OTHER))"
-    result = crawl(tmp_path, items, ITEM_TYPES[kind], SIMHASH_TEXT_FIELD="text")
+@pytest.mark.parametrize("make", ITEM_TYPES)
+def test_any_item_type_is_judged(tmp_path: Path, make: Callable[..., Any]) -> None:
+    items = [make(**page(1)), make(**page(2)), make(**page(3, OTHER))]
+    result = crawl(tmp_path, items, SIMHASH_TEXT_FIELD="text")
     assert result.scraped == ["http://a.example/1", "http://a.example/3"]
     assert result.dropped == ["http://a.example/2"]
     assert result.stats["simhash/kept"] == 2
@@ -52,44 +91,60 @@ def test_any_item_type_is_judged(tmp_path: Path, kind: str) -> None:
     assert "simhash/errors/field" not in result.stats
 
 
-def test_a_url_may_be_an_object_that_spells_one(tmp_path: Path) -> None:
-    prelude = """
 class Address:
-    def __init__(self, url):
+    def __init__(self, url: str) -> None:
         self.url = url
-    def __str__(self):
+
+    def __str__(self) -> str:
         return self.url
-class make(pydantic.BaseModel):
+
+
+class StoryAtHttpUrl(pydantic.BaseModel):
     url: pydantic.HttpUrl
     html: str
-"""
-    items = "make(**page(1)), page(2, url=Address('http://a.example/2')), make(**page(3, OTHER))"
-    result = crawl(tmp_path, items, prelude)
-    assert result.scraped == ["http://a.example/1", "http://a.example/3"]
+
+
+def test_a_url_may_be_an_object_that_spells_one(tmp_path: Path) -> None:
+    items = [
+        StoryAtHttpUrl(**page(1)),
+        page(2, url=Address("http://a.example/2")),
+        StoryAtHttpUrl(**page(3, OTHER)),
+    ]
+    result = crawl(tmp_path, items)
+    assert [str(url) for url in result.scraped] == ["http://a.example/1", "http://a.example/3"]
     assert result.stats["simhash/kept"] == 2
 
 
-def test_an_item_whose_fields_fail_when_read_is_kept(tmp_path: Path) -> None:
-    prelude = """
 class Lazy(scrapy.Item):
     url, html = scrapy.Field(), scrapy.Field()
-    def __getitem__(self, name):
+
+    def __getitem__(self, name: str) -> Any:
         raise ValueError("not loaded")
-class Unlucky:
-    def process_item(self, item):
-        told["passed"] = True
+
+
+class PassOn:
+    """A later pipeline that reads nothing of an item."""
+
+    passed = 0
+
+    def process_item(self, item: Any) -> Any:
+        type(self).passed += 1
         return item
-"""
-    silent = "scraped = lambda item: None"
-    result = crawl(tmp_path, "Lazy(url='http://a.example/1')", prelude, silent)
-    assert result.told["passed"]
+
+
+def test_an_item_whose_fields_fail_when_read_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(PassOn, "passed", 0)
+    result = crawl(tmp_path, [Lazy(url="http://a.example/1")], later=PassOn)
+    assert PassOn.passed == len(result.items) == 1
     assert not result.errors
 
 
 def test_a_drop_carries_its_verdict_and_logs_one_line_without_the_page(tmp_path: Path) -> None:
-    result = crawl(tmp_path, "page(1), page(2)")
+    result = crawl(tmp_path, [page(1), page(2)])
     (verdict,) = result.verdicts
-    assert (verdict["reason"], verdict["twin_url"]) == ("content", "http://a.example/1")
+    assert (verdict.reason, verdict.twin_url) == ("content", "http://a.example/1")
     lines = [line for line in result.log.splitlines() if "http://a.example/2" in line]
     (line,) = lines
     assert line.endswith(
@@ -99,7 +154,7 @@ def test_a_drop_carries_its_verdict_and_logs_one_line_without_the_page(tmp_path:
 
 
 def test_store_and_drop_log_lie_in_scrapys_data_directory(tmp_path: Path) -> None:
-    crawl(tmp_path, "page(1), page(2)")
+    crawl(tmp_path, [page(1), page(2)])
     directory = tmp_path / ".scrapy" / "simhash"
     assert (directory / "items.sqlite").is_file()
     (drop,) = read_drops(directory / "items.drops.jsonl")
@@ -107,8 +162,8 @@ def test_store_and_drop_log_lie_in_scrapys_data_directory(tmp_path: Path) -> Non
 
 
 def test_a_second_crawl_remembers_the_first(tmp_path: Path) -> None:
-    crawl(tmp_path, "page(1)")
-    result = crawl(tmp_path, "page(1), page(2)")
+    crawl(tmp_path, [page(1)])
+    result = crawl(tmp_path, [page(1), page(2)])
     assert result.scraped == ["http://a.example/1"]
     assert result.stats["simhash/unchanged"] == 1
     runs = {drop.run for drop in read_drops(tmp_path / ".scrapy/simhash/items.drops.jsonl")}
@@ -118,11 +173,12 @@ def test_a_second_crawl_remembers_the_first(tmp_path: Path) -> None:
 def test_an_item_without_a_readable_page_is_kept_counted_and_told_once_a_kind(
     tmp_path: Path,
 ) -> None:
-    items = ", ".join([*UNREADABLE, *UNREADABLE, "page(1)"])
+    items = [item for item, _ in UNREADABLE]
+    items = [*items, *items, page(1)]
     result = crawl(tmp_path, items, SIMHASH_STORE="memory:")
     assert len(result.scraped) == 2 * len(UNREADABLE) + 1
     assert result.errors == []
-    for kind, number in Counter(UNREADABLE.values()).items():
+    for kind, number in Counter(kind for _, kind in UNREADABLE).items():
         assert result.stats[f"simhash/errors/{kind}"] == 2 * number
         assert result.log.count(f"(more are only counted: simhash/errors/{kind})") == 1
     assert result.stats["simhash/errors"] == 2 * len(UNREADABLE)
@@ -130,63 +186,58 @@ def test_an_item_without_a_readable_page_is_kept_counted_and_told_once_a_kind(
 
 
 def test_a_str_with_a_wrong_declared_charset_is_read(tmp_path: Path) -> None:
-    items = "page(1), page(2, html='<meta charset=big5>' + html(STORY))"
+    items = [page(1), page(2, html="<meta charset=big5>" + html(STORY))]
     assert crawl(tmp_path, items).stats["simhash/dropped"] == 1
 
 
 def test_the_charset_of_the_http_header_is_used(tmp_path: Path) -> None:
-    items = (
-        "page(1, chinese), page(2, html=html(chinese).encode('gbk'), charset='gb2312'), "
-        "page(3, html=html(chinese).encode('gbk'), charset=42)"
-    )
-    prelude = "chinese = '昨天上午，三艘渔船在大雾中安全返回港口，船员全部平安。港务局说。' * 9"
-    result = crawl(tmp_path, items, prelude)
+    chinese = "昨天上午，三艘渔船在大雾中安全返回港口，船员全部平安。港务局说。" * 9
+    items = [
+        page(1, chinese),
+        page(2, html=html(chinese).encode("gbk"), charset="gb2312"),
+        page(3, html=html(chinese).encode("gbk"), charset=42),
+    ]
+    result = crawl(tmp_path, items)
     assert result.stats["simhash/dropped"] == 2
 
 
-@pytest.mark.parametrize("fate", ["drop", "fail"])
-def test_a_page_whose_item_a_later_pipeline_loses_is_forgotten(tmp_path: Path, fate: str) -> None:
-    result = crawl(tmp_path, f"page(1, fate='{fate}'), page(2), page(3)")
+@pytest.mark.parametrize("outcome", ["drop", "fail"])
+def test_a_page_whose_item_a_later_pipeline_loses_is_forgotten(
+    tmp_path: Path, outcome: str
+) -> None:
+    result = crawl(tmp_path, [page(1, outcome=outcome), page(2), page(3)])
     assert result.scraped == ["http://a.example/2"]
-    assert result.verdicts[0]["twin_url"] == "http://a.example/2"
+    assert result.verdicts[0].twin_url == "http://a.example/2"
 
 
 def test_a_page_whose_item_a_later_pipeline_replaces_is_remembered(tmp_path: Path) -> None:
-    result = crawl(tmp_path, "page(1, fate='replace'), page(2)")
+    result = crawl(tmp_path, [page(1, outcome="replace"), page(2)])
     assert result.scraped == ["http://a.example/1"]
 
 
-@pytest.mark.parametrize("error", ["DropItem", "RuntimeError"])
+@pytest.mark.parametrize("error", [DropItem, RuntimeError])
 def test_an_item_that_an_earlier_pipeline_loses_costs_no_page_of_its_url(
-    tmp_path: Path, error: str
+    tmp_path: Path, error: type[Exception]
 ) -> None:
-    prelude = f"""
-import asyncio
-class Duplicates:
-    seen = set()
-    async def process_item(self, item):
-        if item["url"] in self.seen:
-            await asyncio.sleep(0.5)  # until the first is in hand
-            raise {error}("seen already")
-        self.seen.add(item["url"])
-        return item
-class Unlucky:
-    async def process_item(self, item):
-        await asyncio.sleep(1)
-        return item
-"""
-    spider = """
-ItemSpider.custom_settings = {"ITEM_PIPELINES": {
-    Duplicates: 200, "simhash_pipeline.SimhashPipeline": 300, Unlucky: 400,
-}}
-"""
-    result = crawl(tmp_path, "page(1), page(1)", prelude, spider)
+    class Duplicates:
+        seen: set[str] = set()  # noqa: RUF012  # of this test's crawl
+
+        async def process_item(self, item: Any) -> Any:
+            if item["url"] in self.seen:
+                await asyncio.sleep(0.2)  # until the first is in the last pipeline
+                raise error("seen already")
+            self.seen.add(item["url"])
+            return item
+
+    pipelines = {Duplicates: 200, "simhash_pipeline.SimhashPipeline": 300, Unlucky: 400}
+    items = [page(1, secs=0.5), page(1)]
+    result = crawl(tmp_path, items, at_once=100, ITEM_PIPELINES=pipelines)
     assert result.scraped == ["http://a.example/1"]
-    assert crawl(tmp_path, "page(2)").dropped == ["http://a.example/2"]
+    assert crawl(tmp_path, [page(2)]).dropped == ["http://a.example/2"]
 
 
 def test_a_dry_run_drops_nothing_but_logs(tmp_path: Path) -> None:
-    result = crawl(tmp_path, "page(1), page(2)", SIMHASH_DRY_RUN=True)
+    result = crawl(tmp_path, [page(1), page(2)], SIMHASH_DRY_RUN=True)
     assert len(result.scraped) == 2
     assert result.stats["simhash/would_drop/content"] == 1
     assert "Would drop near-duplicate http://a.example/2 of http://a.example/1" in result.log
@@ -195,39 +246,39 @@ def test_a_dry_run_drops_nothing_but_logs(tmp_path: Path) -> None:
 
 
 def test_namespaces_know_nothing_of_one_another_and_a_reset_is_of_one(tmp_path: Path) -> None:
-    crawl(tmp_path, "page(1)", SIMHASH_NAMESPACE="news")
-    trial = crawl(tmp_path, "page(2)", SIMHASH_NAMESPACE="trial", SIMHASH_RESET="1")
-    news = crawl(tmp_path, "page(3)", SIMHASH_NAMESPACE="news")
+    crawl(tmp_path, [page(1)], SIMHASH_NAMESPACE="news")
+    trial = crawl(tmp_path, [page(2)], SIMHASH_NAMESPACE="trial", SIMHASH_RESET="1")
+    news = crawl(tmp_path, [page(3)], SIMHASH_NAMESPACE="news")
     assert (trial.scraped, news.dropped) == (["http://a.example/2"], ["http://a.example/3"])
 
 
 def test_pages_that_were_not_seen_for_so_long_are_forgotten(tmp_path: Path) -> None:
-    crawl(tmp_path, "page(1), page(2, OTHER)")
+    crawl(tmp_path, [page(1), page(2, OTHER)])
     with open_store(f"sqlite:///{tmp_path}/.scrapy/simhash/items.sqlite") as store:
         pages = [dataclasses.replace(page, seen_at=page.seen_at - 90) for page in store.pages()]
         store.insert_many(page for page in pages if page.url.endswith("1"))
-    result = crawl(tmp_path, "page(3), page(4, OTHER)", SIMHASH_EXPIRE_AFTER_SECS="60")
+    result = crawl(tmp_path, [page(3), page(4, OTHER)], SIMHASH_EXPIRE_AFTER_SECS="60")
     assert (result.scraped, result.dropped) == (["http://a.example/3"], ["http://a.example/4"])
 
 
 def test_only_changed_pages_come_out_where_unchanged_ones_are_dropped(tmp_path: Path) -> None:
-    crawl(tmp_path, "page(1), page(2, OTHER)")
-    more = 'page(1), page(2, " ".join(f"more{i}" for i in range(99)))'
+    crawl(tmp_path, [page(1), page(2, OTHER)])
+    more = [page(1), page(2, " ".join(f"more{i}" for i in range(99)))]
     result = crawl(tmp_path, more, SIMHASH_UNCHANGED="drop")
     assert (result.scraped, result.dropped) == (["http://a.example/2"], ["http://a.example/1"])
     assert (result.stats["simhash/changed"], result.stats["simhash/unchanged"]) == (1, 1)
 
 
 def test_pages_that_the_second_look_told_apart_are_kept_and_counted(tmp_path: Path) -> None:
-    settings = {"SIMHASH_CONTENT_DISTANCE": "8", "SIMHASH_VERIFY_DISTANCE": "0"}
-    result = crawl(tmp_path, 'page(1), page(2, STORY + " more")', **settings)
+    settings: dict[str, Any] = {"SIMHASH_CONTENT_DISTANCE": "8", "SIMHASH_VERIFY_DISTANCE": "0"}
+    result = crawl(tmp_path, [page(1), page(2, STORY + " more")], **settings)
     assert result.scraped == ["http://a.example/1", "http://a.example/2"]
     assert result.stats["simhash/verified_different"] == 1
 
 
 def test_an_unchanged_page_that_is_dropped_is_called_that(tmp_path: Path) -> None:
     for _ in range(2):
-        result = crawl(tmp_path, "page(1)", SIMHASH_UNCHANGED="drop")
+        result = crawl(tmp_path, [page(1)], SIMHASH_UNCHANGED="drop")
     assert result.dropped == ["http://a.example/1"]
     assert "Dropped unchanged http://a.example/1\n" in result.log
 
@@ -236,19 +287,19 @@ def test_a_paused_crawl_that_goes_on_forgets_no_page_though_it_reset_at_first(
     tmp_path: Path,
 ) -> None:
     settings: dict[str, Any] = {"SIMHASH_RESET": True, "JOBDIR": "job"}
-    first = crawl(tmp_path, "page(1)", **settings)
-    resumed = crawl(tmp_path, "page(2)", **settings)
+    first = crawl(tmp_path, [page(1)], **settings)
+    resumed = crawl(tmp_path, [page(2)], **settings)
     assert (first.scraped, resumed.dropped) == (["http://a.example/1"], ["http://a.example/2"])
     assert "Nothing is forgotten: SIMHASH_RESET is for the first run" in resumed.log
-    anew = crawl(tmp_path, "page(3)", SIMHASH_RESET=True, JOBDIR="another")
+    anew = crawl(tmp_path, [page(3)], SIMHASH_RESET=True, JOBDIR="another")
     assert anew.scraped == ["http://a.example/3"]
 
 
 def test_a_log_in_the_job_directory_makes_no_new_job_a_resumed_one(tmp_path: Path) -> None:
-    crawl(tmp_path, "page(1)")
+    crawl(tmp_path, [page(1)])
     (tmp_path / "job").mkdir()
     (tmp_path / "job" / "crawl.log").write_text("of another program\n")
-    result = crawl(tmp_path, "page(2)", SIMHASH_RESET=True, JOBDIR="job")
+    result = crawl(tmp_path, [page(2)], SIMHASH_RESET=True, JOBDIR="job")
     assert result.scraped == ["http://a.example/2"]
 
 
@@ -256,43 +307,40 @@ def test_links_are_followed_with_a_word_where_the_add_on_is_missing(tmp_path: Pa
     said = "SIMHASH_FOLLOW_TWINS and SIMHASH_TRAP_BUDGET need the add-on: all is followed"
     half: dict[str, Any] = {"SPIDER_MIDDLEWARES": {"simhash_pipeline.FollowMiddleware": 1}}
     for without in (dict[str, Any](), half):
-        alone = crawl(tmp_path, "page(1)", SIMHASH_TRAP_BUDGET=3, **without)
+        alone = crawl(tmp_path, [page(1)], SIMHASH_TRAP_BUDGET=3, **without)
         assert said in alone.log
     addon: dict[str, Any] = {"ADDONS": {"simhash_pipeline.Addon": 1}, "SIMHASH_TRAP_BUDGET": 3}
     for settings in (addon, addon | {"SIMHASH_DRY_RUN": True}):
-        assert said not in crawl(tmp_path, "page(1)", **settings).log
+        assert said not in crawl(tmp_path, [page(1)], **settings).log
+
+
+class OwnPipeline(SimhashPipeline):
+    pass
 
 
 def test_a_subclass_of_the_pipeline_is_the_add_ons_own(tmp_path: Path) -> None:
-    prelude = """
-from simhash_pipeline import SimhashPipeline
-class Own(SimhashPipeline):
-    pass
-"""
-    spider = "ItemSpider.custom_settings = {'ITEM_PIPELINES': {Own: 250}}"
     addon: dict[str, Any] = {"ADDONS": {"simhash_pipeline.Addon": 1}, "SIMHASH_UNCHANGED": "drop"}
-    result = crawl(tmp_path, "page(1), page(2)", prelude, spider, **addon)
+    result = crawl(tmp_path, [page(1), page(2)], ITEM_PIPELINES={OwnPipeline: 250}, **addon)
     assert result.scraped == ["http://a.example/1"]
     assert (result.stats["simhash/kept"], result.stats["simhash/dropped"]) == (1, 1)
 
 
 def test_with_the_add_on_an_item_without_its_url_is_known_by_its_response(tmp_path: Path) -> None:
-    prelude = """
-class Unlucky:
-    "Hands on another object, which tells nothing of its URL."
-    def process_item(self, item):
-        return {"link": item["url"]}
-"""
+    class Link:
+        """Hands on another object, which says nothing of its URL."""
+
+        def process_item(self, item: Any) -> Any:
+            return {"link": item["url"]}
+
+    class OnePageAResponse(ItemSpider):
+        start_urls = [f"data:,{n}" for n in range(4)]  # noqa: RUF012  # as Scrapy has it
+
+        def parse(self, response: Any) -> Iterator[Any]:
+            yield page(response.text)
+
     addon: dict[str, Any] = {"ADDONS": {"simhash_pipeline.Addon": 1}}
-    spider = """
-scraped = lambda item: told["scraped"].append(item["link"])
-ItemSpider.start_urls = [f"data:,{n}" for n in range(4)]
-def parse(self, response):
-    yield page(response.text)
-ItemSpider.parse = parse
-"""
-    result = crawl(tmp_path, "", prelude, spider, **addon)
-    assert len(result.scraped) == 1
+    result = crawl(tmp_path, spider=OnePageAResponse, later=Link, **addon)
+    assert len(result.items) == 1
     assert result.stats["simhash/dropped"] == 3
 
 
@@ -300,14 +348,14 @@ def test_an_extractor_need_not_take_every_page(tmp_path: Path) -> None:
     (tmp_path / "users_own.py").write_text(
         "def text(root):\n    return root.find('.//b').xpath('string()')"
     )
-    items = "page(1, f'<b>{STORY}</b>'), page(2, 'nothing bold'), page(3, f'<b>{STORY}</b>')"
+    items = [page(1, f"<b>{STORY}</b>"), page(2, "nothing bold"), page(3, f"<b>{STORY}</b>")]
     result = crawl(tmp_path, items, SIMHASH_EXTRACTOR="users_own.text")
     assert sorted(result.scraped) == ["http://a.example/1", "http://a.example/2"]
     assert result.stats["simhash/errors/extractor"] == 1
 
 
 def test_pages_that_are_cut_are_counted_and_told_once(tmp_path: Path) -> None:
-    items = "page(1, STORY.ljust(10_000)), page(2, OTHER.ljust(10_000)), page(3)"
+    items = [page(1, STORY.ljust(10_000)), page(2, OTHER.ljust(10_000)), page(3)]
     result = crawl(tmp_path, items, SIMHASH_MAX_PAGE_BYTES=10_000)
     assert result.stats["simhash/cut"] == 2
     assert result.log.count("longer than SIMHASH_MAX_PAGE_BYTES (10,000)") == 1
@@ -315,8 +363,8 @@ def test_pages_that_are_cut_are_counted_and_told_once(tmp_path: Path) -> None:
 
 
 def test_no_page_steers_the_terminal_that_shows_the_log(tmp_path: Path) -> None:
-    hosts = [r"a\u202e.example", r"b\x9b.example", r"[c\x1b[2J"]
-    items = ", ".join(f"page(1, url='http://{host}/\\x1b[2J')" for host in hosts)
+    hosts = ["a\u202e.example", "b\x9b.example", "[c\x1b[2J"]
+    items = [page(1, url=f"http://{host}/\x1b[2J") for host in hosts]
     result = crawl(tmp_path, items, SIMHASH_DROP_LOG="drops.jsonl")
     (drop,) = read_drops(tmp_path / "drops.jsonl")
     assert result.stats["simhash/errors/bad_url"] == 1
@@ -331,7 +379,7 @@ def test_no_page_steers_the_terminal_that_shows_the_log(tmp_path: Path) -> None:
 
 
 def test_thin_pages_are_counted(tmp_path: Path) -> None:
-    items = "page(1, 'Closed today'), page(2, 'Closed today'), page(3, 'Open')"
+    items = [page(1, "Closed today"), page(2, "Closed today"), page(3, "Open")]
     result = crawl(tmp_path, items)
     assert result.stats["simhash/thin"] == 3
     assert result.stats["simhash/dropped/thin"] == 1
@@ -339,11 +387,10 @@ def test_thin_pages_are_counted(tmp_path: Path) -> None:
 
 
 def test_text_and_fingerprint_are_written_to_the_fields_named(tmp_path: Path) -> None:
-    prelude = "logging.getLogger('scrapy.core.scraper').setLevel('DEBUG')"
     crawl(
         tmp_path,
-        "page(1)",
-        prelude,
+        [page(1)],
+        LOG_LEVEL="DEBUG",
         SIMHASH_TEXT_FIELD="text",
         SIMHASH_FINGERPRINT_FIELD="simhash",
         FEEDS={"out.json": {"format": "json"}},
@@ -354,58 +401,53 @@ def test_text_and_fingerprint_are_written_to_the_fields_named(tmp_path: Path) ->
 
 
 def test_a_field_the_item_does_not_declare_is_told_not_fatal(tmp_path: Path) -> None:
-    items = "make(**page(1)), make(**page(2, OTHER))"
-    result = crawl(tmp_path, items, ITEM_TYPES["Item"], SIMHASH_FINGERPRINT_FIELD="simhash")
+    items = [StoryItem(**page(1)), StoryItem(**page(2, OTHER))]
+    result = crawl(tmp_path, items, SIMHASH_FINGERPRINT_FIELD="simhash")
     assert len(result.scraped) == 2
     assert result.stats["simhash/errors/field"] == 2
 
 
-def test_an_item_that_refuses_a_field_in_its_own_way_is_kept_with_its_page(tmp_path: Path) -> None:
-    prelude = """
-class Refused(Exception):
+class RefusedError(Exception):
     pass
 
-def refuse(item, field, value):
-    raise Refused(field.name)
+
+def refuse(item: Any, field: Any, value: Any) -> None:
+    raise RefusedError(field.name)
+
 
 @attrs.define
-class Story:
+class StubbornStory:
     url: str
     html: str
     text: str = attrs.field(default="", on_setattr=refuse)
-"""
-    items = "Story(**page(1)), Story(**page(2))"
-    result = crawl(tmp_path, items, prelude, SIMHASH_TEXT_FIELD="text")
+
+
+def test_an_item_that_refuses_a_field_in_its_own_way_is_kept_with_its_page(tmp_path: Path) -> None:
+    items = [StubbornStory(**page(1)), StubbornStory(**page(2))]
+    result = crawl(tmp_path, items, SIMHASH_TEXT_FIELD="text")
     assert result.scraped == ["http://a.example/1"]
     assert result.dropped == ["http://a.example/2"]
     assert result.stats["simhash/errors/field"] == 1
 
 
-def test_an_object_that_is_no_item_passes_and_is_counted(tmp_path: Path) -> None:
-    prelude = """
-class Unlucky:
-    def process_item(self, item):
-        told["passed"] = told.get("passed", 0) + 1
-        return item
-"""
-    spider = "scraped = dropped = lambda item: None"
-    result = crawl(tmp_path, "page(1), object()", prelude, spider)
-    assert result.told["passed"] == 2
+def test_an_object_that_is_no_item_passes_and_is_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(PassOn, "passed", 0)
+    result = crawl(tmp_path, [page(1), object()], later=PassOn)
+    assert PassOn.passed == len(result.items) == 2
     assert result.stats["simhash/errors/no_item"] == 1
     assert "object is no type of item that Scrapy knows" in result.log
 
 
-def test_what_the_drop_log_could_not_take_is_neither_dropped_nor_counted(tmp_path: Path) -> None:
-    prelude = """
-from simhash_pipeline.drop_log import DropLog, DropLogError
+def test_what_the_drop_log_could_not_take_is_neither_dropped_nor_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def write(*_: object) -> None:
+        raise DropLogError("no space is left")
 
-def write(self, verdict, page):
-    raise DropLogError("no space is left")
-
-DropLog.write = write
-"""
-    items = "page(1), page(2), page(3)"
-    result = crawl(tmp_path, items, prelude)
+    monkeypatch.setattr(DropLog, "write", write)
+    result = crawl(tmp_path, [page(1), page(2), page(3)])
     assert result.scraped == [f"http://a.example/{n}" for n in (1, 2, 3)]
     assert result.stats["simhash/dropped"] == 0
     assert "Crawl stopped: no space is left" in result.log
@@ -415,15 +457,15 @@ DropLog.write = write
 
 
 def test_items_of_one_page_are_one_page_until_the_end(tmp_path: Path) -> None:
-    words = "' '.join(f'page{n}word{i}' for i in range(99))"
-    items = f"*(page(n, {words}) for n in range(9) for _ in range(6))"
+    words = [" ".join(f"page{n}word{i}" for i in range(99)) for n in range(9)]
+    items = [page(n, words[n]) for n in range(9) for _ in range(6)]
     result = crawl(tmp_path, items, SIMHASH_CLOSE_AFTER_SEEN=3, CLOSESPIDER_ITEMCOUNT=54)
     assert result.stats["simhash/store_pages"] == 9
     assert result.stats["finish_reason"] != "simhash_nothing_new"
 
 
 def test_bad_settings_stop_the_crawl_and_are_all_named(tmp_path: Path) -> None:
-    result = crawl(tmp_path, "page(1)", SIMHASH_CONTENT_DISTANCE="nine", SIMHASH_MACTH="both")
+    result = crawl(tmp_path, [page(1)], SIMHASH_CONTENT_DISTANCE="nine", SIMHASH_MACTH="both")
     assert not result.began
     assert result.scraped == []
     assert "SIMHASH_CONTENT_DISTANCE is 'nine'; it must be a whole number of bits" in result.log
@@ -431,16 +473,16 @@ def test_bad_settings_stop_the_crawl_and_are_all_named(tmp_path: Path) -> None:
 
 
 def test_the_pipeline_is_out_where_it_is_not_enabled(tmp_path: Path) -> None:
-    result = crawl(tmp_path, "page(1), page(2)", SIMHASH_ENABLED=False)
+    result = crawl(tmp_path, [page(1), page(2)], SIMHASH_ENABLED=False)
     assert len(result.scraped) == 2
     assert not (tmp_path / ".scrapy").exists()
 
 
 def test_a_store_made_with_other_options_stops_the_crawl_untouched(tmp_path: Path) -> None:
-    crawl(tmp_path, "page(1)")
+    crawl(tmp_path, [page(1)])
     store = tmp_path / ".scrapy/simhash/items.sqlite"
     before = store.read_bytes()
-    result = crawl(tmp_path, "page(2)", SIMHASH_NGRAMS=[3])
+    result = crawl(tmp_path, [page(2)], SIMHASH_NGRAMS=[3])
     assert (result.scraped, result.began) == ([], False)
     assert "ngrams" in result.log
     assert store.read_bytes() == before
@@ -452,7 +494,7 @@ def test_a_store_file_that_is_not_ours_stops_the_crawl_untouched(
 ) -> None:
     path = tmp_path / "seen.sqlite"
     path.write_bytes(content)
-    result = crawl(tmp_path, "page(1)", SIMHASH_STORE="sqlite:///seen.sqlite")
+    result = crawl(tmp_path, [page(1)], SIMHASH_STORE="sqlite:///seen.sqlite")
     assert (result.scraped, result.began) == ([], False)
     assert "CRITICAL: Crawl not started: store " in result.log
     assert "close failure" not in result.log
@@ -461,25 +503,27 @@ def test_a_store_file_that_is_not_ours_stops_the_crawl_untouched(
 
 def test_a_store_that_is_a_directory_stops_the_crawl(tmp_path: Path) -> None:
     (tmp_path / "seen.sqlite").mkdir()
-    result = crawl(tmp_path, "page(1)", SIMHASH_STORE="sqlite:///seen.sqlite")
+    result = crawl(tmp_path, [page(1)], SIMHASH_STORE="sqlite:///seen.sqlite")
     assert (result.scraped, result.began) == ([], False)
     assert "seen.sqlite" in result.log
+
+
+def on_a_full_disk() -> dict[str, Any]:
+    def items() -> Iterator[Any]:
+        for n in range(3):
+            yield page(n, f"{n} " * 60 + STORY[n * 50 :])
+        resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, 40_000))
+        for n in range(3, 3000):
+            yield page(n, " ".join(f"term{n}x{i}" for i in range(100)))
+
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    return {"items": items, "SIMHASH_STORE": "sqlite:///full.sqlite"}
 
 
 def test_a_disk_that_fills_up_stops_the_crawl_with_one_sentence_and_keeps_the_items(
     tmp_path: Path,
 ) -> None:
-    prelude = """
-import resource, signal
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-def limited():
-    for n in range(3):
-        yield page(n, f"{n} " * 60 + STORY[n * 50:])
-    resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, 40_000))
-    for n in range(3, 3000):
-        yield page(n, " ".join(f"term{n}x{i}" for i in range(100)))
-"""
-    result = crawl(tmp_path, "*limited()", prelude, SIMHASH_STORE="sqlite:///full.sqlite")
+    result = crawl_in_a_process(tmp_path, on_a_full_disk)
     assert result.log.count("Crawl stopped: ") == 1
     assert "full.sqlite" in result.log
     assert result.stats["finish_reason"] == "simhash_store_failed"

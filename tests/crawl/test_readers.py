@@ -7,21 +7,15 @@ import signal
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.crawl.crawling import crawl
+from tests.crawl.crawling import crawl, crawl_in_a_process, page
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-TOGETHER = "ItemSpider.custom_settings = {'CONCURRENT_ITEMS': 100}"
-LARGE = """
-def large(n, words="word"):
-    text = " ".join(f"{words}{i}" for i in range(200))
-    return page(n, text + "<b></b>" * 20_000)
-"""
 # Ends its process where the page says so, and no other page's.
 EXTRACTOR = """
 import os, signal
@@ -31,7 +25,7 @@ def text(root):
         os.kill(os.getpid(), signal.SIGKILL)
     return text
 """
-# As the simplest of scripts, without `if __name__ == "__main__"`; it tells what is left behind.
+# A very simple script, without `if __name__ == "__main__"`; it prints what is left behind.
 SCRIPT = """
 import os, scrapy
 from scrapy.crawler import CrawlerProcess
@@ -58,7 +52,7 @@ class Save:
 process = CrawlerProcess({
     "CONCURRENT_REQUESTS": 2,
     "ITEM_PIPELINES": {"simhash_pipeline.SimhashPipeline": 300, Save: 400},
-    "SCRAPER_SLOT_MAX_ACTIVE_SIZE": 4 * 1024,  # four responses in hand, each counts as 1 KB
+    "SCRAPER_SLOT_MAX_ACTIVE_SIZE": 4 * 1024,  # four responses, each counts as 1 KB
     "TELNETCONSOLE_ENABLED": False,
 })
 crawler = process.create_crawler(Stories)
@@ -70,6 +64,11 @@ except ChildProcessError:
     print("no process is left")
 print("errors", crawler.stats.get_value("simhash/errors"))
 """
+
+
+def large(n: int, words: str = "word") -> dict[str, Any]:
+    text = " ".join(f"{words}{i}" for i in range(200))
+    return page(n, text + "<b></b>" * 20_000)
 
 
 def start(directory: Path, pages: int) -> subprocess.Popen[str]:
@@ -91,26 +90,34 @@ def saved(directory: Path) -> list[int]:
 
 
 def test_of_large_twins_the_first_yielded_is_kept(tmp_path: Path) -> None:
-    items = "*[large(n) for n in range(5)], large(5, 'term'), page(6)"
-    result = crawl(tmp_path, items, LARGE, TOGETHER)
+    items = [*(large(n) for n in range(5)), large(5, "term"), page(6)]
+    result = crawl(tmp_path, items, at_once=100)
     assert sorted(result.scraped) == ["http://a.example/0", "http://a.example/5"]
-    assert {verdict["twin_url"] for verdict in result.verdicts} == {"http://a.example/0"}
+    assert {verdict.twin_url for verdict in result.verdicts} == {"http://a.example/0"}
     assert result.stats["simhash/errors"] == 0
 
 
 def test_a_page_that_ends_the_process_keeps_its_item_and_the_crawl_goes_on(tmp_path: Path) -> None:
     (tmp_path / "users_own.py").write_text(EXTRACTOR)
-    items = "large(1), large(2, 'harmful'), large(3), large(4, 'term'), large(5, 'term')"
-    result = crawl(tmp_path, items, LARGE, SIMHASH_EXTRACTOR="users_own.text")
+    items = [large(1), large(2, "harmful"), large(3), large(4, "term"), large(5, "term")]
+    result = crawl(tmp_path, items, SIMHASH_EXTRACTOR="users_own.text")
     assert result.scraped == [f"http://a.example/{n}" for n in (1, 2, 4)]
     assert result.stats["simhash/errors"] == result.stats["simhash/errors/reader_died"] == 1
     assert "Kept without judging, as the process that read it ended (-9, " in result.log
 
 
+def text(root: Any) -> str:
+    return " ".join(root.itertext())
+
+
+def by_what_the_script_defines() -> dict[str, Any]:
+    sys.modules["__main__"].text = text  # type: ignore[attr-defined]
+    items = [large(1), large(2), large(3, "term")]
+    return {"items": items, "at_once": 100, "SIMHASH_EXTRACTOR": "__main__.text"}
+
+
 def test_what_only_the_script_can_do_is_done_in_its_process(tmp_path: Path) -> None:
-    prelude = f"{LARGE}\ndef text(root):\n    return ' '.join(root.itertext())"
-    items = "large(1), large(2), large(3, 'term')"
-    result = crawl(tmp_path, items, prelude, TOGETHER, SIMHASH_EXTRACTOR="__main__.text")
+    result = crawl_in_a_process(tmp_path, by_what_the_script_defines)
     assert sorted(result.scraped) == ["http://a.example/1", "http://a.example/3"]
     assert result.stats["simhash/errors"] == 0
     assert "Large pages are read in a thread of the crawl, as no process can" in result.log
@@ -125,7 +132,7 @@ def test_a_script_without_a_guard_runs_once_and_leaves_no_process(tmp_path: Path
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a terminal's interrupt, to the whole group")
-def test_an_interrupt_from_the_terminal_costs_no_page_in_hand(tmp_path: Path) -> None:
+def test_an_interrupt_from_the_terminal_costs_no_pending_page(tmp_path: Path) -> None:
     paused = start(tmp_path, pages=400)
     give_up = time.monotonic() + 60
     while len(saved(tmp_path)) < 3 and time.monotonic() < give_up:

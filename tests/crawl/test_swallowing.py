@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tests.crawl.crawling import Crawl, crawl
+from tests.crawl.crawling import Crawl, ItemSpider, crawl, page
 from tests.crawl.trap_site import trap_site
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from tests.cli.simhash_command import Simhash
@@ -16,17 +17,18 @@ if TYPE_CHECKING:
 def crawl_of_copies(
     directory: Path, copies: int, items_a_page: int = 1, **settings: Any
 ) -> tuple[Crawl, str]:
-    """A crawl of a page on loopback and of so many copies of it; the site's address."""
+    """A crawl of a page on loopback and of copies of it; the site's address."""
     with trap_site("session") as site:
-        spider = f"""
-class ItemSpider(ItemSpider):
-    custom_settings = {{"CONCURRENT_REQUESTS": 1, "CONCURRENT_ITEMS": 1}}
-    start_urls = ["{site}", *(f"{site}?copy={{n}}" for n in range({copies}))]
-    def parse(self, response):
-        for _ in range({items_a_page}):
-            yield {{"url": response.url, "html": response.body}}
-"""
-        return crawl(directory, "", spider=spider, **settings), site
+
+        class Copies(ItemSpider):
+            custom_settings = {"CONCURRENT_REQUESTS": 1}  # noqa: RUF012  # as Scrapy has it
+            start_urls = [site, *(f"{site}?copy={n}" for n in range(copies))]  # noqa: RUF012
+
+            def parse(self, response: Any) -> Iterator[Any]:
+                for _ in range(items_a_page):
+                    yield {"url": response.url, "html": response.body}
+
+        return crawl(directory, spider=Copies, **settings), site
 
 
 def lines_of(result: Crawl, *words: str) -> list[str]:
@@ -73,8 +75,8 @@ def test_a_dry_run_warns_of_pages_that_would_swallow_others(tmp_path: Path) -> N
 
 def test_ten_warnings_are_enough_and_the_worst_five_are_summed_up(tmp_path: Path) -> None:
     """Of 12 stories, the first has 20 copies, the next 21, and so on."""
-    words = "' '.join(f'page{n}word{i}' for i in range(99))"
-    items = f"*(page(f'{{n}}/{{copy}}', {words}) for n in range(12) for copy in range(21 + n))"
+    words = [" ".join(f"page{n}word{i}" for i in range(99)) for n in range(12)]
+    items = [page(f"{n}/{copy}", words[n]) for n in range(12) for copy in range(21 + n)]
     result = crawl(tmp_path, items)
     assert result.stats["simhash/swallowing_pages"] == 12
     assert len(lines_of(result, "WARNING: 20 pages of a.example ")) == 10

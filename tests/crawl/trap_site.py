@@ -35,6 +35,7 @@ def served(page_at: Callable[[str], bytes]) -> Iterator[str]:
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True  # headers and body are two packets
 
         def do_GET(self) -> None:
             body = page_at(self.path)
@@ -48,7 +49,7 @@ def served(page_at: Callable[[str], bytes]) -> Iterator[str]:
             """Say nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     try:
         yield f"http://127.0.0.1:{server.server_port}/"
     finally:

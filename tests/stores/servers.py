@@ -108,6 +108,8 @@ class RunningServer:
         if self.process.poll() is not None:
             said = (self.folder / "log").read_text(encoding="utf-8")
             raise RuntimeError(f"{' '.join(self._command)} has ended:\n{said}")
+        if not self.socket.exists():  # the client would try again for seconds
+            return False
         try:
             return bool(self.tell("PING"))
         except RedisError as error:
