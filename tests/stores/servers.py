@@ -18,7 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from redis import Redis
+from redis.backoff import NoBackoff
 from redis.exceptions import AuthenticationError, RedisError
+from redis.retry import Retry
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -108,10 +110,9 @@ class RunningServer:
         if self.process.poll() is not None:
             said = (self.folder / "log").read_text(encoding="utf-8")
             raise RuntimeError(f"{' '.join(self._command)} has ended:\n{said}")
-        if not self.socket.exists():  # the client would try again for seconds
-            return False
         try:
-            return bool(self.tell("PING"))
+            with self.client(retry=Retry(NoBackoff(), 0)) as client:
+                return bool(client.ping())
         except RedisError as error:
             return isinstance(error, AuthenticationError)
 
