@@ -1,5 +1,7 @@
-"""The demo project's crawl, in a process of its own, against the table of right answers."""
+"""The demo project's crawl, by its command and again in this process, against the right answers."""
 
+import contextlib
+import io
 import json
 import os
 import socket
@@ -12,9 +14,11 @@ from pathlib import Path
 import pytest
 from w3lib.url import canonicalize_url
 
+from crawler import settings as demo_settings
 from crawler.demo_site import Answer, read_answers
 from crawler.spiders.site import SiteSpider
 from simhash_pipeline.drop_log import Drop, read_drops
+from tests.crawl.crawling import crawl as crawl_here
 from tests.stores.servers import free_port
 
 ROOT = Path(__file__).parent.parent
@@ -57,13 +61,18 @@ def crawl(tmp_path_factory: pytest.TempPathFactory, port: int) -> DemoCrawl:
     assert first.returncode == 0, first.stderr
     lines = (directory / "output/site.jsonl").read_text(encoding="utf-8").splitlines()
     drops = list(read_drops(directory / ".scrapy/simhash/site.drops.jsonl"))
-    second = scrapy(directory, "-a", f"port={port}")
+    settings = {name: value for name, value in vars(demo_settings).items() if name.isupper()}
+    with contextlib.redirect_stdout(io.StringIO()) as second_output:
+        again = crawl_here(
+            directory, spider=SiteSpider, arguments={"port": port}, ITEM_PIPELINES={}, **settings
+        )
+    assert again.stats["finish_reason"] == "finished"
     return DemoCrawl(
         base=f"http://127.0.0.1:{port}",
         kept=[canonicalize_url(json.loads(line)["url"]) for line in lines],
         drops={drop.url: drop for drop in drops},
         first_output=first.stdout,
-        second_output=second.stdout,
+        second_output=second_output.getvalue(),
     )
 
 
