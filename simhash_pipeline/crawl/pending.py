@@ -99,7 +99,6 @@ class ResponseItems:
         self.shared: SharedVerdict | None = None  # on the response's page, where items share it
         self.verdicts: list[Verdict] = []
         self.pending = 0
-        self.ids: set[int] = set()  # of objects that have not reached the pipeline
         self.all_done = Event()
 
 
@@ -153,17 +152,15 @@ class PendingItems:
         items = self.of_response(response)
         return not items.pending or await items.all_done.wait()
 
-    def enter_yielded(self, item: Any, response: Response) -> None:
+    def enter(self, item: Any, response: Response) -> None:
         """A callback yields the item."""
         known = self._yielded.get(id(item))
         if known is None or known.response() is not response:
             known = self._yielded[id(item)] = _Yielded(item, ref(response))
         known.times += 1
-        items = self.of_response(response)
-        items.pending += 1
-        items.ids.add(id(item))
+        self.of_response(response).pending += 1
 
-    def enter(self, item: Any) -> PendingItem:
+    def track(self, item: Any) -> PendingItem:
         """The item reaches the pipeline; from here on its outcome is the one of this context."""
         known = self._yielded.get(id(item))
         response = None if known is None else known.response()
@@ -217,9 +214,7 @@ class PendingItems:
         """Scrapy waits for this: what was judged before may have a lost page for its twin."""
         entry = _current.get()
         if entry is not None and not self._is_of(entry, item, response):
-            entry = (
-                None  # a task that was begun while another item was pending inherits its context
-            )
+            entry = None  # of another item: a task inherits the context of what started it
         entry = self._leave(entry, item, response)
         page = None if entry is None else entry.page
         if page is None:
@@ -256,23 +251,17 @@ class PendingItems:
         items.pending -= 1
         if items.pending:
             return
-        for key in items.ids:  # of objects that another object took the place of
-            known = self._yielded.get(key)
-            if known is not None and known.response() is response:
-                del self._yielded[key]
-        items.ids.clear()
+        replaced = [key for key, each in self._yielded.items() if each.response() is response]
+        for key in replaced:
+            del self._yielded[key]
         items.all_done.happen()
 
     def _leave_yielded(self, item: Any) -> None:
         known = self._yielded.get(id(item))
-        if known is None:
-            return
-        known.times -= 1
-        if not known.times:
-            del self._yielded[id(item)]
-            response = known.response()
-            if response is not None:
-                self.of_response(response).ids.discard(id(item))
+        if known is not None:
+            known.times -= 1
+            if not known.times:
+                del self._yielded[id(item)]
 
     def _response_at(self, url: str | None) -> Response | None:
         """The response of this URL with pending items; an earlier pipeline replaced the item."""
@@ -303,5 +292,5 @@ class ResponseMiddleware(BaseSpiderMiddleware):
 
     def get_processed_item(self, item: Any, response: Response | None) -> Any:
         if response is not None:
-            self.pending.enter_yielded(item, response)
+            self.pending.enter(item, response)
         return item

@@ -118,7 +118,7 @@ class SimhashPipeline:
         self._stats.open(store, path)
 
     async def process_item(self, item: Any) -> Any:
-        entry = self._pending.enter(item)
+        entry = self._pending.track(item)
         self._items += 1
         try:
             if not self._stopping:

@@ -242,15 +242,15 @@ def test_an_item_that_got_the_id_of_one_that_is_done_keeps_its_response() -> Non
     pending = PendingItems(crawler)
     one, other = (HtmlResponse(f"http://a.example/{n}") for n in (1, 2))
     done, sibling = {"n": 1}, {"n": 2}
-    pending.enter_yielded(done, one)
-    pending.enter_yielded(sibling, one)
+    pending.enter(done, one)
+    pending.enter(sibling, one)
     crawler.signals.send_catch_log(signals.item_scraped, item=done, response=one, spider=None)
     number = id(done)
     del done
     item = next(each for each in ({"n": n} for n in range(1_000)) if id(each) == number)
-    pending.enter_yielded(item, other)
+    pending.enter(item, other)
     crawler.signals.send_catch_log(signals.item_scraped, item=sibling, response=one, spider=None)
-    assert copy_context().run(pending.enter, item).url == other.url
+    assert copy_context().run(pending.track, item).url == other.url
 
 
 def test_the_pipeline_alone_needs_no_add_on(project: Path) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import importlib.util
 import io
 import json
@@ -16,6 +17,7 @@ import os
 import pickle
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -202,6 +204,10 @@ def _run(crawling: Callable[[], Any]) -> None:
 
     if not is_reactor_installed():
         install_reactor("twisted.internet.asyncioreactor.AsyncioSelectorReactor")
+        from twisted.internet import reactor
+
+        reactor.getThreadPool().threadFactory = functools.partial(threading.Thread, daemon=True)
+        reactor.startRunning(installSignalHandlers=False)
     from twisted.internet import reactor
 
     reactor._asyncioEventloop.run_until_complete(crawling())

@@ -418,12 +418,12 @@ def test_no_response_is_held_when_later_pipelines_replace_the_items(tmp_path: Pa
 
 
 def test_no_response_is_held_by_items_whose_outcome_is_never_reported() -> None:
-    pending = PendingItems(get_crawler(settings_dict={"SIMHASH_HTML_FIELD": None}))
+    ledger = PendingItems(get_crawler(settings_dict={"SIMHASH_HTML_FIELD": None}))
     response = HtmlResponse("http://a.example/rows")
     items = [{"row": row} for row in range(3)]
     for item in items:
-        pending.enter_yielded(item, response)
-    assert copy_context().run(pending.enter, items[0]).url == "http://a.example/rows"
+        ledger.enter(item, response)
+    assert copy_context().run(ledger.track, items[0]).url == "http://a.example/rows"
     held = weakref.ref(response)
     del response
     gc.collect()

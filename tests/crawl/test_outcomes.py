@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 from typing import TYPE_CHECKING, Any
 
@@ -9,17 +10,29 @@ import pytest
 import scrapy
 from scrapy.exceptions import DropItem
 from scrapy.http import HtmlResponse
+from scrapy.pipelines import ItemPipelineManager
 from scrapy.utils.asyncio import call_later
 from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 
 from simhash_pipeline.stores.opening import open_store
-from tests.crawl.crawling import Crawl, ItemSpider, crawl, crawl_in_a_process, html
+from tests.crawl.crawling import (
+    OTHER,
+    Crawl,
+    ItemSpider,
+    Unlucky,
+    crawl,
+    crawl_in_a_process,
+    html,
+    page,
+)
 from tests.crawl.test_order import EPOLL
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
     from pathlib import Path
+
+    from scrapy.crawler import Crawler
 
 STORIES, AT_ONCE = 200, 300
 Item = tuple[str, str, float]  # URL, outcome, seconds that a later pipeline takes over it
@@ -127,3 +140,55 @@ def assert_one_page_of_each_story(directory: Path, result: Crawl) -> None:
         {url.split("-")[0] for url, outcome, _ in ITEMS if outcome in ("out", "replace")}
     )
     assert result.stats["simhash/errors"] == 0
+
+
+EARLY = page("early", OTHER, early=True)
+
+
+class LosesEarly:
+    """An earlier pipeline."""
+
+    def process_item(self, item: Any) -> Any:
+        if item.get("early"):
+            raise DropItem("not wanted")
+        return item
+
+
+class Yields(Unlucky):
+    """A later pipeline that makes an item while another one is pending, as Scrapy's tasks may."""
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Yields:
+        pipeline = cls()
+        pipeline.crawler = crawler
+        return pipeline
+
+    crawler: Crawler
+
+    async def process_item(self, item: Any) -> Any:
+        scraper = self.crawler.engine.scraper
+        await asyncio.create_task(scraper.start_itemproc_async(EARLY, response=None))
+        return await super().process_item(item)
+
+
+def test_an_item_lost_in_a_context_that_it_inherited_costs_no_other_page(tmp_path: Path) -> None:
+    pipelines = {LosesEarly: 200, "simhash_pipeline.SimhashPipeline": 300, Yields: 400}
+    result = crawl(tmp_path, [page(1), page(2)], ITEM_PIPELINES=pipelines)
+    assert result.scraped == ["http://a.example/1"]
+    assert result.dropped == ["http://a.example/early", "http://a.example/2"]
+
+
+class OwnTasks(ItemPipelineManager):
+    """Another ITEM_PROCESSOR, which runs the pipelines of an item in a context of their own."""
+
+    async def process_item_async(self, item: Any) -> Any:
+        return await asyncio.create_task(super().process_item_async(item))
+
+
+def test_outcomes_are_known_where_pipelines_run_in_tasks_of_their_own(tmp_path: Path) -> None:
+    items = [page(1, outcome="drop"), page(2), page(3), page(4, OTHER, outcome="fail")]
+    result = crawl(tmp_path, items, ITEM_PROCESSOR=OwnTasks)
+    assert result.scraped == ["http://a.example/2"]
+    assert result.dropped == ["http://a.example/1", "http://a.example/3"]
+    with open_store(f"sqlite:///{tmp_path}/.scrapy/simhash/items.sqlite") as store:
+        assert [page.url for page in store.pages()] == ["http://a.example/2"]
