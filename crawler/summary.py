@@ -1,4 +1,4 @@
-"""Prints what a crawl kept and dropped, once it is over, for a reader who is new to it."""
+"""Prints what a crawl kept and dropped when it ends, for a reader who is new to it."""
 
 from __future__ import annotations
 
@@ -35,9 +35,7 @@ class Summary:
             self._clearest = heapq.nsmallest(_DROPS_SHOWN, drops, key=_unclearness)
 
     def _print(self) -> None:
-        stats = self._crawler.stats
-        if stats is not None:
-            print("\n".join(_lines(stats.get_stats(), self._clearest)))
+        print("\n".join(_lines(self._crawler.stats.get_stats(), self._clearest)))
 
 
 def _unclearness(verdict: Verdict) -> tuple[float, float]:
@@ -53,9 +51,9 @@ def _lines(stats: Mapping[str, Any], clearest: list[Verdict]) -> Iterator[str]:
     errors = _by_reason(stats, "simhash/errors/")
     yield ""
     yield f"Pages seen     {kept + dropped + sum(errors.values()):6}"
-    yield f"  kept         {kept:6}   {_told(of_kept)}".rstrip()
-    yield f"  dropped      {dropped:6}   {_told(_by_reason(stats, 'simhash/dropped/'))}"
-    yield f"  kept, errors {sum(errors.values()):6}   {_told(errors)}"
+    yield f"  kept         {kept:6}   {_text(of_kept)}".rstrip()
+    yield f"  dropped      {dropped:6}   {_text(_by_reason(stats, 'simhash/dropped/'))}"
+    yield f"  kept, errors {sum(errors.values()):6}   {_text(errors)}"
     yield f"Thin pages     {stats.get('simhash/thin', 0):6}   too little text to compare"
     if clearest:
         yield "\nThe clearest drops"
@@ -74,7 +72,7 @@ def _by_reason(stats: Mapping[str, Any], prefix: str) -> dict[str, int]:
     return {k.removeprefix(prefix): n for k, n in sorted(stats.items()) if k.startswith(prefix)}
 
 
-def _told(counts: Mapping[str, int]) -> str:
+def _text(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{reason.replace('_', ' ')} {count}" for reason, count in counts.items())
 
 

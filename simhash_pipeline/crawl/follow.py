@@ -85,7 +85,7 @@ class FollowMiddleware:
         self._count_barren(response, barren=barren)
         twin = all(each.dropped and not _unchanged(each) for each in verdicts)
         if (twin and not self._follow_twins) or (barren and self._is_trap(response)):
-            self._count_not_followed(len(requests))
+            self._crawler.stats.inc_value("simhash/not_followed", len(requests))
             return []
         for request in requests:
             if barren:
@@ -115,10 +115,6 @@ class FollowMiddleware:
                 extra={"spider": self._crawler.spider},
             )
         return True
-
-    def _count_not_followed(self, requests: int) -> None:
-        if self._crawler.stats is not None:
-            self._crawler.stats.inc_value("simhash/not_followed", requests)
 
 
 def _unchanged(verdict: Verdict) -> bool:

@@ -29,14 +29,15 @@ _COUNTED_REASONS = ("changed", "unchanged", "verified different")
 _SWALLOWING_WARNED = 10  # pages that swallow others, in one crawl
 _SWALLOWING_SUMMED_UP = 5
 
-logger = logging.getLogger(__name__)
-
 
 class CrawlStats:
     """Counts verdicts and faults; logs each drop, and the first fault of each kind."""
 
     def __init__(self, crawler: Crawler, options: Options) -> None:
         self._crawler = crawler
+        self._logger = logging.LoggerAdapter(
+            logging.getLogger(__name__), {"spider": crawler.spider}
+        )
         self._dry_run = options.dry_run
         self._dropping = "would_drop" if options.dry_run else "dropped"
         self._log_level = getattr(logging, options.log_level)
@@ -63,8 +64,7 @@ class CrawlStats:
         if verdict.dropped:
             self._count(self._dropping)
             self._count(f"{self._dropping}/{reason}")
-            line = drop_line(verdict, dry_run=self._dry_run)
-            logger.log(self._log_level, line, extra=self._extra)
+            self._logger.log(self._log_level, drop_line(verdict, dry_run=self._dry_run))
         else:
             self._count("kept")
         if verdict.reason in _COUNTED_REASONS:
@@ -72,7 +72,15 @@ class CrawlStats:
         if judged.page.content is None:
             self._count("thin")
         if judged.page.cut:
-            self._count_cut(verdict.url)
+            self._count("cut")
+            self._log_once(
+                "cut",
+                logging.WARNING,
+                "Judged by its beginning, as it is longer than SIMHASH_MAX_PAGE_BYTES (%s) lets it "
+                "be read: %s (more are only counted: simhash/cut)",
+                f"{self._max_page_bytes:,}",
+                _shown(verdict.url),
+            )
         self._count("seconds/fingerprinting", judged.fingerprinting_secs)
         self._count("seconds/store", judged.store_secs)
 
@@ -83,54 +91,35 @@ class CrawlStats:
             return
         self._count("swallowing_pages")
         if self._counts["swallowing_pages"] <= _SWALLOWING_WARNED:
-            logger.warning(
+            self._logger.warning(
                 "%s. %s (Logged once for such a page, and for %d pages at most; "
                 "simhash/swallowing_pages counts all)",
                 _shown(page.sentence(dry_run=self._dry_run)),
                 CAUSES,
                 _SWALLOWING_WARNED,
-                extra=self._extra,
-            )
-
-    def _count_cut(self, url: str) -> None:
-        self._count("cut")
-        if "cut" not in self._logged:
-            self._logged.add("cut")
-            logger.warning(
-                "Judged by its beginning, as it is longer than SIMHASH_MAX_PAGE_BYTES (%s) lets it "
-                "be read: %s (more are only counted: simhash/cut)",
-                f"{self._max_page_bytes:,}",
-                _shown(url),
-                extra=self._extra,
             )
 
     def fault(self, kind: str, message: str, url: object = None) -> None:
         """A page can't be judged, or a field can't be written; the item is kept."""
-        self._count("errors")
-        self._count(f"errors/{kind}")
-        if kind not in self._logged:
-            self._logged.add(kind)
-            logger.warning(
-                "%s, as %s: %s (more are only counted: simhash/errors/%s)",
-                "Not written" if kind == "field" else "Kept without judging",
-                _shown(message),
-                _shown(str(url or "no URL")),
-                kind,
-                extra=self._extra,
-            )
+        self._count_error(kind)
+        self._log_once(
+            kind,
+            logging.WARNING,
+            "%s, as %s: %s (more are only counted: simhash/errors/%s)",
+            "Not written" if kind == "field" else "Kept without judging",
+            _shown(message),
+            _shown(str(url or "no URL")),
+            kind,
+        )
 
     def unexpected(self) -> None:
         """A fault of this package; called within an `except`, for the traceback."""
-        self._count("errors")
-        self._count("errors/unexpected")
-        logger.exception("A page can't be judged; its item is kept", extra=self._extra)
+        self._count_error("unexpected")
+        self._logger.exception("A page can't be judged; its item is kept")
 
     def stopped(self, error: Exception) -> None:
-        self._count("errors")
-        self._count("errors/store")
-        if "store" not in self._logged:
-            self._logged.add("store")
-            logger.critical("Crawl stopped: %s", error, extra=self._extra)
+        self._count_error("store")
+        self._log_once("store", logging.CRITICAL, "Crawl stopped: %s", error)
 
     def stop_periodic(self) -> None:
         """No more lines until the summary."""
@@ -149,15 +138,15 @@ class CrawlStats:
         if stored_pages is not None:
             self._note("store_pages", stored_pages)
             summary = f"{summary}; {stored_pages:,} pages are stored"
-        logger.info("Near-duplicates: %s", summary, extra=self._extra)
+        self._logger.info("Near-duplicates: %s", summary)
         pages = self._swallowing.worst()
         for place, page in enumerate(pages[:_SWALLOWING_SUMMED_UP], start=1):
             sentence = _shown(page.sentence(dry_run=self._dry_run))
             message = "Near-duplicates to look at, %d of %d: %s"
-            logger.info(message, place, len(pages), sentence, extra=self._extra)
+            self._logger.info(message, place, len(pages), sentence)
 
     def _log_so_far(self) -> None:
-        logger.info("Near-duplicates so far: %s", self._so_far(), extra=self._extra)
+        self._logger.info("Near-duplicates so far: %s", self._so_far())
 
     def _so_far(self) -> str:
         counts, dropping = self._counts, self._dropping
@@ -171,22 +160,25 @@ class CrawlStats:
             dropped = f"{dropped} ({reasons})"
         return f"kept {counts['kept']:,}, {dropped}, errors {counts['errors']:,}"
 
+    def _count_error(self, kind: str) -> None:
+        self._count("errors")
+        self._count(f"errors/{kind}")
+
+    def _log_once(self, kind: str, level: int, message: str, *values: object) -> None:
+        if kind not in self._logged:
+            self._logged.add(kind)
+            self._logger.log(level, message, *values)
+
     def _count(self, name: str, count: float = 1) -> None:
         if isinstance(count, int):
             self._counts[name] += count
-        if self._crawler.stats is not None:
-            self._crawler.stats.inc_value(
-                f"simhash/{name}",
-                count,  # type: ignore[arg-type]  # seconds add up as well as numbers do
-            )
+        self._crawler.stats.inc_value(
+            f"simhash/{name}",
+            count,  # type: ignore[arg-type]  # seconds add up as well as numbers do
+        )
 
     def _note(self, name: str, value: object) -> None:
-        if self._crawler.stats is not None:
-            self._crawler.stats.set_value(f"simhash/{name}", value)
-
-    @property
-    def _extra(self) -> dict[str, object]:
-        return {"spider": self._crawler.spider}
+        self._crawler.stats.set_value(f"simhash/{name}", value)
 
 
 def drop_line(verdict: Verdict, *, dry_run: bool = False) -> str:

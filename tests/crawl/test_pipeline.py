@@ -170,7 +170,7 @@ def test_a_second_crawl_remembers_the_first(tmp_path: Path) -> None:
     assert len(runs) == 1
 
 
-def test_an_item_without_a_readable_page_is_kept_counted_and_told_once_a_kind(
+def test_an_item_without_a_readable_page_is_kept_counted_and_logged_once_a_kind(
     tmp_path: Path,
 ) -> None:
     items = [item for item, _ in UNREADABLE]
@@ -354,7 +354,7 @@ def test_an_extractor_need_not_take_every_page(tmp_path: Path) -> None:
     assert result.stats["simhash/errors/extractor"] == 1
 
 
-def test_pages_that_are_cut_are_counted_and_told_once(tmp_path: Path) -> None:
+def test_pages_that_are_cut_are_counted_and_logged_once(tmp_path: Path) -> None:
     items = [page(1, STORY.ljust(10_000)), page(2, OTHER.ljust(10_000)), page(3)]
     result = crawl(tmp_path, items, SIMHASH_MAX_PAGE_BYTES=10_000)
     assert result.stats["simhash/cut"] == 2
@@ -400,7 +400,7 @@ def test_text_and_fingerprint_are_written_to_the_fields_named(tmp_path: Path) ->
     assert re.fullmatch("[0-9a-f]{16}", item["simhash"])
 
 
-def test_a_field_the_item_does_not_declare_is_told_not_fatal(tmp_path: Path) -> None:
+def test_a_field_the_item_does_not_declare_is_logged_not_fatal(tmp_path: Path) -> None:
     items = [StoryItem(**page(1)), StoryItem(**page(2, OTHER))]
     result = crawl(tmp_path, items, SIMHASH_FINGERPRINT_FIELD="simhash")
     assert len(result.scraped) == 2

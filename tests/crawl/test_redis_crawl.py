@@ -37,7 +37,7 @@ def url(server: RunningServer) -> str:
     return f"redis://:open%20sesame@127.0.0.1:{server.port}/0"
 
 
-def test_two_crawls_share_what_they_keep_and_tell_no_password(
+def test_two_crawls_share_what_they_keep_and_log_no_password(
     tmp_path: Path, server: RunningServer
 ) -> None:
     first = crawl(tmp_path, [page(1), page(2), page(3, OTHER)], SIMHASH_STORE=url(server))
