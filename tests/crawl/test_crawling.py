@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.crawl.crawling import crawl, page
+from tests.stores.servers import wait_until
 
 
 class Warns:
@@ -34,6 +35,7 @@ def test_a_crawl_leaves_the_process_as_it_was(tmp_path: Path) -> None:
     result = crawl(tmp_path, [page(1)], **settings)
     assert result.stats["simhash/kept"] == 1
     assert state() == before
+    wait_until(lambda: not any(t.name.startswith("simhash") for t in threading.enumerate()))
 
 
 def state() -> dict[str, object]:
@@ -45,5 +47,4 @@ def state() -> dict[str, object]:
         "log": (root.level, list(root.handlers)),
         "filters": list(warnings.filters),
         "reactor": "twisted.internet.reactor" in sys.modules,
-        "threads": sorted(t.name for t in threading.enumerate() if t.name.startswith("simhash")),
     }
