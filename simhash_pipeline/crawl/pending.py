@@ -238,11 +238,11 @@ class PendingItems:
         """The outcome is known; the entry of the item, None if it never reached the pipeline."""
         if entry is None or not entry.is_pending:  # also where pipelines run in tasks of their own
             entry = self._arrived.get(id(item))
-        if entry is not None:
-            entry.is_pending = False
-            self._arrived.pop(id(entry.item), None)
         if entry is None or entry.item is not item:
             self._leave_yielded(item)
+        if entry is not None:
+            self._arrived.pop(id(entry.item), None)
+            entry.item, entry.is_pending = None, False  # a context may live on
         if response is not None and response in self._responses:
             self._leave_response(response, self._responses[response])
         return entry
