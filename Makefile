@@ -6,7 +6,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
 .DEFAULT_GOAL := all
 .PHONY: all help crawl report test matrix oldest quality pictures bench bench-archive bench-crawl bench-drop-log \
-	bench-drops bench-fingerprints bench-hostile bench-peers bench-tables bench-traps fuzz soak dist lint format clean
+	bench-drops bench-fingerprints bench-hostile bench-peers bench-tables bench-traps drills fuzz soak dist lint format clean
 
 all: lint test  ## lint and test
 
@@ -71,6 +71,9 @@ fuzz: .venv/dev  ## feed pages, logs, options, stores and archives with hostile 
 
 soak: .venv/bench  ## crawl 300,000 made pages for HOURS=2, into output/soak, and judge them again (KILLS=180)
 	@$(BIN)/python -m benchmarks.soak output/soak $(if $(HOURS),--hours $(HOURS)) $(if $(KILLS),--kill-every $(KILLS))
+
+drills: .venv/dev  ## kill crawls at random moments, and count the stories that are lost (KILLS=13)
+	@$(BIN)/python -m benchmarks.drills $(if $(KILLS),--kills $(KILLS))
 
 dist: .venv/dist  ## build wheel and sdist into dist/, and try the wheel in an empty environment
 	@rm -rf dist .venv/empty

@@ -33,7 +33,8 @@ from simhash_pipeline.archive.verdicts import ORDERS
 from simhash_pipeline.drop_log import log_beside
 from simhash_pipeline.errors import ArchiveError
 from simhash_pipeline.stores.contract import check_stamp
-from simhash_pipeline.stores.opening import open_store, shown_url
+from simhash_pipeline.stores.opening import open_store
+from simhash_pipeline.stores.store_url import shown_url
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -17,7 +17,8 @@ from simhash_pipeline.page.source import Source
 from simhash_pipeline.rules import STORE_URL
 from simhash_pipeline.stores.contract import stamped_bits
 from simhash_pipeline.stores.exchange import is_export, read_pages, read_stamp, write_pages
-from simhash_pipeline.stores.opening import SQLITE, open_store, refuse_absent, shown_url
+from simhash_pipeline.stores.opening import open_store, refuse_absent
+from simhash_pipeline.stores.store_url import SQLITE, shown_url
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Mapping

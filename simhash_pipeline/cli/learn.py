@@ -19,7 +19,7 @@ from simhash_pipeline.errors import PageError
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter
 from simhash_pipeline.page.weights import write_idf_table
-from simhash_pipeline.stores.opening import shown_url
+from simhash_pipeline.stores.store_url import shown_url
 from simhash_pipeline.terminal import progress
 
 if TYPE_CHECKING:

@@ -20,7 +20,8 @@ from simhash_pipeline.drop_log import LOG_SUFFIX, Drop, Run, log_beside, read_lo
 from simhash_pipeline.errors import StoreError
 from simhash_pipeline.options import Options
 from simhash_pipeline.rules import STORE_URL
-from simhash_pipeline.stores.opening import SQLITE, open_store, refuse_absent, shown_url, store_file
+from simhash_pipeline.stores.opening import open_store, refuse_absent
+from simhash_pipeline.stores.store_url import SQLITE, shown_url, store_file
 from simhash_pipeline.terminal import printable, progress_bar
 
 if TYPE_CHECKING:

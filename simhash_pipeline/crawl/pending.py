@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
     from weakref import ReferenceType
 
+    from simhash_pipeline.crawl.feeds import Feeds
     from simhash_pipeline.crawl.worker import JudgedPage
 
 MAX_WAIT_SECS = 60.0
@@ -126,9 +127,9 @@ _current: ContextVar[PendingItem | None] = ContextVar("simhash_current", default
 
 
 class PendingItems:
-    """The ledger. It calls `confirm` or `forget` for each stored page, once that is decided."""
+    """The ledger. Once it is decided, it gives each stored page to `feeds`, or calls `forget`."""
 
-    confirm: Callable[[Verdict], None]
+    feeds: Feeds
     forget: Callable[[Verdict], Awaitable[None]]
 
     def __init__(self, crawler: Crawler) -> None:
@@ -202,16 +203,20 @@ class PendingItems:
     def end(self) -> None:
         """Confirm what is left: every loss was reported, but `scrapy parse` reports nothing."""
         for page in list(self._undecided.values()):
-            self._save(page)
+            if (verdict := self._save(page)) is not None:
+                self.feeds.scraped_before(verdict)
 
     def _exported(self, item: Any, response: Response | None) -> None:
         entry = self._leave(_current.get(), item, response)
+        verdict = None
         if entry is not None and entry.page is not None:
             entry.page.items -= 1
-            self._save(entry.page)
+            verdict = self._save(entry.page)
+        self.feeds.scraped(item, verdict)
 
     async def _lost(self, item: Any, response: Response | None) -> None:
         """Scrapy waits for this: what was judged before may have a lost page for its twin."""
+        self.feeds.lost(item)
         entry = _current.get()
         if entry is not None and not self._is_of(entry, item, response):
             entry = None  # of another item: a task inherits the context of what started it
@@ -268,12 +273,14 @@ class PendingItems:
         found = (known.response() for known in self._yielded.values())
         return next((each for each in found if each is not None and each.url == url), None)
 
-    def _save(self, page: TentativePage) -> None:
-        if page.lost is None:
-            page.lost = False
-            if self._undecided.get(page.verdict.url) is page:
-                self.confirm(page.verdict)
-            self._decide(page)
+    def _save(self, page: TentativePage) -> Verdict | None:
+        """The page is safe as far as the pipelines go; what to confirm once it is stored."""
+        if page.lost is not None:
+            return None
+        page.lost = False
+        is_stored = self._undecided.get(page.verdict.url) is page
+        self._decide(page)
+        return page.verdict if is_stored else None
 
     def _decide(self, page: TentativePage) -> None:
         if self._undecided.get(page.verdict.url) is page:

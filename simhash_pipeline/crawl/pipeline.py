@@ -9,11 +9,13 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from itemadapter import ItemAdapter
+from scrapy import signals
 from scrapy.exceptions import DropItem, NotConfigured
 from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.spider import DefaultSpider
 
 from simhash_pipeline.bits import fingerprint_hex
+from simhash_pipeline.crawl.feeds import Feeds
 from simhash_pipeline.crawl.follow import FollowMiddleware, crawls_less
 from simhash_pipeline.crawl.item_source import page_source, refuse_other_page
 from simhash_pipeline.crawl.pending import (
@@ -37,6 +39,8 @@ from simhash_pipeline.drop_log import DropLog
 from simhash_pipeline.errors import DropLogError, PageError, StoreError, StoreLost
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
@@ -114,8 +118,21 @@ class SimhashPipeline:
             self._worker = JudgeWorker(options, store)
             self._files = files.pop_all()
         self._pending = PendingItems(self._crawler) if responses is None else responses.pending
-        self._pending.confirm, self._pending.forget = self._worker.confirm, self._forget
+        self._pending.feeds = self._feeds = Feeds(self._crawler, self._worker.confirm)
+        self._pending.forget = self._forget
         self._stats.open(store, path)
+
+    def hold(self, item: Any) -> Callable[[], None]:
+        """For a later pipeline that stores items after it has returned them, in batches say.
+
+        The item's page counts as seen only once the returned function was called, on the loop's
+        thread; if the crawl ends without, or is killed before, the next one fetches it again.
+
+            self.simhash = crawler.get_item_pipeline(SimhashPipeline)  # in open_spider
+            self.batch.append((item, self.simhash.hold(item)))         # in process_item
+            for item, stored in self.batch: stored()                   # after the commit
+        """
+        return self._feeds.hold(item)
 
     async def process_item(self, item: Any) -> Any:
         entry = self._pending.track(item)
@@ -268,6 +285,15 @@ class SimhashPipeline:
         if self._items:  # `scrapy parse` doesn't wait for them
             await self._no_items.wait()
         self._pending.end()
+        if self._feeds.are_awaited:  # Scrapy closes feeds after pipelines
+            self._crawler.signals.connect(self._finish, signals.feed_exporter_closed)
+        else:
+            await self._finish()
+
+    async def _finish(self) -> None:
+        """Close the store and the drop log, after the last confirmation."""
+        if self._files is None:
+            return
         with self._files:
             stored_pages = None
             try:

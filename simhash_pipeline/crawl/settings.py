@@ -16,7 +16,7 @@ from scrapy.utils.project import data_path
 from simhash_pipeline.drop_log import LOG_SUFFIX
 from simhash_pipeline.errors import SimhashError
 from simhash_pipeline.options import PREFIX, Options
-from simhash_pipeline.stores.opening import SQLITE
+from simhash_pipeline.stores.store_url import SQLITE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

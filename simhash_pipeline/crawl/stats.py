@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from scrapy.utils.asyncio import create_looping_call
 
 from simhash_pipeline.report.swallowing import CAUSES, SwallowingPages
-from simhash_pipeline.stores.opening import shown_url
+from simhash_pipeline.stores.store_url import shown_url
 from simhash_pipeline.terminal import printable
 
 if TYPE_CHECKING:

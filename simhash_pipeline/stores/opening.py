@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 from simhash_pipeline.errors import StoreError
-from simhash_pipeline.rules import STORE_URL
 from simhash_pipeline.stores.contract import IndexPlace, Store
 from simhash_pipeline.stores.memory import MemoryStore
 from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
-
-URL_FORMS = (
-    "memory:, sqlite:///relative/path.sqlite or sqlite:////absolute/path.sqlite, "
-    "redis://, rediss://, unix://, redis+cluster://, rediss+cluster:// or redis+sentinel://"
+from simhash_pipeline.stores.store_url import (
+    REDIS_SCHEMES,
+    URL_FORMS,
+    WAIT_SECS,
+    shown_url,
+    store_file,
 )
-SQLITE = "sqlite:///"  # and the path
-REDIS_SCHEMES = (
-    "redis",
-    "rediss",
-    "unix",
-    "redis+cluster",
-    "rediss+cluster",
-    "redis+sentinel",
-    "rediss+sentinel",
-)
-WAIT_SECS = 60.0
 
 
 def open_store(
@@ -71,23 +60,6 @@ def refuse_absent(url: str) -> None:
     path = store_file(url)
     if path is not None and not path.is_dir() and not (path.exists() and path.stat().st_size):
         raise StoreError(f"there is no store at {path}")
-
-
-def store_file(url: str) -> Path | None:
-    """The SQLite file of a store's URL; None for another kind of store."""
-    return Path(url.removeprefix(SQLITE)) if url.startswith(SQLITE) else None
-
-
-def shown_url(url: str) -> str:
-    """The URL for logs and messages: without passwords, even when it is mistyped."""
-    if STORE_URL.match(url) is None or url.startswith("sqlite:"):
-        return url
-    url = re.sub(r"(?i)([?&][^=&]*password[^=&]*)=[^&]*", r"\1=***", url)
-    scheme, colon, rest = url.partition(":")
-    credentials, at, place = rest.rpartition("@")
-    if ":" in credentials:
-        credentials = credentials.partition(":")[0] + ":***"
-    return scheme + colon + credentials + at + place
 
 
 def _redis_store(url: str, tentative: bool, wait_secs: float) -> Store:

@@ -11,8 +11,9 @@ import pytest
 import trustme
 
 from simhash_pipeline.errors import StoreError, StoreLost
-from simhash_pipeline.stores.opening import open_store, shown_url
+from simhash_pipeline.stores.opening import open_store
 from simhash_pipeline.stores.redis.redis_store import RedisStore
+from simhash_pipeline.stores.store_url import shown_url
 from tests.stores.pages import FAR, keep, near_content, page, unless_near
 from tests.stores.servers import (
     RunningCluster,
@@ -46,6 +47,23 @@ def started(folder: Path, *options: str, kind: str = "redis 6.2") -> RunningServ
         (f"valkey://user:{SECRET}@host", "valkey://user:***@host"),
         (f"REDIS://:{SECRET}@host", "REDIS://:***@host"),
         (f"redis:/user:{SECRET}@host", "redis:/user:***@host"),
+        (f" redis://user:{SECRET}@host", " redis://user:***@host"),
+        (f"user:{SECRET}@host:6379", "user:***@host:6379"),
+        (f"redis//user:{SECRET}@host", "redis//user:***@host"),
+        (f"redis/user:{SECRET}@host", "redis/user:***@host"),
+        (f"redis;//user:{SECRET}@host", "redis;//user:***@host"),
+        (f"redis:user:{SECRET}@host", "redis:user:***@host"),
+        (f"//user:{SECRET}@host", "//user:***@host"),
+        (f"redis://{SECRET}@host", "redis://***@host"),
+        (f"redis://user:{SECRET}", "redis://user:***"),
+        (f"user:{SECRET}", "user:***"),
+        (f"redis://host/0?password=a&{SECRET}", "redis://host/0?password=***"),
+        (f"redis://host/0?passwd={SECRET}&{SECRET}&db=1", "redis://host/0?passwd=***&db=1"),
+        (f"redis://u:{SECRET}@host?x=a@b", "redis://u:***@b"),
+        ("redis://[::1]:6379/0", "redis://[::1]:6379/0"),
+        ("redis+cluster://one:1,two:2/0", "redis+cluster://one:1,two:2/0"),
+        ("C:\\seen.sqlite", "C:\\seen.sqlite"),
+        ("unix:///tmp/a:b.sock", "unix:///tmp/a:b.sock"),
         ("sqlite:///a:b@c.sqlite", "sqlite:///a:b@c.sqlite"),
         ("files/a:b@c.warc.gz", "files/a:b@c.warc.gz"),
     ],

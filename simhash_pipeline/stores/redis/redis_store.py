@@ -69,7 +69,6 @@ from simhash_pipeline.stores.contract import (
     check_stamp,
     stamped_bits,
 )
-from simhash_pipeline.stores.opening import WAIT_SECS
 from simhash_pipeline.stores.redis.furniture import RedisFurniture
 from simhash_pipeline.stores.redis.layout import (
     JUDGING,
@@ -87,6 +86,7 @@ from simhash_pipeline.stores.redis.server import Server
 from simhash_pipeline.stores.redis.shelf import RedisLookup, questions
 from simhash_pipeline.stores.redis.steps import Attempt, Change, Entered, Steps
 from simhash_pipeline.stores.redis.texts import RedisTexts
+from simhash_pipeline.stores.store_url import WAIT_SECS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

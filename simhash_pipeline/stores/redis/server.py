@@ -23,8 +23,8 @@ from redis.retry import Retry
 from redis.sentinel import Sentinel
 
 from simhash_pipeline.errors import StoreError, StoreLost
-from simhash_pipeline.stores.opening import shown_url
 from simhash_pipeline.stores.redis.scripts import SCRIPTS
+from simhash_pipeline.stores.store_url import shown_url
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -1,0 +1,193 @@
+"""Scraped items in; out comes when each one is safe: stored by feeds and pipelines.
+
+A feed takes an item when it is scraped, and holds it back: a local file in its buffer, a storage
+such as S3 or FTP until the feed, or its batch, is closed. A crash until then loses the item, so its
+page must not count as seen before.
+
+- Local files and standard output: the feed is flushed, and the item is safe. The operating system
+  has it then; a kill of the crawl loses nothing, a power cut may.
+- All other storages, feeds with postprocessing, exporters that Scrapy doesn't bring: the item is
+  safe once its feed is stored.
+- A pipeline that stores items later than it sees them holds them: `SimhashPipeline.hold`.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from scrapy import exporters, signals
+from scrapy.extensions.feedexport import (
+    FeedExporter,
+    FeedSlot,
+    FileFeedStorage,
+    StdoutFeedStorage,
+)
+from scrapy.extensions.postprocessing import PostProcessingManager
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+
+    from simhash_pipeline.judge import Verdict
+
+# Each writes an item to the file at once.
+_DIRECT_EXPORTERS = (
+    exporters.CsvItemExporter,
+    exporters.JsonItemExporter,
+    exporters.JsonLinesItemExporter,
+    exporters.MarshalItemExporter,
+    exporters.PickleItemExporter,
+    exporters.PprintItemExporter,
+    exporters.XmlItemExporter,
+)
+_DIRECT_STORAGES = (FileFeedStorage, StdoutFeedStorage)  # these alone: another class may do else
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(slots=True, eq=False)
+class _Awaited:
+    """A page whose item some feeds or pipelines have yet to store."""
+
+    verdict: Verdict
+    places: int
+
+
+class Hold:
+    """A pipeline's word that an item is not stored yet; call it once the item is."""
+
+    def __init__(self, item: Any, released: Callable[[Hold], None]) -> None:
+        self.item = item  # keeps its id from being given to another
+        self._released: Callable[[Hold], None] | None = released
+
+    def __call__(self) -> None:
+        """The item is stored; a second call does nothing."""
+        released, self._released = self._released, None
+        if released is not None:
+            released(self)
+
+
+class Feeds:
+    """Calls `confirm` with the verdict of each scraped item, once the item is safe."""
+
+    def __init__(self, crawler: Crawler, confirm: Callable[[Verdict], None]) -> None:
+        self._crawler = crawler
+        self._confirm = confirm
+        self._exporter = crawler.get_extension(FeedExporter)
+        self._slots: Mapping[FeedSlot, int] = {}  # that take the next item, and how many they took
+        self._awaited: dict[FeedSlot | Hold, list[_Awaited]] = {}
+        self._holds: dict[int, list[Hold]] = {}  # by the id of an item that is in the pipelines
+        self._is_said = False
+        self._closed: Counter[str] = Counter()  # slots that were closed, by their storage's name
+        self._failed: Counter[str] = Counter()  # those of them whose feed could not be stored
+        crawler.signals.connect(self._feeds_opened, signals.spider_opened)
+        crawler.signals.connect(self._slot_closed, signals.feed_slot_closed)
+
+    @property
+    def are_awaited(self) -> bool:
+        """Whether items wait to be stored."""
+        return bool(self._awaited)
+
+    def hold(self, item: Any) -> Hold:
+        """Keep the item from being safe until the hold is called."""
+        hold = Hold(item, self._released)
+        self._holds.setdefault(id(item), []).append(hold)
+        return hold
+
+    def lost(self, item: Any) -> None:
+        """To be called of every item that a pipeline dropped or failed on."""
+        self._holds.pop(id(item), None)
+
+    def scraped(self, item: Any, verdict: Verdict | None) -> None:
+        """To be called of every scraped item; `verdict` is what to confirm of it, if anything."""
+        slots, self._slots = self._slots, self._current()  # a full batch has given way to the next
+        holds = self._holds.pop(id(item), ())
+        if verdict is None:
+            return
+        asked = {slot: taken for slot, taken in slots.items() if slot.filter.accepts(item)}
+        if any(slot.itemcount == taken for slot, taken in asked.items()):
+            return  # it could not be exported, as Scrapy has logged: it is never safe
+        self._await_or_confirm(verdict, asked, holds)
+
+    def scraped_before(self, verdict: Verdict) -> None:
+        """The same of an item whose page was given to nobody when it was scraped."""
+        self._await_or_confirm(verdict, self._slots)
+
+    def _await_or_confirm(
+        self, verdict: Verdict, slots: Iterable[FeedSlot], holds: Iterable[Hold] = ()
+    ) -> None:
+        late = [slot for slot in slots if not _is_flushed(slot)]
+        places: list[FeedSlot | Hold] = [*late, *holds]
+        if not places:
+            self._confirm(verdict)
+            return
+        if late and not self._is_said:
+            self._is_said = True
+            logger.info(
+                "Pages count as seen once their items are stored: %s is stored when it is closed",
+                late[0].uri_template,
+                extra={"spider": self._crawler.spider},
+            )
+        awaited = _Awaited(verdict, len(places))
+        for place in places:
+            self._awaited.setdefault(place, []).append(awaited)
+
+    def _current(self) -> Mapping[FeedSlot, int]:
+        return {slot: slot.itemcount for slot in self._exporter.slots} if self._exporter else {}
+
+    def _feeds_opened(self) -> None:
+        self._slots = self._current()
+
+    def _slot_closed(self, slot: FeedSlot) -> None:
+        if self._is_stored(type(slot.storage).__name__):
+            self._stored(slot)
+        else:
+            self._awaited.pop(slot, None)
+
+    def _released(self, hold: Hold) -> None:
+        holds = self._holds.get(id(hold.item), [])
+        if hold in holds:  # before the item was scraped
+            holds.remove(hold)
+        self._stored(hold)
+
+    def _stored(self, place: FeedSlot | Hold) -> None:
+        for awaited in self._awaited.pop(place, ()):
+            awaited.places -= 1
+            if not awaited.places:
+                self._confirm(awaited.verdict)
+
+    def _is_stored(self, storage: str) -> bool:
+        """Whether the feed that was closed just now was stored, by what Scrapy counts.
+
+        Where several feeds were closed before this was asked, and one of them could not be stored,
+        none is taken for stored.
+        """
+        stored, failed = (
+            self._crawler.stats.get_value(f"feedexport/{outcome}_count/{storage}", 0)
+            for outcome in ("success", "failed")
+        )
+        is_stored: bool = failed == self._failed[storage]
+        self._closed[storage] += 1
+        if self._closed[storage] == stored + failed:
+            self._failed[storage] = failed
+        return is_stored
+
+
+def _is_flushed(slot: FeedSlot) -> bool:
+    """Whether all that the feed took is out of this process."""
+    file: Any = slot.file
+    if type(slot.storage) not in _DIRECT_STORAGES or not isinstance(
+        slot.exporter, _DIRECT_EXPORTERS
+    ):
+        return False
+    if file is None or isinstance(file, PostProcessingManager):
+        return False
+    try:
+        if not file.closed:  # a full batch was closed already
+            file.flush()
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,293 @@
+"""Whatever moment a crawl is killed at, the store knows of no page whose item is in no feed.
+
+The store and the feeds are copied while the crawl runs: what a kill -9 would leave at that moment.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+import json
+import shutil
+from io import StringIO
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import pytest
+from scrapy import Spider
+from scrapy.crawler import AsyncCrawlerRunner
+from scrapy.exceptions import DropItem
+from scrapy.extensions.feedexport import BlockingFeedStorage, FileFeedStorage
+
+from simhash_pipeline import Fingerprinter, Judge, Options, SimhashPipeline, open_store
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
+    from scrapy.crawler import Crawler
+
+STORIES = 30
+Feeds = dict[str, dict[str, Any]]  # by URI
+
+
+def story(number: int) -> str:
+    text = " ".join(f"story{number}word{word}" for word in range(60))
+    return f"<html><body><p>{text}.</p></body></html>"
+
+
+class LateStorage(BlockingFeedStorage):
+    """Stores a feed when it is closed, as Scrapy's storages of S3 and FTP do."""
+
+    def __init__(self, uri: str, *, feed_options: dict[str, Any] | None = None) -> None:
+        self.path = Path(urlsplit(uri).path)
+
+    def _store_in_thread(self, file: IO[bytes]) -> None:
+        file.seek(0)
+        with self.path.open("wb") as stored:
+            shutil.copyfileobj(file, stored)
+        file.close()
+
+
+class FailingStorage(LateStorage):
+    """Fails to store the second batch."""
+
+    def _store_in_thread(self, file: IO[bytes]) -> None:
+        if "-2." in self.path.name:
+            file.close()
+            raise OSError("no such host")
+        super()._store_in_thread(file)
+
+
+class MovingStorage(FileFeedStorage):
+    """Writes beside the feed, and moves it where it belongs when it is closed."""
+
+    def __init__(self, uri: str, *, feed_options: dict[str, Any] | None = None) -> None:
+        self.final = Path(urlsplit(uri).path)
+        super().__init__(f"{self.final}.part", feed_options=feed_options)
+
+    def store(self, file: IO[bytes]) -> None:
+        super().store(file)
+        Path(self.path).rename(self.final)
+
+
+class Stories(Spider):
+    """Yields the stories, and calls `look` after each."""
+
+    name = "stories"
+    look: Callable[[], None]
+
+    async def start(self) -> AsyncIterator[Any]:
+        for number in range(STORIES):
+            yield {"number": number, "url": f"http://a.example/{number}", "html": story(number)}
+            await asyncio.sleep(0.005)
+            self.look()
+
+
+class Drill:
+    """A crawl with these feeds in a folder, and what was there after each of its items."""
+
+    def __init__(self, folder: Path, feeds: Feeds, **settings: Any) -> None:
+        self.folder = folder
+        self.looks: list[Path] = []
+        self._settings = {
+            "ADDONS": {"simhash_pipeline.Addon": 500},
+            "FEEDS": {uri.format(folder=folder / "feeds"): each for uri, each in feeds.items()},
+            "FEED_STORAGES": {
+                "late": LateStorage,
+                "failing": FailingStorage,
+                "moving": MovingStorage,
+            },
+            "SIMHASH_DROP_LOG": None,
+            "SIMHASH_STORE": f"sqlite:///{folder / 'store' / 'seen.sqlite'}",
+            "TELNETCONSOLE_ENABLED": False,
+            "TWISTED_REACTOR_ENABLED": False,
+            **settings,
+        }
+
+    def run(self) -> Drill:
+        (self.folder / "feeds").mkdir()
+        (self.folder / "store").mkdir()
+        asyncio.run(self._crawl())
+        self._look()
+        return self
+
+    async def _crawl(self) -> None:
+        runner = AsyncCrawlerRunner(self._settings)
+        await runner.crawl(Stories, look=self._look)
+
+    def _look(self) -> None:
+        copied = self.folder / f"look{len(self.looks)}"
+        for name in ("feeds", "store"):
+            shutil.copytree(self.folder / name, copied / name)
+        self.looks.append(copied)
+
+
+def known_to_the_store(look: Path) -> set[int]:
+    """The stories that the next crawl would take for unchanged."""
+    options = Options(unchanged="drop")
+    fingerprint = Fingerprinter(options).fingerprint
+    with open_store(f"sqlite:///{look / 'store' / 'seen.sqlite'}", tentative=True) as store:
+        judge = Judge(store, options)
+        verdicts = [
+            judge.judge(f"http://a.example/{number}", fingerprint(story(number)))
+            for number in range(STORIES)
+        ]
+    return {number for number, verdict in enumerate(verdicts) if verdict.dropped}
+
+
+def on_file(look: Path) -> set[int]:
+    """The stories that stand whole in a feed."""
+    found = set()
+    for path in (look / "feeds").iterdir():
+        text = path.read_bytes().decode()
+        if path.suffix == ".csv":
+            rows = csv.DictReader(StringIO(text))
+            found |= {int(row["number"]) for row in rows if (row["html"] or "").endswith("</html>")}
+        elif path.suffix == ".json":
+            lines = [line.rstrip(",") for line in text.splitlines() if line.startswith("{")]
+            found |= {json.loads(line)["number"] for line in lines if line.endswith("}")}
+        elif path.suffix == ".jsonl":
+            found |= {json.loads(line)["number"] for line in text.splitlines(keepends=True)}
+    return found
+
+
+JSON_LINES: dict[str, Any] = {"format": "jsonlines"}
+DIRECT: dict[str, Feeds] = {
+    "JSON Lines": {"{folder}/items.jsonl": JSON_LINES},
+    "JSON": {"{folder}/items.json": {"format": "json"}},
+    "CSV": {"{folder}/items.csv": {"format": "csv"}},
+    "two feeds": {"{folder}/items.jsonl": JSON_LINES, "{folder}/items.csv": {"format": "csv"}},
+    "batches": {"{folder}/items-%(batch_id)d.jsonl": {**JSON_LINES, "batch_item_count": 7}},
+    "batches of one": {"{folder}/items-%(batch_id)d.jsonl": {**JSON_LINES, "batch_item_count": 1}},
+}
+LATE: dict[str, Feeds] = {
+    "stored at close": {"late:{folder}/items.jsonl": JSON_LINES},
+    "stored at close, in batches": {
+        "late:{folder}/items-%(batch_id)d.jsonl": {**JSON_LINES, "batch_item_count": 7}
+    },
+    "moved at close": {"moving:{folder}/items.jsonl": JSON_LINES},
+    "one of two stored at close": {
+        "{folder}/items.csv": {"format": "csv"},
+        "late:{folder}/items.jsonl": JSON_LINES,
+    },
+}
+
+
+KINDS = DIRECT | LATE
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def kind(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def drill(kind: str, tmp_path_factory: pytest.TempPathFactory) -> Drill:
+    return Drill(tmp_path_factory.mktemp("drill"), KINDS[kind]).run()
+
+
+def test_no_page_counts_as_seen_before_its_item_is_in_the_feed(drill: Drill) -> None:
+    for look in drill.looks[::6]:
+        assert known_to_the_store(look) <= on_file(look)
+
+
+def test_pages_count_as_seen_as_soon_as_a_local_feed_has_their_items(
+    drill: Drill, kind: str
+) -> None:
+    known = len(known_to_the_store(drill.looks[STORIES - 2]))
+    assert known >= STORIES - 4 if kind in DIRECT else known <= 28
+    assert known_to_the_store(drill.looks[-1]) == set(range(STORIES))
+
+
+def test_a_compressed_feed_counts_when_it_is_closed(tmp_path: Path) -> None:
+    plugins = ["scrapy.extensions.postprocessing.GzipPlugin"]
+    feeds = {"{folder}/items.jsonl.gz": {**JSON_LINES, "postprocessing": plugins}}
+    drill = Drill(tmp_path, feeds).run()
+    assert not known_to_the_store(drill.looks[STORIES - 2])
+    assert known_to_the_store(drill.looks[-1]) == set(range(STORIES))
+
+
+def test_the_items_of_a_batch_that_could_not_be_stored_are_fetched_again(tmp_path: Path) -> None:
+    batch = {**JSON_LINES, "batch_item_count": 7}
+    drill = Drill(tmp_path, {"failing:{folder}/items-%(batch_id)d.jsonl": batch}).run()
+    assert known_to_the_store(drill.looks[-1]) == set(range(STORIES)) - set(range(7, 14))
+
+
+def test_an_item_that_could_not_be_exported_is_fetched_again(tmp_path: Path) -> None:
+    fails = {"format": "jsonlines", "item_export_kwargs": {"default": _refuse_story_three}}
+    feeds = {"{folder}/items.jsonl": fails}
+    drill = Drill(tmp_path, feeds, ITEM_PIPELINES={Unwritable: 900}).run()
+    assert known_to_the_store(drill.looks[-1]) == set(range(STORIES)) - {3}
+
+
+def _refuse_story_three(value: object) -> object:
+    raise TypeError(f"{value!r} can't be written")
+
+
+class Unwritable:
+    """Puts into one item what no feed can hold."""
+
+    def process_item(self, item: dict[str, Any]) -> dict[str, Any]:
+        return {**item, "extra": object()} if item["number"] == 3 else item
+
+
+def test_a_feed_that_takes_only_some_items_has_no_say_in_the_others(tmp_path: Path) -> None:
+    feeds = {
+        "{folder}/items.jsonl": JSON_LINES,
+        "late:{folder}/none.jsonl": {**JSON_LINES, "item_classes": ["scrapy.item.Item"]},
+    }
+    drill = Drill(tmp_path, feeds).run()
+    assert len(known_to_the_store(drill.looks[STORIES - 2])) >= STORIES - 4
+
+
+class Batches:
+    """A later pipeline that writes six items at once, as one that fills a database does."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._batch: list[tuple[dict[str, Any], Callable[[], None]]] = []
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Batches:
+        return cls(crawler)
+
+    def process_item(self, item: dict[str, Any]) -> dict[str, Any]:
+        simhash = self._crawler.get_item_pipeline(SimhashPipeline)
+        assert simhash is not None
+        self._batch.append((item, simhash.hold(item)))
+        if len(self._batch) == 6:
+            self._write()
+        return item
+
+    def close_spider(self) -> None:
+        self._write()
+
+    def _write(self) -> None:
+        folder = Path(self._crawler.settings["BATCHES"])
+        with (folder / "items.jsonl").open("a") as file:
+            for item, stored in self._batch:
+                file.write(json.dumps(item) + "\n")
+                stored()
+        self._batch.clear()
+
+
+def test_an_item_that_a_later_pipeline_holds_counts_once_it_is_stored(tmp_path: Path) -> None:
+    drill = Drill(
+        tmp_path, {}, ITEM_PIPELINES={Batches: 900}, BATCHES=str(tmp_path / "feeds")
+    ).run()
+    assert known_to_the_store(drill.looks[STORIES - 8]) == on_file(drill.looks[STORIES - 8])
+    assert known_to_the_store(drill.looks[-1]) == set(range(STORIES))
+
+
+def test_a_held_item_that_is_dropped_leaves_nothing_behind(tmp_path: Path) -> None:
+    dropping = {Batches: 900, DropOdd: 950}
+    drill = Drill(tmp_path, {}, ITEM_PIPELINES=dropping, BATCHES=str(tmp_path / "feeds")).run()
+    assert known_to_the_store(drill.looks[-1]) == set(range(0, STORIES, 2))
+
+
+class DropOdd:
+    def process_item(self, item: dict[str, Any]) -> dict[str, Any]:
+        if item["number"] % 2:
+            raise DropItem("odd")
+        return item
