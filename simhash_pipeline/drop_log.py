@@ -1,4 +1,4 @@
-"""Verdicts in, JSON Lines out, and back: one object a drop, one at the end of a run; no HTML."""
+"""The drop log, written and read: JSON Lines, one for each drop and one at the end of a run."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from simhash_pipeline.page.fingerprint import PageFingerprint
 
 SCHEMA = 1
-LOG_SUFFIX = ".drops.jsonl"  # of a log beside a store or a result
+LOG_SUFFIX = ".drops.jsonl"  # of a log next to a store or a result
 _LINE_START = b'{"schema": '
-_RUN_STARTS = (b'{"schema": 1, "record": "run"', b'{"schema":1,"record":"run"')  # the 2nd by jq -c
-# The options that decide over keep and drop.
+_RUN_STARTS = (b'{"schema": 1, "record": "run"', b'{"schema":1,"record":"run"')  # and by jq -c
+# The options that decide whether a page is kept or dropped.
 THRESHOLDS = (
     "match",
     "content_distance",
@@ -38,9 +38,9 @@ THRESHOLDS = (
     "scope",
     "unchanged",
 )
-# Where a crawl writes says nothing about its verdicts, and a store's URL may hold a password.
+# Left out of a run's line: they don't affect verdicts, and a store's URL may hold a password.
 _PLACES = ("store", "drop_log")
-_TITLE_CHARS = 300  # enough to know a page by; a line stays a line
+_TITLE_CHARS = 300  # enough to recognise a page
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +60,7 @@ class Drop:
     content_distance: int | None
     structure_distance: int | None
     sketch_distance: int | None
-    own_likeness: float | None = None  # of the pages' own texts, 0-1; None for pages of two sites
+    own_likeness: float | None = None  # of their own texts, 0-1; None for pages of two sites
     content: str | None  # 16 hex digits at 64 bits
     structure: str | None
     tokens: int
@@ -70,34 +70,33 @@ class Drop:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """The line that closes a crawl which came to its end; `record` tells it from a drop's."""
+    """The last line of a crawl that ended normally; only this kind of line has `record`."""
 
     schema: int
-    record: str  # "run"; a drop has no such field
+    record: str  # "run"
     run: str
     spider: str
     started: str
     ended: str
     kept: dict[str, int]  # pages by reason
-    dropped: dict[str, int]  # those of a dry run too, whose items were kept
-    errors: dict[str, int]  # pages kept unjudged, by what was wrong
+    dropped: dict[str, int]  # in a dry run too, although their items were kept
+    errors: dict[str, int]  # pages kept without a verdict, by kind of error
     slice_secs: int
-    slices: list[tuple[int, int, int]]  # (start in Unix seconds, kept, dropped), if any were
-    options: dict[str, Any]  # every option but the places of store and log
+    slices: list[tuple[int, int, int]]  # (Unix time, kept, dropped), none empty
+    options: dict[str, Any]  # all options except `store` and `drop_log`
     dry_run: bool
 
 
-# Checks the types too, and takes a fifth of the time of json.loads and a constructor.
+# They check the types too, in a fifth of the time of json.loads and a constructor.
 _DROP, _RUN = msgspec.json.Decoder(Drop), msgspec.json.Decoder(Run)
 _SCHEMA_OF = msgspec.json.Decoder(dict[str, Any])
 
 
 class DropLog:
-    """Appends drops to a file; a drop is one write of one whole line, so crawls may share the file.
+    """Appends drops to a file, each by one write of a whole line, so that crawls may share a file.
 
-    `count` takes every verdict, so that `write_run` can tell at the end how many pages were kept.
-
-    DropLogError when it can't be opened or written.
+    `count` adds every verdict to the totals that `write_run` appends at the end. Raises
+    DropLogError if the file can't be opened or written.
     """
 
     def __init__(self, path: Path, *, run: str, spider: str, options: Options) -> None:
@@ -112,12 +111,12 @@ class DropLog:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = path.open("a+b", buffering=0)
-            self._is_torn = self._ends_in_a_part()  # the next line begins on one of its own
+            self._is_torn = self._ends_in_a_part()  # then a line break goes before the next line
         except OSError as error:
             raise DropLogError(f"the drop log {path} can't be opened: {error.strerror}") from error
 
     def write(self, verdict: Verdict, page: PageFingerprint, namespace: str | None = None) -> None:
-        """Append the drop of `page`, of the options' namespace or another."""
+        """Append the drop of `page`; its namespace is that of the options unless it is given."""
         first_seen = verdict.twin_first_seen
         drop = Drop(
             schema=SCHEMA,
@@ -143,16 +142,16 @@ class DropLog:
         self._append(drop)
 
     def count(self, verdict: Verdict) -> None:
-        """Take a verdict, kept or dropped, into the run's totals."""
+        """Add a verdict, kept or dropped, to the run's totals."""
         self.count_pages(verdict.reason, kept=not verdict.dropped)
 
     def count_pages(self, reason: str, *, kept: bool, pages: int = 1) -> None:
-        """The same for so many pages of one verdict."""
+        """Add this many pages with the same verdict."""
         (self._kept if kept else self._dropped)[reason] += pages
         self._timeline.add(time.time(), kept=kept, pages=pages)
 
     def write_run(self, errors: Mapping[str, int]) -> None:
-        """Append the totals of a run that had a page; `errors` counts those not judged, by kind."""
+        """Append the totals of a run with any page; `errors` counts unjudged pages by kind."""
         if not (self._kept or self._dropped or errors):
             return
         options = dataclasses.asdict(self._options)
@@ -185,10 +184,10 @@ class DropLog:
         except OSError as error:
             raise DropLogError(f"{failed}: {error.strerror}") from error
         if self._is_torn:
-            raise DropLogError(f"{failed}: the disk took a part of a line")
+            raise DropLogError(f"{failed}: only a part of a line was written")
 
     def _ends_in_a_part(self) -> bool:
-        """Whether a crash, or a full disk, left a part of a line."""
+        """Whether a crash or a full disk left an incomplete last line."""
         if self._file.seek(0, os.SEEK_END) == 0:
             return False
         self._file.seek(-1, os.SEEK_END)
@@ -196,7 +195,7 @@ class DropLog:
 
 
 def read_drops(path: Path) -> Iterator[Drop]:
-    """The log's drops in the order written; DropLogError as of `read_log`."""
+    """The log's drops in the order written; raises DropLogError as `read_log` does."""
     return (record for record in read_log(path) if isinstance(record, Drop))
 
 
@@ -205,11 +204,11 @@ def read_log(
     on_read: Callable[[int], object] | None = None,
     on_cut: Callable[[str], object] | None = None,
 ) -> Iterator[Drop | Run]:
-    """The log's lines in the order written; one that a crash cut short is passed over.
+    """The log's drops and runs in the order written; incomplete lines are skipped.
 
-    `on_read` hears of the bytes of each line, for a progress bar, and `on_cut` where the log ends
-    in a part of a line. DropLogError names the first line that is neither a drop nor a run, or is
-    of another schema.
+    `on_read` is called with the bytes of each line, for a progress bar; `on_cut` with the place of
+    an incomplete last line. Raises DropLogError at the first line that is neither a drop nor a run,
+    or has another schema.
     """
     try:
         with path.open("rb") as lines:
@@ -226,12 +225,12 @@ def read_log(
 
 
 def parse_line(line: bytes, where: str) -> Drop | Run | None:
-    """What a line of the log holds; None for one that was cut short. DropLogError names `where`."""
+    """The drop or run of a line; None if it is incomplete. `where` is named by a DropLogError."""
     try:
         record = _RUN.decode(line) if line.startswith(_RUN_STARTS) else _DROP.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         if not isinstance(error, msgspec.ValidationError) and _begins_like_ours(line):
-            return None  # cut short
+            return None
         raise DropLogError(_fault(line, where, error)) from error
     if record.schema != SCHEMA:
         raise DropLogError(_fault(line, where))
@@ -239,12 +238,12 @@ def parse_line(line: bytes, where: str) -> Drop | Run | None:
 
 
 def log_beside(result: Path) -> Path:
-    """Where the drop log of an archive's clean-up lies, beside its result."""
-    return Path(f"{result}{LOG_SUFFIX}")  # of a path without a name too, as "."
+    """The path of the drop log of `dedup`, next to its result."""
+    return Path(f"{result}{LOG_SUFFIX}")  # not with_name: "." has none
 
 
 def unix_seconds(time: str) -> float:
-    """Seconds of a time as the log writes it; DropLogError when it is none."""
+    """The Unix time of a time in the log; DropLogError if it isn't ISO 8601."""
     try:
         return datetime.fromisoformat(time.replace("Z", "+00:00")).timestamp()
     except ValueError as error:

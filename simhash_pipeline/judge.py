@@ -1,4 +1,7 @@
-"""Page and store in, verdict out: the rules of keeping and dropping. Neither logs nor drops."""
+"""The rules of keeping and dropping: a page and a store in, a verdict out.
+
+The judge decides and writes to the store; it neither logs nor drops items.
+"""
 
 from __future__ import annotations
 
@@ -26,24 +29,23 @@ from simhash_pipeline.stores.contract import Action, Store, StoredPage, View
 from simhash_pipeline.urls import page_key, site_of
 
 Reason = Literal[
-    "new",  # kept: nothing like it is stored
-    "thin",  # kept: too little text to judge; dropped: title and text are a stored page's
-    "changed",  # kept: the URL is known, its content is another
-    "verified different",  # kept: a stored content fingerprint is near; sketch or own text is not
-    "unchanged",  # kept, or dropped where so set: the URL is known, and all its text is as it was
-    "content",  # dropped: the content fingerprint is near a stored page's
-    "structure",  # dropped: the structure fingerprint is
+    "new",  # kept: no stored page is near it
+    "thin",  # kept: it has too little text; dropped: a stored page has the same title and text
+    "changed",  # kept: the URL is known, its content has changed
+    "verified different",  # kept: a stored content fingerprint is near, the sketch or own text not
+    "unchanged",  # kept, or dropped by UNCHANGED: the URL is known, and all its text is as it was
+    "content",  # dropped: its content fingerprint is near that of a stored page
+    "structure",  # dropped: its structure fingerprint is near that of a stored page
     "content and structure",  # dropped: both are near those of one stored page
 ]
 
-
-# Near pages with other sketches or own texts that are looked at: two hundred take some 10 ms.
+# The judge gives up after this many near pages with other sketches or own texts: some 10 ms.
 _MAX_REFUSED = 200
-# Where another page of this main text is stored, the main text says little: a likeness is only an
-# estimate, and one of many is high by chance.
+# Once a page of the same main text was found different, the main text proves little. A likeness is
+# an estimate, and the highest of many estimates may be high by chance.
 _MIN_LIKENESS_AMONG_OTHERS = 0.95
-_COPY_LIKENESS = 0.9  # of own texts; a dropped page that differs more has text of its own
-_MAX_SITES = 4_096  # whose furniture is kept at hand: some 16 MB
+_COPY_LIKENESS = 0.9  # of own texts; a dropped page that is less alike has text of its own
+_MAX_SITES = 4_096  # sites whose furniture is cached: some 16 MB
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +55,9 @@ class Verdict:
     url: str  # canonical
     dropped: bool
     reason: Reason
-    twin_url: str | None = None  # the stored page it was found near
+    twin_url: str | None = None  # of the stored page that it is near
     twin_first_seen: float | None = None  # Unix seconds
-    content_distance: int | None = None  # None where either page has no such fingerprint
+    content_distance: int | None = None  # None if either page has no such fingerprint
     structure_distance: int | None = None
     sketch_distance: int | None = None
     own_likeness: float | None = None  # of the own texts, 0-1; None for pages of two sites
@@ -72,9 +74,9 @@ class Verdict:
 
 
 class Judge:
-    """Judges pages against a store, which remembers the kept ones.
+    """Judges pages against a store, and stores those that are kept.
 
-    StoreMismatch for a store whose fingerprints were made with other options.
+    Raises StoreMismatch if the store's fingerprints were made with other options.
     """
 
     def __init__(
@@ -88,19 +90,19 @@ class Judge:
         self._clock = clock
         self._counts = FurnitureCounts()
         self._furniture: dict[Site, Blocks] = {}
-        site_of("localhost")  # reads the public suffix list now, not while the first page waits
+        site_of("localhost")  # loads the public suffix list before the first page waits for it
         store.stamp(self._options.stamp())
 
     def judge(self, url: str, page: PageFingerprint) -> Verdict:
-        """Keep or drop; look-up and storing of a kept page are one step to everybody else.
+        """Decide whether to keep or drop the page, and store a kept one in the same transaction.
 
-        PageError when the URL is none.
+        Raises PageError for a bad URL.
         """
         stored = stored_page(url, page, self._options, self._clock())
         return self.judge_stored(stored, page.blocks)
 
     def judge_stored(self, page: StoredPage, blocks: Sequence[int] = ()) -> Verdict:
-        """The same for a page whose key, site and fingerprints are known."""
+        """Judge a page whose key, site and fingerprints are known."""
         site = (page.namespace, page.site)
         if page.sample is not None:
             page = replace(page, sample=own_sample(page.sample, self._furniture_of(site)))
@@ -110,12 +112,12 @@ class Judge:
         return verdict
 
     def confirm(self, verdict: Verdict) -> None:
-        """The item of a page that `verdict` stored is safe: see `Store.confirm`."""
+        """Keep for good the page that `verdict` stored: its item is out. See `Store.confirm`."""
         if verdict.stored:
             self._store.confirm(self._options.namespace, verdict.url)
 
     def forget(self, verdict: Verdict) -> None:
-        """Take back what `verdict` stored: its item was dropped or failed later on."""
+        """Remove the page that `verdict` stored: its item was dropped or failed later on."""
         if verdict.stored:
             self._store.forget(self._options.namespace, verdict.url)
 
@@ -139,10 +141,10 @@ class Judge:
         return Action.KEEP, verdict_of(page, _kept_reason(page, previous))
 
     def neighbours(self, page: StoredPage, view: View) -> Iterator[tuple[StoredPage, Reason]]:
-        """Stored pages near this one by MATCH and within SCOPE, each with what makes it a twin.
+        """Stored pages near this one by MATCH and within SCOPE, each with the reason to drop it.
 
-        Nearest first, then oldest; those whose sketch or own text says otherwise come as "verified
-        different".
+        Nearest first, then oldest. A page whose sketch or own text differs has the reason "verified
+        different": it is near, but no twin.
         """
         found = {
             "content": self._by_content,
@@ -183,7 +185,7 @@ class Judge:
         yield from self._by_structure(page, view)
 
     def _is_unchanged(self, page: StoredPage, previous: StoredPage) -> bool:
-        """Whether the page is as it was stored: all of it, where that is known."""
+        """Whether the page is as it was stored; all visible text is compared if it is known."""
         if page.visible is not None and previous.visible is not None:
             return page.visible == previous.visible
         if page.content is None or previous.content is None:
@@ -192,18 +194,18 @@ class Judge:
         return near and self._sketches_agree(page, previous)
 
     def _sketches_agree(self, page: StoredPage, other: StoredPage) -> bool:
-        """True where there is no second look."""
+        """True too if VERIFY_DISTANCE is None or either page has no sketch."""
         limit, distance = self._options.verify_distance, _distance(page.sketch, other.sketch)
         return limit is None or distance is None or distance <= limit
 
     def _own_texts_agree(
         self, page: StoredPage, other: StoredPage, view: View, *, among_others: bool
     ) -> bool:
-        """Whether the pages are of two sites, or alike beyond their main texts; else as above."""
+        """True too for pages of two sites, and if VERIFY_DISTANCE is None."""
         if self._options.verify_distance is None or not have_own_texts(page, other):
             return True
         alike = self._likeness(page, other, view)
-        # A thin page says little: a few other words make it another.
+        # A few other words make a thin page a different one.
         is_sure = page.content is not None and not among_others
         least = min_likeness(page, other) if is_sure else _MIN_LIKENESS_AMONG_OTHERS
         return alike is not None and alike >= least
@@ -222,7 +224,7 @@ class Judge:
         return replace(verdict, own_likeness=self._likeness(page, other, view))
 
     def _furniture_of(self, site: Site) -> Blocks:
-        """The site's furniture as it was known when the site was last met."""
+        """The site's furniture as it was known when a page of it was last judged."""
         if site not in self._furniture:
             if len(self._furniture) >= _MAX_SITES:
                 self._furniture.clear()
@@ -238,7 +240,7 @@ class Judge:
 def _is_another_page(verdict: Verdict) -> bool:
     """Whether the site's furniture may be learnt from the page.
 
-    A known URL is counted already, and copies would make furniture of the story that they share.
+    A page of a known URL was counted before. Copies of a story would make the story furniture.
     """
     if verdict.stored:
         return verdict.reason != "changed"
@@ -246,12 +248,12 @@ def _is_another_page(verdict: Verdict) -> bool:
 
 
 def have_own_texts(page: StoredPage, other: StoredPage) -> bool:
-    """Whether the pages are of one site, and something is known of both beyond the main text."""
+    """Whether the pages are of one site and both have a sample of their visible text."""
     return page.site == other.site and page.sample is not None and other.sample is not None
 
 
 def min_likeness(page: PageFingerprint | StoredPage, other: PageFingerprint | StoredPage) -> float:
-    """What the own texts of two pages of one site must be alike by, to be near-duplicates."""
+    """The least likeness, 0-1, of the own texts of two near-duplicates of one site."""
     apart = _distance(page.structure, other.structure)
     if apart is None:
         same_template = page.structure is None and other.structure is None
@@ -261,7 +263,7 @@ def min_likeness(page: PageFingerprint | StoredPage, other: PageFingerprint | St
 
 
 def own_likeness(page: StoredPage, other: StoredPage, store: Store) -> float | None:
-    """How alike two stored pages' own texts are, 0-1; None where that can't be said."""
+    """How alike the own texts of two stored pages are, 0-1; None if too little is known."""
     if not have_own_texts(page, other):
         return None
     return _likeness(page, other, unpack_blocks(store.furniture(page.namespace, page.site)))
@@ -276,8 +278,8 @@ def _likeness(page: StoredPage, other: StoredPage, furniture: Blocks) -> float |
 
 
 def stored_page(url: str, page: PageFingerprint, options: Options, seen_at: float) -> StoredPage:
-    """What a store would remember of a page seen then, in Unix seconds; PageError for a bad URL."""
-    seen_at = int(seen_at)  # whole seconds take half the disk
+    """What a store keeps of a page seen at this Unix time; PageError for a bad URL."""
+    seen_at = int(seen_at)  # whole seconds take half the disk space
     key = page_key(url)
     return StoredPage(
         url=key,
@@ -302,7 +304,7 @@ def _kept_reason(page: StoredPage, previous: StoredPage | None) -> Reason:
 
 @dataclass(frozen=True, slots=True)
 class Distances:
-    """Bits in which two pages differ; None where either has no such fingerprint."""
+    """Bits in which two pages differ; None if either has no such fingerprint."""
 
     content: int | None
     structure: int | None
@@ -320,7 +322,7 @@ def distances(a: PageFingerprint | StoredPage, b: PageFingerprint | StoredPage) 
 def verdict_of(
     page: StoredPage, reason: Reason, other: StoredPage | None = None, *, dropped: bool = False
 ) -> Verdict:
-    """The verdict on a page for this reason, with how far it is from the other one."""
+    """A verdict with this reason, and with the distances from `other` if there is one."""
     if other is None:
         return Verdict(page.url, dropped, reason)
     apart = distances(page, other)

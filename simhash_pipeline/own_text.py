@@ -1,8 +1,8 @@
-"""Samples of two pages of one site in, their likeness out; and the site's furniture, learnt.
+"""How alike the own texts of two pages of one site are, and which blocks are the site's furniture.
 
 A site's pages share menus, boxes and footers: its *furniture*, the blocks that stand on many of its
-kept pages. What is left of a page is its *own text*. Two pages of one site are near-duplicates only
-where their own texts are alike. Fingerprints never depend on what was learnt.
+kept pages. The rest of a page is its *own text*. Two pages of one site are near-duplicates only if
+their own texts are alike. Fingerprints never depend on the furniture, which is learnt.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ from simhash_pipeline.page.visible import BLOCK_BITS, ENTRY, LIMIT_SIZE, MAIN, p
 Blocks = NDArray[np.uint32]  # hashes
 Site = tuple[str, str]  # namespace, registered domain
 
-# Windows that a store keeps of a page's own text: 4 + 64 * 6 = 388 bytes.
+# A store keeps this many windows of a page's own text: 4 + 64 * 6 = 388 bytes.
 KEPT_WINDOWS = 64
-# Own texts are alike from here on. A fifth of a text exchanged leaves a likeness of 0.67; as
-# estimated from 64 windows that reaches 0.85 once in 900 times. In crawls of six manuals 0.8 found
-# 1 % more of the near-duplicates that share nine tenths of their shingles, and half as many again
-# that share less.
+# Own texts are alike from this likeness on. Exchanging a fifth of a text leaves a likeness of 0.67,
+# which an estimate from 64 windows puts at 0.85 or more once in 900 times. In crawls of six manuals
+# 0.8 found 1 % more of the pairs that share nine tenths of their shingles, and 50 % more of the
+# pairs that share less.
 MIN_LIKENESS = 0.85
-# The same of two templates of a site, such as a page and its print view, whose frames differ: what
-# is equal outweighs what differs. In crawls of ten manuals no pages that differ were over 5 bits
-# of structure apart; a demo site's copies in other templates are 9 and more.
+# The same for pages in two templates of a site, such as a page and its print view, whose frames
+# differ: as much must be equal as differs. In crawls of ten manuals no pages that differ were over
+# 5 bits of structure apart; a demo site's copies in other templates are 9 and more bits apart.
 MIN_LIKENESS_OF_TEMPLATES = 0.5
-_MIN_COMMON = 4  # equal windows: fewer say nothing
-_MUCH = 2**28  # a sixteenth of all windows: one of 50 that differ is met with 95 %
-# A block is furniture from so many kept pages on: with 4 the own text of more pages is nothing.
+_MIN_COMMON = 4  # equal windows; fewer prove nothing
+_MUCH = 2**28  # a sixteenth of all windows: holds one of 50 differing ones with 95 % probability
+# A block on this many kept pages is furniture. With 4, more pages have no own text left.
 FURNITURE_PAGES = 8
 _MAX_COUNTED = 400_000  # blocks of all sites: some 50 MB
 NO_BLOCKS: Blocks = np.empty(0, np.uint32)
 
 
 def own_sample(sample: bytes, furniture: Blocks) -> bytes:
-    """The part of a page's sample that a store keeps: the first windows that are no furniture."""
+    """The part of a page's sample that a store keeps: its first windows outside the furniture."""
     limit, entries = _opened(sample)
     own = entries[_is_own(entries, furniture)]
     if len(own) > KEPT_WINDOWS:
@@ -49,14 +49,14 @@ def own_sample(sample: bytes, furniture: Blocks) -> bytes:
 
 
 def likeness(a: bytes, b: bytes, furniture: Blocks, *, thin: bool = False) -> float | None:
-    """How alike the own texts of two pages are, 0-1; None where too little is left to say.
+    """How alike the own texts of two pages are, 0-1; None if too few windows are left to compare.
 
-    Equal windows beyond the main text prove nothing, as they may be furniture that isn't known yet;
-    windows that differ do, wherever they stand. Of thin pages, whose main texts are equal, all
-    windows count.
+    A window that differs counts wherever it stands. An equal window counts only in the main text,
+    as elsewhere it may be furniture that isn't known yet. In thin pages, whose main texts are
+    equal, every window counts.
 
-        a   12  31  44  57  90               whole up to 90: beyond it nothing is compared
-        b   12  44  57  60  95               whole up to 95
+        a   12  31  44  57  90               complete up to 90; higher windows aren't compared
+        b   12  44  57  60  95               complete up to 95
         equal: 12 and 44, which are main text, and 57, which is not; differing: 31, 60, 90
         likeness 2 / (2 + 3)
     """
@@ -71,7 +71,7 @@ def likeness(a: bytes, b: bytes, furniture: Blocks, *, thin: bool = False) -> fl
     )
     differing = len(one) + len(other) - 2 * len(common)
     if len(common) < _MIN_COMMON:
-        # Of a thin page all may be furniture: it is where, of much that was seen, nothing differs.
+        # A thin page may be all furniture: so it is if a large sample holds nothing that differs.
         return 1.0 if thin and not differing and limit >= _MUCH else None
     alike = len(common)
     if not thin:
@@ -91,7 +91,7 @@ def _is_own(entries: NDArray[np.void], furniture: Blocks) -> NDArray[np.bool_]:
 
 
 def pack_blocks(blocks: Iterable[int]) -> bytes:
-    """Blocks as stores hold them: 4 bytes each, lowest first."""
+    """Blocks as stores keep them: 4 bytes each, lowest first."""
     return np.array(sorted(blocks), "<u4").tobytes()
 
 
@@ -100,9 +100,9 @@ def unpack_blocks(packed: bytes) -> Blocks:
 
 
 class FurnitureCounts:
-    """On how many kept pages of each site blocks stand; bounded, and gone with the process.
+    """Counts on how many kept pages of its site each block stands, in bounded memory.
 
-    What is furniture is for the store to remember.
+    The counts end with the process; the store keeps the blocks that were found to be furniture.
     """
 
     def __init__(self, max_counted: int = _MAX_COUNTED) -> None:
@@ -112,7 +112,7 @@ class FurnitureCounts:
         self._lock = Lock()
 
     def add(self, site: Site, blocks: Iterable[int]) -> list[int]:
-        """Count the blocks of a kept page; those that are furniture from this page on."""
+        """Count the blocks of a kept page; returns those that become furniture by this page."""
         with self._lock:
             counts = self._counts.setdefault(site, Counter())
             before = len(counts)
@@ -124,9 +124,9 @@ class FurnitureCounts:
             return found
 
     def _forget_rare(self) -> None:
-        """Take one from every count until half of the blocks are gone: lossy counting.
+        """Subtract 1 from every count until half of the blocks are gone.
 
-        (Manku and Motwani 2002.)
+        This is lossy counting (Manku and Motwani 2002).
         """
         while self._counted > self._max_counted // 2:
             for site, counts in list(self._counts.items()):
