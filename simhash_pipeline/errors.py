@@ -1,17 +1,17 @@
-"""The error tree; every message names the thing, its value and the rule.
+"""The error tree. Each message names the thing, its value and the rule that it breaks.
 
 SimhashError
-├── OptionsError (also a ValueError)   options break their rules; all faults in one message
-├── PageError                          one page can't be read; the crawl goes on and keeps the item
-├── ReaderError                        no process to read pages can be had; they are read without it
+├── OptionsError (also a ValueError)   options break their rules; one message names all
+├── PageError                          one page can't be judged; its item is kept, the crawl goes on
+├── ReaderError                        no process for pages can be started; a thread is used
 ├── DropLogError                       the drop log can't be used; the crawl stops
-├── ArchiveError                       an archive can't be read or written; nothing of it is done
-├── SheetError                         a sheet of pairs can't be read, or is of other pages
+├── ArchiveError                       an archive can't be read or written; no result is written
+├── SheetError                         a sheet of pairs can't be read or has other pages
 ├── OutputError                        a file can't be written; what was there before stays
 └── StoreError                         the store can't be used; the crawl stops
-    ├── StoreDamaged                   its file is damaged; nothing of it is mended or removed
-    ├── StoreLost                      it could be used, and its server has been gone for too long
-    └── StoreMismatch                  the store was made with other fingerprint options
+    ├── StoreDamaged                   its file is damaged; nothing is repaired or removed
+    ├── StoreLost                      the connection was lost for too long
+    └── StoreMismatch                  it was made with other fingerprint options
 """
 
 
@@ -31,10 +31,10 @@ class OptionsError(SimhashError, ValueError):
 
 
 class PageError(SimhashError):
-    """The page can't be fingerprinted; `kind` is one word to count it by."""
+    """The page can't be fingerprinted; `kind` is one word for the stats."""
 
     def __init__(self, kind: str, message: str) -> None:
-        super().__init__(kind, message)  # both, so that it can be sent to another process
+        super().__init__(kind, message)  # both, so that the error can be pickled
         self.kind = kind
         self.message = message
 
@@ -43,7 +43,7 @@ class PageError(SimhashError):
 
 
 class ReaderError(SimhashError):
-    """No process that reads pages can be begun."""
+    """No process that reads pages can be started."""
 
 
 class DropLogError(SimhashError):
@@ -51,15 +51,15 @@ class DropLogError(SimhashError):
 
 
 class ArchiveError(SimhashError):
-    """An archive can't be read, or what came out of it can't be written."""
+    """An archive can't be read, or its result can't be written."""
 
 
 class SheetError(SimhashError):
-    """The sheet isn't one, or isn't of these pages."""
+    """A file is no sheet of pairs, or its pairs are of other pages."""
 
 
 class OutputError(SimhashError):
-    """A file can't be written, or its name is no file's or that of one that is read."""
+    """A file can't be written, or would overwrite a file that is read."""
 
 
 class StoreError(SimhashError):
@@ -71,7 +71,7 @@ class StoreDamaged(StoreError):
 
 
 class StoreLost(StoreError):
-    """The store's server was there and is gone; it was waited for."""
+    """The connection to the store's server was lost and did not come back in time."""
 
 
 class StoreMismatch(StoreError):

@@ -1,6 +1,6 @@
-"""Every setting, once: its default, its rule and what it means.
+"""All settings, each with its default, its rule and its meaning.
 
-A value may also be a string, as a command line gives it: "3", "True", "none", "1,2".
+A value may be a string, as a command line passes it: "3", "True", "none", "1,2".
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from simhash_pipeline.bits import DEFAULT_WIDTH, MAX_DISTANCE_BITS, SKETCH_BITS,
 from simhash_pipeline.errors import OptionsError
 from simhash_pipeline.presets import PRESETS
 from simhash_pipeline.rules import (
+    FIELD,
     FLAG,
     NGRAMS,
     SHARE,
@@ -30,13 +31,12 @@ from simhash_pipeline.rules import (
     or_none,
     path,
     whole,
-    words,
 )
 from simhash_pipeline.simplified import simplified_digest
 
 PREFIX = "SIMHASH_"
 T = TypeVar("T")
-# One more whenever the same page and options give another fingerprint; stamped into every store.
+# Increased whenever the same page and options give another fingerprint; stamped into every store.
 FINGERPRINT_VERSION = 1
 
 SEGMENTERS = (
@@ -50,7 +50,7 @@ SEGMENTERS = (
     "ascii-words",
 )
 WEIGHTS = ("tf", "log-tf", "uniform", "jieba-tfidf", "textrank", "line-tfidf", "table")
-KEYWORD_WEIGHTS = ("jieba-tfidf", "textrank")  # they know words, no longer n-grams
+KEYWORD_WEIGHTS = ("jieba-tfidf", "textrank")  # of single words only
 HASH_BITS = {
     "murmur3": WIDTHS,
     "murmur2": (32, 64),
@@ -64,21 +64,17 @@ HASH_BITS = {
 def _option(
     default: Any, rule: Rule, meaning: str, *, makes: bool = False, shown: bool = True
 ) -> Any:
-    """A field; `makes` marks the options that decide what a fingerprint is.
-
-    One that isn't `shown` by repr may hold a password.
-    """
+    """A field of Options. `makes`: it affects fingerprints; `shown`: repr prints its value."""
     metadata = {"rule": rule, "meaning": meaning, "makes": makes}
     return dataclasses.field(default=default, metadata=metadata, repr=shown)
 
 
 _PATH = path("the path of a file")
-_FIELD = words("the name of an item field")
 _DISTANCE = whole(0, MAX_DISTANCE_BITS, "bits")
 
 
 def _filled_from_preset(options: type[T]) -> type[T]:
-    """The class with a preset's values for the arguments that aren't given."""
+    """Give the class an __init__ in which a preset replaces the defaults."""
     init = options.__init__
 
     @functools.wraps(init)
@@ -93,212 +89,244 @@ def _filled_from_preset(options: type[T]) -> type[T]:
 @_filled_from_preset
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """How pages are fingerprinted and judged; OptionsError names every fault at once.
+    """How pages are fingerprinted and judged. OptionsError names all faults together.
 
-    A field is the Scrapy setting of the same name in capitals behind `SIMHASH_`.
+    Each field is a Scrapy setting, in capitals and with the prefix `SIMHASH_`.
     """
 
-    enabled: bool = _option(True, FLAG, "False takes the pipeline out")
+    enabled: bool = _option(True, FLAG, "False disables the pipeline.")
     match: str = _option(
         "content",
         one_of("content", "structure", "both", "either"),
-        "what must be near: `content`, `structure`, `both` (of one stored page) or `either`",
+        "Which fingerprints must be near those of one stored page: `content`, `structure`, `both` "
+        "or `either`.",
     )
     content_distance: int = _option(
-        3, _DISTANCE, "bits, 0-8: pages whose content fingerprints are this near are twins"
+        3,
+        _DISTANCE,
+        "Pages are near in content if at most this many bits (0-8) of their content "
+        "fingerprints differ.",
     )
     structure_distance: int = _option(
-        3, _DISTANCE, "bits, 0-8: the same for the structure fingerprints"
+        3,
+        _DISTANCE,
+        "Pages are near in structure if at most this many bits (0-8) of their structure "
+        "fingerprints differ.",
     )
     verify_distance: int | None = _option(
         18,
         or_none(whole(0, SKETCH_BITS, "bits")),
-        "a content neighbour counts only if the sketches are within this many of 128 bits and, "
-        "on one site, the own texts are alike; None: no second look",
+        "Pages that are near in content are twins only if at most this many of the 128 bits of "
+        "their sketches differ and, on one site, their own texts are alike. None disables both "
+        "checks.",
     )
     min_tokens: int = _option(
         50,
         whole(1, 10_000, "tokens"),
-        "a page with fewer is thin: dropped only when title and text are a stored page's and, on "
-        "one site, all the rest that is its own",
+        "A page with fewer tokens is thin. It is dropped only if a stored page has the same "
+        "title and text and, on one site, the same own text.",
     )
     store: str = _option(
         "auto",
         STORE,
-        "`auto`: an SQLite file per spider in Scrapy's data directory; or `memory:`, "
-        "`sqlite:///path`, or a Redis or Valkey server, see below",
+        "Where the kept pages are stored: `auto` (an SQLite file for each spider in Scrapy's "
+        "data directory), `memory:`, `sqlite:///path`, or the URL of a Redis or Valkey server, "
+        "see below.",
         shown=False,
     )
     store_wait_secs: int = _option(
         60,
         whole(0, 10**6, "seconds"),
-        "a server that was there and is gone is waited for so long",
+        "Seconds to wait when the connection to the store's server is lost.",
     )
     store_lost: str = _option(
         "stop",
         one_of("stop", "keep"),
-        "then `stop` closes the crawl, and `keep` keeps every page unjudged until it is back",
+        "What to do if the server stays away longer than `SIMHASH_STORE_WAIT_SECS`: `stop` the "
+        "crawl, or `keep` all items without judging them until it is back.",
     )
     index: Literal["memory", "disk"] = _option(
         "memory",
         one_of("memory", "disk"),
-        "where an SQLite store looks pages up: `memory` (38 bytes a page at ten million) or "
-        "`disk` (slower, and a bigger file; for more than some 50 million pages)",
+        "Where an SQLite store keeps its index: in `memory` (38 bytes per page at ten million "
+        "pages), or on `disk` (slower, with a bigger file, for more than some 50 million "
+        "pages).",
     )
-    namespace: str = _option("", TEXT, "pages of other namespaces are never twins")
+    namespace: str = _option("", TEXT, "Pages are compared only with pages of the same namespace.")
     scope: str = _option(
-        "all", one_of("all", "site"), "`site`: a twin must have the same registered domain"
+        "all",
+        one_of("all", "site"),
+        "`all` compares pages of all sites; `site` compares only pages of the same registered "
+        "domain.",
     )
     expire_after_secs: int | None = _option(
         None,
         or_none(whole(1, 10**10, "seconds")),
-        "pages not seen for so long are forgotten before the first page is judged",
+        "Before the first page is judged, forget pages that were not seen for this many seconds. "
+        "None keeps all.",
     )
     unchanged: str = _option(
         "keep",
         one_of("keep", "drop"),
-        "what to do with a URL seen again of which nothing visible has changed",
+        "What to do with a URL seen again whose visible text is unchanged: `keep` or `drop` its "
+        "item.",
     )
-    dry_run: bool = _option(False, FLAG, "judge and log; drop no item and no link")
+    dry_run: bool = _option(
+        False, FLAG, "True judges and logs pages, but drops no item and no link."
+    )
     reset: bool = _option(
-        False, FLAG, "forget the pages of the namespace before the first is judged"
+        False, FLAG, "True forgets the pages of the namespace before the first page is judged."
     )
     follow_twins: bool = _option(
         True,
         FLAG,
-        "False: requests that come out of near-duplicate pages are not made (needs the add-on)",
+        "False makes no requests that come out of near-duplicate pages (needs the add-on).",
     )
     trap_budget: int | None = _option(
         None,
         or_none(whole(1, 10**6, "pages")),
-        "after so many pages of a host in succession that brought nothing new, and were found on "
-        "such pages, links on such pages are no longer followed (needs the add-on)",
+        "Stop following links on pages without new content after this many such pages of a host "
+        "in a row, each linked from another one (needs the add-on). None sets no limit.",
     )
     close_after_seen: int | None = _option(
         None,
         or_none(whole(1, 10**6, "pages")),
-        "the crawl is closed after so many pages in succession that bring nothing new",
+        "Close the crawl after this many pages in a row without new content. None never closes it.",
     )
     drop_log: str | None = _option(
         "auto",
         or_none(path("a path or auto")),
-        "path of the JSON Lines drop log; `auto`: in Scrapy's data directory; None: none",
+        "Path of the drop log, a JSON Lines file; `auto` is a file in Scrapy's data directory. "
+        "None writes no log.",
     )
     keep_text: bool = _option(
         False,
         FLAG,
-        "keep title and main text of every judged page in the store, compressed, so that "
-        "`explain`, `report` and `tune` can show what pages said",
+        "True keeps the title and main text of every judged page in the store, compressed, so "
+        "that `explain`, `report` and `tune` can show them.",
     )
     log_level: str = _option(
         "INFO",
         one_of("DEBUG", "INFO", "WARNING", "ERROR"),
-        "level of the line that is logged for each drop",
+        "The level of the log line for each drop.",
     )
     html_field: str | None = _option(
         "html",
-        or_none(_FIELD),
-        "item field with the page, bytes or str; None: the page is the response that the item came "
-        "from (needs the add-on)",
+        or_none(FIELD),
+        "The item field that holds the page, bytes or str. None takes the response that the "
+        "item came from (needs the add-on).",
     )
-    url_field: str = _option("url", _FIELD, "item field with its URL")
+    url_field: str = _option("url", FIELD, "The item field that holds the page's URL.")
     charset_field: str = _option(
-        "charset", _FIELD, "item field with the charset of the HTTP header; may be absent"
+        "charset",
+        FIELD,
+        "The item field that holds the charset of the HTTP header. Items may lack it.",
     )
-    # Not stamped: under another limit the few pages above it are taken for changed, which costs
-    # less than a store that refuses to open.
+    # Not stamped: with another limit the few pages above it count as changed, which costs less than
+    # a store that refuses to open.
     max_page_bytes: int = _option(
         5_000_000,
         whole(10_000, 10**9, "bytes"),
-        "a longer page is read up to here, one of short tags and words less far; told once, and "
-        "counted",
+        "Read at most this many bytes of a page, and fewer if its tags and words are short. The "
+        "first cut page is logged, and all are counted.",
     )
     text_field: str | None = _option(
-        None, or_none(_FIELD), "declared item field that receives the main text"
+        None,
+        or_none(FIELD),
+        "The declared item field that receives the main text. None writes none.",
     )
     fingerprint_field: str | None = _option(
         None,
-        or_none(_FIELD),
-        "declared item field that receives the content fingerprint in hex, 16 digits of 64 bits",
+        or_none(FIELD),
+        "The declared item field that receives the content fingerprint in hex, 16 digits for 64 "
+        "bits. None writes none.",
     )
     preset: str | None = _option(
         None,
         or_none(one_of(*PRESETS)),
-        "published fingerprints: values for the options below that aren't set themselves",
+        "The name of a published way to make fingerprints. It sets the options below that you "
+        "don't set yourself.",
     )
     extractor: str = _option(
         "builtin",
         one_of_or_path("builtin", call="tree -> text"),
-        "what finds the main text: `builtin`, or the dotted path of a callable: tree -> text",
+        "How the main text is found: `builtin`, or the dotted path of a callable: tree -> text.",
         makes=True,
     )
     segmenter: str = _option(
         "words",
         one_of_or_path(*SEGMENTERS, call="text -> tokens"),
-        "what cuts text into tokens, see below; or the dotted path of a callable: text -> tokens",
+        "How text is cut into tokens: one of the values below, or the dotted path of a "
+        "callable: text -> tokens.",
         makes=True,
     )
     to_simplified: bool = _option(
         False,
         FLAG,
-        "read traditional Chinese characters as simplified ones (needs the extra `opencc`)",
+        "True reads traditional Chinese characters as simplified ones (needs the extra `opencc`).",
         makes=True,
     )
     ngrams: tuple[int, ...] = _option(
         (1, 2),
         NGRAMS,
-        "sizes of the n-grams of tokens that are the content features",
+        "The sizes of the n-grams of tokens that are the content features.",
         makes=True,
     )
     weights: str = _option(
         "tf",
         one_of_or_path(*WEIGHTS, call="counts -> weights"),
-        "what a feature counts, see below; or the dotted path of a callable: counts -> weights",
+        "How content features are weighted: one of the values below, or the dotted path of a "
+        "callable: counts -> weights.",
         makes=True,
     )
     weights_table: str | None = _option(
         None,
         or_none(_PATH),
-        "with `table`: file of features and weights, as `scrapy simhash learn` writes it",
+        "The file of features and weights for the weights `table`, as `scrapy simhash learn` "
+        "writes it.",
         makes=True,
     )
     stop_words: str | None = _option(
         None,
         or_none(_PATH),
-        "with `jieba-tfidf` and `textrank`: file of words to leave out, one a line; None: jieba's",
+        "The file of words, one per line, that the weights `jieba-tfidf` and `textrank` leave "
+        "out. None takes jieba's own.",
         makes=True,
     )
     top_n: int | None = _option(
         None,
         or_none(whole(1, 10**6, "features")),
-        "only so many of the heaviest features count; None: all",
+        "Use only this many of the heaviest content features. None uses all.",
         makes=True,
     )
     hash: str = _option(
         "murmur3",
         one_of_or_path(*HASH_BITS, call="bytes -> int"),
-        "hash of the content features: `murmur3`, `murmur2`, `fnv1`, `fnv1a`, `jenkins`, `java`; "
-        "or the dotted path of a callable: bytes -> int",
+        "The hash of the content features: `murmur3`, `murmur2`, `fnv1`, `fnv1a`, `jenkins`, "
+        "`java`, or the dotted path of a callable: bytes -> int.",
         makes=True,
     )
-    bits: int = _option(DEFAULT_WIDTH, one_of(*WIDTHS), "width of both fingerprints", makes=True)
+    bits: int = _option(
+        DEFAULT_WIDTH, one_of(*WIDTHS), "The width of both fingerprints in bits.", makes=True
+    )
     set_when: str = _option(
         ">0",
         one_of(">0", ">=0", ">1"),
-        "a bit of the content fingerprint is set when its votes sum to this",
+        "A bit of the content fingerprint is set if the sum of its votes is in this range.",
         makes=True,
     )
     structure_features: str = _option(
         "outline",
         one_of("outline", "class", "tag"),
-        "what the structure fingerprint hears: `outline`, or `tag` or `class` with `SIMHASH_DECAY`",
+        "The features of the structure fingerprint: `outline`, or the published `tag` or "
+        "`class`, which use `SIMHASH_DECAY`.",
         makes=True,
     )
     decay: float = _option(
         0.45,
         SHARE,
-        "with `tag` or `class`: weight of an element against its parent's, above 0, at most 1; "
-        "`class` is best at .6",
+        "The weight of an element relative to its parent's for the features `tag` and `class`, "
+        "above 0, at most 1. For `class`, 0.6 is best.",
         makes=True,
     )
 
@@ -308,13 +336,13 @@ class Options:
             value, rule = getattr(self, field.name), field.metadata["rule"]
             try:
                 object.__setattr__(self, field.name, rule.read(value))
-            except (TypeError, ValueError):
+            except (TypeError, ValueError, KeyError):
                 faults.append(f"{PREFIX}{field.name.upper()} is {value!r}; it must be {rule.text}")
-        if faults or (faults := list(self._disagreements())):
+        if faults or (faults := list(self._conflicts())):
             raise OptionsError(faults)
 
-    def _disagreements(self) -> Iterator[str]:
-        """Options that are right by themselves and not together."""
+    def _conflicts(self) -> Iterator[str]:
+        """The faults of options that are valid alone but not together."""
         widths = HASH_BITS.get(self.hash, (self.bits,))
         if self.bits not in widths:
             rule = " or ".join(map(str, widths))
@@ -330,7 +358,7 @@ class Options:
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Options:
-        """The SIMHASH_* entries of Scrapy's settings; an unknown name is a fault too."""
+        """Options from the SIMHASH_* entries of Scrapy's settings; an unknown name is a fault."""
         given = {
             name.removeprefix(PREFIX).lower(): settings[name]
             for name in settings
@@ -347,10 +375,10 @@ class Options:
         return options
 
     def stamp(self) -> dict[str, Any]:
-        """The options that make fingerprints comparable, as JSON values; stores refuse others.
+        """The options that fingerprints depend on, as JSON values; stores refuse others.
 
-        A file stands there by its content, wherever it lies, and OpenCC by its table; OptionsError
-        when they can't be read.
+        A file is represented by a digest of its content, OpenCC by one of its table. Raises
+        OptionsError if they can't be read.
         """
         made = {
             f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.metadata["makes"]

@@ -1,6 +1,6 @@
-"""Published ways to make fingerprints, as values for options, for who has such fingerprints.
+"""Published ways to make fingerprints, as values of options, for collections that have them.
 
-A preset fills the options it names; what the user sets himself goes before it.
+A preset sets the options that it names; options that the user sets take precedence.
 """
 
 from __future__ import annotations

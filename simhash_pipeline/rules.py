@@ -10,84 +10,88 @@ from dataclasses import dataclass
 from typing import Any
 
 
+def _always(value: Any) -> bool:
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What a value must be, in words; `read` returns it or raises ValueError."""
+    """What a value must be: `text` says it in words, `read` checks and converts a value."""
 
     text: str
-    read: Callable[[Any], Any]
+    convert: Callable[[Any], Any]
+    accepts: Callable[[Any], bool] = _always
+
+    def read(self, value: Any) -> Any:
+        """The converted value; ValueError, TypeError or KeyError if it breaks the rule."""
+        converted = self.convert(value)
+        if not self.accepts(converted):
+            raise ValueError
+        return converted
 
 
-def _flag(value: Any) -> bool:
-    words = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
-    if str(value).lower() not in words:
-        raise ValueError
-    return words[str(value).lower()]
+# Two letters at least, so that C:/seen.sqlite is a file.
+STORE_URL = re.compile(r"[a-z][a-z0-9+.-]+:", re.IGNORECASE)
+_FLAGS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 
 
 def _int(value: Any) -> int:
     if isinstance(value, (bool, float)):
-        raise ValueError
+        raise TypeError
     return int(value)
+
+
+def _float(value: Any) -> float:
+    if isinstance(value, bool):
+        raise TypeError
+    return float(value)
 
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
-        raise ValueError
-    value.encode()  # a ValueError for what a command line says in another charset
+        raise TypeError
+    value.encode()  # ValueError for bytes of a command line that aren't UTF-8
     return value
 
 
-FLAG = Rule("True or False", _flag)
+def _sizes(value: Any) -> tuple[int, ...]:
+    sizes = json.loads(f"[{value.strip('()[], ')}]") if isinstance(value, str) else value
+    return tuple(sorted({_int(size) for size in sizes}))
+
+
+FLAG = Rule("True or False", lambda value: _FLAGS[str(value).lower()])
+TEXT = Rule("a text", _text)
+FIELD = Rule("the name of an item field", _text, bool)
+SHARE = Rule("a number above 0, at most 1", _float, lambda share: 0 < share <= 1)
+NGRAMS = Rule(
+    "sizes from 1 to 8, such as (1, 2)",
+    _sizes,
+    lambda sizes: bool(sizes) and sizes[0] >= 1 and sizes[-1] <= 8,
+)
+STORE = Rule(
+    "auto or a store URL (memory:, sqlite:///path, redis://host)",
+    _text,
+    lambda text: text == "auto" or STORE_URL.match(text) is not None,
+)
 
 
 def whole(low: int, high: int, unit: str) -> Rule:
-    def read(value: Any) -> int:
-        number = _int(value)
-        if not low <= number <= high:
-            raise ValueError
-        return number
-
-    return Rule(f"a whole number of {unit} from {low} to {high}", read)
-
-
-def _share(value: Any) -> float:
-    if isinstance(value, bool) or not 0 < float(value) <= 1:
-        raise ValueError
-    return float(value)
-
-
-def one_of(*values: Any) -> Rule:
-    names = {str(value): value for value in values}
-
-    def read(value: Any) -> Any:
-        if isinstance(value, bool) or str(value) not in names:
-            raise ValueError
-        return names[str(value)]
-
-    return Rule("one of " + ", ".join(names), read)
-
-
-def words(text: str) -> Rule:
-    def read(value: Any) -> str:
-        if _text(value) == "":
-            raise ValueError
-        return _text(value)
-
-    return Rule(text, read)
+    text = f"a whole number of {unit} from {low} to {high}"
+    return Rule(text, _int, lambda number: low <= number <= high)
 
 
 def path(text: str) -> Rule:
-    return Rule(text, lambda value: words(text).read(os.fspath(value)))
+    return Rule(text, lambda value: _text(os.fspath(value)), bool)
+
+
+def one_of(*values: Any) -> Rule:
+    by_name = {str(value): value for value in values}
+    return Rule("one of " + ", ".join(by_name), lambda value: by_name[str(value)])
 
 
 def one_of_or_path(*names: str, call: str) -> Rule:
-    def read(value: Any) -> str:
-        if _text(value) not in names and not _is_dotted(value):
-            raise ValueError
-        return str(value)
-
-    return Rule(f"one of {', '.join(names)}, or the dotted path of a callable: {call}", read)
+    text = f"one of {', '.join(names)}, or the dotted path of a callable: {call}"
+    return Rule(text, _text, lambda value: value in names or _is_dotted(value))
 
 
 def _is_dotted(path: str) -> bool:
@@ -95,32 +99,8 @@ def _is_dotted(path: str) -> bool:
     return len(parts) > 1 and all(map(str.isidentifier, parts))
 
 
-def _ngrams(value: Any) -> tuple[int, ...]:
-    sizes = json.loads(f"[{value.strip('()[], ')}]") if isinstance(value, str) else list(value)
-    if not sizes or any(_int(size) != size or not 1 <= size <= 8 for size in sizes):
-        raise ValueError
-    return tuple(sorted(set(sizes)))
-
-
 def or_none(rule: Rule) -> Rule:
-    def read(value: Any) -> Any:
-        return None if value is None or str(value).lower() == "none" else rule.read(value)
-
-    return Rule(f"{rule.text}, or None", read)
-
-
-# Two letters at least, so that C:/seen.sqlite is a file.
-STORE_URL = re.compile(r"[a-z][a-z0-9+.-]+:", re.IGNORECASE)
-
-
-def _store(value: Any) -> str:
-    text = _text(value)
-    if text != "auto" and STORE_URL.match(text) is None:
-        raise ValueError
-    return text
-
-
-STORE = Rule("auto or a store URL (memory:, sqlite:///path, redis://host)", _store)
-SHARE = Rule("a number above 0, at most 1", _share)
-TEXT = Rule("a text", _text)
-NGRAMS = Rule("sizes from 1 to 8, such as (1, 2)", _ngrams)
+    return Rule(
+        f"{rule.text}, or None",
+        lambda value: None if str(value).lower() == "none" else rule.read(value),
+    )

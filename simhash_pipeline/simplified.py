@@ -1,4 +1,4 @@
-"""Traditional characters read as simplified ones: the table of OpenCC, and what tells it apart."""
+"""OpenCC's table from traditional to simplified Chinese characters, and the table's digest."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _HAN_RANGES = ((0x3400, 0x4DC0), (0x4E00, 0xA000), (0xF900, 0xFB00), (0x20000, 0
 
 @cache
 def simplified() -> dict[int, str]:
-    """OpenCC's simplified character for each traditional one; OptionsError where it is missing.
+    """Simplified characters by the code of the traditional one; OptionsError without OpenCC.
 
-    A table of single characters: what OpenCC does by phrases besides is rare towards simplified.
+    OpenCC also replaces phrases, which is rare in this direction and is left out here.
     """
     try:
         from opencc import OpenCC
@@ -27,5 +27,5 @@ def simplified() -> dict[int, str]:
 
 
 def simplified_digest() -> str:
-    """16 hexadecimal digits that another table would not have, and another OpenCC may."""
+    """16 hexadecimal digits of the table's hash; versions of OpenCC may share a table."""
     return hashlib.sha256(repr(sorted(simplified().items())).encode()).hexdigest()[:16]

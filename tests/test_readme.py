@@ -6,18 +6,20 @@ from pathlib import Path
 import pytest
 
 from simhash_pipeline import Options
+from tests.settings_table import tables
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def row(field: "dataclasses.Field[object]") -> str:
-    return f"| `SIMHASH_{field.name.upper()}` | `{field.default!r}` | {field.metadata['meaning']} |"
+@pytest.mark.parametrize("table", tables(), ids=["of every day", "of fingerprints"])
+def test_the_settings_tables_are_those_of_the_code(table: str) -> None:
+    assert table in README, "write them by python -m tests.settings_table"
 
 
 @pytest.mark.parametrize("field", dataclasses.fields(Options), ids=lambda field: field.name)
-def test_the_settings_table_says_what_the_code_does(field: "dataclasses.Field[object]") -> None:
-    assert row(field) in README
+def test_a_setting_is_described_in_sentences(field: "dataclasses.Field[object]") -> None:
+    assert re.fullmatch(r"[A-Z`].*\.", field.metadata["meaning"])
 
 
 def test_the_settings_table_holds_no_setting_that_is_gone() -> None:

@@ -106,6 +106,6 @@ def spider_files(suffix: str) -> dict[str, Path]:
 def _directory() -> Path:
     try:
         path = Path(data_path(DIRECTORY))
-    except NotConfigured:  # a project by SCRAPY_SETTINGS_MODULE alone, without a scrapy.cfg
+    except NotConfigured:  # a project with SCRAPY_SETTINGS_MODULE and without scrapy.cfg
         path = Path(".scrapy", DIRECTORY)
     return path.resolve()
