@@ -38,7 +38,7 @@ from numpy.typing import NDArray
 
 from benchmarks.table import markdown
 from simhash_pipeline import Fingerprinter, Options
-from simhash_pipeline.archive.dedup import Job, dedup
+from simhash_pipeline.archive.dedup import DedupJob, dedup
 from simhash_pipeline.archive.inputs import open_input
 from simhash_pipeline.archive.on_duckdb import DuckDb
 from simhash_pipeline.archive.records import Page
@@ -277,7 +277,7 @@ def measure_pages(feed: Path) -> None:
     alone = len(pages) / (time.perf_counter() - started)
     with tempfile.TemporaryDirectory() as folder:
         started = time.perf_counter()
-        dedup(Job(inputs=[str(feed)], to=Path(folder) / "out.parquet", options=Options()))
+        dedup(DedupJob(inputs=[str(feed)], to=Path(folder) / "out.parquet", options=Options()))
         whole = len(pages) / (time.perf_counter() - started)
     print(f"{len(pages):,} pages: {alone:.0f} a second on one core, not reading them;")
     print(f"{whole:.0f} a second by dedup from start to end on {os.cpu_count()} cores")

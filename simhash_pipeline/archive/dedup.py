@@ -1,4 +1,4 @@
-"""Archives in; out comes what is kept and what is a twin of what, and copies without the twins.
+"""Finds the near-duplicates in archives: a row for each page, and copies without duplicates.
 
 inputs ──▶ parts.py ──▶ relation.py, on an engine ──▶ verdicts.py ──▶ outcome.py
 records    fingerprints  who may be a twin of whom     the judge       result, drop log, copies
@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from filelock import FileLock, Timeout
 
@@ -26,44 +27,37 @@ from simhash_pipeline.archive.outcome import (
     write_drop_log,
     write_faults,
 )
-from simhash_pipeline.archive.parts import write_parts
-from simhash_pipeline.archive.relation import find_families, rows_to_judge
+from simhash_pipeline.archive.parts import ReadSummary, write_parts
+from simhash_pipeline.archive.records import Input
+from simhash_pipeline.archive.relation import Engine, find_families, rows_to_judge
 from simhash_pipeline.archive.rows import fingerprinter, row_stamp
-from simhash_pipeline.archive.verdicts import ORDERS
+from simhash_pipeline.archive.verdicts import ORDERS, Groups
 from simhash_pipeline.drop_log import log_beside
 from simhash_pipeline.errors import ArchiveError
+from simhash_pipeline.options import Options
 from simhash_pipeline.stores.contract import check_stamp
 from simhash_pipeline.stores.opening import open_store
 from simhash_pipeline.stores.store_url import shown_url
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from simhash_pipeline.archive.parts import Found
-    from simhash_pipeline.archive.records import Input
-    from simhash_pipeline.archive.relation import Engine
-    from simhash_pipeline.archive.verdicts import Groups
-    from simhash_pipeline.options import Options
 
 ENDINGS = (".parquet", ".jsonl")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
-    """What is to be done; `to` ends in .parquet or .jsonl."""
+class DedupJob:
+    """What to do; `to` ends in .parquet or .jsonl."""
 
     inputs: Sequence[str]
     to: Path
     options: Options
     keep: str = "first"  # of ORDERS
     groups: Groups = "stars"
-    copies: Path | None = None  # folder for copies of the inputs without the dropped pages
+    copies: Path | None = None  # folder of copies of the inputs without dropped pages
     store: str | None = None  # URL of a store that receives the kept pages
     time_field: str | None = None  # field of an item that says when its page was fetched
 
     @property
     def folder(self) -> Path:
-        """Where the parts are while the job isn't done."""
+        """Holds the parts until the job is done."""
         return self.to.with_name(f"{self.to.name}.parts")
 
     @property
@@ -76,8 +70,8 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
-    """What became of the records of all inputs."""
+class DedupResult:
+    """The number of records of all inputs by what became of them."""
 
     kept: dict[str, int]  # pages by reason
     dropped: dict[str, int]
@@ -85,29 +79,31 @@ class Done:
     faults: dict[str, int]  # records that can't be read, by kind
 
 
-def dedup(job: Job, engine_on: Callable[[Path], Engine] = DuckDb) -> Done:
-    """Do the job; the result is there when it is whole.
+def dedup(job: DedupJob, engine_on: Callable[[Path], Engine] = DuckDb) -> DedupResult:
+    """Do the job; the result appears when it is complete.
 
-    When it is stopped, the same job goes on where it was. ArchiveError for inputs that can't be
-    read and outputs that can't be written, StoreMismatch for fingerprints of other options,
-    OptionsError for options that name what isn't there.
+    A job that was stopped continues where it was. Raises ArchiveError for inputs that can't be read
+    and outputs that can't be written, StoreMismatch for fingerprints of other options, and
+    OptionsError for options that name missing things.
     """
     _refuse_places(job)
     fingerprinter(job.options)
-    # By names without passwords: they are written into the result, and into the note of the parts.
+    # Names without passwords, as they are written into the result and into the note of the parts.
     inputs = {shown_url(name): open_input(name, job.options, job.time_field) for name in job.inputs}
     for name, archive in inputs.items():
         if (made_with := stamp_of(archive)) is not None:
             check_stamp(name, made_with, job.options.stamp())
     _refuse_copies(job, inputs)
-    if job.store is not None:  # one that can't be filled is better known before the work
+    if job.store is not None:  # fail before the work if it can't be filled
         with open_store(job.store) as store:
             store.stamp(job.options.stamp())
     with _alone(job):
-        return _done(job, inputs, engine_on)
+        return _run(job, inputs, engine_on)
 
 
-def _done(job: Job, inputs: Mapping[str, Input], engine_on: Callable[[Path], Engine]) -> Done:
+def _run(
+    job: DedupJob, inputs: Mapping[str, Input], engine_on: Callable[[Path], Engine]
+) -> DedupResult:
     reading = write_parts(inputs, job.folder, job.options, _made_of(job, inputs))
     if reason := _why_nothing(job, inputs, reading):
         if not reading.pages:
@@ -123,7 +119,7 @@ def _done(job: Job, inputs: Mapping[str, Input], engine_on: Callable[[Path], Eng
         write_drop_log(engine, log, job.options, job.to.stem, pages)
         if job.store is not None:
             fill_store(engine, job.store, job.options, ORDERS[job.keep])
-        if job.copies is not None:  # last: a folder's copy that is there already is in its way
+        if job.copies is not None:  # last, as it fails if a folder's copy exists
             write_copies(engine, inputs, job.copies)
     write_faults(reading.faults, job.faults)
     log.replace(job.drop_log)
@@ -133,7 +129,7 @@ def _done(job: Job, inputs: Mapping[str, Input], engine_on: Callable[[Path], Eng
         job.to.unlink(missing_ok=True)
     whole.replace(job.to)
     shutil.rmtree(job.folder)
-    return Done(
+    return DedupResult(
         kept={reason: count for kept, reason, count in pages if kept},
         dropped={reason: count for kept, reason, count in pages if not kept},
         skipped=dict(reading.skipped.most_common()),
@@ -142,8 +138,8 @@ def _done(job: Job, inputs: Mapping[str, Input], engine_on: Callable[[Path], Eng
 
 
 @contextmanager
-def _alone(job: Job) -> Iterator[None]:
-    """While no other process writes this output; ArchiveError where one does."""
+def _alone(job: DedupJob) -> Iterator[None]:
+    """Locks the output; ArchiveError if another process writes it."""
     path = job.to.with_name(f".{job.to.name}.lock")
     path.parent.mkdir(parents=True, exist_ok=True)
     lock = FileLock(path)
@@ -158,30 +154,30 @@ def _alone(job: Job) -> Iterator[None]:
         lock.release()
 
 
-def _refuse_places(job: Job) -> None:
-    """Nothing that is read may be written over."""
+def _refuse_places(job: DedupJob) -> None:
+    """Refuse outputs that would overwrite an input or can't be written."""
     # The result and its drop log hold these names.
-    told = [*job.inputs, str(job.to)]
-    if odd := [name for name in told if name.encode("utf-8", "replace").decode() != name]:
-        raise ArchiveError(f"{odd[0]!r} is no name in UTF-8; give it another")
+    names = [*job.inputs, str(job.to)]
+    if odd := [name for name in names if name.encode("utf-8", "replace").decode() != name]:
+        raise ArchiveError(f"{odd[0]!r} is not a name in UTF-8; rename it")
     if job.store == "memory:":
-        raise ArchiveError("a store in memory is gone when the job ends; name another")
+        raise ArchiveError("a store in memory ends with the job; name another")
     if job.to.suffix not in ENDINGS:
         raise ArchiveError(f"{job.to} must end in {' or '.join(ENDINGS)}")
     written = [job.to, job.drop_log, job.faults]
     if job.copies is not None:
-        names = Counter(copy_name(shown_url(name)) for name in job.inputs)
-        written += [job.copies / name for name in names]
-        if twice := [name for name, count in names.items() if count > 1]:
-            raise ArchiveError(f"the copies of {names[twice[0]]} inputs would all be {twice[0]}")
+        copies = Counter(copy_name(shown_url(name)) for name in job.inputs)
+        written += [job.copies / name for name in copies]
+        if twice := [name for name, count in copies.items() if count > 1]:
+            raise ArchiveError(f"the copies of {copies[twice[0]]} inputs would all be {twice[0]}")
     read = {Path(name).resolve() for name in job.inputs}
     if over := [path for path in written if path.resolve() in read]:
-        raise ArchiveError(f"{over[0]} is an input, and would be written over")
+        raise ArchiveError(f"{over[0]} is an input, and would be overwritten")
     _refuse_folders(job)
 
 
-def _refuse_folders(job: Job) -> None:
-    """What is removed at the end, with all that is in it, is nobody's but an earlier job's."""
+def _refuse_folders(job: DedupJob) -> None:
+    """Refuse to remove a folder that an earlier job didn't write, or that holds an input."""
     if job.to.is_dir() and not _is_of_spark(job):
         raise ArchiveError(
             f"{job.to} is a directory, and no result that Spark wrote before; name another output"
@@ -195,8 +191,8 @@ def _refuse_folders(job: Job) -> None:
                 raise ArchiveError(f"{name} lies in {removed}, which is removed; name other output")
 
 
-def _is_of_spark(job: Job) -> bool:
-    """Whether the result's folder holds what Spark writes, and nothing else; its log lies by it."""
+def _is_of_spark(job: DedupJob) -> bool:
+    """Whether the result's folder holds only files of Spark, and its drop log is next to it."""
     return job.drop_log.exists() and all(
         path.is_file()
         and (path.name.startswith("part-") or path.name == "_SUCCESS" or path.suffix == ".crc")
@@ -204,8 +200,8 @@ def _is_of_spark(job: Job) -> bool:
     )
 
 
-def _refuse_copies(job: Job, inputs: Mapping[str, Input]) -> None:
-    """A store has no copy, none is made into what is copied, and no folder is taken away for it."""
+def _refuse_copies(job: DedupJob, inputs: Mapping[str, Input]) -> None:
+    """Refuse copies of stores, copies into an input, and copies that would replace a folder."""
     if job.copies is None:
         return
     for name, archive in inputs.items():
@@ -217,11 +213,11 @@ def _refuse_copies(job: Job, inputs: Mapping[str, Input]) -> None:
                     raise ArchiveError(f"{path} lies in the input {name}; name other {option}")
         copy = job.copies / copy_name(name)
         if copy.is_dir() or (copy.exists() and isinstance(archive, Folder)):
-            raise ArchiveError(f"{copy} is there already; move it, or name other --copies")
+            raise ArchiveError(f"{copy} exists already; move it, or name other --copies")
 
 
-def _why_nothing(job: Job, inputs: Mapping[str, Input], reading: Found) -> str | None:
-    """Why no result is to be made of what was read, which would take an earlier one's place."""
+def _why_nothing(job: DedupJob, inputs: Mapping[str, Input], reading: ReadSummary) -> str | None:
+    """Why there is no result, which would overwrite an earlier one; None if there is one."""
     names = ", ".join(inputs)
     if reading.faults and not reading.pages:
         kinds = Counter(fault.kind for _, fault in reading.faults)
@@ -234,12 +230,12 @@ def _why_nothing(job: Job, inputs: Mapping[str, Input], reading: Found) -> str |
         return f"no page of {names} has a time in {job.time_field!r}, the --time-field"
     if job.keep == "earliest":
         how = "name the field that holds it by --time-field"
-        return f"no page of {names} tells when it was fetched, as --keep earliest needs: {how}"
+        return f"no page of {names} has the time it was fetched, which --keep earliest needs: {how}"
     return None
 
 
-def _made_of(job: Job, inputs: Mapping[str, Input]) -> dict[str, Any]:
-    """What the parts of a job depend on."""
+def _made_of(job: DedupJob, inputs: Mapping[str, Input]) -> dict[str, Any]:
+    """What the parts depend on: parts of another job aren't used."""
     return {
         "inputs": {name: _state(name, archive) for name, archive in inputs.items()},
         "options": row_stamp(job.options),

@@ -1,6 +1,6 @@
-"""Feeds of Scrapy in, JSON Lines or CSV, plain or .gz: their items' pages out; copies without some.
+"""Feeds of Scrapy, JSON Lines or CSV, plain or .gz: reads their pages, writes copies without some.
 
-What isn't UTF-8 goes on as the bytes it was, and the page's own charset tells what they mean.
+Text that isn't UTF-8 is passed on as bytes, which are decoded by the page's own charset.
 """
 
 from __future__ import annotations
@@ -10,24 +10,21 @@ import gzip
 import json
 import re
 import zlib
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, TypeAlias
+from pathlib import Path
+from typing import Any, BinaryIO, ClassVar, TypeAlias
 
 import msgspec
 
 from simhash_pipeline.archive.records import Fault, Page, Record
 from simhash_pipeline.errors import ArchiveError, PageError
+from simhash_pipeline.options import Options
 from simhash_pipeline.page.source import item_source
 
-if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Mapping
-    from pathlib import Path
-
-    from simhash_pipeline.options import Options
-
-    # The bytes that an item stood in, and the item; a header has none, what is broken a message.
-    Row: TypeAlias = tuple[bytes, Mapping[str, Any] | str | None]
+# The bytes of a row, and its item, None for a header, or a message for a row that can't be read.
+Row: TypeAlias = tuple[bytes, Mapping[str, Any] | str | None]
 
 CUT_SHORT = (EOFError, gzip.BadGzipFile, zlib.error)
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -60,7 +57,7 @@ class Feed:
                 yield Fault(number + 1, "truncated", message, f"item {number + 1:,}"), file.tell()
 
     def copy(self, to: Path, without: Container[int]) -> None:
-        """Byte for byte; what is cut short isn't copied."""
+        """Copies the other rows byte for byte; an incomplete last one is left out."""
         number = 0
         opened = gzip.open if self._is_compressed else open
         with self.path.open("rb") as file, opened(to, "wb") as target:
@@ -89,14 +86,14 @@ class Feed:
 
 
 def feed_kind(path: Path) -> str:
-    """How the file's name ends, but for .gz."""
+    """The suffix of the file's name, that before .gz."""
     return next((suffix for suffix in reversed(path.suffixes) if suffix != ".gz"), "")
 
 
 def item_page(
     item: Mapping[str, Any], number: int, place: str, options: Options, time_field: str | None
 ) -> Page | Fault:
-    """The item's page, or what is wrong with it."""
+    """The item's page, or the fault if it has none."""
     try:
         source = item_source(item, options)
     except PageError as error:
@@ -144,46 +141,46 @@ def _csv_rows(lines: Iterable[bytes], path: Path) -> Iterator[Row]:
         elif len(values) != len(names):
             yield b"".join(taken), f"it has {len(values)} fields, the header {len(names)}"
         else:
-            # An empty field is how CSV tells of none.
+            # In CSV an empty field means that there is none.
             filled = {name: value for name, value in zip(names, values, strict=True) if value}
             yield b"".join(taken), filled
 
 
 def _text(lines: Iterable[bytes], taken: list[bytes]) -> Iterator[str]:
-    """The lines as text, each noted in `taken` as it is asked for."""
+    """The lines as text; each is appended to `taken` when it is read."""
     for number, line in enumerate(lines):
         taken.append(line)
         yield _text_of(line, number)
 
 
 def _text_of(line: bytes, number: int) -> str:
-    """Of the line of this number, from 0; the first may begin with a byte order mark."""
+    """The text of a line; line number 0 may begin with a byte order mark."""
     return line.decode("utf-8-sig" if number == 0 else "utf-8", "surrogateescape")
 
 
 def _original(html: bytes | str) -> bytes | str:
-    """The bytes of a text that could not all be read as UTF-8."""
+    """The original bytes of a text that isn't all UTF-8; any other page as it is."""
     if isinstance(html, bytes) or not _SURROGATE.search(html):
         return html
     try:
         return html.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:  # a surrogate that JSON spelled out is no byte
+    except UnicodeEncodeError:  # a surrogate that JSON spelt out
         return html
 
 
 def _unix_seconds(moment: object) -> float | None:
-    """Of a number, or of a time or date as RFC 3339 spells it; in UTC where it doesn't tell.
+    """The Unix time of a number, or of a date or time by RFC 3339; in UTC if it has no zone.
 
-    None for others, a number that is NaN or lies beyond the year 9999 (milliseconds) among them.
+    None for other values, and for NaN and years after 9999 (milliseconds).
     """
     try:
         if isinstance(moment, str) and not moment.replace(".", "", 1).isdigit():
             midnight = "" if ":" in moment else "T00:00:00"
-            # Python 3.10's own reads no .5 seconds.
-            told = msgspec.convert(f"{moment}{midnight}", datetime)
-            moment = (told if told.tzinfo else told.replace(tzinfo=timezone.utc)).timestamp()
+            # datetime.fromisoformat of Python 3.10 reads no .5 seconds.
+            read = msgspec.convert(f"{moment}{midnight}", datetime)
+            moment = (read if read.tzinfo else read.replace(tzinfo=timezone.utc)).timestamp()
         seconds = float(moment)  # type: ignore[arg-type]  # anything else is a TypeError
-        datetime.fromtimestamp(seconds, timezone.utc)  # so that it can be written as a time
+        datetime.fromtimestamp(seconds, timezone.utc)  # raises if it can't be written as a time
     except (TypeError, ValueError, OverflowError, OSError):
         return None
     return seconds

@@ -1,30 +1,26 @@
-"""Which reader suits an input, by its name: a file, a folder of HTML files, or a store."""
+"""Opens an input by its name: a file, a folder of HTML files, or a store."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import shutil
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from simhash_pipeline.archive.feeds import Feed, feed_kind
-from simhash_pipeline.archive.records import Fault, Input, Known, Page, Record
+from simhash_pipeline.archive.records import Fault, Input, Page, Record, StoredRecord
 from simhash_pipeline.errors import ArchiveError, StoreError
+from simhash_pipeline.options import Options
 from simhash_pipeline.page.source import Source
 from simhash_pipeline.rules import STORE_URL
-from simhash_pipeline.stores.contract import stamped_bits
+from simhash_pipeline.stores.contract import StoredPage, stamped_bits
 from simhash_pipeline.stores.exchange import is_export, read_pages, read_stamp, write_pages
 from simhash_pipeline.stores.opening import open_store, refuse_absent
 from simhash_pipeline.stores.store_url import SQLITE, shown_url
-
-if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Mapping
-
-    from simhash_pipeline.options import Options
-    from simhash_pipeline.stores.contract import StoredPage
 
 HTML_SUFFIXES = frozenset([".htm", ".html", ".xhtml"])
 FEED_SUFFIXES = frozenset([".jsonl", ".jl", ".ndjson", ".csv"])
@@ -36,7 +32,7 @@ SQLITE_BEGINS = b"SQLite format 3\0"
 
 
 def open_input(name: str, options: Options, time_field: str | None = None) -> Input:
-    """The reader for a path or a store's URL; ArchiveError when there is none."""
+    """The reader for a path or a store's URL; ArchiveError if it can't be read."""
     try:
         if STORE_URL.match(name):
             refuse_absent(name)
@@ -44,9 +40,9 @@ def open_input(name: str, options: Options, time_field: str | None = None) -> In
         return _in_files(Path(name), options, time_field)
     except OSError as error:
         raise ArchiveError(f"{name} can't be read: {error.strerror}") from error
-    except StoreError as error:  # there is none, or what could be an export isn't one
+    except StoreError as error:  # it doesn't exist, or what looks like an export isn't one
         raise ArchiveError(str(error)) from error
-    except ImportError as error:  # feeds and folders can do without
+    except ImportError as error:  # feeds and folders don't need the extra
         how = "pip install 'simhash-pipeline[archive]'"
         raise ArchiveError(f"{name} needs {error.name}: {how}") from error
 
@@ -82,7 +78,7 @@ def _folder(path: Path) -> Folder:
 
 
 def stamp_of(archive: Input) -> Mapping[str, object] | None:
-    """The options that its fingerprints were made with; None where it has none, or doesn't tell."""
+    """The options that its fingerprints were made with; None if it has none or they are unknown."""
     return archive.made_with() if isinstance(archive, (StoredPages, Export)) else None
 
 
@@ -97,10 +93,10 @@ class Folder:
         return len(self._files())
 
     def digest(self) -> str:
-        """Another one when a file is there or gone since, or was written."""
+        """Changes when a file is added, removed or written."""
         states = [(file.as_posix(), file.lstat()) for file, _ in self._files()]
-        told = repr([(name, state.st_size, state.st_mtime_ns) for name, state in states])
-        return hashlib.sha256(told.encode()).hexdigest()[:16]
+        text = repr([(name, state.st_size, state.st_mtime_ns) for name, state in states])
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def read(self) -> Iterator[tuple[Record, int]]:
         for number, (file, fault) in enumerate(self._files(), 1):
@@ -110,7 +106,7 @@ class Folder:
                 yield Fault(number, "unreadable", fault, str(file)), number
 
     def copy(self, to: Path, without: Container[int]) -> None:
-        """The whole folder, files that are no HTML too; links that lead nowhere are left out."""
+        """Copies the whole folder, other files too; broken links are left out."""
         left_out = {file for number, (file, _) in enumerate(self._files(), 1) if number in without}
         try:
             shutil.copytree(
@@ -124,7 +120,7 @@ class Folder:
             raise ArchiveError(f"{file} can't be copied: {reason}") from error
 
     def _files(self) -> list[tuple[Path, str | None]]:
-        """HTML files, and the folders that can't be read with the reason why."""
+        """HTML files, and the folders that can't be read, with the reason; sorted."""
         unread: list[OSError] = []
         found: list[tuple[Path, str | None]] = [
             (Path(folder, name), None)
@@ -154,7 +150,7 @@ class StoredPages:
     def read(self) -> Iterator[tuple[Record, int]]:
         with open_store(self.url) as store:
             for number, page in enumerate(store.pages(), 1):
-                yield Known(number, page), number
+                yield StoredRecord(number, page), number
 
     def copy(self, to: Path, without: Container[int]) -> None:
         raise ArchiveError(f"there is no copy of a store: {shown_url(self.url)}")
@@ -162,7 +158,7 @@ class StoredPages:
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """A file that `store export` wrote; of CSV, which doesn't tell, `bits` is the width."""
+    """A file that `store export` wrote; `bits` is the width in CSV, which has no stamp."""
 
     path: Path
     bits: int
@@ -176,7 +172,7 @@ class Export:
 
     def read(self) -> Iterator[tuple[Record, int]]:
         for number, page in enumerate(self._pages(), 1):
-            yield Known(number, page), 0
+            yield StoredRecord(number, page), 0
 
     def copy(self, to: Path, without: Container[int]) -> None:
         pages = (page for number, page in enumerate(self._pages(), 1) if number not in without)

@@ -1,36 +1,32 @@
-"""SQL on one machine, by DuckDB: what memory doesn't hold goes to disk."""
+"""SQL on one machine, by DuckDB, which uses the disk when memory is full."""
 
 from __future__ import annotations
 
 import glob
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import duckdb
 import pyarrow.parquet as pq  # type: ignore[import-untyped]  # it has no type hints
 
-from simhash_pipeline.archive.verdicts import SCHEMA, judged
+from simhash_pipeline.archive.relation import Near
+from simhash_pipeline.archive.verdicts import SCHEMA, Groups, judged
 from simhash_pipeline.errors import ArchiveError
+from simhash_pipeline.options import Options
 from simhash_pipeline.terminal import progress, progress_bar
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from simhash_pipeline.archive.near import Near
-    from simhash_pipeline.archive.verdicts import Groups
-    from simhash_pipeline.options import Options
 
 ROWS_A_BATCH = 10_000
 
 
 class DuckDb:
-    """An `Engine` on the parts in a folder; its own tables lie there too, until it is closed."""
+    """An `Engine` on the parts in a folder; its own tables are there too until it is closed."""
 
     def __init__(self, folder: Path, memory_bytes: int | None = None) -> None:
         self._folder = folder
         self._file = folder / "tables.duckdb"
-        self._file.unlink(missing_ok=True)  # of a run that didn't come to its end
+        self._file.unlink(missing_ok=True)  # of a run that was stopped
         self._connection = duckdb.connect(self._file)
         self._run("SET preserve_insertion_order = FALSE")
         if memory_bytes is not None:
@@ -75,17 +71,11 @@ class DuckDb:
         form = "PARQUET, COMPRESSION zstd" if to.endswith(".parquet") else "JSON"
         self._run(f"COPY ({query}) TO {self.text(to)} (FORMAT {form})")
 
-    def quoted(self, name: str) -> str:
-        return f'"{name}"'
-
     def text(self, words: str) -> str:
         return "'" + words.replace("'", "''") + "'"
 
     def each(self, column: str) -> str:
         return f"unnest({column})"
-
-    def listed(self, column: str) -> str:
-        return f"list({column})"
 
     def close(self) -> None:
         self._connection.close()
@@ -107,7 +97,7 @@ class DuckDb:
 
 @contextmanager
 def _reasoned() -> Iterator[None]:
-    """In one line: memory or disk is full, or what there is of it is no size."""
+    """Turns errors of DuckDB, as for full memory or disk, into an ArchiveError of one line."""
     try:
         yield
     except duckdb.Error as error:

@@ -1,39 +1,47 @@
-"""SQL on a cluster, by Spark: the tables and verdicts of one machine, on as many as there are."""
+"""The same on a cluster, by Spark: an engine for `dedup`, and a job for Parquet files.
+
+spark-submit …/simhash_pipeline/archive/on_spark.py s3a://crawl/pages s3a://crawl/kept.parquet
+"""
 
 from __future__ import annotations
 
+import argparse
+import hashlib
+import json
 import os
 import sys
+from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any, get_args
 
-from pyspark.sql import SparkSession
+import pyarrow as pa  # type: ignore[import-untyped]  # it has no type hints
+from pyspark.sql import DataFrame, SparkSession, functions
 from pyspark.sql.pandas.types import from_arrow_schema
 
-from simhash_pipeline.archive.near import PAIRS
-from simhash_pipeline.archive.verdicts import SCHEMA, judged
+from simhash_pipeline.archive.feeds import item_page
+from simhash_pipeline.archive.outcome import counts, result
+from simhash_pipeline.archive.parquet import page_columns, rows
+from simhash_pipeline.archive.relation import PAIRS, Near, find_families, rows_to_judge
+from simhash_pipeline.archive.rows import SCHEMA as ROWS
+from simhash_pipeline.archive.rows import fingerprint_rows, fingerprinter, row_stamp
+from simhash_pipeline.archive.verdicts import ORDERS, SCHEMA, Groups, judged
+from simhash_pipeline.errors import SimhashError
+from simhash_pipeline.options import Options
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from pyspark.sql import DataFrame
-
-    from simhash_pipeline.archive.near import Near
-    from simhash_pipeline.archive.verdicts import Groups
-    from simhash_pipeline.options import Options
-
-
-# Up to here a table goes to every machine whole. Spark goes by its size on disk, an eighth of that
-# in memory: by its own 10 MB it sent a million values ten times at once, too much for a driver.
+# A position is the file's number, and in the lowest 40 bits the row's.
+ROW_BITS = 40
+# Tables up to this size on disk are sent to every machine. They are eight times as large in memory:
+# with Spark's default of 10 MB ten tables of a million values were sent at once, too much for a
+# driver.
 SMALL = "1MB"
 
 
 class Spark:
-    """An `Engine` on the parts in a folder that every machine can read, of any Hadoop file system.
+    """An `Engine` on the parts in a folder of any Hadoop file system that all machines can read.
 
-    The package must be installed on all of them. `master` is Spark's; None: as Spark is set up.
+    The package must be installed on all machines. `master` is Spark's; None takes Spark's settings.
     """
 
     def __init__(self, folder: Path | str, master: str | None = None) -> None:
@@ -81,9 +89,6 @@ class Spark:
         writer = self._session.sql(query).write.mode("overwrite")
         (writer.parquet if to.endswith(".parquet") else writer.json)(to)
 
-    def quoted(self, name: str) -> str:
-        return f"`{name}`"
-
     def text(self, words: str) -> str:
         escaped = words.replace("\\", "\\\\").replace("'", "\\'")
         return f"'{escaped}'"
@@ -91,17 +96,14 @@ class Spark:
     def each(self, column: str) -> str:
         return f"explode({column})"
 
-    def listed(self, column: str) -> str:
-        return f"collect_list({column})"
-
     def close(self) -> None:
-        """The session stays, which may be a notebook's."""
+        """Keeps the session, which may belong to a notebook."""
 
     def _keep(self, table: str, rows: DataFrame) -> None:
-        """Write a table down as it is made.
+        """Write a table to disk as it is made.
 
-        The rounds of `relation` would otherwise be one plan, each round four times as large as the
-        one before, and a lost machine would begin with the first.
+        Else the rounds of `relation` would be one plan that grows fourfold with each round, and a
+        lost machine would begin with the first.
         """
         path = f"{self._folder}/tables/{next(self._numbers)}-{table}"
         rows.write.mode("overwrite").parquet(path)
@@ -109,11 +111,132 @@ class Spark:
 
 
 def session(master: str | None = None) -> SparkSession:
-    """The session there is, or a new one."""
+    """The current session, or a new one."""
     if master is not None and master.startswith("local"):
-        # Else the workers run the first python3 of the PATH, which may lack this package.
+        # Else workers run the first python3 in PATH, which may lack this package.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder: SparkSession.Builder = SparkSession.builder.appName("simhash dedup")
     spark = (builder if master is None else builder.master(master)).getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
     return spark
+
+
+def dedup_on_cluster(
+    source: str,
+    to: str,
+    options: Options,
+    *,
+    keep: str = "first",
+    groups: Groups = "stars",
+    time_field: str | None = None,
+    master: str | None = None,
+) -> list[dict[str, Any]]:
+    """Write the result for the Parquet files at `source` to `to`; returns page counts by verdict.
+
+    Pages are judged in the order of the files' names. Fingerprints are in `to`.parts until the job
+    is done; the same job reuses them when it was stopped. Raises ArchiveError for missing columns,
+    OptionsError for options that name missing things.
+    """
+    fingerprinter(options)
+    spark = session(master)
+    pages = spark.read.parquet(source)
+    states = _states(pages)
+    files = [path for path, *_ in states]
+    # The name is a digest of files and options, so that parts of others aren't used.
+    made_of = json.dumps([states, row_stamp(options), time_field], sort_keys=True)
+    parts = f"{to}.parts/{hashlib.sha256(made_of.encode()).hexdigest()[:16]}"
+    if not _exists(spark, f"{parts}/_SUCCESS"):
+        fingerprint = partial(_fingerprinted, options=options, time_field=time_field)
+        rows = _pages(source, pages, files, options, time_field).mapInArrow(
+            fingerprint, from_arrow_schema(ROWS)
+        )
+        rows.write.mode("overwrite").parquet(parts)
+    engine = Spark(parts, master)
+    find_families(engine, options)
+    engine.judge(rows_to_judge(), ORDERS[keep], options, groups)
+    engine.write(result(engine, files), to)
+    counted = list(engine.rows(counts()))
+    _remove(spark, f"{to}.parts")
+    return counted
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("source", help="Parquet files with the columns url and html")
+    parser.add_argument("to", help="where the result goes, ending in .parquet or .jsonl")
+    parser.add_argument("--keep", choices=ORDERS, default="first")
+    parser.add_argument("--groups", choices=get_args(Groups), default="stars")
+    parser.add_argument("--time-field")
+    parser.add_argument("-s", "--set", action="append", default=[], metavar="SIMHASH_NAME=VALUE")
+    given = parser.parse_args()
+    try:
+        options = Options.from_settings(dict(one.split("=", 1) for one in given.set))
+        counted = dedup_on_cluster(
+            given.source,
+            given.to,
+            options,
+            keep=given.keep,
+            groups=given.groups,
+            time_field=given.time_field,
+        )
+    except (SimhashError, ValueError) as error:
+        parser.error(str(error))
+    for row in counted:
+        print(json.dumps(row))
+
+
+def _states(pages: DataFrame) -> list[tuple[Any, ...]]:
+    """The path, bytes and time of writing of each file, sorted by path."""
+    columns = [
+        functions.col("_metadata.file_path"),
+        functions.col("_metadata.file_size"),
+        functions.col("_metadata.file_modification_time").cast("double"),
+    ]
+    return sorted(tuple(row) for row in pages.select(*columns).distinct().collect())
+
+
+def _pages(
+    source: str, pages: DataFrame, files: list[str], options: Options, time_field: str | None
+) -> DataFrame:
+    """The columns that are needed, with the number of each row and of its file."""
+    wanted = page_columns(source, pages.columns, options, time_field)
+    places = pages.sparkSession.createDataFrame(list(enumerate(files)), "input int, file string")
+    row, file = functions.col("_metadata.row_index"), functions.col("_metadata.file_path")
+    numbered = pages.select(*wanted, row.alias("row"), file.alias("file"))
+    return numbered.join(functions.broadcast(places), "file").drop("file")
+
+
+def _fingerprinted(
+    batches: Iterable[pa.RecordBatch], options: Options, time_field: str | None
+) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        records = (
+            (
+                (row["input"] << ROW_BITS) + row["row"],
+                row["input"],
+                item_page(row, row["row"] + 1, "", options, time_field),
+            )
+            for row in rows(batch, time_field)
+        )
+        yield from fingerprint_rows(records, options).to_batches()
+
+
+def _exists(spark: SparkSession, path: str) -> bool:
+    system, place = _file_system(spark, path)
+    return bool(system.exists(place))
+
+
+def _remove(spark: SparkSession, path: str) -> None:
+    system, place = _file_system(spark, path)
+    system.delete(place, True)
+
+
+def _file_system(spark: SparkSession, path: str) -> tuple[Any, Any]:
+    """Hadoop's file system and the path in it; PySpark has no API of its own for them."""
+    context: Any = spark.sparkContext
+    place = context._jvm.org.apache.hadoop.fs.Path(path)
+    return place.getFileSystem(context._jsc.hadoopConfiguration()), place
+
+
+if __name__ == "__main__":
+    main()

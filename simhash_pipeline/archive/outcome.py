@@ -1,57 +1,51 @@
-"""What is written of a finished judgement: the result, a drop log, copies, a store."""
+"""Writes what follows from the verdicts: the result, a drop log, copies, a store."""
 
 from __future__ import annotations
 
 import json
 import time
 import uuid
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from itertools import groupby, islice
 from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from simhash_pipeline.archive.rows import page_of
-from simhash_pipeline.archive.verdicts import JUDGED_BY
+from simhash_pipeline.archive.records import Fault, Input
+from simhash_pipeline.archive.relation import Engine
+from simhash_pipeline.archive.rows import page_from_row
+from simhash_pipeline.archive.verdicts import JUDGED_BY, MEASURES
 from simhash_pipeline.drop_log import DropLog
 from simhash_pipeline.judge import Verdict
+from simhash_pipeline.options import Options
 from simhash_pipeline.own_text import NO_BLOCKS, Blocks, own_sample, pack_blocks
 from simhash_pipeline.page.fingerprint import PageFingerprint
-from simhash_pipeline.stores.contract import Action, PageText
+from simhash_pipeline.stores.contract import Action, PageText, StoredPage, View
 from simhash_pipeline.stores.opening import open_store
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from simhash_pipeline.archive.records import Fault, Input
-    from simhash_pipeline.archive.relation import Engine
-    from simhash_pipeline.options import Options
-    from simhash_pipeline.stores.contract import StoredPage, View
-
 TEXTS_A_BATCH = 1_000
-# A page of no family has no verdict: nothing is like it.
+# A page without a family has no verdict: no page is near it.
 KEPT = "coalesce(verdict.kept, TRUE)"
 UNJUDGED = "unjudged"
 REASON = f"""coalesce(verdict.reason, CASE
     WHEN page.fault IS NOT NULL THEN '{UNJUDGED}' WHEN page.content IS NULL THEN 'thin' ELSE 'new'
     END)"""
+MEASURED = ", ".join(f"verdict.{name}" for name in MEASURES)
 JUDGED = "page LEFT JOIN verdict ON verdict.position = page.position"
 
 
 def result(engine: Engine, names: Sequence[str]) -> str:
-    """SQL: from `page` and `verdict` a row a page, in their order; `names` are the inputs'."""
+    """SQL: the result, a row for each page in their order; `names` are those of the inputs."""
     inputs = ", ".join(f"({place}, {engine.text(name)})" for place, name in enumerate(names))
-    group = engine.quoted("group")
     return f"""
         SELECT page.url, {KEPT} AS kept, {REASON} AS reason,
-            coalesce(verdict.{group}, page.position) AS {group},
-            twin.url AS twin_url,
-            verdict.content_distance, verdict.structure_distance, verdict.sketch_distance,
-            verdict.own_likeness, page.content, page.structure, page.sketch,
+            coalesce(verdict.group, page.position) AS group,
+            twin.url AS twin_url, {MEASURED}, page.content, page.structure, page.sketch,
             page.title, page.tokens, page.time,
             input.name AS input, page.number, page.fault
         FROM {JUDGED} LEFT JOIN page AS twin ON twin.position = verdict.twin
@@ -61,7 +55,7 @@ def result(engine: Engine, names: Sequence[str]) -> str:
 
 
 def counts() -> str:
-    """SQL: how many pages have which verdict."""
+    """SQL: the number of pages by verdict and reason."""
     return (
         f"SELECT {KEPT} AS kept, {REASON} AS reason, count(*) AS pages FROM {JUDGED} "
         f"GROUP BY {KEPT}, {REASON} ORDER BY pages DESC, reason, kept"
@@ -71,14 +65,13 @@ def counts() -> str:
 def write_drop_log(
     engine: Engine, to: Path, options: Options, name: str, pages: Iterable[tuple[bool, str, int]]
 ) -> None:
-    """The log that a crawl of this name would have left; of the others `pages` is all it tells."""
+    """Write the drop log of a spider of this name; `pages` counts pages by verdict and reason."""
     to.unlink(missing_ok=True)
     log = DropLog(to, run=uuid.uuid4().hex, spider=name, options=options)
     columns = ", ".join(f"page.{column}" for column in (*JUDGED_BY, "title", "tokens"))
     drops = f"""
         SELECT {columns}, verdict.reason, twin.key AS twin_key, twin.time AS twin_time,
-            verdict.content_distance, verdict.structure_distance, verdict.sketch_distance,
-            verdict.own_likeness
+            {MEASURED}
         FROM {JUDGED} LEFT JOIN page AS twin ON twin.position = verdict.twin
         WHERE NOT verdict.kept ORDER BY page.position
     """
@@ -101,15 +94,12 @@ def _verdict(row: Mapping[str, Any]) -> Verdict:
         reason=row["reason"],
         twin_url=row["twin_key"],
         twin_first_seen=row["twin_time"],
-        content_distance=row["content_distance"],
-        structure_distance=row["structure_distance"],
-        sketch_distance=row["sketch_distance"],
-        own_likeness=row["own_likeness"],
+        **{name: row[name] for name in MEASURES},
     )
 
 
 def _fingerprint(row: Mapping[str, Any]) -> PageFingerprint:
-    page = page_of(row)
+    page = page_from_row(row)
     return PageFingerprint(
         content=page.content,
         structure=page.structure,
@@ -122,7 +112,7 @@ def _fingerprint(row: Mapping[str, Any]) -> PageFingerprint:
 
 
 def write_faults(faults: Sequence[tuple[str, Fault]], to: Path) -> None:
-    """A line for each record that can't be read; no file where all can be."""
+    """Write a line for each record that can't be read; no file if there is none."""
     to.unlink(missing_ok=True)
     if faults:
         lines = (json.dumps({"input": name, **asdict(fault)}) + "\n" for name, fault in faults)
@@ -130,13 +120,13 @@ def write_faults(faults: Sequence[tuple[str, Fault]], to: Path) -> None:
 
 
 def copy_name(name: str) -> str:
-    """The name of an input's copy: its own, which `.` and `..` don't tell."""
+    """The name of an input's copy: its own, also for `.` and `..`."""
     path = Path(name)
     return path.resolve().name if path.name in ("", "..") else path.name
 
 
 def write_copies(engine: Engine, inputs: Mapping[str, Input], folder: Path) -> None:
-    """Each input without its dropped pages, under its own name; all at once, when all are whole."""
+    """Copy each input without its dropped pages; all are moved into place at the end."""
     folder.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix=".copies-", dir=folder) as parts:
         for place, (name, archive) in enumerate(inputs.items()):
@@ -151,11 +141,10 @@ def write_copies(engine: Engine, inputs: Mapping[str, Input], folder: Path) -> N
 
 
 def fill_store(engine: Engine, url: str, options: Options, order: str) -> None:
-    """Put the kept pages into a store, and where texts are kept those of all pages.
+    """Put the kept pages into a store, and with KEEP_TEXT the texts of all pages.
 
-    They come in the order of judging: of a URL's captures the last counts, and an unchanged one
-    says only that the page was still there. A page of which nobody knows when it was fetched counts
-    as seen now.
+    They come in the order of judging. The last capture of a URL counts, and an unchanged one only
+    renews the time when the page was seen. A page without a time counts as seen now.
     """
     now = int(time.time())
     judged = (
@@ -172,7 +161,7 @@ def fill_store(engine: Engine, url: str, options: Options, order: str) -> None:
         for site, blocks in furniture.items():
             store.add_furniture(*site, pack_blocks(blocks.tolist()))
         for is_unchanged, rows in groupby(engine.rows(kept), key=itemgetter("is_unchanged")):
-            pages = (_own(page_of(_dated(row, now)), furniture) for row in rows)
+            pages = (_own(page_from_row(_dated(row, now)), furniture) for row in rows)
             if is_unchanged:
                 for page in pages:
                     store.settle(page, partial(_seen, page))
@@ -197,7 +186,7 @@ def _dated(row: dict[str, Any], now: float) -> dict[str, Any]:
 
 
 def _seen(page: StoredPage, view: View) -> tuple[Action, None]:
-    """Captures may be judged in another order than they were made in."""
+    """Renews the stored page if this capture is later; captures may come in any order."""
     stored = view.same_key()
     is_later = stored is not None and stored.seen_at < page.seen_at
     return (Action.RENEW if is_later else Action.SKIP), None

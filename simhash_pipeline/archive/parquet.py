@@ -1,9 +1,11 @@
-"""Parquet files in, one row a page: their pages out; copies without some."""
+"""Parquet files with a row for each page: reads their pages, writes copies without some."""
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from pathlib import Path
+from typing import Any, ClassVar
 
 import pyarrow as pa  # type: ignore[import-untyped]  # it has no type hints
 import pyarrow.compute as pc  # type: ignore[import-untyped]
@@ -12,13 +14,8 @@ import pyarrow.parquet as pq  # type: ignore[import-untyped]
 from simhash_pipeline.archive.feeds import item_page
 from simhash_pipeline.archive.records import Record
 from simhash_pipeline.errors import ArchiveError
+from simhash_pipeline.options import Options
 from simhash_pipeline.page.source import page_field
-
-if TYPE_CHECKING:
-    from collections.abc import Container, Iterator
-    from pathlib import Path
-
-    from simhash_pipeline.options import Options
 
 ROWS_A_BATCH = 500
 BATCH_BYTES = 64_000_000
@@ -39,15 +36,8 @@ class ParquetPages:
 
     def read(self) -> Iterator[tuple[Record, int]]:
         file, number = self._opened(), 0
-        needed = [page_field(self.options), self.options.url_field]
         there = file.schema_arrow.names
-        if missing := [name for name in needed if name not in there]:
-            raise ArchiveError(
-                f"{self.path} has no column {' and no column '.join(map(repr, missing))} "
-                f"(SIMHASH_HTML_FIELD, SIMHASH_URL_FIELD); it has {', '.join(there)}"
-            )
-        wanted = {*needed, self.options.charset_field, self.time_field}
-        columns = [name for name in there if name in wanted]
+        columns = page_columns(self.path, there, self.options, self.time_field)
         for batch in self._batches(file, columns):
             for row in self._rows(batch):
                 number += 1
@@ -55,7 +45,7 @@ class ParquetPages:
                 yield item_page(row, number, place, self.options, self.time_field), number
 
     def copy(self, to: Path, without: Container[int]) -> None:
-        """Row by row; the columns and what the file says of itself stay."""
+        """Writes the other rows, with all columns and the file's metadata."""
         file, number = self._opened(), 0
         with pq.ParquetWriter(to, file.schema_arrow) as target:
             for batch in self._batches(file, None):
@@ -64,12 +54,12 @@ class ParquetPages:
                 target.write_batch(batch.filter(pa.array([n not in without for n in numbers])))
 
     def _batches(self, file: Any, columns: list[str] | None) -> Iterator[pa.RecordBatch]:
-        told = file.metadata
-        groups = [told.row_group(group).total_byte_size for group in range(told.num_row_groups)]
-        at_once = min(ROWS_A_BATCH, BATCH_BYTES * told.num_rows // (sum(groups) + 1))
+        about = file.metadata
+        size = sum(about.row_group(n).total_byte_size for n in range(about.num_row_groups))
+        at_once = min(ROWS_A_BATCH, BATCH_BYTES * about.num_rows // (size + 1))
         try:
             for batch in file.iter_batches(max(1, at_once), columns=columns):
-                batch.validate(full=True)  # text that is no UTF-8 among others
+                batch.validate(full=True)  # finds text that isn't UTF-8, among others
                 yield batch
         except (OSError, pa.ArrowException) as error:
             raise ArchiveError(f"{self.path} is damaged: {' '.join(str(error).split())}") from error
@@ -89,8 +79,21 @@ class ParquetPages:
             raise ArchiveError(f"{self.path} is no Parquet file: {reason}") from error
 
 
+def page_columns(
+    source: Path | str, there: list[str], options: Options, time_field: str | None
+) -> list[str]:
+    """Those of the columns that are to be read; ArchiveError if the page or its URL is missing."""
+    needed = [page_field(options), options.url_field]
+    if missing := [name for name in needed if name not in there]:
+        raise ArchiveError(
+            f"{source} has no column {' and no column '.join(map(repr, missing))} "
+            f"(SIMHASH_HTML_FIELD, SIMHASH_URL_FIELD); it has {', '.join(there)}"
+        )
+    return [name for name in there if name in {*needed, options.charset_field, time_field}]
+
+
 def rows(batch: pa.RecordBatch, time_field: str | None) -> list[dict[str, Any]]:
-    """A batch's rows, times in Unix seconds: Python's own have no nanoseconds and no year 10000."""
+    """A batch's rows, times in Unix seconds, as datetime has no nanoseconds and no year 10000."""
     place = batch.schema.get_field_index(time_field or "")
     if place >= 0 and pa.types.is_date(batch.schema.types[place]):
         midnights = batch.column(place).cast(pa.timestamp("ms"))

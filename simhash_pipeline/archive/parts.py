@@ -1,8 +1,8 @@
-"""Inputs in, Parquet files of rows out, a part at a time, on all cores; finished parts stay.
+"""Fingerprints the inputs on all cores, and writes the rows to Parquet files, the parts.
 
-The parts lie in a folder of their own with a note of what they were made of. A run that is stopped,
-by kill -9 too, is taken up by the next one of the same inputs and options: it reads again, and
-fingerprints only the parts that aren't there.
+The parts are in a folder of their own, with a note of what they were made of. If a run is stopped,
+by kill -9 too, the next run with the same inputs and options continues: it reads the inputs again,
+and fingerprints only the missing parts.
 """
 
 from __future__ import annotations
@@ -12,56 +12,53 @@ import multiprocessing
 import os
 import signal
 from collections import Counter, deque
+from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import pyarrow.parquet as pq  # type: ignore[import-untyped]  # it has no type hints
 
-from simhash_pipeline.archive.records import Fault, Input, Known, Page, Skipped
-from simhash_pipeline.archive.rows import rows_of
+from simhash_pipeline.archive.records import Fault, Input, Page, Skipped, StoredRecord
+from simhash_pipeline.archive.rows import fingerprint_rows
 from simhash_pipeline.errors import ArchiveError
+from simhash_pipeline.options import Options
 from simhash_pipeline.terminal import progress_bar
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+Numbered: TypeAlias = tuple[int, int, Page | StoredRecord]
 
-    from simhash_pipeline.options import Options
-
-Numbered: TypeAlias = tuple[int, int, Page | Known]
-
-# A part takes seconds, so little is lost with one, and several fit into memory.
+# A part takes seconds, so that a stopped run loses little, and several fit into memory.
 PAGES_A_PART = 500
 CHARS_A_PART = 32_000_000
 NOTE = "made-of.json"
 
 
 @dataclass(slots=True)
-class Found:
-    """What was found in the inputs."""
+class ReadSummary:
+    """What the inputs hold."""
 
     pages: int = 0
-    timed: int = 0  # pages of which it is known when they were fetched
+    timed: int = 0  # pages with the time they were fetched
     skipped: Counter[str] = field(default_factory=Counter)  # records that aren't pages, by kind
     faults: list[tuple[str, Fault]] = field(default_factory=list)  # with the input's name
 
 
 def write_parts(
     inputs: Mapping[str, Input], folder: Path, options: Options, made_of: Mapping[str, Any]
-) -> Found:
-    """Fill the folder; `made_of` tells runs apart.
+) -> ReadSummary:
+    """Write the parts into the folder; `made_of` is what they depend on.
 
-    ArchiveError when the folder holds parts of another run, or a worker process died.
+    Raises ArchiveError if the folder holds other parts, or a worker process died.
     """
     _claim(folder, made_of)
-    found, workers = Found(), os.cpu_count() or 1
+    found, workers = ReadSummary(), os.cpu_count() or 1
     # Not forked: a fork of a process with threads may hang, and not every system forks.
     pool = ProcessPoolExecutor(
         workers,
         multiprocessing.get_context("spawn"),
-        initializer=signal.signal,  # Ctrl-C is for the process that hands the work out
+        initializer=signal.signal,  # Ctrl-C stops the main process only
         initargs=(signal.SIGINT, signal.SIG_IGN),
     )
     at_work: deque[Future[None]] = deque()
@@ -71,14 +68,14 @@ def write_parts(
             if part.exists():
                 continue
             at_work.append(pool.submit(_write_part, batch, part, options))
-            while len(at_work) > 2 * workers:  # no more pages are read than are worked on
+            while len(at_work) > 2 * workers:  # don't read far ahead of the workers
                 at_work.popleft().result()
         while at_work:
             at_work.popleft().result()
     except BrokenProcessPool as error:
         raise ArchiveError(
-            f"a process that fingerprints was killed, perhaps for want of memory; run the same "
-            f"command again to go on with what is in {folder}"
+            f"a worker process was killed, perhaps as memory was full; run the same command "
+            f"again to continue with the parts in {folder}"
         ) from error
     finally:
         pool.shutdown(cancel_futures=True)
@@ -92,30 +89,30 @@ def _claim(folder: Path, made_of: Mapping[str, Any]) -> None:
         raise ArchiveError(f"{folder} holds other files; name another output")
     if any(folder.glob("part-*.parquet")) and note.read_text(encoding="utf-8") != text:
         raise ArchiveError(
-            f"{folder} holds what an unfinished run made of other inputs or by other options: "
-            "finish that one, or remove the folder"
+            f"{folder} holds parts of an unfinished run with other inputs or options: finish that "
+            "run, or remove the folder"
         )
     note.write_text(text, encoding="utf-8")
 
 
-def _batches(inputs: Mapping[str, Input], found: Found) -> Iterator[list[Numbered]]:
-    """The pages of all inputs in parts that are the same each time."""
+def _batches(inputs: Mapping[str, Input], found: ReadSummary) -> Iterator[list[Numbered]]:
+    """The pages of all inputs in parts, which are the same in each run."""
     batch: list[Numbered] = []
     chars = 0
     for source, (name, archive) in enumerate(inputs.items()):
         for record in _records(name, archive, found):
             batch.append((found.pages, source, record))
             found.pages += 1
-            found.timed += isinstance(record, Known) or record.time is not None
+            found.timed += isinstance(record, StoredRecord) or record.time is not None
             chars += len(record.source.html) if isinstance(record, Page) else 0
             if len(batch) == PAGES_A_PART or chars >= CHARS_A_PART:
                 yield batch
                 batch, chars = [], 0
-    if batch or not found.pages:  # a part even of no pages: then the table is there
+    if batch or not found.pages:  # an empty part still makes a table
         yield batch
 
 
-def _records(name: str, archive: Input, found: Found) -> Iterator[Page | Known]:
+def _records(name: str, archive: Input, found: ReadSummary) -> Iterator[Page | StoredRecord]:
     """An input's pages, with a progress bar where stderr is a terminal; the others are counted."""
     last = 0
     with progress_bar(archive.unit.strip(), archive.total(), Path(name).name) as advance:
@@ -132,5 +129,5 @@ def _records(name: str, archive: Input, found: Found) -> Iterator[Page | Known]:
 
 def _write_part(batch: list[Numbered], part: Path, options: Options) -> None:
     unfinished = part.with_suffix(".unfinished")
-    pq.write_table(rows_of(batch, options), unfinished, compression="zstd")
+    pq.write_table(fingerprint_rows(batch, options), unfinished, compression="zstd")
     unfinished.replace(part)

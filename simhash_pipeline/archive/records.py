@@ -1,21 +1,19 @@
-"""What a reader takes out of an archive: pages, pages known already, and what it couldn't read."""
+"""The records of an archive, and the protocol of its readers."""
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from pathlib import Path
+from typing import Protocol, TypeAlias
 
-if TYPE_CHECKING:
-    from collections.abc import Container, Iterator
-    from pathlib import Path
-
-    from simhash_pipeline.page.source import Source
-    from simhash_pipeline.stores.contract import StoredPage
+from simhash_pipeline.page.source import Source
+from simhash_pipeline.stores.contract import StoredPage
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page as it was saved. The number is its record's in the input, from 1."""
+    """A page as it was saved; `number` is that of its record in the input, from 1."""
 
     number: int
     source: Source
@@ -23,8 +21,8 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """A page whose fingerprints are known: out of a store, or a file that `store export` wrote."""
+class StoredRecord:
+    """A page with its fingerprints, from a store or a file that `store export` wrote."""
 
     number: int
     page: StoredPage
@@ -32,7 +30,7 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A record that can't be read; reading goes on behind it."""
+    """A record that can't be read; the next ones are."""
 
     number: int
     kind: str  # one word to count it by
@@ -48,24 +46,24 @@ class Skipped:
     kind: str  # "image/png", "revisit"
 
 
-Record: TypeAlias = Page | Known | Fault | Skipped
+Record: TypeAlias = Page | StoredRecord | Fault | Skipped
 
 
 class Input(Protocol):
-    """An archive: read twice it gives the same records in the same order.
+    """An archive, which yields the same records in the same order each time it is read.
 
-    ArchiveError when nothing in it can be read at all.
+    Its methods raise ArchiveError if nothing in it can be read.
     """
 
     @property
     def unit(self) -> str:
-        """What progress is counted in: "B" or " pages"."""
+        """The unit of progress: "B" or " pages"."""
 
     def total(self) -> int:
-        """How much there is to read, in that unit."""
+        """The size of the archive in that unit."""
 
     def read(self) -> Iterator[tuple[Record, int]]:
-        """The records, each with how much of the total is read by then."""
+        """The records, each with how much of the total is read so far."""
 
     def copy(self, to: Path, without: Container[int]) -> None:
-        """All of it but the records of these numbers, in a new file or folder."""
+        """Copy the archive except the records of these numbers to a new file or folder."""

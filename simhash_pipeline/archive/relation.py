@@ -1,15 +1,15 @@
-"""Which pages can have a say in each other's verdicts, in SQL that DuckDB and Spark both run.
+"""Which pages can affect each other's verdicts, in SQL that DuckDB and Spark both run.
 
-Two pages are tied when their contents or structures are near (whichever MATCH asks for), when both
-are thin with one text, or when they have one URL. Tied pages, and those tied to them, make up a
-family: no verdict on a page depends on a page of another family, so families are judged one by one,
-each by the judge of live crawls, and on any machine.
+Two pages are tied if their contents or structures are near (whichever MATCH asks for), when both
+are thin with one text, or if they have one URL. Pages that are connected by ties form a family. No
+verdict depends on a page of another family, so families are judged one by one, on any machine, by
+the judge of live crawls.
 
 Values that many pages share are tied through the first of these pages, and only distinct values are
-compared with each other: near.py. URLs are compared by a hash: two that have one by chance make a
-family larger, and change no verdict.
+compared with each other: `Near` runs the tables of `index.tables` on a shard at a time. URLs are
+compared by a hash: two that have one by chance make a family larger, and change no verdict.
 
-    page              what rows.py makes
+    page              the table of rows.py
     content_near(a, b), structure_near(a, b)   positions of near values
     pair(a, b)        all ties, by position
     family(position, family)   the pages that are tied, and the first page of their family
@@ -18,30 +18,91 @@ family larger, and change no verdict.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
 
-from simhash_pipeline.archive.near import Near
-from simhash_pipeline.archive.verdicts import JUDGED_BY
-from simhash_pipeline.index.tables import Design, plan
+import numpy as np
+import pyarrow as pa  # type: ignore[import-untyped]  # it has no type hints
+
+from simhash_pipeline.archive.rows import signed
+from simhash_pipeline.archive.verdicts import JUDGED_BY, Groups
+from simhash_pipeline.index.pairs import pairs_of_table
+from simhash_pipeline.index.tables import Design, plan, word_masks
+from simhash_pipeline.options import Options
 from simhash_pipeline.own_text import FURNITURE_PAGES
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from simhash_pipeline.archive.verdicts import Groups
-    from simhash_pipeline.options import Options
-
-# With a million values one takes 50 ns in a table, and each of its candidates 14 (`python -m
-# benchmarks.tables`). Where that comes to the same, fewer tables are less to send between machines.
+# Among a million values a value takes 50 ns per table, and 14 ns per candidate (`python -m
+# benchmarks.tables`). At equal cost, fewer tables send less data between machines.
 MAX_CANDIDATES = 4
-PAGES_LOOKED_AT = 1_000  # of a site, for its furniture
+PAGES_LOOKED_AT = 1_000  # of a site, to find its furniture
+# CPU seconds for the pairs of ten million values (`make bench-archive BENCH_N=10000000`):
+#     2^20 values a shard 23, 2^22 17, 2^24 19
+VALUES_A_SHARD = 1 << 22
+PAIRS = pa.schema([("a", pa.int64()), ("b", pa.int64())])  # positions, the lower one first
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """The near pairs to find among `count` distinct values in the SQL table `values`.
+
+    A shard is the values with some bits of a table's key in common, so it holds all pairs of the
+    table. Engines pass shards one by one, or to many machines; only a shard must fit into memory.
+    """
+
+    values: str
+    words: list[str]
+    count: int
+    distance: int
+    design: Design
+
+    @property
+    def columns(self) -> str:
+        """SQL: what `pairs` takes."""
+        return ", ".join(["position", *self.words])
+
+    def shard(self, table: int) -> str:
+        """SQL: the number of the shard that a value belongs to."""
+        word, bits = self._shard_bits(table)
+        return f"{self.words[word]} & CAST({signed(bits)} AS BIGINT)"
+
+    def shards(self, table: int) -> Iterator[str]:
+        """SQL: for each shard the condition that selects its values."""
+        _, bits = self._shard_bits(table)
+        number = 0
+        while True:
+            yield f"({self.shard(table)}) = CAST({signed(number)} AS BIGINT)"
+            number = number - bits & bits  # the next number of these bits alone
+            if not number:
+                return
+
+    def pairs(self, table: int, rows: pa.Table) -> pa.Table:
+        """The near pairs in a shard of this table that no earlier table finds."""
+        positions = rows["position"].to_numpy()
+        words = tuple(rows[name].to_numpy().view(np.uint64) for name in self.words)
+        found = [
+            np.sort([positions[one], positions[other]], axis=0)
+            for one, other, _ in pairs_of_table(words, self.distance, self.design, table)
+        ]
+        a, b = np.concatenate([np.empty((2, 0), np.int64), *found], axis=1)
+        return pa.table([a, b], PAIRS)
+
+    def _shard_bits(self, table: int) -> tuple[int, int]:
+        """The word that holds a shard's number, and the bits of it: the highest of the key."""
+        count = ((self.count - 1) // VALUES_A_SHARD).bit_length() if self.count else 0
+        masks = word_masks(self.design.tables[table])[: len(self.words)]
+        word = max(range(len(masks)), key=lambda place: masks[place].bit_count())
+        bits = masks[word]
+        while bits.bit_count() > count:
+            bits &= bits - 1
+        return word, bits
 
 
 class Engine(Protocol):
-    """What runs SQL: it has the table `page`, and the few words that not all have alike."""
+    """Runs SQL on the table `page`, and supplies the expressions in which dialects differ."""
 
     def make(self, table: str, query: str) -> None:
-        """A table of the query's rows, in place of one of that name."""
+        """Make a table of the query's rows; it replaces a table of that name."""
 
     def number(self, query: str) -> int:
         """The query's one number."""
@@ -50,25 +111,19 @@ class Engine(Protocol):
         """The query's rows, one after another."""
 
     def near(self, table: str, near: Near) -> None:
-        """A table of the pairs that are near."""
+        """Make a table of the near pairs."""
 
     def judge(self, query: str, order: str, options: Options, groups: Groups) -> None:
-        """The table `verdict`: what `verdicts.judged` makes of the query's rows, in this order."""
+        """Make the table `verdict`: `verdicts.judged` of the query's rows in this order."""
 
     def write(self, query: str, to: str) -> None:
-        """The query's rows into a file, Parquet or JSON Lines by its ending."""
-
-    def quoted(self, name: str) -> str:
-        """A name that is a word of SQL."""
+        """Write the query's rows to a file, Parquet or JSON Lines by its ending."""
 
     def text(self, words: str) -> str:
-        """A text as SQL spells it."""
+        """SQL: a string literal."""
 
     def each(self, column: str) -> str:
         """SQL: a row for each entry of a list."""
-
-    def listed(self, column: str) -> str:
-        """SQL: the entries of a group as a list."""
 
     def close(self) -> None: ...
 
@@ -102,7 +157,7 @@ def find_pairs(engine: Engine, options: Options) -> None:
 
 
 def rows_to_judge() -> str:
-    """SQL: from these tables what `verdicts.judged` takes, in any order."""
+    """SQL: the rows that `verdicts.judged` takes, in any order."""
     columns = ", ".join(f"page.{name}" for name in JUDGED_BY)
     return (
         f"SELECT family.family, {columns}, furniture.blocks AS furniture FROM page "
@@ -112,9 +167,9 @@ def rows_to_judge() -> str:
 
 
 def _find_furniture(engine: Engine) -> None:
-    """A family counts as one page: copies would make furniture of what they share.
+    """A family counts as one page; else what copies share would become furniture.
 
-    What only pages of one family share is learnt as they are judged, as in a crawl.
+    Blocks that only pages of one family share are learnt as they are judged, as in a crawl.
     """
     numbered = (
         "SELECT namespace, site, position, blocks, row_number() OVER "
@@ -133,7 +188,7 @@ def _find_furniture(engine: Engine) -> None:
     )
     engine.make(
         "furniture",
-        f"SELECT namespace, site, {engine.listed('block')} AS blocks "
+        f"SELECT namespace, site, array_agg(block) AS blocks "
         f"FROM ({furniture}) AS found GROUP BY namespace, site",
     )
 
@@ -152,7 +207,7 @@ def _words(column: str, bits: int) -> list[str]:
 
 
 def _values(columns: list[str]) -> str:
-    """What is in these columns, once each, with the first page that has it and how many have."""
+    """SQL: the distinct values of these columns, with their first page and number of pages."""
     names = ", ".join(columns)
     return (
         f"SELECT min(position) AS position, count(*) AS pages, {names} FROM page "
@@ -161,7 +216,7 @@ def _values(columns: list[str]) -> str:
 
 
 def _shared(values: str, columns: list[str]) -> str:
-    """Each page whose value an earlier one has, tied to the first."""
+    """SQL: ties between the first page of a value and each later one."""
     same = " AND ".join(f"page.{name} = shared.{name}" for name in columns)
     return (
         f"SELECT shared.position AS a, page.position AS b FROM page JOIN {values} AS shared "
@@ -170,10 +225,10 @@ def _shared(values: str, columns: list[str]) -> str:
 
 
 def _connect(engine: Engine) -> None:
-    """Families, by handing the lowest position on: to tied pages, and by where it came from.
+    """Make the table `family`: connected pages get the lowest position among them.
 
-    The second doubles the way that it goes in a round, so that a chain takes the logarithm of its
-    length in rounds.
+    In each round a page takes the lowest family of its neighbours, and then that family's own one.
+    The second step doubles the distance covered, so a chain of n pages takes some log2(n) rounds.
     """
     engine.make("tie", "SELECT a, b FROM pair UNION ALL SELECT b AS a, a AS b FROM pair")
     engine.make("family", "SELECT DISTINCT a AS position, a AS family FROM tie")
@@ -187,7 +242,7 @@ def _connect(engine: Engine) -> None:
             "SELECT position, min(family) AS family FROM ("
             "SELECT tie.a AS position, family.family FROM tie JOIN family "
             "ON family.position = tie.b UNION ALL SELECT position, family FROM family"
-            ") AS told GROUP BY position",
+            ") AS candidate GROUP BY position",
         )
         engine.make(
             "family",

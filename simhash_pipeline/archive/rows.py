@@ -1,28 +1,25 @@
-"""Records in, rows of fingerprints out: what grouping, writing and copying know of a page."""
+"""The rows of fingerprints that pages are grouped, judged and written by, made from records."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import mmh3
 import pyarrow as pa  # type: ignore[import-untyped]  # it has no type hints
 
-from simhash_pipeline.archive.records import Fault, Known, Page
+from simhash_pipeline.archive.records import Fault, Page, StoredRecord
 from simhash_pipeline.bits import SKETCH_BITS, fingerprint_hex
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.judge import stored_page
+from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter
 from simhash_pipeline.stores.contract import StoredPage
 from simhash_pipeline.urls import page_key
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from simhash_pipeline.options import Options
-
 WORD = (1 << 64) - 1
-# Options, besides those that fingerprints are stamped with.
+# Options that rows depend on besides those of the stamp.
 ROWS_DEPEND_ON = (
     *("html_field", "url_field", "charset_field", "max_page_bytes"),
     *("namespace", "min_tokens", "keep_text"),
@@ -34,7 +31,7 @@ SCHEMA = pa.schema(
         ("number", pa.int64()),  # of the record in its input, from 1
         ("url", pa.string()),
         ("key", pa.string()),  # canonical; null where the page can't be judged
-        ("key_hash", pa.int64()),  # of 64 bits: tells keys apart, all but never wrongly
+        ("key_hash", pa.int64()),  # 64 bits of the key's hash
         ("namespace", pa.string()),
         ("site", pa.string()),
         ("content", pa.string()),  # hex digits, as the other two; null for none
@@ -61,8 +58,10 @@ SCHEMA = pa.schema(
 )
 
 
-def rows_of(records: Iterable[tuple[int, int, Page | Known | Fault]], options: Options) -> pa.Table:
-    """A row for each (position, input, record); OptionsError as `fingerprinter` raises it."""
+def fingerprint_rows(
+    records: Iterable[tuple[int, int, Page | StoredRecord | Fault]], options: Options
+) -> pa.Table:
+    """A row for each (position, input, record). Raises OptionsError as `fingerprinter` does."""
     rows = [
         {"position": position, "input": source, "number": record.number, **_row(record, options)}
         for position, source, record in records
@@ -71,18 +70,18 @@ def rows_of(records: Iterable[tuple[int, int, Page | Known | Fault]], options: O
 
 
 def row_stamp(options: Options) -> dict[str, Any]:
-    """The options that rows depend on, as JSON values: rows of others are not to be mixed."""
+    """The options that rows depend on, as JSON values; only rows with the same may be mixed."""
     return {**options.stamp(), **{name: getattr(options, name) for name in ROWS_DEPEND_ON}}
 
 
 @cache
 def fingerprinter(options: Options) -> Fingerprinter:
-    """One a process: it loads dictionaries. OptionsError for what options name and isn't there."""
+    """One per process, as it loads dictionaries. OptionsError if options name missing things."""
     return Fingerprinter(options)
 
 
-def page_of(row: Mapping[str, Any]) -> StoredPage:
-    """A row's page as the judge takes it; its times are 0 where they are unknown."""
+def page_from_row(row: Mapping[str, Any]) -> StoredPage:
+    """A row's page as the judge takes it; unknown times are 0."""
     visible = row["visible"]
     return StoredPage(
         url=row["key"],
@@ -99,21 +98,21 @@ def page_of(row: Mapping[str, Any]) -> StoredPage:
     )
 
 
-def _row(record: Page | Known | Fault, options: Options) -> dict[str, Any]:
+def _row(record: Page | StoredRecord | Fault, options: Options) -> dict[str, Any]:
     if isinstance(record, Fault):
         return {"fault": record.message}
-    if isinstance(record, Known):
+    if isinstance(record, StoredRecord):
         known = record.page
         times = {"time": known.first_seen, "seen_at": known.seen_at}
         return {"url": known.url, **times, **_fingerprints(known, options.bits)}
     row: dict[str, Any] = {"url": _utf8(record.source.url), "time": record.time}
-    reader = fingerprinter(options)  # not within: wrong options are no fault of a page
+    reader = fingerprinter(options)  # outside `try`: wrong options are no fault of the page
     try:
         page = reader.fingerprint(*record.source)
         stored = stored_page(record.source.url, page, options, record.time or 0)
     except PageError as error:
         return row | {"fault": str(error)}
-    except Exception as error:  # a fault of ours must not cost the user the page, or all others
+    except Exception as error:  # an error in this package must not stop the job
         return row | {"fault": f"it can't be judged: {type(error).__name__}: {error}"}
     return {
         **row,
@@ -157,7 +156,7 @@ def _words(name: str, fingerprint: int | None, bits: int) -> dict[str, int | Non
 
 
 def signed(word: int) -> int:
-    """The same 64 bits as a number of SQL, which has no unsigned ones everywhere."""
+    """The same 64 bits as a signed number, as not every SQL has unsigned ones."""
     return word - (1 << 64) if word >> 63 else word
 
 

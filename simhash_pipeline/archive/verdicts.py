@@ -1,53 +1,36 @@
-"""Families of pages in, a verdict on each page out: kept or dropped, and its group."""
+"""Judges families of pages: the verdict on each page, and its group."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import groupby, islice
 from operator import attrgetter, itemgetter
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]  # it has no type hints
 
-from simhash_pipeline.archive.rows import page_of
-from simhash_pipeline.judge import Judge, verdict_of
+from simhash_pipeline.archive.rows import page_from_row
+from simhash_pipeline.judge import Judge, Reason, Verdict, verdict_of
+from simhash_pipeline.options import Options
 from simhash_pipeline.own_text import Blocks, own_sample, pack_blocks
-from simhash_pipeline.stores.contract import Action
+from simhash_pipeline.stores.contract import Action, StoredPage, View
 from simhash_pipeline.stores.memory import MemoryStore
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from simhash_pipeline.judge import Reason, Verdict
-    from simhash_pipeline.options import Options
-    from simhash_pipeline.stores.contract import StoredPage, View
 
 Row: TypeAlias = dict[str, Any]
 Groups = Literal["stars", "components"]
-# Who finds a page's like, and what of a page it compares.
+# A judge that finds near pages, and the fields of a page that it compares.
 Tie: TypeAlias = "tuple[Judge, Callable[[StoredPage], Any]]"
 
-# What decides, as columns of rows.py, and what the ORDERS go by.
+# The columns of rows.py that verdicts and ORDERS depend on.
 JUDGED_BY = (
-    "position",
-    "url",
-    "key",
-    "namespace",
-    "site",
-    "content",
-    "structure",
-    "sketch",
-    "digest",
-    "visible",
-    "sample",
-    "blocks",
-    "time",
-    "seen_at",
-    "text_chars",
-    "is_canonical",
+    *("position", "url", "key", "namespace", "site", "content", "structure", "sketch", "digest"),
+    *("visible", "sample", "blocks", "time", "seen_at", "text_chars", "is_canonical"),
 )
+# Fields of a verdict that are columns of the result under the same names.
+MEASURES = ("content_distance", "structure_distance", "sketch_distance", "own_likeness")
 SCHEMA = pa.schema(
     [
         ("position", pa.int64()),
@@ -62,7 +45,7 @@ SCHEMA = pa.schema(
     ]
 )
 ROWS_A_BATCH = 10_000
-# The order of judging, which is the order of preference: of twins the first is kept.
+# The order of judging, in SQL; the first of several twins is kept.
 ORDERS = {
     "first": "position",
     "earliest": "time IS NULL, time, position",
@@ -75,10 +58,10 @@ ORDERS = {
 def judged(
     batches: Iterable[pa.RecordBatch], options: Options, groups: Groups
 ) -> Iterator[pa.RecordBatch]:
-    """Rows in the order of their families and, in these, of judging; a verdict on each.
+    """The verdicts on rows that are sorted by family and, in a family, by the order of judging.
 
-    A family may go over several batches. By "stars" the verdicts are those of a crawl that meets
-    the pages in this order: each dropped page is near the kept one. By "components" a chain of near
+    A family may span several batches. With "stars" the verdicts are those of a crawl that meets the
+    pages in this order: each dropped page is near the kept one. With "components" a chain of near
     pages is one group, however far apart its ends are, and its first page is kept.
     """
     rows = (row for batch in batches for row in batch.to_pylist())
@@ -97,12 +80,12 @@ def judged(
 
 
 def _stars(rows: list[Row], options: Options, store: MemoryStore) -> Iterator[Row]:
-    judge = Judge(store, options)  # one for each family: what it learns is of no other
+    judge = Judge(store, options)  # one for each family, as it learns furniture
     _add_furniture(rows, store)
     at: dict[tuple[str, str], int] = {}  # the position of each stored page
     group_of: dict[int, int] = {}
     for row in rows:
-        page, position = page_of(row), row["position"]
+        page, position = page_from_row(row), row["position"]
         verdict = judge.judge_stored(page, row["blocks"] or ())
         twin = None if verdict.twin_url is None else at[page.namespace, verdict.twin_url]
         if verdict.stored or twin is None:
@@ -115,7 +98,7 @@ def _stars(rows: list[Row], options: Options, store: MemoryStore) -> Iterator[Ro
 
 
 def _ties(options: Options, store: MemoryStore) -> list[Tie]:
-    """By "either" two: a page's like in content need not be its like in structure."""
+    """Two for "either": pages near in content need not be near in structure."""
     matches = ("content", "structure") if options.match == "either" else (options.match,)
     each = [replace(options, match=match) for match in matches]
     return [(Judge(store, one), _compared(one)) for one in each]
@@ -131,12 +114,12 @@ def _compared(options: Options) -> Callable[[StoredPage], Any]:
 
 
 def _components(rows: list[Row], ties: Sequence[Tie], store: MemoryStore) -> Iterator[Row]:
-    """Chains go by contents alone: pages of one URL are pages like others.
+    """Verdicts by chains of near pages; that pages have one URL makes no difference.
 
-    A page that equals an earlier one in all that is compared is spoken for by that one: of a
-    million like pages each is compared with one. Near ones that differ are each compared with all
-    of them, which is quadratic: a million pages of one content whose sketches are all different or,
-    by "both", whose structures are (or are missing).
+    Pages that are equal in all that is compared are represented by the first of them, so each of a
+    million equal pages is compared with one page. Near pages that differ are all compared with each
+    other, which is quadratic: such as a million pages of one content whose sketches differ or,
+    with "both", whose structures differ or are missing.
     """
     pages = [_own(row, str(place)) for place, row in enumerate(rows)]
     # For each page the places of its group, one list for all of them.
@@ -165,7 +148,7 @@ def _components(rows: list[Row], ties: Sequence[Tie], store: MemoryStore) -> Ite
 
 
 def _own(row: Row, url: str) -> StoredPage:
-    page = page_of(row)
+    page = page_from_row(row)
     own = None if page.sample is None else own_sample(page.sample, _furniture(row))
     return replace(page, url=url, sample=own)
 
@@ -175,7 +158,7 @@ def _furniture(row: Row) -> Blocks:
 
 
 def _add_furniture(rows: list[Row], store: MemoryStore) -> None:
-    """What relation.py has found of the sites of these rows."""
+    """Put the furniture that relation.py found for the sites of these rows into the store."""
     for row in {(row["namespace"], row["site"]): row for row in rows}.values():
         store.add_furniture(row["namespace"], row["site"], pack_blocks(_furniture(row).tolist()))
 
@@ -208,8 +191,5 @@ def _row(position: int, verdict: Verdict, group: int, twin: int | None) -> Row:
         "reason": verdict.reason,
         "group": group,
         "twin": twin,
-        "content_distance": verdict.content_distance,
-        "structure_distance": verdict.structure_distance,
-        "sketch_distance": verdict.sketch_distance,
-        "own_likeness": verdict.own_likeness,
+        **{name: getattr(verdict, name) for name in MEASURES},
     }

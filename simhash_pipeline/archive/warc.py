@@ -1,7 +1,7 @@
-"""WARC files in, plain or a gzip member a record: their HTML responses out; copies without some.
+"""WARC files, plain or with a gzip member per record: reads HTML responses, writes copies.
 
-Each record is read by itself, from where it begins. Behind a damaged one reading goes on at the
-next place that looks like a record's beginning, so damage costs only the records that it hit:
+Each record is read from where it begins. After a damaged one, reading continues at the next place
+that looks like the beginning of a record, so only damaged records are lost:
 
     | record 1 | record 2, cut short | record 3 |
     0          start                 end = next place that looks like a beginning
@@ -14,8 +14,10 @@ import io
 import mmap
 import re
 import zlib
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar
+from pathlib import Path
+from typing import Any, BinaryIO, ClassVar
 
 from w3lib.encoding import http_content_type_encoding
 from warcio.archiveiterator import ArchiveIterator  # type: ignore[import-untyped]  # no type hints
@@ -27,10 +29,6 @@ from simhash_pipeline.archive.records import Fault, Page, Record, Skipped
 from simhash_pipeline.errors import ArchiveError
 from simhash_pipeline.page.source import Source
 
-if TYPE_CHECKING:
-    from collections.abc import Container, Iterator
-    from pathlib import Path
-
 HTML_TYPES = frozenset(["text/html", "application/xhtml+xml"])
 GZIP = b"\x1f\x8b\x08"
 BEGINNING = b"WARC/"
@@ -40,14 +38,14 @@ MAX_HEADER_BYTES = 1 << 16
 CONTENT_LENGTH = re.compile(rb"(?im)^content-length:[ \t]*([0-9]{1,18})[ \t]*\r?$")
 CUT_SHORT = "it ends before its Content-Length"
 BLOCK_BYTES = 1 << 20
-# What records of one capture have in common: wget's response names its request, warcio's the other
-# way round.
+# Headers that link the records of a capture. In wget's files the response names its request, in
+# warcio's the request names its response.
 IDS = frozenset(["warc-record-id", "warc-concurrent-to"])
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
-    """A record, its ids, and the bytes where it begins and where the next one does."""
+class _Located:
+    """A record with its ids and its place: the bytes from `start` up to `end`."""
 
     record: Record
     ids: tuple[str, ...]
@@ -56,9 +54,9 @@ class _Found:
 
 
 class _Loader(ArcWarcRecordLoader):  # type: ignore[misc]  # it has no type hints
-    """warcio's own, which takes every record of HTTP to have a URL, and headers to be short.
+    """warcio's loader without two assumptions: that HTTP records have a URL, and short headers.
 
-    (Lines that are folded it joins in a time that grows as their square.)
+    (It joins folded lines in quadratic time.)
     """
 
     def load_http_headers(self, rec_type: str, uri: str | None, stream: Any, length: int) -> Any:
@@ -68,7 +66,7 @@ class _Loader(ArcWarcRecordLoader):  # type: ignore[misc]  # it has no type hint
 
 
 class _ShortLines:
-    """The lines of a header; ValueError when they take more than 64 KB."""
+    """The lines of a header; ValueError if it has more than 64 KB."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
@@ -78,16 +76,16 @@ class _ShortLines:
         line: bytes = self._stream.readline(self._left)
         self._left -= len(line)
         if not self._left:
-            raise ValueError(f"its HTTP header takes more than {MAX_HEADER_BYTES:,} bytes")
+            raise ValueError(f"its HTTP header has more than {MAX_HEADER_BYTES:,} bytes")
         return line
 
 
 @dataclass(frozen=True, slots=True)
 class WarcFile:
-    """The responses of an HTML type with a status of 2xx; records of other kinds are skipped."""
+    """Reads HTML responses with a status of 2xx, and skips other records."""
 
     path: Path
-    max_page_bytes: int | None = None  # what is longer isn't read to its end
+    max_page_bytes: int | None = None  # a longer page is read to a byte more
     unit: ClassVar[str] = "B"
 
     def total(self) -> int:
@@ -97,7 +95,7 @@ class WarcFile:
         return ((found.record, found.end) for found in self._records())
 
     def copy(self, to: Path, without: Container[int]) -> None:
-        """Byte for byte, damage too; with a page goes what was recorded beside it: its request."""
+        """Copies the other records byte for byte; a page is left out with its request."""
         gone = {
             name for each in self._records() if each.record.number in without for name in each.ids
         }
@@ -107,7 +105,7 @@ class WarcFile:
                 if each.record.number not in without and not is_beside:
                     _copy(source, target, each.start, each.end)
 
-    def _records(self) -> Iterator[_Found]:
+    def _records(self) -> Iterator[_Located]:
         size = self.total()
         if not size:
             return
@@ -126,42 +124,42 @@ class WarcFile:
                 beginning = _next_beginning(data, end)
                 if isinstance(record, Fault) or not data[end:beginning].strip():
                     end = beginning
-                yield _Found(record, ids, start, end)
+                yield _Located(record, ids, start, end)
                 if end < beginning:
                     number += 1
                     damaged = _damaged(number, "no record begins here", end)
-                    yield _Found(damaged, (), end, beginning)
+                    yield _Located(damaged, (), end, beginning)
                 start = beginning
 
     def _record(
         self, data: mmap.mmap, beginning: int, number: int
     ) -> tuple[Record, tuple[str, ...], int]:
-        """The record that begins here, its ids, and how many bytes it takes at the least."""
+        """The record that begins here, its ids, and the least number of its bytes."""
         header = data[beginning : beginning + MAX_HEADER_BYTES].partition(b"\r\n\r\n")[0]
         if PLAIN_BEGINNING.search(header, 1):
             return _damaged(number, "its header is cut short", beginning), (), 1
-        told = CONTENT_LENGTH.search(header)  # of a plain file's record; reading finds out, slowly
-        if told and int(told[1]) > len(data) - beginning:
+        length = CONTENT_LENGTH.search(header)  # in a plain file; reading would find out slowly
+        if length and int(length[1]) > len(data) - beginning:
             return _damaged(number, CUT_SHORT, beginning), (), 1
         data.seek(beginning)
         iterator = ArchiveIterator(data)
         iterator.loader = _Loader(verify_http=False)
         try:
-            # warcio tells of damage on stderr.
+            # warcio prints damage to stderr.
             with contextlib.redirect_stderr(io.StringIO()):
                 raw = next(iterator)
                 record, ids = self._read(raw, number, beginning), _ids(raw)
                 fault = self._fault(raw, iterator)
         except ArchiveError:
             raise
-        except Exception as error:  # warcio lets out whatever a broken header leads to
+        except Exception as error:  # warcio raises all kinds for a broken header
             fault = " ".join(str(error).split()) or type(error).__name__
         if fault is not None:
             return _damaged(number, fault, beginning), (), 1
-        length: int = iterator.get_record_length()
-        if length <= 0:  # or reading would go back, and never end
+        size: int = iterator.get_record_length()
+        if size <= 0:  # else reading would go back, and never end
             return _damaged(number, "it ends before it begins", beginning), (), 1
-        return record, ids, length
+        return record, ids, size
 
     def _read(self, raw: Any, number: int, at: int) -> Record:
         url = raw.rec_headers.get_header("WARC-Target-URI")
@@ -186,7 +184,7 @@ class WarcFile:
         return Page(number, source, _time(raw.rec_headers.get_header("WARC-Date")))
 
     def _fault(self, raw: Any, iterator: Any) -> str | None:
-        """What is wrong with the length of a record; reads it to its end, and on to the next."""
+        """What is wrong with the record's length; reads to its end, and to the next record."""
         while raw.raw_stream.read(BLOCK_BYTES):
             pass
         if getattr(raw.raw_stream, "limit", 0):
@@ -194,10 +192,10 @@ class WarcFile:
         iterator.read_to_end()
         if iterator.reader.decompressor and (iterator.next_line or b"").startswith(BEGINNING):
             raise ArchiveError(
-                f"{self.path} is one stream of gzip, and must be a gzip member a record: "
-                "`warcio recompress` makes it so"
+                f"{self.path} is one stream of gzip, and must have a gzip member for each record: "
+                "`warcio recompress` does that"
             )
-        return "it goes on behind its Content-Length" if iterator.err_count else None
+        return "it is longer than its Content-Length" if iterator.err_count else None
 
 
 def _damaged(number: int, message: str, at: int) -> Fault:
@@ -205,7 +203,7 @@ def _damaged(number: int, message: str, at: int) -> Fault:
 
 
 def _reads_brotli() -> bool:
-    """Not where there is no brotli package, nor with one that warcio wants to give attributes."""
+    """False without a brotli package, or with one that warcio can't use."""
     try:
         BufferedReader.DECOMPRESSORS["br"]()
     except (KeyError, AttributeError):
@@ -225,7 +223,7 @@ def _time(date: str | None) -> float | None:
 
 
 def _next_beginning(data: mmap.mmap, start: int) -> int:
-    """Where the next record begins, here or later; the end of the file when none does."""
+    """Where the next record begins, at `start` or later; the end of the file if there is none."""
     if data[: len(GZIP)] != GZIP:
         found = PLAIN_BEGINNING.search(data, start)
         return len(data) if found is None else found.start()

@@ -141,7 +141,7 @@ class Deduplicated(Result):
 
 
 def _dedup(arguments: argparse.Namespace, settings: BaseSettings) -> Deduplicated:
-    from simhash_pipeline.archive.dedup import Job, dedup
+    from simhash_pipeline.archive.dedup import DedupJob, dedup
 
     engine: Any
     if arguments.engine == "spark":
@@ -153,7 +153,7 @@ def _dedup(arguments: argparse.Namespace, settings: BaseSettings) -> Deduplicate
 
         engine = partial(DuckDb, memory_bytes=arguments.memory)
     store = None if arguments.store is None else store_at(arguments.store, settings).url
-    job = Job(
+    job = DedupJob(
         inputs=arguments.inputs,
         to=arguments.output,
         options=Options.from_settings(settings),

@@ -9,9 +9,9 @@ import pyarrow.parquet as pq  # type: ignore[import-untyped]  # it has no type h
 
 from simhash_pipeline.archive.on_duckdb import DuckDb
 from simhash_pipeline.archive.outcome import result
-from simhash_pipeline.archive.records import Known
+from simhash_pipeline.archive.records import StoredRecord
 from simhash_pipeline.archive.relation import find_families, rows_to_judge
-from simhash_pipeline.archive.rows import rows_of
+from simhash_pipeline.archive.rows import fingerprint_rows
 from simhash_pipeline.archive.verdicts import ORDERS
 
 if TYPE_CHECKING:
@@ -25,8 +25,10 @@ if TYPE_CHECKING:
 
 def write_rows(folder: Path, pages: Sequence[StoredPage], options: Options, **columns: Any) -> None:
     """The parts of a folder; `columns` are put in place of what is known of stored pages."""
-    records = [(position, 0, Known(position + 1, page)) for position, page in enumerate(pages)]
-    table = rows_of(records, options)
+    records = [
+        (position, 0, StoredRecord(position + 1, page)) for position, page in enumerate(pages)
+    ]
+    table = fingerprint_rows(records, options)
     for name, values in columns.items():
         place = table.schema.get_field_index(name)
         table = table.set_column(place, table.schema.field(name), [values])

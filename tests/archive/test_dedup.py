@@ -17,7 +17,7 @@ from filelock import FileLock
 
 from crawler.demo_site.pages import all_pages
 from simhash_pipeline import Fingerprinter, Judge, Options, PageError, StoreMismatch, open_store
-from simhash_pipeline.archive.dedup import Done, Job, dedup
+from simhash_pipeline.archive.dedup import DedupJob, DedupResult, dedup
 from simhash_pipeline.drop_log import Run, read_drops, read_log
 from simhash_pipeline.errors import ArchiveError
 from simhash_pipeline.page.parse import decode
@@ -30,9 +30,9 @@ from tests.stores.servers import RunningServer, server_binary
 URLS = [one["url"] for one in PAGES]
 
 
-def job(folder: Path, *inputs: object, **more: Any) -> Job:
+def job(folder: Path, *inputs: object, **more: Any) -> DedupJob:
     more = {"to": folder / "out.parquet", "options": Options(), **more}
-    return Job(inputs=[str(one) for one in inputs], **more)
+    return DedupJob(inputs=[str(one) for one in inputs], **more)
 
 
 def rows(path: Path) -> list[dict[str, Any]]:
@@ -65,7 +65,7 @@ def test_the_result_has_a_row_for_each_page(tmp_path: Path, name: str) -> None:
     assert (found[3]["content_distance"], found[3]["structure_distance"]) == (0, None)
     assert (found[3]["title"], found[3]["tokens"]) == ("A page", 200)
     assert (found[3]["input"], found[3]["number"]) == (str(source), 4)
-    assert done == Done({"new": 2}, {"content": 2}, {}, {})
+    assert done == DedupResult({"new": 2}, {"content": 2}, {}, {})
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
         ["items.jsonl", name, f"{name}.drops.jsonl"]
     )
@@ -215,7 +215,7 @@ def test_a_store_made_of_a_store_knows_when_pages_were_seen_last(tmp_path: Path)
 
 def test_an_archive_without_pages_has_a_result_without_rows(tmp_path: Path) -> None:
     (tmp_path / "items.jsonl").touch()
-    assert dedup(job(tmp_path, tmp_path / "items.jsonl")) == Done({}, {}, {}, {})
+    assert dedup(job(tmp_path, tmp_path / "items.jsonl")) == DedupResult({}, {}, {}, {})
     assert rows(tmp_path / "out.parquet") == []
 
 
@@ -224,10 +224,10 @@ import sys
 from pathlib import Path
 from simhash_pipeline import Options
 from simhash_pipeline.archive import parts
-from simhash_pipeline.archive.dedup import Job, dedup
+from simhash_pipeline.archive.dedup import DedupJob, dedup
 if __name__ == "__main__":
     parts.PAGES_A_PART = 20
-    dedup(Job(inputs=[sys.argv[1]], to=Path(sys.argv[2]), options=Options()))
+    dedup(DedupJob(inputs=[sys.argv[1]], to=Path(sys.argv[2]), options=Options()))
 """
 
 
@@ -266,7 +266,7 @@ def test_parts_of_other_options_are_not_taken_for_these(tmp_path: Path) -> None:
     (tmp_path / "out.parquet.parts").mkdir()
     (tmp_path / "out.parquet.parts" / "made-of.json").write_text("{}")
     (tmp_path / "out.parquet.parts" / "part-000000.parquet").touch()
-    with pytest.raises(ArchiveError, match="holds what an unfinished run made of other inputs"):
+    with pytest.raises(ArchiveError, match="holds parts of an unfinished run with other inputs"):
         dedup(job(tmp_path, source))
 
 
@@ -284,7 +284,7 @@ def test_parts_are_not_taken_for_those_of_a_raised_limit_or_of_other_files(
     if other == "files":
         (folder / "a.html").rename(folder / "c.html")
     options = Options(max_page_bytes=20_000 if other == "options" else 10_000)
-    with pytest.raises(ArchiveError, match="holds what an unfinished run made of other inputs"):
+    with pytest.raises(ArchiveError, match="holds parts of an unfinished run with other inputs"):
         dedup(job(tmp_path, folder, options=options))
 
 
@@ -337,8 +337,8 @@ def test_the_password_of_a_store_is_written_nowhere(
     ("more", "message"),
     [
         ({"to": "out.csv"}, r"out.csv must end in .parquet or .jsonl"),
-        ({"to": "items.jsonl"}, "items.jsonl is an input, and would be written over"),
-        ({"copies": "."}, "items.jsonl is an input, and would be written over"),
+        ({"to": "items.jsonl"}, "items.jsonl is an input, and would be overwritten"),
+        ({"copies": "."}, "items.jsonl is an input, and would be overwritten"),
     ],
 )
 def test_nothing_that_is_read_is_written_over(
@@ -422,7 +422,10 @@ def test_an_archive_that_can_not_be_read_leaves_the_earlier_result(tmp_path: Pat
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ({"keep": "earliest"}, "tells when it was fetched, as --keep earliest needs: name the"),
+        (
+            {"keep": "earliest"},
+            "has the time it was fetched, which --keep earliest needs",
+        ),
         ({"time_field": "fetched"}, "has a time in 'fetched', the --time-field"),
         ({"keep": "earliest", "time_field": "x"}, "has a time in 'x', the --time-field"),
     ],
@@ -480,7 +483,7 @@ def test_a_folder_s_copy_takes_no_other_folder_away(
     (tmp_path / "others").mkdir()
     (tmp_path / "others" / "saved").touch()
     for there in (copies, tmp_path / "others"):
-        with pytest.raises(ArchiveError, match=r"s/saved is there already; move it, or name "):
+        with pytest.raises(ArchiveError, match=r"s/saved exists already; move it, or name "):
             dedup(job(tmp_path, folder, copies=there))
     assert not (tmp_path / "out.parquet.parts").exists()
 

@@ -13,7 +13,7 @@ import pytest
 
 from simhash_pipeline import Options, open_store
 from simhash_pipeline.archive.inputs import open_input, stamp_of
-from simhash_pipeline.archive.records import Fault, Known, Page
+from simhash_pipeline.archive.records import Fault, Page, StoredRecord
 from simhash_pipeline.errors import ArchiveError
 from simhash_pipeline.stores.exchange import write_pages
 from tests.archive.archives import PAGES, html, warc_of, write_json_lines
@@ -31,7 +31,7 @@ def urls(name: object, time_field: str | None = None) -> list[str]:
 
 def known(name: object) -> list[str]:
     found = [record for record, _ in open_input(str(name), Options()).read()]
-    return [record.page.url for record in found if isinstance(record, Known)]
+    return [record.page.url for record in found if isinstance(record, StoredRecord)]
 
 
 def test_a_warc_file_is_told_by_its_name(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from simhash_pipeline import Options, hamming_distance
-from simhash_pipeline.archive import near
+from simhash_pipeline.archive import relation
 from simhash_pipeline.archive.on_duckdb import DuckDb
 from simhash_pipeline.archive.relation import find_families
 from simhash_pipeline.stores.contract import StoredPage
@@ -105,7 +105,7 @@ def test_the_pairs_of_many_shards_are_those_of_one(
     options = Options(bits=bits, match="either")
     write_rows(tmp_path, crowd(bits), options)
     whole, _ = families(tmp_path, options)
-    monkeypatch.setattr(near, "VALUES_A_SHARD", 20)
+    monkeypatch.setattr(relation, "VALUES_A_SHARD", 20)
     assert families(tmp_path, options)[0] == whole
 
 

@@ -17,8 +17,8 @@ import pyarrow.parquet as pq  # type: ignore[import-untyped]
 import pytest
 
 from simhash_pipeline import Options
-from simhash_pipeline.archive import near
-from simhash_pipeline.archive.dedup import Done, Job, dedup
+from simhash_pipeline.archive import relation
+from simhash_pipeline.archive.dedup import DedupJob, DedupResult, dedup
 from simhash_pipeline.archive.outcome import result
 from simhash_pipeline.archive.relation import find_families, rows_to_judge
 from simhash_pipeline.archive.verdicts import ORDERS
@@ -88,7 +88,7 @@ def test_spark_says_what_duckdb_says(
         "is_canonical": [None if n % 3 == 0 else n % 3 == 1 for n in range(len(pages))],
     }
     write_rows(tmp_path, pages, options, **columns)
-    monkeypatch.setattr(near, "VALUES_A_SHARD", 64)
+    monkeypatch.setattr(relation, "VALUES_A_SHARD", 64)
     engine = spark(tmp_path)
     find_families(engine, options)
     engine.judge(rows_to_judge(), ORDERS[keep], options, groups)
@@ -99,8 +99,8 @@ def test_spark_says_what_duckdb_says(
 
 def test_the_same_job_is_done_on_spark(tmp_path: Path, spark: Callable[[Path], Spark]) -> None:
     source = write_json_lines(tmp_path / "it's.jsonl", PAGES)
-    job = Job(inputs=[str(source)], to=tmp_path / "out.parquet", options=Options())
-    assert dedup(job, spark) == Done({"new": 2}, {"content": 2}, {}, {})
+    job = DedupJob(inputs=[str(source)], to=tmp_path / "out.parquet", options=Options())
+    assert dedup(job, spark) == DedupResult({"new": 2}, {"content": 2}, {}, {})
     found = pq.read_table(job.to).to_pylist()
     assert [row["url"] for row in found if row["kept"]] == KEPT
     assert {row["input"] for row in found} == {str(source)}
@@ -110,7 +110,7 @@ def test_the_same_job_is_done_on_spark(tmp_path: Path, spark: Callable[[Path], S
 
 @pytest.mark.usefixtures("spark")
 def test_pages_in_parquet_are_fingerprinted_on_the_cluster(tmp_path: Path) -> None:
-    from simhash_pipeline.archive.spark_job import dedup_on_cluster
+    from simhash_pipeline.archive.on_spark import dedup_on_cluster
 
     (tmp_path / "pages").mkdir()
     for name, pages in (("b", PAGES[2:]), ("a", [*PAGES[:2], {"url": "no page", "html": None}])):
@@ -134,21 +134,21 @@ def test_pages_in_parquet_are_fingerprinted_on_the_cluster(tmp_path: Path) -> No
 def test_parts_on_the_cluster_serve_the_same_job_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from simhash_pipeline.archive import spark_job
+    from simhash_pipeline.archive import on_spark
 
     source, to = tmp_path / "pages.parquet", tmp_path / "out.parquet"
 
     def kept(pages: list[dict[str, Any]] | None, options: Options) -> list[str]:
         if pages is not None:
             pq.write_table(pa.Table.from_pylist(pages), source)
-        spark_job.dedup_on_cluster(f"file://{source}", f"file://{to}", options, master=MASTER)
+        on_spark.dedup_on_cluster(f"file://{source}", f"file://{to}", options, master=MASTER)
         return [row["url"] for row in pq.read_table(to).to_pylist() if row["kept"]]
 
     def parts() -> dict[Path, int]:
         found = Path(f"{to}.parts").glob("*/part-*.parquet")
         return {part: part.stat().st_mtime_ns for part in found}
 
-    monkeypatch.setattr(spark_job, "_remove", lambda *_: None)  # as of jobs that were stopped
+    monkeypatch.setattr(on_spark, "_remove", lambda *_: None)  # as of jobs that were stopped
     assert kept(PAGES[:2], Options()) == KEPT[:1]
     first = parts()
     assert kept(None, Options()) == KEPT[:1]
@@ -160,10 +160,10 @@ def test_parts_on_the_cluster_serve_the_same_job_alone(
 
 @pytest.mark.usefixtures("spark")
 def test_columns_that_are_missing_are_named(tmp_path: Path) -> None:
-    from simhash_pipeline.archive.spark_job import dedup_on_cluster
+    from simhash_pipeline.archive.on_spark import dedup_on_cluster
 
     pq.write_table(pa.table({"link": ["x"], "html": ["y"]}), tmp_path / "a.parquet")
-    with pytest.raises(ArchiveError, match=r"there is no column 'url'.*but link, html"):
+    with pytest.raises(ArchiveError, match=r"has no column 'url' .*; it has link, html"):
         dedup_on_cluster(
             f"file://{tmp_path}/a.parquet", f"file://{tmp_path}/out.parquet", Options()
         )
@@ -172,11 +172,11 @@ def test_columns_that_are_missing_are_named(tmp_path: Path) -> None:
 def test_wrong_options_are_told_before_spark_is_begun(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    spark_job = pytest.importorskip("simhash_pipeline.archive.spark_job")
-    given = ["spark_job", "nothing.parquet", "out.parquet", "-s", "SIMHASH_EXTRACTOR=nowhere.text"]
+    on_spark = pytest.importorskip("simhash_pipeline.archive.on_spark")
+    given = ["on_spark", "nothing.parquet", "out.parquet", "-s", "SIMHASH_EXTRACTOR=nowhere.text"]
     monkeypatch.setattr(sys, "argv", given)
     with pytest.raises(SystemExit) as stop:
-        spark_job.main()
+        on_spark.main()
     assert stop.value.code == 2
     last = capsys.readouterr().err.splitlines()[-1]
     assert "error: SIMHASH_EXTRACTOR is 'nowhere.text'; it can't be loaded" in last
@@ -184,7 +184,7 @@ def test_wrong_options_are_told_before_spark_is_begun(
 
 @pytest.mark.usefixtures("spark")
 def test_the_job_works_with_spark_submit(tmp_path: Path) -> None:
-    from simhash_pipeline.archive import spark_job
+    from simhash_pipeline.archive import on_spark
 
     pq.write_table(pa.Table.from_pylist(PAGES), tmp_path / "pages.parquet")
     submit = Path(sys.executable).with_name("spark-submit")
@@ -192,7 +192,7 @@ def test_the_job_works_with_spark_submit(tmp_path: Path) -> None:
         [
             *(submit, "--master", MASTER, "--conf", "spark.ui.enabled=false"),
             *("--conf", "spark.sql.shuffle.partitions=2"),
-            *(str(spark_job.__file__), f"{tmp_path}/pages.parquet", f"{tmp_path}/out.parquet"),
+            *(str(on_spark.__file__), f"{tmp_path}/pages.parquet", f"{tmp_path}/out.parquet"),
             *("--keep", "shortest-url", "-s", "SIMHASH_MIN_TOKENS=500"),
         ],
         env={**os.environ, "PYSPARK_PYTHON": sys.executable},

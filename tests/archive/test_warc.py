@@ -237,7 +237,7 @@ def test_an_endless_http_header_is_damage(tmp_path: Path, is_compressed: bool) -
     good = response("http://a.example/2", b"<p>b", is_compressed=is_compressed)
     damaged, page = records(warc(tmp_path, long + good))
     assert isinstance(damaged, Fault)
-    assert damaged.message == "its HTTP header takes more than 65,536 bytes"
+    assert damaged.message == "its HTTP header has more than 65,536 bytes"
     assert isinstance(page, Page)
 
 

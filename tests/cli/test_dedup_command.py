@@ -106,9 +106,12 @@ def test_the_other_commands_read_what_it_leaves(simhash: Simhash, tmp_path: Path
         ),
         (["sqlite:///none.sqlite", "-o", "x.jsonl"], "there is no store at none.sqlite"),
         (["memory:", "-o", "x.jsonl"], "a store in memory is gone when its crawl ends"),
-        (["items.jsonl", "-o", "x.jsonl", "--store", "memory:"], "is gone when the job ends"),
-        (["\udcff.jsonl", "-o", "x.jsonl"], "is no name in UTF-8; give it another"),
-        (["items.jsonl", "-o", "\udcff.jsonl"], "is no name in UTF-8; give it another"),
+        (
+            ["items.jsonl", "-o", "x.jsonl", "--store", "memory:"],
+            "memory ends with the job",
+        ),
+        (["\udcff.jsonl", "-o", "x.jsonl"], "is not a name in UTF-8; rename it"),
+        (["items.jsonl", "-o", "\udcff.jsonl"], "is not a name in UTF-8; rename it"),
         (
             ["items.jsonl", "-o", "x.jsonl", "-s", "SIMHASH_EXTRACTOR=nowhere.text"],
             "SIMHASH_EXTRACTOR is 'nowhere.text'; it can't be loaded",
