@@ -5,33 +5,21 @@ from __future__ import annotations
 import logging
 import threading
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from simhash_pipeline.errors import StoreError
 from simhash_pipeline.stores.redis.scripts import CONFIRM
+from simhash_pipeline.stores.redis.steps import Batch
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
-    from simhash_pipeline.stores.redis.scripts import Command
-    from simhash_pipeline.stores.redis.steps import Attempt, Change, Steps
-
-    Key = tuple[str, str]  # namespace, URL
+    from simhash_pipeline.stores.redis.steps import Attempt, Change, Key, Steps
 
 LINGER_SECS = 0.01  # so long others may wait for a page that is decided
 
 logger = logging.getLogger(__name__)
-
-
-@dataclass(slots=True)
-class Batch:
-    """What goes before the commands of a message; whoever sends it tells the replies."""
-
-    changes: dict[Key, Change] = field(default_factory=dict)
-    confirmed: list[Attempt] = field(default_factory=list)
-    commands: list[Command] = field(default_factory=list)
-    replies: Sequence[object] | None = None
 
 
 class Outbox:

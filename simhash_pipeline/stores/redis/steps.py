@@ -6,7 +6,7 @@ a step is several pipelines, and what must come first has been answered before t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from simhash_pipeline.stores.redis import scripts
@@ -27,11 +27,12 @@ if TYPE_CHECKING:
 
     from simhash_pipeline.stores.redis.layout import Entry, PageHashes, Place
     from simhash_pipeline.stores.redis.lease import Lease
-    from simhash_pipeline.stores.redis.outbox import Batch
     from simhash_pipeline.stores.redis.scripts import Command
     from simhash_pipeline.stores.redis.server import Server
 
 TICKET = PREFIX + b"ticket"
+
+Key = tuple[str, str]  # namespace, URL
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,16 @@ class Change:
         old = self.attempt
         claim = Claim(LEAVING, old.claim.holder, self.leaving)
         return Attempt(old.namespace, old.id, old.hashes, claim)
+
+
+@dataclass(slots=True)
+class Batch:
+    """What goes before the commands of a message; its sender writes the replies here."""
+
+    changes: dict[Key, Change] = field(default_factory=dict)
+    confirmed: list[Attempt] = field(default_factory=list)
+    commands: list[Command] = field(default_factory=list)
+    replies: Sequence[object] | None = None
 
 
 class Steps:
