@@ -1,4 +1,4 @@
-"""How wide fingerprints are, how far apart is near, and how people read them."""
+"""The widths of fingerprints, the range of distances, and fingerprints as hexadecimal text."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ MAX_DISTANCE_BITS = 8
 
 
 def fingerprint_hex(fingerprint: int | None, bits: int) -> str | None:
-    """All its digits, 16 of 64 bits; None for none."""
+    """All its digits, 16 for 64 bits; None if there is no fingerprint."""
     return None if fingerprint is None else f"{fingerprint:0{hex_digits(bits)}x}"
 
 
 def hex_digits(bits: int) -> int:
-    """How many digits write a fingerprint of so many bits."""
+    """The number of hexadecimal digits of a fingerprint that is `bits` wide."""
     return bits // 4
 
 

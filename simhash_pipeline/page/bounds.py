@@ -1,7 +1,8 @@
-"""A page in, as much of it out as can be read at a fair price; what nests too deep is flattened.
+"""A page in, as much of it out as can be read in bounded time; tags nested too deep are flattened.
 
-What a page costs grows with its bytes, its tags and the characters of its main text; with its depth
-and the attributes of one tag it grows faster. So each is bounded before libxml2 sees the page.
+The time that a page takes grows with its bytes, its tags and the characters of its main text, and
+faster than that with its depth and with the attributes of one tag. Each is bounded before libxml2
+parses the page.
 """
 
 from __future__ import annotations
@@ -11,11 +12,11 @@ from itertools import islice
 
 import numpy as np
 
-# One tag to so many bytes of the limit, and of a main text so large a part of it: at the default
-# limit either costs .9 s at most, and all at once 1.6 s and 200 MB (python -m benchmarks.hostile).
+# A page may have one tag for each 32 bytes of the limit, and a main text of a fifth of it. At the
+# default limit either takes at most 0.9 s, both 1.6 s and 200 MB (python -m benchmarks.hostile).
 _BYTES_A_TAG = 32
 _PART_FOR_TEXT = 5
-# Browsers nest 512 levels and put what is deeper side by side; libxml2 gives up at 2,048.
+# Browsers nest 512 levels, and make siblings of deeper elements; libxml2 gives up at 2,048.
 _MAX_DEPTH = 512
 # libxml2 walks over all attributes of a tag to append one.
 _MAX_ATTRIBUTES = 500
@@ -131,7 +132,7 @@ def first_of_text(text: str, max_bytes: int) -> str:
 
 
 def _may_exceed(source: bytes) -> bool:
-    """Whether any tag can have too many attributes; where none can, a third of the walk tells it.
+    """Whether a tag may have too many attributes. This takes a third of the time of the full walk.
 
     The page is cut at each `>`. A tag that ends where its stretch does has at most half as many
     attributes as that has bytes; one that goes on is within a quoted value, so that the last quote
@@ -162,5 +163,5 @@ def _is_cut_off(source: bytes, end: int) -> bool:
 
 
 def _place_of(source: bytes, begins: bytes, number: int) -> int:
-    """Where the tag after so many that begin like this does."""
+    """Where the tag number `number` (0 is the first) of those that begin like this starts."""
     return next(islice(re.finditer(begins, source), number, None)).start()

@@ -1,4 +1,4 @@
-"""Callables that the user names by dotted path: found at start, their failures told as a page's."""
+"""Callables that the user names by dotted path: loaded at start; if one fails, its page is kept."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ _SKETCH_SHINGLE_TOKENS = 3
 
 @dataclass(frozen=True, slots=True)
 class PageFingerprint:
-    """What is known of a page. None means nothing to compare; no number stands in for it."""
+    """The fingerprints of a page. None means that there is nothing to compare."""
 
     content: int | None  # simhash of the main text, `bits` wide; None when the page is thin
     structure: int | None  # simhash of the DOM tree, `bits` wide; None for fewer than 10 nodes
@@ -137,7 +137,7 @@ class Fingerprinter:
         return self._content(text, tokens, TokenHashes(tokens))
 
     def content_features(self, text: str) -> Mapping[str, float]:
-        """What the content fingerprint of plain text hears: each feature and its weight."""
+        """The weighted features of a plain text, from which its content fingerprint is made."""
         return self._features(text, self._segment(text))
 
     def feature_counts(self, html: bytes | str) -> Mapping[str, int]:

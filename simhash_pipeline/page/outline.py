@@ -1,27 +1,28 @@
 """A page's tree in, its structure fingerprint out: DOM-tree decay, with depth counted in halvings.
 
-The published design (structure.py, `tag`) weighs an element by a power of its depth: a wrapper or
-a banner at the top moves all that lies beneath. Here depth is how much of the page lies beneath.
+The published design (structure.py, `tag`) weighs an element by a power of its depth, so a wrapper
+or a banner at the top changes the weight of everything below it. Here an element's depth is measured
+by how much of the page is below it.
 
 1.  The *outline*: siblings with the same label (tag and first class, digits as 0) are one node, and
-    so are their children: fifty rows are one row. What is no template (head, scripts) is left out,
-    inline elements without a class are looked through.
-2.  A node weighs its subtree's share of the outline, and less the more of its parent it fills:
+    so are their children: fifty rows are one row. The outline leaves out what is no template (head,
+    scripts), and it treats the children of an inline element without a class as its parent's.
+2.  A node weighs its subtree's share of the outline, and less if it fills most of its parent:
 
-        html ─ body ─┬─ div.top ─ ul           2 of 9 nodes   2/9 x min(1, 2 (1 - 2/8)) = .22
-          9     8    └─ div.main ─┬─ h1        5 of 9         5/9 x min(1, 2 (1 - 5/8)) = .42
+        html ─ body ─┬─ div.top ─ ul           2 of 9 nodes   2/9 x min(1, 2 (1 - 2/8)) = 0.22
+          9     8    └─ div.main ─┬─ h1        5 of 9         5/9 x min(1, 2 (1 - 5/8)) = 0.42
                                   ├─ p
                                   └─ ul.tags ─ li
-        body fills all but the root: 8/9 x min(1, 2 (1 - 8/9)) = .20. A wrapper is hardly a level.
+        body fills all but the root: 8/9 x min(1, 2 (1 - 8/9)) = 0.20. A wrapper hardly counts.
 
     A label weighs as much as its heaviest node; the root weighs 1.
-3.  Of every 16 bits 11 hear tags alone, so that renamed classes move at most the other 5:
+3.  Tags alone decide 11 of every 16 bits, so renamed classes move at most the other 5:
 
         bit  15                            0
              T T T C T T C T T C T T C T T C     T tag, C tag and class
 
-4.  On those 5 a label's vote is multiplied by 1 / U², with U in (0, 1] from its hash and the bit:
-    each bit listens to one or two labels, and a small change turns few bits.
+4.  On those 5 bits a label's vote is multiplied by 1 / U², with U in (0, 1] from its hash and the
+    bit: one or two labels decide each bit, and a small change of the page turns few bits.
 """
 
 from __future__ import annotations

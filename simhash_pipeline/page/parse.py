@@ -18,7 +18,7 @@ from simhash_pipeline.page.bounds import first_bytes, flattened, without_excess
 # A charset fits when at most this share of the non-ASCII bytes does not decode: pages are often cut
 # in the middle of a character, while a wrong multi-byte charset fails on a tenth or more.
 _MAX_UNDECODED = 0.01
-# Charsets named by servers that were never told; they decode anything, so they prove nothing.
+# The charsets that servers name by default. They decode any bytes, so they prove nothing.
 _DEFAULT_CHARSETS = frozenset({"cp1252", "iso8859-1", "ascii"})
 # East Asian charsets decode one another's bytes, and these characters tell them apart at a tenth of
 # a detector's cost. Measured on 1,059 real pages, 26 published in these charsets and the others put
@@ -242,7 +242,7 @@ def _readings(html: bytes, declared: str | None) -> Iterator[str | None]:
 
 
 def _fitting(html: bytes, charset: str) -> str | None:
-    """The text in that charset; None where it doesn't fit, as a tenth of the page often tells.
+    """The text in that charset; None where it doesn't fit, which a tenth of the page often shows.
 
     (Python takes a hundred times as long for a byte that it can't decode as for one that it can.)
     """

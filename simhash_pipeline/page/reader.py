@@ -76,7 +76,7 @@ class Reader:
             process = self._process = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE
             )
-            _tell(process, sys.path)
+            _send(process, sys.path)
             if (fault := _answer(process, self._options)) is not None:
                 raise fault
         except Exception as error:
@@ -113,10 +113,10 @@ def serve() -> None:
 
 
 def _answer(process: subprocess.Popen[bytes], asked: object) -> Any:
-    _tell(process, asked)
+    _send(process, asked)
     return pickle.load(process.stdout)  # type: ignore[arg-type]  # it is a pipe, as is stdin
 
 
-def _tell(process: subprocess.Popen[bytes], told: object) -> None:
-    pickle.dump(told, process.stdin, pickle.HIGHEST_PROTOCOL)  # type: ignore[arg-type]
+def _send(process: subprocess.Popen[bytes], message: object) -> None:
+    pickle.dump(message, process.stdin, pickle.HIGHEST_PROTOCOL)  # type: ignore[arg-type]
     process.stdin.flush()  # type: ignore[union-attr]

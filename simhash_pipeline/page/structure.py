@@ -28,7 +28,7 @@ _DIGITS = re.compile(r"\d+")
 def structure_fingerprint(page: Elements, options: Options) -> int | None:
     """`bits` wide, by murmur3 whatever hashes the content; None for fewer than 10 nodes.
 
-    (String.hashCode, for one, hardly tells tags apart.)
+    (Other hashes, String.hashCode for one, give short tags nearly equal numbers.)
     """
     if options.structure_features == "outline":
         return outline_fingerprint(page, partial(murmur3, bits=options.bits))
