@@ -1,8 +1,8 @@
 """A page's tree in, its structure fingerprint out: DOM-tree decay, with depth counted in halvings.
 
 The published design (structure.py, `tag`) weighs an element by a power of its depth, so a wrapper
-or a banner at the top changes the weight of everything below it. Here an element's depth is measured
-by how much of the page is below it.
+or a banner at the top changes the weight of everything below it. Here depth is measured by how much
+of the page is below an element.
 
 1.  The *outline*: siblings with the same label (tag and first class, digits as 0) are one node, and
     so are their children: fifty rows are one row. The outline leaves out what is no template (head,
