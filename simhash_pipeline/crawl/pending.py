@@ -129,7 +129,7 @@ _current: ContextVar[PendingItem | None] = ContextVar("simhash_current", default
 class PendingItems:
     """The ledger. Once it is decided, it gives each stored page to `feeds`, or calls `forget`."""
 
-    feeds: Feeds
+    feeds: Feeds | None = None  # None where no pipeline judges, as in `scrapy parse`
     forget: Callable[[Verdict], Awaitable[None]]
 
     def __init__(self, crawler: Crawler) -> None:
@@ -203,7 +203,8 @@ class PendingItems:
     def end(self) -> None:
         """Confirm what is left: every loss was reported, but `scrapy parse` reports nothing."""
         for page in list(self._undecided.values()):
-            if (verdict := self._save(page)) is not None:
+            verdict = self._save(page)
+            if verdict is not None and self.feeds is not None:
                 self.feeds.scraped_before(verdict)
 
     def _exported(self, item: Any, response: Response | None) -> None:
@@ -212,11 +213,13 @@ class PendingItems:
         if entry is not None and entry.page is not None:
             entry.page.items -= 1
             verdict = self._save(entry.page)
-        self.feeds.scraped(item, verdict)
+        if self.feeds is not None:
+            self.feeds.scraped(item, verdict)
 
     async def _lost(self, item: Any, response: Response | None) -> None:
         """Scrapy waits for this: what was judged before may have a lost page for its twin."""
-        self.feeds.lost(item)
+        if self.feeds is not None:
+            self.feeds.lost(item)
         entry = _current.get()
         if entry is not None and not self._is_of(entry, item, response):
             entry = None  # of another item: a task inherits the context of what started it
