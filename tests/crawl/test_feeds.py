@@ -21,6 +21,7 @@ from scrapy.exceptions import DropItem
 from scrapy.extensions.feedexport import BlockingFeedStorage, FileFeedStorage
 
 from simhash_pipeline import Fingerprinter, Judge, Options, SimhashPipeline, open_store
+from tests.crawl.crawling import crawl
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -291,3 +292,12 @@ class DropOdd:
         if item["number"] % 2:
             raise DropItem("odd")
         return item
+
+
+def test_items_pass_where_the_pipeline_is_turned_off(tmp_path: Path) -> None:
+    items = [{"url": "http://a.example/1", "html": story(1)}]
+    settings: dict[str, Any] = {"ADDONS": {"simhash_pipeline.Addon": 500}}
+    off = {"simhash_pipeline.SimhashPipeline": None}
+    result = crawl(tmp_path, items, ITEM_PIPELINES=off, **settings)
+    assert result.items == items
+    assert "ERROR" not in result.log
