@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from simhash_pipeline.terminal import Line
 
+_FETCHED = ("http://", "https://")
 # Nothing that the project has set up for its crawls may run, write or count here.
 SETTINGS: dict[str, Any] = {
     "SIMHASH_ENABLED": False,
@@ -119,24 +120,24 @@ def add_pages(parser: argparse.ArgumentParser, number: int | str) -> None:
 
 
 def fingerprinted(
-    arguments: argparse.Namespace, fingerprinter: Fingerprinter, names: Sequence[str] | None = None
+    arguments: argparse.Namespace, fingerprinter: Fingerprinter, urls: Sequence[str] | None = None
 ) -> Iterator[PageFingerprint | PageError]:
-    """The page of each name, or a PageError whose message begins with the name.
+    """The page of each name among the arguments, or a PageError whose message begins with the name.
 
-    Default: the names among the arguments.
+    `urls` take their place: they come from a log, which may name a file, and no file is read.
     """
-    if names is None:
-        names = arguments.page_names
-    fetched = _fetched(names, arguments.crawler_process)
+    names = arguments.page_names if urls is None else urls
+    asked = list(filter(_is_url, names)) if urls is None else urls
+    fetched = _fetched(asked, arguments.crawler_process)
     return (_fingerprinted(name, fetched.get(name), fingerprinter) for name in names)
 
 
 def all_fingerprinted(
-    arguments: argparse.Namespace, fingerprinter: Fingerprinter, names: Sequence[str] | None = None
+    arguments: argparse.Namespace, fingerprinter: Fingerprinter, urls: Sequence[str] | None = None
 ) -> list[PageFingerprint]:
     """All the pages; PageError for the first that can't be read."""
     pages = []
-    for page in fingerprinted(arguments, fingerprinter, names):
+    for page in fingerprinted(arguments, fingerprinter, urls):
         if isinstance(page, PageError):
             raise page
         pages.append(page)
@@ -172,16 +173,18 @@ def _read(name: str) -> Source:
 
 
 def _fetched(
-    names: Sequence[str], process: CrawlerProcess | None
+    urls: Sequence[str], process: CrawlerProcess | None
 ) -> Mapping[str, Source | PageError]:
-    """The page or the error of each URL among the names, by one crawl."""
-    urls = list(filter(_is_url, names))
+    """The page or the error of each URL, by one crawl."""
     why = "it was not fetched; `-L INFO` logs more"
-    found: dict[str, Source | PageError] = {url: PageError("unreachable", why) for url in urls}
-    if urls and process is not None:
+    found: dict[str, Source | PageError] = {
+        url: PageError("unreachable", why) for url in urls if url.lower().startswith(_FETCHED)
+    }
+    if found and process is not None:
         process.crawl(_FetchSpider, found=found)
         process.start()
-    return found
+    other = PageError("unreachable", "only http:// and https:// URLs are fetched")
+    return dict.fromkeys(urls, other) | found
 
 
 class _FetchSpider(Spider):

@@ -148,6 +148,21 @@ def test_both_pages_are_fetched_again_when_asked(tmp_path: Path) -> None:
     assert "content, 3 of 64 bits differ" in result.stdout
 
 
+@pytest.mark.parametrize("form", ["{}", "file://{}"])
+def test_a_file_that_a_log_names_is_not_read(tmp_path: Path, form: str) -> None:
+    secret = tmp_path / "secret.html"
+    secret.write_text("<p>" + "hush " * 200)
+    named = form.format(secret)
+    write_log(tmp_path / "log", [drop(url="http://a.example/2", twin_url=named)])
+    result = scrapy(
+        *("simhash", "explain", "http://a.example/2", "--log", "log", "--fetch"),
+        directory=tmp_path,
+    )
+    assert result.returncode == 2
+    assert "hush" not in result.stdout + result.stderr
+    assert "only http:// and https:// URLs are fetched" in result.stderr
+
+
 def test_a_report_has_the_texts_of_the_store(simhash: Simhash, texts: Path) -> None:
     with_texts = simhash(texts, "report", "-o", "with.html")
     assert with_texts.returncode == 0
