@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from simhash_pipeline.errors import StoreError, StoreMismatch
-from simhash_pipeline.stores.contract import Action, IndexPlace, View
+from simhash_pipeline.stores.contract import Action, IndexPlace, PageText, View
+from simhash_pipeline.stores.opening import open_store
 from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
 from tests.stores.pages import FAR, keep, near_content, page, seen, unless_near
 
@@ -560,3 +561,43 @@ def test_calling_the_store_while_deciding_is_refused_and_stores_nothing(path: Pa
         with pytest.raises(StoreError, match="within a transaction"):
             store.settle(page("a", 1), meddle)
         assert list(store.pages()) == [page("a", 0)]
+
+
+def _emptied(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def _replaced(path: Path) -> None:
+    path.unlink()
+    with open_store(f"sqlite:///{path}") as other:
+        other.stamp({})
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows keeps others from touching an open file")
+@pytest.mark.parametrize("lose", [Path.unlink, _emptied, _replaced])
+def test_a_store_that_vanishes_while_it_is_open_is_noticed(
+    tmp_path: Path, lose: Callable[[Path], None]
+) -> None:
+    path = tmp_path / "seen.sqlite"
+    store = open_store(f"sqlite:///{path}")
+    keep(store, page("http://a.example/1", content=1))
+    lose(path)
+    gone = "was deleted, replaced or emptied while it was open"
+    with pytest.raises(StoreError, match=gone):
+        keep(store, page("http://a.example/2", content=2))
+    with pytest.raises(StoreError, match=gone):
+        len(store)
+    store.close()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such rights")
+def test_a_store_with_texts_is_readable_by_its_owner_alone(tmp_path: Path) -> None:
+    path = tmp_path / "seen.sqlite"
+    with open_store(f"sqlite:///{path}") as store:
+        before = path.stat().st_mode & 0o777
+        keep(store, page("http://a.example/1", content=1))
+        assert path.stat().st_mode & 0o777 == before
+        store.keep_texts([PageText("", "http://a.example/1", "title", "text", 1.0)])
+        modes = {each.name: each.stat().st_mode & 0o777 for each in tmp_path.glob("seen.sqlite*")}
+    assert set(modes.values()) == {0o600}
+    assert {"seen.sqlite", "seen.sqlite-wal"} <= set(modes)

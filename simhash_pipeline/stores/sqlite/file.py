@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from threading import RLock
 from typing import TYPE_CHECKING
 
@@ -130,6 +130,39 @@ def connect(path: Path, busy_timeout_secs: float) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
+
+
+class FileIdentity:
+    """Which file a connection writes to, to notice that the path leads to another or to none.
+
+    SQLite goes on writing to a deleted file, and what it writes is gone with the process.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._opened = self._found()
+
+    def refuse_another(self) -> None:
+        """StoreError if the file was deleted, replaced or emptied since it was opened."""
+        if self._found() != self._opened:
+            raise StoreError(
+                f"store {self._path} was deleted, replaced or emptied while it was open; "
+                "what was stored since may be lost: put the file back, or begin anew"
+            )
+
+    def _found(self) -> tuple[int, int] | None:
+        try:
+            found = self._path.stat()
+        except OSError:
+            return None
+        return (found.st_dev, found.st_ino) if found.st_size else None
+
+
+def protect_texts(path: Path) -> None:
+    """Make the store readable by its owner alone, with its log, before it holds texts of pages."""
+    for suffix in ("", "-wal", "-shm"):
+        with suppress(FileNotFoundError):
+            path.with_name(path.name + suffix).chmod(0o600)
 
 
 class Access:

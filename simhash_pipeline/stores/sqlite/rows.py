@@ -195,6 +195,9 @@ class TextRows:
         """Write rows as `text_row` makes them, each in place of one of the same key."""
         self._connection.executemany(INSERT_TEXT, rows)
 
+    def are_none(self) -> bool:
+        return self._connection.execute("SELECT 1 FROM text LIMIT 1").fetchone() is None
+
     def text_of(self, namespace: str, url: str) -> PageText | None:
         found = self._read("WHERE namespace = ? AND url = ?", namespace, url)
         return found[0][1] if found else None

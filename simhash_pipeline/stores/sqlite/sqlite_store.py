@@ -29,7 +29,7 @@ from simhash_pipeline.stores.contract import (
     stamped_bits,
 )
 from simhash_pipeline.stores.sqlite.disk_index import DiskIndex
-from simhash_pipeline.stores.sqlite.file import Access, connect
+from simhash_pipeline.stores.sqlite.file import Access, FileIdentity, connect, protect_texts
 from simhash_pipeline.stores.sqlite.memory_index import MemoryIndex
 from simhash_pipeline.stores.sqlite.rows import PageRows, TextRows, text_row
 from simhash_pipeline.stores.sqlite.runs import StoreSession
@@ -75,6 +75,7 @@ class SqliteStore:
         self._session: StoreSession | None = None  # begun with the first page that is settled
         with self._access:
             self._connection = connect(self._path, busy_timeout_secs)
+            self._file = FileIdentity(self._path)
             self._cursor = self._connection.cursor()
             self._texts = TextRows(self._connection)
             try:
@@ -163,6 +164,8 @@ class SqliteStore:
     def keep_texts(self, texts: Iterable[PageText]) -> None:
         if rows := list(map(text_row, texts)):  # compressed before others wait
             with self._transaction():
+                if self._texts.are_none():
+                    protect_texts(self._path)
                 self._texts.insert(rows)
 
     def text_of(self, namespace: str, url: str) -> PageText | None:
@@ -197,6 +200,7 @@ class SqliteStore:
 
     def __len__(self) -> int:
         with self._access:
+            self._file.refuse_another()
             return len(self._pages)
 
     def __enter__(self) -> Self:
@@ -211,6 +215,7 @@ class SqliteStore:
         with self._access:
             if not self._has_read:
                 self._read_ahead()
+            self._file.refuse_another()
             self._cursor.execute("BEGIN IMMEDIATE")
             try:
                 self._catch_up()
