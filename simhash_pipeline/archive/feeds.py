@@ -10,7 +10,7 @@ import gzip
 import json
 import re
 import zlib
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
@@ -28,7 +28,10 @@ Row: TypeAlias = tuple[bytes, Mapping[str, Any] | str | None]
 
 CUT_SHORT = (EOFError, gzip.BadGzipFile, zlib.error)
 _SURROGATE = re.compile("[\ud800-\udfff]")
-MAX_FIELD_CHARS = 1 << 30  # csv's own limit is 131,072: a small page
+# Of a row, decompressed: twelve times the longest page that is read by default. A small .gz may
+# hold a row that fills the memory.
+MAX_ROW_BYTES = 64 << 20
+_TOO_LONG = f"it is longer than {MAX_ROW_BYTES >> 20} MB"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +78,8 @@ class Feed:
 
     def _rows(self, file: BinaryIO) -> Iterator[Row]:
         is_csv = feed_kind(self.path) == ".csv"
-        lines = gzip.GzipFile(fileobj=file) if self._is_compressed else file
-        return _csv_rows(lines, self.path) if is_csv else _json_rows(lines)
+        opened: Any = gzip.GzipFile(fileobj=file) if self._is_compressed else file
+        return _csv_rows(opened, self.path) if is_csv else _json_rows(opened)
 
     def _record(self, item: Mapping[str, Any] | str, number: int) -> Record:
         place = f"item {number:,}"
@@ -102,8 +105,11 @@ def item_page(
     return Page(number, source._replace(html=_original(source.html)), fetched)
 
 
-def _json_rows(lines: Iterable[bytes]) -> Iterator[Row]:
-    for number, line in enumerate(lines):
+def _json_rows(file: BinaryIO) -> Iterator[Row]:
+    for number, (line, is_whole) in enumerate(_pieces(file)):
+        if not is_whole:  # only the first piece of a line counts as an item
+            yield line, None if is_whole is None else _TOO_LONG
+            continue
         text = _text_of(line, number)
         if not text or text.isspace():
             yield line, None
@@ -116,41 +122,78 @@ def _json_rows(lines: Iterable[bytes]) -> Iterator[Row]:
         yield line, item if isinstance(item, dict) else "it is no JSON object"
 
 
-def _csv_rows(lines: Iterable[bytes], path: Path) -> Iterator[Row]:
-    csv.field_size_limit(MAX_FIELD_CHARS)
-    taken: list[bytes] = []
-    rows = csv.reader(_text(lines, taken))
+def _csv_rows(file: BinaryIO, path: Path) -> Iterator[Row]:
+    csv.field_size_limit(MAX_ROW_BYTES)  # csv's own limit is 131,072: a small page
+    lines = _RowLines(file)
+    rows = csv.reader(lines)
     try:
         names = next(rows, [])
     except csv.Error as error:
         raise ArchiveError(f"{path} has no header: it is no row of CSV: {error}") from error
     if not names:
         raise ArchiveError(f"{path} has no header, and no items")
-    yield b"".join(taken), None
+    yield lines.taken(), None
     while True:
-        taken.clear()
         try:
             values = next(rows)
         except StopIteration:
             return
+        except _RestOfLine:
+            yield lines.taken(), None
+            continue
         except csv.Error as error:
-            yield b"".join(taken), f"it is no row of CSV: {error}"
+            yield lines.taken(), f"it is no row of CSV: {error}"
             continue
         if not values:
-            yield b"".join(taken), None
+            yield lines.taken(), None
         elif len(values) != len(names):
-            yield b"".join(taken), f"it has {len(values)} fields, the header {len(names)}"
+            yield lines.taken(), f"it has {len(values)} fields, the header {len(names)}"
         else:
             # In CSV an empty field means that there is none.
             filled = {name: value for name, value in zip(names, values, strict=True) if value}
-            yield b"".join(taken), filled
+            yield lines.taken(), filled
 
 
-def _text(lines: Iterable[bytes], taken: list[bytes]) -> Iterator[str]:
-    """The lines as text; each is appended to `taken` when it is read."""
-    for number, line in enumerate(lines):
-        taken.append(line)
-        yield _text_of(line, number)
+class _RestOfLine(Exception):
+    """What was read is the rest of a line that is too long."""
+
+
+class _RowLines:
+    """The lines of a CSV file as text, none of a row that is too long."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._pieces = enumerate(_pieces(file))
+        self._taken: list[bytes] = []
+        self._size = 0
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        number, (line, is_whole) = next(self._pieces)
+        self._taken.append(line)
+        self._size += len(line)
+        if is_whole is None:
+            raise _RestOfLine
+        if not is_whole or self._size > MAX_ROW_BYTES:
+            raise csv.Error(_TOO_LONG)
+        return _text_of(line, number)
+
+    def taken(self) -> bytes:
+        """The bytes of the lines since this was last called: a row's."""
+        raw = b"".join(self._taken)
+        self._taken.clear()
+        self._size = 0
+        return raw
+
+
+def _pieces(file: BinaryIO) -> Iterator[tuple[bytes, bool | None]]:
+    """Lines, each with True; one that is too long in pieces: the first with False, then None."""
+    is_inside = False
+    while line := file.readline(MAX_ROW_BYTES):
+        goes_on = len(line) == MAX_ROW_BYTES and not line.endswith(b"\n")
+        yield line, None if is_inside else not goes_on
+        is_inside = goes_on
 
 
 def _text_of(line: bytes, number: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import stat
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from operator import itemgetter
@@ -28,6 +29,7 @@ KINDS = (
     "a WARC file (.warc, .warc.gz), a feed (.jsonl, .jl, .csv, or such a .gz), a Parquet file, "
     "a folder of .html files, or a store"
 )
+NOT_FOLLOWED = "it is a link or no ordinary file, and was left alone"
 SQLITE_BEGINS = b"SQLite format 3\0"
 
 
@@ -84,7 +86,10 @@ def stamp_of(archive: Input) -> Mapping[str, object] | None:
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """The HTML files of a folder and those below it, by name; a page's URL is its file's."""
+    """The HTML files of a folder and those below it, by name; a page's URL is its file's.
+
+    Links are neither followed nor copied: one may lead to a file that nobody meant to share.
+    """
 
     path: Path
     unit: ClassVar[str] = " files"
@@ -106,28 +111,28 @@ class Folder:
                 yield Fault(number, "unreadable", fault, str(file)), number
 
     def copy(self, to: Path, without: Container[int]) -> None:
-        """Copies the whole folder, other files too; broken links are left out."""
-        left_out = {file for number, (file, _) in enumerate(self._files(), 1) if number in without}
+        """Copies the whole folder, other files too, without links, pipes and sockets."""
+        dropped = {file for number, (file, _) in enumerate(self._files(), 1) if number in without}
+
+        def left_out(folder: str, names: list[str]) -> list[str]:
+            files = {name: Path(folder, name) for name in names}
+            return [n for n, file in files.items() if file in dropped or not _is_ordinary(file)]
+
         try:
-            shutil.copytree(
-                self.path,
-                to,
-                ignore=lambda folder, names: [n for n in names if Path(folder, n) in left_out],
-                ignore_dangling_symlinks=True,
-            )
+            shutil.copytree(self.path, to, ignore=left_out)
         except shutil.Error as error:
             file, _, reason = error.args[0][0]
             raise ArchiveError(f"{file} can't be copied: {reason}") from error
 
     def _files(self) -> list[tuple[Path, str | None]]:
-        """HTML files, and the folders that can't be read, with the reason; sorted."""
+        """HTML files, and what is not read, with the reason; sorted."""
         unread: list[OSError] = []
-        found: list[tuple[Path, str | None]] = [
-            (Path(folder, name), None)
-            for folder, _, names in os.walk(self.path, onerror=unread.append)
-            for name in names
-            if Path(name).suffix.lower() in HTML_SUFFIXES
-        ]
+        found: list[tuple[Path, str | None]] = []
+        for folder, folders, names in os.walk(self.path, onerror=unread.append):
+            files = [Path(folder, n) for n in names if Path(n).suffix.lower() in HTML_SUFFIXES]
+            links = [path for name in folders if (path := Path(folder, name)).is_symlink()]
+            found += [(file, None if _is_ordinary(file) else NOT_FOLLOWED) for file in files]
+            found += [(link, NOT_FOLLOWED) for link in links]
         found += [(Path(error.filename), error.strerror) for error in unread]
         return sorted(found, key=itemgetter(0))
 
@@ -181,6 +186,15 @@ class Export:
     def _pages(self) -> Iterator[StoredPage]:
         made_with = self.made_with()
         return read_pages(self.path, self.bits if made_with is None else stamped_bits(made_with))
+
+
+def _is_ordinary(path: Path) -> bool:
+    """Whether it is a file or folder itself; also for one that is gone, which says so when read."""
+    try:
+        mode = path.lstat().st_mode
+    except OSError:
+        return True
+    return stat.S_ISREG(mode) or stat.S_ISDIR(mode)
 
 
 def _file_page(file: Path, number: int) -> Record:

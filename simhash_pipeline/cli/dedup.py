@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import argparse
 import shlex
+import signal
+import sys
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -98,13 +101,28 @@ class DedupCommand(Command):
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         try:
-            result = _dedup(arguments, settings)
+            with _exit_on_sigterm():
+                result = _dedup(arguments, settings)
         except ImportError as error:
             extra = "spark" if error.name == "pyspark" else "archive"
             how = f"pip install 'simhash-pipeline[{extra}]'"
             raise ArchiveError(f"this needs {error.name}: {how}") from error
         print_result(result, arguments)
         return 0
+
+
+@contextmanager
+def _exit_on_sigterm() -> Iterator[None]:
+    """Unwind the stack when the process is told to end, so that temporary files are removed."""
+
+    def leave(number: int, frame: object) -> None:
+        sys.exit(128 + number)
+
+    before = signal.signal(signal.SIGTERM, leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from simhash_pipeline import Options
+from simhash_pipeline.archive import feeds
 from simhash_pipeline.archive.feeds import Feed
 from simhash_pipeline.archive.records import Fault, Page, Record
 from simhash_pipeline.errors import ArchiveError
@@ -207,3 +208,39 @@ def test_a_copy_of_a_gzip_file_is_one(tmp_path: Path) -> None:
     Feed(path, Options()).copy(tmp_path / "copy.jsonl.gz", {2})
     with gzip.open(tmp_path / "copy.jsonl.gz") as file:
         assert [json.loads(line) for line in file] == [PAGES[0], *PAGES[2:]]
+
+
+@pytest.mark.parametrize("name", ["items.jsonl", "items.jsonl.gz", "items.csv", "items.csv.gz"])
+def test_a_row_that_would_fill_the_memory_is_a_fault_and_the_next_one_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setattr(feeds, "MAX_ROW_BYTES", 2_000)
+    pages = [
+        {"url": "http://a.example/1", "html": html("short")},
+        {"url": "http://a.example/2", "html": html("long " * 2_000)},
+        {"url": "http://a.example/3", "html": html("short")},
+    ]
+    plain = tmp_path / name.removesuffix(".gz")
+    write = write_csv if plain.suffix == ".csv" else write_json_lines
+    write(plain, pages)
+    path = tmp_path / name
+    if path != plain:
+        path.write_bytes(gzip.compress(plain.read_bytes()))
+    assert urls(path) == ["http://a.example/1", "http://a.example/3"]
+    assert faults(path) == [(2, "no_item", "item 2")]
+    Feed(path, Options()).copy(tmp_path / f"copy-{name}", {3})
+    opened = gzip.open if path.suffix == ".gz" else open
+    with opened(tmp_path / f"copy-{name}", "rb") as file:
+        copied = file.read()
+    assert copied == plain.read_bytes()[: len(copied)]
+    assert b"long" in copied
+    assert b"a.example/3" not in copied
+
+
+def test_a_csv_row_without_end_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(feeds, "MAX_ROW_BYTES", 2_000)
+    rows = 'url,html\nhttp://a.example/1,"' + "never closed\n" * 1_000
+    (tmp_path / "items.csv").write_text(rows)
+    found = records(tmp_path / "items.csv")
+    assert {type(record) for record in found} == {Fault}
+    assert max(len(str(record)) for record in found) < 1_000

@@ -178,6 +178,29 @@ def test_a_link_that_leads_nowhere_does_not_end_a_copy(tmp_path: Path) -> None:
     assert [file.name for file in (tmp_path / "copy").iterdir()] == ["1.html"]
 
 
+def test_nothing_outside_a_folder_is_read_or_copied(tmp_path: Path) -> None:
+    private = tmp_path / "private"
+    private.mkdir()
+    (private / "key").write_text("secret")
+    (private / "page.html").write_text("secret")
+    site = tmp_path / "site"
+    (site / "below").mkdir(parents=True)
+    (site / "1.html").write_text("1")
+    (site / "2.html").symlink_to(private / "page.html")
+    (site / "key").symlink_to(private / "key")
+    (site / "loop").symlink_to(site)
+    (site / "below" / "elsewhere").symlink_to(private)
+    os.mkfifo(site / "pipe.html")
+    archive = open_input(str(site), Options())
+    found = [record for record, _ in archive.read()]
+    assert [each.source.html for each in found if isinstance(each, Page)] == [b"1"]
+    left = {Path(each.place).name for each in found if isinstance(each, Fault)}
+    assert left == {"2.html", "loop", "elsewhere", "pipe.html"}
+    archive.copy(tmp_path / "copy", set())
+    copied = {file.relative_to(tmp_path / "copy") for file in (tmp_path / "copy").rglob("*")}
+    assert copied == {Path("1.html"), Path("below")}
+
+
 @pytest.mark.parametrize(
     ("name", "message"),
     [

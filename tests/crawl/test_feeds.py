@@ -16,7 +16,6 @@ from urllib.parse import urlsplit
 
 import pytest
 from scrapy import Spider
-from scrapy.crawler import AsyncCrawlerRunner
 from scrapy.exceptions import DropItem
 from scrapy.extensions.feedexport import BlockingFeedStorage, FileFeedStorage
 
@@ -91,31 +90,19 @@ class Drill:
     def __init__(self, folder: Path, feeds: Feeds, **settings: Any) -> None:
         self.folder = folder
         self.looks: list[Path] = []
-        self._settings = {
-            "ADDONS": {"simhash_pipeline.Addon": 500},
-            "FEEDS": {uri.format(folder=folder / "feeds"): each for uri, each in feeds.items()},
-            "FEED_STORAGES": {
-                "late": LateStorage,
-                "failing": FailingStorage,
-                "moving": MovingStorage,
-            },
-            "SIMHASH_DROP_LOG": None,
-            "SIMHASH_STORE": f"sqlite:///{folder / 'store' / 'seen.sqlite'}",
-            "TELNETCONSOLE_ENABLED": False,
-            "TWISTED_REACTOR_ENABLED": False,
+        for name in ("feeds", "store"):
+            (folder / name).mkdir()
+        crawl(
+            folder,
+            spider=Stories,
+            arguments={"look": self._look},
+            FEEDS={uri.format(folder=folder / "feeds"): each for uri, each in feeds.items()},
+            FEED_STORAGES={"late": LateStorage, "failing": FailingStorage, "moving": MovingStorage},
+            SIMHASH_DROP_LOG=None,
+            SIMHASH_STORE=f"sqlite:///{folder / 'store' / 'seen.sqlite'}",
             **settings,
-        }
-
-    def run(self) -> Drill:
-        (self.folder / "feeds").mkdir()
-        (self.folder / "store").mkdir()
-        asyncio.run(self._crawl())
+        )
         self._look()
-        return self
-
-    async def _crawl(self) -> None:
-        runner = AsyncCrawlerRunner(self._settings)
-        await runner.crawl(Stories, look=self._look)
 
     def _look(self) -> None:
         copied = self.folder / f"look{len(self.looks)}"
@@ -185,7 +172,7 @@ def kind(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(scope="module")
 def drill(kind: str, tmp_path_factory: pytest.TempPathFactory) -> Drill:
-    return Drill(tmp_path_factory.mktemp("drill"), KINDS[kind]).run()
+    return Drill(tmp_path_factory.mktemp("drill"), KINDS[kind])
 
 
 def test_no_page_counts_as_seen_before_its_item_is_in_the_feed(drill: Drill) -> None:
@@ -204,21 +191,21 @@ def test_pages_count_as_seen_as_soon_as_a_local_feed_has_their_items(
 def test_a_compressed_feed_counts_when_it_is_closed(tmp_path: Path) -> None:
     plugins = ["scrapy.extensions.postprocessing.GzipPlugin"]
     feeds = {"{folder}/items.jsonl.gz": {**JSON_LINES, "postprocessing": plugins}}
-    drill = Drill(tmp_path, feeds).run()
+    drill = Drill(tmp_path, feeds)
     assert not known_to_the_store(drill.looks[STORIES - 2])
     assert known_to_the_store(drill.looks[-1]) == set(range(STORIES))
 
 
 def test_the_items_of_a_batch_that_could_not_be_stored_are_fetched_again(tmp_path: Path) -> None:
     batch = {**JSON_LINES, "batch_item_count": 7}
-    drill = Drill(tmp_path, {"failing:{folder}/items-%(batch_id)d.jsonl": batch}).run()
+    drill = Drill(tmp_path, {"failing:{folder}/items-%(batch_id)d.jsonl": batch})
     assert known_to_the_store(drill.looks[-1]) == set(range(STORIES)) - set(range(7, 14))
 
 
 def test_an_item_that_could_not_be_exported_is_fetched_again(tmp_path: Path) -> None:
     fails = {"format": "jsonlines", "item_export_kwargs": {"default": _refuse_story_three}}
     feeds = {"{folder}/items.jsonl": fails}
-    drill = Drill(tmp_path, feeds, ITEM_PIPELINES={Unwritable: 900}).run()
+    drill = Drill(tmp_path, feeds, later=Unwritable)
     assert known_to_the_store(drill.looks[-1]) == set(range(STORIES)) - {3}
 
 
@@ -238,7 +225,7 @@ def test_a_feed_that_takes_only_some_items_has_no_say_in_the_others(tmp_path: Pa
         "{folder}/items.jsonl": JSON_LINES,
         "late:{folder}/none.jsonl": {**JSON_LINES, "item_classes": ["scrapy.item.Item"]},
     }
-    drill = Drill(tmp_path, feeds).run()
+    drill = Drill(tmp_path, feeds)
     assert len(known_to_the_store(drill.looks[STORIES - 2])) >= STORIES - 4
 
 
@@ -274,16 +261,14 @@ class Batches:
 
 
 def test_an_item_that_a_later_pipeline_holds_counts_once_it_is_stored(tmp_path: Path) -> None:
-    drill = Drill(
-        tmp_path, {}, ITEM_PIPELINES={Batches: 900}, BATCHES=str(tmp_path / "feeds")
-    ).run()
+    drill = Drill(tmp_path, {}, later=Batches, BATCHES=str(tmp_path / "feeds"))
     assert known_to_the_store(drill.looks[STORIES - 8]) == on_file(drill.looks[STORIES - 8])
     assert known_to_the_store(drill.looks[-1]) == set(range(STORIES))
 
 
 def test_a_held_item_that_is_dropped_leaves_nothing_behind(tmp_path: Path) -> None:
-    dropping = {Batches: 900, DropOdd: 950}
-    drill = Drill(tmp_path, {}, ITEM_PIPELINES=dropping, BATCHES=str(tmp_path / "feeds")).run()
+    dropping = {SimhashPipeline: 300, Batches: 900, DropOdd: 950}
+    drill = Drill(tmp_path, {}, ITEM_PIPELINES=dropping, BATCHES=str(tmp_path / "feeds"))
     assert known_to_the_store(drill.looks[-1]) == set(range(0, STORIES, 2))
 
 
