@@ -19,6 +19,7 @@ from scrapy.utils.test import get_crawler
 
 from simhash_pipeline import open_store
 from simhash_pipeline.crawl.pending import PendingItems
+from tests.crawl.crawling import have_reactor
 from tests.crawl.trap_site import trap_site
 
 if TYPE_CHECKING:
@@ -238,6 +239,7 @@ def test_middlewares_of_others_see_every_item_whether_async_or_not(
 
 
 def test_an_item_that_got_the_id_of_one_that_is_done_keeps_its_response() -> None:
+    have_reactor()
     crawler = get_crawler(settings_dict={"SIMHASH_HTML_FIELD": None})
     pending = PendingItems(crawler)
     one, other = (HtmlResponse(f"http://a.example/{n}") for n in (1, 2))

@@ -200,6 +200,16 @@ def _run(crawling: Callable[[], Any]) -> None:
     if not NEEDS_REACTOR:
         asyncio.run(crawling())
         return
+    have_reactor()
+    from twisted.internet import reactor
+
+    reactor._asyncioEventloop.run_until_complete(crawling())
+
+
+def have_reactor() -> None:
+    """Where an older Scrapy needs a reactor, install one for this process."""
+    if not NEEDS_REACTOR:
+        return
     from scrapy.utils.reactor import install_reactor, is_reactor_installed
 
     if not is_reactor_installed():
@@ -208,9 +218,6 @@ def _run(crawling: Callable[[], Any]) -> None:
 
         reactor.getThreadPool().threadFactory = functools.partial(threading.Thread, daemon=True)
         reactor.startRunning(installSignalHandlers=False)
-    from twisted.internet import reactor
-
-    reactor._asyncioEventloop.run_until_complete(crawling())
 
 
 @contextlib.contextmanager

@@ -18,7 +18,7 @@ from scrapy.utils.trackref import live_refs
 from simhash_pipeline.crawl import pending
 from simhash_pipeline.crawl.pending import PendingItems
 from simhash_pipeline.drop_log import Run, read_log
-from tests.crawl.crawling import Crawl, crawl, crawl_in_a_process
+from tests.crawl.crawling import Crawl, crawl, crawl_in_a_process, have_reactor
 from tests.crawl.trap_site import STORIES, trap_site
 
 if TYPE_CHECKING:
@@ -418,6 +418,7 @@ def test_no_response_is_held_when_later_pipelines_replace_the_items(tmp_path: Pa
 
 
 def test_no_response_is_held_by_items_whose_outcome_is_never_reported() -> None:
+    have_reactor()
     ledger = PendingItems(get_crawler(settings_dict={"SIMHASH_HTML_FIELD": None}))
     response = HtmlResponse("http://a.example/rows")
     items = [{"row": row} for row in range(3)]

@@ -199,8 +199,8 @@ def test_a_compressed_feed_counts_when_it_is_closed(tmp_path: Path) -> None:
 def test_the_items_of_a_batch_that_could_not_be_stored_are_fetched_again(tmp_path: Path) -> None:
     batch = {**JSON_LINES, "batch_item_count": 7}
     drill = Drill(tmp_path, {"failing:{folder}/items-%(batch_id)d.jsonl": batch})
-    # Batches that were closed together with it are fetched again too, on an older Scrapy all but the
-    # last ones.
+    # Batches that were closed together with it are fetched again too: on an older Scrapy all but
+    # the last ones.
     known = known_to_the_store(drill.looks[-1])
     assert {28, 29} <= known <= set(range(STORIES)) - set(range(7, 14))
 
