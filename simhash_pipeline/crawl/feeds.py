@@ -80,6 +80,7 @@ class Feeds:
         self._slots: Mapping[FeedSlot, int] = {}  # that take the next item, and how many they took
         self._awaited: dict[FeedSlot | Hold, list[_Awaited]] = {}
         self._holds: dict[int, list[Hold]] = {}  # by the id of an item that is in the pipelines
+        self._lost = 0  # pages whose items could not be stored
         self._is_said = False
         self._closed: Counter[str] = Counter()  # slots that were closed, by their storage's name
         self._failed: Counter[str] = Counter()  # those of them whose feed could not be stored
@@ -88,8 +89,14 @@ class Feeds:
 
     @property
     def are_awaited(self) -> bool:
-        """Whether items wait to be stored."""
-        return bool(self._awaited)
+        """Whether items wait for feeds that Scrapy has yet to close."""
+        return any(isinstance(place, FeedSlot) for place in self._awaited)
+
+    @property
+    def unstored(self) -> int:
+        """The number of pages whose items some feed or pipeline has not stored."""
+        awaited = {id(each) for of_place in self._awaited.values() for each in of_place}
+        return self._lost + len(awaited)
 
     def hold(self, item: Any) -> Hold:
         """Keep the item from being safe until the hold is called."""
@@ -109,7 +116,8 @@ class Feeds:
             return
         asked = {slot: taken for slot, taken in slots.items() if slot.filter.accepts(item)}
         if any(slot.itemcount == taken for slot, taken in asked.items()):
-            return  # it could not be exported, as Scrapy has logged: it is never safe
+            self._lost += 1  # it could not be exported, as Scrapy has logged: it is never safe
+            return
         self._await_or_confirm(verdict, asked, holds)
 
     def scraped_before(self, verdict: Verdict) -> None:
@@ -145,7 +153,7 @@ class Feeds:
         if self._is_stored(type(slot.storage).__name__):
             self._stored(slot)
         else:
-            self._awaited.pop(slot, None)
+            self._lost += len(self._awaited.pop(slot, ()))
 
     def _released(self, hold: Hold) -> None:
         holds = self._holds.get(id(hold.item), [])

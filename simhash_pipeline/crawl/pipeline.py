@@ -294,6 +294,13 @@ class SimhashPipeline:
         """Close the store and the drop log, after the last confirmation."""
         if self._files is None:
             return
+        if self._feeds.unstored:
+            logger.warning(
+                "%d pages do not count as seen, because their items were not stored; the next "
+                "crawl fetches them again",
+                self._feeds.unstored,
+                extra={"spider": self._crawler.spider},
+            )
         with self._files:
             stored_pages = None
             try:

@@ -289,3 +289,30 @@ def test_items_pass_where_the_pipeline_is_turned_off(tmp_path: Path) -> None:
     result = crawl(tmp_path, items, ITEM_PIPELINES=off, **settings)
     assert result.items == items
     assert "ERROR" not in result.log
+
+
+class Forgetful:
+    """Holds each item, and never says that it is stored."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Forgetful:
+        return cls(crawler)
+
+    def process_item(self, item: dict[str, Any]) -> dict[str, Any]:
+        simhash = self._crawler.get_item_pipeline(SimhashPipeline)
+        assert simhash is not None
+        simhash.hold(item)
+        return item
+
+
+def test_held_items_that_are_never_stored_are_counted_in_a_warning(tmp_path: Path) -> None:
+    items = [{"url": f"http://a.example/{n}", "html": story(n)} for n in range(3)]
+    store = f"sqlite:///{tmp_path / 'seen.sqlite'}"
+    result = crawl(tmp_path, items, later=Forgetful, SIMHASH_STORE=store)
+    assert "WARNING: 3 pages do not count as seen" in result.log
+    assert result.stats["simhash/store_pages"] == 3
+    with open_store(store) as opened:
+        assert len(opened) == 0
