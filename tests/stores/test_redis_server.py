@@ -5,10 +5,13 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
 import trustme
+from redis import RedisError
 
 from simhash_pipeline.errors import StoreError, StoreLost
 from simhash_pipeline.stores.opening import open_store
@@ -119,6 +122,44 @@ def test_a_server_that_evicts_pages_is_refused(tmp_path: Path) -> None:
                 keep(store, page("b", FAR))
             server.tell("CONFIG", "SET", "maxmemory", "0")
             assert [kept.url for kept in store.pages()] == ["a"]
+
+
+def _run_a_long_script(server: RunningServer) -> None:
+    with suppress(RedisError), server.client() as client:
+        client.execute_command("EVAL", "while true do end", 0)
+
+
+def test_a_server_that_runs_a_long_script_is_waited_for_also_at_the_start(tmp_path: Path) -> None:
+    with (
+        started(tmp_path, "--lua-time-limit", "50") as server,
+        ThreadPoolExecutor() as threads,
+        open_store(server.url, wait_secs=30) as store,
+    ):
+        for use in (lambda: keep(store, page("a", 1)), lambda: open_store(server.url).close()):
+            script = threads.submit(_run_a_long_script, server)
+            time.sleep(0.3)
+            waiting = threads.submit(use)
+            time.sleep(0.7)
+            assert not waiting.done()
+            server.tell("SCRIPT", "KILL")
+            waiting.result(timeout=20)
+            script.result(timeout=20)
+        assert near_content(store, 0) == [("a", 1)]
+
+
+def test_replicas_that_are_gone_for_a_moment_are_waited_for(tmp_path: Path) -> None:
+    with (
+        started(tmp_path) as server,
+        ThreadPoolExecutor() as threads,
+        open_store(server.url, wait_secs=30) as store,
+    ):
+        server.tell("CONFIG", "SET", "min-replicas-to-write", "1")
+        waiting = threads.submit(keep, store, page("a", 1))
+        time.sleep(0.7)
+        assert not waiting.done()
+        server.tell("CONFIG", "SET", "min-replicas-to-write", "0")
+        waiting.result(timeout=20)
+        assert near_content(store, 0) == [("a", 1)]
 
 
 def test_a_replica_is_refused(tmp_path: Path) -> None:

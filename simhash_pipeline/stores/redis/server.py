@@ -47,6 +47,8 @@ _PASSING = (
     exceptions.RedisClusterException,
     ConnectionError,
 )
+# The same for what redis-py has no class for: a long script, replicas that are gone for a moment.
+_PASSING_CODES = ("BUSY Redis", "LOADING", "MASTERDOWN", "NOREPLICAS")
 _RAISED = (exceptions.RedisError, exceptions.RedisClusterException, OSError)
 _LASTING = (exceptions.AuthenticationError, exceptions.AuthorizationError)
 _RIGHTS = "~simhash:* +@read +@write +@scripting +@connection +info"
@@ -76,8 +78,7 @@ class Server:
         self.is_cluster = isinstance(self._client, RedisCluster)
         self._fails_over = not url.startswith(("redis://", "rediss://", "unix://"))
         try:
-            self._refuse_unfit()
-            self._load_scripts()
+            self._begin()
         except _RAISED as error:
             self._client.close()
             raise self._fault(error) from error
@@ -87,6 +88,20 @@ class Server:
         except BaseException:
             self._client.close()
             raise
+
+    def _begin(self) -> None:
+        """Look at the server and load the scripts; waits for one that is there and too busy."""
+        give_up = time.monotonic() + self._wait_secs
+        while True:
+            try:
+                self._refuse_unfit()
+                self._load_scripts()
+                return
+            except _RAISED as error:
+                if not _is_busy(error) or time.monotonic() >= give_up:
+                    raise
+                logger.warning("Store %s: %s; waiting for it", self.shown, error)
+            time.sleep(LONGEST_WAIT_SECS)
 
     def run(self, commands: Sequence[Command]) -> list[Any]:
         """The replies, once all commands have run; on one server they run in their order."""
@@ -155,7 +170,7 @@ class Server:
         if isinstance(fault, exceptions.ReadOnlyError) or "READONLY" in str(fault):
             # A replica that is to be the primary soon, or was it a moment ago.
             return self._fails_over
-        return isinstance(fault, _PASSING) and not isinstance(fault, _LASTING)
+        return _is_busy(fault) or (isinstance(fault, _PASSING) and not isinstance(fault, _LASTING))
 
     def _patience(self) -> float:
         """Seconds to wait: none again for a server that was given up and isn't back yet."""
@@ -250,6 +265,13 @@ def _hosts(parts: SplitResult) -> tuple[list[tuple[str, int]], dict[str, Any]]:
     if options.pop("connection_class", None) is SSLConnection:
         options["ssl"] = True
     return found, options
+
+
+def _is_busy(fault: Exception) -> bool:
+    """Whether the server is there and can't do this now."""
+    if isinstance(fault, (exceptions.BusyLoadingError, exceptions.TimeoutError)):
+        return True
+    return any(code in str(fault) for code in _PASSING_CODES)
 
 
 def _worst(replies: list[Any]) -> Exception | None:
