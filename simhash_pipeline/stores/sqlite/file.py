@@ -12,6 +12,7 @@ In the sqlite3 shell fingerprints are signed 64-bit integers (blobs when 128 bit
 
 from __future__ import annotations
 
+import logging
 import os
 import sqlite3
 import time
@@ -30,6 +31,8 @@ BUSY_RETRY_SECS = 0.01
 # Of 4 KB each, before the log is copied into the file. Four times SQLite's own number saves a fifth
 # of the time of `settle` at a million pages, and makes the log 16 MB.
 LOG_PAGES = 4_000
+LARGE_LOG_BYTES = 256 << 20  # sixteen times what it has when SQLite can copy it into the file
+COMMITS_A_LOOK = 1_000
 
 TABLES = (
     # `run` is NULL once the page's item is safe. `sample` stands last, because SQLite reads a row
@@ -97,6 +100,8 @@ TABLES = (
     END""",
 )
 
+logger = logging.getLogger(__name__)
+
 # A part of SQLite's message, and what the user can do.
 EXPLANATIONS = {
     "disk is full": "the disk is full; free some space and start again, "
@@ -163,6 +168,32 @@ def protect_texts(path: Path) -> None:
     for suffix in ("", "-wal", "-shm"):
         with suppress(FileNotFoundError):
             path.with_name(path.name + suffix).chmod(0o600)
+
+
+class LogWatch:
+    """Warns once of a write-ahead log that grows because a reader keeps a transaction open."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._log = path.with_name(f"{path.name}-wal")
+        self._commits = 0
+        self._has_warned = False
+
+    def committed(self) -> None:
+        self._commits += 1
+        if self._has_warned or self._commits % COMMITS_A_LOOK:
+            return
+        with suppress(OSError):
+            size = self._log.stat().st_size
+            if size > LARGE_LOG_BYTES:
+                self._has_warned = True
+                logger.warning(
+                    "The log %s has grown to %d MB, because another process reads the store in a "
+                    "transaction that doesn't end; find it with `fuser %s`, and end it",
+                    self._log,
+                    size >> 20,
+                    self._path,
+                )
 
 
 class Access:

@@ -29,7 +29,13 @@ from simhash_pipeline.stores.contract import (
     stamped_bits,
 )
 from simhash_pipeline.stores.sqlite.disk_index import DiskIndex
-from simhash_pipeline.stores.sqlite.file import Access, FileIdentity, connect, protect_texts
+from simhash_pipeline.stores.sqlite.file import (
+    Access,
+    FileIdentity,
+    LogWatch,
+    connect,
+    protect_texts,
+)
 from simhash_pipeline.stores.sqlite.memory_index import MemoryIndex
 from simhash_pipeline.stores.sqlite.rows import PageRows, TextRows, text_row
 from simhash_pipeline.stores.sqlite.runs import StoreSession
@@ -76,6 +82,7 @@ class SqliteStore:
         with self._access:
             self._connection = connect(self._path, busy_timeout_secs)
             self._file = FileIdentity(self._path)
+            self._log = LogWatch(self._path)
             self._cursor = self._connection.cursor()
             self._texts = TextRows(self._connection)
             try:
@@ -229,6 +236,7 @@ class SqliteStore:
                 self._pages.rolled_back()
                 raise
             self._pages.committed()
+            self._log.committed()
             if self._session is not None:
                 self._session.written()
 
