@@ -21,6 +21,7 @@ OLDEST = [
 # What hangs on Scrapy's version, and on those of the libraries that read pages.
 HANGING_ON_VERSIONS = [
     "tests/cli/test_compare_beside.py",
+    "tests/index/test_neighbours.py",
     "tests/page/test_determinism.py",
     "tests/page/test_parse.py",
     *(

@@ -87,7 +87,7 @@ def _opened(sample: bytes) -> tuple[int, NDArray[np.void]]:
 
 def _is_own(entries: NDArray[np.void], furniture: Blocks) -> NDArray[np.bool_]:
     known = (furniture & BLOCK_BITS).astype(np.uint16)
-    # By sorting: NumPy 2.0 fails on some short integers the other way.
+    # By sorting: by a table NumPy 2.0 fails on large integers.
     return np.isin(entries["block"] & BLOCK_BITS, known, invert=True, kind="sort")
 
 

@@ -257,12 +257,12 @@ class FingerprintIndex:
             ending = np.zeros(1 << 16, bool)  # sieves by 16 bits: searching all takes a second
             ending[twice.astype(np.uint16)] = True
             suspects = ending[low.astype(np.uint16)].nonzero()[0]
-            suspects = suspects[np.isin(low[suspects], twice)]
+            suspects = suspects[np.isin(low[suspects], twice, kind="sort")]
             fresh[suspects] = False
             fresh[suspects[np.unique(rows[suspects], return_index=True)[1]]] = True
         if self._length:
             stored = np.frombuffer(b"".join(self._buckets[: 1 << self._key_bits]), self._row)
-            fresh &= ~np.isin(rows, stored)
+            fresh &= ~np.isin(rows, stored, kind="sort")
         return fresh
 
     def _words(self, rows: NDArray[Any]) -> NDArray[Any]:

@@ -7,6 +7,7 @@ from itertools import product
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Protocol
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -223,3 +224,11 @@ def test_a_distance_outside_0_to_8_is_refused(distance: Any) -> None:
 def test_a_width_other_than_32_64_128_is_refused() -> None:
     with pytest.raises(ValueError, match="32, 64 or 128 bits, not 48"):
         FingerprintIndex(48)
+
+
+def test_equal_values_above_half_of_the_range_are_loaded() -> None:
+    index = FingerprintIndex()
+    values = np.array([2**64 - 1, 2**64 - 1], np.uint64)
+    assert index.load(values, np.array([1, 2], np.uint32)).tolist() == [True, False]
+    assert index.load(values, np.array([3, 4], np.uint32)).tolist() == [False, False]
+    assert index.near(2**64 - 2, 1) == [(2**64 - 1, 1)]
