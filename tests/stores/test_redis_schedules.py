@@ -10,26 +10,22 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass, field
 from itertools import chain, combinations, count, cycle
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, cast
-from unittest.mock import patch
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simhash_pipeline.page.simhash import hamming_distance
-from simhash_pipeline.stores.memory import MemoryStore
-from simhash_pipeline.stores.redis import pages, shelf
+from simhash_pipeline.stores.redis.layout import Space
 from simhash_pipeline.stores.redis.redis_store import RedisStore
 from tests.stores.pages import near_content, page, unless_near
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from simhash_pipeline.stores.contract import Action, StoredPage, View
-    from simhash_pipeline.stores.redis.scripts import Command
-    from simhash_pipeline.stores.redis.shelf import RedisLookup
+    from simhash_pipeline.stores.contract import StoredPage
+    from simhash_pipeline.stores.redis.commit import Command
     from tests.stores.servers import RunningCluster, RunningServer
 
 PROCESSES = 3
@@ -78,7 +74,7 @@ class Process:
     pages: Sequence[StoredPage]
     tentative: bool
     lost: set[int]  # numbers of the messages whose replies are lost
-    answers: list[tuple[int, StoredPage, str | None]] = field(default_factory=list)  # by ticket
+    answers: list[tuple[StoredPage, str | None]] = field(default_factory=list)  # and its twin
     error: BaseException | None = None
 
     def __post_init__(self) -> None:
@@ -89,7 +85,6 @@ class Process:
         self._run = self.store._server.run
         # A store makes its server itself, so that no other could be given to it.
         self.store._server.run = self._one_by_one  # type: ignore[method-assign]
-        self.store._outbox.linger_secs = 1_000  # what it holds back goes out at its own turns
         self._thread = threading.Thread(target=self._judge, daemon=True)
 
     def start(self) -> None:
@@ -103,10 +98,10 @@ class Process:
 
     def expire(self) -> None:
         """Let it be taken for dead, though it goes on."""
-        assert self.store._server.tried("DEL", self.store._lease._set[1])
+        assert self.store._server.tried("DEL", *self.store._lease._keys)
 
     def renew(self) -> None:
-        assert self.store._server.tried(*self.store._lease._set)
+        self.store._lease.begin(Space(""))
 
     def _one_by_one(self, commands: Sequence[Command]) -> list[Any]:
         if threading.current_thread() is not self._thread:
@@ -126,20 +121,14 @@ class Process:
                 if each.content is None:
                     self.store.forget("", each.url)
                     continue
-                ticket, twin = self.store.settle(each, with_ticket)
-                self.answers.append((ticket, each, twin))
+                self.answers.append((each, self.store.settle(each, unless_near)))
                 if self.tentative:
                     self.store.confirm("", each.url)
-            self.store._outbox.flush()
+            len(self.store)  # which confirms the last one
         except BaseException as error:  # which belongs to the test
             self.error = error
         self.done = True
         self._waits.release()
-
-
-def with_ticket(view: View) -> tuple[Action, tuple[int, str | None]]:
-    action, twin = unless_near(view)
-    return action, (cast("RedisLookup", view._lookup).ticket, twin)
 
 
 on_each_server = pytest.mark.parametrize("kind", ["redis 6.2", "redis cluster"])
@@ -162,20 +151,18 @@ def judged(
         )
         for number, share in enumerate(shares)
     ]
-    nobody_sleeps = SimpleNamespace(sleep=lambda secs: None)
-    with patch.object(shelf, "time", nobody_sleeps), patch.object(pages, "time", nobody_sleeps):
-        for process in processes:
-            process.start()
-        for turn, number in enumerate(chain(course.turns, cycle(range(PROCESSES)))):
-            for late, first, most in course.expiries:
-                if turn == first:
-                    processes[late].expire()
-                elif turn == first + most:
-                    processes[late].renew()
-            processes[number].take_turn()
-            if all(process.done for process in processes):
-                break
-            assert turn < MOST_TURNS, "they wait for each other"
+    for process in processes:
+        process.start()
+    for turn, number in enumerate(chain(course.turns, cycle(range(PROCESSES)))):
+        for late, first, most in course.expiries if tentative else ():
+            if turn == first:
+                processes[late].expire()
+            elif turn == first + most:
+                processes[late].renew()
+        processes[number].take_turn()
+        if all(process.done for process in processes):
+            break
+        assert turn < MOST_TURNS, "they make each other begin again for good"
     for process in processes:
         process.store.close()
         if process.error is not None:
@@ -198,7 +185,7 @@ def pages_of(shares: list[list[int]]) -> list[list[StoredPage]]:
 @on_each_server
 @settings(max_examples=20, deadline=None)
 @given(shares=shares, course=courses)
-def test_what_is_kept_is_what_one_process_would_keep_in_the_order_of_tickets(
+def test_what_is_kept_is_what_one_process_would_keep_in_some_order(
     redis_servers: Callable[[str], RunningServer | RunningCluster],
     kind: str,
     shares: list[list[int]],
@@ -206,14 +193,13 @@ def test_what_is_kept_is_what_one_process_would_keep_in_the_order_of_tickets(
 ) -> None:
     url = redis_servers(kind).url  # empty
     processes = judged(url, pages_of(shares), course, tentative=False)
-    answers = sorted(answer for process in processes for answer in process.answers)
-    alone = MemoryStore()
-    assert [alone.settle(each, unless_near) for _, each, _ in answers] == [
-        twin for _, _, twin in answers
-    ]
+    answers = {each.url: twin for process in processes for each, twin in process.answers}
     with RedisStore(url) as store:
-        assert [each.url for each in store.pages()] == [each.url for each in alone.pages()]
+        kept = {each.url: each for each in store.pages()}
         assert store.check() == []
+    assert not has_twins(list(kept.values()))
+    assert kept.keys() == {name for name, twin in answers.items() if twin is None}
+    assert set(answers.values()) - {None} <= kept.keys()
 
 
 @on_each_server
@@ -232,7 +218,7 @@ def test_no_two_twins_are_confirmed(
         assert store.check() == []
     assert not has_twins(kept)
     if not course.expiries:
-        told = {each.url for process in processes for _, each, twin in process.answers if not twin}
+        told = {each.url for process in processes for each, twin in process.answers if not twin}
         assert {each.url for each in kept} == told
 
 

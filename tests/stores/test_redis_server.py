@@ -124,6 +124,56 @@ def test_a_server_that_evicts_pages_is_refused(tmp_path: Path) -> None:
             assert [kept.url for kept in store.pages()] == ["a"]
 
 
+def test_on_a_full_server_pages_are_read_and_removed(tmp_path: Path) -> None:
+    with started(tmp_path, "--maxmemory-policy", "noeviction") as server:
+        with open_store(server.url) as store:
+            store.stamp({"bits": 64})
+            keep(store, page("old", 1), page("same", 1, seen_at=5_000.0), page("new", FAR))
+            keep(store, page("elsewhere", 1, namespace="other"))
+        server.tell("CONFIG", "SET", "maxmemory", "1")
+        with open_store(server.url) as store:
+            store.stamp({"bits": 64})
+            assert (len(store), store.check()) == (4, [])
+            assert near_content(store, 1) == [("old", 0), ("same", 0)]
+            assert store.forget("", "new")
+            assert store.expire(2_000.0) == 2
+            assert [kept.url for kept in store.pages()] == ["same"]
+            assert store.check() == []
+            assert store.clear("") == 1
+            assert len(store) == 0
+
+
+@pytest.mark.parametrize("stamp", [None, {"bits": 64}])
+def test_a_server_that_is_emptied_under_a_store_is_noticed(
+    redis_servers: Callable[[str], RunningServer], stamp: dict[str, object] | None
+) -> None:
+    server = redis_servers("redis 6.2")
+    with open_store(server.url) as store:
+        if stamp:
+            store.stamp(stamp)
+        keep(store, page("a", 1))
+        server.tell("FLUSHALL")
+        for name in ("", "other") if stamp else ("",):
+            with pytest.raises(StoreError, match="was emptied while it was open"):
+                keep(store, page("b", FAR, namespace=name))
+        with pytest.raises(StoreError, match="was emptied while it was open"):
+            store.insert_many([page("b", FAR)])
+        assert server.tell("HLEN", "simhash:{.}pages") == 0
+
+
+def test_a_store_that_is_stamped_by_another_is_used_as_it_says(
+    redis_servers: Callable[[str], RunningServer],
+) -> None:
+    server = redis_servers("redis 6.2")
+    with open_store(server.url) as early, open_store(server.url) as other:
+        keep(early, page("gone", 1))
+        early.forget("", "gone")
+        other.stamp({"bits": 128})
+        keep(early, page("wide", 1 << 100))
+        assert near_content(early, 1 << 100) == [("wide", 0)] == near_content(other, 1 << 100)
+        assert early.made_with() == {"bits": 128}
+
+
 def _run_a_long_script(server: RunningServer) -> None:
     with suppress(RedisError), server.client() as client:
         client.execute_command("EVAL", "while true do end", 0)
@@ -186,7 +236,7 @@ def test_a_server_without_an_append_only_file_is_warned_of(
 
 def test_another_format_is_refused(redis_servers: Callable[[str], RunningServer]) -> None:
     server = redis_servers("redis 6.2")
-    server.tell("SET", "simhash:format", "99")
+    server.tell("HSET", "simhash:store", "format", "99")
     with pytest.raises(StoreError, match=r"has format 99, and this version .* knows format 1"):
         open_store(server.url)
 

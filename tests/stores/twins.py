@@ -6,19 +6,18 @@ import multiprocessing
 import random
 import time
 from dataclasses import dataclass, field
+from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from simhash_pipeline.page.simhash import hamming_distance
-from simhash_pipeline.stores.contract import Action, View
 from simhash_pipeline.stores.redis.redis_store import LEASE_SECS, RedisStore
-from tests.stores.pages import page
+from tests.stores.pages import page, unless_near
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from multiprocessing.process import BaseProcess
 
-    from simhash_pipeline.stores.redis.shelf import RedisLookup
 
 WORKERS = 8
 DISTANCE_BITS = 3
@@ -33,7 +32,6 @@ class Judged:
 
     url: str
     value: int
-    ticket: int
     kept: bool
 
 
@@ -49,13 +47,20 @@ class Outcome:
     def kept_of(self, group: Iterable[str]) -> int:
         return sum(url in self.stored for url in group)
 
-    def kept_one_by_one(self) -> set[str]:
-        """The URLs that one process would keep that judged all in the order of their tickets."""
-        kept: list[Judged] = []
-        for each in sorted(self.judged.values(), key=lambda judged: judged.ticket):
-            if all(hamming_distance(each.value, other.value) > DISTANCE_BITS for other in kept):
-                kept.append(each)
-        return {each.url for each in kept}
+    def is_as_if_one_by_one(self) -> bool:
+        """Whether some order gives this when one process judges all: no kept page is near
+        another, and each dropped one is near a kept one."""
+        kept = list(self.stored.values())
+        apart = not any(is_near(*pair) for pair in combinations(kept, 2))
+        return apart and all(
+            judged.kept == (judged.url in self.stored)
+            and (judged.kept or any(is_near(judged.value, value) for value in kept))
+            for judged in self.judged.values()
+        )
+
+
+def is_near(value: int, other: int) -> bool:
+    return hamming_distance(value, other) <= DISTANCE_BITS
 
 
 def pairs(number: int, seed: int = 0) -> list[tuple[str, int]]:
@@ -121,8 +126,8 @@ def run(
     values = dict(pages)
     for log in logs:
         for line in log.read_text(encoding="utf-8").splitlines():
-            name, ticket, kept = line.split()
-            outcome.judged[name] = Judged(name, values[name], int(ticket), kept == "kept")
+            name, kept = line.split()
+            outcome.judged[name] = Judged(name, values[name], kept == "kept")
     with RedisStore(url) as store:
         outcome.stored = {stored.url: stored.content or 0 for stored in store.pages()}
         outcome.faults += store.check()
@@ -139,9 +144,9 @@ def work(url: str, folder: Path, worker: int, tentative: bool, lease_secs: float
         for round_number, (name, value) in enumerate(todo):
             if name not in done:
                 _meet(store, round_number)
-                ticket, kept = store.settle(page(name, int(value)), _with_ticket)
+                twin = store.settle(page(name, int(value)), unless_near)
                 store.confirm("", name)
-                file.write(f"{name} {ticket} {'kept' if kept else 'dropped'}\n")
+                file.write(f"{name} {'kept' if twin is None else 'dropped'}\n")
                 file.flush()
 
 
@@ -152,9 +157,3 @@ def _meet(store: RedisStore, round_number: int) -> None:
     met = store._server.ask("INCR", key)
     while met < WORKERS and time.monotonic() < give_up:
         met = int(store._server.ask("GET", key))
-
-
-def _with_ticket(view: View) -> tuple[Action, tuple[int, bool]]:
-    twin = next(view.near_content(DISTANCE_BITS), None)
-    ticket = cast("RedisLookup", view._lookup).ticket
-    return (Action.KEEP if twin is None else Action.SKIP), (ticket, twin is None)

@@ -1,32 +1,40 @@
-"""How pages and fingerprints lie on Redis: names of keys, packed buckets, records and claims.
+"""How pages and fingerprints lie on Redis: names of keys, packed records and buckets.
 
-    simhash:{<namespace>:content:0:a3}       hash of the first block's buckets a300-a3ff
-       a310 -> rest ref, rest ref, ...       each distinct value, and a page that has it
-    simhash:{<namespace>:content:0:a3}more:<value>       further pages of the value, by ticket
-    simhash:{<namespace>:content:1:7f}       hash of another block's buckets 7f00-7fff
-       7f02 -> count, rest, rest, ...        count of appends (4 bytes), each distinct value
-    simhash:{<namespace>:page:c4}pages       id -> record of a kept page
-    simhash:{<namespace>:page:c4}claims      id -> claim, while somebody works on the page
-    simhash:{<namespace>:page:c4}tentative   id -> run, until the run has confirmed the page
-    simhash:{<namespace>:page:c4}texts       id -> what the page said, stored or not; see texts.py
-    simhash:{<namespace>:furniture}          set of the sites whose furniture is known
-    simhash:{<namespace>:furniture}<site>    set of the site's furniture, blocks of 4 bytes
+    simhash:store                   hash: format, made_with
+    simhash:namespaces              set of the namespaces that have or had pages
+    simhash:{.<namespace>}head      hash: made_with as above, number of the newest page
+    simhash:{.<namespace>}pages     hash: id -> record of a kept page
+    simhash:{.<namespace>}tentative hash: id -> the run that has not confirmed the page
+    simhash:{.<namespace>}run:<run> there while the run lives
+    simhash:{.<namespace>}texts     hash: id -> title and main text, stored or not; see texts.py
+    simhash:{.<namespace>}furniture hash: site -> blocks of 4 bytes
+    simhash:{.<namespace>}content:0:a3     hash of the first block's buckets a300-a3ff
+       a310 -> rest ref, rest ref, ...     each distinct value, and its oldest page
+    simhash:{.<namespace>}content:1:7f     hash of another block's buckets 7f00-7fff
+       7f02 -> rest, rest, ...             each distinct value
+    simhash:{.<namespace>}content:more:a3  sorted set of the further pages of such values
+       value ref, value ref, ...
+
+What stands in braces chooses the slot of a Cluster, so one script can read and write a namespace.
+A ref is the number and the id of a page. Its number is the time at which it was kept, in
+microseconds, and higher than those before it in its namespace: refs of a value sort by age.
 
 A value of 64 bits has four blocks of 16, as in neighbours.py, and each gives the two bytes that
 choose a bucket: the rest are the other six. One case by hand, block 1 of 0123 4567 89ab cdef:
 
     packed, lowest byte first   ef cd ab 89 67 45 23 01
-    block 1                           ab 89                hash 89, number ab
+    block 1                           ab 89                hash 89, field ab
     rest                        ef cd       67 45 23 01
 
-A digest has one block and one bucket. What stands in braces chooses the slot of a Cluster.
+A digest has one block and one bucket.
 """
 
 from __future__ import annotations
 
 import hashlib
 import struct
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
@@ -42,83 +50,89 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 PREFIX = b"simhash:"
-PAGE_HASHES = 256
+STORE, FORMAT, MADE_WITH = PREFIX + b"store", b"format", b"made_with"
+NUMBER = b"number"  # of a namespace's newest page
+NAMESPACES = PREFIX + b"namespaces"
+HASHES = 256  # of a block
 MAX_KEY_BYTES = 2
 SKETCH_SIZE = 16  # and a digest's
 # A page is known by 64 bits of its key's hash: among a billion, about one pair shares them, of
 # which the second is judged and not stored.
 ID_SIZE = 8
+NUMBER_SIZE = 7
+REF_SIZE = NUMBER_SIZE + ID_SIZE
 SALT_SIZE = 2
-REF_SIZE = ID_SIZE + SALT_SIZE
-COUNT_SIZE = 4
 
-JUDGING, LEAVING = b"j", b"l"
-RUN_SIZE = 8
-LOST = b"lost"  # the run of a page whose own has died, which nobody can confirm
-HOLDER = struct.Struct(">8sI")  # run, number of its claim
+COLUMNS: tuple[Column, ...] = ("content", "structure", "digest")
 _LENGTH = struct.Struct(">H")
-# Flags, salt, then at offset 3 the ticket (0: none yet), first_seen and seen_at.
-_HEAD = struct.Struct(f">B{SALT_SIZE}sQdd")
+_HEAD = struct.Struct(f">{SALT_SIZE}sBdd")  # salt, flags, first_seen, seen_at
 _FIELDS = ("content", "structure", "sketch", "digest", "visible", "sample")
 _VISIBLE_SIZE = 8
 
 
-class PageHashes(NamedTuple):
-    """Keys of the hashes that tell of the pages whose ids begin with the same byte."""
+class Space:
+    """The keys of a namespace."""
 
-    pages: bytes
-    claims: bytes
-    tentative: bytes
-    texts: bytes
+    def __init__(self, namespace: str) -> None:
+        self.namespace = namespace
+        self._tag = PREFIX + b"{." + quote(namespace, safe="").encode() + b"}"
+        self.head = self._tag + b"head"
+        self.pages = self._tag + b"pages"
+        self.tentative = self._tag + b"tentative"
+        self.texts = self._tag + b"texts"
+        self.furniture = self._tag + b"furniture"
+
+    def run(self, run: bytes) -> bytes:
+        return self._tag + b"run:" + run.hex().encode()
+
+    def buckets(self, column: Column, block: int | str, number: int) -> bytes:
+        """The hash of a block's buckets; the sorted set of further pages for block "more"."""
+        return self._tag + f"{column}:{block}:{number:02x}".encode()
+
+    def all(self) -> Iterator[bytes]:
+        """The keys of all that pages brought: not the head, not the runs."""
+        yield from (self.pages, self.tentative, self.texts, self.furniture)
+        for column in COLUMNS:
+            for block in (*range(1 if column == "digest" else BLOCKS), "more"):
+                yield from (self.buckets(column, block, number) for number in range(HASHES))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Record:
-    """A page with its ticket, and the salt that tells its entries from others of the same URL."""
+    """A page as it is stored."""
 
     page: StoredPage
-    ticket: int
-    salt: bytes
+    raw: bytes  # its number and what Layout.pack made
+    run: bytes  # that has not confirmed it; b"" for none
+
+    @cached_property
+    def id(self) -> bytes:
+        return page_id(self.page.url)
+
+    @property
+    def number(self) -> int:
+        return int.from_bytes(self.raw[:NUMBER_SIZE], "big")
 
     @property
     def ref(self) -> bytes:
         """What stands for it in buckets."""
-        return page_id(self.page.url) + self.salt
+        return self.raw[:NUMBER_SIZE] + self.id
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """Who works on a page: judges it, or removes the entries of records that have gone."""
-
-    state: bytes  # JUDGING or LEAVING
-    holder: bytes  # unique to an attempt; begins with the run
-    records: tuple[Record, ...]
-
-    @property
-    def run(self) -> bytes:
-        return self.holder[:RUN_SIZE]
-
-    @property
-    def head(self) -> bytes:
-        """What it begins with when packed; enough for a script to know it by."""
-        return self.state + self.holder
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """A bucket, and what stands in it for one value."""
 
     key: bytes  # of the hash
-    number: bytes
+    field: bytes
     rest: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """A value of a page, and its places by block."""
 
-    places: tuple[Place, ...]
+    value: bytes
     more: bytes  # key of the further pages
+    places: tuple[Place, ...]
 
 
 # Block, the bytes of its key, the bucket.
@@ -126,7 +140,7 @@ Probe = tuple[int, bytes, Place]
 
 
 class Layout:
-    """Packs and unpacks for a store whose fingerprints have so many bits."""
+    """Packs and unpacks for a store whose fingerprints have `bits` bits."""
 
     def __init__(self, bits: int) -> None:
         self.bits = bits
@@ -135,9 +149,12 @@ class Layout:
         self._sizes |= {"sketch": SKETCH_SIZE, "digest": SKETCH_SIZE}
         self._word = np.dtype("<u4" if bits == 32 else "<u8")
 
-    def pack(self, record: Record) -> bytes:
-        """ValueError when a fingerprint is wider than `bits`, or the site longer than 64 KiB."""
-        page, parts, flags = record.page, [], 0
+    def pack(self, page: StoredPage, salt: bytes) -> bytes:
+        """A record without its number; the salt tells it from others of the same page.
+
+        ValueError when a fingerprint is wider than `bits`, or the site longer than 64 KiB.
+        """
+        parts, flags = [], 0
         for flag, name in enumerate(_FIELDS):
             value = getattr(page, name)
             if value is not None:
@@ -145,14 +162,14 @@ class Layout:
                 if name == "sample":
                     parts.append(_LENGTH.pack(len(value)))
                 parts.append(value if isinstance(value, bytes) else self._packed(name, value))
-        head = _HEAD.pack(flags, record.salt, record.ticket, page.first_seen, page.seen_at)
         site = page.site.encode()
+        head = _HEAD.pack(salt, flags, page.first_seen, page.seen_at)
         return b"".join([head, *parts, _LENGTH.pack(len(site)), site, page.url.encode()])
 
-    def unpack(self, namespace: str, packed: bytes) -> Record:
-        """ValueError or struct.error when it is no record."""
-        flags, salt, ticket, first_seen, seen_at = _HEAD.unpack_from(packed)
-        at = _HEAD.size
+    def unpack(self, namespace: str, raw: bytes, run: bytes | None = None) -> Record:
+        """A record of its number and its packed page; ValueError or struct.error for others."""
+        _, flags, first_seen, seen_at = _HEAD.unpack_from(raw, NUMBER_SIZE)
+        at = NUMBER_SIZE + _HEAD.size
         values: dict[str, int | bytes | None] = {}
         for flag, name in enumerate(_FIELDS):
             values[name] = None
@@ -160,63 +177,47 @@ class Layout:
                 continue
             size = self._sizes.get(name, 0)
             if name == "sample":
-                (size,) = _LENGTH.unpack_from(packed, at)
+                (size,) = _LENGTH.unpack_from(raw, at)
                 at += _LENGTH.size
-            raw = packed[at : at + size]
-            values[name] = raw if name in ("digest", "sample") else _number(raw)
+            value = raw[at : at + size]
+            values[name] = value if name in ("digest", "sample") else _number(value)
             at += size
-        (length,) = _LENGTH.unpack_from(packed, at)
+        (length,) = _LENGTH.unpack_from(raw, at)
         at += _LENGTH.size
-        site, url = packed[at : at + length].decode(), packed[at + length :].decode()
+        site, url = raw[at : at + length].decode(), raw[at + length :].decode()
         page = StoredPage(url, namespace, site, **values, first_seen=first_seen, seen_at=seen_at)  # type: ignore[arg-type]  # by the names of their fields
-        return Record(page, ticket, salt)
+        return Record(page, raw, run or b"")
 
-    def pack_claim(self, claim: Claim) -> bytes:
-        parts = [claim.head]
-        for record in claim.records:
-            packed = self.pack(record)
-            parts += [len(packed).to_bytes(4, "little"), packed]
-        return b"".join(parts)
-
-    def unpack_claim(self, namespace: str, packed: bytes) -> Claim:
-        at, records = 1 + HOLDER.size, []
-        holder = packed[1:at]
-        while at < len(packed):
-            end = at + 4 + _number(packed[at : at + 4])
-            records.append(self.unpack(namespace, packed[at + 4 : end]))
-            at = end
-        return Claim(packed[:1], holder, tuple(records))
-
-    def entries(self, page: StoredPage) -> Iterator[Entry]:
+    def entries(self, space: Space, page: StoredPage) -> Iterator[Entry]:
         """Where the page's fingerprints and digest belong."""
-        columns: tuple[Column, ...] = ("content", "structure", "digest")
-        for column in columns:
+        for column in COLUMNS:
             value = getattr(page, column)
             if value is not None:
-                yield self.entry(page.namespace, column, value)
+                yield self.entry(space, column, value)
 
-    def entry(self, namespace: str, column: Column, value: int | bytes) -> Entry:
+    def entry(self, space: Space, column: Column, value: int | bytes) -> Entry:
         """Where a value belongs; ValueError when it is wider than `bits`."""
         packed = value if isinstance(value, bytes) else self._packed(column, value)
-        blocks = range(BLOCKS if isinstance(value, int) else 1)
-        places = tuple(_place(namespace, column, block, len(blocks), packed) for block in blocks)
-        return Entry(places, places[0].key + b"more:" + packed)
+        blocks = BLOCKS if isinstance(value, int) else 1
+        places = [_place(space, column, block, blocks, packed) for block in range(blocks)]
+        number = _key(packed, 0, blocks)[-1]
+        return Entry(packed, space.buckets(column, "more", number), tuple(places))
 
     def probes(
-        self, namespace: str, column: Column, value: int, max_distance_bits: int
+        self, space: Space, column: Column, value: int, max_distance_bits: int
     ) -> list[Probe]:
-        """The buckets that can hold a neighbour, that of the value's own first block first."""
+        """The buckets that can hold a neighbour."""
         refuse_other_distances(max_distance_bits)
         packed = self._packed(column, value)
-        size = _key_bytes(len(packed), BLOCKS)
         found = []
+        size = _key_bytes(len(packed), BLOCKS)
         for block, masks in enumerate(probe_masks(size * 8, max_distance_bits)):
             at = block * len(packed) // BLOCKS
             key = int.from_bytes(packed[at : at + size], "little")
             for mask in masks:
                 probed = (key ^ mask).to_bytes(size, "little")
                 other = packed[:at] + probed + packed[at + size :]
-                found.append((block, probed, _place(namespace, column, block, BLOCKS, other)))
+                found.append((block, probed, _place(space, column, block, BLOCKS, other)))
         return found
 
     def near(
@@ -233,20 +234,11 @@ class Layout:
         near = {_number(rows[hit].tobytes()): int(distances[hit]) for hit in hits}
         return sorted(near.items(), key=lambda pair: pair[1])
 
-    def first_ref(self, entry: Entry, bucket: bytes) -> bytes | None:
-        """The ref beside the value in its first bucket; None when no page has it."""
-        rest = entry.places[0].rest
-        for at in range(0, len(bucket), len(rest) + REF_SIZE):
-            if bucket.startswith(rest, at):
-                return bucket[at + len(rest) : at + len(rest) + REF_SIZE]
-        return None
-
     def _rows(self, block: int, key: bytes, bucket: bytes) -> NDArray[np.uint8]:
         """The bucket's values, a row of bytes each, lowest first."""
-        first, beside = (0, REF_SIZE) if block == 0 else (COUNT_SIZE, 0)
         at = block * self._size // BLOCKS
-        packed = np.frombuffer(bucket, np.uint8, offset=first)
-        rests = packed.reshape(-1, self._size - len(key) + beside)
+        beside = REF_SIZE if block == 0 else 0
+        rests = np.frombuffer(bucket, np.uint8).reshape(-1, self._size - len(key) + beside)
         rows = np.empty((len(rests), self._size), np.uint8)
         rows[:, :at] = rests[:, :at]
         rows[:, at : at + len(key)] = np.frombuffer(key, np.uint8)
@@ -265,26 +257,29 @@ def page_id(url: str) -> bytes:
     return hashlib.blake2b(url.encode(), digest_size=ID_SIZE).digest()
 
 
-def page_hashes(namespace: str, number: int) -> PageHashes:
-    """The hashes for ids that begin with the number."""
-    tag = PREFIX + f"{{{quote(namespace, safe='')}:page:{number:02x}}}".encode()
-    return PageHashes(*(tag + name.encode() for name in PageHashes._fields))
+def ref_in(place: Place, bucket: bytes) -> bytes | None:
+    """The ref beside a value in a bucket of the first block; None when no page has the value."""
+    size = len(place.rest)
+    for at in range(0, len(bucket), size + REF_SIZE):
+        if bucket.startswith(place.rest, at):
+            return bucket[at + size : at + size + REF_SIZE]
+    return None
 
 
-def furniture_key(namespace: str, site: str = "") -> bytes:
-    """The set of a site's furniture; without a site the set of sites."""
-    return PREFIX + f"{{{quote(namespace, safe='')}:furniture}}{site}".encode()
+def is_in(place: Place, bucket: bytes) -> bool:
+    """Whether a value is in a bucket of another block."""
+    return any(bucket.startswith(place.rest, at) for at in range(0, len(bucket), len(place.rest)))
 
 
-def renewed(record: Record, seen_at: float) -> Record:
-    return replace(record, page=replace(record.page, seen_at=seen_at))
+def _place(space: Space, column: Column, block: int, blocks: int, packed: bytes) -> Place:
+    at, key = block * len(packed) // blocks, _key(packed, block, blocks)
+    rest = packed[:at] + packed[at + len(key) :]
+    return Place(space.buckets(column, block, key[-1]), key[:-1], rest)
 
 
-def _place(namespace: str, column: Column, block: int, blocks: int, packed: bytes) -> Place:
-    size, at = _key_bytes(len(packed), blocks), block * len(packed) // blocks
-    key = packed[at : at + size]
-    name = f"{{{quote(namespace, safe='')}:{column}:{block}:{key[-1]:02x}}}"
-    return Place(PREFIX + name.encode(), key[:-1], packed[:at] + packed[at + size :])
+def _key(packed: bytes, block: int, blocks: int) -> bytes:
+    at = block * len(packed) // blocks
+    return packed[at : at + _key_bytes(len(packed), blocks)]
 
 
 def _key_bytes(size: int, blocks: int) -> int:
@@ -293,3 +288,10 @@ def _key_bytes(size: int, blocks: int) -> int:
 
 def _number(packed: bytes) -> int:
     return int.from_bytes(packed, "little")
+
+
+def renewed(record: Record, seen_at: float) -> bytes:
+    """The record of the page seen again."""
+    at = NUMBER_SIZE + _HEAD.size
+    head = (*_HEAD.unpack_from(record.raw, NUMBER_SIZE)[:-1], seen_at)
+    return record.raw[:NUMBER_SIZE] + _HEAD.pack(*head) + record.raw[at:]

@@ -1,106 +1,66 @@
 """The shared store: many processes on many machines, one memory, on Redis or Valkey.
 
-How a page is judged, on one server or on a Cluster, without a lock:
+    settle ─▶ namespace.py: read, decide, commit; again where another process was first
+                commit.py: what the server checks and writes, one script
+                layout.py: how pages, values and their buckets are packed
+    lease.py: which processes live, by which tentative pages are kept or removed
+    server.py: the connection, which waits for a server that is gone for a moment
 
-    1. claim    its record says "judging", by whom, without a ticket       slot of the page
-    2. append   its values go into their buckets                           slots of the buckets
-    3. ticket   one number more than anybody took before; the claim        slot of the counter,
-                shows it                                                   of the page
-    4. read     the buckets that can hold neighbours, then their records
-    5. decide   a kept neighbour counts; one that is being judged and has
-                a lower ticket, or shows none yet, is waited for
-    6. finish   the record is kept and the claim goes; or the claim says   slot of the page
-                "leaving", the entries are removed, and then it goes
-
-Exactly one of two twins is kept. Let A and B be near each other and A have the lower ticket. All of
-A's entries were there before A took its ticket, so before B took its own, so before B read: B finds
-A unless A has left. If A is kept, B is its twin. If A is judged, B waits until it is not. If A has
-left, it was dropped for another or forgotten. A in turn passes over B, whose ticket is higher, as
-long as B is judged; and B can't have been kept, for it waits for A. So by induction every page is
-decided by the kept ones of lower tickets, as if all had been judged one by one in that order. A
-page that is replaced or forgotten meanwhile counts as gone from then on.
-
-Waits can't circle. Who has no ticket yet waits for nobody but to claim its URL, and holds nothing
-then that others wait for; all other waits go from higher to lower tickets, or to who has none. Two
-that judge one URL at the same time do so one after the other, by the claim.
-
-Processes may die or be taken for dead. A process renews a lease; whoever waits for a claim whose
-lease has run out takes it over: one script exchanges it for a claim of its own if it is still the
-same. From then on the page isn't kept: finishing it looks for the claim, and when that is lost the
-page is judged again. So the lease decides how soon, never what. Entries are told apart by a salt
-of each attempt, so that what a slow process still appends or removes is never another attempt's.
-
-A message and its reply do for most new pages of a crawl: what one page asked for is read for the
-next as it enters, and a page that is kept tentatively on one server is finished by the message of
-the next page, or by a thread that sends it a moment later (outbox.py). Until then it is judged, to
-all others, who wait for it as for any. Its own process knows already; should that be taken for dead
-before it tells, the page isn't stored, as a tentative page isn't that is never confirmed: whoever
-passes over such a page first marks it as lost, so that it can't be confirmed any more. Where
-pages are not tentative, what `settle` answers is stored, and so it takes a second message. (To take
-a page for kept until somebody objects, others would have to know how it was decided.)
-
-Values that several pages share stand once in a bucket. On a Cluster the last page of a value
-leaves like this: read the counts of appends of its further buckets; remove its entry from the
-first, which says whether another page has the value; if none, remove the value from the further
-ones where the count is the same. A page enters the first bucket before the others, so either the
-leaving page sees it in the first, or the count has grown; then the value stays, which does no harm.
-
-Every step may be done twice, since a reply can be lost: claims, entries and removals are of one
-attempt, and the record it leaves bears its ticket.
+A namespace lies on one server, or on one node of a Cluster, where one script sees all of it.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import secrets
-from contextlib import suppress
-from dataclasses import replace
-from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, TypeVar
+import threading
+from contextlib import contextmanager, suppress
+from itertools import groupby, islice
+from operator import itemgetter
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
 
 from simhash_pipeline.errors import StoreError
 from simhash_pipeline.stores.contract import (
     Action,
-    Column,
     PageText,
     StoredPage,
     View,
     check_stamp,
     stamped_bits,
 )
-from simhash_pipeline.stores.redis.furniture import RedisFurniture
+from simhash_pipeline.stores.redis.commit import CONFIRM
 from simhash_pipeline.stores.redis.layout import (
-    JUDGING,
-    PREFIX,
-    SALT_SIZE,
-    Claim,
+    FORMAT,
+    ID_SIZE,
+    MADE_WITH,
+    NAMESPACES,
+    STORE,
     Layout,
-    Record,
-    renewed,
+    Space,
+    page_id,
 )
 from simhash_pipeline.stores.redis.lease import Lease
-from simhash_pipeline.stores.redis.outbox import Outbox
-from simhash_pipeline.stores.redis.pages import NAMESPACES, RedisPages
+from simhash_pipeline.stores.redis.namespace import OtherStamp, RedisNamespace
 from simhash_pipeline.stores.redis.server import Server
-from simhash_pipeline.stores.redis.shelf import RedisLookup, questions
-from simhash_pipeline.stores.redis.steps import Attempt, Change, Entered, Steps
 from simhash_pipeline.stores.redis.texts import RedisTexts
 from simhash_pipeline.stores.store_url import WAIT_SECS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from typing_extensions import Self
 
-    from simhash_pipeline.stores.redis.scripts import Command
+    from simhash_pipeline.stores.redis.commit import Command
 
 T = TypeVar("T")
 
 LEASE_SECS = 30.0
-PAGES_A_BATCH = 1_000
-FORMAT = b"1"
-STAMP, FORMAT_KEY = PREFIX + b"made_with", PREFIX + b"format"
+PAGES_A_BATCH = SITES_A_READ = 1_000
+KNOWN_FORMAT = b"1"
+NO_STAMP = b"null"
+PLACE = [("number", "<u8"), ("namespace", "<u4"), ("id", "<u8")]
 
 
 class RedisStore:
@@ -122,131 +82,150 @@ class RedisStore:
         self._process_id = os.getpid()
         self._is_open = True
         self._tentative = tentative
-        self._namespaces: set[str] = set()
-        self._asked: dict[Column, int] = {}  # distances, by the page before
+        self._lease = Lease(self._server, lease_secs)
+        self._texts = RedisTexts(self._server)
+        self._lock = threading.Lock()
+        self._begun: dict[str, RedisNamespace] = {}
+        self._tentative_pages: set[tuple[str, str]] = set()  # namespace and URL
+        self._confirmed: set[tuple[str, str]] = set()  # that are still tentative on the server
         try:
             self._refuse_other_formats()
-            self._lease = Lease(self._server, lease_secs)
-            self._steps = Steps(self._server, Layout(stamped_bits(self.made_with() or {})))
-            self._pages = RedisPages(self._steps, self._lease)
-            self._texts = RedisTexts(self._server)
-            self._furniture = RedisFurniture(self._server)
-            self._outbox = Outbox(self._steps, self._lease.run)
+            self._mark = NO_STAMP
+            self._use(self._read_mark())
         except BaseException:
             self._server.close()
             raise
 
     def stamp(self, made_with: Mapping[str, object]) -> None:
         wanted = json.loads(json.dumps(dict(made_with)))
-        bits = stamped_bits(wanted)
-        stamp = self.made_with()
-        if stamp is None and len(self) == 0:
-            self._usable().ask("SETNX", STAMP, json.dumps(wanted))
-            stamp = self.made_with()
-        check_stamp(f"store {self._server.shown}", stamp or {}, wanted)
-        self._steps.layout = Layout(bits)
+        stamped_bits(wanted)
+        if self.made_with() is None and len(self) == 0:
+            self._server.ask("HSETNX", STORE, MADE_WITH, json.dumps(wanted))
+            self._use(self._read_mark())
+            heads = [namespace.space.head for namespace in self._namespaces()]
+            self._server.run([("HSET", head, MADE_WITH, self._mark) for head in heads])
+        check_stamp(f"store {self._server.shown}", self.made_with() or {}, wanted)
+        self._use(self._read_mark())
 
     def made_with(self) -> dict[str, object] | None:
-        stamp = self._usable().ask("GET", STAMP)
-        return None if stamp is None else dict(json.loads(stamp))
+        self._usable()
+        stamp: dict[str, object] | None = json.loads(self._read_mark())
+        return stamp
 
     def settle(self, page: StoredPage, decide: Callable[[View], tuple[Action, T]]) -> T:
-        self._begin(page.namespace)
-        while True:
-            attempt = self._attempt(page)
-            entered, read = self._entered(attempt)
-            if entered.held is not None:
-                self._pages.wait_for([(attempt, entered)])
-                continue
-            done, answer = self._settled(attempt, entered, read, decide)
-            if done:
-                return answer
+        action = None
+        while action is None:
+            with self._begun_namespace(page.namespace) as namespace, self._confirming() as confirms:
+                action, answer = namespace.settle(page, decide, confirms)
+        if action is Action.KEEP and self._tentative:
+            self._tentative_pages.add((page.namespace, page.url))
+        return answer
 
     def insert_many(self, pages: Iterable[StoredPage]) -> int:
-        self._usable_pages()
         number, rest = 0, iter(pages)
         while chunk := list(islice(rest, PAGES_A_BATCH)):
-            last = {(page.namespace, page.url): place for place, page in enumerate(chunk)}
-            todo = [chunk[place] for place in sorted(last.values())]
-            for page in todo:
-                self._begin(page.namespace)
-            while todo:
-                todo = self._insert(todo)
+            by_namespace: dict[str, dict[str, StoredPage]] = {}
+            for page in chunk:
+                last = by_namespace.setdefault(page.namespace, {})
+                last.pop(page.url, None)
+                last[page.url] = page
+            for name, last in by_namespace.items():
+                todo = list(last.values())
+                while todo:
+                    with self._begun_namespace(name) as namespace:
+                        todo = namespace.insert(todo)
             number += len(chunk)
         return number
 
     def confirm(self, namespace: str, url: str) -> None:
         self._usable()
-        self._outbox.confirm(namespace, url)
+        if (namespace, url) in self._tentative_pages:
+            self._tentative_pages.discard((namespace, url))
+            self._confirmed.add((namespace, url))
 
     def forget(self, namespace: str, url: str) -> bool:
-        self._usable()
-        self._outbox.forget(namespace, url)
-        removed = self._pages.remove(namespace, url)
-        if not removed:  # else its text went with it
-            self._texts.remove(namespace, url)
-        return removed
+        self._tentative_pages.discard((namespace, url))
+        self._confirmed.discard((namespace, url))
+        pages = self._namespace(namespace)
+        self._texts.remove(pages.space, url)
+        return pages.remove(url)
 
     def expire(self, seen_before: float) -> int:
-        pages = self._usable_pages()
         gone = 0
-        for namespace in pages.namespaces():
-            gone += pages.remove_where(namespace, lambda page: page.seen_at < seen_before)
-            self._texts.expire(namespace, seen_before)
+        for namespace in self._namespaces():
+            gone += namespace.remove_where(lambda page: page.seen_at < seen_before)
+            self._texts.expire(namespace.space, seen_before)
         return gone
 
     def clear(self, namespace: str) -> int:
-        gone = self._usable_pages().remove_where(namespace, lambda page: True)
-        self._texts.clear(namespace)
-        self._furniture.clear(namespace)
-        return gone
+        return self._namespace(namespace).clear()
 
     def furniture(self, namespace: str, site: str) -> bytes:
-        self._usable()
-        return self._furniture.of_site(namespace, site)
+        return self._namespace(namespace).furniture(site)
 
     def add_furniture(self, namespace: str, site: str, blocks: bytes) -> None:
-        self._begin(namespace)
-        self._furniture.add(namespace, site, blocks)
+        with self._begun_namespace(namespace) as pages:
+            pages.add_furniture(site, blocks)
 
     def all_furniture(self) -> Iterator[tuple[str, str, bytes]]:
-        for namespace in self._usable_pages().namespaces():
-            for site, blocks in self._furniture.of_namespace(namespace):
-                yield namespace, site, blocks
+        for namespace in self._namespaces():
+            sites = dict[bytes, bytes]()
+            for found in self._server.scan(namespace.space.furniture, SITES_A_READ):
+                sites |= found
+            for site, blocks in sorted(sites.items()):
+                yield namespace.space.namespace, site.decode(), blocks
 
     def keep_texts(self, texts: Iterable[PageText]) -> None:
-        self._usable()
         rest = iter(texts)
         while chunk := list(islice(rest, PAGES_A_BATCH)):
-            for namespace in {text.namespace for text in chunk}:
-                self._begin(namespace)
-            self._texts.keep(chunk)
+            spaces = {}
+            for name in {text.namespace for text in chunk}:
+                with self._begun_namespace(name) as namespace:
+                    spaces[name] = namespace.space
+            self._texts.keep((spaces[text.namespace], text) for text in chunk)
 
     def text_of(self, namespace: str, url: str) -> PageText | None:
-        self._usable()
-        return self._texts.text_of(namespace, url)
+        return self._texts.text_of(self._namespace(namespace).space, url)
 
     def texts(self) -> Iterator[PageText]:
-        for namespace in self._usable_pages().namespaces():
-            yield from self._texts.of_namespace(namespace)
+        for namespace in self._namespaces():
+            yield from self._texts.of_namespace(namespace.space)
 
     def text_sizes(self) -> Iterator[int]:
-        for namespace in self._usable_pages().namespaces():
-            yield from self._texts.sizes_of_namespace(namespace)
+        for namespace in self._namespaces():
+            yield from self._texts.sizes(namespace.space)
 
     def pages(self) -> Iterator[StoredPage]:
-        return self._usable_pages().by_ticket()
+        """20 bytes of each page are held in memory, to tell their order."""
+        namespaces = self._namespaces()
+        parts = [
+            np.fromiter(
+                (
+                    (number, place, int.from_bytes(known, "big"))
+                    for number, known in namespace.places()
+                ),
+                PLACE,
+            )
+            for place, namespace in enumerate(namespaces)
+        ]
+        places = np.unique(np.concatenate([np.empty(0, PLACE), *parts]))  # sorted by number
+        for first in range(0, len(places), PAGES_A_BATCH):
+            chunk = places[first : first + PAGES_A_BATCH].tolist()
+            for place, group in groupby(chunk, key=itemgetter(1)):
+                ids = [known.to_bytes(ID_SIZE, "big") for _, _, known in group]
+                yield from namespaces[place].pages_of(ids)
 
     def check(self) -> list[str]:
-        return list(self._usable_pages().faults())
+        return [fault for namespace in self._namespaces() for fault in namespace.faults()]
 
     def close(self) -> None:
         if not self._is_open or os.getpid() != self._process_id:
             return
         try:
-            unconfirmed = self._outbox.close()
+            with suppress(StoreError), self._confirming() as confirms:
+                self._server.run(confirms)
             with suppress(StoreError):  # the next to open forgets what this can't
-                for namespace, url in unconfirmed:
+                for namespace, url in list(self._tentative_pages):
                     self.forget(namespace, url)
         finally:
             self._is_open = False
@@ -254,7 +233,7 @@ class RedisStore:
             self._server.close()
 
     def __len__(self) -> int:
-        return self._usable_pages().count()
+        return sum(self._server.run([namespace.count() for namespace in self._namespaces()]))
 
     def __enter__(self) -> Self:
         return self
@@ -262,122 +241,100 @@ class RedisStore:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
-    def _entered(
-        self, attempt: Attempt
-    ) -> tuple[Entered, Mapping[tuple[Column, int], Sequence[Any]]]:
-        """Enter the page, and read what the page before has asked for."""
-        asked = self._questions(attempt.record.page)
-        questions = list(chain.from_iterable(asked.values()))
-        with self._outbox.batch() as batch:
-            entered, answers = self._steps.enter([attempt], questions, batch)
-        rest = iter(answers)
-        read = {what: list(islice(rest, len(questions))) for what, questions in asked.items()}
-        return entered[0], read
+    @contextmanager
+    def _confirming(self) -> Iterator[list[Command]]:
+        """The commands that confirm pages on the server, which the block sends."""
+        confirmed = set(self._confirmed)
+        by_namespace: dict[str, list[bytes]] = {}
+        for namespace, url in confirmed:
+            by_namespace.setdefault(namespace, []).append(page_id(url))
+        yield [
+            CONFIRM([Space(namespace).tentative], self._lease.run, *ids)
+            for namespace, ids in by_namespace.items()
+        ]
+        self._confirmed -= confirmed
 
-    def _settled(
-        self,
-        attempt: Attempt,
-        entered: Entered,
-        read: Mapping[tuple[Column, int], Sequence[Any]],
-        decide: Callable[[View], tuple[Action, T]],
-    ) -> tuple[bool, T]:
-        """(whether the page was still ours to decide, the answer)."""
-        stored = self._stored(attempt, entered)
-        shelf = RedisLookup(self._steps, self._lease, attempt, entered.ticket, stored, read)
+    @contextmanager
+    def _begun_namespace(self, name: str) -> Iterator[RedisNamespace]:
+        """A namespace to store pages in; one that was stamped meanwhile is begun anew.
+
+        Nothing is stored in that case, and the caller tries again.
+        """
+        self._usable()
+        with self._lock:
+            if name not in self._begun:
+                self._begin(name)
+            namespace = self._begun[name]
         try:
-            action, answer = decide(View(shelf, attempt.record.page))
-        except BaseException:
-            self._steps.finish([self._change(attempt, entered, stored, Action.SKIP)])
-            raise
-        self._asked = shelf.asked
-        change = self._change(attempt, entered, stored, action)
-        if change.run and not change.leaving and not self._server.is_cluster:
-            self._outbox.add(change)
-            return True, answer
-        done = self._steps.finish([change])[0]
-        if done and change.run:
-            self._outbox.sent(change)
-        return done, answer
+            yield namespace
+        except OtherStamp:
+            with self._lock:
+                self._follow_stamp(namespace)
 
-    def _stored(self, attempt: Attempt, entered: Entered) -> Record | None:
-        """The stored page of the same URL, unless its process died before it was confirmed."""
-        stored, run = entered.stored, entered.tentative_run
-        if stored is None or stored.page.url != attempt.record.page.url:
-            return None
-        return None if run and self._lease.dead({run}) else stored
-
-    def _change(
-        self, attempt: Attempt, entered: Entered, stored: Record | None, action: Action
-    ) -> Change:
-        new, old = attempt.record, entered.stored
-        if old is not None and old.page.url != new.page.url:  # two URLs of one id
-            return Change(attempt, "leave", None, (new,))
-        replaced = () if old is None else (old,)
-        if action is Action.KEEP:
-            record = Record(new.page, entered.ticket, new.salt)
-            run = self._lease.run if self._tentative else b""
-            return Change(attempt, "set", record, replaced, run)
-        if action is Action.RENEW and stored is not None:
-            return Change(attempt, "renew", renewed(stored, new.page.seen_at), (new,))
-        if action is Action.FORGET or stored is not old:
-            return Change(attempt, "delete", None, (new, *replaced))
-        return Change(attempt, "leave", None, (new,))
-
-    def _attempt(self, page: StoredPage) -> Attempt:
-        record = Record(page, 0, secrets.token_bytes(SALT_SIZE))
-        claim = Claim(JUDGING, self._lease.holder(), (record,))
-        return self._steps.attempt(page.namespace, page.url, claim)
-
-    def _questions(self, page: StoredPage) -> dict[tuple[Column, int], list[Command]]:
-        """What the page before looked at, to be read for this one as it enters."""
-        layout, space = self._steps.layout, page.namespace
-        return {
-            (column, distance): questions(
-                layout, space, column, value, layout.probes(space, column, value, distance)
+    def _begin(self, name: str) -> None:
+        """Write a namespace down before its first page, and forget what was not confirmed."""
+        self._use(self._read_mark())
+        namespace = self._namespace(name)
+        if self._server.ask("HGET", namespace.space.head, MADE_WITH) is None:
+            self._server.run(
+                [
+                    ("HSETNX", STORE, FORMAT, KNOWN_FORMAT),
+                    ("SADD", NAMESPACES, name),
+                    ("HSETNX", namespace.space.head, MADE_WITH, self._mark),
+                ]
             )
-            for column, distance in self._asked.items()
-            if (value := getattr(page, column)) is not None
-        }
+        if self._tentative:
+            self._lease.begin(namespace.space)
+            namespace.remove_dead()
+        self._begun[name] = namespace
 
-    def _insert(self, pages: list[StoredPage]) -> list[StoredPage]:
-        """Store pages; those are returned that somebody else is working on."""
-        attempts = list(map(self._attempt, pages))
-        entered, _ = self._steps.enter(attempts)
-        pairs = list(zip(attempts, entered, strict=True))
-        free = [pair for pair in pairs if pair[1].held is None]
-        changes = [self._change(*pair, self._stored(*pair), Action.KEEP) for pair in free]
-        done = self._steps.finish([replace(change, run=b"") for change in changes])
-        lost = [change.attempt for change, ok in zip(changes, done, strict=True) if not ok]
-        held = [pair for pair in pairs if pair[1].held is not None]
-        if held:
-            self._pages.wait_for(held)
-        return [attempt.record.page for attempt in [*(pair[0] for pair in held), *lost]]
+    def _follow_stamp(self, namespace: RedisNamespace) -> None:
+        """Write the store's stamp to a namespace that was begun before it was stamped."""
+        head = namespace.space.head
+        if self._server.ask("HGET", head, MADE_WITH) is None:
+            raise self._emptied()
+        self._use(self._read_mark())
+        self._server.ask("HSET", head, MADE_WITH, self._mark)
+        self._begun.pop(namespace.space.namespace, None)
 
-    def _begin(self, namespace: str) -> None:
-        """Before the first page: write its namespace down, and forget what was not confirmed."""
-        server = self._usable()
-        if namespace not in self._namespaces:
-            server.ask("SADD", NAMESPACES, namespace)
-            if self._tentative and not self._namespaces:
-                self._pages.clean_up_after_others()
-            self._namespaces.add(namespace)
+    def _use(self, mark: bytes) -> None:
+        """Pack as the stamp says; a namespace that was begun with another is begun anew."""
+        self._mark = mark
+        self._layout = Layout(stamped_bits(json.loads(mark) or {}))
+
+    def _read_mark(self) -> bytes:
+        mark = self._server.ask("HGET", STORE, MADE_WITH) or NO_STAMP
+        if mark == NO_STAMP != self._mark:
+            raise self._emptied()
+        return bytes(mark)
+
+    def _emptied(self) -> StoreError:
+        return StoreError(
+            f"store {self._server.shown} was emptied while it was open: its stamp is gone, and "
+            "pages without one could not be told from others; start again with the empty store"
+        )
+
+    def _namespaces(self) -> list[RedisNamespace]:
+        """All of the store, with all that this process has confirmed."""
+        self._usable()
+        with self._confirming() as confirms:
+            *_, names = self._server.run([*confirms, ("SMEMBERS", NAMESPACES)])
+        return [self._namespace(name) for name in sorted(name.decode() for name in names)]
+
+    def _namespace(self, name: str) -> RedisNamespace:
+        self._usable()
+        run = self._lease.run if self._tentative else b""
+        return RedisNamespace(name, self._server, self._layout, self._lease, self._mark, run)
 
     def _refuse_other_formats(self) -> None:
-        self._server.ask("SETNX", FORMAT_KEY, FORMAT)
-        found = self._server.ask("GET", FORMAT_KEY)
-        if found != FORMAT:
+        found = self._server.ask("HGET", STORE, FORMAT) or KNOWN_FORMAT
+        if found != KNOWN_FORMAT:
             raise StoreError(
                 f"store {self._server.shown} has format {found.decode()}, and this version of "
-                f"simhash-pipeline knows format {FORMAT.decode()}; install a newer one"
+                f"simhash-pipeline knows format {KNOWN_FORMAT.decode()}; install a newer one"
             )
 
-    def _usable_pages(self) -> RedisPages:
-        """The pages, with all that this process has decided."""
-        self._usable()
-        self._outbox.flush()
-        return self._pages
-
-    def _usable(self) -> Server:
+    def _usable(self) -> None:
         if not self._is_open:
             raise StoreError(f"store {self._server.shown} is closed; open it again")
         if os.getpid() != self._process_id:
@@ -385,4 +342,3 @@ class RedisStore:
                 f"store {self._server.shown} was opened by process {self._process_id}; "
                 "open it again in each process"
             )
-        return self._server

@@ -23,14 +23,14 @@ from redis.retry import Retry
 from redis.sentinel import Sentinel
 
 from simhash_pipeline.errors import StoreError, StoreLost
-from simhash_pipeline.stores.redis.scripts import SCRIPTS
+from simhash_pipeline.stores.redis.commit import SCRIPTS
 from simhash_pipeline.stores.store_url import shown_url
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from urllib.parse import SplitResult
 
-    from simhash_pipeline.stores.redis.scripts import Command
+    from simhash_pipeline.stores.redis.commit import Command
 
 OLDEST_VERSION = (6, 2)
 TIMEOUT_SECS = 10.0

@@ -1,0 +1,245 @@
+"""What the Redis server runs: a page's commit, and what it is decided by.
+
+Keys and values are KEYS and ARGV, never text of a script. All keys of a call are of one namespace,
+so of one slot of a Cluster. All may be run twice: a reply can get lost, and then nobody knows.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from simhash_pipeline.stores.redis.layout import NUMBER_SIZE, REF_SIZE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from simhash_pipeline.stores.redis.layout import Entry, Record, Space
+
+Argument = bytes | str | int
+Command = tuple[Argument, ...]
+
+_LIBRARY = f"""
+local call, sub, NUMBER, REF = redis.call, string.sub, {NUMBER_SIZE}, {REF_SIZE}
+local function row(bucket, rest, size)
+  local at = string.find(bucket, rest, 1, true)
+  while at and (at - 1) % size ~= 0 do at = string.find(bucket, rest, at + 1, true) end
+  return at
+end
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A script; calling it makes the command that runs it."""
+
+    body: str
+    text: bytes = field(init=False)
+    digest: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        text = (_LIBRARY + self.body).encode()
+        object.__setattr__(self, "text", text)
+        object.__setattr__(self, "digest", hashlib.sha1(text, usedforsecurity=False).hexdigest())
+
+    def __call__(self, keys: Sequence[bytes], *arguments: Argument) -> Command:
+        return ("EVALSHA", self.digest, len(keys), *keys, *arguments)
+
+
+# Checks first, and then the writes: see Commit. -> 1, or 0 when something has changed. A page that
+# goes is removed before anything is set, as a server whose memory is full does nothing else first.
+COMMIT = Script("""
+local at, head, pages, tentative, texts = 0, unpack(KEYS)
+local function arg() at = at + 1; return ARGV[at] end
+local function key() return KEYS[tonumber(arg())] end
+local function set(hash, field, bucket)
+  if bucket == '' then call('HDEL', hash, field) else call('HSET', hash, field, bucket) end
+end
+local function each_place(change)
+  local more, value, blocks = key(), arg(), tonumber(arg())
+  local goes_on = true
+  for block = 1, blocks do
+    local hash, field, rest = key(), arg(), arg()
+    if goes_on then
+      local bucket, beside = call('HGET', hash, field) or '', block == 1 and REF or 0
+      local found = row(bucket, rest, #rest + beside)
+      goes_on = change(hash, field, bucket, rest, found, block == 1, more, value)
+    end
+  end
+end
+
+local id, page, run, now, number = arg(), arg(), arg(), arg(), arg()
+if page ~= '' and sub(call('HGET', pages, id) or '', NUMBER + 1) == page then return 1 end
+local last = call('HGET', head, 'number') or ''
+for _ = 1, arg() do
+  local hash, field, text = key(), arg(), arg()
+  if (call('HGET', hash, field) or '') ~= text then return 0 end
+end
+for _ = 1, arg() do
+  local hash, field, text = key(), arg(), arg()
+  if last ~= number and (call('HGET', hash, field) or '') ~= text then return 0 end
+end
+for _ = 1, arg() do
+  local more, to, from, newest = key(), arg(), arg(), arg()
+  if last ~= number then
+    local found = call('ZREVRANGEBYLEX', more, to, from, 'LIMIT', 0, 1)
+    if (found[1] or '') ~= newest then return 0 end
+  end
+end
+
+for _ = 1, arg() do
+  local ref, values = arg(), arg()
+  local gone = sub(ref, NUMBER + 1)
+  for _, hash in ipairs({pages, tentative, texts}) do call('HDEL', hash, gone) end
+  for _ = 1, values do
+    each_place(function(hash, field, bucket, rest, found, is_first, more, value)
+      if not found then return true end
+      local size, heir = #rest, ''
+      if is_first then
+        size = #rest + REF
+        if sub(bucket, found + #rest, found + size - 1) ~= ref then
+          call('ZREM', more, value .. ref)
+          return false
+        end
+        local next = call('ZRANGEBYLEX', more, '[' .. value, '(' .. value .. '\\255', 'LIMIT', 0, 1)
+        if next[1] then
+          call('ZREM', more, next[1])
+          heir = rest .. sub(next[1], #value + 1)
+        end
+      end
+      set(hash, field, sub(bucket, 1, found - 1) .. heir .. sub(bucket, found + size))
+      return heir == ''
+    end)
+  end
+end
+
+if page == '' then return 1 end
+number = tonumber(now)
+if last ~= '' then number = math.max(number, struct.unpack('>I8', '\\0' .. last) + 1) end
+number = sub(struct.pack('>I8', number), 2)
+call('HSET', head, 'number', number)
+call('HSET', pages, id, number .. page)
+if run ~= '' then call('HSET', tentative, id, run) end
+for _ = 1, arg() do
+  each_place(function(hash, field, bucket, rest, found, is_first, more, value)
+    local ref = number .. id
+    if found and is_first then call('ZADD', more, 0, value .. ref) end
+    if not found then set(hash, field, bucket .. rest .. (is_first and ref or '')) end
+    return not found
+  end)
+end
+return 1
+""")
+# The pages with a value, oldest first. Pages, tentative, the first bucket's hash, further pages;
+# field, rest, value, the member to read on from ("[value" at first), how many. -> the bucket, then
+# ref, record and run of each.
+SHARING = Script("""
+local field, rest, value, after, limit = unpack(ARGV)
+local bucket, last = call('HGET', KEYS[3], field) or '', '(' .. value .. '\\255'
+local refs, found = {}, {bucket}
+local at = row(bucket, rest, #rest + REF)
+if at and after == '[' .. value then refs[1] = sub(bucket, at + #rest, at + #rest + REF - 1) end
+for _, member in ipairs(call('ZRANGEBYLEX', KEYS[4], after, last, 'LIMIT', 0, limit)) do
+  refs[#refs + 1] = sub(member, #value + 1)
+end
+for _, ref in ipairs(refs) do
+  local id = sub(ref, NUMBER + 1)
+  found[#found + 1] = ref
+  found[#found + 1] = call('HGET', KEYS[1], id)
+  found[#found + 1] = call('HGET', KEYS[2], id)
+end
+return found
+""")
+# Tentative; run, then the ids of the pages that it confirms.
+CONFIRM = Script("""
+for i = 2, #ARGV do
+  if call('HGET', KEYS[1], ARGV[i]) == ARGV[1] then call('HDEL', KEYS[1], ARGV[i]) end
+end
+""")
+# A hash; field, the text that must be there ("": none), the text to set -> 1, or 0.
+EXCHANGE = Script("""
+local found = call('HGET', KEYS[1], ARGV[1]) or ''
+if found == ARGV[2] then call('HSET', KEYS[1], ARGV[1], ARGV[3]) end
+return (found == ARGV[2] or found == ARGV[3]) and 1 or 0
+""")
+# Texts; cursor, how many to read, a time as texts.py packs it -> the next cursor; older ones go.
+EXPIRE_TEXTS = Script("""
+local found = call('HSCAN', KEYS[1], ARGV[1], 'COUNT', ARGV[2])
+local rows, before = found[2], struct.unpack('>d', ARGV[3])
+for i = 1, #rows, 2 do
+  if struct.unpack('>d', rows[i + 1]) < before then call('HDEL', KEYS[1], rows[i]) end
+end
+return found[1]
+""")
+SCRIPTS = (COMMIT, SHARING, CONFIRM, EXCHANGE, EXPIRE_TEXTS)
+
+
+class Commit:
+    """What must be as it was read, and what is written then: all of it or nothing."""
+
+    def __init__(self, space: Space) -> None:
+        self._keys = {key: number for number, key in enumerate(_fixed(space), 1)}
+        self._checks: list[Argument] = []
+        self._read: list[Argument] = []
+        self._newest: list[Argument] = []
+        self._removals: list[Argument] = []
+        self._kept: tuple[Argument, ...] = (b"", b"", b"", 0)
+        self._number = b""
+        self._entries: list[Argument] = []
+        self._counts = {"checks": 0, "read": 0, "newest": 0, "removals": 0}
+
+    def expect(self, key: bytes, field: Argument, text: bytes) -> None:
+        """Check that a field of a hash has this text; b"" when there was none."""
+        self._counts["checks"] += 1
+        self._checks += [self._key(key), field, text]
+
+    def expect_as_read(
+        self,
+        number: bytes,
+        buckets: Mapping[tuple[bytes, bytes], bytes],
+        newest: Sequence[tuple[Entry, bytes]],
+    ) -> None:
+        """Check these, if another page than that of the number is the newest one by now.
+
+        They are the texts of buckets, by hash and field, and the newest further pages of values.
+        """
+        self._number = number
+        self._counts |= {"read": len(buckets), "newest": len(newest)}
+        for (key, name), text in buckets.items():
+            self._read += [self._key(key), name, text]
+        for entry, member in newest:
+            last, first = b"(" + entry.value + b"\xff", b"[" + entry.value
+            self._newest += [self._key(entry.more), last, first, member]
+
+    def remove(self, record: Record, entries: Sequence[Entry]) -> None:
+        """Remove a page, its values and its text."""
+        self._counts["removals"] += 1
+        self._removals += [record.ref, len(entries), *self._placed(entries)]
+
+    def keep(self, known: bytes, packed: bytes, run: bytes, entries: Sequence[Entry]) -> None:
+        """Store a page of this id as the newest; tentative for `run` unless that is b""."""
+        self._kept = (known, packed, run, time.time_ns() // 1_000)
+        self._entries = [len(entries), *self._placed(entries)]
+
+    def command(self) -> Command:
+        parts = (self._checks, self._read, self._newest, self._removals)
+        counted = zip(self._counts.values(), parts, strict=True)
+        arguments = [each for count, part in counted for each in (count, *part)]
+        return COMMIT(list(self._keys), *self._kept, self._number, *arguments, *self._entries)
+
+    def _placed(self, entries: Sequence[Entry]) -> list[Argument]:
+        found: list[Argument] = []
+        for entry in entries:
+            found += [self._key(entry.more), entry.value, len(entry.places)]
+            for place in entry.places:
+                found += [self._key(place.key), place.field, place.rest]
+        return found
+
+    def _key(self, key: bytes) -> int:
+        return self._keys.setdefault(key, len(self._keys) + 1)
+
+
+def _fixed(space: Space) -> tuple[bytes, ...]:
+    return (space.head, space.pages, space.tentative, space.texts)

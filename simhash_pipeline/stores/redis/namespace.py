@@ -1,0 +1,392 @@
+"""The pages of a namespace on Redis: read, decide, and commit if nothing that was read has changed.
+
+    read      the page's own record, and the buckets that can hold neighbours
+    decide    in Python; the neighbours' records are read as they are asked for
+    commit    one script: if the records and buckets are still, to the byte, what was read,
+              it writes; otherwise all begins again
+
+So a kept page was decided by the store as it is when it enters, and of two twins exactly one is
+kept. There is no lock and nothing to wait for: who loses a race reads again, and then somebody else
+has got further. A process that dies leaves nothing half done, only tentative pages; who meets one
+of them takes it for gone, and removes it in its own commit.
+
+While no other page was kept, nothing of what was read can make the page a twin, and the commit
+looks no further. Otherwise a bucket shows every new value, and a page with a value that is there
+already becomes the newest of the value's further pages. What a commit may overlook is that a page
+has gone that was no twin, which could only have left this one kept.
+"""
+
+from __future__ import annotations
+
+import secrets
+import struct
+from itertools import chain
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from simhash_pipeline.stores.contract import Action, StoredPage, View, joined_furniture
+from simhash_pipeline.stores.redis.commit import EXCHANGE, SHARING, Command, Commit
+from simhash_pipeline.stores.redis.layout import (
+    MADE_WITH,
+    NUMBER,
+    NUMBER_SIZE,
+    SALT_SIZE,
+    Record,
+    Space,
+    is_in,
+    page_id,
+    ref_in,
+    renewed,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from simhash_pipeline.stores.contract import Column
+    from simhash_pipeline.stores.redis.layout import Entry, Layout, Probe
+    from simhash_pipeline.stores.redis.lease import Lease
+    from simhash_pipeline.stores.redis.server import Server
+
+T = TypeVar("T")
+Bucket = tuple[bytes, bytes]  # hash and field
+
+PAGES_A_READ = 1_000
+FIRST_PAGES, MOST_PAGES = 16, 1_024  # with a value; nearly always the first page is enough
+MOST_DEAD = 100  # pages that one commit removes for their runs
+
+
+class OtherStamp(Exception):
+    """The namespace has another stamp than it is read with, or none."""
+
+
+class RedisNamespace:
+    """Raises what Server does, and OtherStamp where pages are judged or stored.
+
+    `mark` is the stamp that the namespace must have; pages are kept for `run`, b"" for good.
+    """
+
+    def __init__(
+        self, name: str, server: Server, layout: Layout, lease: Lease, mark: bytes, run: bytes
+    ) -> None:
+        self.space = Space(name)
+        self.server = server
+        self.layout = layout
+        self.lease = lease
+        self.mark = mark
+        self._run = run
+        self._asked: dict[Column, int] = {}  # distances, by the page before
+
+    def settle(
+        self,
+        page: StoredPage,
+        decide: Callable[[View], tuple[Action, T]],
+        before: Sequence[Command] = (),
+    ) -> tuple[Action | None, T]:
+        """(the action, None when it could not be committed, what `decide` answered).
+
+        `before` are commands to be sent with the first message.
+        """
+        lookup = RedisLookup(self, page, self._asked, before)
+        action, answer = decide(View(lookup, page))
+        self._asked = lookup.asked
+        return (action if self._committed(lookup, action, page) else None), answer
+
+    def insert(self, pages: Sequence[StoredPage]) -> list[StoredPage]:
+        """Store pages; those are returned that somebody else has changed meanwhile."""
+        if self.server.ask("HGET", self.space.head, MADE_WITH) != self.mark:
+            raise OtherStamp
+        records = self._read([page_id(page.url) for page in pages])
+        todo = [
+            (page, own)
+            for page, own in zip(pages, records, strict=True)
+            if own is None or own.page.url == page.url
+        ]
+        commands = []
+        for page, own in todo:
+            commit = self._commit(page_id(page.url), own)
+            self._keep(commit, page, own, b"")
+            commands.append(commit.command())
+        done = self.server.run(commands)
+        return [page for (page, _), is_done in zip(todo, done, strict=True) if not is_done]
+
+    def remove(self, url: str) -> bool:
+        """Whether the page was stored."""
+        was_stored = False
+        while (found := self._there([page_id(url)])) and found[0].page.url == url:
+            was_stored = True
+            if self._removed(found):
+                break
+        return was_stored
+
+    def remove_where(self, test: Callable[[StoredPage], bool]) -> int:
+        """How many pages were removed, of those that passed the test as they were read."""
+        gone = 0
+        for found in self.server.scan(self.space.pages, PAGES_A_READ):
+            ids = [known for known, raw in found.items() if test(self.record(raw).page)]
+            while chosen := [each for each in self._there(ids) if test(each.page)]:
+                gone += self._removed(chosen)
+                ids = [each.id for each in chosen]
+        return gone
+
+    def remove_dead(self) -> None:
+        """Remove the pages of dead runs."""
+        for runs in self.server.scan(self.space.tentative, PAGES_A_READ):
+            self._removed(self.dead(self._there(list(runs))))
+
+    def clear(self) -> int:
+        """Remove all, and return how many pages."""
+        count, _ = self.server.run([("HLEN", self.space.pages), ("UNLINK", *self.space.all())])
+        return int(count)
+
+    def count(self) -> Command:
+        """The command that asks how many pages there are."""
+        return ("HLEN", self.space.pages)
+
+    def places(self) -> Iterator[tuple[int, bytes]]:
+        """(number, id) of all pages."""
+        for found in self.server.scan(self.space.pages, PAGES_A_READ):
+            for known, raw in found.items():
+                yield int.from_bytes(raw[:NUMBER_SIZE], "big"), known
+
+    def pages_of(self, ids: Sequence[bytes]) -> list[StoredPage]:
+        """The pages of these ids; without those that are gone."""
+        return [record.page for record in self._there(ids)]
+
+    def faults(self) -> Iterator[str]:
+        """What can't be read, and what no look-up finds."""
+        for found in self.server.scan(self.space.pages, PAGES_A_READ):
+            records = []
+            for known, raw in found.items():
+                try:
+                    records.append(self.record(raw))
+                except (ValueError, struct.error) as error:  # noqa: PERF203  # each by itself
+                    yield (
+                        f"record {known.hex()} of namespace {self.space.namespace!r} can't be "
+                        f"read: {error}"
+                    )
+            entries = [(record, entry) for record in records for entry in self.entries(record.page)]
+            commands: list[Command] = []
+            for record, entry in entries:
+                commands.append(("ZSCORE", entry.more, entry.value + record.ref))
+                commands += [("HGET", place.key, place.field) for place in entry.places]
+            replies = iter(self.server.run(commands))
+            for record, entry in entries:
+                is_further = next(replies) is not None
+                first, *others = [next(replies) or b"" for _ in entry.places]
+                is_listed = is_further or ref_in(entry.places[0], first) == record.ref
+                if not is_listed or not all(map(is_in, entry.places[1:], others)):
+                    yield (
+                        f"{record.page.url} of namespace {self.space.namespace!r} is stored and "
+                        "can't be found"
+                    )
+
+    def furniture(self, site: str) -> bytes:
+        return self.server.ask("HGET", self.space.furniture, site) or b""
+
+    def add_furniture(self, site: str, blocks: bytes) -> None:
+        while True:
+            known = self.furniture(site)
+            both = joined_furniture(known, blocks)
+            if self.server.ask(*EXCHANGE([self.space.furniture], site, known, both)):
+                return
+
+    def record(self, raw: bytes, run: bytes | None = None) -> Record:
+        return self.layout.unpack(self.space.namespace, raw, run)
+
+    def entries(self, page: StoredPage) -> list[Entry]:
+        return list(self.layout.entries(self.space, page))
+
+    def dead(self, records: Sequence[Record]) -> list[Record]:
+        """Those whose runs died before they confirmed them."""
+        runs = {record.run for record in records} - {b"", self.lease.run}
+        dead = self.lease.dead(self.space, runs) if runs else runs
+        return [record for record in records if record.run in dead]
+
+    def _committed(self, lookup: RedisLookup, action: Action, page: StoredPage) -> bool:
+        own = lookup.own
+        if own is not None and own.page.url != page.url:  # two URLs of one id
+            return True
+        if action is Action.RENEW and own is not None and own not in lookup.dead:
+            new = renewed(own, page.seen_at)
+            return bool(self.server.ask(*EXCHANGE([self.space.pages], own.id, own.raw, new)))
+        if action in (Action.SKIP, Action.RENEW) and not lookup.dead:
+            return True
+        commit = self._commit(page_id(page.url), own)
+        if action is Action.KEEP:
+            lookup.expect_as_read(commit)
+            self._keep(commit, page, own, self._run)
+        elif action is Action.FORGET and own is not None:
+            commit.remove(own, self.entries(own.page))
+        for each in lookup.dead:
+            if each is not own or action not in (Action.KEEP, Action.FORGET):
+                self._remove(commit, each)
+        return bool(self.server.ask(*commit.command()))
+
+    def _commit(self, known: bytes, own: Record | None) -> Commit:
+        """One that expects the stamp, and the page of this id as it was read."""
+        commit = Commit(self.space)
+        commit.expect(self.space.head, MADE_WITH, self.mark)
+        self._expect(commit, known, own)
+        return commit
+
+    def _remove(self, commit: Commit, record: Record) -> None:
+        """Remove a page if it is as it was read."""
+        self._expect(commit, record.id, record)
+        commit.remove(record, self.entries(record.page))
+
+    def _expect(self, commit: Commit, known: bytes, record: Record | None) -> None:
+        commit.expect(self.space.pages, known, b"" if record is None else record.raw)
+        commit.expect(self.space.tentative, known, b"" if record is None else record.run)
+
+    def _keep(self, commit: Commit, page: StoredPage, own: Record | None, run: bytes) -> None:
+        if own is not None:
+            commit.remove(own, self.entries(own.page))
+        packed = self.layout.pack(page, secrets.token_bytes(SALT_SIZE))
+        commit.keep(page_id(page.url), packed, run, self.entries(page))
+
+    def _removed(self, records: Sequence[Record]) -> int:
+        """Remove these pages, and return how many of them were still as they were read."""
+        commands = []
+        for record in records:
+            commit = Commit(self.space)
+            self._remove(commit, record)
+            commands.append(commit.command())
+        return sum(self.server.run(commands))
+
+    def _read(self, ids: Sequence[bytes]) -> list[Record | None]:
+        """The records of these ids; None where there is none."""
+        hashes = (self.space.pages, self.space.tentative)
+        replies = self.server.run([("HGET", key, known) for known in ids for key in hashes])
+        return [
+            None if raw is None else self.record(raw, run)
+            for raw, run in zip(replies[::2], replies[1::2], strict=True)
+        ]
+
+    def _there(self, ids: Sequence[bytes]) -> list[Record]:
+        return [record for record in self._read(ids) if record is not None]
+
+
+class RedisLookup:
+    """Answers a View's questions for a page, and notes what its commit has to check of them.
+
+    With the page's own record it reads the buckets that the page before was compared in.
+    """
+
+    def __init__(
+        self,
+        namespace: RedisNamespace,
+        page: StoredPage,
+        likely: Mapping[Column, int],
+        before: Sequence[Command],
+    ) -> None:
+        self._namespace = namespace
+        self._site = page.site
+        self._buckets: dict[Bucket, bytes] = {}
+        self._newest: list[tuple[Entry, bytes]] = []  # further pages
+        self._furniture: bytes | None = None
+        self._unconfirmed: set[str] = set()
+        self.asked: dict[Column, int] = {}  # distances
+        probes = [
+            self._probes(column, value, distance)
+            for column, distance in likely.items()
+            if (value := getattr(page, column)) is not None
+        ]
+        self.own = self._read(page_id(page.url), list(chain.from_iterable(probes)), before)
+        # Of runs that died: nobody confirms these pages any more.
+        self.dead = [] if self.own is None else namespace.dead([self.own])
+
+    def page_of(self, namespace: str, url: str) -> tuple[int, StoredPage] | None:
+        if self.own is None or self.own in self.dead or self.own.page.url != url:
+            return None
+        if self.own.run not in (b"", self._namespace.lease.run):
+            self._unconfirmed.add(url)
+        return self.own.number, self.own.page
+
+    def is_unconfirmed(self, namespace: str, url: str) -> bool:
+        return url in self._unconfirmed
+
+    def furniture(self, namespace: str, site: str) -> bytes:
+        if self._furniture is None or site != self._site:
+            return self._namespace.furniture(site)
+        return self._furniture
+
+    def near_values(
+        self, namespace: str, column: Column, value: int, max_distance_bits: int
+    ) -> list[tuple[int, int]]:
+        self.asked[column] = max_distance_bits
+        probes = self._probes(column, value, max_distance_bits)
+        places = self._unread(probes)
+        self._note(places, self._namespace.server.run(_reads(places)))
+        buckets = [(block, key, self._buckets[place[:2]]) for block, key, place in probes]
+        return self._namespace.layout.near(value, max_distance_bits, buckets)
+
+    def sharing(
+        self, namespace: str, column: Column, value: int | bytes
+    ) -> Iterator[tuple[int, StoredPage]]:
+        space, run = self._namespace.space, self._namespace.server.run
+        entry = self._namespace.layout.entry(space, column, value)
+        place, after, limit = entry.places[0], b"[" + entry.value, FIRST_PAGES
+        keys = [space.pages, space.tentative, place.key, entry.more]
+        while True:
+            # A page with this value is compared by its text without its site's furniture.
+            (bucket, *found), self._furniture = run(
+                [
+                    SHARING(keys, place.field, place.rest, entry.value, after, limit),
+                    ("HGET", space.furniture, self._site),
+                ]
+            )
+            self._buckets.setdefault(place[:2], bucket)
+            first = ref_in(place, bucket)
+            further = [ref for ref in found[::3] if ref != first]
+            for record in self._living(found):
+                yield record.number, record.page
+            if len(further) < limit:
+                last = after[1:] if further == [] else entry.value + further[-1]
+                self._newest.append((entry, b"" if last == entry.value else last))
+                return
+            after, limit = b"(" + entry.value + further[-1], min(2 * limit, MOST_PAGES)
+
+    def expect_as_read(self, commit: Commit) -> None:
+        """Have the commit check all that was answered."""
+        commit.expect_as_read(self._number, self._buckets, self._newest)
+
+    def _living(self, found: Sequence[Any]) -> Iterator[Record]:
+        """The records of (ref, record, run, ...), but those of dead runs."""
+        record, own_run = self._namespace.record, self._namespace.lease.run
+        pairs = zip(found[1::3], found[2::3], strict=True)
+        records = [record(raw, run) for raw, run in pairs if raw is not None]
+        dead = self._namespace.dead(records)
+        self.dead += dead[: MOST_DEAD - len(self.dead)]
+        for each in records:
+            if each not in dead:
+                if each.run not in (b"", own_run):
+                    self._unconfirmed.add(each.page.url)
+                yield each
+
+    def _read(
+        self, known: bytes, probes: Sequence[Probe], before: Sequence[Command]
+    ) -> Record | None:
+        space, places = self._namespace.space, self._unread(probes)
+        own = [("HGET", space.pages, known), ("HGET", space.tentative, known)]
+        replies = self._namespace.server.run(
+            [*before, ("HMGET", space.head, MADE_WITH, NUMBER), *own, *_reads(places)]
+        )
+        (mark, number), raw, run, *buckets = replies[len(before) :]
+        if mark != self._namespace.mark:
+            raise OtherStamp
+        self._number: bytes = number or b""
+        self._note(places, buckets)
+        return None if raw is None else self._namespace.record(raw, run)
+
+    def _probes(self, column: Column, value: int, max_distance_bits: int) -> list[Probe]:
+        space, layout = self._namespace.space, self._namespace.layout
+        return layout.probes(space, column, value, max_distance_bits)
+
+    def _unread(self, probes: Iterable[Probe]) -> list[Bucket]:
+        return [place[:2] for _, _, place in probes if place[:2] not in self._buckets]
+
+    def _note(self, places: Sequence[Bucket], replies: Sequence[bytes | None]) -> None:
+        self._buckets.update(zip(places, (text or b"" for text in replies), strict=True))
+
+
+def _reads(buckets: Iterable[Bucket]) -> list[Command]:
+    return [("HGET", *bucket) for bucket in buckets]
