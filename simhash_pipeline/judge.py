@@ -61,6 +61,8 @@ class Verdict:
     structure_distance: int | None = None
     sketch_distance: int | None = None
     own_likeness: float | None = None  # of the own texts, 0-1; None for pages of two sites
+    # Whether the stored page may yet go: another process has kept it, and its item is not out.
+    provisional: bool = False
 
     @property
     def stored(self) -> bool:
@@ -125,16 +127,26 @@ class Judge:
         previous = view.same_key()
         if previous is not None and self._is_unchanged(page, previous):
             dropped = self._options.unchanged == "drop"
-            return Action.RENEW, verdict_of(page, "unchanged", previous, dropped=dropped)
+            verdict = verdict_of(page, "unchanged", previous, dropped=dropped)
+            provisional = dropped and view.is_unconfirmed(previous)
+            return Action.RENEW, replace(verdict, provisional=provisional)
         refused: list[StoredPage] = []
+        unconfirmed: tuple[StoredPage, Reason] | None = None
         for neighbour, reason in self.neighbours(page, view):
             if reason == "verified different":
                 refused.append(neighbour)
                 if len(refused) == _MAX_REFUSED:
                     break
                 continue
+            if view.is_unconfirmed(neighbour):
+                unconfirmed = unconfirmed or (neighbour, reason)
+                continue
             action = Action.SKIP if previous is None else Action.FORGET
             return action, self._verdict_of(page, reason, neighbour, view, dropped=True)
+        if unconfirmed is not None:
+            neighbour, reason = unconfirmed
+            verdict = self._verdict_of(page, reason, neighbour, view, dropped=True)
+            return Action.SKIP, replace(verdict, provisional=True)
         if refused:
             verdict = self._verdict_of(page, "verified different", refused[0], view, dropped=False)
             return Action.KEEP, verdict

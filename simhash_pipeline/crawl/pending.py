@@ -48,11 +48,11 @@ class Event:
     def __init__(self) -> None:
         self._waiting: list[Deferred[bool]] = []
 
-    async def wait(self) -> bool:
-        """True when it happens, False if it has not happened after a minute."""
+    async def wait(self, most_secs: float = MAX_WAIT_SECS) -> bool:
+        """True when it happens, False if it has not happened by then."""
         happened: Deferred[bool] = Deferred()
         self._waiting.append(happened)
-        timer = call_later(MAX_WAIT_SECS, _resolve, happened, False)
+        timer = call_later(most_secs, _resolve, happened, False)
         result = await maybe_deferred_to_future(happened)
         timer.cancel()
         return result

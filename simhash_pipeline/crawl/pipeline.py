@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import logging
+import time
 import uuid
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ from simhash_pipeline.crawl.feeds import Feeds
 from simhash_pipeline.crawl.follow import FollowMiddleware, crawls_less
 from simhash_pipeline.crawl.item_source import page_source, refuse_other_page
 from simhash_pipeline.crawl.pending import (
+    MAX_WAIT_SECS,
     Event,
     PendingItem,
     PendingItems,
@@ -53,6 +55,7 @@ if TYPE_CHECKING:
 page_judged = object()
 # An item's field and a request's meta key: False keeps the item unjudged.
 OPT_OUT = "simhash"
+NEIGHBOUR_LOOK_SECS = 0.5  # between looks at a page that another crawl has not confirmed
 
 logger = logging.getLogger(__name__)
 
@@ -78,6 +81,7 @@ class SimhashPipeline:
         self._stats = CrawlStats(crawler, options)
         self._files: ExitStack | None = None  # open from open_spider on
         self._stopping = False
+        self._neighbours_patience_secs = MAX_WAIT_SECS
         self._items = 0  # that are being judged
         self._no_items = Event()
         self._last_new_url: str | None = None  # of the last page with new content
@@ -183,18 +187,20 @@ class SimhashPipeline:
             items = self._pending.of_response(response)
         if items.shared is None:
             items.shared = SharedVerdict(self._worker.judge(source))
+        give_up = time.monotonic() + self._neighbours_patience_secs
         while True:
             shared = items.shared
             judged = await result_of(shared.judged)
-            if not shared.is_void and not await self._is_outdated(judged.verdict):
+            if not shared.is_void and not await self._is_outdated(judged.verdict, give_up):
                 return shared
             if items.shared is shared:  # no other item of the page was here before
                 items.shared = SharedVerdict(self._worker.judge_again(source.url, judged.page))
 
-    async def _is_outdated(self, verdict: Verdict) -> bool:
-        """Whether the matched page was forgotten because its item was dropped or failed.
+    async def _is_outdated(self, verdict: Verdict, give_up: float) -> bool:
+        """Whether the page is to be judged again: its twin was forgotten, or may yet be.
 
-        Waits for the outcome of the item of a twin; PageError if it takes too long.
+        Waits for the outcome of the item of a twin, for one in another crawl until `give_up`;
+        PageError if it takes too long.
         """
         if verdict.reason == "unchanged" and not verdict.dropped:
             return self._pending.is_being_forgotten(verdict.url)
@@ -204,7 +210,17 @@ class SimhashPipeline:
         if lost is None:
             rule = f"the item of its twin {verdict.twin_url} is still in a later pipeline"
             raise PageError("undecided", rule)
-        return lost
+        if not lost and verdict.provisional:
+            await self._wait_for_neighbour(verdict, give_up)
+        return lost or verdict.provisional
+
+    async def _wait_for_neighbour(self, verdict: Verdict, give_up: float) -> None:
+        """Wait a moment for another crawl; once it was in vain, none is waited for any more."""
+        if time.monotonic() >= give_up:
+            self._neighbours_patience_secs = 0.0
+            rule = f"the item of its twin {verdict.twin_url} is still pending in another crawl"
+            raise PageError("undecided", rule)
+        await Event().wait(NEIGHBOUR_LOOK_SECS)
 
     def _report(self, item: Any, shared: SharedVerdict, response: Response | None) -> None:
         """Log and count the verdict: pages in the drop log, items in the stats."""

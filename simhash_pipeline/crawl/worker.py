@@ -16,10 +16,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeVar
 
-from scrapy.utils.asyncio import is_asyncio_available
+from scrapy.utils.asyncio import call_later, is_asyncio_available
 from twisted.internet.defer import Deferred
 
-from simhash_pipeline.errors import PageError, ReaderError
+from simhash_pipeline.errors import PageError, ReaderError, StoreError
 from simhash_pipeline.judge import Judge, Verdict
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
@@ -35,6 +35,7 @@ MAX_READERS = 4  # processes; each takes some 80 MB, and more while it reads
 # Texts that are written together: a killed crawl may lose these, and they are held in memory.
 MANY_TEXTS = 100
 MANY_CHARACTERS = 1_000_000
+FLUSH_SECS = 1.0
 
 T = TypeVar("T")
 
@@ -114,7 +115,9 @@ class JudgeWorker:
         return self._thread.submit(self._judged, url, page, 0.0)
 
     def confirm(self, verdict: Verdict) -> None:
-        """The page's item is safe; written when the next page is judged."""
+        """The page's item is safe; others see it with the next page, or after a second."""
+        if not self._confirmed:
+            call_later(FLUSH_SECS, self._flush_soon)
         self._confirmed.append(verdict)
 
     def forget(self, verdict: Verdict) -> Future[None]:
@@ -146,6 +149,16 @@ class JudgeWorker:
     def _forget(self, verdict: Verdict) -> None:
         self._texts.forget(verdict.url)
         self._judge.forget(verdict)
+
+    def _flush_soon(self) -> None:
+        """Other crawls wait for a confirmation, this one for their pages perhaps."""
+        with suppress(RuntimeError):  # the thread has ended, and written all before
+            self._thread.submit(self._flush)
+
+    def _flush(self) -> None:
+        self._write_confirmed()
+        with suppress(StoreError):  # the next page meets it too
+            self._store.flush()
 
     def _write_confirmed(self) -> None:
         while self._confirmed:

@@ -76,6 +76,9 @@ class Lookup(Protocol):
     ) -> Iterator[tuple[int, StoredPage]]:
         """(number, page) for the pages with this value, in the order of their numbers."""
 
+    def is_unconfirmed(self, namespace: str, url: str) -> bool:
+        """Whether another process has kept this page and may still lose it, or its life."""
+
     def furniture(self, namespace: str, site: str) -> bytes:
         """The blocks that `Store.add_furniture` stored for a site."""
 
@@ -113,6 +116,10 @@ class View:
         """Thin pages of the same title and text, oldest first."""
         if self._page.digest is not None:
             yield from (page for _, page in self._others("digest", self._page.digest))
+
+    def is_unconfirmed(self, found: StoredPage) -> bool:
+        """Whether a page of this view may yet go: another process has kept it tentatively."""
+        return self._lookup.is_unconfirmed(found.namespace, found.url)
 
     def furniture(self) -> bytes:
         """The furniture of the page's site: see `Store.furniture`."""
@@ -170,8 +177,11 @@ class Store(Protocol):
     def confirm(self, namespace: str, url: str) -> None:
         """Make a tentative page permanent, because its item is safe.
 
-        It is written with the next page that is settled or at `close`, or earlier.
+        Others see it with the next page that is settled, after `flush`, or earlier.
         """
+
+    def flush(self) -> None:
+        """Write what was confirmed, also where no page is settled for a while."""
 
     def forget(self, namespace: str, url: str) -> bool:
         """Remove one page and its text; False when the page was not stored."""

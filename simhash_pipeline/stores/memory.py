@@ -76,6 +76,10 @@ class MemoryStore:
         with self._opened():
             pass  # its pages are gone with the process in any case
 
+    def flush(self) -> None:
+        with self._opened():
+            pass
+
     def forget(self, namespace: str, url: str) -> bool:
         with self._opened() as lookup:
             self._texts.pop((namespace, url), None)
@@ -189,6 +193,9 @@ class _MemoryLookup:
     ) -> Iterator[tuple[int, StoredPage]]:
         numbers = self._numbers.get((namespace, column, value), {})
         return ((number, self.pages[number]) for number in numbers)
+
+    def is_unconfirmed(self, namespace: str, url: str) -> bool:
+        return False  # no other process sees its pages
 
     def furniture(self, namespace: str, site: str) -> bytes:
         return self.furniture_of.get((namespace, site), b"")

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-LEASE_SECS = 30.0
+LEASE_SECS = 15.0
 PAGES_A_BATCH = SITES_A_READ = 1_000
 KNOWN_FORMAT = b"1"
 NO_STAMP = b"null"
@@ -143,6 +143,11 @@ class RedisStore:
             self._tentative_pages.discard((namespace, url))
             self._confirmed.add((namespace, url))
 
+    def flush(self) -> None:
+        self._usable()
+        with self._confirming() as confirms:
+            self._server.run(confirms)
+
     def forget(self, namespace: str, url: str) -> bool:
         self._tentative_pages.discard((namespace, url))
         self._confirmed.discard((namespace, url))
@@ -222,9 +227,8 @@ class RedisStore:
         if not self._is_open or os.getpid() != self._process_id:
             return
         try:
-            with suppress(StoreError), self._confirming() as confirms:
-                self._server.run(confirms)
             with suppress(StoreError):  # the next to open forgets what this can't
+                self.flush()
                 for namespace, url in list(self._tentative_pages):
                     self.forget(namespace, url)
         finally:

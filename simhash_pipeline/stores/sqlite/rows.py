@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 from simhash_pipeline.bits import SKETCH_BITS
 from simhash_pipeline.stores import text_packing
 from simhash_pipeline.stores.contract import PageText, StoredPage, joined_furniture
+from simhash_pipeline.stores.sqlite.runs import DeadRun
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from simhash_pipeline.stores.contract import Column
 
@@ -67,9 +68,17 @@ class PageRows:
     The owner holds the write lock from `catch_up` until it calls `committed` or `rolled_back`.
     """
 
-    def __init__(self, connection: sqlite3.Connection, bits: int, index: Index) -> None:
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        bits: int,
+        index: Index,
+        is_alive: Callable[[int], bool],
+    ) -> None:
         self._cursor = connection.cursor()  # one for all saves 1 us a statement
+        self._is_alive = is_alive  # whether the process of a run may still confirm its pages
         self.bits = bits
+        self.own_run: int | None = None
         self._index = index
         self._newest_id = 0
         self._version: int | None = None  # of the file, as others had written it at `catch_up`
@@ -115,6 +124,18 @@ class PageRows:
         if isinstance(value, int):
             return self._index.sharing(namespace, column, value)
         return pages_where(self._cursor, "", {"namespace": namespace, "digest": value})
+
+    def is_unconfirmed(self, namespace: str, url: str) -> bool:
+        """As Lookup says; DeadRun where the page's process has died."""
+        found = self._cursor.execute(
+            f"SELECT run FROM page WHERE {SAME_KEY}", _key(namespace, url)
+        ).fetchall()
+        run = found[0][0] if found else None
+        if run is None or run == self.own_run:
+            return False
+        if not self._is_alive(run):
+            raise DeadRun(run)
+        return True
 
     def furniture(self, namespace: str, site: str) -> bytes:
         found = self._cursor.execute(

@@ -17,6 +17,13 @@ if TYPE_CHECKING:
     import sqlite3
 
 
+class DeadRun(Exception):
+    """A page was met that its process, which has died, never confirmed."""
+
+    def __init__(self, run: int) -> None:
+        self.run = run
+
+
 class StoreSession:
     """The tentative pages of one opened store; raises sqlite3.Error.
 
@@ -29,10 +36,8 @@ class StoreSession:
         self._tentative: dict[tuple[str, str], int] = {}  # ids by namespace and URL
         self._confirmed: list[tuple[int]] = []  # ids that are still tentative in the file
         for (run,) in connection.execute("SELECT id FROM run").fetchall():
-            lock = _lock(store, run)
-            with suppress(Timeout), lock.acquire(timeout=0):
-                _end(connection, run)
-                _remove(lock)
+            if not is_alive(store, run):
+                end_run(connection, run)
         begun = connection.execute("INSERT INTO run (after_page) VALUES (?)", (newest_id,))
         self.run = int(begun.lastrowid or 0)
         self._lock = _lock(store, self.run)
@@ -60,11 +65,22 @@ class StoreSession:
 
     def end(self) -> None:
         """Remove the pages whose confirmation was not written; `ended` follows after the commit."""
-        _end(self._connection, self.run)
+        end_run(self._connection, self.run)
 
     def ended(self) -> None:
         self._lock.release()
         _remove(self._lock)
+
+
+def is_alive(store: Path, run: int) -> bool:
+    """Whether the run's process lives, or another is just looking; removes a dead one's lock."""
+    lock = _lock(store, run)
+    try:
+        with lock.acquire(timeout=0):
+            _remove(lock)
+    except Timeout:
+        return True
+    return False
 
 
 def _lock(store: Path, run: int) -> FileLock:
@@ -76,7 +92,8 @@ def _remove(lock: FileLock) -> None:
         Path(lock.lock_file).unlink(missing_ok=True)
 
 
-def _end(connection: sqlite3.Connection, run: int) -> None:
+def end_run(connection: sqlite3.Connection, run: int) -> None:
+    """Remove the run and the pages that it has not confirmed; within a transaction."""
     connection.execute(
         "DELETE FROM page WHERE run = :run AND id > (SELECT after_page FROM run WHERE id = :run)",
         {"run": run},

@@ -15,6 +15,7 @@ import json
 import logging
 import sqlite3
 from contextlib import contextmanager, suppress
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
@@ -38,7 +39,7 @@ from simhash_pipeline.stores.sqlite.file import (
 )
 from simhash_pipeline.stores.sqlite.memory_index import MemoryIndex
 from simhash_pipeline.stores.sqlite.rows import PageRows, TextRows, text_row
-from simhash_pipeline.stores.sqlite.runs import StoreSession
+from simhash_pipeline.stores.sqlite.runs import DeadRun, StoreSession, end_run, is_alive
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -108,15 +109,16 @@ class SqliteStore:
 
     def settle(self, page: StoredPage, decide: Callable[[View], tuple[Action, T]]) -> T:
         session = self._begun_session()
+        run = None if session is None else session.run
         with self._transaction() as pages:
-            view = View(pages, page)
-            action, answer = decide(view)
+            pages.own_run = run
+            view, action, answer = self._decided(pages, page, decide)
             if action is Action.RENEW:
                 pages.renew(page)
             elif action is not Action.SKIP and view.same_key() is not None:
                 pages.remove(page.namespace, page.url)
             if action is Action.KEEP:
-                page_id = pages.insert(page, None if session is None else session.run)
+                page_id = pages.insert(page, run)
         if session is not None and action is Action.KEEP:
             session.kept(page.namespace, page.url, page_id)
         return answer
@@ -135,6 +137,11 @@ class SqliteStore:
         with self._access:
             if self._session is not None:
                 self._session.confirm(namespace, url)
+
+    def flush(self) -> None:
+        if self._session is not None:
+            with self._transaction():
+                pass
 
     def forget(self, namespace: str, url: str) -> bool:
         with self._transaction() as pages:
@@ -240,6 +247,17 @@ class SqliteStore:
             if self._session is not None:
                 self._session.written()
 
+    def _decided(
+        self, pages: PageRows, page: StoredPage, decide: Callable[[View], tuple[Action, T]]
+    ) -> tuple[View, Action, T]:
+        """What is decided once the pages of dead runs that were met are gone."""
+        while True:
+            view = View(pages, page)
+            try:
+                return view, *decide(view)
+            except DeadRun as dead:
+                end_run(self._connection, dead.run)
+
     def _catch_up(self) -> None:
         if not self._is_stamped and (stamp := self._stamp()) is not None:
             self._is_stamped = True
@@ -262,7 +280,7 @@ class SqliteStore:
 
     def _new_pages(self, bits: int) -> PageRows:
         index = (MemoryIndex if self._index == "memory" else DiskIndex)(self._connection, bits)
-        return PageRows(self._connection, bits, index)
+        return PageRows(self._connection, bits, index, partial(is_alive, self._path))
 
     def _stamp(self) -> dict[str, object] | None:
         rows = self._cursor.execute("SELECT value FROM meta WHERE name = 'made_with'")

@@ -1,0 +1,99 @@
+"""Two crawls on one store, of which one dies or takes its time over a story that both have met."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from simhash_pipeline.crawl import pipeline
+from simhash_pipeline.stores.opening import open_store
+from tests.crawl.crawling import crawl, page
+from tests.stores.servers import wait_until
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from typing_extensions import Self
+
+SLOW_CRAWL = """
+import sys
+from scrapy.crawler import AsyncCrawlerProcess
+from tests.crawl.crawling import ItemSpider, Unlucky, page
+
+class Slow(ItemSpider):
+    items = [page("theirs", secs=float(sys.argv[2]))]
+
+process = AsyncCrawlerProcess({
+    "ITEM_PIPELINES": {"simhash_pipeline.SimhashPipeline": 300, Unlucky: 400},
+    "SIMHASH_STORE": sys.argv[1], "SIMHASH_DROP_LOG": None, "LOG_LEVEL": "ERROR",
+    "TELNETCONSOLE_ENABLED": False,
+})
+process.crawl(Slow)
+process.start()
+"""
+
+
+@pytest.fixture(params=["sqlite", "redis 6.2"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/seen.sqlite"
+    return str(request.getfixturevalue("redis_servers")(request.param).url)
+
+
+class Neighbour:
+    """Another crawl, whose story a later pipeline holds for so long."""
+
+    def __init__(self, store: str, holds_secs: float) -> None:
+        command = [sys.executable, "-c", SLOW_CRAWL, store, str(holds_secs)]
+        self._process = subprocess.Popen(command)
+        with open_store(store) as opened:
+            wait_until(lambda: len(opened) == 1)
+
+    def kill(self) -> None:
+        self._process.kill()
+        self._process.wait()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.kill()
+
+
+@pytest.fixture(autouse=True)
+def _look_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pipeline, "NEIGHBOUR_LOOK_SECS", 0.05)
+
+
+def test_a_story_is_not_dropped_for_a_neighbour_that_dies(tmp_path: Path, store: str) -> None:
+    with Neighbour(store, holds_secs=60) as neighbour:
+        threading.Timer(1, neighbour.kill).start()
+        met = crawl(tmp_path, [page("ours")], SIMHASH_STORE=store)
+    assert [item["url"] for item in met.items] == ["http://a.example/ours"]
+    with open_store(store) as opened:
+        assert [kept.url for kept in opened.pages()] == ["http://a.example/ours"]
+
+
+def test_a_story_is_dropped_once_the_neighbour_s_item_is_out(tmp_path: Path, store: str) -> None:
+    with Neighbour(store, holds_secs=1.5):
+        met = crawl(tmp_path, [page("ours")], SIMHASH_STORE=store)
+    assert met.items == []
+    assert met.stats["simhash/dropped"] == 1
+
+
+def test_a_neighbour_is_waited_for_once(
+    tmp_path: Path, store: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pipeline, "MAX_WAIT_SECS", 0.5)
+    with Neighbour(store, holds_secs=60):
+        started = time.monotonic()
+        met = crawl(tmp_path, [page(n) for n in range(20)], SIMHASH_STORE=store)
+        assert time.monotonic() - started < 5
+    assert len(met.items) == 20
+    assert met.stats["simhash/errors/undecided"] == 20
+    assert "still pending in another crawl" in met.log
