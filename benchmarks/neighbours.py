@@ -1,0 +1,147 @@
+"""A neighbour's death: how many stories are lost when one of two crawls on a store is killed?
+
+    python -m benchmarks.neighbours [--kills 15] [--stories 150]
+
+Two crawls take the same stories from two hosts at once, each in an order of its own, and share a
+store. A later pipeline holds every item for a second, so that at any moment each crawl has stories
+pending that the other meets. One crawl is killed at a random moment; the other runs to its end. A
+story is lost when neither has written it to its feed, and twice where both have: what noise it
+costs. Prints a Markdown table, a row for a store in an SQLite file and one for a Redis server.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from rich.progress import track
+from scrapy import Spider
+from scrapy.crawler import AsyncCrawlerProcess
+
+from benchmarks.drills import ROOT, page
+from benchmarks.table import markdown
+from tests.stores.servers import RunningServer, binary
+
+PACE_SECS = 0.02  # between two items
+HELD_SECS = 1.0
+SEED = 9
+HOSTS = "ab"
+
+
+class HoldItem:
+    """A later pipeline that takes its time."""
+
+    async def process_item(self, item: Any) -> Any:
+        await asyncio.sleep(HELD_SECS)
+        return item
+
+
+class StorySpider(Spider):
+    """Yields the stories in an order of its host's."""
+
+    name = "stories"
+
+    def __init__(self, host: str, stories: int) -> None:
+        super().__init__()
+        self._host = host
+        self._numbers = random.Random(host).sample(range(stories), stories)
+
+    async def start(self) -> AsyncIterator[Any]:
+        for number in self._numbers:
+            await asyncio.sleep(PACE_SECS)
+            url = f"http://{self._host}.example/{number}"
+            yield {"number": number, "url": url, "html": page(number)}
+
+
+def crawl(folder: Path, store: str, host: str, stories: int) -> None:
+    """One crawl in this process, until it ends or is killed."""
+    process = AsyncCrawlerProcess(
+        {
+            "ADDONS": {"simhash_pipeline.Addon": 500},
+            "FEEDS": {str(folder / f"{host}.jsonl"): {"format": "jsonlines"}},
+            "ITEM_PIPELINES": {HoldItem: 900},
+            "LOG_FILE": str(folder / f"{host}.log"),
+            "LOG_LEVEL": "INFO",
+            "SIMHASH_DROP_LOG": str(folder / f"{host}-drops.jsonl"),
+            "SIMHASH_STORE": store,
+            "TELNETCONSOLE_ENABLED": False,
+        }
+    )
+    process.crawl(StorySpider, host=host, stories=stories)
+    process.start()
+
+
+def killed_once(store: str, folder: Path, stories: int, chance: random.Random) -> tuple[int, int]:
+    """(stories lost, stories written twice) when one of the two is killed."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "benchmarks.neighbours", "--stories", str(stories)]
+    command += ["--folder", str(folder), "--store", store, "--host"]
+    crawls = {host: subprocess.Popen([*command, host], env=environment) for host in HOSTS}
+    logs = [folder / f"{host}.log" for host in HOSTS]
+    while not all(log.exists() and "Spider opened" in log.read_text() for log in logs):
+        time.sleep(0.02)
+    time.sleep(chance.uniform(0, stories * PACE_SECS + HELD_SECS))
+    crawls[chance.choice(HOSTS)].kill()
+    for each in crawls.values():
+        each.wait()
+    found = [_on_file(folder / f"{host}.jsonl") for host in HOSTS]
+    return stories - len(found[0] | found[1]), len(found[0] & found[1])
+
+
+def _on_file(feed: Path) -> set[int]:
+    """Of whole lines: a kill may cut the last one."""
+    lines = feed.read_text(encoding="utf-8").splitlines(keepends=True) if feed.exists() else []
+    return {json.loads(line)["number"] for line in lines if line.endswith("\n")}
+
+
+@contextmanager
+def store_url(kind: str, folder: Path) -> Iterator[str]:
+    """An empty store."""
+    executable = binary(kind) if kind != "SQLite" else None
+    if executable is None:
+        yield f"sqlite:///{folder / 'seen.sqlite'}"
+        return
+    with RunningServer(executable, folder, "--appendonly", "yes") as server:
+        yield server.url
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--kills", type=int, default=15, help="with each store (15)")
+    parser.add_argument("--stories", type=int, default=150, help="of a crawl (150)")
+    parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--store", help=argparse.SUPPRESS)
+    parser.add_argument("--host", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.host is not None:
+        crawl(arguments.folder, arguments.store, arguments.host, arguments.stories)
+        return
+    rows = []
+    for kind in ("SQLite", "redis"):
+        chance, lost, twice = random.Random(SEED), [], []
+        for _ in track(range(arguments.kills), kind, disable=not sys.stderr.isatty()):
+            with tempfile.TemporaryDirectory() as name:
+                with store_url(kind, Path(name)) as store:
+                    found = killed_once(store, Path(name), arguments.stories, chance)
+                lost.append(found[0])
+                twice.append(found[1])
+        rows.append([kind, *map(str, (arguments.kills, sum(lost), max(lost), sum(twice)))])
+    header = "store, kills>, stories lost>, most at once>, stories written twice>"
+    print(markdown(header, rows))
+
+
+if __name__ == "__main__":
+    main()
