@@ -34,6 +34,17 @@ if TYPE_CHECKING:
     from simhash_pipeline.archive.verdicts import Groups
 
 MASTER = "local[2]"
+# Java's quick compiler and its simplest garbage collector: optimizing code that soon ends takes more
+# CPU time than running it.
+JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+CONF = {
+    "spark.driver.extraJavaOptions": JAVA_OPTIONS,
+    "spark.ui.enabled": "false",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+}
 HOW = "Spark needs Java: apt-get install default-jre-headless, then make test"
 
 
@@ -49,13 +60,7 @@ def spark() -> Iterator[Callable[[Path], Spark]]:
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder: SparkSession.Builder = SparkSession.builder.master(MASTER)
-    for name, value in {
-        "spark.ui.enabled": "false",
-        "spark.sql.shuffle.partitions": "2",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.host": "127.0.0.1",
-    }.items():
+    for name, value in CONF.items():
         builder = builder.config(name, value)
     session = builder.getOrCreate()
 
@@ -100,12 +105,16 @@ def test_spark_says_what_duckdb_says(
 def test_the_same_job_is_done_on_spark(tmp_path: Path, spark: Callable[[Path], Spark]) -> None:
     source = write_json_lines(tmp_path / "it's.jsonl", PAGES)
     job = DedupJob(inputs=[str(source)], to=tmp_path / "out.parquet", options=Options())
-    assert dedup(job, spark) == DedupResult({"new": 2}, {"content": 2}, {}, {})
+    expected = DedupResult({"new": 2}, {"content": 2}, {}, {})
+    assert dedup(job) == expected
+    assert dedup(job, spark) == expected  # in place of the other's file
     found = pq.read_table(job.to).to_pylist()
     assert [row["url"] for row in found if row["kept"]] == KEPT
     assert {row["input"] for row in found} == {str(source)}
     assert not job.folder.exists()
-    assert dedup(job) == dedup(job, spark)  # each in place of the other's
+    assert job.to.is_dir()
+    assert dedup(job) == expected  # in place of Spark's folder
+    assert job.to.is_file()
 
 
 @pytest.mark.usefixtures("spark")
@@ -138,24 +147,39 @@ def test_parts_on_the_cluster_serve_the_same_job_alone(
 
     source, to = tmp_path / "pages.parquet", tmp_path / "out.parquet"
 
-    def kept(pages: list[dict[str, Any]] | None, options: Options) -> list[str]:
-        if pages is not None:
-            pq.write_table(pa.Table.from_pylist(pages), source)
-        on_spark.dedup_on_cluster(f"file://{source}", f"file://{to}", options, master=MASTER)
-        return [row["url"] for row in pq.read_table(to).to_pylist() if row["kept"]]
+    class StoppedError(Exception):
+        pass
 
-    def parts() -> dict[Path, int]:
+    def stop(*_: object) -> None:
+        raise StoppedError
+
+    def job(options: Options) -> None:
+        on_spark.dedup_on_cluster(f"file://{source}", f"file://{to}", options, master=MASTER)
+
+    def parts_of_stopped_job(options: Options) -> dict[Path, int]:
+        with monkeypatch.context() as stopping, pytest.raises(StoppedError):
+            stopping.setattr(on_spark, "find_families", stop)
+            job(options)
         found = Path(f"{to}.parts").glob("*/part-*.parquet")
         return {part: part.stat().st_mtime_ns for part in found}
 
-    monkeypatch.setattr(on_spark, "_remove", lambda *_: None)  # as of jobs that were stopped
-    assert kept(PAGES[:2], Options()) == KEPT[:1]
-    first = parts()
-    assert kept(None, Options()) == KEPT[:1]
-    assert parts() == first
-    assert kept(PAGES[2:], Options()) == KEPT[1:]
-    assert kept(None, Options(max_page_bytes=10_000)) == KEPT[1:]
-    assert len({part.parent for part in parts()}) == 3
+    pq.write_table(pa.Table.from_pylist(PAGES[:2]), source)
+    first = parts_of_stopped_job(Options())
+    assert parts_of_stopped_job(Options()) == first
+    pq.write_table(pa.Table.from_pylist(PAGES[2:]), source)
+    second = parts_of_stopped_job(Options())
+    third = parts_of_stopped_job(Options(max_page_bytes=10_000))
+    assert first.items() < second.items() < third.items()
+    assert len({part.parent for part in third}) == 3
+
+    def fail(*_: object) -> None:
+        raise AssertionError("the pages are fingerprinted again")
+
+    monkeypatch.setattr(on_spark, "_fingerprinted", fail)
+    monkeypatch.setattr(on_spark, "_pages", fail)
+    job(Options(max_page_bytes=10_000))
+    assert [row["url"] for row in pq.read_table(to).to_pylist() if row["kept"]] == KEPT[1:]
+    assert not Path(f"{to}.parts").exists()
 
 
 @pytest.mark.usefixtures("spark")
@@ -190,8 +214,8 @@ def test_the_job_works_with_spark_submit(tmp_path: Path) -> None:
     submit = Path(sys.executable).with_name("spark-submit")
     done = subprocess.run(
         [
-            *(submit, "--master", MASTER, "--conf", "spark.ui.enabled=false"),
-            *("--conf", "spark.sql.shuffle.partitions=2"),
+            *(submit, "--master", MASTER),
+            *(part for pair in CONF.items() for part in ("--conf", "=".join(pair))),
             *(str(on_spark.__file__), f"{tmp_path}/pages.parquet", f"{tmp_path}/out.parquet"),
             *("--keep", "shortest-url", "-s", "SIMHASH_MIN_TOKENS=500"),
         ],
