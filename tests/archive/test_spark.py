@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from simhash_pipeline.archive.verdicts import Groups
 
 MASTER = "local[2]"
-# Java's quick compiler and its simplest garbage collector: optimizing code that soon ends takes more
-# CPU time than running it.
+# Java's quick compiler alone, and its simplest garbage collector. To optimize code that runs for a
+# few seconds takes more CPU time than to run it.
 JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 CONF = {
     "spark.driver.extraJavaOptions": JAVA_OPTIONS,
@@ -157,9 +157,10 @@ def test_parts_on_the_cluster_serve_the_same_job_alone(
         on_spark.dedup_on_cluster(f"file://{source}", f"file://{to}", options, master=MASTER)
 
     def parts_of_stopped_job(options: Options) -> dict[Path, int]:
-        with monkeypatch.context() as stopping, pytest.raises(StoppedError):
+        with monkeypatch.context() as stopping:
             stopping.setattr(on_spark, "find_families", stop)
-            job(options)
+            with pytest.raises(StoppedError):
+                job(options)
         found = Path(f"{to}.parts").glob("*/part-*.parquet")
         return {part: part.stat().st_mtime_ns for part in found}
 

@@ -1,4 +1,4 @@
-"""`scrapy simhash` as people run it: a process of its own, found by its entry point."""
+"""`scrapy simhash`: found by its entry point, in a new process where `scrapy` runs it."""
 
 from __future__ import annotations
 
@@ -43,8 +43,10 @@ def test_the_plan_for_8_billion_pages_is_the_one_in_the_readme(outside: Path) ->
     assert f"```\n$ scrapy simhash plan --pages 8e9 --distance 3\n{result.stdout}```\n" in readme
 
 
-def test_the_plan_gives_the_papers_figures_for_2_to_the_34_pages(outside: Path) -> None:
-    result = scrapy("simhash", "plan", "--pages", "2^34", directory=outside)
+def test_the_plan_gives_the_papers_figures_for_2_to_the_34_pages(
+    simhash: Simhash, outside: Path
+) -> None:
+    result = simhash(outside, "plan", "--pages", "2^34")
     rows = [line.removeprefix("->").split() for line in result.stdout.splitlines()[3:7]]
     assert [(row[0], row[-5], row[-4]) for row in rows] == [
         ("4", "16", "262,144"),
@@ -60,8 +62,8 @@ def test_the_command_runs_inside_a_project_too() -> None:
     assert "-> 4 tables: the fewest with at most 100 candidates a probe." in result.stdout
 
 
-def test_the_plan_as_json_holds_the_same_figures(outside: Path) -> None:
-    result = scrapy("simhash", "plan", "--pages", "2^34", "--json", directory=outside)
+def test_the_plan_as_json_holds_the_same_figures(simhash: Simhash, outside: Path) -> None:
+    result = simhash(outside, "plan", "--pages", "2^34", "--json")
     plan = json.loads(result.stdout)
     assert (plan["pages"], plan["bits"], plan["distance"], plan["machines"]) == (2**34, 64, 3, 1)
     figures = {one["tables"]: one["candidates_per_probe"] for one in plan["designs"]}
@@ -69,10 +71,12 @@ def test_the_plan_as_json_holds_the_same_figures(outside: Path) -> None:
     assert [one["tables"] for one in plan["designs"] if one["recommended"]] == [16]
 
 
-def test_budgets_choose_the_design_and_say_what_the_others_exceed(outside: Path) -> None:
-    result = scrapy(
-        *("simhash", "plan", "--pages", "2^34", "--machines", "10", "--memory", "128GiB"),
-        directory=outside,
+def test_budgets_choose_the_design_and_say_what_the_others_exceed(
+    simhash: Simhash, outside: Path
+) -> None:
+    result = simhash(
+        outside,
+        *("plan", "--pages", "2^34", "--machines", "10", "--memory", "128GiB"),
     )
     assert result.returncode == 0
     assert "among 17,179,869,184 pages (2^34), 10 machines" in result.stdout
@@ -80,17 +84,19 @@ def test_budgets_choose_the_design_and_say_what_the_others_exceed(outside: Path)
     assert "\nOver the budget of memory: 16, 20, 35 tables\n" in result.stdout
 
 
-def test_where_only_memory_is_short_the_plan_says_how_many_machines_would_do(outside: Path) -> None:
+def test_where_only_memory_is_short_the_plan_says_how_many_machines_would_do(
+    simhash: Simhash, outside: Path
+) -> None:
     budgets = ["--memory", "600GiB", "--candidates", "600"]
-    result = scrapy("simhash", "plan", "--pages", "2^34", *budgets, directory=outside)
+    result = simhash(outside, "plan", "--pages", "2^34", *budgets)
     assert result.returncode == 0
     assert "Nothing keeps within 600 GiB a machine and 600 candidates a probe." in result.stdout
     assert "10 tables would fit on 3 machines." in result.stdout
     assert "->" not in result.stdout
 
 
-def test_where_nothing_fits_the_plan_says_what_there_is(outside: Path) -> None:
-    result = scrapy("simhash", "plan", "--pages", "2^34", "--probes", "3", directory=outside)
+def test_where_nothing_fits_the_plan_says_what_there_is(simhash: Simhash, outside: Path) -> None:
+    result = simhash(outside, "plan", "--pages", "2^34", "--probes", "3")
     assert result.returncode == 0
     assert "Nothing keeps within 3 probes a query." in result.stdout
     assert "The least memory is 512 GiB a machine, in 4 tables;" in result.stdout
@@ -98,11 +104,13 @@ def test_where_nothing_fits_the_plan_says_what_there_is(outside: Path) -> None:
     assert "->" not in result.stdout
 
 
-def test_the_plan_warns_of_fingerprints_too_short_for_so_many_pages(outside: Path) -> None:
+def test_the_plan_warns_of_fingerprints_too_short_for_so_many_pages(
+    simhash: Simhash, outside: Path
+) -> None:
     # 5,489 of 2^32 values are within 3 bits of any: 8e9 / 2^32 * 5,489 = 10,224.
-    short = scrapy("simhash", "plan", "--pages", "8e9", "--bits", "32", directory=outside)
+    short = simhash(outside, "plan", "--pages", "8e9", "--bits", "32")
     assert "by mere chance 10,224 of these pages are that near to a query" in short.stdout
-    longer = scrapy("simhash", "plan", "--pages", "8e9", "--bits", "128", directory=outside)
+    longer = simhash(outside, "plan", "--pages", "8e9", "--bits", "128")
     assert "chance" not in longer.stdout
 
 
@@ -132,17 +140,19 @@ def test_the_plan_warns_of_fingerprints_too_short_for_so_many_pages(outside: Pat
     ],
 )
 def test_bad_input_is_told_in_one_line_with_exit_code_2(
-    arguments: list[str], message: str, outside: Path
+    simhash: Simhash, arguments: list[str], message: str, outside: Path
 ) -> None:
-    result = scrapy("simhash", "plan", *arguments, directory=outside)
+    result = simhash(outside, "plan", *arguments)
     assert (result.returncode, result.stdout) == (2, "")
     assert result.stderr.startswith(f"scrapy simhash plan: {message}")
     assert result.stderr.endswith(" (see scrapy simhash plan -h)\n")
     assert result.stderr.count("\n") == 1
 
 
-def test_without_a_command_or_with_one_unknown_there_is_help_and_exit_code_2(outside: Path) -> None:
-    nothing = scrapy("simhash", directory=outside)
+def test_without_a_command_or_with_one_unknown_there_is_help_and_exit_code_2(
+    simhash: Simhash, outside: Path
+) -> None:
+    nothing = simhash(outside)
     assert nothing.returncode == 2
     assert re.search(r"plan +which tables suit a number of pages", nothing.stdout)
     unknown = scrapy("simhash", "plann", directory=outside)
@@ -156,9 +166,11 @@ def test_without_a_command_or_with_one_unknown_there_is_help_and_exit_code_2(out
     ("size", "told"),
     [("64GiB", "64 GiB"), ("64g", "64 GiB"), ("1.5 TB", "1.36 TiB"), ("2048", "2 KiB")],
 )
-def test_sizes_are_read_as_people_write_them(size: str, told: str, outside: Path) -> None:
+def test_sizes_are_read_as_people_write_them(
+    simhash: Simhash, size: str, told: str, outside: Path
+) -> None:
     arguments = ["--pages", "2^40", "--memory", size, "--candidates", "0.001"]
-    result = scrapy("simhash", "plan", *arguments, directory=outside)
+    result = simhash(outside, "plan", *arguments)
     assert f"within {told} a machine" in result.stdout
 
 
@@ -196,10 +208,10 @@ def test_learn_writes_a_table_that_the_settings_it_prints_can_use(outside: Path)
     assert features == {"the": 1.0, "fog": 1.2877, "the fog": 1.2877}
 
 
-def test_learn_tells_programs_what_it_learnt(outside: Path) -> None:
+def test_learn_tells_programs_what_it_learnt(simhash: Simhash, outside: Path) -> None:
     write_pages(outside / "sample.jsonl", "the fog bell", "the ferry", "")
     arguments = ("learn", "sample.jsonl", "--to", "idf.tsv", "--json")
-    result = scrapy("simhash", *arguments, directory=outside)
+    result = simhash(outside, *arguments)
     assert json.loads(result.stdout) == {"table": "idf.tsv", "pages": 2, "left_out": 1}
 
 
@@ -211,25 +223,25 @@ def test_learn_tells_programs_what_it_learnt(outside: Path) -> None:
     ],
 )
 def test_learn_wants_as_many_pages_as_a_word_has_to_be_on(
-    outside: Path, least: str, said: str
+    simhash: Simhash, outside: Path, least: str, said: str
 ) -> None:
     write_pages(outside / "sample.jsonl", "the fog bell", "the ferry", "")
     arguments = ("learn", "sample.jsonl", "--to", "idf.tsv", "--min-pages", least)
-    result = scrapy("simhash", *arguments, directory=outside)
+    result = simhash(outside, *arguments)
     assert (result.returncode, result.stdout) == (2, "")
     assert said in result.stderr
     assert [path.name for path in outside.iterdir()] == ["sample.jsonl"]
 
 
-def test_learn_reads_a_folder_and_heeds_the_settings(outside: Path) -> None:
+def test_learn_reads_a_folder_and_heeds_the_settings(simhash: Simhash, outside: Path) -> None:
     (outside / "pages").mkdir()
     for name in ("a.html", "b.htm"):
         (outside / "pages" / name).write_bytes("<body><p>清华大学".encode("gb18030"))
     (outside / "pages" / "c.png").write_bytes(bytes(100))
-    result = scrapy(
-        *("simhash", "learn", "pages", "--to", "idf.tsv"),
+    result = simhash(
+        outside,
+        *("learn", "pages", "--to", "idf.tsv"),
         *("-s", "SIMHASH_SEGMENTER=jieba-full", "-s", "SIMHASH_NGRAMS=1"),
-        directory=outside,
     )
     assert result.returncode == 0, result.stderr
     rows = (outside / "idf.tsv").read_text(encoding="utf-8").splitlines()[2:]
@@ -237,10 +249,12 @@ def test_learn_reads_a_folder_and_heeds_the_settings(outside: Path) -> None:
 
 
 @pytest.mark.parametrize("line", ["{", "[]", '{"body": "x"}'])
-def test_learn_passes_a_broken_record_over_and_tells_of_it(outside: Path, line: str) -> None:
+def test_learn_passes_a_broken_record_over_and_tells_of_it(
+    simhash: Simhash, outside: Path, line: str
+) -> None:
     sample = write_pages(outside / "sample.jsonl", "the fog bell", "the ferry", "")
     sample.write_text(sample.read_text(encoding="utf-8") + line, encoding="utf-8")
-    result = scrapy("simhash", "learn", "sample.jsonl", "--to", "idf.tsv", directory=outside)
+    result = simhash(outside, "learn", "sample.jsonl", "--to", "idf.tsv")
     assert (result.returncode, result.stderr) == (0, "")
     left_out = "(1 without text and 1 that can't be read left out)"
     assert result.stdout.startswith(f"Learnt from 2 pages {left_out}")
@@ -254,10 +268,12 @@ def test_learn_passes_a_broken_record_over_and_tells_of_it(outside: Path, line: 
         ('{"body": "x"}', "item 1: the item has no page in its field 'html'"),
     ],
 )
-def test_learn_says_why_no_page_can_be_read(outside: Path, line: str, said: str) -> None:
+def test_learn_says_why_no_page_can_be_read(
+    simhash: Simhash, outside: Path, line: str, said: str
+) -> None:
     (outside / "sample.jsonl").write_text(f"{line}\n", encoding="utf-8")
     (outside / "idf.tsv").write_text("what was learnt before")
-    result = scrapy("simhash", "learn", "sample.jsonl", "--to", "idf.tsv", directory=outside)
+    result = simhash(outside, "learn", "sample.jsonl", "--to", "idf.tsv")
     assert (result.returncode, result.stdout) == (2, "")
     assert said in result.stderr
     assert result.stderr.count("\n") == 1
@@ -276,22 +292,24 @@ def test_learn_says_why_no_page_can_be_read(outside: Path, line: str, said: str)
         ([".", "--to", "x", "-s", "SIMHASH_NGRAMS=9"], "SIMHASH_NGRAMS is '9'"),
     ],
 )
-def test_learn_says_in_a_line_what_is_wrong(outside: Path, arguments: list[str], said: str) -> None:
-    result = scrapy("simhash", "learn", *arguments, directory=outside)
+def test_learn_says_in_a_line_what_is_wrong(
+    simhash: Simhash, outside: Path, arguments: list[str], said: str
+) -> None:
+    result = simhash(outside, "learn", *arguments)
     assert result.returncode == 2
     assert said in result.stderr
     assert result.stderr.count("\n") == 1
     assert list(outside.iterdir()) == []
 
 
-def test_what_learn_reads_is_not_written_over(outside: Path) -> None:
+def test_what_learn_reads_is_not_written_over(simhash: Simhash, outside: Path) -> None:
     sample = write_pages(outside / "sample.jsonl", "the fog bell", "the ferry")
     before = sample.read_bytes()
-    result = scrapy("simhash", "learn", "sample.jsonl", "--to", "./sample.jsonl", directory=outside)
+    result = simhash(outside, "learn", "sample.jsonl", "--to", "./sample.jsonl")
     assert (result.returncode, result.stdout) == (2, "")
     assert "sample.jsonl is an input, and would be overwritten" in result.stderr
     assert sample.read_bytes() == before
-    result = scrapy("simhash", "learn", "sample.jsonl", "--to", "no/idf.tsv", directory=outside)
+    result = simhash(outside, "learn", "sample.jsonl", "--to", "no/idf.tsv")
     assert "no/idf.tsv: No such file or directory" in result.stderr
 
 
