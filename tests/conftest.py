@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
+from tests.archive.workers import shared_workers as shared_workers
+from tests.archive.workers import worker_pool as worker_pool
 from tests.cli.simhash_command import simhash as simhash
 from tests.stores.servers import RunningCluster, RunningServer, server_binary
 

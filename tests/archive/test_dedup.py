@@ -27,6 +27,8 @@ from tests.stores.pages import FAR
 from tests.stores.pages import page as stored
 from tests.stores.servers import RunningServer, server_binary
 
+# Tests of the command, and the job that is killed, start workers of their own.
+pytestmark = pytest.mark.usefixtures("shared_workers")
 URLS = [one["url"] for one in PAGES]
 
 

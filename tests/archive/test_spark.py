@@ -102,6 +102,7 @@ def test_spark_says_what_duckdb_says(
     )
 
 
+@pytest.mark.usefixtures("shared_workers")
 def test_the_same_job_is_done_on_spark(tmp_path: Path, spark: Callable[[Path], Spark]) -> None:
     source = write_json_lines(tmp_path / "it's.jsonl", PAGES)
     job = DedupJob(inputs=[str(source)], to=tmp_path / "out.parquet", options=Options())

@@ -1,0 +1,41 @@
+"""Worker processes that the jobs of many tests share: each new one imports for a second."""
+
+from __future__ import annotations
+
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class SharedPool(ProcessPoolExecutor):
+    """A pool that outlives the job: a job's shutdown waits for nothing, as its parts are done."""
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Nothing is shut down."""
+
+    def close(self) -> None:
+        super().shutdown()
+
+
+@pytest.fixture(scope="session")
+def worker_pool() -> Iterator[SharedPool]:
+    """One worker, not forked, as those of a job."""
+    pool = SharedPool(1, multiprocessing.get_context("spawn"))
+    yield pool
+    pool.close()
+
+
+@pytest.fixture
+def shared_workers(worker_pool: SharedPool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have the jobs of a test run on the shared pool instead of one of their own.
+
+    Outputs must be absolute paths: a worker stays in the directory that it was started in.
+    """
+    monkeypatch.setattr(
+        "simhash_pipeline.archive.parts.ProcessPoolExecutor", lambda *_, **__: worker_pool
+    )
