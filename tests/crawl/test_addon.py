@@ -78,7 +78,7 @@ def requests(result: Crawl) -> int:
 
 FROM_RESPONSE = {"SIMHASH_HTML_FIELD": None}
 # What ends a crawl into a trap.
-UNTIL = {"CLOSESPIDER_PAGECOUNT": 250}
+UNTIL = {"CLOSESPIDER_PAGECOUNT": 100}
 ALL_STORIES = {"Front page", *(f"Story {number}" for number in range(1, STORIES + 1))}
 
 
@@ -299,13 +299,12 @@ def test_what_is_found_on_a_page_with_news_is_no_trap_whatever_meta_it_is_asked_
 
 def test_a_crawl_ends_when_only_seen_content_remains(tmp_path: Path) -> None:
     with trap_site("session") as url:
-        settings = (
-            FROM_RESPONSE | {"SIMHASH_CLOSE_AFTER_SEEN": 100} | {"CLOSESPIDER_PAGECOUNT": 900}
-        )
+        settings = FROM_RESPONSE | {"SIMHASH_CLOSE_AFTER_SEEN": 60} | {"CLOSESPIDER_PAGECOUNT": 200}
         result = crawl_site(tmp_path, url, settings)
         dry = crawl_site(tmp_path, url, settings | {"SIMHASH_DRY_RUN": True})
     assert result.stats["finish_reason"] == "simhash_nothing_new"
     assert set(titles(result)) >= ALL_STORIES
+    assert requests(result) < 200
     assert dry.stats["finish_reason"] == "closespider_pagecount"
 
 
