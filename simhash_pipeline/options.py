@@ -230,6 +230,18 @@ class Options:
         "Read at most this many bytes of a page, and fewer if its tags and words are short. The "
         "first cut page is logged, and all are counted.",
     )
+    page_timeout_secs: int = _option(
+        30,
+        whole(1, 10**6, "seconds"),
+        "Seconds that a page may take to be read by a process beside the crawl. Then the process "
+        "is killed, and the item is kept without judging it.",
+    )
+    page_memory_mb: int = _option(
+        2_000,
+        whole(200, 10**6, "megabytes"),
+        "Megabytes that such a process may take for a page, beside those that it starts with "
+        "(on Linux only). A page that needs more ends it, and the item is kept without judging it.",
+    )
     text_field: str | None = _option(
         None,
         or_none(FIELD),
@@ -373,6 +385,16 @@ class Options:
         if faults:
             raise OptionsError(faults)
         return options
+
+    @property
+    def runs_user_code(self) -> bool:
+        """Whether a callable of the user's takes part in making fingerprints."""
+        return (
+            self.extractor != "builtin"
+            or self.segmenter not in SEGMENTERS
+            or self.weights not in WEIGHTS
+            or self.hash not in HASH_BITS
+        )
 
     def stamp(self) -> dict[str, Any]:
         """The options that fingerprints depend on, as JSON values; stores refuse others.

@@ -119,7 +119,7 @@ class SimhashPipeline:
                 message = "Nothing is forgotten: SIMHASH_RESET is for the first run of a JOBDIR"
                 logger.info(message, extra={"spider": spider})
                 options = dataclasses.replace(options, reset=False)
-            self._worker = JudgeWorker(options, store)
+            self._worker = JudgeWorker(options, store, self._is_closing)
             self._files = files.pop_all()
         self._pending = PendingItems(self._crawler) if responses is None else responses.pending
         self._pending.feeds = self._feeds = Feeds(self._crawler, self._worker.confirm)
@@ -293,6 +293,14 @@ class SimhashPipeline:
 
     def _close(self, reason: str) -> None:
         deferred_from_coro(self._crawler.engine.close_spider_async(reason=reason))
+
+    def _is_closing(self) -> bool:
+        """Whether Scrapy is closing the spider, which it does after the last item was judged.
+
+        It sends no signal before that, so this looks at what it notes of the spider.
+        """
+        slot = getattr(self._crawler.engine, "_slot", None)
+        return not self._crawler.crawling or getattr(slot, "closing", None) is not None
 
     async def close_spider(self) -> None:
         if self._files is None:  # Scrapy closes what it failed to open

@@ -1,45 +1,42 @@
 """What a crawl does beside its event loop: pages in, verdicts out, in the order they came.
 
-One thread asks the store. Large pages are fingerprinted in up to four processes.
+One thread asks the store. Large pages are fingerprinted in up to four processes, and all pages if
+the settings name callables of the user's.
 """
 
 from __future__ import annotations
 
 import asyncio
 import dataclasses
-import logging
-import os
 import time
 from collections import deque
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeVar
 
 from scrapy.utils.asyncio import call_later, is_asyncio_available
 from twisted.internet.defer import Deferred
 
-from simhash_pipeline.errors import PageError, ReaderError, StoreError
+from simhash_pipeline.crawl.readers import Readers
+from simhash_pipeline.errors import StoreError
 from simhash_pipeline.judge import Judge, Verdict
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
-from simhash_pipeline.page.reader import Reader
 from simhash_pipeline.page.source import Source
 from simhash_pipeline.stores.contract import PageText, Store
 from simhash_pipeline.stores.opening import open_store
 
-# A page up to this size is fingerprinted on the event loop. Handing it to a process wakes threads
-# that take turns with the loop: a crawl of pages of 8 KB became no faster by it.
+# A page up to this size is fingerprinted on the event loop, unless code of the user's takes part,
+# which may never return. Handing it to a process wakes threads that take turns with the loop: a
+# crawl of pages of 8 KB became no faster by it.
 SMALL_PAGE_BYTES = 100_000
-MAX_READERS = 4  # processes; each takes some 80 MB, and more while it reads
 # Texts that are written together: a killed crawl may lose these, and they are held in memory.
 MANY_TEXTS = 100
 MANY_CHARACTERS = 1_000_000
 FLUSH_SECS = 1.0
 
 T = TypeVar("T")
-
-logger = logging.getLogger(__name__)
 
 
 async def result_of(future: Future[T]) -> T:
@@ -69,7 +66,9 @@ class JudgedPage:
 
 
 class JudgeWorker:
-    """Fingerprints and judges pages; its thread asks the store, its processes read large pages.
+    """Fingerprints and judges pages; its thread asks the store, its processes read pages.
+
+    `is_closing` says whether the crawl is about to end; another thread asks it now and then.
 
     It applies SIMHASH_RESET and SIMHASH_EXPIRE_AFTER_SECS when the first page comes: `scrapy shell`
     opens every pipeline too, and must not forget anything.
@@ -77,7 +76,7 @@ class JudgeWorker:
     OptionsError, StoreError and StoreMismatch when it can't start.
     """
 
-    def __init__(self, options: Options, store_url: str) -> None:
+    def __init__(self, options: Options, store_url: str, is_closing: Callable[[], bool]) -> None:
         self._fingerprinter = Fingerprinter(options)
         self._confirmed: deque[Verdict] = deque()
         self._store = open_store(
@@ -86,8 +85,8 @@ class JudgeWorker:
         try:
             self._judge = Judge(self._store, options)
             self._texts = _TextBuffer(self._store, options)
-            # Loads the dictionaries of words and charsets now, not while the first page waits.
-            with suppress(PageError):  # from an extractor that expects other pages than this one
+            if not options.runs_user_code:
+                # Loads the dictionaries of words and charsets now, not while the first page waits.
                 self._fingerprinter.fingerprint("<p>中文</p>".encode("gb18030"))
         except BaseException:
             self._store.close()
@@ -95,14 +94,14 @@ class JudgeWorker:
         self._options = options
         self._is_clean = False
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="simhash")
-        self._readers = _Readers(options, self._fingerprinter)
+        self._readers = Readers(options, self._fingerprinter, is_closing)
 
     def judge(self, source: Source) -> Future[JudgedPage]:
         """Judge the page, in the order of these calls.
 
         PageError, from this call or from the future, when it can't be judged.
         """
-        if len(source.html) > SMALL_PAGE_BYTES:
+        if self._options.runs_user_code or len(source.html) > SMALL_PAGE_BYTES:
             url, reading = source.url, self._readers.read(source)
             return self._thread.submit(lambda: self._judged(url, *reading.result()))
         started = time.perf_counter()
@@ -203,47 +202,3 @@ class _TextBuffer:
             self._store.keep_texts(self._texts.values())
         self._texts.clear()
         self._characters = 0
-
-
-class _Readers:
-    """Threads that wait for processes; a second process is started only while one is busy.
-
-    If no process can be started, the threads read by `fingerprinter` and take turns with the loop.
-    """
-
-    def __init__(self, options: Options, fingerprinter: Fingerprinter) -> None:
-        number = min(MAX_READERS, max(1, (os.cpu_count() or 1) - 1))  # one core is for the loop
-        self._all = [Reader(options) for _ in range(number)]
-        self._idle = deque(self._all)
-        self._threads = ThreadPoolExecutor(number, thread_name_prefix="simhash-reader")
-        self._fingerprinter = fingerprinter
-        self._can_start = True
-
-    def read(self, source: Source) -> Future[tuple[PageFingerprint, float]]:
-        """The page's fingerprints, and the seconds they took; PageError as Reader's."""
-        return self._threads.submit(self._read, source)
-
-    def close(self) -> None:
-        """End the processes, when all is read."""
-        for reader in self._all:
-            reader.close()
-        self._threads.shutdown(wait=False)
-
-    def _read(self, source: Source) -> tuple[PageFingerprint, float]:
-        started = time.perf_counter()
-        if self._can_start:
-            page = self._read_beside(source)
-        else:
-            page = self._fingerprinter.fingerprint(*source)
-        return page, time.perf_counter() - started
-
-    def _read_beside(self, source: Source) -> PageFingerprint:
-        reader = self._idle.pop()  # the one used last: the others may never have to start
-        try:
-            return reader.fingerprint(*source)
-        except ReaderError as error:
-            self._can_start = False
-            logger.warning("Large pages are read in a thread of the crawl, as %s", error)
-            return self._fingerprinter.fingerprint(*source)
-        finally:
-            self._idle.append(reader)

@@ -8,11 +8,16 @@ pickle over its standard input and output: the options, then pages, and an answe
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import faulthandler
 import os
 import pickle
+import signal
 import subprocess
 import sys
+import time
 import traceback
+from pathlib import Path
 from typing import Any
 
 from simhash_pipeline.errors import PageError, ReaderError
@@ -31,30 +36,47 @@ serve()
 """
 
 
+_START_SECS = 60  # in which a process must begin; it imports what the settings name
+_OWN_END_SECS = 5  # after its limit a process without a caller ends by itself
+_OUT_OF_MEMORY = 81  # the exit status of a process
+_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of prctl(2)
+
+
 class Reader:
-    """Fingerprints one page at a time in a process that begins with the first."""
+    """Fingerprints one page at a time in a process that begins with the first.
+
+    The limit in seconds holds if another thread calls `end_if_late` now and then. On Linux the
+    process ends with the thread that it began in, also while it is busy or stopped.
+    """
 
     def __init__(self, options: Options) -> None:
         self._options = options
         self._process: subprocess.Popen[bytes] | None = None
+        self._due: tuple[subprocess.Popen[bytes], float] | None = None  # by the monotonic clock
 
     def fingerprint(
-        self, html: bytes | str, url: str | None = None, charset: str | None = None
+        self,
+        html: bytes | str,
+        url: str | None = None,
+        charset: str | None = None,
+        *,
+        limit_secs: float | None = None,
     ) -> PageFingerprint:
-        """As Fingerprinter's; the process may end of a page, and the next page begins another.
+        """As Fingerprinter's, within `limit_secs` (by default PAGE_TIMEOUT_SECS).
 
-        That too is a PageError (kind reader_died). ReaderError when no process can be begun.
+        The process may end of a page, and the next page begins another. That too is a PageError,
+        kind timeout, memory or reader_died. ReaderError when no process can be begun.
         """
         process = self._process
         if process is None or process.poll() is not None:
             self.close()
             process = self._begun()
         try:
-            answer = _answer(process, (html, url, charset))
+            secs = self._options.page_timeout_secs if limit_secs is None else limit_secs
+            answer = self._answer(process, (html, url, charset), secs)
         except Exception as error:  # what is left in the pipes is no answer to the next page
             self.close()
-            died = f"the process that read it ended ({process.returncode}, {error!r})"
-            raise PageError("reader_died", died) from error
+            raise self._page_error(process.returncode, error) from error
         if isinstance(answer, Exception):
             raise answer
         page: PageFingerprint = answer
@@ -64,9 +86,16 @@ class Reader:
         """End the process, which has nothing to lose."""
         process, self._process = self._process, None
         if process is not None:
-            process.kill()
+            _kill(process)
             with contextlib.suppress(OSError), process:  # closes the pipes, and waits
                 pass
+
+    def end_if_late(self) -> None:
+        """Kill the process if its answer is overdue; called by another thread."""
+        now = time.monotonic()  # before `_due`: then `_answer` sees that this answer came too late
+        due = self._due
+        if due is not None and now >= due[1]:
+            _kill(due[0])
 
     def _begun(self) -> subprocess.Popen[bytes]:
         if getattr(sys, "frozen", False):  # what would start is this program once more
@@ -74,49 +103,116 @@ class Reader:
         command = [sys.executable, "-I", "-c", _BEGIN]
         try:
             process = self._process = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
             )
             _send(process, sys.path)
-            if (fault := _answer(process, self._options)) is not None:
+            if (fault := self._answer(process, self._options, _START_SECS)) is not None:
                 raise fault
         except Exception as error:
             self.close()
             raise ReaderError(f"no process can read pages: {error}") from error
         return process
 
+    def _answer(self, process: subprocess.Popen[bytes], asked: object, secs: float) -> Any:
+        """TimeoutError when there is none after `secs`."""
+        due = time.monotonic() + secs
+        self._due = process, due
+        try:
+            _send(process, asked)
+            answer = pickle.load(process.stdout)  # type: ignore[arg-type]  # a pipe, as is stdin
+        except Exception:
+            if time.monotonic() >= due:
+                raise TimeoutError(f"it did not answer within {secs:.0f} seconds") from None
+            raise
+        finally:
+            self._due = None
+        if time.monotonic() >= due:  # it may have been killed since
+            self.close()
+        return answer
+
+    def _page_error(self, status: int, error: Exception) -> PageError:
+        options = self._options
+        if isinstance(error, TimeoutError):
+            rule = f"SIMHASH_PAGE_TIMEOUT_SECS ({options.page_timeout_secs}) allows"
+            return PageError("timeout", f"it takes longer to read than {rule}")
+        if status == _OUT_OF_MEMORY:
+            rule = f"SIMHASH_PAGE_MEMORY_MB ({options.page_memory_mb:,}) allows"
+            return PageError("memory", f"it takes more memory to read than {rule}")
+        return PageError("reader_died", f"the process that read it ended ({status}, {error!r})")
+
 
 def serve() -> None:
     """The process: an answer to each page, until there are no more."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL)
     asked, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a callable of the user's prints is no answer
+    nowhere = open(os.devnull, "w")  # noqa: PTH123, SIM115  # as long as the process
 
     def answer(given: object) -> None:
         pickle.dump(given, answers, pickle.HIGHEST_PROTOCOL)
         answers.flush()
 
     try:
-        fingerprinter = Fingerprinter(pickle.load(asked))
+        options: Options = pickle.load(asked)
+        fingerprinter = Fingerprinter(options)
+        _limit_memory(options.page_memory_mb)
     except Exception as error:
         return answer(error)
     answer(None)
-    while True:
-        try:
+    own_end_secs = options.page_timeout_secs + _OWN_END_SECS
+    try:
+        while True:
             page = pickle.load(asked)
-        except EOFError:
-            return None
-        try:
-            answer(fingerprinter.fingerprint(*page))
-        except PageError as error:
-            answer(error)
-        except Exception:  # with where it was raised, which pickle leaves out
-            answer(RuntimeError(traceback.format_exc()))
+            # Where the system doesn't end it with its caller: without the interpreter, which an
+            # expression that backtracks never gives back.
+            faulthandler.dump_traceback_later(own_end_secs, file=nowhere, exit=True)
+            answer(_read(fingerprinter, page))
+            faulthandler.cancel_dump_traceback_later()
+    except EOFError:
+        return None
+    except MemoryError:
+        os._exit(_OUT_OF_MEMORY)
 
 
-def _answer(process: subprocess.Popen[bytes], asked: object) -> Any:
-    _send(process, asked)
-    return pickle.load(process.stdout)  # type: ignore[arg-type]  # it is a pipe, as is stdin
+def _read(fingerprinter: Fingerprinter, page: tuple[Any, ...]) -> PageFingerprint | Exception:
+    """What to answer; MemoryError, also where a callable of the user's has met it."""
+    try:
+        return fingerprinter.fingerprint(*page)
+    except MemoryError:
+        raise
+    except PageError as error:
+        if isinstance(error.__cause__, MemoryError):
+            raise error.__cause__ from None
+        return error
+    except Exception:  # with where it was raised, which pickle leaves out
+        return RuntimeError(traceback.format_exc())
+
+
+def _limit_memory(megabytes: int) -> None:
+    """Let this process have as much beside what it has now; elsewhere than on Linux, no limit."""
+    if sys.platform != "linux":  # macOS has limits, and doesn't keep them
+        return
+    import resource
+
+    memory_pages = int(Path("/proc/self/statm").read_text().split()[5])
+    limit = memory_pages * resource.getpagesize() + megabytes * 1_000_000
+    _, highest = resource.getrlimit(resource.RLIMIT_DATA)
+    if highest == resource.RLIM_INFINITY or limit < highest:
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, highest))
 
 
 def _send(process: subprocess.Popen[bytes], message: object) -> None:
     pickle.dump(message, process.stdin, pickle.HIGHEST_PROTOCOL)  # type: ignore[arg-type]
     process.stdin.flush()  # type: ignore[union-attr]
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """With all that it has started, such as a program that an extractor calls."""
+    if process.poll() is not None:
+        return
+    if sys.platform == "win32":
+        process.kill()
+    else:
+        with contextlib.suppress(ProcessLookupError):  # it has just ended
+            os.killpg(process.pid, signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""Large pages are read by processes beside the crawl, which harm neither it nor one another."""
+"""Pages that processes beside the crawl read: what they do harms neither it nor other pages."""
 
 from __future__ import annotations
 
@@ -12,17 +12,33 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.crawl.crawling import crawl, crawl_in_a_process, page
+from tests.page.test_reader import is_there
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
-# Ends its process where the page says so, and no other page's.
+posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows doesn't stop a process")
+# Does what the page says, and leaves the numbers of its process and of what it has started.
 EXTRACTOR = """
-import os, signal
+import os, re, signal, subprocess, sys
 def text(root):
     text = " ".join(root.itertext())
     if "harmful" in text:
         os.kill(os.getpid(), signal.SIGKILL)
+    if "large memory" in text:
+        return str(len(bytearray(1_000_000_000)))
+    for sign in ("backtracks", "stops", "starts another"):
+        if sign not in text:
+            continue
+        process = os.getpid()
+        if sign == "starts another":
+            process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=-1).pid
+        with open("stuck", "a") as stuck:
+            stuck.write(f"{process}\\n")
+        if sign == "stops":
+            os.kill(os.getpid(), signal.SIGSTOP)
+        re.match("(a+)+$", "a" * 60 + "b")
     return text
 """
 # A very simple script, without `if __name__ == "__main__"`; it prints what is left behind.
@@ -41,6 +57,7 @@ class Stories(scrapy.Spider):
     def parse(self, response):
         n = response.meta["n"]
         words = " ".join(f"word{n // 2}x{i}" for i in range(100))
+        words += "WORDS" if n > 1 else ""
         yield {"url": f"http://a.example/{n}", "html": f"<p>{words}</p>" + "<b></b>" * 20_000}
 
 class Save:
@@ -54,7 +71,7 @@ process = CrawlerProcess({
     "ITEM_PIPELINES": {"simhash_pipeline.SimhashPipeline": 300, Save: 400},
     "SCRAPER_SLOT_MAX_ACTIVE_SIZE": 4 * 1024,  # four responses, each counts as 1 KB
     "TELNETCONSOLE_ENABLED": False,
-})
+} | SETTINGS)
 crawler = process.create_crawler(Stories)
 process.crawl(crawler)
 process.start()
@@ -71,8 +88,11 @@ def large(n: int, words: str = "word") -> dict[str, Any]:
     return page(n, text + "<b></b>" * 20_000)
 
 
-def start(directory: Path, pages: int) -> subprocess.Popen[str]:
-    (directory / "stories.py").write_text(SCRIPT.replace("PAGES", str(pages)))
+def start(directory: Path, pages: int, words: str = "", **settings: Any) -> subprocess.Popen[str]:
+    """Crawl so many pages; from the third on, they hold these words, too."""
+    script = SCRIPT.replace("PAGES", str(pages)).replace("WORDS", words)
+    (directory / "stories.py").write_text(script.replace("SETTINGS", repr(settings)))
+    (directory / "users_own.py").write_text(EXTRACTOR)
     with (directory / "log").open("w") as log:  # a pipe that nobody reads stops the crawl
         return subprocess.Popen(
             [sys.executable, "-W", "error", "stories.py"],
@@ -87,6 +107,40 @@ def start(directory: Path, pages: int) -> subprocess.Popen[str]:
 def saved(directory: Path) -> list[int]:
     path = directory / "saved"
     return [int(line) for line in path.read_text().split()] if path.exists() else []
+
+
+def start_stuck(directory: Path, words: str, limit_secs: int) -> subprocess.Popen[str]:
+    """Many pages that never end are under way, and a reader is busy with one of them."""
+    process = start(
+        directory,
+        40,
+        f" {words}",
+        SCRAPER_SLOT_MAX_ACTIVE_SIZE=40 * 1024,
+        SIMHASH_EXTRACTOR="users_own.text",
+        SIMHASH_PAGE_TIMEOUT_SECS=limit_secs,
+    )
+    give_up = time.monotonic() + 60
+    while not stuck(directory) and process.poll() is None and time.monotonic() < give_up:
+        time.sleep(0.02)
+    return process
+
+
+def stuck(directory: Path) -> list[int]:
+    """The processes that pages have stopped or kept busy for good."""
+    path = directory / "stuck"
+    return [int(line) for line in path.read_text().split()] if path.exists() else []
+
+
+def left(directory: Path) -> list[int]:
+    """Those of them that are there after some seconds."""
+    give_up = time.monotonic() + 5
+    while (there := [pid for pid in stuck(directory) if is_there(pid)]) and (
+        time.monotonic() < give_up
+    ):
+        time.sleep(0.05)
+    for pid in there:
+        os.kill(pid, signal.SIGKILL)
+    return there
 
 
 def test_of_large_twins_the_first_yielded_is_kept(tmp_path: Path) -> None:
@@ -106,6 +160,78 @@ def test_a_page_that_ends_the_process_keeps_its_item_and_the_crawl_goes_on(tmp_p
     assert "Kept without judging, as the process that read it ended (-9, " in result.log
 
 
+@posix
+@pytest.mark.parametrize("sign", ["backtracks", "stops", "starts another"])
+@pytest.mark.parametrize("build", [page, large])
+def test_a_page_that_takes_too_long_keeps_its_item_and_the_crawl_goes_on(
+    tmp_path: Path, build: Callable[..., dict[str, Any]], sign: str
+) -> None:
+    (tmp_path / "users_own.py").write_text(EXTRACTOR)
+    items = [build(1), build(2, f"it {sign}"), build(3), build(4, f"it {sign}"), build(5)]
+    result = crawl(tmp_path, items, SIMHASH_EXTRACTOR="users_own.text", SIMHASH_PAGE_TIMEOUT_SECS=1)
+    assert result.scraped == [f"http://a.example/{n}" for n in (1, 2, 4)]
+    assert result.stats["simhash/errors"] == result.stats["simhash/errors/timeout"] == 2
+    (warning,) = (line for line in result.log.splitlines() if "] WARNING: " in line)
+    assert warning.endswith(
+        "Kept without judging, as it takes longer to read than SIMHASH_PAGE_TIMEOUT_SECS (1) "
+        "allows: http://a.example/2 (more are only counted: simhash/errors/timeout)"
+    )
+    assert len(stuck(tmp_path)) == 2
+    assert left(tmp_path) == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems don't limit memory")
+def test_a_page_that_takes_too_much_memory_keeps_its_item_and_the_crawl_goes_on(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "users_own.py").write_text(EXTRACTOR)
+    items = [page(1), page(2, "it takes large memory"), page(3)]
+    result = crawl(tmp_path, items, SIMHASH_EXTRACTOR="users_own.text", SIMHASH_PAGE_MEMORY_MB=500)
+    assert result.scraped == [f"http://a.example/{n}" for n in (1, 2)]
+    assert result.stats["simhash/errors"] == result.stats["simhash/errors/memory"] == 1
+    assert (
+        "Kept without judging, as it takes more memory to read than SIMHASH_PAGE_MEMORY_MB (500) "
+        "allows: http://a.example/2 (more are only counted: simhash/errors/memory)" in result.log
+    )
+
+
+@posix
+@pytest.mark.parametrize("sign", ["backtracks", "stops"])
+@pytest.mark.parametrize("signals", [1, 2])  # the second one forces Scrapy to end
+def test_a_crawl_that_is_told_to_end_waits_no_longer_than_the_limit(
+    tmp_path: Path, sign: str, signals: int
+) -> None:
+    crawling = start_stuck(tmp_path, sign, limit_secs=5)
+    told = time.monotonic()
+    for _ in range(signals):
+        crawling.terminate()
+        time.sleep(0.5)
+    try:
+        crawling.communicate(timeout=60)
+    finally:
+        crawling.kill()
+    assert time.monotonic() - told < 20  # of 30 pages and more, which would take 150 seconds
+    if signals == 1:
+        log = (tmp_path / "log").read_text()
+        assert "Spider closed (shutdown)" in log
+        assert len(saved(tmp_path)) > 20
+        assert f"'simhash/errors/timeout': {len(saved(tmp_path)) - 1}," in log
+    assert left(tmp_path) == []
+
+
+@posix
+@pytest.mark.parametrize("sign", ["backtracks", "stops"])
+def test_a_killed_crawl_leaves_no_busy_process(tmp_path: Path, sign: str) -> None:
+    if sign == "stops" and sys.platform != "linux":
+        pytest.skip("only Linux ends a stopped process with its parent")
+    with start_stuck(tmp_path, sign, limit_secs=1) as crawling:
+        crawling.kill()
+    assert len(stuck(tmp_path)) == 1
+    if sys.platform != "linux":
+        time.sleep(6)
+    assert left(tmp_path) == []
+
+
 def text(root: Any) -> str:
     return " ".join(root.itertext())
 
@@ -120,7 +246,10 @@ def test_what_only_the_script_can_do_is_done_in_its_process(tmp_path: Path) -> N
     result = crawl_in_a_process(tmp_path, by_what_the_script_defines)
     assert sorted(result.scraped) == ["http://a.example/1", "http://a.example/3"]
     assert result.stats["simhash/errors"] == 0
-    assert "Large pages are read in a thread of the crawl, as no process can" in result.log
+    assert (
+        "Pages are read in a thread of the crawl, where no limit in time and memory holds, as no"
+        in result.log
+    )
 
 
 def test_a_script_without_a_guard_runs_once_and_leaves_no_process(tmp_path: Path) -> None:

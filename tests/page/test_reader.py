@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -14,7 +15,7 @@ import pytest
 from crawler.demo_site.pages import all_pages
 from simhash_pipeline import Fingerprinter, Options
 from simhash_pipeline.errors import PageError, ReaderError
-from simhash_pipeline.page.reader import Reader
+from simhash_pipeline.page.reader import _BEGIN, Reader
 from tests.page.test_determinism import PINNED
 
 if TYPE_CHECKING:
@@ -26,9 +27,22 @@ STORY = f"<p>{' '.join(f'word{i}' for i in range(200))}</p>"
 CALLABLES = """
 import os
 
+import re
+
+def tokens(text):
+    return text.lower().split("o")
+
+def weights(counts):
+    return {feature: count ** 0.5 for feature, count in counts.items()}
+
+def hashed(feature):
+    return int.from_bytes(feature[-8:], "big")
+
 def text(root):
     text = " ".join(root.itertext())
     print("found", text[:20])
+    if "backtracks" in text:
+        re.match("(a+)+$", "a" * 60 + "b")
     if "ends here" in text:
         os._exit(7)
     if "fails" in text:
@@ -74,6 +88,32 @@ def test_a_process_makes_the_same_fingerprints(reader: Reader) -> None:
     assert reader.fingerprint(chinese, None, "gb2312") == here.fingerprint(chinese, None, "gb2312")
     odd = STORY + "\ud800"
     assert reader.fingerprint(odd) == here.fingerprint(odd)
+
+
+def test_a_process_makes_the_same_fingerprints_by_the_callables_of_the_user(
+    users_reader: Reader,
+) -> None:
+    options = Options(
+        extractor="users_own.text",
+        segmenter="users_own.tokens",
+        weights="users_own.weights",
+        hash="users_own.hashed",
+    )
+    reader, here = Reader(options), Fingerprinter(options)
+    for path in PINNED:
+        assert reader.fingerprint(all_pages()[path].body) == here.fingerprint(
+            all_pages()[path].body
+        )
+    reader.close()
+
+
+def test_a_page_as_long_as_is_read_makes_the_same_fingerprints_with_the_least_memory() -> None:
+    paragraphs = (f"<p class=c{n}>word{n} term{n * 7}</p>" for n in range(150_000))
+    html = "".join(paragraphs)
+    assert len(html) > 5_000_000
+    reader = Reader(Options(page_memory_mb=200))
+    assert reader.fingerprint(html) == Fingerprinter().fingerprint(html)
+    reader.close()
 
 
 def test_a_page_that_is_none_is_told_as_such_and_the_next_is_read(reader: Reader) -> None:
@@ -151,6 +191,21 @@ def test_a_closed_reader_leaves_no_process(reader: Reader) -> None:
     pid = process_of(reader)
     reader.close()
     assert not is_there(pid)
+
+
+def test_a_busy_process_whose_caller_does_nothing_ends_by_itself(
+    users_reader: Reader, tmp_path: Path
+) -> None:
+    options = Options(extractor="users_own.text", page_timeout_secs=1)
+    command = [sys.executable, "-I", "-c", _BEGIN]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        for message in (sys.path, options, ("<p>it backtracks</p>", None, None)):
+            pickle.dump(message, process.stdin)
+        process.stdin.flush()
+        assert pickle.load(process.stdout) is None
+        assert process.wait(timeout=30) == 1
 
 
 def test_a_killed_caller_leaves_no_process() -> None:
