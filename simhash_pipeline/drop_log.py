@@ -113,7 +113,10 @@ class DropLog:
             self._file = path.open("a+b", buffering=0)
             self._is_torn = self._ends_in_a_part()  # then a line break goes before the next line
         except OSError as error:
-            raise DropLogError(f"the drop log {path} can't be opened: {error.strerror}") from error
+            how = "allow writing to the file and its directory, or name another file"
+            raise DropLogError(
+                f"the drop log {path} can't be opened: {error.strerror}; {how}"
+            ) from error
 
     def write(self, verdict: Verdict, page: PageFingerprint, namespace: str | None = None) -> None:
         """Append the drop of `page`; its namespace is that of the options unless it is given."""

@@ -145,15 +145,15 @@ class StoredPages:
     unit: ClassVar[str] = " pages"
 
     def total(self) -> int:
-        with open_store(self.url) as store:
+        with open_store(self.url, reading=True) as store:
             return len(store)
 
     def made_with(self) -> Mapping[str, object] | None:
-        with open_store(self.url) as store:
+        with open_store(self.url, reading=True) as store:
             return store.made_with()
 
     def read(self) -> Iterator[tuple[Record, int]]:
-        with open_store(self.url) as store:
+        with open_store(self.url, reading=True) as store:
             for number, page in enumerate(store.pages(), 1):
                 yield StoredRecord(number, page), number
 

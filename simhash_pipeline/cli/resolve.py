@@ -68,9 +68,9 @@ class NamedStore:
         return open_store(self.url, self.options.index)
 
     def existing(self) -> Store:
-        """The store; StoreError if it doesn't exist."""
+        """The store, also if it can only be read; StoreError if it doesn't exist."""
         refuse_absent(self.url)
-        return self.open()
+        return open_store(self.url, self.options.index, reading=True)
 
 
 def resolve_store(arguments: argparse.Namespace, settings: BaseSettings) -> NamedStore:

@@ -14,7 +14,7 @@ from scrapy.utils.job import job_dir
 from scrapy.utils.project import data_path
 
 from simhash_pipeline.drop_log import LOG_SUFFIX
-from simhash_pipeline.errors import SimhashError
+from simhash_pipeline.errors import DropLogError, SimhashError, StoreError
 from simhash_pipeline.options import PREFIX, Options
 from simhash_pipeline.stores.store_url import SQLITE
 
@@ -62,11 +62,13 @@ def _attributes(spider: object) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def reasoned() -> Iterator[None]:
-    """Log in one line why a crawl can't start; Scrapy's traceback follows."""
+    """Log in one line why a crawl can't start, and which setting it is; a traceback follows."""
     try:
         yield
     except SimhashError as error:
-        logger.critical("Crawl not started: %s", error)
+        by_kind = {StoreError: " (SIMHASH_STORE)", DropLogError: " (SIMHASH_DROP_LOG)"}
+        setting = "".join(name for kind, name in by_kind.items() if isinstance(error, kind))
+        logger.critical("Crawl not started: %s%s", error, setting)
         raise
 
 
@@ -108,4 +110,6 @@ def _directory() -> Path:
         path = Path(data_path(DIRECTORY))
     except NotConfigured:  # a project with SCRAPY_SETTINGS_MODULE and without scrapy.cfg
         path = Path(".scrapy", DIRECTORY)
+    except OSError as error:  # it can't be made: who opens a file in it says so
+        path = Path(error.filename, DIRECTORY)
     return path.resolve()

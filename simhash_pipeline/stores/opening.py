@@ -22,6 +22,7 @@ def open_store(
     index: IndexPlace = "memory",
     *,
     tentative: bool = False,
+    reading: bool = False,
     wait_secs: float = WAIT_SECS,
 ) -> Store:
     """The store at `memory:` (gone when closed), `sqlite:///path` or on a Redis or Valkey server.
@@ -36,6 +37,8 @@ def open_store(
     had not confirmed are removed before the first page is settled, because their items may not
     have been saved.
 
+    With `reading`, a file that can't be written is opened too, to be read.
+
     `wait_secs` is how long to wait when the connection to a Redis or Valkey server is lost.
 
     As in SQLAlchemy, three slashes begin a relative path, four an absolute one, and
@@ -47,7 +50,7 @@ def open_store(
         return MemoryStore()
     scheme, _, path = url.partition(":///")
     if scheme == "sqlite" and path not in ("", ":memory:"):
-        return SqliteStore(Path(path), index=index, tentative=tentative)
+        return SqliteStore(Path(path), index=index, tentative=tentative, reading=reading)
     if url.partition("://")[0] in REDIS_SCHEMES:
         return _redis_store(url, tentative, wait_secs)
     raise StoreError(f"no store can be opened at {shown_url(url)!r}: its URL must be {URL_FORMS}")

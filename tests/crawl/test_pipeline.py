@@ -32,6 +32,7 @@ from tests.crawl.crawling import (
     html,
     page,
 )
+from tests.read_only import read_only
 
 
 class StoryItem(scrapy.Item):
@@ -530,3 +531,40 @@ def test_a_disk_that_fills_up_stops_the_crawl_with_one_sentence_and_keeps_the_it
     assert result.stats["simhash/errors/store"] >= 1
     assert result.errors == []
     assert len(result.scraped) > result.stats["simhash/kept"]
+
+
+NO_LOG = (
+    "the drop log {here}/.scrapy/simhash/items.drops.jsonl can't be opened: Permission denied; "
+    "allow writing to the file and its directory, or name another file (SIMHASH_DROP_LOG)"
+)
+NO_FOLDER = (
+    "store {here}/.scrapy/simhash/items.sqlite can't be opened (Permission denied: "
+    "{here}/.scrapy/simhash); name a file in a directory that can be written (SIMHASH_STORE)"
+)
+NO_STORE = (
+    "store {here}/.scrapy/simhash/items.sqlite: it can't be opened; allow reading and writing of "
+    "the file and its directory, or name another file (SIMHASH_STORE)"
+)
+
+
+@pytest.mark.parametrize(
+    ("made", "log", "sentence"),
+    [
+        ("", "auto", NO_LOG),
+        (".scrapy", None, NO_FOLDER),
+        (".scrapy/simhash", None, NO_STORE),
+    ],
+)
+def test_a_folder_that_cannot_be_written_stops_the_crawl_with_one_sentence(
+    tmp_path: Path, made: str, log: str | None, sentence: str
+) -> None:
+    (tmp_path / "scrapy.cfg").write_text("[settings]\ndefault = settings\n")
+    (tmp_path / made).mkdir(parents=True, exist_ok=True)
+    with read_only(tmp_path):
+        result = crawl(tmp_path, [page(1)], SIMHASH_DROP_LOG=log)
+    assert (result.scraped, result.began) == ([], False)
+    lines = [line for line in result.log.splitlines() if "CRITICAL" in line]
+    assert [line.partition("not started: ")[2] for line in lines] == [
+        sentence.format(here=tmp_path)
+    ]
+    assert "Traceback" not in result.log.partition("CRITICAL")[0]

@@ -6,6 +6,7 @@ import json
 import multiprocessing
 import os
 import random
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -22,6 +23,7 @@ from simhash_pipeline.stores.contract import Action, IndexPlace, PageText, View
 from simhash_pipeline.stores.opening import open_store
 from simhash_pipeline.stores.sqlite import file
 from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
+from tests.read_only import read_only
 from tests.stores.pages import FAR, keep, near_content, page, seen, unless_near
 
 if TYPE_CHECKING:
@@ -469,6 +471,59 @@ def test_a_file_that_cannot_be_read_is_refused() -> None:
             os.seteuid(NOBODY)
         with pytest.raises(StoreError, match="can't be opened; allow reading and writing"):
             SqliteStore(directory / "pages.sqlite")
+
+
+@pytest.mark.parametrize("index", ["memory", "disk"])
+def test_a_store_that_cannot_be_written_is_read_and_left_as_it_is(
+    path: Path, index: IndexPlace
+) -> None:
+    filled(path)
+    with read_only(path.parent), SqliteStore(path, index=index, reading=True) as store:
+        assert [kept.url for kept in store.pages()] == ["0", "1", "2"]
+        assert near_content(store, spread(2) ^ 7) == [("2", 3)]
+        assert (len(store), store.check(), store.made_with()) == (3, [], {"bits": 64})
+        for write in (
+            lambda: keep(store, page("new", FAR)),
+            lambda: store.forget("", "1"),
+            lambda: store.expire(1e12),
+            lambda: store.clear(""),
+        ):
+            with pytest.raises(StoreError, match="it can't be written; allow writing to the file"):
+                write()
+        assert [entry.name for entry in path.parent.iterdir()] == [path.name]
+    with SqliteStore(path) as store:
+        assert len(store) == 3
+
+
+def test_a_file_that_cannot_be_written_gets_no_log_of_its_reader_in_a_folder_that_can(
+    path: Path,
+) -> None:
+    filled(path)
+    with read_only(path.parent):
+        path.parent.chmod(0o755)
+        assert "it can't be written" in refusal(path)
+        with SqliteStore(path, reading=True) as store:
+            assert len(store) == 3
+        assert [entry.name for entry in path.parent.iterdir()] == [path.name]
+
+
+@pytest.mark.parametrize("has_index", [True, False])
+def test_pages_in_the_log_of_a_store_that_cannot_be_written_are_read_or_the_store_is_refused(
+    path: Path, tmp_path: Path, *, has_index: bool
+) -> None:
+    copies = tmp_path / "copies"
+    copies.mkdir()
+    with SqliteStore(path) as store:
+        keep(store, *(page(str(number), spread(number)) for number in range(9)))
+        for suffix in ("", "-wal", "-shm") if has_index else ("", "-wal"):
+            shutil.copy(f"{path}{suffix}", copies)
+    with read_only(copies):
+        if has_index:
+            with SqliteStore(copies / path.name, reading=True) as store:
+                assert len(store) == 9
+        else:
+            with pytest.raises(StoreError, match=r"its log pages\.sqlite-wal holds pages, and can"):
+                SqliteStore(copies / path.name, reading=True)
 
 
 def test_a_full_disk_stops_the_crawl_and_the_store_is_intact(path: Path) -> None:

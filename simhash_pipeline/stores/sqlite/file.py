@@ -126,6 +126,8 @@ def connect(path: Path, busy_timeout_secs: float) -> sqlite3.Connection:
     StoreError for a file that is something else, which is left as it is to the byte.
     """
     _refuse_other_files(path)
+    if path.exists() and not _can_write(path):  # SQLite would open it, and leave a log of its own
+        raise sqlite3.OperationalError("readonly")
     connection = _connect(path, "rwc", busy_timeout_secs)
     try:
         _make_tables(connection)
@@ -135,6 +137,31 @@ def connect(path: Path, busy_timeout_secs: float) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
+
+
+def connect_to_read(path: Path, busy_timeout_secs: float) -> sqlite3.Connection:
+    """The file as it is, when it can't be written; StoreError if its log can't be read with it.
+
+    SQLite reads a log by an index beside it, which it can't make in a directory that can't be
+    written, and which would shut out the file's owner elsewhere. `immutable` does without both:
+    it is right when no log holds pages.
+    """
+    log_bytes = sum(_size(beside(path, suffix)) for suffix in ("-wal", "-journal"))
+    if log_bytes or beside(path, "-shm").exists():
+        try:
+            return _connect_to_read(path, "ro", busy_timeout_secs)
+        except sqlite3.OperationalError as error:
+            if log_bytes:
+                raise StoreError(
+                    f"store {path}: its log {path.name}-wal holds pages, and can't be read in a "
+                    "directory that can't be written; copy both files into one that can"
+                ) from error
+    return _connect_to_read(path, "ro&immutable=1", busy_timeout_secs)
+
+
+def is_read_only(error: sqlite3.OperationalError) -> bool:
+    """Whether a file or its directory can't be written."""
+    return any(part in str(error) for part in ("readonly", "unable to open"))
 
 
 class FileIdentity:
@@ -167,7 +194,12 @@ def protect_texts(path: Path) -> None:
     """Make the store readable by its owner alone, with its log, before it holds texts of pages."""
     for suffix in ("", "-wal", "-shm"):
         with suppress(FileNotFoundError):
-            path.with_name(path.name + suffix).chmod(0o600)
+            beside(path, suffix).chmod(0o600)
+
+
+def beside(path: Path, suffix: str) -> Path:
+    """The file of SQLite's that lies beside a database."""
+    return path.with_name(path.name + suffix)
 
 
 class LogWatch:
@@ -175,7 +207,7 @@ class LogWatch:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._log = path.with_name(f"{path.name}-wal")
+        self._log = beside(path, "-wal")
         self._commits = 0
         self._has_warned = False
 
@@ -269,6 +301,20 @@ def _connect(path: Path, mode: str, busy_timeout_secs: float) -> sqlite3.Connect
     )
 
 
+def _connect_to_read(path: Path, mode: str, busy_timeout_secs: float) -> sqlite3.Connection:
+    connection = _connect(path, mode, busy_timeout_secs)
+    try:
+        connection.execute("SELECT 1 FROM sqlite_master").fetchone()
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _can_write(path: Path) -> bool:
+    return os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
+
+
 def _make_tables(connection: sqlite3.Connection) -> None:
     """Make the tables of a new file; one that can't be written is refused here."""
     connection.execute("BEGIN IMMEDIATE")
@@ -293,6 +339,10 @@ def _use_log(connection: sqlite3.Connection, busy_timeout_secs: float) -> None:
             time.sleep(BUSY_RETRY_SECS)
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute(f"PRAGMA wal_autocheckpoint = {LOG_PAGES}")
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
 
 
 def _number(connection: sqlite3.Connection, question: str) -> int:

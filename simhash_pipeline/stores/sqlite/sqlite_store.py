@@ -35,6 +35,8 @@ from simhash_pipeline.stores.sqlite.file import (
     FileIdentity,
     LogWatch,
     connect,
+    connect_to_read,
+    is_read_only,
     protect_texts,
 )
 from simhash_pipeline.stores.sqlite.memory_index import MemoryIndex
@@ -62,7 +64,8 @@ class SqliteStore:
     """Keeps pages in one file, made with its directory when there is none.
 
     For many threads and processes at once; each process opens it for itself, also after a fork.
-    A file that is something else is refused, and left as it is to the byte.
+    A file that is something else is refused, and left as it is to the byte. So is one that can't be
+    written, unless it is for `reading`: then writing to it is what raises StoreError.
     """
 
     def __init__(
@@ -72,6 +75,7 @@ class SqliteStore:
         index: IndexPlace = "memory",
         *,
         tentative: bool = False,
+        reading: bool = False,
     ) -> None:
         self._path = path.resolve()  # the runs' locks lie beside the file, not beside a link to it
         self._index = index
@@ -81,7 +85,14 @@ class SqliteStore:
         self._tentative = tentative
         self._session: StoreSession | None = None  # begun with the first page that is settled
         with self._access:
-            self._connection = connect(self._path, busy_timeout_secs)
+            self._can_write = True
+            try:
+                self._connection = connect(self._path, busy_timeout_secs)
+            except sqlite3.OperationalError as error:
+                if not reading or not is_read_only(error):
+                    raise
+                self._connection = connect_to_read(self._path, busy_timeout_secs)
+                self._can_write = False
             self._file = FileIdentity(self._path)
             self._log = LogWatch(self._path)
             self._cursor = self._connection.cursor()
@@ -225,12 +236,15 @@ class SqliteStore:
 
     @contextmanager
     def _transaction(self) -> Iterator[PageRows]:
-        """The pages under the write lock, held from before the first look-up until the commit."""
+        """The pages under the write lock, held from before the first look-up until the commit.
+
+        There is no lock on a file that can't be written.
+        """
         with self._access:
             if not self._has_read:
                 self._read_ahead()
             self._file.refuse_another()
-            self._cursor.execute("BEGIN IMMEDIATE")
+            self._cursor.execute("BEGIN IMMEDIATE" if self._can_write else "BEGIN")
             try:
                 self._catch_up()
                 if self._session is not None:
@@ -279,7 +293,8 @@ class SqliteStore:
         self._has_read = True
 
     def _new_pages(self, bits: int) -> PageRows:
-        index = (MemoryIndex if self._index == "memory" else DiskIndex)(self._connection, bits)
+        on_disk = self._index == "disk" and self._can_write  # its trees may have to be made
+        index = (DiskIndex if on_disk else MemoryIndex)(self._connection, bits)
         return PageRows(self._connection, bits, index, partial(is_alive, self._path))
 
     def _stamp(self) -> dict[str, object] | None:
