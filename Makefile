@@ -68,6 +68,7 @@ bench-hostile: .venv/dev  ## hold what hostile pages cost to its bound (Linux)
 
 fuzz: .venv/dev  ## feed pages, logs, options, stores and archives with hostile input (INPUTS=1000000)
 	@$(BIN)/python -m benchmarks.fuzz $(if $(INPUTS),--inputs $(INPUTS))
+	@$(BIN)/python -m benchmarks.fuzz --only store_files --inputs 4000
 
 soak: .venv/bench  ## crawl 300,000 made pages for HOURS=2, into output/soak, and judge them again (KILLS=180)
 	@$(BIN)/python -m benchmarks.soak output/soak $(if $(HOURS),--hours $(HOURS)) $(if $(KILLS),--kill-every $(KILLS))

@@ -3,8 +3,9 @@
     python -m benchmarks.fuzz [--inputs 1000000] [--secs 600] [--seed 0] [--processes 2] [--only X]
 
 Of every hundred inputs 60 are pages, the rest drop logs, options, URLs and pages judged against two
-stores, WARC files and feeds. An input of a seed and number is the same at every run. What breaks
-the rule is told with its number; exit code 1 when something did.
+stores, WARC files and feeds. With `--only store_files` all are damaged files of stores. An input of
+a seed and number is the same at every run. What breaks the rule is told with its number; exit code
+1 when something did.
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ from benchmarks.fuzz_inputs import (
     mutated,
     url_of,
 )
+from benchmarks.fuzz_stores import StoreFiles
 from benchmarks.hostile_pages import PAGES
 from crawler.demo_site.pages import all_pages
 from simhash_pipeline import (
@@ -38,7 +39,7 @@ from simhash_pipeline.errors import ArchiveError, DropLogError
 from simhash_pipeline.page.visible import visible_text
 from simhash_pipeline.stores.opening import open_store
 
-TARGETS = ("pages", "drop_log", "options", "stores", "warc", "feeds")
+TARGETS = ("pages", "drop_log", "options", "stores", "warc", "feeds", "store_files")
 _LONGEST_PAGE = 20_000
 
 
@@ -55,6 +56,7 @@ class Targets:
         self._fingerprinter = Fingerprinter()
         self._pages = [page.body[:_LONGEST_PAGE] for page in all_pages().values() if page.body]
         self._open_stores()
+        self._store_files = StoreFiles(folder)
 
     def close(self) -> None:
         self._stores.close()
@@ -102,6 +104,9 @@ class Targets:
         told = [_judged(judge, url, page, forgets=forgets) for judge in self._judges]
         if told[0] != told[1]:
             raise AssertionError(f"the stores disagree: {told}")
+
+    def store_files(self, chance: random.Random) -> None:
+        self._store_files.run(chance)
 
     def warc(self, chance: random.Random) -> None:
         records = [

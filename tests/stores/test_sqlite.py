@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from simhash_pipeline.errors import StoreError, StoreMismatch
+from simhash_pipeline.errors import StoreDamaged, StoreError, StoreMismatch
 from simhash_pipeline.stores.contract import Action, IndexPlace, PageText, View
 from simhash_pipeline.stores.opening import open_store
 from simhash_pipeline.stores.sqlite import file
@@ -58,6 +58,15 @@ def refusal(path: Path, use: Callable[[SqliteStore], object] = lambda store: Non
     assert str(path) in str(refused.value)
     assert before is None or path.read_bytes() == before
     return str(refused.value)
+
+
+def damage(path: Path) -> list[str]:
+    """What a check names, or what kept the store from being opened."""
+    try:
+        with SqliteStore(path) as store:
+            return store.check()
+    except StoreDamaged as error:
+        return [str(error.__cause__)]
 
 
 @contextmanager
@@ -428,6 +437,48 @@ def test_an_error_of_sqlite_with_a_brace_in_it_is_reported_as_it_is(path: Path) 
         with pytest.raises(StoreError, match=r"pages\.sqlite: no \{pages\}$"):
             keep(store, page("new", FAR))
         assert len(store) == 3
+
+
+@pytest.mark.parametrize(
+    ("statement", "fault"),
+    [
+        ("UPDATE page SET content = 'text' WHERE id = 2", "malformed row 2 of table page"),
+        ("UPDATE page SET url = x'00' WHERE id = 2", "malformed row 2 of table page"),
+        ("UPDATE page SET first_seen = 'May'", "malformed row 1 of table page"),
+        ("UPDATE page SET id = id + (1 << 32)", "malformed newest id 4294967299"),
+        ("UPDATE page SET id = -id", "malformed row -3 of table page"),
+        ("UPDATE meta SET value = '[]'", "malformed stamp: 'list' object has no attribute 'get'"),
+        ("UPDATE text SET packed = 'text'", "malformed row 1 of table text"),
+        ("UPDATE text SET packed = x'00'", "malformed row 1 of table text: Error -5 while"),
+        ("UPDATE furniture SET blocks = 7", "malformed row '' of table furniture"),
+        ("DROP TABLE run", "no TABLE run"),
+        ("DROP INDEX page_by_url", "no INDEX page_by_url"),
+    ],
+)
+def test_what_no_store_has_written_is_damage_that_a_check_names(
+    path: Path, statement: str, fault: str
+) -> None:
+    filled(path)
+    with SqliteStore(path) as store:
+        store.keep_texts([PageText("", "0", "a title", "a text", 0.0)])
+        store.add_furniture("", "example.org", b"1234")
+    with closing(sqlite3.connect(path, isolation_level=None)) as shell:
+        shell.execute(statement)
+    assert [found[: len(fault)] for found in damage(path)] == [fault]
+
+
+def test_a_run_of_a_foreign_table_names_no_file_to_be_removed(path: Path) -> None:
+    filled(path)
+    victim = path.with_name("victim")
+    victim.touch()
+    (path.parent / f"{path.name}-run").mkdir()
+    with closing(sqlite3.connect(path, isolation_level=None)) as shell:
+        shell.execute("DROP TABLE run")
+        shell.execute("CREATE TABLE run (id TEXT, after_page INTEGER)")
+        shell.execute("INSERT INTO run VALUES ('/../victim', 0)")
+    with SqliteStore(path, tentative=True) as store:
+        keep(store, page("new", FAR))
+    assert victim.exists()
 
 
 # --- disks that fail ---------------------------------------------------------------------------

@@ -102,6 +102,8 @@ TABLES = (
 
 logger = logging.getLogger(__name__)
 
+# Parts of SQLite's messages: "malformed" is ours too, see rows.py.
+DAMAGE = ("malformed", "Could not decode", "codec can't decode", "no such")
 # A part of SQLite's message, and what the user can do.
 EXPLANATIONS = {
     "disk is full": "the disk is full; free some space and start again, "
@@ -113,7 +115,7 @@ EXPLANATIONS = {
     "unable to open": "it can't be opened; allow reading and writing of the file and its "
     "directory, or name another file",
     "not a database": "it is not an SQLite database, and was left as it is; name another file",
-    "malformed": "it is damaged; restore a copy, or move it away to begin anew",
+    **dict.fromkeys(DAMAGE, "it is damaged; restore a copy, or move it away to begin anew"),
     "locked": "another process has been writing to it for {timeout:g} seconds; find it with "
     "`fuser {path}`, and wait for it or end it",
     "closed": "it is closed; open it again",
@@ -250,8 +252,9 @@ class Access:
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         self._lock.release()
-        if isinstance(error, sqlite3.Error):
-            of_kind = StoreDamaged if "malformed" in str(error) else StoreError
+        # Python can't decode some of SQLite's messages about a damaged file.
+        if isinstance(error, (sqlite3.Error, UnicodeDecodeError)):
+            of_kind = StoreDamaged if any(part in str(error) for part in DAMAGE) else StoreError
             raise of_kind(f"store {self._path}: {self._explained(str(error))}") from error
 
     def _explained(self, message: str) -> str:
@@ -259,7 +262,14 @@ class Access:
         for part, explanation in EXPLANATIONS.items():
             if part in message:
                 return explanation.format(path=self._path, timeout=self._busy_timeout_secs)
-        return message
+        return " ".join(message.split())
+
+
+def missing_tables(connection: sqlite3.Connection) -> list[str]:
+    """What a store has beside its pages, and this one lacks: tables, indexes, triggers, a view."""
+    names = set(connection.execute("SELECT upper(type), name FROM sqlite_master"))
+    made = [tuple(statement.split()[1:3]) for statement in TABLES]
+    return [f"no {kind} {name}" for kind, name in made if (kind, name) not in names]
 
 
 def _refuse_other_files(path: Path) -> None:

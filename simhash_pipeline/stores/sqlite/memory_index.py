@@ -27,6 +27,7 @@ from simhash_pipeline.stores.sqlite.rows import (
     ROWS_A_READ,
     SELECTED,
     fingerprint,
+    malformed,
     numbered_page,
 )
 
@@ -85,8 +86,9 @@ class MemoryIndex:
 
     def _of(self, column: Column) -> _Values:
         if column not in self._values:
-            self._values[column] = _Values(self._connection, column, self._bits)
-            self._values[column].catch_up(self._newest_id)
+            values = _Values(self._connection, column, self._bits)
+            values.catch_up(self._newest_id)
+            self._values[column] = values
         return self._values[column]
 
 
@@ -105,7 +107,10 @@ class _Values:
     def catch_up(self, newest_id: int) -> None:
         """Read the pages past the last id that was read."""
         if self._last_id == 0:
-            self._load(newest_id)
+            try:
+                self._load(newest_id)
+            except (TypeError, ValueError, OverflowError, IndexError) as error:
+                raise malformed(f"column {self._column} of table page: {error}") from error
         elif newest_id > self._last_id:
             rows = self._connection.execute(
                 f"SELECT id, {self._column} FROM page WHERE id > ? AND id <= ? ORDER BY id",

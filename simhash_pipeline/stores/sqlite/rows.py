@@ -5,6 +5,7 @@ Raises sqlite3.Error.
 
 from __future__ import annotations
 
+import sqlite3
 import zlib
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
@@ -15,7 +16,6 @@ from simhash_pipeline.stores.contract import PageText, StoredPage, joined_furnit
 from simhash_pipeline.stores.sqlite.runs import DeadRun
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from simhash_pipeline.stores.contract import Column
@@ -29,6 +29,9 @@ INSERT = f"""INSERT INTO page (id, url_hash, url, namespace, site, content, stru
 SAME_KEY = "url_hash = ? AND url = ? AND namespace = ?"
 NEWEST_ID = """SELECT max(ifnull((SELECT max(id) FROM page), 0),
     ifnull((SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'last_id'), 0))"""
+# By the two types that fingerprints of the store's width have.
+WRONG_PAGE = """SELECT id FROM page WHERE id < 1 OR typeof(content) NOT IN (?1, ?2)
+    OR typeof(structure) NOT IN (?1, ?2) LIMIT 1"""
 OTHERS_VERSION = "PRAGMA data_version"  # changes when another connection commits
 INSERT_TEXT = """INSERT INTO text (namespace, url, packed, kept_at) VALUES (?, ?, ?, ?)
     ON CONFLICT (namespace, url) DO UPDATE SET packed = excluded.packed, kept_at = excluded.kept_at
@@ -36,6 +39,19 @@ INSERT_TEXT = """INSERT INTO text (namespace, url, packed, kept_at) VALUES (?, ?
 ROWS_A_READ = 16  # nearly always the first of several pages is enough
 SIGNED_32 = 1 << 31
 SIGNED_64 = 1 << 63
+
+MAX_ID = (1 << 32) - 2  # what an index in memory holds
+
+# What the columns may hold; SQLite lets any program write anything there.
+_FINGERPRINT = (int, bytes, type(None))
+_TYPES = {
+    "page": (
+        *(int, str, str, str, _FINGERPRINT, _FINGERPRINT, _FINGERPRINT),
+        *((bytes, type(None)), (int, float), (int, float), _FINGERPRINT, (bytes, type(None))),
+    ),
+    "text": (int, str, str, bytes, (int, float)),
+    "furniture": (str, str, bytes),
+}
 
 TextRow = tuple[str, str, bytes, float]
 
@@ -104,7 +120,9 @@ class PageRows:
 
     def newest_id(self) -> int:
         """The largest id given so far; 0 when none was."""
-        newest: int = self._cursor.execute(NEWEST_ID).fetchone()[0]
+        newest = self._cursor.execute(NEWEST_ID).fetchone()[0]
+        if not isinstance(newest, int) or not 0 <= newest < MAX_ID:
+            raise malformed(f"newest id {newest!r}")
         return newest
 
     # --- questions
@@ -138,10 +156,17 @@ class PageRows:
         return True
 
     def furniture(self, namespace: str, site: str) -> bytes:
+        rows = self.all_furniture("WHERE namespace = ? AND site = ?", namespace, site)
+        return next((blocks for *_, blocks in rows), b"")
+
+    def all_furniture(
+        self, condition: str = "", *values: object
+    ) -> Iterator[tuple[str, str, bytes]]:
+        """(namespace, site, blocks)."""
         found = self._cursor.execute(
-            "SELECT blocks FROM furniture WHERE namespace = ? AND site = ?", (namespace, site)
+            f"SELECT namespace, site, blocks FROM furniture {condition}", values
         )
-        return next((blocks for (blocks,) in found.fetchall()), b"")
+        return (checked("furniture", row) for row in found.fetchall())
 
     def pages_after(self, last_id: int, limit: int) -> list[tuple[int, StoredPage]]:
         """(id, page) for at most `limit` pages, oldest first."""
@@ -239,10 +264,15 @@ class TextRows:
         rows = self._connection.execute(
             f"SELECT rowid, namespace, url, packed, kept_at FROM text {condition}", values
         )
-        return [
-            (row, PageText(namespace, url, *text_packing.unpacked(packed), kept_at))
-            for row, namespace, url, packed, kept_at in rows.fetchall()
-        ]
+        return [_numbered_text(checked("text", row)) for row in rows.fetchall()]
+
+
+def _numbered_text(row: Any) -> tuple[int, PageText]:
+    number, namespace, url, packed, kept_at = row
+    try:
+        return number, PageText(namespace, url, *text_packing.unpacked(packed), kept_at)
+    except (zlib.error, UnicodeDecodeError) as error:
+        raise malformed(f"row {number} of table text: {error}") from error
 
 
 def text_row(text: PageText) -> TextRow:
@@ -267,12 +297,14 @@ def pages_where(
         yield from map(numbered_page, rows)
         if len(rows) < ROWS_A_READ:
             return
-        last_id = rows[-1][0]
+        last_id = later_id(rows[-1][0], last_id)
 
 
 def numbered_page(row: tuple[Any, ...]) -> tuple[int, StoredPage]:
     """(id, page) of a row of SELECTED."""
-    page_id, url, namespace, site, *values, digest, first_seen, seen_at, visible, sample = row
+    page_id, url, namespace, site, *values, digest, first_seen, seen_at, visible, sample = checked(
+        "page", row
+    )
     content, structure, sketch, visible = (
         None if value is None else fingerprint(value) for value in (*values, visible)
     )
@@ -297,9 +329,32 @@ def column_value(value: int | None, bits: int) -> int | bytearray | None:
     return value - (1 << 64) if value >= SIGNED_64 else value
 
 
-def fingerprint(value: int | bytes) -> int:
+def fingerprint(value: object) -> int:
     """The inverse of `column_value`."""
-    return int.from_bytes(value, "big") if isinstance(value, bytes) else value & (1 << 64) - 1
+    if isinstance(value, int):
+        return value & (1 << 64) - 1
+    if isinstance(value, bytes) and len(value) == 16:
+        return int.from_bytes(value, "big")
+    raise malformed(f"fingerprint {value!r:.40}")
+
+
+def checked(table: str, row: Any) -> Any:
+    """The row, whose values are of the types that a store writes."""
+    if not all(map(isinstance, row, _TYPES[table])):
+        raise malformed(f"row {row[0]!r:.40} of table {table}")
+    return row
+
+
+def later_id(found: int, last_id: int) -> int:
+    """The last id of the rows after `last_id`; damage may put them in no order, for ever."""
+    if found <= last_id:
+        raise malformed(f"order of rows: {found} after {last_id}")
+    return found
+
+
+def malformed(what: str) -> sqlite3.DatabaseError:
+    """The error for what no store has written, as SQLite's own for a damaged file."""
+    return sqlite3.DatabaseError(f"malformed {what}")
 
 
 @lru_cache(maxsize=1)  # used when a page is looked up, and again when it is kept

@@ -35,7 +35,7 @@ class StoreSession:
         self._connection = connection
         self._tentative: dict[tuple[str, str], int] = {}  # ids by namespace and URL
         self._confirmed: list[tuple[int]] = []  # ids that are still tentative in the file
-        for (run,) in connection.execute("SELECT id FROM run").fetchall():
+        for (run,) in connection.execute("SELECT CAST(id AS INTEGER) FROM run").fetchall():
             if not is_alive(store, run):
                 end_run(connection, run)
         begun = connection.execute("INSERT INTO run (after_page) VALUES (?)", (newest_id,))

@@ -14,12 +14,13 @@ from __future__ import annotations
 import json
 import logging
 import sqlite3
+from collections import deque
 from contextlib import contextmanager, suppress
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, TypeVar
 
-from simhash_pipeline.errors import StoreError
+from simhash_pipeline.errors import StoreDamaged, StoreError
 from simhash_pipeline.stores.contract import (
     Action,
     IndexPlace,
@@ -37,10 +38,18 @@ from simhash_pipeline.stores.sqlite.file import (
     connect,
     connect_to_read,
     is_read_only,
+    missing_tables,
     protect_texts,
 )
 from simhash_pipeline.stores.sqlite.memory_index import MemoryIndex
-from simhash_pipeline.stores.sqlite.rows import PageRows, TextRows, text_row
+from simhash_pipeline.stores.sqlite.rows import (
+    WRONG_PAGE,
+    PageRows,
+    TextRows,
+    later_id,
+    malformed,
+    text_row,
+)
 from simhash_pipeline.stores.sqlite.runs import DeadRun, StoreSession, end_run, is_alive
 
 if TYPE_CHECKING:
@@ -183,8 +192,7 @@ class SqliteStore:
 
     def all_furniture(self) -> Iterator[tuple[str, str, bytes]]:
         with self._access:
-            rows = self._connection.execute("SELECT namespace, site, blocks FROM furniture")
-            return iter(rows.fetchall())
+            return iter(list(self._pages.all_furniture()))
 
     def keep_texts(self, texts: Iterable[PageText]) -> None:
         if rows := list(map(text_row, texts)):  # compressed before others wait
@@ -208,14 +216,15 @@ class SqliteStore:
         return self._one_by_one(self._pages.pages_after, PAGES_A_READ)
 
     def check(self) -> list[str]:
-        with self._access:
-            try:
-                found = [text for (text,) in self._connection.execute("PRAGMA quick_check")]
-            except sqlite3.DatabaseError as error:
-                if "malformed" not in str(error):
-                    raise
-                found = [str(error)]
-        return [] if found == ["ok"] else found
+        try:
+            with self._access:
+                found = [text for (text,) in self._connection.execute("PRAGMA integrity_check")]
+                if found != ["ok"] or (found := missing_tables(self._connection)):
+                    return found
+            self._read_everything()
+        except StoreDamaged as error:
+            return [str(error.__cause__)]
+        return []
 
     def close(self) -> None:
         with self._access:
@@ -292,14 +301,33 @@ class SqliteStore:
                 self._cursor.execute("ROLLBACK")
         self._has_read = True
 
+    def _read_everything(self) -> None:
+        """StoreDamaged for values that no store has written."""
+        with self._access:
+            self._stamp()
+            deque(self._pages.all_furniture(), maxlen=0)
+            kinds = ("blob" if self._pages.bits == 128 else "integer", "null")
+            if found := self._cursor.execute(WRONG_PAGE, kinds).fetchone():
+                raise malformed(f"row {found[0]} of table page")
+            self._read_ahead()
+        for _ in chain(self.pages(), self.texts()):
+            pass
+
     def _new_pages(self, bits: int) -> PageRows:
         on_disk = self._index == "disk" and self._can_write  # its trees may have to be made
         index = (DiskIndex if on_disk else MemoryIndex)(self._connection, bits)
         return PageRows(self._connection, bits, index, partial(is_alive, self._path))
 
     def _stamp(self) -> dict[str, object] | None:
-        rows = self._cursor.execute("SELECT value FROM meta WHERE name = 'made_with'")
-        return next((json.loads(value) for (value,) in rows.fetchall()), None)
+        rows = self._cursor.execute("SELECT value FROM meta WHERE name = 'made_with'").fetchall()
+        if not rows:
+            return None
+        try:
+            stamp: dict[str, object] = json.loads(rows[0][0])
+            stamped_bits(stamp)
+        except (TypeError, ValueError, AttributeError, RecursionError) as error:
+            raise malformed(f"stamp: {error}") from error
+        return stamp
 
     def _begun_session(self) -> StoreSession | None:
         """The session that pages are tentative for; None where they stay at once."""
@@ -332,4 +360,5 @@ class SqliteStore:
             if not numbered:
                 return
             yield from (one for _, one in numbered)
-            last_row = numbered[-1][0]
+            with self._access:
+                last_row = later_id(numbered[-1][0], last_row)
