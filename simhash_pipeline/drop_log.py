@@ -1,10 +1,16 @@
-"""The drop log, written and read: JSON Lines, one for each drop and one at the end of a run."""
+"""The drop log, written and read: JSON Lines, one for each drop and one at the end of a run.
+
+`%(time)s` in its path, as in the URI of a Scrapy feed, gives each crawl a file of its own. To read
+such a log is to read all its files, oldest first.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+import glob
 import json
 import os
+import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -12,6 +18,7 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import msgspec
 
@@ -26,6 +33,7 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 LOG_SUFFIX = ".drops.jsonl"  # of a log next to a store or a result
+_PLACEHOLDER = re.compile(r"%\(\w+\)s")
 _LINE_START = b'{"schema": '
 _RUN_STARTS = (b'{"schema": 1, "record": "run"', b'{"schema":1,"record":"run"')  # and by jq -c
 # The options that decide whether a page is kept or dropped.
@@ -197,6 +205,42 @@ class DropLog:
         return self._file.read(1) != b"\n"
 
 
+def log_file(log: str, spider: str) -> Path:
+    """The file that a crawl of this spider, begun now, writes."""
+    now = datetime.now(timezone.utc).isoformat(timespec="seconds").replace(":", "-")
+    return Path(log.replace("%(time)s", now).replace("%(name)s", quote(spider, safe="")))
+
+
+def log_files(log: Path) -> list[Path]:
+    """The log's files by the time of their first lines: several if its path has placeholders.
+
+    DropLogError if there are none.
+    """
+    found = matching_files(log)
+    if not found:
+        raise DropLogError(f"there is no drop log {log}")
+    return found if found == [log] else sorted(found, key=lambda file: (_began(file), file))
+
+
+def matching_files(log: Path) -> list[Path]:
+    """The same in no order; a placeholder stands for anything."""
+    parts = _PLACEHOLDER.split(str(log))
+    if len(parts) == 1:
+        return [log]
+    pattern = "*".join(map(glob.escape, parts))
+    return [Path(name) for name in glob.glob(pattern)]  # noqa: PTH207  # it may be absolute
+
+
+def _began(file: Path) -> str:
+    """The time of its first line; "" if there is none, or the file can't be read."""
+    try:
+        with file.open("rb") as lines:
+            record = parse_line(lines.readline() or _LINE_START, str(file))
+    except (OSError, DropLogError):
+        return ""
+    return "" if record is None else record.time if isinstance(record, Drop) else record.started
+
+
 def read_drops(path: Path) -> Iterator[Drop]:
     """The log's drops in the order written; raises DropLogError as `read_log` does."""
     return (record for record in read_log(path) if isinstance(record, Drop))
@@ -210,9 +254,18 @@ def read_log(
     """The log's drops and runs in the order written; incomplete lines are skipped.
 
     `on_read` is called with the bytes of each line, for a progress bar; `on_cut` with the place of
-    an incomplete last line. Raises DropLogError at the first line that is neither a drop nor a run,
-    or has another schema.
+    an incomplete last line, of the last file if there are several. Raises DropLogError at the first
+    line that is neither a drop nor a run, or has another schema.
     """
+    *earlier, last = log_files(path)
+    for file in earlier:
+        yield from _read_file(file, on_read, None)
+    yield from _read_file(last, on_read, on_cut)
+
+
+def _read_file(
+    path: Path, on_read: Callable[[int], object] | None, on_cut: Callable[[str], object] | None
+) -> Iterator[Drop | Run]:
     try:
         with path.open("rb") as lines:
             for number, line in enumerate(lines, start=1):

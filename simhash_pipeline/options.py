@@ -30,6 +30,7 @@ from simhash_pipeline.rules import (
     one_of_or_path,
     or_none,
     path,
+    path_with,
     whole,
 )
 from simhash_pipeline.simplified import simplified_digest
@@ -195,9 +196,10 @@ class Options:
     )
     drop_log: str | None = _option(
         "auto",
-        or_none(path("a path or auto")),
+        or_none(path_with("name", "time", text="a path or auto")),
         "Path of the drop log, a JSON Lines file; `auto` is a file in Scrapy's data directory. "
-        "None writes no log.",
+        "`%(time)s` in it gives each crawl a file of its own, as in a feed's URI; `%(name)s` is "
+        "the spider's name. None writes no log.",
     )
     keep_text: bool = _option(
         False,

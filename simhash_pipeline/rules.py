@@ -84,6 +84,16 @@ def path(text: str) -> Rule:
     return Rule(text, lambda value: _text(os.fspath(value)), bool)
 
 
+def path_with(*names: str, text: str) -> Rule:
+    """A path that may hold these placeholders, `%(name)s`, and no others."""
+    shown = " and ".join(f"%({name})s" for name in names)
+    return Rule(
+        f"{text}, in which {shown} may stand",
+        path(text).read,
+        lambda value: bool(value) and set(re.findall(r"%\((\w+)\)s", value)) <= {*names},
+    )
+
+
 def one_of(*values: Any) -> Rule:
     by_name = {str(value): value for value in values}
     return Rule("one of " + ", ".join(by_name), lambda value: by_name[str(value)])

@@ -1,21 +1,24 @@
 import dataclasses
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from simhash_pipeline import DropLogError, Options, PageFingerprint, Verdict
+from simhash_pipeline import DropLogError, Options, OptionsError, PageFingerprint, Verdict
 from simhash_pipeline.drop_log import (
     Drop,
     DropLog,
     Run,
     iso_time,
+    log_file,
     read_drops,
     read_log,
     unix_seconds,
 )
+from tests.report.logs import closing, drop, write_log
 
 ROOT = Path(__file__).parent.parent
 VERDICT = Verdict(
@@ -191,6 +194,34 @@ def test_the_bytes_of_all_lines_are_told_while_they_are_read(tmp_path: Path) -> 
     sizes: list[int] = []
     assert len(list(read_log(path, sizes.append))) == 3
     assert sum(sizes) == path.stat().st_size
+
+
+def test_a_log_of_several_files_is_read_by_the_times_of_their_first_lines(tmp_path: Path) -> None:
+    for name, day in (("z", 1), ("y", 3), ("x", 2)):
+        records = [drop(run=name, time=f"2026-05-0{day}T12:00:00Z"), closing(run=f"{name} ends")]
+        write_log(tmp_path / f"{name} [1].jsonl", records)
+    (tmp_path / "empty [1].jsonl").touch()
+    (tmp_path / "other.jsonl").write_text("not a log")
+    torn: list[str] = []
+    for name in ("x", "y"):
+        with (tmp_path / f"{name} [1].jsonl").open("a") as file:
+            file.write('{"schema": 1, "cut')
+        read = [line.run for line in read_log(tmp_path / "%(time)s [1].jsonl", on_cut=torn.append)]
+        assert read == ["z", "z ends", "x", "x ends", "y", "y ends"]
+    assert torn == [f"{tmp_path}/y [1].jsonl, line 3"]
+
+
+def test_a_log_of_several_files_of_which_there_is_none_is_told(tmp_path: Path) -> None:
+    with pytest.raises(DropLogError, match="there is no drop log "):
+        list(read_log(tmp_path / "%(time)s.jsonl"))
+
+
+def test_each_crawl_has_a_file_of_its_own_by_time_and_name() -> None:
+    path = log_file("logs/100%-%(name)s-%(time)s.jsonl", "the/shop")
+    assert re.fullmatch(r"100%-the%2Fshop-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\+00-00\.jsonl", path.name)
+    rule = r"it must be a path or auto, in which %\(name\)s and %\(time\)s may stand, or None"
+    with pytest.raises(OptionsError, match=rule):
+        Options(drop_log="%(tiem)s.jsonl")
 
 
 def test_times_of_the_log_are_seconds_and_back() -> None:

@@ -16,7 +16,7 @@ from simhash_pipeline.crawl.settings import (
     spider_file,
     spider_files,
 )
-from simhash_pipeline.drop_log import LOG_SUFFIX, Drop, Run, log_beside, read_log
+from simhash_pipeline.drop_log import LOG_SUFFIX, Drop, Run, log_beside, log_files, read_log
 from simhash_pipeline.errors import StoreError
 from simhash_pipeline.options import Options
 from simhash_pipeline.rules import STORE_URL
@@ -159,14 +159,16 @@ def resolve_log(arguments: argparse.Namespace, settings: BaseSettings) -> Path:
 
 
 class LogReader:
-    """The log's lines, with a progress bar where stderr is a terminal."""
+    """The lines of a log's files, with a progress bar where stderr is a terminal."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._cut: str | None = None
 
     def __iter__(self) -> Iterator[Drop | Run]:
-        total = self._path.stat().st_size if self._path.is_file() else None
+        files = log_files(self._path)
+        known = all(file.is_file() for file in files)
+        total = sum(file.stat().st_size for file in files) if known else None
         with progress_bar("B", total) as advance:
             yield from read_log(self._path, advance, self._cut_at)
 

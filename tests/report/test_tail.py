@@ -58,6 +58,23 @@ def test_a_log_begun_anew_is_read_from_its_start(tmp_path: Path) -> None:
     assert next_of(follow(path), (path, "wb", new)).url == "http://a.example/new"
 
 
+def test_the_files_of_later_crawls_are_followed_too(tmp_path: Path) -> None:
+    write_log(tmp_path / "1.jsonl", [drop()])
+    new = line(tmp_path / "2.jsonl", url="http://a.example/new")
+    drops = follow(tmp_path / "%(time)s.jsonl")
+    assert next_of(drops, (tmp_path / "2.jsonl", "ab", new)).url == "http://a.example/new"
+    assert next_of(drops, (tmp_path / "1.jsonl", "ab", new)).url == "http://a.example/new"
+
+
+def test_the_last_run_is_that_of_the_newest_file_with_one_of_the_spider(tmp_path: Path) -> None:
+    late = {"time": "2026-05-05T12:00:00.000Z", "run": "run-2"}
+    write_log(tmp_path / "a.jsonl", [drop(**late)])
+    write_log(tmp_path / "b.jsonl", [drop(run="run-1", spider="shop")])
+    (tmp_path / "c.jsonl").touch()
+    assert last_run(tmp_path / "%(name)s.jsonl") == "run-2"
+    assert last_run(tmp_path / "%(name)s.jsonl", "shop") == "run-1"
+
+
 def test_a_log_that_is_not_there_is_told(tmp_path: Path) -> None:
     with pytest.raises(DropLogError, match="can't be read: No such file"):
         next(follow(tmp_path / "none"))
