@@ -198,7 +198,8 @@ def test_the_bytes_of_all_lines_are_told_while_they_are_read(tmp_path: Path) -> 
 
 def test_a_log_of_several_files_is_read_by_the_times_of_their_first_lines(tmp_path: Path) -> None:
     for name, day in (("z", 1), ("y", 3), ("x", 2)):
-        records = [drop(run=name, time=f"2026-05-0{day}T12:00:00Z"), closing(run=f"{name} ends")]
+        records: list[Drop | Run] = [drop(run=name, time=f"2026-05-0{day}T12:00:00Z")]
+        records.append(closing(run=f"{name} ends"))
         write_log(tmp_path / f"{name} [1].jsonl", records)
     (tmp_path / "empty [1].jsonl").touch()
     (tmp_path / "other.jsonl").write_text("not a log")
