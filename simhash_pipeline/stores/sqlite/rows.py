@@ -146,7 +146,7 @@ class PageRows:
     def is_unconfirmed(self, namespace: str, url: str) -> bool:
         """As Lookup says; DeadRun where the page's process has died."""
         found = self._cursor.execute(
-            f"SELECT run FROM page WHERE {SAME_KEY}", _key(namespace, url)
+            f"SELECT CAST(run AS INTEGER) FROM page WHERE {SAME_KEY}", _key(namespace, url)
         ).fetchall()
         run = found[0][0] if found else None
         if run is None or run == self.own_run:
