@@ -215,8 +215,8 @@ class Options:
     html_field: str | None = _option(
         "html",
         or_none(FIELD),
-        "The item field that holds the page, bytes or str. None takes the response that the "
-        "item came from (needs the add-on).",
+        "The item field that may hold the page: text, bytes, a selector or a soup. An item without "
+        "it is judged by the HTML response that it came from (needs the add-on). None: always so.",
     )
     url_field: str = _option("url", FIELD, "The item field that holds the page's URL.")
     charset_field: str = _option(

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from itemadapter import ItemAdapter
+from scrapy import Selector
 from scrapy.http import HtmlResponse, Response
 from w3lib.encoding import http_content_type_encoding
 
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.options import Options
-from simhash_pipeline.page.source import Source, item_source, item_url
+from simhash_pipeline.page.source import Source, item_source, item_url, the_only
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,19 +19,45 @@ if TYPE_CHECKING:
     from simhash_pipeline.page.fingerprint import PageFingerprint
 
 
-def page_source(adapter: ItemAdapter, response: Response | None, options: Options) -> Source:
-    """The item's page, by SIMHASH_HTML_FIELD; PageError when there is none."""
-    if options.html_field is not None:
-        return item_source(adapter, options)
-    if response is None:
-        rule = (
-            "no response of a callback is known that the item came from (SIMHASH_HTML_FIELD is "
-            "None, which needs the add-on, and the item's URL if an earlier pipeline replaced it)"
-        )
-        raise PageError("no_html", rule)
-    if not isinstance(response, HtmlResponse):
-        raise PageError("no_html", f"the item's response is no HTML but {type(response).__name__}")
-    return source_from_response(response)
+class ItemPage(NamedTuple):
+    """The page that an item is judged by."""
+
+    source: Source
+    is_response: bool  # else the item holds it itself
+
+
+def find_page(adapter: ItemAdapter, response: Response | None, options: Options) -> ItemPage | None:
+    """What SIMHASH_HTML_FIELD holds, where that is a page, else the response; None without both.
+
+    PageError when the field holds something else, and there is no HTML response.
+    """
+    held = None if options.html_field is None else adapter.get(options.html_field)
+    html = _markup(held)
+    if html:
+        if url := item_url(adapter, options):
+            charset = adapter.get(options.charset_field)
+            return ItemPage(Source(html, url, charset if isinstance(charset, str) else None), False)
+        if not _is_body(html, response):
+            raise PageError("no_url", f"the item has no URL in its field {options.url_field!r}")
+    if isinstance(response, HtmlResponse):
+        return ItemPage(source_from_response(response), True)
+    if held is None:
+        return None
+    return ItemPage(item_source(adapter, options), False)  # PageError, unless it is empty
+
+
+def _markup(held: Any) -> bytes | str | None:
+    """The HTML of text, bytes, a selector, a soup, or of a list of one of them."""
+    held = the_only(held)
+    if isinstance(held, Selector):
+        held = held.get()
+    elif type(held).__module__.partition(".")[0] == "bs4":
+        held = str(held)
+    return held if isinstance(held, (bytes, str)) else None
+
+
+def _is_body(html: bytes | str, response: Response | None) -> bool:
+    return isinstance(response, HtmlResponse) and html in (response.body, response.text)
 
 
 def source_from_response(response: Response) -> Source:
@@ -58,8 +85,8 @@ def refuse_other_page(adapter: ItemAdapter, response: Response, page: PageFinger
     brought = {text for text in _carried_texts(adapter, response) if text not in shown}
     if sum(map(len, brought)) > len(page.text):
         rule = (
-            "the item was begun on another page, and this one says less than it brought along (a "
-            "field with that page's HTML, named by SIMHASH_HTML_FIELD, lets it be judged)"
+            "the item was begun on another page, and this one says less than it brought along (it "
+            "can be judged if its field SIMHASH_HTML_FIELD holds that page's HTML)"
         )
         raise PageError("other_page", rule)
 

@@ -48,11 +48,12 @@ class Event:
     def __init__(self) -> None:
         self._waiting: list[Deferred[bool]] = []
 
-    async def wait(self, most_secs: float = MAX_WAIT_SECS) -> bool:
-        """True when it happens, False if it has not happened by then."""
+    async def wait(self, most_secs: float | None = None) -> bool:
+        """True when it happens, False if it has not after MAX_WAIT_SECS, or so many seconds."""
         happened: Deferred[bool] = Deferred()
         self._waiting.append(happened)
-        timer = call_later(most_secs, _resolve, happened, False)
+        secs = MAX_WAIT_SECS if most_secs is None else most_secs
+        timer = call_later(secs, _resolve, happened, False)
         result = await maybe_deferred_to_future(happened)
         timer.cancel()
         return result
@@ -117,7 +118,7 @@ class PendingItem:
     """An item that reached the pipeline."""
 
     item: Any
-    url: str | None  # of its page, as it came
+    url: str | None  # that it gives
     response: ReferenceType[Response] | None
     page: TentativePage | None = None  # that is stored for it
     is_pending: bool = True
@@ -165,13 +166,9 @@ class PendingItems:
         """The item reaches the pipeline; from here on its outcome is the one of this context."""
         known = self._yielded.get(id(item))
         response = None if known is None else known.response()
-        url = None
-        if response is None or self._options.html_field is not None:
-            url = field_url(item, self._options)
+        url = field_url(item, self._options)
         if response is None:
             response = self._response_at(url)
-        if self._options.html_field is None:
-            url = None if response is None else response.url
         self._leave_yielded(item)
         entry = PendingItem(item, url, None if response is None else ref(response))
         self._arrived[id(item)] = entry

@@ -18,7 +18,7 @@ from scrapy.utils.spider import DefaultSpider
 from simhash_pipeline.bits import fingerprint_hex
 from simhash_pipeline.crawl.feeds import Feeds
 from simhash_pipeline.crawl.follow import FollowMiddleware, crawls_less
-from simhash_pipeline.crawl.item_source import page_source, refuse_other_page
+from simhash_pipeline.crawl.item_source import ItemPage, find_page, refuse_other_page
 from simhash_pipeline.crawl.pending import (
     MAX_WAIT_SECS,
     Event,
@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     from simhash_pipeline.judge import Verdict
     from simhash_pipeline.options import Options
     from simhash_pipeline.page.fingerprint import PageFingerprint
-    from simhash_pipeline.page.source import Source
 
 # Signal: an item's page was judged. Receivers get item, verdict, page (its fingerprints), spider.
 page_judged = object()
@@ -124,7 +123,7 @@ class SimhashPipeline:
         self._pending = PendingItems(self._crawler) if responses is None else responses.pending
         self._pending.feeds = self._feeds = Feeds(self._crawler, self._worker.confirm)
         self._pending.forget = self._forget
-        self._stats.open(store, path)
+        self._stats.open(store, path, knows_responses=responses is not None)
 
     def hold(self, item: Any) -> Callable[[], None]:
         """For a later pipeline that stores items after it has returned them, in batches say.
@@ -153,40 +152,45 @@ class SimhashPipeline:
     async def _judge(self, item: Any, entry: PendingItem) -> None:
         """NearDuplicate if the item's page is dropped; any fault keeps the item unjudged."""
         response = None if entry.response is None else entry.response()
+        url = entry.url or (None if response is None else response.url)
         try:
             adapter = _adapter(item)
             if _opted_out(adapter, response):
                 return
-            source = page_source(adapter, response, self._options)
-            shared = await self._verdict_on(source, response)
+            page = find_page(adapter, response, self._options)
+            if page is None:
+                self._stats.count_unjudged()
+                return
+            url = page.source.url
+            shared = await self._verdict_on(page, response)
             if self._stopping:  # a page that could not be forgotten may be its twin
                 return
             judged = shared.judged.result()
-            if judged.verdict.dropped and self._options.html_field is None and response is not None:
+            if judged.verdict.dropped and page.is_response and response is not None:
                 refuse_other_page(adapter, response, judged.page)
             self._report(item, shared, response)
         except PageError as error:
-            self._stats.fault(error.kind, str(error), entry.url)
+            self._stats.fault(error.kind, str(error), url)
         except (StoreError, DropLogError) as error:
-            self._go_on_or_stop(error, entry.url)
+            self._go_on_or_stop(error, url)
         except Exception:  # a fault of ours must not cost the user the item
             self._stats.unexpected()
         else:
             if judged.verdict.dropped and not self._options.dry_run:
                 raise NearDuplicate(judged.verdict)
-            self._write_fields(adapter, judged, entry.url)
+            self._write_fields(adapter, judged, url)
             self._pending.keep(entry, shared, judged.verdict)
 
-    async def _verdict_on(self, source: Source, response: Response | None) -> SharedVerdict:
+    async def _verdict_on(self, page: ItemPage, response: Response | None) -> SharedVerdict:
         """The verdict, once it is known what became of a pending twin.
 
         Items of one response share the verdict on its page.
         """
         items = ResponseItems()  # for an item that holds its own page
-        if self._options.html_field is None and response is not None:
+        if page.is_response and response is not None:
             items = self._pending.of_response(response)
         if items.shared is None:
-            items.shared = SharedVerdict(self._worker.judge(source))
+            items.shared = SharedVerdict(self._worker.judge(page.source))
         give_up = time.monotonic() + self._neighbours_patience_secs
         while True:
             shared = items.shared
@@ -194,7 +198,7 @@ class SimhashPipeline:
             if not shared.is_void and not await self._is_outdated(judged.verdict, give_up):
                 return shared
             if items.shared is shared:  # no other item of the page was here before
-                items.shared = SharedVerdict(self._worker.judge_again(source.url, judged.page))
+                items.shared = SharedVerdict(self._worker.judge_again(page.source.url, judged.page))
 
     async def _is_outdated(self, verdict: Verdict, give_up: float) -> bool:
         """Whether the page is to be judged again: its twin was forgotten, or may yet be.

@@ -28,6 +28,7 @@ _SHOWN_CHARS = 2_000  # of a URL or message
 _COUNTED_REASONS = ("changed", "unchanged", "verified different")
 _SWALLOWING_WARNED = 10  # pages that swallow others, in one crawl
 _SWALLOWING_SUMMED_UP = 5
+ADDON_LINE = 'ADDONS = {"simhash_pipeline.Addon": 500}'
 
 
 class CrawlStats:
@@ -35,6 +36,8 @@ class CrawlStats:
 
     def __init__(self, crawler: Crawler, options: Options) -> None:
         self._crawler = crawler
+        self._html_field = options.html_field
+        self._knows_responses = True
         self._logger = logging.LoggerAdapter(
             logging.getLogger(__name__), {"spider": crawler.spider}
         )
@@ -47,8 +50,9 @@ class CrawlStats:
         self._swallowing = SwallowingPages()
         self._periodic: AsyncioLoopingCall | LoopingCall | None = None
 
-    def open(self, store: str, drop_log: Path | None) -> None:
+    def open(self, store: str, drop_log: Path | None, *, knows_responses: bool) -> None:
         """Sets counts to zero, for monitors that ask for them before the first page."""
+        self._knows_responses = knows_responses
         for name in ("kept", self._dropping, "errors"):
             self._count(name, 0)
         self._note("store", shown_url(store))
@@ -99,6 +103,10 @@ class CrawlStats:
                 _SWALLOWING_WARNED,
             )
 
+    def count_unjudged(self) -> None:
+        """An item has no page: its response is JSON, say, or a PDF."""
+        self._count("not_judged")
+
     def fault(self, kind: str, message: str, url: object = None) -> None:
         """A page can't be judged, or a field can't be written; the item is kept."""
         self._count_error(kind)
@@ -139,6 +147,16 @@ class CrawlStats:
             self._note("store_pages", stored_pages)
             summary = f"{summary}; {stored_pages:,} pages are stored"
         self._logger.info("Near-duplicates: %s", summary)
+        unjudged = self._counts["not_judged"]
+        if unjudged and not self._counts["kept"] + self._counts[self._dropping]:
+            remedy = "" if self._knows_responses else f"; the add-on knows responses: {ADDON_LINE}"
+            self._logger.warning(
+                "No page was judged: none of %s items holds a page (SIMHASH_HTML_FIELD is %r) or "
+                "came from an HTML response%s",
+                f"{unjudged:,}",
+                self._html_field,
+                remedy,
+            )
         pages = self._swallowing.worst()
         for place, page in enumerate(pages[:_SWALLOWING_SUMMED_UP], start=1):
             sentence = _shown(page.sentence(dry_run=self._dry_run))
@@ -158,7 +176,8 @@ class CrawlStats:
         dropped = f"{dropping.replace('_', ' ')} {counts[dropping]:,}"
         if reasons:
             dropped = f"{dropped} ({reasons})"
-        return f"kept {counts['kept']:,}, {dropped}, errors {counts['errors']:,}"
+        unjudged = f", not judged {counts['not_judged']:,}" if counts["not_judged"] else ""
+        return f"kept {counts['kept']:,}, {dropped}, errors {counts['errors']:,}{unjudged}"
 
     def _count_error(self, kind: str) -> None:
         self._count("errors")

@@ -43,14 +43,20 @@ def item_source(item: Fields, options: Options) -> Source:
     PageError, kind no_html, wrong_type or no_url, when there is none.
     """
     html_field = page_field(options)
-    html, url = item.get(html_field), item_url(item, options)
-    charset = item.get(options.charset_field)
-    if html is None:
-        rule = "SIMHASH_HTML_FIELD; None: the page is the response that the item came from"
+    held, url = item.get(html_field), item_url(item, options)
+    if held is None:
+        rule = "SIMHASH_HTML_FIELD"
         raise PageError("no_html", f"the item has no page in its field {html_field!r} ({rule})")
+    html = the_only(held)
     if not isinstance(html, (bytes, str)):
-        found = type(html).__name__
+        found = type(held).__name__
         raise PageError("wrong_type", f"field {html_field!r} holds {found}, not a page")
     if not url:
         raise PageError("no_url", f"the item has no URL in its field {options.url_field!r}")
+    charset = item.get(options.charset_field)
     return Source(html, url, charset if isinstance(charset, str) else None)
+
+
+def the_only(value: Any) -> Any:
+    """The element of a list of one, as an ItemLoader leaves it; anything else as it is."""
+    return value[0] if isinstance(value, (list, tuple)) and len(value) == 1 else value

@@ -29,7 +29,6 @@ ROOT = Path(__file__).parent.parent.parent
 
 SETTINGS = """
 ADDONS = {"simhash_pipeline.Addon": 500}
-SIMHASH_HTML_FIELD = None
 SPIDER_MODULES = ["shop.spiders"]
 FILES_STORE = "files"
 TELNETCONSOLE_ENABLED = False
@@ -200,13 +199,14 @@ def test_parse_with_pipelines_judges_items_that_hold_their_page(project: Path, s
     spider = project / "shop/spiders/stories.py"
     spider.write_text(spider.read_text().replace('"url"', '"html": response.text, "url"'))
     arguments = ["parse", f"{site}/story/1", "--spider", "stories", "--pipelines"]
-    _, log = run(project, *arguments, SIMHASH_HTML_FIELD="html")
+    _, log = run(project, *arguments)
     assert "'simhash/kept': 1" in log
     with open_store(f"sqlite:///{project}/.scrapy/simhash/stories.sqlite") as store:
         assert len(store) == 1
-    _, log = run(project, *arguments)  # by the response: Scrapy leaves spider middlewares out
-    assert "'simhash/errors/no_html': 1" in log
-    assert "Kept without judging" in log
+    # By the response: Scrapy leaves spider middlewares out.
+    _, log = run(project, *arguments, SIMHASH_HTML_FIELD="none")
+    assert "'simhash/not_judged': 1" in log
+    assert "No page was judged" in log
 
 
 def test_a_single_file_spider_runs_outside_a_project(project: Path, tmp_path: Path) -> None:
@@ -215,7 +215,7 @@ def test_a_single_file_spider_runs_outside_a_project(project: Path, tmp_path: Pa
     spider = (project / "shop/spiders/stories.py").rename(outside / "stories.py")
     (project / "scrapy.cfg").unlink()
     addons = {"simhash_pipeline.Addon": 500}
-    arguments = ["runspider", spider.name, "-O", "out.jsonl", "-s", "SIMHASH_HTML_FIELD=none"]
+    arguments = ["runspider", spider.name, "-O", "out.jsonl"]
     run(outside, *arguments, ADDONS=addons)
     assert titles(outside / "out.jsonl") == ["Story 1", "Story 2"]
     assert (outside / ".scrapy/simhash/stories.sqlite").is_file()
@@ -252,7 +252,9 @@ def test_an_item_that_got_the_id_of_one_that_is_done_keeps_its_response() -> Non
     item = next(each for each in ({"n": n} for n in range(1_000)) if id(each) == number)
     pending.enter(item, other)
     crawler.signals.send_catch_log(signals.item_scraped, item=sibling, response=one, spider=None)
-    assert copy_context().run(pending.track, item).url == other.url
+    entry = copy_context().run(pending.track, item)
+    assert entry.response is not None
+    assert entry.response() is other
 
 
 def test_the_pipeline_alone_needs_no_add_on(project: Path) -> None:

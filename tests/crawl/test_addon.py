@@ -76,18 +76,37 @@ def requests(result: Crawl) -> int:
     return int(result.stats["downloader/request_count"])
 
 
-FROM_RESPONSE = {"SIMHASH_HTML_FIELD": None}
+FROM_RESPONSE = dict[str, Any]()  # the default, where items hold no page
 # What ends a crawl into a trap.
 UNTIL = {"CLOSESPIDER_PAGECOUNT": 100}
 ALL_STORIES = {"Front page", *(f"Story {number}" for number in range(1, STORIES + 1))}
 
 
-def test_items_without_a_page_pass_through_and_nothing_is_judged(tmp_path: Path) -> None:
-    with trap_site("calendar") as url:
-        result = crawl_site(tmp_path, url, {"CLOSESPIDER_PAGECOUNT": 5})
-    assert len(titles(result)) >= 5
-    assert result.reasons == []
-    assert result.stats["simhash/errors/no_html"] == len(titles(result))
+class Held(scrapy.Item):
+    title, html, url = scrapy.Field(), scrapy.Field(), scrapy.Field()
+
+
+class HoldsSome(Everything):
+    """Yields articles that stand in the page of a list, and then the list."""
+
+    def parse(self, response: Any) -> Iterator[Any]:
+        for number in range(3):
+            words = " ".join(f"w{number}x{n}" for n in range(99))
+            url = response.urljoin(f"?article={number}")
+            yield Held(title=str(number), html=f"<p>{words}", url=url)
+        yield Held(title="without a URL", html="<p>Some words.")
+        yield Held(title="the response", html=response.text)
+        yield Held(title="empty", html="")
+        yield Story(title="the list")
+
+
+def test_an_item_is_judged_by_the_page_it_holds_and_else_by_its_response(tmp_path: Path) -> None:
+    with trap_site("session") as url:
+        result = crawl_site(tmp_path, url, {}, HoldsSome)
+    assert len(titles(result)) == 7
+    assert len(result.reasons) == 6
+    assert result.stats["simhash/errors/no_url"] == result.stats["simhash/errors"] == 1
+    assert result.stats["simhash/store_pages"] == 4
 
 
 def the_default_way() -> dict[str, Any]:
@@ -423,7 +442,9 @@ def test_no_response_is_held_by_items_whose_outcome_is_never_reported() -> None:
     items = [{"row": row} for row in range(3)]
     for item in items:
         ledger.enter(item, response)
-    assert copy_context().run(ledger.track, items[0]).url == "http://a.example/rows"
+    entry = copy_context().run(ledger.track, items[0])
+    assert entry.response is not None
+    assert entry.response() is response
     held = weakref.ref(response)
     del response
     gc.collect()

@@ -103,7 +103,6 @@ FROM_RESPONSES: dict[str, Any] = {
     "spider": FromResponses,
     "ADDONS": {"simhash_pipeline.Addon": 500},
     "DOWNLOADER_MIDDLEWARES": {Local: 900},
-    "SIMHASH_HTML_FIELD": None,
 }
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import attrs
+import bs4
 import pydantic
 import pytest
 import scrapy
@@ -65,8 +66,6 @@ ITEM_TYPES = [dict, StoryItem, StoryDataclass, StoryAttrs, StoryModel]
 
 # Items, and the kind of fault each is counted as.
 UNREADABLE: list[tuple[dict[str, Any], str]] = [
-    ({"url": "http://a.example/x"}, "no_html"),
-    (page("x", html=None), "no_html"),
     (page("x", html={"a": 1}), "wrong_type"),
     (page("x", html=7), "wrong_type"),
     (page("x", html=""), "empty"),
@@ -184,6 +183,47 @@ def test_an_item_without_a_readable_page_is_kept_counted_and_logged_once_a_kind(
         assert result.log.count(f"(more are only counted: simhash/errors/{kind})") == 1
     assert result.stats["simhash/errors"] == 2 * len(UNREADABLE)
     assert result.stats["simhash/kept"] == 1
+
+
+@pytest.mark.parametrize("field", ["html", None])
+def test_items_without_a_page_are_no_faults_and_a_crawl_of_nothing_else_says_so(
+    tmp_path: Path, field: str | None
+) -> None:
+    items = [{"url": "http://a.example/x"}, page("x", html=None), {"price": 7}]
+    result = crawl(tmp_path, items, SIMHASH_HTML_FIELD=field)
+    assert len(result.items) == 3
+    assert (result.stats["simhash/not_judged"], result.stats["simhash/errors"]) == (3, 0)
+    (said,) = (line for line in result.log.splitlines() if "No page was judged" in line)
+    assert "WARNING" in said
+    assert f"none of 3 items holds a page (SIMHASH_HTML_FIELD is {field!r})" in said
+    assert said.endswith('the add-on knows responses: ADDONS = {"simhash_pipeline.Addon": 500}')
+    some = crawl(tmp_path, [*items, page(1)])
+    assert "No page was judged" not in some.log
+    assert "errors 0, not judged 3" in some.log
+
+
+def _as_selector(markup: str) -> object:
+    return scrapy.Selector(text=markup)
+
+
+def _as_soup(markup: str) -> object:
+    return bs4.BeautifulSoup(markup, "lxml")
+
+
+@pytest.mark.parametrize(
+    "held",
+    [
+        *(str.encode, _as_selector, _as_soup),
+        lambda markup: [markup],
+        lambda markup: (markup.encode(),),
+        lambda markup: scrapy.Selector(text=markup).css("html"),
+    ],
+)
+def test_a_page_may_be_held_in_several_ways(tmp_path: Path, held: Callable[[str], object]) -> None:
+    items = [page(1), page(2, html=held(html(STORY))), page(3, html=held(html(OTHER)))]
+    result = crawl(tmp_path, items)
+    assert result.dropped == ["http://a.example/2"]
+    assert result.stats["simhash/kept"] == 2
 
 
 def test_a_str_with_a_wrong_declared_charset_is_read(tmp_path: Path) -> None:

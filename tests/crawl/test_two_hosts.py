@@ -58,7 +58,6 @@ process = CrawlerProcess({
     "SCHEDULER_PERSIST": True,
     "REDIS_URL": redis,
     "ADDONS": {"simhash_pipeline.Addon": 500},
-    "SIMHASH_HTML_FIELD": None,
     "SIMHASH_STORE": redis,
     "DOWNLOAD_DELAY": 0.15,  # one that is idle looks into the queue every five seconds
     "CONCURRENT_REQUESTS": 2,

@@ -253,7 +253,8 @@ class SqliteStore:
             if not self._has_read:
                 self._read_ahead()
             self._file.refuse_another()
-            self._cursor.execute("BEGIN IMMEDIATE" if self._can_write else "BEGIN")
+            begin = "BEGIN IMMEDIATE" if self._can_write else "BEGIN"
+            self._cursor.execute(begin)
             try:
                 self._catch_up()
                 if self._session is not None:
