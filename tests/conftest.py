@@ -9,6 +9,7 @@ from hypothesis import settings
 from tests.archive.workers import shared_workers as shared_workers
 from tests.archive.workers import worker_pool as worker_pool
 from tests.cli.simhash_command import simhash as simhash
+from tests.cli.simhash_command import simhash_in_project as simhash_in_project
 from tests.stores.servers import RunningCluster, RunningServer, server_binary
 
 if TYPE_CHECKING:

@@ -18,7 +18,6 @@ import pytest
 from simhash_pipeline.drop_log import Drop, Run, read_log
 from simhash_pipeline.report.swallowing import CAUSES
 from tests.cli.simhash_command import Simhash
-from tests.cli.test_commands import scrapy
 from tests.crawl.crawling import OTHER, crawl, page
 from tests.report.logs import closing, drop, write_log
 
@@ -111,8 +110,8 @@ def log(tmp_path: Path) -> Path:
     return write_log(tmp_path / "drops.jsonl", [*DROPS, closing()])
 
 
-def test_a_log_is_summed_up(log: Path) -> None:
-    result = scrapy("simhash", "dropped", log.name, directory=log.parent)
+def test_a_log_is_summed_up(simhash: Simhash, log: Path) -> None:
+    result = simhash(log.parent, "dropped", log.name)
     assert (result.returncode, result.stderr) == (0, "")
     assert result.stdout == SUMMARY
 

@@ -21,7 +21,6 @@ from simhash_pipeline.cli.simhash import COMMANDS
 from simhash_pipeline.stores.contract import PageText
 from simhash_pipeline.stores.text_packing import packed
 from tests.cli.simhash_command import Simhash
-from tests.cli.test_commands import scrapy
 from tests.stores.pages import keep, page
 
 SEEN = ("-S", "seen.sqlite")
@@ -72,8 +71,10 @@ def urls(path: Path) -> list[str]:
 # Which store
 
 
-def test_in_a_project_the_only_store_is_taken_and_named(project: Path) -> None:
-    result = scrapy("simhash", "store", "check", directory=project)
+def test_in_a_project_the_only_store_is_taken_and_named(
+    simhash_in_project: Simhash, project: Path
+) -> None:
+    result = simhash_in_project(project, "store", "check")
     assert (result.returncode, result.stderr) == (0, "store: .scrapy/simhash/news.sqlite\n")
     assert result.stdout == ".scrapy/simhash/news.sqlite: 2 pages, all well\n"
 
@@ -342,16 +343,19 @@ def test_clear_forgets_nothing_unless_it_is_told_to(store: Simhash, outside: Pat
 
 @pytest.mark.parametrize(("answer", "exit_code", "left"), [("y", 0, 0), ("", 1, 3), ("no", 1, 3)])
 def test_clear_asks_whoever_sits_at_the_terminal(
-    outside: Path, answer: str, exit_code: int, left: int
+    store: Simhash,
+    outside: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    answer: str,
+    exit_code: int,
+    left: int,
 ) -> None:
     ours, theirs = pty.openpty()
     os.write(ours, f"{answer}\n".encode())
-    command = [sys.executable, "-m", "scrapy", "simhash", "store", "clear", *SEEN]
-    result = subprocess.run(
-        command, cwd=outside, stdin=theirs, capture_output=True, text=True, check=False
-    )
+    with os.fdopen(theirs) as terminal:
+        monkeypatch.setattr("sys.stdin", terminal)
+        result = store(outside, "clear", *SEEN)
     os.close(ours)
-    os.close(theirs)
     assert result.returncode == exit_code
     assert result.stderr == "seen.sqlite: forget all 3 pages for good? [y/N] "
     assert len(urls(outside / "seen.sqlite")) == left

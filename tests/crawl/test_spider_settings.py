@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import pytest
 
 from tests.cli.test_commands import scrapy
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
+
+    from tests.cli.simhash_command import Simhash
+
+    Told: TypeAlias = Callable[..., dict[str, object]]
 
 SETTINGS = """
 BOT_NAME = "project"
@@ -51,24 +56,28 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def told(project: Path, *arguments: str) -> dict[str, object]:
-    result = scrapy("simhash", *arguments, "--json", directory=project)
-    assert (result.returncode, result.stderr) == (0, "")
-    found: dict[str, object] = json.loads(result.stdout.splitlines()[-1])
-    return found
+@pytest.fixture
+def told(simhash_in_project: Simhash, project: Path) -> Told:
+    def told(*arguments: str) -> dict[str, object]:
+        result = simhash_in_project(project, *arguments, "--json")
+        assert (result.returncode, result.stderr) == (0, "")
+        found: dict[str, object] = json.loads(result.stdout.splitlines()[-1])
+        return found
+
+    return told
 
 
 @pytest.mark.parametrize(("spider", "store"), [("news", "own"), ("wire", ".scrapy/simhash/wire")])
-def test_the_store_is_the_one_that_the_spider_names(project: Path, spider: str, store: str) -> None:
-    info = told(project, "store", "info", "--spider", spider)
+def test_the_store_is_the_one_that_the_spider_names(told: Told, spider: str, store: str) -> None:
+    info = told("store", "info", "--spider", spider)
     assert str(info["store"]).endswith(f"{store}.sqlite")
     assert info["pages"] == 1
 
 
 @pytest.mark.parametrize("spider", ["news", "wire"])
-def test_of_a_log_that_spiders_share_one_spiders_drops_are_told(project: Path, spider: str) -> None:
-    everyone = told(project, "dropped")["summary"]
-    alone = told(project, "dropped", "--spider", spider, "--run", "last")["summary"]
+def test_of_a_log_that_spiders_share_one_spiders_drops_are_told(told: Told, spider: str) -> None:
+    everyone = told("dropped")["summary"]
+    alone = told("dropped", "--spider", spider, "--run", "last")["summary"]
     assert isinstance(everyone, dict)
     assert isinstance(alone, dict)
     assert (everyone["dropped"], alone["dropped"], alone["kept"]) == (4, 2, 1)
@@ -76,14 +85,16 @@ def test_of_a_log_that_spiders_share_one_spiders_drops_are_told(project: Path, s
 
 
 @pytest.mark.parametrize("options", [(), ("--spider", "news")])
-def test_a_drop_is_explained_by_its_spiders_options(project: Path, options: tuple[str]) -> None:
-    case = told(project, "explain", URL, *options)
+def test_a_drop_is_explained_by_its_spiders_options(told: Told, options: tuple[str]) -> None:
+    case = told("explain", URL, *options)
     assert case["status"] == "dropped"
     assert isinstance(twin := case["twin"], dict)
     assert twin["url"] == "http://news.example/0"
 
 
-def test_a_spider_that_the_project_does_not_have_left_nothing(project: Path) -> None:
-    result = scrapy("simhash", "store", "info", "--spider", "none", directory=project)
+def test_a_spider_that_the_project_does_not_have_left_nothing(
+    simhash_in_project: Simhash, project: Path
+) -> None:
+    result = simhash_in_project(project, "store", "info", "--spider", "none")
     assert result.returncode == 2
     assert f"there is no store at {project}/.scrapy/simhash/none.sqlite" in result.stderr
