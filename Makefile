@@ -2,7 +2,11 @@ PYTHON ?= python3
 BIN := .venv/bin
 # PySpark takes half a gigabyte, and is of no use without Java.
 SPARK := $(if $(shell command -v java),.venv/spark)
+# Tests write to memory where 2 GB of it are free: on a disk each of thousands of commits is waited for.
+IN_MEMORY := $(shell df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 2000000 {print "TMPDIR=/dev/shm"}')
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
+# Else each of the hundred processes that tests start compiles the package anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := all
 .PHONY: all help crawl report test matrix oldest quality pictures bench bench-archive bench-crawl bench-drop-log \
@@ -21,13 +25,13 @@ report: .venv/crawl  ## tell what the crawls dropped, and write output/report.ht
 	@$(BIN)/scrapy simhash report --spider site -o output/report.html
 
 test: .venv/dev $(SPARK)  ## run every test
-	@$(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
+	@$(IN_MEMORY) $(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 matrix: .venv/matrix  ## test each Python that is found with the newest libraries and the oldest (SESSION=oldest-3.13)
-	@$(BIN)/nox $(if $(SESSION),--session $(SESSION))
+	@$(IN_MEMORY) $(BIN)/nox $(if $(SESSION),--session $(SESSION))
 
 oldest: .venv/matrix  ## run the tests that crawl with the oldest libraries, on this Python
-	@$(BIN)/nox --session oldest --force-python $(PYTHON)
+	@$(IN_MEMORY) $(BIN)/nox --session oldest --force-python $(PYTHON)
 
 quality: .venv/dev  ## hold near-duplicates, main texts and templates of FOLDER=… to pinned floors
 	@$(BIN)/python -m tests.quality $(FOLDER)
@@ -105,9 +109,9 @@ clean:  ## remove the environment and what crawls and tests left
 	$(BIN)/pip install --quiet --editable .
 	@touch $@
 
-.venv/dev: .venv/crawl
+.venv/dev: .venv/pip pyproject.toml
 	$(BIN)/pip install --quiet --editable '.[archive,fast,opencc,parquet,redis]' --group dev
-	@touch $@
+	@touch .venv/crawl $@
 
 .venv/spark: .venv/dev
 	$(BIN)/pip install --quiet --editable '.[spark]'
