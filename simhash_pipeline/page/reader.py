@@ -34,8 +34,6 @@ sys.path[:] = pickle.load(sys.stdin.buffer)
 from simhash_pipeline.page.reader import serve
 serve()
 """
-
-
 _START_SECS = 60  # in which a process must begin; it imports what the settings name
 _OWN_END_SECS = 5  # after its limit a process without a caller ends by itself
 _OUT_OF_MEMORY = 81  # the exit status of a process
@@ -150,8 +148,11 @@ def serve() -> None:
     nowhere = open(os.devnull, "w")  # noqa: PTH123, SIM115  # as long as the process
 
     def answer(given: object) -> None:
-        pickle.dump(given, answers, pickle.HIGHEST_PROTOCOL)
-        answers.flush()
+        try:
+            pickle.dump(given, answers, pickle.HIGHEST_PROTOCOL)
+            answers.flush()
+        except BrokenPipeError:  # the caller was killed
+            os._exit(0)
 
     try:
         options: Options = pickle.load(asked)
@@ -214,5 +215,5 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
     if sys.platform == "win32":
         process.kill()
     else:
-        with contextlib.suppress(ProcessLookupError):  # it has just ended
+        with contextlib.suppress(OSError):  # it has just ended
             os.killpg(process.pid, signal.SIGKILL)

@@ -161,8 +161,9 @@ def test_a_page_that_ends_the_process_keeps_its_item_and_the_crawl_goes_on(tmp_p
 
 
 @posix
-@pytest.mark.parametrize("sign", ["backtracks", "stops", "starts another"])
-@pytest.mark.parametrize("build", [page, large])
+@pytest.mark.parametrize(
+    ("build", "sign"), [(page, "backtracks"), (page, "starts another"), (large, "stops")]
+)
 def test_a_page_that_takes_too_long_keeps_its_item_and_the_crawl_goes_on(
     tmp_path: Path, build: Callable[..., dict[str, Any]], sign: str
 ) -> None:
@@ -196,12 +197,14 @@ def test_a_page_that_takes_too_much_memory_keeps_its_item_and_the_crawl_goes_on(
 
 
 @posix
-@pytest.mark.parametrize("sign", ["backtracks", "stops"])
-@pytest.mark.parametrize("signals", [1, 2])  # the second one forces Scrapy to end
+@pytest.mark.parametrize(
+    ("sign", "signals"),
+    [("backtracks", 1), ("stops", 1), ("backtracks", 2)],  # a second one forces Scrapy to end
+)
 def test_a_crawl_that_is_told_to_end_waits_no_longer_than_the_limit(
     tmp_path: Path, sign: str, signals: int
 ) -> None:
-    crawling = start_stuck(tmp_path, sign, limit_secs=5)
+    crawling = start_stuck(tmp_path, sign, limit_secs=2)
     told = time.monotonic()
     for _ in range(signals):
         crawling.terminate()
@@ -210,7 +213,7 @@ def test_a_crawl_that_is_told_to_end_waits_no_longer_than_the_limit(
         crawling.communicate(timeout=60)
     finally:
         crawling.kill()
-    assert time.monotonic() - told < 20  # of 30 pages and more, which would take 150 seconds
+    assert time.monotonic() - told < 20  # and not the limit of each of more than 20 pages
     if signals == 1:
         log = (tmp_path / "log").read_text()
         assert "Spider closed (shutdown)" in log
