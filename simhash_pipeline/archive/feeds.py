@@ -31,7 +31,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 # Of a row, decompressed: twelve times the longest page that is read by default. A small .gz may
 # hold a row that fills the memory.
 MAX_ROW_BYTES = 64 << 20
-_TOO_LONG = f"it is longer than {MAX_ROW_BYTES >> 20} MB"
+TOO_LONG = f"it is longer than {MAX_ROW_BYTES >> 20} MB"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +82,7 @@ class Feed:
         return _csv_rows(opened, self.path) if is_csv else _json_rows(opened)
 
     def _record(self, item: Mapping[str, Any] | str, number: int) -> Record:
-        place = f"item {number:,}"
-        if isinstance(item, str):
-            return Fault(number, "no_item", item, place)
-        return item_page(item, number, place, self.options, self.time_field)
+        return item_page(item, number, f"item {number:,}", self.options, self.time_field)
 
 
 def feed_kind(path: Path) -> str:
@@ -94,9 +91,11 @@ def feed_kind(path: Path) -> str:
 
 
 def item_page(
-    item: Mapping[str, Any], number: int, place: str, options: Options, time_field: str | None
+    item: Mapping[str, Any] | str, number: int, place: str, options: Options, time_field: str | None
 ) -> Page | Fault:
-    """The item's page, or the fault if it has none."""
+    """The item's page, or the fault if it has none; a text is why its row can't be read."""
+    if isinstance(item, str):
+        return Fault(number, "no_item", item, place)
     try:
         source = item_source(item, options)
     except PageError as error:
@@ -108,7 +107,7 @@ def item_page(
 def _json_rows(file: BinaryIO) -> Iterator[Row]:
     for number, (line, is_whole) in enumerate(_pieces(file)):
         if not is_whole:  # only the first piece of a line counts as an item
-            yield line, None if is_whole is None else _TOO_LONG
+            yield line, None if is_whole is None else TOO_LONG
             continue
         text = _text_of(line, number)
         if not text or text.isspace():
@@ -176,7 +175,7 @@ class _RowLines:
         if is_whole is None:
             raise _RestOfLine
         if not is_whole or self._size > MAX_ROW_BYTES:
-            raise csv.Error(_TOO_LONG)
+            raise csv.Error(TOO_LONG)
         return _text_of(line, number)
 
     def taken(self) -> bytes:

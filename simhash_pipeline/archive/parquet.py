@@ -11,14 +11,17 @@ import pyarrow as pa  # type: ignore[import-untyped]  # it has no type hints
 import pyarrow.compute as pc  # type: ignore[import-untyped]
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
-from simhash_pipeline.archive.feeds import item_page
+from simhash_pipeline.archive.feeds import MAX_ROW_BYTES, TOO_LONG, item_page
 from simhash_pipeline.archive.records import Record
 from simhash_pipeline.errors import ArchiveError
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.source import page_field
 
-ROWS_A_BATCH = 500
+# Rows that are decoded together, from row groups of any size; fewer if they are long on average.
+ROWS_A_BATCH = 16
 BATCH_BYTES = 64_000_000
+BUFFER_BYTES = 1 << 20  # of a column; without it, or with pre_buffer, a row group is read whole
+ROWS_A_GROUP = 500  # that are written together
 _UNITS_A_SECOND = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 
 
@@ -47,33 +50,46 @@ class ParquetPages:
     def copy(self, to: Path, without: Container[int]) -> None:
         """Writes the other rows, with all columns and the file's metadata."""
         file, number = self._opened(), 0
+        kept: list[pa.RecordBatch] = []
         with pq.ParquetWriter(to, file.schema_arrow) as target:
             for batch in self._batches(file, None):
                 numbers = range(number + 1, number + 1 + batch.num_rows)
                 number += batch.num_rows
-                target.write_batch(batch.filter(pa.array([n not in without for n in numbers])))
+                kept.append(batch.filter(pa.array([n not in without for n in numbers])))
+                rows, size = (sum(getattr(b, of) for b in kept) for of in ("num_rows", "nbytes"))
+                if rows >= ROWS_A_GROUP or size >= BATCH_BYTES or number == file.metadata.num_rows:
+                    target.write_table(pa.Table.from_batches(kept, file.schema_arrow))
+                    kept.clear()
 
     def _batches(self, file: Any, columns: list[str] | None) -> Iterator[pa.RecordBatch]:
-        about = file.metadata
-        size = sum(about.row_group(n).total_byte_size for n in range(about.num_row_groups))
-        at_once = min(ROWS_A_BATCH, BATCH_BYTES * about.num_rows // (size + 1))
         try:
-            for batch in file.iter_batches(max(1, at_once), columns=columns):
-                batch.validate(full=True)  # finds text that isn't UTF-8, among others
-                yield batch
+            for number in range(file.metadata.num_row_groups):
+                group = file.metadata.row_group(number)
+                at_once = min(
+                    ROWS_A_BATCH, BATCH_BYTES * group.num_rows // (group.total_byte_size + 1)
+                )
+                for batch in file.iter_batches(max(1, at_once), [number], columns=columns):
+                    batch.validate(full=True)  # finds text that isn't UTF-8, among others
+                    yield batch
         except (OSError, pa.ArrowException) as error:
             raise ArchiveError(f"{self.path} is damaged: {' '.join(str(error).split())}") from error
 
-    def _rows(self, batch: pa.RecordBatch) -> list[dict[str, Any]]:
+    def _rows(self, batch: pa.RecordBatch) -> list[dict[str, Any] | str]:
+        """Its rows; a message in place of one that is too long."""
+        if batch.nbytes > MAX_ROW_BYTES:
+            if batch.num_rows == 1:
+                return [TOO_LONG]
+            each = (batch.slice(number, 1) for number in range(batch.num_rows))
+            return [row for one in each for row in self._rows(one)]
         try:
-            return rows(batch, self.time_field)
+            return [*rows(batch, self.time_field)]
         except (ValueError, OverflowError, KeyError, TypeError, pa.ArrowException) as error:
             reason = " ".join(str(error).split())  # of times and zones that Python doesn't know
             raise ArchiveError(f"{self.path} has values that can't be read: {reason}") from error
 
     def _opened(self) -> Any:
         try:
-            return pq.ParquetFile(self.path)
+            return pq.ParquetFile(self.path, buffer_size=BUFFER_BYTES, pre_buffer=False)
         except (OSError, ValueError, pa.ArrowException) as error:  # a name that is no UTF-8
             reason = " ".join(str(error).split())
             raise ArchiveError(f"{self.path} is no Parquet file: {reason}") from error

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import random
 import sys
 from datetime import date, datetime, timedelta, timezone
 from pathlib import Path
@@ -12,6 +13,7 @@ import pyarrow.parquet as pq  # type: ignore[import-untyped]
 import pytest
 
 from simhash_pipeline import Options, open_store
+from simhash_pipeline.archive import parquet
 from simhash_pipeline.archive.inputs import open_input, stamp_of
 from simhash_pipeline.archive.records import Fault, Page, StoredRecord
 from simhash_pipeline.errors import ArchiveError
@@ -225,6 +227,39 @@ def test_csv_of_a_long_first_field_is_a_feed_and_no_export(tmp_path: Path) -> No
 def test_a_feed_is_of_the_kind_that_its_name_ends_with(tmp_path: Path) -> None:
     assert urls(write_json_lines(tmp_path / "items.csv.jsonl", PAGES)) == URLS
     assert urls(write_json_lines(tmp_path / "items.csv.jsonl.gz", PAGES)) == URLS
+
+
+def test_a_row_of_parquet_that_is_too_long_is_a_fault_and_the_others_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parquet, "MAX_ROW_BYTES", 2_000)
+    rows = [{"url": f"u{n}", "html": "x" * (2_000 if n == 2 else 1_500)} for n in range(1, 40)]
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "a.parquet")
+    archive = open_input(str(tmp_path / "a.parquet"), Options())
+    faults = [record for record, _ in archive.read() if isinstance(record, Fault)]
+    assert faults == [Fault(2, "no_item", "it is longer than 64 MB", "row 2")]
+    assert urls(tmp_path / "a.parquet") == [row["url"] for row in rows if row["url"] != "u2"]
+    archive.copy(tmp_path / "copy.parquet", {1})
+    assert pq.read_table(tmp_path / "copy.parquet").to_pylist() == rows[1:]
+
+
+def test_of_a_large_row_group_a_few_pages_are_in_memory_and_a_copy_has_large_groups(
+    tmp_path: Path,
+) -> None:
+    path, copy = tmp_path / "a.parquet", tmp_path / "copy.parquet"
+    texts = [random.Random(n).randbytes(25_000).hex() for n in range(1_000)]
+    table = pa.table({"url": [str(n) for n in range(1_000)], "html": texts})
+    pq.write_table(table, path, use_dictionary=False, compression="NONE", write_batch_size=16)
+    del table, texts
+    assert pq.ParquetFile(path).metadata.row_group(0).total_byte_size > 50_000_000
+    before, most = pa.total_allocated_bytes(), 0
+    for record, _ in open_input(str(path), Options()).read():
+        most = max(most, pa.total_allocated_bytes() - before)
+        del record
+    assert most < 15_000_000
+    open_input(str(path), Options()).copy(copy, {1})
+    written = pq.ParquetFile(copy).metadata
+    assert (written.num_rows, written.num_row_groups) == (999, 2)
 
 
 def test_a_parquet_file_with_text_that_is_no_utf_8_is_named(tmp_path: Path) -> None:
