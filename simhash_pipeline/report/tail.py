@@ -21,53 +21,32 @@ def follow(path: Path) -> Iterator[Drop]:
     A file that has become shorter, and a new one of a log of several, is read from its start.
     DropLogError as of `read_log`.
     """
-    tails = {file: _Tail(file) for file in log_files(path)}
-    for tail in tails.values():
-        tail.skip()
+    read_bytes = {file: _size(file) for file in log_files(path)}  # of whole lines
     while True:
-        some = False
+        before = dict(read_bytes)
         for file in matching_files(path):
-            for drop in tails.setdefault(file, _Tail(file)).drops():
-                some = True
-                yield drop
-        if not some:
+            for line in _new_lines(file, read_bytes):
+                record = parse_line(line, f"{file}, a new line")
+                if isinstance(record, Drop):
+                    yield record
+        if read_bytes == before:
             time.sleep(_LOOK_AGAIN_SECS)
 
 
-class _Tail:
-    """A file that grows; DropLogError if it can't be read."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._read_bytes = 0
-        self._begun = b""  # of a line whose rest is still to come
-
-    def skip(self) -> None:
-        """Pass over what it holds."""
-        self._read_bytes = self._size()
-
-    def drops(self) -> Iterator[Drop]:
-        """Those of new lines."""
-        size = self._size()
-        if size < self._read_bytes:
-            self._read_bytes, self._begun = 0, b""
-        if size == self._read_bytes:
-            return
-        with _reading(self._path), self._path.open("rb") as log:
-            log.seek(self._read_bytes)
-            for line in log:
-                self._read_bytes += len(line)
-                self._begun += line
-                if not line.endswith(b"\n"):
-                    return
-                record = parse_line(self._begun, f"{self._path}, a new line")
-                self._begun = b""
-                if isinstance(record, Drop):
-                    yield record
-
-    def _size(self) -> int:
-        with _reading(self._path):
-            return self._path.stat().st_size
+def _new_lines(file: Path, read_bytes: dict[Path, int]) -> Iterator[bytes]:
+    """The whole lines after those that were read."""
+    size = _size(file)
+    if size < read_bytes.setdefault(file, 0):
+        read_bytes[file] = 0
+    if size == read_bytes[file]:
+        return
+    with _reading(file), file.open("rb") as log:
+        log.seek(read_bytes[file])
+        for line in log:
+            if not line.endswith(b"\n"):
+                return
+            read_bytes[file] += len(line)
+            yield line
 
 
 def last_run(path: Path, spider: str | None = None) -> str | None:
@@ -90,6 +69,11 @@ def _last_lines(path: Path) -> list[bytes]:
         log.seek(max(size - _LAST_BYTES, 0))
         lines = log.readlines()
     return lines[1:] if size > _LAST_BYTES else lines
+
+
+def _size(path: Path) -> int:
+    with _reading(path):
+        return path.stat().st_size
 
 
 @contextmanager

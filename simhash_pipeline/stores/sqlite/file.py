@@ -148,7 +148,8 @@ def connect_to_read(path: Path, busy_timeout_secs: float) -> sqlite3.Connection:
     written, and which would shut out the file's owner elsewhere. `immutable` does without both:
     it is right when no log holds pages.
     """
-    log_bytes = sum(_size(beside(path, suffix)) for suffix in ("-wal", "-journal"))
+    logs = [beside(path, suffix) for suffix in ("-wal", "-journal")]
+    log_bytes = sum(log.stat().st_size for log in logs if log.exists())
     if log_bytes or beside(path, "-shm").exists():
         try:
             return _connect_to_read(path, "ro", busy_timeout_secs)
@@ -159,11 +160,6 @@ def connect_to_read(path: Path, busy_timeout_secs: float) -> sqlite3.Connection:
                     "directory that can't be written; copy both files into one that can"
                 ) from error
     return _connect_to_read(path, "ro&immutable=1", busy_timeout_secs)
-
-
-def is_read_only(error: sqlite3.OperationalError) -> bool:
-    """Whether a file or its directory can't be written."""
-    return any(part in str(error) for part in ("readonly", "unable to open"))
 
 
 class FileIdentity:
@@ -349,10 +345,6 @@ def _use_log(connection: sqlite3.Connection, busy_timeout_secs: float) -> None:
             time.sleep(BUSY_RETRY_SECS)
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute(f"PRAGMA wal_autocheckpoint = {LOG_PAGES}")
-
-
-def _size(path: Path) -> int:
-    return path.stat().st_size if path.exists() else 0
 
 
 def _number(connection: sqlite3.Connection, question: str) -> int:

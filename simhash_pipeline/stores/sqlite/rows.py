@@ -39,17 +39,12 @@ INSERT_TEXT = """INSERT INTO text (namespace, url, packed, kept_at) VALUES (?, ?
 ROWS_A_READ = 16  # nearly always the first of several pages is enough
 SIGNED_32 = 1 << 31
 SIGNED_64 = 1 << 63
-
 MAX_ID = (1 << 32) - 2  # what an index in memory holds
-
-# What the columns may hold; SQLite lets any program write anything there.
-_FINGERPRINT = (int, bytes, type(None))
+# What the columns that are read may hold; SQLite lets any program write anything there.
+_BITS, _BYTES, _TIME = (int, bytes, type(None)), (bytes, type(None)), (int, float)
 _TYPES = {
-    "page": (
-        *(int, str, str, str, _FINGERPRINT, _FINGERPRINT, _FINGERPRINT),
-        *((bytes, type(None)), (int, float), (int, float), _FINGERPRINT, (bytes, type(None))),
-    ),
-    "text": (int, str, str, bytes, (int, float)),
+    "page": (int, str, str, str, _BITS, _BITS, _BITS, _BYTES, _TIME, _TIME, _BITS, _BYTES),
+    "text": (int, str, str, bytes, _TIME),
     "furniture": (str, str, bytes),
 }
 

@@ -37,7 +37,6 @@ from simhash_pipeline.stores.sqlite.file import (
     LogWatch,
     connect,
     connect_to_read,
-    is_read_only,
     missing_tables,
     protect_texts,
 )
@@ -98,7 +97,7 @@ class SqliteStore:
             try:
                 self._connection = connect(self._path, busy_timeout_secs)
             except sqlite3.OperationalError as error:
-                if not reading or not is_read_only(error):
+                if not reading or "locked" in str(error):
                     raise
                 self._connection = connect_to_read(self._path, busy_timeout_secs)
                 self._can_write = False
@@ -219,12 +218,13 @@ class SqliteStore:
         try:
             with self._access:
                 found = [text for (text,) in self._connection.execute("PRAGMA integrity_check")]
-                if found != ["ok"] or (found := missing_tables(self._connection)):
-                    return found
-            self._read_everything()
+                if found == ["ok"]:
+                    found = missing_tables(self._connection)
+            if not found:
+                self._read_everything()
         except StoreDamaged as error:
             return [str(error.__cause__)]
-        return []
+        return found
 
     def close(self) -> None:
         with self._access:
@@ -305,9 +305,9 @@ class SqliteStore:
     def _read_everything(self) -> None:
         """StoreDamaged for values that no store has written."""
         with self._access:
-            self._stamp()
+            bits = stamped_bits(self._stamp() or {})
             deque(self._pages.all_furniture(), maxlen=0)
-            kinds = ("blob" if self._pages.bits == 128 else "integer", "null")
+            kinds = ("blob" if bits == 128 else "integer", "null")
             if found := self._cursor.execute(WRONG_PAGE, kinds).fetchone():
                 raise malformed(f"row {found[0]} of table page")
             self._read_ahead()
