@@ -14,14 +14,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-CAP_DAC_OVERRIDE = 1 << 1  # by which Linux lets root write what nobody may
+# CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH, by which Linux lets root write and enter everything.
+ROOTS_OWN = 1 << 1 | 1 << 2
 CAPABILITIES_OF_64_BITS = 0x2008_0522
 
 
 @contextmanager
 def read_only(folder: Path) -> Iterator[Path]:
     """Neither the folder nor anything in it can be written, by this thread; root's can't either."""
-    before = {path: path.stat().st_mode for path in (folder, *folder.rglob("*"))}
+    inside = [path for path in folder.rglob("*") if not path.is_symlink()]
+    before = {path: path.stat().st_mode for path in (folder, *inside)}
     for path, mode in before.items():
         path.chmod(mode & 0o555)
     as_root = os.name == "posix" and os.geteuid() == 0
@@ -57,7 +59,7 @@ def _rights() -> _Rights:
 def _give_up(rights: _Rights, effective: int | None = None) -> None:
     """Without an argument, the right to write everything; else these are the rights from now on."""
     changed = _Rights.from_buffer_copy(rights)
-    changed.effective = rights.effective & ~CAP_DAC_OVERRIDE if effective is None else effective
+    changed.effective = rights.effective & ~ROOTS_OWN if effective is None else effective
     _call("capset", changed)
 
 

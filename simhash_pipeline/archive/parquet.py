@@ -56,9 +56,10 @@ class ParquetPages:
                 numbers = range(number + 1, number + 1 + batch.num_rows)
                 number += batch.num_rows
                 kept.append(batch.filter(pa.array([n not in without for n in numbers])))
-                rows, size = (sum(getattr(b, of) for b in kept) for of in ("num_rows", "nbytes"))
-                if rows >= ROWS_A_GROUP or size >= BATCH_BYTES or number == file.metadata.num_rows:
-                    target.write_table(pa.Table.from_batches(kept, file.schema_arrow))
+                group = pa.Table.from_batches(kept)
+                is_last = number == file.metadata.num_rows
+                if is_last or group.num_rows >= ROWS_A_GROUP or group.nbytes >= BATCH_BYTES:
+                    target.write_table(group)
                     kept.clear()
 
     def _batches(self, file: Any, columns: list[str] | None) -> Iterator[pa.RecordBatch]:

@@ -72,8 +72,8 @@ def _last_lines(path: Path) -> list[bytes]:
 
 
 def _size(path: Path) -> int:
-    with _reading(path):
-        return path.stat().st_size
+    with _reading(path), path.open("rb") as log:
+        return log.seek(0, os.SEEK_END)
 
 
 @contextmanager

@@ -61,8 +61,12 @@ def refuse_absent(url: str) -> None:
     if url == "memory:":
         raise StoreError("a store in memory is gone when its crawl ends; name another")
     path = store_file(url)
-    if path is not None and not path.is_dir() and not (path.exists() and path.stat().st_size):
-        raise StoreError(f"there is no store at {path}")
+    try:
+        if path is None or path.is_dir() or (path.exists() and path.stat().st_size):
+            return
+    except OSError as error:
+        raise StoreError(f"there is no store at {path}: {error.strerror}") from error
+    raise StoreError(f"there is no store at {path}")
 
 
 def _redis_store(url: str, tentative: bool, wait_secs: float) -> Store:

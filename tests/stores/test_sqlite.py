@@ -20,7 +20,7 @@ import pytest
 
 from simhash_pipeline.errors import StoreDamaged, StoreError, StoreMismatch
 from simhash_pipeline.stores.contract import Action, IndexPlace, PageText, View
-from simhash_pipeline.stores.opening import open_store
+from simhash_pipeline.stores.opening import open_store, refuse_absent
 from simhash_pipeline.stores.sqlite import file
 from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
 from tests.read_only import read_only
@@ -388,6 +388,32 @@ def test_a_newer_format_is_refused_with_both_numbers(path: Path) -> None:
 def test_a_directory_is_refused(path: Path) -> None:
     path.mkdir()
     assert "is a directory; name a file in it" in refusal(path)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="such files need a right of their own there")
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("pipe", "is no ordinary file"),
+        ("circle", "can't be opened"),
+        ("circle/pages.sqlite", "can't be opened"),
+        ("file/pages.sqlite", "can't be opened"),
+        ("x" * 300, "can't be opened"),
+        ("a\0b", "can't be opened"),
+        ("hidden/pages.sqlite", "can't be opened"),
+    ],
+)
+def test_a_path_that_no_store_can_have_is_refused(tmp_path: Path, name: str, reason: str) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "circle").symlink_to("circle")
+    (tmp_path / "file").write_text("a text")
+    (tmp_path / "hidden").mkdir()
+    with read_only(tmp_path):
+        (tmp_path / "hidden").chmod(0)
+        with pytest.raises(StoreError, match=reason):
+            SqliteStore(tmp_path / name)
+        with pytest.raises(StoreError, match="there is no store at"):
+            refuse_absent(f"sqlite:///{tmp_path / name}")
 
 
 def test_a_missing_directory_is_made_and_one_that_is_a_file_is_refused(tmp_path: Path) -> None:

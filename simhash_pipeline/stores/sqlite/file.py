@@ -122,6 +122,14 @@ EXPLANATIONS = {
 }
 
 
+def resolved(path: Path) -> Path:
+    """The file that a link leads to; StoreError for a name that none can have."""
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError, ValueError) as error:  # RuntimeError: links in a circle
+        raise StoreError(f"store {path} can't be opened ({error}); name another file") from error
+
+
 def connect(path: Path, busy_timeout_secs: float) -> sqlite3.Connection:
     """The file ready to be written, with its tables; made when there is none.
 
@@ -274,6 +282,8 @@ def _refuse_other_files(path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.is_dir():
             raise StoreError(f"store {path} is a directory; name a file in it")
+        if path.exists() and not path.is_file():
+            raise StoreError(f"store {path} is no ordinary file; name another")
         if not path.exists() or path.stat().st_size == 0:
             return
     except OSError as error:

@@ -39,6 +39,7 @@ from simhash_pipeline.stores.sqlite.file import (
     connect_to_read,
     missing_tables,
     protect_texts,
+    resolved,
 )
 from simhash_pipeline.stores.sqlite.memory_index import MemoryIndex
 from simhash_pipeline.stores.sqlite.rows import (
@@ -85,7 +86,7 @@ class SqliteStore:
         tentative: bool = False,
         reading: bool = False,
     ) -> None:
-        self._path = path.resolve()  # the runs' locks lie beside the file, not beside a link to it
+        self._path = resolved(path)  # the runs' locks lie beside the file, not beside a link to it
         self._index = index
         self._access = Access(self._path, busy_timeout_secs)
         self._has_read = False
