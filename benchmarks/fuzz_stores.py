@@ -9,6 +9,7 @@ import json
 import random
 import shutil
 import sqlite3
+import tempfile
 import time
 from collections.abc import Callable
 from contextlib import closing, suppress
@@ -301,17 +302,16 @@ def _foreign(chance: random.Random, files: Files) -> None:
 
 def _edited(files: Files, statements: str) -> None:
     """Change a store as any program can; what is no database any more stays as it is."""
-    with (
-        closing(sqlite3.connect(":memory:", isolation_level=None)) as shell,
-        suppress(sqlite3.Error, UnicodeDecodeError),
-    ):
-        data = bytes(files[""])
-        if data:
-            # In memory there is no write-ahead log: bytes 18 and 19 say so.
-            shell.deserialize(data[:18] + b"\1\1" + data[20:])
-        with suppress(sqlite3.Error, UnicodeDecodeError):
-            shell.executescript(statements)
-        changed = bytearray(shell.serialize())
+    with tempfile.TemporaryDirectory() as folder:
+        path, data = Path(folder, "edited"), bytes(files[""])
+        # Bytes 18 and 19 say whether there is a write-ahead log.
+        path.write_bytes(data[:18] + b"\1\1" + data[20:] if data else b"")
+        with (
+            suppress(sqlite3.Error, UnicodeDecodeError),
+            closing(sqlite3.connect(path, isolation_level=None)) as shell,
+        ):
+            shell.executescript(f"PRAGMA synchronous = OFF; {statements}")
+        changed = bytearray(path.read_bytes())
         if data:
             changed[18:20] = data[18:20]
         files[""] = changed

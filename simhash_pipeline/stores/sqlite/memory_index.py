@@ -137,7 +137,7 @@ class _Values:
         """Read all pages, by an index that has the fingerprints in it: see file.py."""
         rows = self._connection.execute(
             f"SELECT id, {self._column} FROM page INDEXED BY page_by_url "
-            f"WHERE {self._column} IS NOT NULL AND id <= ?",
+            f"WHERE {self._column} IS NOT NULL AND id BETWEEN 1 AND ?",
             (newest_id,),
         )
         parts = [(np.empty(0, np.uint32), np.empty(0, self._row))]
