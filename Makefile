@@ -77,8 +77,8 @@ fuzz: .venv/dev  ## feed pages, logs, options, stores and archives with hostile 
 soak: .venv/bench  ## crawl 300,000 made pages for HOURS=2, into output/soak, and judge them again (KILLS=180)
 	@$(BIN)/python -m benchmarks.soak output/soak $(if $(HOURS),--hours $(HOURS)) $(if $(KILLS),--kill-every $(KILLS))
 
-drills: .venv/dev  ## kill crawls and make them stuck at random moments, and count the stories that are lost (KILLS=13)
-	@$(BIN)/python -m benchmarks.drills $(if $(KILLS),--kills $(KILLS))
+drills: .venv/dev  ## kill crawls and make them stuck at random moments, and count the stories that are lost (TIMES=13)
+	@$(BIN)/python -m benchmarks.drills $(if $(TIMES),--times $(TIMES))
 
 dist: .venv/dist  ## build wheel and sdist into dist/, and try the wheel in an empty environment
 	@rm -rf dist .venv/empty

@@ -1,23 +1,19 @@
 """A neighbour's death: how many stories are lost when one of two crawls on a store is killed?
 
-    python -m benchmarks.neighbours [--kills 15] [--stories 150]
+    python -m benchmarks.drills.neighbours [--times 15] [--stories 150]
 
 Two crawls take the same stories from two hosts at once, each in an order of its own, and share a
 store. A later pipeline holds every item for a second, so that at any moment each crawl has stories
 pending that the other meets. One crawl is killed at a random moment; the other runs to its end. A
 story is lost when neither has written it to its feed, and twice where both have: what noise it
-costs. Prints a Markdown table, a row for a store in an SQLite file and one for a Redis server.
+costs. The store is an SQLite file, or on a Redis server.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import json
-import os
 import random
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator, Iterator
@@ -25,17 +21,22 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from rich.progress import track
 from scrapy import Spider
 from scrapy.crawler import AsyncCrawlerProcess
 
-from benchmarks.drills import ROOT, page
+from benchmarks.drills.stories import (
+    SEED,
+    begin,
+    page,
+    settings,
+    stories_of_lines,
+    wait_for_crawl,
+)
 from benchmarks.table import markdown
 from tests.stores.servers import RunningServer, binary
 
 PACE_SECS = 0.02  # between two items
 HELD_SECS = 1.0
-SEED = 9
 HOSTS = "ab"
 
 
@@ -47,7 +48,7 @@ class HoldItem:
         return item
 
 
-class StorySpider(Spider):
+class HostSpider(Spider):
     """Yields the stories in an order of its host's."""
 
     name = "stories"
@@ -66,43 +67,27 @@ class StorySpider(Spider):
 
 def crawl(folder: Path, store: str, host: str, stories: int) -> None:
     """One crawl in this process, until it ends or is killed."""
+    feeds = {str(folder / f"{host}.jsonl"): {"format": "jsonlines"}}
     process = AsyncCrawlerProcess(
-        {
-            "ADDONS": {"simhash_pipeline.Addon": 500},
-            "FEEDS": {str(folder / f"{host}.jsonl"): {"format": "jsonlines"}},
-            "ITEM_PIPELINES": {HoldItem: 900},
-            "LOG_FILE": str(folder / f"{host}.log"),
-            "LOG_LEVEL": "INFO",
-            "SIMHASH_DROP_LOG": str(folder / f"{host}-drops.jsonl"),
-            "SIMHASH_STORE": store,
-            "TELNETCONSOLE_ENABLED": False,
-        }
+        settings(folder, store, feeds, host) | {"ITEM_PIPELINES": {HoldItem: 900}}
     )
-    process.crawl(StorySpider, host=host, stories=stories)
+    process.crawl(HostSpider, host=host, stories=stories)
     process.start()
 
 
 def killed_once(store: str, folder: Path, stories: int, chance: random.Random) -> tuple[int, int]:
     """(stories lost, stories written twice) when one of the two is killed."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-m", "benchmarks.neighbours", "--stories", str(stories)]
-    command += ["--folder", str(folder), "--store", store, "--host"]
-    crawls = {host: subprocess.Popen([*command, host], env=environment) for host in HOSTS}
-    logs = [folder / f"{host}.log" for host in HOSTS]
-    while not all(log.exists() and "Spider opened" in log.read_text() for log in logs):
-        time.sleep(0.02)
+    arguments = ("--stories", stories, "--folder", folder, "--store", store, "--host")
+    crawls = {host: begin("neighbours", *arguments, host) for host in HOSTS}
+    for host, each in crawls.items():
+        wait_for_crawl(each, folder / f"{host}.log")
     time.sleep(chance.uniform(0, stories * PACE_SECS + HELD_SECS))
     crawls[chance.choice(HOSTS)].kill()
     for each in crawls.values():
         each.wait()
-    found = [_on_file(folder / f"{host}.jsonl") for host in HOSTS]
+    feeds = [folder / f"{host}.jsonl" for host in HOSTS]
+    found = [set(stories_of_lines(feed)) if feed.exists() else set() for feed in feeds]
     return stories - len(found[0] | found[1]), len(found[0] & found[1])
-
-
-def _on_file(feed: Path) -> set[int]:
-    """Of whole lines: a kill may cut the last one."""
-    lines = feed.read_text(encoding="utf-8").splitlines(keepends=True) if feed.exists() else []
-    return {json.loads(line)["number"] for line in lines if line.endswith("\n")}
 
 
 @contextmanager
@@ -116,11 +101,26 @@ def store_url(kind: str, folder: Path) -> Iterator[str]:
         yield server.url
 
 
+def table(times: int, stories: int) -> str:
+    """A row for each kind of store."""
+    rows = []
+    for kind in ("SQLite", "redis"):
+        chance, lost, twice = random.Random(SEED), [], []
+        for _ in range(times):
+            with tempfile.TemporaryDirectory() as name, store_url(kind, Path(name)) as store:
+                found = killed_once(store, Path(name), stories, chance)
+            lost.append(found[0])
+            twice.append(found[1])
+        rows.append([kind, *map(str, (times, sum(lost), max(lost), sum(twice)))])
+    header = "store, kills>, stories lost>, most at once>, stories written twice>"
+    return markdown(header, rows)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("--kills", type=int, default=15, help="with each store (15)")
+    parser.add_argument("--times", type=int, default=15, help="kills with each store (15)")
     parser.add_argument("--stories", type=int, default=150, help="of a crawl (150)")
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--store", help=argparse.SUPPRESS)
@@ -129,18 +129,7 @@ def main() -> None:
     if arguments.host is not None:
         crawl(arguments.folder, arguments.store, arguments.host, arguments.stories)
         return
-    rows = []
-    for kind in ("SQLite", "redis"):
-        chance, lost, twice = random.Random(SEED), [], []
-        for _ in track(range(arguments.kills), kind, disable=not sys.stderr.isatty()):
-            with tempfile.TemporaryDirectory() as name:
-                with store_url(kind, Path(name)) as store:
-                    found = killed_once(store, Path(name), arguments.stories, chance)
-                lost.append(found[0])
-                twice.append(found[1])
-        rows.append([kind, *map(str, (arguments.kills, sum(lost), max(lost), sum(twice)))])
-    header = "store, kills>, stories lost>, most at once>, stories written twice>"
-    print(markdown(header, rows))
+    print(table(arguments.times, arguments.stories))
 
 
 if __name__ == "__main__":
