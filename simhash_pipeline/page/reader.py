@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import faulthandler
+import math
 import os
 import pickle
 import signal
@@ -43,8 +44,8 @@ _DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of prctl(2)
 class Reader:
     """Fingerprints one page at a time in a process that begins with the first.
 
-    The limit in seconds holds if another thread calls `end_if_late` now and then. On Linux the
-    process ends with the thread that it began in, also while it is busy or stopped.
+    A limit in seconds holds if another thread calls `end_if_late` now and then. On Linux the
+    process ends with the thread that it began in, even if it is busy or stopped.
     """
 
     def __init__(self, options: Options) -> None:
@@ -58,20 +59,19 @@ class Reader:
         url: str | None = None,
         charset: str | None = None,
         *,
-        limit_secs: float | None = None,
+        limit_secs: float = math.inf,
     ) -> PageFingerprint:
-        """As Fingerprinter's, within `limit_secs` (by default PAGE_TIMEOUT_SECS).
+        """As Fingerprinter's; the process may end of a page, and the next page begins another.
 
-        The process may end of a page, and the next page begins another. That too is a PageError,
-        kind timeout, memory or reader_died. ReaderError when no process can be begun.
+        That too is a PageError (kind timeout, memory or reader_died). ReaderError when no process
+        can be begun.
         """
         process = self._process
         if process is None or process.poll() is not None:
             self.close()
             process = self._begun()
         try:
-            secs = self._options.page_timeout_secs if limit_secs is None else limit_secs
-            answer = self._answer(process, (html, url, charset), secs)
+            answer = self._answer(process, (html, url, charset), limit_secs)
         except Exception as error:  # what is left in the pipes is no answer to the next page
             self.close()
             raise self._page_error(process.returncode, error) from error
@@ -172,34 +172,27 @@ def serve() -> None:
             faulthandler.cancel_dump_traceback_later()
     except EOFError:
         return None
-    except MemoryError:
-        os._exit(_OUT_OF_MEMORY)
 
 
 def _read(fingerprinter: Fingerprinter, page: tuple[Any, ...]) -> PageFingerprint | Exception:
-    """What to answer; MemoryError, also where a callable of the user's has met it."""
     try:
         return fingerprinter.fingerprint(*page)
-    except MemoryError:
-        raise
-    except PageError as error:
-        if isinstance(error.__cause__, MemoryError):
-            raise error.__cause__ from None
-        return error
-    except Exception:  # with where it was raised, which pickle leaves out
-        return RuntimeError(traceback.format_exc())
+    except Exception as error:
+        if MemoryError in (type(error), type(error.__cause__)):  # the cause: in a user's callable
+            os._exit(_OUT_OF_MEMORY)
+        if isinstance(error, PageError):
+            return error
+        return RuntimeError(traceback.format_exc())  # pickle leaves out where it was raised
 
 
 def _limit_memory(megabytes: int) -> None:
-    """Let this process have as much beside what it has now; elsewhere than on Linux, no limit."""
-    if sys.platform != "linux":  # macOS has limits, and doesn't keep them
-        return
-    import resource
+    """Let this process have as much beside what it has now; on Linux alone."""
+    with contextlib.suppress(ImportError, OSError, ValueError):  # no /proc, or a lower limit
+        import resource
 
-    memory_pages = int(Path("/proc/self/statm").read_text().split()[5])
-    limit = memory_pages * resource.getpagesize() + megabytes * 1_000_000
-    _, highest = resource.getrlimit(resource.RLIMIT_DATA)
-    if highest == resource.RLIM_INFINITY or limit < highest:
+        memory_pages = int(Path("/proc/self/statm").read_text().split()[5])
+        limit = memory_pages * resource.getpagesize() + megabytes * 1_000_000
+        _, highest = resource.getrlimit(resource.RLIMIT_DATA)
         resource.setrlimit(resource.RLIMIT_DATA, (limit, highest))
 
 

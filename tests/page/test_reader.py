@@ -205,7 +205,10 @@ def test_a_busy_process_whose_caller_does_nothing_ends_by_itself(
             pickle.dump(message, process.stdin)
         process.stdin.flush()
         assert pickle.load(process.stdout) is None
-        assert process.wait(timeout=30) == 1
+        try:
+            assert process.wait(timeout=30) == 1
+        finally:
+            process.kill()
 
 
 def test_a_killed_caller_leaves_no_process() -> None:
