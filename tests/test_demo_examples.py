@@ -16,7 +16,10 @@ from typing import TYPE_CHECKING
 import pytest
 from scrapy.cmdline import execute
 
+from crawler import settings as demo_settings
 from crawler.demo_site import DemoSite
+from crawler.spiders.site import SiteSpider
+from tests.crawl.crawling import crawl
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,9 +65,14 @@ def port() -> int:
 @pytest.fixture(scope="module")
 def crawled(tmp_path_factory: pytest.TempPathFactory, port: int) -> Path:
     directory = tmp_path_factory.mktemp("demo")
-    one_by_one = ["-s", "CONCURRENT_REQUESTS=1"]  # drops come in the same order however busy it is
-    keep_text = ["-s", "SIMHASH_KEEP_TEXT=True"]
-    scrapy(directory, "crawl", "site", "-a", f"port={port}", *one_by_one, *keep_text)
+    settings = {name: value for name, value in vars(demo_settings).items() if name.isupper()}
+    settings |= {
+        "ITEM_PIPELINES": {},
+        "CONCURRENT_REQUESTS": 1,  # drops come in the same order however busy it is
+        "SIMHASH_KEEP_TEXT": True,
+    }
+    done = crawl(directory, spider=SiteSpider, arguments={"port": port}, **settings)
+    assert done.stats["finish_reason"] == "finished"
     return directory
 
 
