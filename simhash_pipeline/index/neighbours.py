@@ -189,7 +189,11 @@ class FingerprintIndex:
             int(VALUES_A_BUCKET * 2**key_bits) if key_bits < min(16, widest) else 1 << self.bits
         )
         self._probes = [  # for each distance: block, mask of its key
-            [(block, mask) for block in range(BLOCKS) for mask in probe_masks(key_bits, k)[block]]
+            [
+                (block, mask)
+                for block, masks in enumerate(probe_masks(key_bits, k))
+                for mask in masks
+            ]
             for k in range(MAX_DISTANCE_BITS + 1)
         ]
         self._places = [(block * widest, block << key_bits) for block in range(BLOCKS)]

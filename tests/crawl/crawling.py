@@ -148,7 +148,7 @@ def crawl(
     if not NEEDS_REACTOR:
         chosen["TWISTED_REACTOR_ENABLED"] = False
         chosen["DOWNLOAD_HANDLERS"] = dict.fromkeys(("http", "https"), _lazy_handler())
-    with _inside(directory), _logging(chosen.get("LOG_LEVEL", "INFO")) as log:
+    with inside(directory), _logging(chosen.get("LOG_LEVEL", "INFO")) as log:
         runner = AsyncCrawlerRunner(chosen)
         crawler = runner.create_crawler(_with_items(spider, items))
         receivers = result.watch(crawler)
@@ -221,7 +221,7 @@ def have_reactor() -> None:
 
 
 @contextlib.contextmanager
-def _inside(directory: Path) -> Iterator[None]:
+def inside(directory: Path) -> Iterator[None]:
     """In this working directory, whose modules can be imported, and are forgotten afterwards."""
     before, path = Path.cwd(), sys.path.copy()
     os.chdir(directory)

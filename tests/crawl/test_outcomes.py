@@ -53,7 +53,7 @@ class LosesSome:
 
 
 def page_of(url: str) -> str:
-    return html(" ".join(f"word{url.split('-')[0]}x{i}" for i in range(100)))
+    return html(" ".join(f"word{url.split('-')[0]}x{i}" for i in range(60)))
 
 
 def item_of(url: str, outcome: str, secs: float) -> dict[str, Any]:
