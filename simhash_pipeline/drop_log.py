@@ -73,7 +73,7 @@ class Drop:
     structure: str | None
     tokens: int
     thresholds: dict[str, Any]  # the options that decided, by name
-    dry_run: bool  # True: the item was kept all the same
+    dry_run: bool  # True: the item was kept all the same, in a dry run or tagged
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,7 +148,7 @@ class DropLog:
             structure=fingerprint_hex(page.structure, self._options.bits),
             tokens=page.tokens,
             thresholds=self._thresholds,
-            dry_run=self._options.dry_run,
+            dry_run=self._options.keeps_twins,
         )
         self._append(drop)
 
@@ -179,7 +179,7 @@ class DropLog:
             slice_secs=self._timeline.slice_secs,
             slices=list(self._timeline.slices()),
             options={name: value for name, value in options.items() if name not in _PLACES},
-            dry_run=self._options.dry_run,
+            dry_run=self._options.keeps_twins,
         )
         self._append(run)
 

@@ -64,6 +64,15 @@ class Verdict:
     # Whether the stored page may yet go: another process has kept it, and its item is not out.
     provisional: bool = False
 
+    def summary(self) -> dict[str, str | int | None]:
+        """The reason, and the distances in bits, as plain values."""
+        return {
+            "reason": self.reason,
+            "content_distance": self.content_distance,
+            "structure_distance": self.structure_distance,
+            "sketch_distance": self.sketch_distance,
+        }
+
     @property
     def stored(self) -> bool:
         """Whether the page was written to the store by this verdict."""

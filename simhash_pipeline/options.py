@@ -19,6 +19,7 @@ from simhash_pipeline.bits import DEFAULT_WIDTH, MAX_DISTANCE_BITS, SKETCH_BITS,
 from simhash_pipeline.errors import OptionsError
 from simhash_pipeline.presets import PRESETS
 from simhash_pipeline.rules import (
+    AGE,
     FIELD,
     FLAG,
     NGRAMS,
@@ -160,11 +161,11 @@ class Options:
         "`all` compares pages of all sites; `site` compares only pages of the same registered "
         "domain.",
     )
-    expire_after_secs: int | None = _option(
+    expire_after: int | None = _option(
         None,
-        or_none(whole(1, 10**10, "seconds")),
-        "Before the first page is judged, forget pages that were not seen for this many seconds. "
-        "None keeps all.",
+        or_none(AGE),
+        "Before the first page is judged, forget pages that were not seen for this long: `90d`, "
+        "`12h`, `30m`, or a number of seconds. None keeps all.",
     )
     unchanged: str = _option(
         "keep",
@@ -243,6 +244,18 @@ class Options:
         whole(200, 10**6, "megabytes"),
         "Megabytes that such a process may take for a page, beside those that it starts with "
         "(on Linux only). A page that needs more ends it, and the item is kept without judging it.",
+    )
+    twin_field: str | None = _option(
+        None,
+        or_none(FIELD),
+        "Tag instead of dropping: a near-duplicate's item is kept, and this field gets the URL of "
+        "the stored page that it is near.",
+    )
+    verdict_field: str | None = _option(
+        None,
+        or_none(FIELD),
+        "With SIMHASH_TWIN_FIELD, the item field that gets the reason and the distances in bits, "
+        "as a dict.",
     )
     text_field: str | None = _option(
         None,
@@ -389,6 +402,11 @@ class Options:
         return options
 
     @property
+    def keeps_twins(self) -> bool:
+        """Whether the items of near-duplicates come out: in a dry run, or tagged."""
+        return self.dry_run or self.twin_field is not None
+
+    @property
     def runs_user_code(self) -> bool:
         """Whether a callable of the user's takes part in making fingerprints."""
         return (
@@ -428,6 +446,6 @@ def unreadable(option: str, path: str, error: Exception) -> str:
 
 
 def _unknown(name: str, known: list[str]) -> str:
-    near = difflib.get_close_matches(name, known, n=1)
+    near = [one for one in known if name in one] or difflib.get_close_matches(name, known)
     hint = f"; did you mean {PREFIX}{near[0].upper()}?" if near else ""
     return f"{PREFIX}{name.upper()} is not a setting{hint}"

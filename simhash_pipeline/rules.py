@@ -9,6 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+_SECS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
+
 
 def _always(value: Any) -> bool:
     return True
@@ -59,9 +61,22 @@ def _sizes(value: Any) -> tuple[int, ...]:
     return tuple(sorted({_int(size) for size in sizes}))
 
 
+def age_secs(text: str) -> int:
+    """Seconds of an age such as 30m, 2h or 90d; ValueError for anything else."""
+    age = re.fullmatch("(0*[1-9][0-9]{0,8})([smhdw])", text)
+    if age is None:
+        raise ValueError(text)
+    return int(age[1]) * _SECS[age[2]]
+
+
+def _age(value: Any) -> int:
+    return age_secs(value) if isinstance(value, str) and value[-1:].isalpha() else _int(value)
+
+
 FLAG = Rule("True or False", lambda value: _FLAGS[str(value).lower()])
 TEXT = Rule("a text", _text)
 FIELD = Rule("the name of an item field", _text, bool)
+AGE = Rule("an age, as 90d, 12h or 30m, or whole seconds", _age, lambda secs: secs > 0)
 SHARE = Rule("a number above 0, at most 1", _float, lambda share: 0 < share <= 1)
 NGRAMS = Rule(
     "sizes from 1 to 8, such as (1, 2)",

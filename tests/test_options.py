@@ -28,7 +28,9 @@ def test_every_default_follows_its_own_rule() -> None:
         ("drop_log", "none", None),
         ("drop_log", Path("logs/drops.jsonl"), str(Path("logs/drops.jsonl"))),
         ("decay", "0.6", 0.6),
-        ("expire_after_secs", "86400", 86400),
+        ("expire_after", "86400", 86_400),
+        ("expire_after", "30d", 30 * 86_400),
+        ("expire_after", 60, 60),
     ],
 )
 def test_strings_from_a_command_line_and_paths_are_read(
@@ -74,7 +76,10 @@ def test_strings_from_a_command_line_and_paths_are_read(
         ("top_n", 0),
         ("set_when", ">2"),
         ("extractor", "trafilatura"),
-        ("expire_after_secs", 0),
+        ("expire_after", 0),
+        ("expire_after", "-1d"),
+        ("expire_after", "3 weeks"),
+        ("expire_after", 1.5),
     ],
 )
 def test_a_bad_value_is_named_with_its_rule(name: str, value: Any) -> None:
@@ -94,6 +99,11 @@ def test_all_faults_are_named_together() -> None:
         "SIMHASH_CONTENT_DISTANCE",
     ]
     assert "did you mean SIMHASH_MATCH?" in str(caught.value)
+
+
+def test_a_part_of_a_name_suggests_the_setting() -> None:
+    with pytest.raises(OptionsError, match=r"did you mean SIMHASH_CONTENT_DISTANCE\?"):
+        Options.from_settings({"SIMHASH_DISTANCE": 3})
 
 
 def test_settings_of_others_are_left_alone() -> None:

@@ -7,7 +7,7 @@ import re
 from functools import partial
 from math import inf
 
-_SECS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
+from simhash_pipeline.rules import age_secs
 
 
 def whole(least: int = 1) -> partial[int]:
@@ -51,13 +51,13 @@ def _number_between(low: float, high: float, text: str) -> float:
     return number
 
 
-def age_secs(text: str) -> int:
+def age(text: str) -> int:
     """Seconds of an age of one or more: 30m, 2h, 3d."""
-    age = re.fullmatch("(0*[1-9][0-9]{0,8})([smhdw])", text)
-    if age is None:
+    try:
+        return age_secs(text)
+    except ValueError:
         rule = "must be 1 or more, and s, m, h, d or w, as 90d"
-        raise argparse.ArgumentTypeError(f"{rule}, not {text!r}")
-    return int(age[1]) * _SECS[age[2]]
+        raise argparse.ArgumentTypeError(f"{rule}, not {text!r}") from None
 
 
 def size_bytes(text: str) -> int:

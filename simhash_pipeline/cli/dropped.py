@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from scrapy.exceptions import UsageError
 
-from simhash_pipeline.cli.arguments import age_secs
+from simhash_pipeline.cli.arguments import age
 from simhash_pipeline.cli.command import Command, Result, fields, to_minute
 from simhash_pipeline.cli.resolve import LogReader, resolve_log, shown_path
 from simhash_pipeline.drop_log import Drop, iso_time
@@ -124,7 +124,7 @@ def _since(text: str) -> str:
     """The time as the log writes it."""
     try:
         with suppress(argparse.ArgumentTypeError):
-            return iso_time(time.time() - age_secs(text))
+            return iso_time(time.time() - age(text))
         moment = datetime.fromisoformat(text.replace("Z", "+00:00"))
         if moment.tzinfo is None:
             moment = moment.replace(tzinfo=timezone.utc)

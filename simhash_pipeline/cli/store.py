@@ -16,7 +16,7 @@ from scrapy.exceptions import UsageError
 
 from simhash_pipeline.atomic_write import atomic_write
 from simhash_pipeline.bits import SKETCH_BITS, fingerprint_hex, hex_digits
-from simhash_pipeline.cli.arguments import add_limit, age_secs
+from simhash_pipeline.cli.arguments import add_limit, age
 from simhash_pipeline.cli.command import Command, Result, iso, minute, print_result, size, to_minute
 from simhash_pipeline.cli.resolve import NamedStore, resolve_store, resolve_stores, store_at
 from simhash_pipeline.errors import StoreDamaged
@@ -378,7 +378,7 @@ class ExpireCommand(Command):
     takes_a_store = True
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("age", type=age_secs, help="as 90d; s, h, d or w: seconds to weeks")
+        parser.add_argument("age", type=age, help="as 90d; s, h, d or w: seconds to weeks")
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         named = resolve_store(arguments, settings)

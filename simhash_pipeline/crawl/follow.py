@@ -36,7 +36,7 @@ logger = logging.getLogger(__name__)
 def crawls_less(options: Options) -> bool:
     """Whether these options may leave links unfollowed."""
     limited = not options.follow_twins or options.trap_budget is not None
-    return limited and not options.dry_run
+    return limited and not options.keeps_twins
 
 
 class FollowMiddleware:

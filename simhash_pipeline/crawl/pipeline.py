@@ -176,7 +176,7 @@ class SimhashPipeline:
         except Exception:  # a fault of ours must not cost the user the item
             self._stats.unexpected()
         else:
-            if judged.verdict.dropped and not self._options.dry_run:
+            if judged.verdict.dropped and not self._options.keeps_twins:
                 raise NearDuplicate(judged.verdict)
             self._write_fields(adapter, judged, url)
             self._pending.keep(entry, shared, judged.verdict)
@@ -248,7 +248,7 @@ class SimhashPipeline:
         if verdict.dropped:
             self._stats.count_dropped_page(verdict)
         limit = self._options.close_after_seen
-        if limit is not None and not self._options.dry_run:
+        if limit is not None and not self._options.keeps_twins:
             self._close_if_nothing_is_new(verdict, limit)
 
     def _close_if_nothing_is_new(self, verdict: Verdict, limit: int) -> None:
@@ -261,12 +261,18 @@ class SimhashPipeline:
                 self._close("simhash_nothing_new")
 
     def _write_fields(self, adapter: ItemAdapter, judged: JudgedPage, url: str | None) -> None:
-        page = judged.page
-        content = fingerprint_hex(page.content, self._options.bits)
-        for field, value in (
-            (self._options.text_field, page.text),
-            (self._options.fingerprint_field, content),
-        ):
+        page, verdict, options = judged.page, judged.verdict, self._options
+        content = fingerprint_hex(page.content, options.bits)
+        fields: list[tuple[str | None, object]] = [
+            (options.text_field, page.text),
+            (options.fingerprint_field, content),
+        ]
+        if verdict.dropped and not options.dry_run:
+            fields += [
+                (options.twin_field, verdict.twin_url),
+                (options.verdict_field, verdict.summary()),
+            ]
+        for field, value in fields:
             if field is None:
                 continue
             try:

@@ -28,6 +28,7 @@ _SHOWN_CHARS = 2_000  # of a URL or message
 _COUNTED_REASONS = ("changed", "unchanged", "verified different")
 _SWALLOWING_WARNED = 10  # pages that swallow others, in one crawl
 _SWALLOWING_SUMMED_UP = 5
+_VERBS = {"dropped": "Dropped", "would_drop": "Would drop", "tagged": "Tagged"}
 ADDON_LINE = 'ADDONS = {"simhash_pipeline.Addon": 500}'
 
 
@@ -41,8 +42,10 @@ class CrawlStats:
         self._logger = logging.LoggerAdapter(
             logging.getLogger(__name__), {"spider": crawler.spider}
         )
-        self._dry_run = options.dry_run
-        self._dropping = "would_drop" if options.dry_run else "dropped"
+        self._keeps_twins = options.keeps_twins
+        self._dropping = "dropped"
+        if options.keeps_twins:
+            self._dropping = "would_drop" if options.dry_run else "tagged"
         self._log_level = getattr(logging, options.log_level)
         self._max_page_bytes = options.max_page_bytes
         self._counts: Counter[str] = Counter()
@@ -68,7 +71,7 @@ class CrawlStats:
         if verdict.dropped:
             self._count(self._dropping)
             self._count(f"{self._dropping}/{reason}")
-            self._logger.log(self._log_level, drop_line(verdict, dry_run=self._dry_run))
+            self._logger.log(self._log_level, drop_line(verdict, _VERBS[self._dropping]))
         else:
             self._count("kept")
         if verdict.reason in _COUNTED_REASONS:
@@ -98,7 +101,7 @@ class CrawlStats:
             self._logger.warning(
                 "%s. %s (Logged once for such a page, and for %d pages at most; "
                 "simhash/swallowing_pages counts all)",
-                _shown(page.sentence(dry_run=self._dry_run)),
+                _shown(page.sentence(dry_run=self._keeps_twins)),
                 CAUSES,
                 _SWALLOWING_WARNED,
             )
@@ -159,7 +162,7 @@ class CrawlStats:
             )
         pages = self._swallowing.worst()
         for place, page in enumerate(pages[:_SWALLOWING_SUMMED_UP], start=1):
-            sentence = _shown(page.sentence(dry_run=self._dry_run))
+            sentence = _shown(page.sentence(dry_run=self._keeps_twins))
             message = "Near-duplicates to look at, %d of %d: %s"
             self._logger.info(message, place, len(pages), sentence)
 
@@ -200,7 +203,7 @@ class CrawlStats:
         self._crawler.stats.set_value(f"simhash/{name}", value)
 
 
-def drop_line(verdict: Verdict, *, dry_run: bool = False) -> str:
+def drop_line(verdict: Verdict, verb: str = "Dropped") -> str:
     """One line for people: both URLs, and the distances in bits."""
     near = {
         "content": verdict.content_distance,
@@ -209,7 +212,6 @@ def drop_line(verdict: Verdict, *, dry_run: bool = False) -> str:
     distances = ", ".join(f"{name} {bits}" for name, bits in near.items() if bits is not None)
     detail = "thin" if verdict.reason == "thin" else distances
     url, twin_url = _shown(verdict.url), _shown(verdict.twin_url or "")
-    verb = "Would drop" if dry_run else "Dropped"
     if verdict.reason == "unchanged":
         return f"{verb} unchanged {url}"
     return f"{verb} near-duplicate {url} of {twin_url} ({detail})"

@@ -71,7 +71,7 @@ class JudgeWorker:
 
     `is_closing` says whether the crawl is about to end; another thread asks it now and then.
 
-    It applies SIMHASH_RESET and SIMHASH_EXPIRE_AFTER_SECS when the first page comes: `scrapy shell`
+    It applies SIMHASH_RESET and SIMHASH_EXPIRE_AFTER when the first page comes: `scrapy shell`
     opens every pipeline too, and must not forget anything.
 
     OptionsError, StoreError and StoreMismatch when it can't start.
@@ -142,8 +142,8 @@ class JudgeWorker:
         """Remove what is not to be remembered from earlier crawls."""
         if self._options.reset:
             self._store.clear(self._options.namespace)
-        if self._options.expire_after_secs is not None:
-            self._store.expire(time.time() - self._options.expire_after_secs)
+        if self._options.expire_after is not None:
+            self._store.expire(time.time() - self._options.expire_after)
         self._is_clean = True
 
     def _forget(self, verdict: Verdict) -> None:

@@ -298,7 +298,7 @@ def test_pages_that_were_not_seen_for_so_long_are_forgotten(tmp_path: Path) -> N
     with open_store(f"sqlite:///{tmp_path}/.scrapy/simhash/items.sqlite") as store:
         pages = [dataclasses.replace(page, seen_at=page.seen_at - 90) for page in store.pages()]
         store.insert_many(page for page in pages if page.url.endswith("1"))
-    result = crawl(tmp_path, [page(3), page(4, OTHER)], SIMHASH_EXPIRE_AFTER_SECS="60")
+    result = crawl(tmp_path, [page(3), page(4, OTHER)], SIMHASH_EXPIRE_AFTER="1m")
     assert (result.scraped, result.dropped) == (["http://a.example/3"], ["http://a.example/4"])
 
 
@@ -608,3 +608,35 @@ def test_a_folder_that_cannot_be_written_stops_the_crawl_with_one_sentence(
         sentence.format(here=tmp_path)
     ]
     assert "Traceback" not in result.log.partition("CRITICAL")[0]
+
+
+def test_a_near_duplicate_may_be_tagged_instead_of_dropped(tmp_path: Path) -> None:
+    fields: dict[str, Any] = {
+        "SIMHASH_TWIN_FIELD": "near_duplicate_of",
+        "SIMHASH_VERDICT_FIELD": "verdict",
+    }
+    result = crawl(tmp_path, [page(1), page(2), page(3, OTHER)], **fields)
+    assert [item.get("near_duplicate_of") for item in result.items] == [
+        None,
+        "http://a.example/1",
+        None,
+    ]
+    assert result.items[1]["verdict"] == {
+        "reason": "content",
+        "content_distance": 0,
+        "structure_distance": None,
+        "sketch_distance": 0,
+    }
+    assert "verdict" not in result.items[2]
+    assert (result.stats["simhash/kept"], result.stats["simhash/tagged"]) == (2, 1)
+    assert result.stats["simhash/store_pages"] == 2
+    assert "Tagged near-duplicate http://a.example/2 of http://a.example/1" in result.log
+    (drop,) = read_drops(tmp_path / ".scrapy/simhash/items.drops.jsonl")
+    assert drop.dry_run
+
+
+def test_an_item_that_can_not_be_tagged_comes_out_all_the_same(tmp_path: Path) -> None:
+    items = [StoryItem(**page(n)) for n in (1, 2)]
+    result = crawl(tmp_path, items, SIMHASH_TWIN_FIELD="near_duplicate_of")
+    assert len(result.items) == 2
+    assert result.stats["simhash/errors/field"] == 1
