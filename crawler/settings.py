@@ -2,6 +2,7 @@
 
 BOT_NAME = "simhash_demo"
 SPIDER_MODULES = ["crawler.spiders"]
+COMMANDS_MODULE = "crawler.commands"  # where the package is not installed
 
 ROBOTSTXT_OBEY = True
 AUTOTHROTTLE_ENABLED = True

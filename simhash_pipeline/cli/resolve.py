@@ -134,7 +134,7 @@ def shown_path(path: Path) -> str:
 
 
 def resolve_log(arguments: argparse.Namespace, settings: BaseSettings) -> Path:
-    """The drop log of the arguments `log` and `spider`; UsageError lists the logs there are.
+    """The drop log of the arguments `log` and `spider`, else the newest; UsageError for none.
 
     A result of `dedup` stands for the log beside it.
     """
@@ -152,10 +152,12 @@ def resolve_log(arguments: argparse.Namespace, settings: BaseSettings) -> Path:
     if not logs:
         of = f" of a spider {arguments.spider!r}" if arguments.spider is not None else ""
         raise UsageError(f"there is no drop log{of} in .scrapy/simhash; name one, or crawl first")
+    newest = max(logs.values(), key=lambda path: path.stat().st_mtime_ns)
     if len(logs) > 1:
-        names = " | ".join(map(shlex.quote, logs))
-        raise UsageError(f"there are {len(logs)} drop logs: --spider {names}")
-    return next(iter(logs.values()))
+        others = " | ".join(shlex.quote(spider) for spider, path in logs.items() if path != newest)
+        shown = printable(f"log: {shown_path(newest)}, the newest; of others: --spider {others}")
+        print(shown, file=sys.stderr)
+    return newest
 
 
 class LogReader:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import shlex
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -149,6 +150,10 @@ class CrawlStats:
         if stored_pages is not None:
             self._note("store_pages", stored_pages)
             summary = f"{summary}; {stored_pages:,} pages are stored"
+        if self._counts[self._dropping]:
+            spider = self._crawler.spider
+            name = shlex.quote("" if spider is None else spider.name)
+            summary = f"{summary}; look at them by `scrapy simhash dropped --spider {name}`"
         self._logger.info("Near-duplicates: %s", summary)
         unjudged = self._counts["not_judged"]
         if unjudged and not self._counts["kept"] + self._counts[self._dropping]:

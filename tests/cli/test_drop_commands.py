@@ -332,13 +332,17 @@ def test_without_a_log_that_of_the_project_is_taken(simhash: Simhash, tmp_path: 
     assert result.stdout.startswith(".scrapy/simhash/news%20daily.drops.jsonl\n3 dropped")
 
 
-def test_of_several_logs_one_is_asked_for_by_its_spider(simhash: Simhash, tmp_path: Path) -> None:
+def test_of_several_logs_the_newest_is_read_or_that_of_a_spider(
+    simhash: Simhash, tmp_path: Path
+) -> None:
     logs = project(tmp_path)
-    write_log(logs / "news.drops.jsonl", DROPS)
     write_log(logs / "daily%20mail.drops.jsonl", [drop(spider="daily mail")])
+    write_log(logs / "news.drops.jsonl", DROPS)
+    os.utime(logs / "daily%20mail.drops.jsonl", (1_000, 1_000))
     result = simhash(tmp_path, "dropped")
-    assert result.returncode == 2
-    assert "there are 2 drop logs: --spider 'daily mail' | news" in result.stderr
+    assert result.returncode == 0
+    assert "news.drops.jsonl, the newest; of others: --spider 'daily mail'" in result.stderr
+    assert "3 dropped" in result.stdout
     result = simhash(tmp_path, "dropped", "--spider", "daily mail")
     assert "1 dropped" in result.stdout
 
@@ -415,12 +419,12 @@ def test_progress_is_shown_where_stderr_is_a_terminal_and_the_log_is_long(log: P
 
 
 def test_a_crawl_closes_its_log_with_what_it_kept(simhash: Simhash, tmp_path: Path) -> None:
-    crawl(tmp_path, [page(1), page(2), page(3, OTHER), {"url": "http://a.example/4"}])
+    crawl(tmp_path, [page(1), page(2), page(3, OTHER), page(4, html="")])
     dropped, run = read_log(tmp_path / ".scrapy/simhash/items.drops.jsonl")
     assert isinstance(dropped, Drop)
     assert isinstance(run, Run)
     assert (run.run, run.spider) == (dropped.run, "items")
-    assert (run.kept, run.dropped, run.errors) == ({"new": 2}, {"content": 1}, {"no_html": 1})
+    assert (run.kept, run.dropped, run.errors) == ({"new": 2}, {"content": 1}, {"empty": 1})
     assert sum(kept for _, kept, _ in run.slices) == 2
     result = simhash(tmp_path, "dropped")
     assert "1 dropped, 2 kept, 2" in result.stdout
