@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := all
 .PHONY: all help crawl report test matrix oldest quality pictures bench bench-archive bench-crawl bench-drop-log \
-	bench-drops bench-fingerprints bench-hostile bench-peers bench-tables bench-traps drills fuzz soak dist lint format clean
+	bench-drops bench-fingerprints bench-hostile bench-peers bench-tables bench-traps docs drills fuzz soak dist lint format clean
 
 all: lint test  ## lint and test
 
@@ -79,6 +79,10 @@ soak: .venv/bench  ## crawl 300,000 made pages for HOURS=2, into output/soak, an
 
 drills: .venv/dev  ## kill crawls and make them stuck at random moments, and count the stories that are lost (TIMES=13)
 	@$(BIN)/python -m benchmarks.drills $(if $(TIMES),--times $(TIMES))
+
+docs: .venv/dev  ## build the documentation as a site, in output/docs
+	@$(BIN)/python -m sphinx -q -W --keep-going -b html docs output/docs
+	@echo "output/docs/index.html"
 
 dist: .venv/dist  ## build wheel and sdist into dist/, and try the wheel in an empty environment
 	@rm -rf dist .venv/empty

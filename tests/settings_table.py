@@ -1,13 +1,12 @@
-"""The settings tables of the README, made from Options: `python -m tests.settings_table`."""
+"""The settings tables of the documents, made from Options: `python -m tests.settings_table`."""
 
 import dataclasses
 import re
-from pathlib import Path
 from typing import Any
 
 from simhash_pipeline import Options
+from tests.documents import DOCS
 
-README = Path(__file__).parent.parent / "README.md"
 HEADER = "| setting | default | meaning |\n|---|---|---|\n"
 
 
@@ -27,6 +26,8 @@ def _table(fields: tuple["dataclasses.Field[Any]", ...]) -> str:
 
 
 if __name__ == "__main__":
-    text, new = README.read_text(encoding="utf-8"), iter(tables())
-    old = re.escape(HEADER) + r"(?:\|.*\n)+"
-    README.write_text(re.sub(old, lambda _: next(new), text), encoding="utf-8")
+    for name, table in zip(("settings", "fingerprint-settings"), tables(), strict=True):
+        page = DOCS / f"reference/{name}.md"
+        before, _, rest = page.read_text(encoding="utf-8").partition(HEADER)
+        behind = rest[re.match(r"(\|.*\n)*", rest).end() :]  # type: ignore[union-attr]  # it matches ""
+        page.write_text(f"{before}{table}{behind}", encoding="utf-8")

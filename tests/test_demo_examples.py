@@ -20,19 +20,19 @@ from crawler import settings as demo_settings
 from crawler.demo_site import DemoSite
 from crawler.spiders.site import SiteSpider
 from tests.crawl.crawling import crawl
+from tests.documents import ROOT, TEXT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-ROOT = Path(__file__).parent.parent
-README = (ROOT / "README.md").read_text(encoding="utf-8")
 README_PORT = 8642
 ENVIRONMENT = {
     "SCRAPY_SETTINGS_MODULE": "crawler.settings",
     "COLUMNS": "96",
     "PYTHONPATH": str(ROOT),
 }
-EXAMPLES = re.findall(r"^```\n\$ (scrapy simhash .*)\n([^`]*)^```$", README, re.MULTILINE)
+FOUND = re.findall(r"^```\n\$ (scrapy simhash .*)\n([^`]*)^```$", TEXT, re.MULTILINE)
+EXAMPLES = list(dict.fromkeys(FOUND))
 LEFT_OUT = re.compile("^…\n", re.MULTILINE)  # some lines of an example
 # Times, and the size of an SQLite file, which has more or less free space in it.
 VARIES = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d|^size .*$", re.MULTILINE)

@@ -1,20 +1,23 @@
+"""What the documents say is so: their examples run, their tables are those of the code."""
+
 import dataclasses
 import re
+import subprocess
+import sys
 from itertools import chain
 from pathlib import Path
 
 import pytest
 
 from simhash_pipeline import Options
+from simhash_pipeline.cli.simhash import COMMANDS
+from tests.documents import DOCS, PATHS, ROOT, TEXT
 from tests.settings_table import tables
-
-ROOT = Path(__file__).parent.parent
-README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("table", tables(), ids=["of every day", "of fingerprints"])
 def test_the_settings_tables_are_those_of_the_code(table: str) -> None:
-    assert table in README, "write them by python -m tests.settings_table"
+    assert table in TEXT, "write them by python -m tests.settings_table"
 
 
 @pytest.mark.parametrize("field", dataclasses.fields(Options), ids=lambda field: field.name)
@@ -24,12 +27,12 @@ def test_a_setting_is_described_in_sentences(field: "dataclasses.Field[object]")
 
 def test_the_settings_table_holds_no_setting_that_is_gone() -> None:
     known = {f"SIMHASH_{field.name.upper()}" for field in dataclasses.fields(Options)}
-    assert set(re.findall(r"^\| `(SIMHASH_\w+)`", README, re.MULTILINE)) == known
+    assert set(re.findall(r"^\| `(SIMHASH_\w+)` \|", TEXT, re.MULTILINE)) == known
 
 
 def test_the_python_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    examples = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    examples = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
     assert examples
     for example in examples:
         exec(compile(example, "README.md", "exec"), {})
@@ -40,7 +43,7 @@ def test_each_kind_of_error_stands_in_the_table_of_stats() -> None:
     rooms = [package.glob("*.py"), package.glob("crawl/*.py"), package.glob("page/*.py")]
     code = "".join(path.read_text(encoding="utf-8") for path in chain(*rooms))
     kinds = set(re.findall(r'(?:(?:PageError|fault)\(\s*"|"errors/)(\w+)"', code))
-    row = next(line for line in README.splitlines() if line.startswith("| `simhash/errors/<kind>`"))
+    row = next(line for line in TEXT.splitlines() if line.startswith("| `simhash/errors/<kind>`"))
     assert len(kinds) > 10
     assert kinds <= set(re.findall(r"`(\w+)`", row))
 
@@ -64,7 +67,36 @@ def test_each_package_that_is_needed_stands_in_the_table_with_its_reason_and_no_
     for extra, packages in re.findall(r"^(\w+) = \[(.*)\]", extras, re.MULTILINE):
         for name in set(re.findall(r'"([\w-]+)', packages)) - {"simhash-pipeline"}:
             needed.setdefault(name, set()).add(f"`[{extra}]`")
-    section = README.partition("\n## What it needs\n")[2].partition("\n## ")[0]
+    contributing = (DOCS / "contributing.md").read_text(encoding="utf-8")
+    section = contributing.partition("\n## What it needs\n")[2]
     rows = re.findall(r"^\| `([\w-]+)` \| (.*?)\| \w.* \|$", section, re.MULTILINE)
     assert {name: set(re.findall(r"`.*?`", extra)) for name, extra in rows} == needed
     assert {"lxml", "scrapy", "duckdb", "pandas"} <= set(needed)
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_each_link_to_a_file_leads_somewhere(path: Path) -> None:
+    links = re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", path.read_text(encoding="utf-8"))
+    files = [link for link in links if not link.startswith(("http://", "https://"))]
+    assert [link for link in files if not (path.parent / link).exists()] == []
+
+
+def test_each_setting_that_a_document_names_exists() -> None:
+    known = {f"SIMHASH_{field.name.upper()}" for field in dataclasses.fields(Options)}
+    assert set(re.findall(r"SIMHASH_[A-Z_]+[A-Z]", TEXT)) <= known
+
+
+def test_each_command_that_a_document_names_exists() -> None:
+    named = re.findall(r"scrapy simhash ([a-z]+(?: (?:info|list|find|remove|copy))?)", TEXT)
+    assert {"dropped", "store info"} <= set(named) <= {*COMMANDS}
+
+
+def test_the_readme_is_one_page() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) < 150
+
+
+def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", "-b", "html", str(DOCS), str(tmp_path)]
+    told = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (told.returncode, told.stderr) == (0, "")
+    assert "ADDONS" in (tmp_path / "tutorial.html").read_text(encoding="utf-8")

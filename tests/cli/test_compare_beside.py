@@ -22,6 +22,7 @@ from simhash_pipeline import open_store
 from simhash_pipeline.crawl.pending import PendingItems
 from tests.crawl.crawling import Crawl, crawl, have_reactor, inside
 from tests.crawl.trap_site import trap_site
+from tests.documents import TEXT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -294,7 +295,6 @@ def test_a_projects_own_log_formatter_stays_in_force_beside_our_line(project: Pa
 
 def test_the_stats_that_the_readme_names_are_there_after_a_crawl(project: Path) -> None:
     result = crawl_project(project)
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    named = set(re.findall(r"^\| `(simhash/[a-z_/]+)` \| always \|", readme, re.MULTILINE))
+    named = set(re.findall(r"^\| `(simhash/[a-z_/]+)` \| always \|", TEXT, re.MULTILINE))
     assert named
     assert named <= result.stats.keys()

@@ -19,9 +19,9 @@ from simhash_pipeline.drop_log import Drop, Run, read_log
 from simhash_pipeline.report.swallowing import CAUSES
 from tests.cli.simhash_command import Simhash
 from tests.crawl.crawling import OTHER, crawl, page
+from tests.documents import TEXT
 from tests.report.logs import closing, drop, write_log
 
-README = (Path(__file__).parent.parent.parent / "README.md").read_text(encoding="utf-8")
 SUMMARY = """\
 drops.jsonl
 3 dropped, 7 kept, 2026-05-04 12:00 to 2026-05-05 12:00 UTC
@@ -156,7 +156,7 @@ def test_json_ends_with_the_summary(simhash: Simhash, log: Path) -> None:
     first, *_, last = map(json.loads, result.stdout.splitlines())
     assert first["url"] == "http://a.example/2"
     assert last == {"summary": SUMMARY_RECORD}
-    (row,) = re.findall(r"^\| `dropped` .*$", README, re.MULTILINE)
+    (row,) = re.findall(r"^\| `dropped` .*$", TEXT, re.MULTILINE)
     assert all(f"`{key}`" in row for key in SUMMARY_RECORD)
 
 
@@ -179,7 +179,7 @@ def test_a_page_that_swallows_others_is_told_first_and_as_json(
         "dropped": 1_234,
         "example": "http://b.example/0",
     }
-    (row,) = re.findall(r"^\| `dropped` .*$", README, re.MULTILINE)
+    (row,) = re.findall(r"^\| `dropped` .*$", TEXT, re.MULTILINE)
     assert all(f"`{key}`" in row for key in page)
 
 

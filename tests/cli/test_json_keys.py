@@ -1,4 +1,4 @@
-"""The keys that commands print with `--json` are those that the README promises."""
+"""The keys that commands print with `--json` are those that the documents promise."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import pytest
 
 from simhash_pipeline import Options, open_store
 from tests.cli.simhash_command import Simhash
+from tests.documents import DOCS
 from tests.stores.pages import keep, page
 
-README = (Path(__file__).parent.parent.parent / "README.md").read_text(encoding="utf-8")
 PAGE = "<title>Shut</title><p>Closed today."
 STORE = ("-S", "seen.sqlite")
 COMMANDS = {
@@ -37,7 +37,8 @@ COMMANDS = {
 
 def promised(command: str) -> set[str]:
     """The keys of an object itself: those of objects in it stand in brackets."""
-    (row,) = re.findall(rf"^\| .*`{command}`.* \| (.*) \| .*\|$", README, re.MULTILINE)
+    text = (DOCS / "reference/commands.md").read_text(encoding="utf-8")
+    (row,) = re.findall(rf"^\| .*`{command}`.* \| (.*) \| .*\|$", text, re.MULTILINE)
     return set(re.findall("`(.*?)`", re.sub(r"\(.*?\)", "", row))) - {"--text"}
 
 

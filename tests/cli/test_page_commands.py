@@ -18,8 +18,8 @@ from crawler.demo_site.server import DEFAULT_PORT
 from simhash_pipeline import Fingerprinter, Options
 from tests.cli.simhash_command import Simhash
 from tests.cli.test_commands import scrapy
+from tests.documents import TEXT
 
-README = (Path(__file__).parent.parent.parent / "README.md").read_text(encoding="utf-8")
 WORDS = " ".join(f"word{i}" for i in range(200))
 STORY = f"<html><head><title>A story</title></head><body><p>{WORDS}</p></body></html>"
 RETOLD = STORY.replace("word100", "tale").replace("A story", "A story retold")
@@ -195,7 +195,7 @@ def test_the_comparison_in_the_readme_is_what_the_demo_site_gives(tmp_path: Path
         result = scrapy("simhash", "compare", *names, "--limit", "3", directory=tmp_path)
     assert (result.returncode, result.stderr) == (0, "")
     told = f"$ scrapy simhash compare {' '.join(names)} --limit 3\n{result.stdout}```"
-    assert told.replace(url, f"http://127.0.0.1:{DEFAULT_PORT}") in README
+    assert told.replace(url, f"http://127.0.0.1:{DEFAULT_PORT}") in TEXT
 
 
 PROJECT = """
