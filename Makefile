@@ -20,9 +20,9 @@ help:  ## list these targets
 crawl: .venv/crawl  ## crawl the demo site, or URL=https://… (MAX_PAGES=500), and drop near-duplicates
 	@$(BIN)/scrapy crawl site $(if $(URL),-a url=$(URL)) $(if $(MAX_PAGES),-a max_pages=$(MAX_PAGES))
 
-report: .venv/crawl  ## tell what the crawls dropped, and write output/report.html
-	@$(BIN)/scrapy simhash dropped --spider site
-	@$(BIN)/scrapy simhash report --spider site -o output/report.html
+report: .venv/crawl  ## tell what the crawls dropped, and write output/report.html (SPIDER=example.org)
+	@$(BIN)/scrapy simhash dropped --spider $(or $(SPIDER),site)
+	@$(BIN)/scrapy simhash report --spider $(or $(SPIDER),site) -o output/report.html
 
 test: .venv/dev $(SPARK)  ## run every test
 	@$(IN_MEMORY) $(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder

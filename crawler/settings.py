@@ -29,5 +29,6 @@ FEEDS = {
     }
 }
 LOG_LEVEL = "INFO"
+STATS_DUMP = False  # the summary has what matters
 TELNETCONSOLE_ENABLED = False
 REMOTE_CONTROL_ENABLED = False

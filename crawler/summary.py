@@ -35,7 +35,8 @@ class Summary:
             self._clearest = heapq.nsmallest(_DROPS_SHOWN, drops, key=_unclearness)
 
     def _print(self) -> None:
-        print("\n".join(_lines(self._crawler.stats.get_stats(), self._clearest)))
+        name = getattr(self._crawler.spider, "name", "site")
+        print("\n".join(_lines(name, self._crawler.stats.get_stats(), self._clearest)))
 
 
 def _unclearness(verdict: Verdict) -> tuple[float, float]:
@@ -45,7 +46,7 @@ def _unclearness(verdict: Verdict) -> tuple[float, float]:
     return content, structure
 
 
-def _lines(stats: Mapping[str, Any], clearest: list[Verdict]) -> Iterator[str]:
+def _lines(name: str, stats: Mapping[str, Any], clearest: list[Verdict]) -> Iterator[str]:
     kept, dropped = stats.get("simhash/kept", 0), stats.get("simhash/dropped", 0)
     of_kept = {why: n for why in _KEPT if (n := stats.get(f"simhash/{why}"))}
     errors = _by_reason(stats, "simhash/errors/")
@@ -61,9 +62,10 @@ def _lines(stats: Mapping[str, Any], clearest: list[Verdict]) -> Iterator[str]:
         yield f"  {verdict.url}\n    ≈ {verdict.twin_url}   {_distances(verdict)}"
     yield "\nWhere to look next"
     yield f"  what was dropped and why   {stats.get('simhash/drop_log')}"
-    yield "  the same, and as a page    make report"
+    of_site = "" if name == "site" else f" SPIDER={name}"
+    yield f"  the same, and as a page    make report{of_site}"
     yield f"  what is remembered         {stats.get('simhash/store')}"
-    yield "  the kept pages             output/site.jsonl"
+    yield f"  the kept pages             output/{name}.jsonl"
     yield "\nIn the settings.py of your own project"
     yield '  ADDONS = {"simhash_pipeline.Addon": 500}'
 

@@ -32,6 +32,8 @@ class Page:
 class SiteSpider(Spider):
     """`scrapy crawl site -a url=https://… -a max_pages=…`
 
+    A site's store, drop log and feed are named by its host.
+
     Without a URL it serves and crawls the demo site, on one port each time, so that a second crawl
     finds the addresses of the first again.
     """
@@ -53,6 +55,8 @@ class SiteSpider(Spider):
         if parts.scheme not in ("http", "https") or not parts.hostname:
             _refuse(f"url is {url!r}; it must be an address like https://example.org/")
         self.allowed_domains = [str(parts.hostname).removeprefix("www.")]
+        if url is not None:  # a store, a drop log and a feed of its own for each site
+            self.name = self.allowed_domains[0]
         self._links = LinkExtractor()
 
     @classmethod

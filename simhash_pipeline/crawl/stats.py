@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import math
 import shlex
+import time
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -29,6 +31,9 @@ _SHOWN_CHARS = 2_000  # of a URL or message
 _COUNTED_REASONS = ("changed", "unchanged", "verified different")
 _SWALLOWING_WARNED = 10  # pages that swallow others, in one crawl
 _SWALLOWING_SUMMED_UP = 5
+# A crawl of at least so many drops for pages of earlier crawls, and hardly anything else, is odd.
+_MANY_DROPS = 20
+_NEARLY_ALL = 0.9
 _VERBS = {"dropped": "Dropped", "would_drop": "Would drop", "tagged": "Tagged"}
 ADDON_LINE = 'ADDONS = {"simhash_pipeline.Addon": 500}'
 
@@ -51,6 +56,8 @@ class CrawlStats:
         self._max_page_bytes = options.max_page_bytes
         self._counts: Counter[str] = Counter()
         self._logged: set[str] = set()
+        self._started = math.floor(time.time())  # as `first_seen` of stored pages
+        self._dropped_for_earlier = 0  # items whose twin an earlier crawl has kept
         self._swallowing = SwallowingPages()
         self._periodic: AsyncioLoopingCall | LoopingCall | None = None
 
@@ -70,6 +77,8 @@ class CrawlStats:
     def count_item(self, judged: JudgedPage) -> None:
         verdict, reason = judged.verdict, judged.verdict.reason.replace(" ", "_")
         if verdict.dropped:
+            if verdict.reason != "unchanged" and (verdict.twin_first_seen or 0) < self._started:
+                self._dropped_for_earlier += 1
             self._count(self._dropping)
             self._count(f"{self._dropping}/{reason}")
             self._logger.log(self._log_level, drop_line(verdict, _VERBS[self._dropping]))
@@ -165,11 +174,27 @@ class CrawlStats:
                 self._html_field,
                 remedy,
             )
+        self._warn_of_earlier_crawls()
         pages = self._swallowing.worst()
         for place, page in enumerate(pages[:_SWALLOWING_SUMMED_UP], start=1):
             sentence = _shown(page.sentence(dry_run=self._keeps_twins))
             message = "Near-duplicates to look at, %d of %d: %s"
             self._logger.info(message, place, len(pages), sentence)
+
+    def _warn_of_earlier_crawls(self) -> None:
+        """A site that moved to another host looks as if the crawl had found nothing."""
+        judged, earlier = (
+            self._counts["kept"] + self._counts[self._dropping],
+            self._dropped_for_earlier,
+        )
+        if earlier >= _MANY_DROPS and earlier > _NEARLY_ALL * judged:
+            self._logger.warning(
+                "%s of %s items are near-duplicates of pages that earlier crawls kept, under other "
+                "URLs. If you want them again, forget the earlier pages by SIMHASH_RESET, or keep "
+                "crawls apart by SIMHASH_NAMESPACE",
+                f"{earlier:,}",
+                f"{judged:,}",
+            )
 
     def _log_so_far(self) -> None:
         self._logger.info("Near-duplicates so far: %s", self._so_far())

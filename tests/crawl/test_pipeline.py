@@ -8,6 +8,7 @@ import json
 import re
 import resource
 import signal
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -640,3 +641,17 @@ def test_an_item_that_can_not_be_tagged_comes_out_all_the_same(tmp_path: Path) -
     result = crawl(tmp_path, items, SIMHASH_TWIN_FIELD="near_duplicate_of")
     assert len(result.items) == 2
     assert result.stats["simhash/errors/field"] == 1
+
+
+def test_a_crawl_of_what_earlier_ones_kept_under_other_urls_is_warned_of(tmp_path: Path) -> None:
+    texts = [f"story{number} {OTHER.replace('term', f'w{number}x')}" for number in range(25)]
+    here = [page(number, text) for number, text in enumerate(texts)]
+    moved = [page(f"new/{number}", text) for number, text in enumerate(texts)]
+    first = crawl(tmp_path, here)
+    assert first.stats["simhash/kept"] == 25
+    time.sleep(1)  # the times of pages are whole seconds
+    again = crawl(tmp_path, moved)
+    assert again.stats["simhash/dropped"] == 25
+    assert "25 of 25 items are near-duplicates of pages that earlier crawls kept" in again.log
+    for known in (first, crawl(tmp_path, here), crawl(tmp_path, here, SIMHASH_UNCHANGED="drop")):
+        assert "earlier crawls kept" not in known.log
