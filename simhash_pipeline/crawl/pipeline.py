@@ -6,8 +6,9 @@ import dataclasses
 import logging
 import time
 import uuid
+from collections.abc import Mapping
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from itemadapter import ItemAdapter
 from scrapy import signals
@@ -36,7 +37,7 @@ from simhash_pipeline.crawl.settings import (
     store_url,
 )
 from simhash_pipeline.crawl.stats import CrawlStats, drop_line
-from simhash_pipeline.crawl.worker import JudgedPage, JudgeWorker, result_of
+from simhash_pipeline.crawl.worker import JudgedPage, JudgeWorker, Thresholds, result_of
 from simhash_pipeline.drop_log import DropLog
 from simhash_pipeline.errors import DropLogError, PageError, StoreError, StoreLost
 
@@ -52,8 +53,9 @@ if TYPE_CHECKING:
 
 # Signal: an item's page was judged. Receivers get item, verdict, page (its fingerprints), spider.
 page_judged = object()
-# An item's field and a request's meta key: False keeps the item unjudged.
-OPT_OUT = "simhash"
+# An item's field and a request's meta key: False keeps the item unjudged. The key may also hold a
+# dict of thresholds for the page.
+OWN_OPTIONS = "simhash"
 NEIGHBOUR_LOOK_SECS = 0.5  # between looks at a page that another crawl has not confirmed
 
 logger = logging.getLogger(__name__)
@@ -155,14 +157,15 @@ class SimhashPipeline:
         url = entry.url or (None if response is None else response.url)
         try:
             adapter = _adapter(item)
-            if _opted_out(adapter, response):
+            own = _of_request(response)
+            if own is False or adapter.get(OWN_OPTIONS) is False:
                 return
             page = find_page(adapter, response, self._options)
             if page is None:
                 self._stats.count_unjudged()
                 return
             url = page.source.url
-            shared = await self._verdict_on(page, response)
+            shared = await self._verdict_on(page, response, own or {})
             if self._stopping:  # a page that could not be forgotten may be its twin
                 return
             judged = shared.judged.result()
@@ -181,7 +184,9 @@ class SimhashPipeline:
             self._write_fields(adapter, judged, url)
             self._pending.keep(entry, shared, judged.verdict)
 
-    async def _verdict_on(self, page: ItemPage, response: Response | None) -> SharedVerdict:
+    async def _verdict_on(
+        self, page: ItemPage, response: Response | None, thresholds: Thresholds
+    ) -> SharedVerdict:
         """The verdict, once it is known what became of a pending twin.
 
         Items of one response share the verdict on its page.
@@ -190,7 +195,7 @@ class SimhashPipeline:
         if page.is_response and response is not None:
             items = self._pending.of_response(response)
         if items.shared is None:
-            items.shared = SharedVerdict(self._worker.judge(page.source))
+            items.shared = SharedVerdict(self._worker.judge(page.source, thresholds))
         give_up = time.monotonic() + self._neighbours_patience_secs
         while True:
             shared = items.shared
@@ -198,7 +203,9 @@ class SimhashPipeline:
             if not shared.is_void and not await self._is_outdated(judged.verdict, give_up):
                 return shared
             if items.shared is shared:  # no other item of the page was here before
-                items.shared = SharedVerdict(self._worker.judge_again(page.source.url, judged.page))
+                items.shared = SharedVerdict(
+                    self._worker.judge_again(page.source.url, judged.page, thresholds)
+                )
 
     async def _is_outdated(self, verdict: Verdict, give_up: float) -> bool:
         """Whether the page is to be judged again: its twin was forgotten, or may yet be.
@@ -356,6 +363,11 @@ def _adapter(item: Any) -> ItemAdapter:
     return ItemAdapter(item)
 
 
-def _opted_out(adapter: ItemAdapter, response: Response | None) -> bool:
-    by_request = response is not None and response.meta.get(OPT_OUT) is False
-    return by_request or adapter.get(OPT_OUT) is False
+def _of_request(response: Response | None) -> Thresholds | Literal[False] | None:
+    """The thresholds that the response's request sets for its page; False opts out of judging."""
+    own: Any = None if response is None else response.meta.get(OWN_OPTIONS)
+    if own is None or own is True:
+        return None
+    if own is False or isinstance(own, Mapping):
+        return own
+    raise PageError("meta", f"a request's meta key {OWN_OPTIONS!r} is {own!r}; it may be a dict")

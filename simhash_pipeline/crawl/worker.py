@@ -10,17 +10,17 @@ import asyncio
 import dataclasses
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from scrapy.utils.asyncio import call_later, is_asyncio_available
 from twisted.internet.defer import Deferred
 
 from simhash_pipeline.crawl.readers import Readers
-from simhash_pipeline.errors import StoreError
+from simhash_pipeline.errors import OptionsError, PageError, StoreError
 from simhash_pipeline.judge import Judge, Verdict
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
@@ -37,7 +37,13 @@ MANY_TEXTS = 100
 MANY_CHARACTERS = 1_000_000
 FLUSH_SECS = 1.0
 
+# The options that a request may set for its page.
+THRESHOLDS = frozenset(
+    {"content_distance", "structure_distance", "verify_distance", "match", "scope"}
+)
+
 T = TypeVar("T")
+Thresholds = Mapping[str, Any]  # values of THRESHOLDS by name; empty for the crawl's own
 
 
 async def result_of(future: Future[T]) -> T:
@@ -85,6 +91,7 @@ class JudgeWorker:
         )
         try:
             self._judge = Judge(self._store, options)
+            self._judges: dict[str, Judge] = {}  # by the thresholds of requests
             self._texts = _TextBuffer(self._store, options)
             if not options.runs_user_code:
                 # Loads the dictionaries of words and charsets now, not while the first page waits.
@@ -97,22 +104,25 @@ class JudgeWorker:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="simhash")
         self._readers = Readers(options, self._fingerprinter, is_closing)
 
-    def judge(self, source: Source) -> Future[JudgedPage]:
-        """Judge the page, in the order of these calls.
+    def judge(self, source: Source, thresholds: Thresholds) -> Future[JudgedPage]:
+        """Judge the page, in the order of these calls, by these options instead of the crawl's.
 
         PageError, from this call or from the future, when it can't be judged.
         """
+        url = source.url
         if self._options.runs_user_code or len(source.html) > SMALL_PAGE_BYTES:
-            url, reading = source.url, self._readers.read(source)
-            return self._thread.submit(lambda: self._judged(url, *reading.result()))
+            reading = self._readers.read(source)
+            return self._thread.submit(lambda: self._judged(url, thresholds, *reading.result()))
         started = time.perf_counter()
         page = self._fingerprinter.fingerprint(*source)
         spent = time.perf_counter() - started
-        return self._thread.submit(self._judged, source.url, page, spent)
+        return self._thread.submit(self._judged, url, thresholds, page, spent)
 
-    def judge_again(self, url: str, page: PageFingerprint) -> Future[JudgedPage]:
+    def judge_again(
+        self, url: str, page: PageFingerprint, thresholds: Thresholds
+    ) -> Future[JudgedPage]:
         """Judge the same page by what is stored now."""
-        return self._thread.submit(self._judged, url, page, 0.0)
+        return self._thread.submit(self._judged, url, thresholds, page, 0.0)
 
     def confirm(self, verdict: Verdict) -> None:
         """The page's item is safe; others see it with the next page, or after a second."""
@@ -128,15 +138,33 @@ class JudgeWorker:
         """Close the store when all pages are judged; the number of pages it holds."""
         return self._thread.submit(self._end)
 
-    def _judged(self, url: str, page: PageFingerprint, fingerprinting_secs: float) -> JudgedPage:
+    def _judged(
+        self, url: str, thresholds: Thresholds, page: PageFingerprint, fingerprinting_secs: float
+    ) -> JudgedPage:
         started = time.perf_counter()
         if not self._is_clean:
             self._clean()
         self._write_confirmed()
         self._texts.write_many()
-        verdict = self._judge.judge(url, page)
+        verdict = self._judge_by(thresholds).judge(url, page)
         self._texts.add(verdict.url, page)
         return JudgedPage(page, verdict, fingerprinting_secs, time.perf_counter() - started)
+
+    def _judge_by(self, thresholds: Thresholds) -> Judge:
+        """The judge of a request's own thresholds; PageError where they break a rule."""
+        if not thresholds:
+            return self._judge
+        known = repr(sorted(thresholds.items()))
+        if known not in self._judges:
+            if unknown := thresholds.keys() - THRESHOLDS:
+                rule = f"may hold {', '.join(sorted(THRESHOLDS))}, not {min(unknown)!r}"
+                raise PageError("meta", f"a request's meta key 'simhash' {rule}")
+            try:
+                options = dataclasses.replace(self._options, **thresholds)
+            except OptionsError as error:
+                raise PageError("meta", f"by its request's meta, {error}") from error
+            self._judges[known] = Judge(self._store, options)
+        return self._judges[known]
 
     def _clean(self) -> None:
         """Remove what is not to be remembered from earlier crawls."""

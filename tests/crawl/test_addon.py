@@ -142,6 +142,56 @@ def test_items_of_one_response_share_its_verdict(tmp_path: Path) -> None:
     assert result.reasons == ["new", "new", "content", "content"]
 
 
+STRICT = {"content_distance": 0, "verify_distance": 0}
+
+
+class Copies(Everything):
+    """Meets three copies that differ in a word, one by one; the second has thresholds."""
+
+    own: Any = STRICT
+
+    async def start(self) -> AsyncIterator[Any]:
+        yield self.copy(0, {})
+
+    def copy(self, number: int, meta: dict[str, Any]) -> scrapy.Request:
+        words = [f"word{n}" for n in range(200)]
+        words[100] = f"copy{number}"
+        text = f"<title>{number}</title><p>{' '.join(words)}"
+        return scrapy.Request(f"data:text/html,{text}", meta=meta)
+
+    def parse(self, response: Any) -> Iterator[Any]:
+        title = response.css("title::text").get()
+        yield Story(title=title)
+        if title == "0":
+            yield self.copy(1, {"simhash": self.own})
+        elif title == "1":
+            yield self.copy(2, {})
+
+
+def test_a_request_may_set_thresholds_for_its_page(tmp_path: Path) -> None:
+    result = crawl_site(tmp_path, "", {}, Copies)
+    assert sorted(titles(result)) == ["0", "1"]
+    assert result.reasons == ["new", "new", "content"]
+
+
+@pytest.mark.parametrize(
+    ("own", "said"),
+    [
+        ({"content_distance": 9}, "SIMHASH_CONTENT_DISTANCE is 9; it must be"),
+        ({"hash": "java"}, "not 'hash'"),
+        ("strict", "is 'strict'; it may be a dict"),
+    ],
+)
+def test_wrong_thresholds_of_a_request_keep_its_item_and_are_named(
+    tmp_path: Path, own: object, said: str
+) -> None:
+    wrong = type("Wrong", (Copies,), {"own": own})
+    result = crawl_site(tmp_path, "", {}, wrong)
+    assert sorted(titles(result)) == ["0", "1"]
+    assert result.stats["simhash/errors/meta"] == 1
+    assert said in result.log
+
+
 def test_the_time_a_page_took_counts_once_however_many_items_it_has(tmp_path: Path) -> None:
     class ManyItems(Everything):
         def parse(self, response: Any) -> Iterator[Any]:
