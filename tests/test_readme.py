@@ -11,6 +11,7 @@ import pytest
 
 from simhash_pipeline import Options
 from simhash_pipeline.cli.simhash import COMMANDS
+from tests.commands_page import PAGE, page
 from tests.documents import DOCS, PATHS, ROOT, TEXT
 from tests.settings_table import tables
 
@@ -89,6 +90,11 @@ def test_each_setting_that_a_document_names_exists() -> None:
 def test_each_command_that_a_document_names_exists() -> None:
     named = re.findall(r"scrapy simhash ([a-z]+(?: (?:info|list|find|remove|copy))?)", TEXT)
     assert {"dropped", "store info"} <= set(named) <= {*COMMANDS}
+
+
+def test_the_page_of_commands_is_that_of_the_code() -> None:
+    written = PAGE.read_text(encoding="utf-8")
+    assert page() == written, "write it by python -m tests.commands_page"
 
 
 def test_the_readme_is_one_page() -> None:
