@@ -35,9 +35,9 @@ from crawler.demo_site.oddities import large_story_html
 from crawler.demo_site.pages import read_newsroom
 from simhash_pipeline import Fingerprinter, Options, content_fingerprint
 from simhash_pipeline.page.boilerplate import main_text
-from simhash_pipeline.page.features import counted_ngrams
 from simhash_pipeline.page.parse import decode, parse
 from simhash_pipeline.page.segment import words as tokens
+from simhash_pipeline.page.weights import counted_ngrams
 
 PARSE = "bare lxml parse"
 JOURNEY = "journey: html -> both fingerprints"

@@ -132,8 +132,7 @@ class Options:
         "auto",
         STORE,
         "Where the kept pages are stored: `auto` (an SQLite file for each spider in Scrapy's "
-        "data directory), `memory:`, `sqlite:///path`, or the URL of a Redis or Valkey server, "
-        "see below.",
+        "data directory), `memory:`, `sqlite:///path`, or the URL of a Redis or Valkey server.",
         shown=False,
     )
     store_wait_secs: int = _option(

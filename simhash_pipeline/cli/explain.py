@@ -335,7 +335,7 @@ def _kept(
     text = None if store is None else store.text_of(options.namespace, page.url or "")
     if text is None:
         return None
-    made = fingerprinter.of_text(text.text, title=text.title, url=page.url)
+    made = fingerprinter.fingerprint_text(text.text, title=text.title, url=page.url)
     return dataclasses.replace(made, content=page.content, structure=page.structure)
 
 

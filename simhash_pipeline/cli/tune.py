@@ -344,7 +344,7 @@ def _store_pages(named_store: NamedStore, options: Options) -> Iterator[PageFing
         for text in store.texts():
             some = True
             if text.namespace == options.namespace:
-                yield fingerprinter.of_text(text.text, title=text.title, url=text.url)
+                yield fingerprinter.fingerprint_text(text.text, title=text.title, url=text.url)
         if not some:
             how = "crawl with SIMHASH_KEEP_TEXT=True, or name a feed or folder of pages"
             raise UsageError(f"{named_store.name} holds no texts: {how}")

@@ -12,7 +12,7 @@ from simhash_pipeline.options import PREFIX
 T = TypeVar("T")
 
 
-def custom(option: str, path: str, returns: type[T]) -> Callable[[Any], T]:
+def load_callable(option: str, path: str, returns: type[T]) -> Callable[[Any], T]:
     """The callable at `path`; OptionsError when there is none.
 
     When it raises, or returns another type, that is a PageError whose kind is the option's name:

@@ -15,16 +15,15 @@ from simhash_pipeline.options import Options
 from simhash_pipeline.page.blocks import Blocks, menu_blocks
 from simhash_pipeline.page.boilerplate import canonical_url, main_blocks, title, visible_blocks
 from simhash_pipeline.page.bounds import first_of_text
-from simhash_pipeline.page.callables import custom
+from simhash_pipeline.page.callables import load_callable
 from simhash_pipeline.page.elements import Elements, elements_of
-from simhash_pipeline.page.features import counted_ngrams
 from simhash_pipeline.page.hashing import TokenHashes, hash_rows
 from simhash_pipeline.page.parse import bounded_tree
 from simhash_pipeline.page.segment import segmenter
 from simhash_pipeline.page.simhash import simhash
 from simhash_pipeline.page.structure import structure_fingerprint
 from simhash_pipeline.page.visible import visible_text
-from simhash_pipeline.page.weights import heaviest, weighing
+from simhash_pipeline.page.weights import counted_ngrams, heaviest, weighing
 
 _SKETCH_SHINGLE_TOKENS = 3
 
@@ -69,7 +68,7 @@ class Fingerprinter:
     def __init__(self, options: Options | None = None) -> None:
         self._options = options = options or Options()
         built_in = options.extractor == "builtin"
-        self._extract = None if built_in else custom("extractor", options.extractor, str)
+        self._extract = None if built_in else load_callable("extractor", options.extractor, str)
         self._segment = segmenter(options.segmenter, to_simplified=options.to_simplified)
         self._weigh = weighing(options, lambda text: self._count(self._segment(text)))
         self._joiner = "" if options.segmenter == "characters" else " "
@@ -106,7 +105,9 @@ class Fingerprinter:
             cut=cut or page.cut,
         )
 
-    def of_text(self, text: str, *, title: str = "", url: str | None = None) -> PageFingerprint:
+    def fingerprint_text(
+        self, text: str, *, title: str = "", url: str | None = None
+    ) -> PageFingerprint:
         """The fingerprints of a page whose main text is known, and is all there is to see."""
         page = self._of_text(text, title=title, url=url)
         lines = [line for line in page.text.split("\n") if line.strip()]

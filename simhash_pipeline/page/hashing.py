@@ -14,7 +14,7 @@ import mmh3
 import numpy as np
 from numpy.typing import NDArray
 
-from simhash_pipeline.page.callables import custom
+from simhash_pipeline.page.callables import load_callable
 
 Rows = NDArray[np.uint8]
 Words = NDArray[np.uint64]
@@ -39,7 +39,7 @@ def hash_rows(name: str, bits: int, joiner: str = " ") -> HashRows:
         return lambda features: _of_ngrams(
             [f.split(joiner) if joiner else f for f in features], bits
         )
-    function = _published(bits).get(name) or custom("hash", name, int)
+    function = _published(bits).get(name) or load_callable("hash", name, int)
     return lambda features: _rows(map(function, _encoded(features)), bits)
 
 

@@ -16,7 +16,7 @@ from functools import cache
 from typing import Any
 
 from simhash_pipeline.errors import PageError
-from simhash_pipeline.page.callables import custom
+from simhash_pipeline.page.callables import load_callable
 from simhash_pipeline.simplified import simplified
 
 Segment = Callable[[str], list[str]]
@@ -84,7 +84,7 @@ def segmenter(name: str, *, to_simplified: bool = False) -> Segment:
 
 
 def _users_segmenter(path: str) -> Segment:
-    segment = custom("segmenter", path, list)
+    segment = load_callable("segmenter", path, list)
 
     def checked(text: str) -> list[str]:
         tokens: list[str] = segment(text)

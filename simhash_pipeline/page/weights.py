@@ -1,4 +1,4 @@
-"""How much each feature of a text counts."""
+"""The features of a text, counted, and how much each of them weighs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 from simhash_pipeline.errors import OptionsError, PageError
 from simhash_pipeline.options import Options, unreadable
-from simhash_pipeline.page.callables import custom
+from simhash_pipeline.page.callables import load_callable
 from simhash_pipeline.page.segment import jieba_module
 
 Counts = Mapping[str, int]
@@ -24,6 +24,14 @@ OTHERS = "*"  # the row of a table for all features that have none
 _MAX_WEIGHT = 1e6  # keeps sums of votes exact
 _SHOWN_CHARACTERS = 80  # of a line that is none
 _TEXTRANK_SPAN = 5  # tokens that stand so near vote for each other: Mihalcea, Tarau 2004; jieba
+
+
+def counted_ngrams(tokens: Sequence[str], sizes: Sequence[int], joiner: str = " ") -> Counts:
+    """How often each n-gram of tokens occurs, for these sizes."""
+    counts: Counter[str] = Counter()
+    for size in sizes:
+        counts.update(map(joiner.join, zip(*(tokens[i:] for i in range(size)), strict=False)))
+    return counts
 
 
 def weighing(options: Options, count_text: Callable[[str], Counts]) -> Weigh:
@@ -51,7 +59,7 @@ def weighing(options: Options, count_text: Callable[[str], Counts]) -> Weigh:
     if name == "table":
         table, rest = read_table(options.weights_table or "")
         return lambda text, tokens, counts: {f: n * table.get(f, rest) for f, n in counts.items()}
-    weigh = custom("weights", name, Mapping)  # type: ignore[type-abstract]  # for isinstance alone
+    weigh = load_callable("weights", name, Mapping)  # type: ignore[type-abstract]  # for isinstance alone
     return lambda text, tokens, counts: _checked(weigh(counts), name)
 
 

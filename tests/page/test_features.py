@@ -1,4 +1,4 @@
-from simhash_pipeline.page.features import counted_ngrams
+from simhash_pipeline.page.weights import counted_ngrams
 
 
 def test_content_features_are_counted_unigrams_and_bigrams() -> None:
