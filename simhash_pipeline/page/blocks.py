@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import accumulate, chain, islice
@@ -195,21 +195,27 @@ def read(page: Elements, start: int = 0) -> Blocks:
         found.add(parts, linked, block_tag)
     found.boxes.sort(key=_outer_box_first)
     found.hints.sort(key=_outer_first)
-    found.hints = _without_texts(found)
+    found.hints = _decided_hints(found)
     return found
 
 
-def _without_texts(page: Blocks) -> list[_Range]:
-    """The hints, "links" made furniture where links are most of the box, and left out elsewhere."""
+def _decided_hints(page: Blocks) -> list[_Range]:
+    """The hints, "links" made furniture where links fill the box, and left out elsewhere."""
     if not any(hint == "links" for _, _, hint in page.hints):
         return page.hints
-    sizes = [0, *accumulate(page.sizes)]
-    linked = [0, *accumulate(map(operator.mul, page.sizes, page.link_shares))]
+    links_fill = _links_fill(page)
     return [
         (start, end, "furniture" if hint == "links" else hint)
         for start, end, hint in page.hints
-        if hint != "links" or 2 * (linked[end] - linked[start]) > sizes[end] - sizes[start]
+        if hint != "links" or links_fill(start, end)
     ]
+
+
+def _links_fill(page: Blocks) -> Callable[[int, int], bool]:
+    """Says of a range of blocks whether more than half of its text is linked."""
+    sizes = [0, *accumulate(page.sizes)]
+    linked = [0, *accumulate(map(operator.mul, page.sizes, page.link_shares))]
+    return lambda start, end: 2 * (linked[end] - linked[start]) > sizes[end] - sizes[start]
 
 
 def _leads_away(link: _Element, path: Sequence[tuple[_Element, str, int, int]]) -> bool:
@@ -225,11 +231,9 @@ def _leads_away(link: _Element, path: Sequence[tuple[_Element, str, int, int]]) 
 
 def menu_blocks(page: Blocks) -> set[int]:
     """The numbers of the blocks in boxes that call themselves furniture and that links fill."""
-    sizes = [0, *accumulate(page.sizes)]
-    linked = [0, *accumulate(map(operator.mul, page.sizes, page.link_shares))]
-    found: set[int] = set()
+    links_fill, found = _links_fill(page), set[int]()
     for start, end, hint in page.hints:
-        if hint == "furniture" and 2 * (linked[end] - linked[start]) > sizes[end] - sizes[start]:
+        if hint == "furniture" and links_fill(start, end):
             found.update(range(start, end))
     return found
 

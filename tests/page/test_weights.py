@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from simhash_pipeline import Fingerprinter, Options, content_fingerprint
 from simhash_pipeline.errors import OptionsError, PageError
-from simhash_pipeline.page.weights import read_table, write_idf_table
+from simhash_pipeline.page.weights import counted_ngrams, read_table, write_idf_table
 
 
 def features(text: str, **options: object) -> Mapping[str, float]:
@@ -142,3 +142,16 @@ def test_a_text_that_weighs_nothing_has_no_fingerprint(tmp_path: Path) -> None:
     options = Options(weights="table", weights_table=table)
     assert content_fingerprint("the fog bell", options) is None
     assert content_fingerprint("a b c", Options(preset="jiebar")) is None
+
+
+def test_content_features_are_counted_unigrams_and_bigrams() -> None:
+    assert counted_ngrams(["a", "b", "a", "b"], (1, 2)) == {
+        "a": 2,
+        "b": 2,
+        "a b": 2,
+        "b a": 1,
+    }
+
+
+def test_a_text_shorter_than_the_n_gram_has_none() -> None:
+    assert counted_ngrams(["a", "b"], (3,)) == {}
