@@ -115,7 +115,7 @@ class DropLog:
         self._started = time.time()
         self._kept, self._dropped = Counter[str](), Counter[str]()
         self._timeline = Timeline()
-        self._thresholds = {name: getattr(options, name) for name in THRESHOLDS}
+        self._thresholds = _thresholds(options)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = path.open("a+b", buffering=0)
@@ -126,15 +126,17 @@ class DropLog:
                 f"the drop log {path} can't be opened: {error.strerror}; {how}"
             ) from error
 
-    def write(self, verdict: Verdict, page: PageFingerprint, namespace: str | None = None) -> None:
-        """Append the drop of `page`; its namespace is that of the options unless it is given."""
+    def write(
+        self, verdict: Verdict, page: PageFingerprint, options: Options | None = None
+    ) -> None:
+        """Append the drop of `page`, with the thresholds of its own options if it has any."""
         first_seen = verdict.twin_first_seen
         drop = Drop(
             schema=SCHEMA,
             time=iso_time(time.time()),
             run=self._run,
             spider=self._spider,
-            namespace=self._options.namespace if namespace is None else namespace,
+            namespace=verdict.namespace,
             url=verdict.url,
             title=" ".join(page.title.split())[:_TITLE_CHARS],
             twin_url=verdict.twin_url,
@@ -147,7 +149,7 @@ class DropLog:
             content=fingerprint_hex(page.content, self._options.bits),
             structure=fingerprint_hex(page.structure, self._options.bits),
             tokens=page.tokens,
-            thresholds=self._thresholds,
+            thresholds=self._thresholds if options is None else _thresholds(options),
             dry_run=self._options.keeps_twins,
         )
         self._append(drop)
@@ -203,6 +205,10 @@ class DropLog:
             return False
         self._file.seek(-1, os.SEEK_END)
         return self._file.read(1) != b"\n"
+
+
+def _thresholds(options: Options) -> dict[str, Any]:
+    return {name: getattr(options, name) for name in THRESHOLDS}
 
 
 def log_file(log: str, spider: str) -> Path:

@@ -63,6 +63,7 @@ class Verdict:
     own_likeness: float | None = None  # of the own texts, 0-1; None for pages of two sites
     # Whether the stored page may yet go: another process has kept it, and its item is not out.
     provisional: bool = False
+    namespace: str = ""  # of the page and of the stored one
 
     def summary(self) -> dict[str, str | int | None]:
         """The reason, and the distances in bits, as plain values."""
@@ -125,12 +126,12 @@ class Judge:
     def confirm(self, verdict: Verdict) -> None:
         """Keep for good the page that `verdict` stored: its item is out. See `Store.confirm`."""
         if verdict.stored:
-            self._store.confirm(self._options.namespace, verdict.url)
+            self._store.confirm(verdict.namespace, verdict.url)
 
     def forget(self, verdict: Verdict) -> None:
         """Remove the page that `verdict` stored: its item was dropped or failed later on."""
         if verdict.stored:
-            self._store.forget(self._options.namespace, verdict.url)
+            self._store.forget(verdict.namespace, verdict.url)
 
     def _decide(self, page: StoredPage, view: View) -> tuple[Action, Verdict]:
         previous = view.same_key()
@@ -345,7 +346,7 @@ def verdict_of(
 ) -> Verdict:
     """A verdict with this reason, and with the distances from `other` if there is one."""
     if other is None:
-        return Verdict(page.url, dropped, reason)
+        return Verdict(page.url, dropped, reason, namespace=page.namespace)
     apart = distances(page, other)
     return Verdict(
         url=page.url,
@@ -356,6 +357,7 @@ def verdict_of(
         content_distance=apart.content,
         structure_distance=apart.structure,
         sketch_distance=apart.sketch,
+        namespace=page.namespace,
     )
 
 

@@ -76,7 +76,7 @@ def write_drop_log(
         WHERE NOT verdict.kept ORDER BY page.position
     """
     for row in engine.rows(drops):
-        log.write(_verdict(row), _fingerprint(row), row["namespace"])
+        log.write(_verdict(row), _fingerprint(row))
     errors = {}
     for kept, reason, count in pages:
         if reason == UNJUDGED:
@@ -94,6 +94,7 @@ def _verdict(row: Mapping[str, Any]) -> Verdict:
         reason=row["reason"],
         twin_url=row["twin_key"],
         twin_first_seen=row["twin_time"],
+        namespace=row["namespace"],
         **{name: row[name] for name in MEASURES},
     )
 

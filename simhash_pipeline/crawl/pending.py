@@ -138,7 +138,8 @@ class PendingItems:
         self._responses: WeakKeyDictionary[Response, ResponseItems] = WeakKeyDictionary()
         self._yielded: dict[int, _Yielded] = {}  # by the item's id
         self._arrived: dict[int, PendingItem] = {}  # by the item's id
-        self._undecided: dict[str, TentativePage] = {}  # by URL, the last stored of each
+        # By namespace and URL, the last stored of each.
+        self._undecided: dict[tuple[str, str | None], TentativePage] = {}
         crawler.signals.connect(self._exported, signals.item_scraped)
         crawler.signals.connect(self._lost, signals.item_dropped)
         crawler.signals.connect(self._lost, signals.item_error)
@@ -179,22 +180,22 @@ class PendingItems:
         """The item is kept: a page that the verdict stored, or found pending, waits for it."""
         if shared.page is None and not verdict.dropped:
             if verdict.stored:
-                self._undecided[verdict.url] = TentativePage(verdict)
-            shared.page = self._undecided.get(verdict.url)
+                self._undecided[_key(verdict)] = TentativePage(verdict)
+            shared.page = self._undecided.get(_key(verdict))
         if shared.page is not None:
             shared.page.items += 1
             entry.page = shared.page
 
-    async def is_lost(self, url: str | None) -> bool | None:
-        """Wait until it is decided whether the page of this URL is lost; None after a minute."""
-        page = None if url is None else self._undecided.get(url)
+    async def is_twin_lost(self, verdict: Verdict) -> bool | None:
+        """Wait until it is decided whether the page's twin is lost; None after a minute."""
+        page = self._undecided.get((verdict.namespace, verdict.twin_url))
         if page is None:
             return False
         return page.lost is True if await page.decided.wait() else None
 
-    def is_being_forgotten(self, url: str) -> bool:
-        """Whether the page of this URL is lost, and still in the store."""
-        page = self._undecided.get(url)
+    def is_being_forgotten(self, verdict: Verdict) -> bool:
+        """Whether the page was lost by an item before, and is still in the store."""
+        page = self._undecided.get(_key(verdict))
         return page is not None and page.lost is True
 
     def end(self) -> None:
@@ -228,7 +229,7 @@ class PendingItems:
         if page.items or page.lost is not None:
             return
         page.lost = True
-        if self._undecided.get(page.verdict.url) is page:
+        if self._is_last(page):
             await self.forget(page.verdict)
         self._decide(page)
 
@@ -278,14 +279,22 @@ class PendingItems:
         if page.lost is not None:
             return None
         page.lost = False
-        is_stored = self._undecided.get(page.verdict.url) is page
+        is_stored = self._is_last(page)
         self._decide(page)
         return page.verdict if is_stored else None
 
     def _decide(self, page: TentativePage) -> None:
-        if self._undecided.get(page.verdict.url) is page:
-            del self._undecided[page.verdict.url]
+        if self._is_last(page):
+            del self._undecided[_key(page.verdict)]
         page.decided.happen()
+
+    def _is_last(self, page: TentativePage) -> bool:
+        """Whether its URL was not stored again meanwhile."""
+        return self._undecided.get(_key(page.verdict)) is page
+
+
+def _key(verdict: Verdict) -> tuple[str, str]:
+    return verdict.namespace, verdict.url
 
 
 class ResponseMiddleware(BaseSpiderMiddleware):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import logging
+import os
 import time
 import uuid
 from collections.abc import Mapping
@@ -14,7 +15,6 @@ from itemadapter import ItemAdapter
 from scrapy import signals
 from scrapy.exceptions import DropItem, NotConfigured
 from scrapy.utils.defer import deferred_from_coro
-from scrapy.utils.spider import DefaultSpider
 
 from simhash_pipeline.bits import fingerprint_hex
 from simhash_pipeline.crawl.feeds import Feeds
@@ -37,7 +37,7 @@ from simhash_pipeline.crawl.settings import (
     store_url,
 )
 from simhash_pipeline.crawl.stats import CrawlStats, drop_line
-from simhash_pipeline.crawl.worker import JudgedPage, JudgeWorker, Thresholds, result_of
+from simhash_pipeline.crawl.worker import JudgedPage, JudgeWorker, OwnOptions, result_of
 from simhash_pipeline.drop_log import DropLog
 from simhash_pipeline.errors import DropLogError, PageError, StoreError, StoreLost
 
@@ -49,13 +49,12 @@ if TYPE_CHECKING:
 
     from simhash_pipeline.judge import Verdict
     from simhash_pipeline.options import Options
-    from simhash_pipeline.page.fingerprint import PageFingerprint
 
 # Signal: an item's page was judged. Receivers get item, verdict, page (its fingerprints), spider.
 page_judged = object()
 # An item's field and a request's meta key: False keeps the item unjudged. The key may also hold a
-# dict of thresholds for the page.
-OWN_OPTIONS = "simhash"
+# dict of options for the page.
+OWN_KEY = "simhash"
 NEIGHBOUR_LOOK_SECS = 0.5  # between looks at a page that another crawl has not confirmed
 
 logger = logging.getLogger(__name__)
@@ -93,8 +92,8 @@ class SimhashPipeline:
         options = options_of(crawler)
         if not options.enabled:
             raise NotConfigured("SIMHASH_ENABLED is False")
-        if crawler.spidercls is DefaultSpider:
-            raise NotConfigured  # `scrapy shell` or `fetch`: no item comes
+        if _is_without_items(crawler):
+            raise NotConfigured
         return cls(crawler, options)
 
     def open_spider(self) -> None:
@@ -158,7 +157,7 @@ class SimhashPipeline:
         try:
             adapter = _adapter(item)
             own = _of_request(response)
-            if own is False or adapter.get(OWN_OPTIONS) is False:
+            if own is False or adapter.get(OWN_KEY) is False:
                 return
             page = find_page(adapter, response, self._options)
             if page is None:
@@ -185,7 +184,7 @@ class SimhashPipeline:
             self._pending.keep(entry, shared, judged.verdict)
 
     async def _verdict_on(
-        self, page: ItemPage, response: Response | None, thresholds: Thresholds
+        self, page: ItemPage, response: Response | None, own: OwnOptions
     ) -> SharedVerdict:
         """The verdict, once it is known what became of a pending twin.
 
@@ -195,7 +194,7 @@ class SimhashPipeline:
         if page.is_response and response is not None:
             items = self._pending.of_response(response)
         if items.shared is None:
-            items.shared = SharedVerdict(self._worker.judge(page.source, thresholds))
+            items.shared = SharedVerdict(self._worker.judge(page.source, own))
         give_up = time.monotonic() + self._neighbours_patience_secs
         while True:
             shared = items.shared
@@ -204,7 +203,7 @@ class SimhashPipeline:
                 return shared
             if items.shared is shared:  # no other item of the page was here before
                 items.shared = SharedVerdict(
-                    self._worker.judge_again(page.source.url, judged.page, thresholds)
+                    self._worker.judge_again(page.source.url, judged.page, own)
                 )
 
     async def _is_outdated(self, verdict: Verdict, give_up: float) -> bool:
@@ -214,10 +213,10 @@ class SimhashPipeline:
         PageError if it takes too long.
         """
         if verdict.reason == "unchanged" and not verdict.dropped:
-            return self._pending.is_being_forgotten(verdict.url)
+            return self._pending.is_being_forgotten(verdict)
         if not verdict.dropped or self._options.dry_run:
             return False
-        lost = await self._pending.is_lost(verdict.twin_url)
+        lost = await self._pending.is_twin_lost(verdict)
         if lost is None:
             rule = f"the item of its twin {verdict.twin_url} is still in a later pipeline"
             raise PageError("undecided", rule)
@@ -238,7 +237,7 @@ class SimhashPipeline:
         judged = shared.judged.result()
         verdict, page = judged.verdict, judged.page
         if not shared.reported:
-            self._report_page(verdict, page)
+            self._report_page(judged)
         self._stats.count_item(judged.without_times() if shared.reported else judged)
         shared.reported = True
         if response is not None:
@@ -247,10 +246,11 @@ class SimhashPipeline:
             page_judged, item=item, verdict=verdict, page=page, spider=self._crawler.spider
         )
 
-    def _report_page(self, verdict: Verdict, page: PageFingerprint) -> None:
+    def _report_page(self, judged: JudgedPage) -> None:
+        verdict = judged.verdict
         if self._drop_log is not None:
             if verdict.dropped:
-                self._drop_log.write(verdict, page)
+                self._drop_log.write(verdict, judged.page, judged.options)
             self._drop_log.count(verdict)
         if verdict.dropped:
             self._stats.count_dropped_page(verdict)
@@ -356,6 +356,12 @@ class SimhashPipeline:
                 self._stats.stopped(error)
 
 
+def _is_without_items(crawler: Crawler) -> bool:
+    """For `scrapy shell`, `fetch`, `bench` and `check`, which should leave no file behind."""
+    own_module = crawler.spidercls.__module__.startswith(("scrapy.utils.", "scrapy.commands."))
+    return own_module or "SCRAPY_CHECK" in os.environ
+
+
 def _adapter(item: Any) -> ItemAdapter:
     """PageError for an object that is no item to Scrapy, which passes it on all the same."""
     if not ItemAdapter.is_item(item):
@@ -363,11 +369,11 @@ def _adapter(item: Any) -> ItemAdapter:
     return ItemAdapter(item)
 
 
-def _of_request(response: Response | None) -> Thresholds | Literal[False] | None:
-    """The thresholds that the response's request sets for its page; False opts out of judging."""
-    own: Any = None if response is None else response.meta.get(OWN_OPTIONS)
+def _of_request(response: Response | None) -> OwnOptions | Literal[False] | None:
+    """The options that the response's request sets for its page; False opts out of judging."""
+    own: Any = None if response is None else response.meta.get(OWN_KEY)
     if own is None or own is True:
         return None
     if own is False or isinstance(own, Mapping):
         return own
-    raise PageError("meta", f"a request's meta key {OWN_OPTIONS!r} is {own!r}; it may be a dict")
+    raise PageError("meta", f"a request's meta key {OWN_KEY!r} is {own!r}; it may be a dict")

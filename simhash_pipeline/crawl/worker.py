@@ -38,12 +38,12 @@ MANY_CHARACTERS = 1_000_000
 FLUSH_SECS = 1.0
 
 # The options that a request may set for its page.
-THRESHOLDS = frozenset(
-    {"content_distance", "structure_distance", "verify_distance", "match", "scope"}
+OWN_OPTIONS = frozenset(
+    {"content_distance", "structure_distance", "verify_distance", "match", "scope", "namespace"}
 )
 
 T = TypeVar("T")
-Thresholds = Mapping[str, Any]  # values of THRESHOLDS by name; empty for the crawl's own
+OwnOptions = Mapping[str, Any]  # by name; empty for the crawl's own
 
 
 async def result_of(future: Future[T]) -> T:
@@ -60,10 +60,11 @@ async def result_of(future: Future[T]) -> T:
 
 @dataclass(frozen=True, slots=True)
 class JudgedPage:
-    """A page's fingerprints, its verdict, and the seconds that each took."""
+    """A page's fingerprints, its verdict by these options, and the seconds that each took."""
 
     page: PageFingerprint
     verdict: Verdict
+    options: Options
     fingerprinting_secs: float
     store_secs: float
 
@@ -91,8 +92,7 @@ class JudgeWorker:
         )
         try:
             self._judge = Judge(self._store, options)
-            self._judges: dict[str, Judge] = {}  # by the thresholds of requests
-            self._texts = _TextBuffer(self._store, options)
+            self._texts = _TextBuffer(self._store)
             if not options.runs_user_code:
                 # Loads the dictionaries of words and charsets now, not while the first page waits.
                 self._fingerprinter.fingerprint("<p>中文</p>".encode("gb18030"))
@@ -100,11 +100,13 @@ class JudgeWorker:
             self._store.close()
             raise
         self._options = options
-        self._is_clean = False
+        self._judges = {"": (self._judge, options)}  # by what requests ask for
+        self._reset: set[str] = set()  # namespaces
+        self._has_expired = False
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="simhash")
         self._readers = Readers(options, self._fingerprinter, is_closing)
 
-    def judge(self, source: Source, thresholds: Thresholds) -> Future[JudgedPage]:
+    def judge(self, source: Source, own: OwnOptions) -> Future[JudgedPage]:
         """Judge the page, in the order of these calls, by these options instead of the crawl's.
 
         PageError, from this call or from the future, when it can't be judged.
@@ -112,17 +114,15 @@ class JudgeWorker:
         url = source.url
         if self._options.runs_user_code or len(source.html) > SMALL_PAGE_BYTES:
             reading = self._readers.read(source)
-            return self._thread.submit(lambda: self._judged(url, thresholds, *reading.result()))
+            return self._thread.submit(lambda: self._judged(url, own, *reading.result()))
         started = time.perf_counter()
         page = self._fingerprinter.fingerprint(*source)
         spent = time.perf_counter() - started
-        return self._thread.submit(self._judged, url, thresholds, page, spent)
+        return self._thread.submit(self._judged, url, own, page, spent)
 
-    def judge_again(
-        self, url: str, page: PageFingerprint, thresholds: Thresholds
-    ) -> Future[JudgedPage]:
+    def judge_again(self, url: str, page: PageFingerprint, own: OwnOptions) -> Future[JudgedPage]:
         """Judge the same page by what is stored now."""
-        return self._thread.submit(self._judged, url, thresholds, page, 0.0)
+        return self._thread.submit(self._judged, url, own, page, 0.0)
 
     def confirm(self, verdict: Verdict) -> None:
         """The page's item is safe; others see it with the next page, or after a second."""
@@ -139,43 +139,44 @@ class JudgeWorker:
         return self._thread.submit(self._end)
 
     def _judged(
-        self, url: str, thresholds: Thresholds, page: PageFingerprint, fingerprinting_secs: float
+        self, url: str, own: OwnOptions, page: PageFingerprint, fingerprinting_secs: float
     ) -> JudgedPage:
         started = time.perf_counter()
-        if not self._is_clean:
-            self._clean()
+        judge, options = self._judge_by(own)
+        self._clean(options.namespace)
         self._write_confirmed()
         self._texts.write_many()
-        verdict = self._judge_by(thresholds).judge(url, page)
-        self._texts.add(verdict.url, page)
-        return JudgedPage(page, verdict, fingerprinting_secs, time.perf_counter() - started)
+        verdict = judge.judge(url, page)
+        if options.keep_text:
+            self._texts.add(verdict, page)
+        spent = time.perf_counter() - started
+        return JudgedPage(page, verdict, options, fingerprinting_secs, spent)
 
-    def _judge_by(self, thresholds: Thresholds) -> Judge:
-        """The judge of a request's own thresholds; PageError where they break a rule."""
-        if not thresholds:
-            return self._judge
-        known = repr(sorted(thresholds.items()))
+    def _judge_by(self, own: OwnOptions) -> tuple[Judge, Options]:
+        """The judge of a request's own options; PageError where they break a rule."""
+        known = repr(sorted(own.items())) if own else ""
         if known not in self._judges:
-            if unknown := thresholds.keys() - THRESHOLDS:
-                rule = f"may hold {', '.join(sorted(THRESHOLDS))}, not {min(unknown)!r}"
+            if unknown := own.keys() - OWN_OPTIONS:
+                rule = f"may hold {', '.join(sorted(OWN_OPTIONS))}, not {min(unknown)!r}"
                 raise PageError("meta", f"a request's meta key 'simhash' {rule}")
             try:
-                options = dataclasses.replace(self._options, **thresholds)
+                options = dataclasses.replace(self._options, **own)
             except OptionsError as error:
                 raise PageError("meta", f"by its request's meta, {error}") from error
-            self._judges[known] = Judge(self._store, options)
+            self._judges[known] = Judge(self._store, options), options
         return self._judges[known]
 
-    def _clean(self) -> None:
+    def _clean(self, namespace: str) -> None:
         """Remove what is not to be remembered from earlier crawls."""
-        if self._options.reset:
-            self._store.clear(self._options.namespace)
-        if self._options.expire_after is not None:
+        if self._options.reset and namespace not in self._reset:
+            self._store.clear(namespace)
+            self._reset.add(namespace)
+        if self._options.expire_after is not None and not self._has_expired:
             self._store.expire(time.time() - self._options.expire_after)
-        self._is_clean = True
+            self._has_expired = True
 
     def _forget(self, verdict: Verdict) -> None:
-        self._texts.forget(verdict.url)
+        self._texts.forget(verdict)
         self._judge.forget(verdict)
 
     def _flush_soon(self) -> None:
@@ -204,22 +205,20 @@ class JudgeWorker:
 
 
 class _TextBuffer:
-    """Texts of judged pages on their way into the store, if SIMHASH_KEEP_TEXT is on."""
+    """Texts of judged pages on their way into the store."""
 
-    def __init__(self, store: Store, options: Options) -> None:
+    def __init__(self, store: Store) -> None:
         self._store = store
-        self._options = options
-        self._texts: dict[str, PageText] = {}  # by canonical URL
+        self._texts: dict[tuple[str, str], PageText] = {}  # by namespace and canonical URL
         self._characters = 0
 
-    def add(self, url: str, page: PageFingerprint) -> None:
-        if self._options.keep_text:
-            namespace = self._options.namespace
-            self._texts[url] = PageText(namespace, url, page.title, page.text, time.time())
-            self._characters += len(page.text)
+    def add(self, verdict: Verdict, page: PageFingerprint) -> None:
+        key = (verdict.namespace, verdict.url)
+        self._texts[key] = PageText(*key, page.title, page.text, time.time())
+        self._characters += len(page.text)
 
-    def forget(self, url: str) -> None:
-        self._texts.pop(url, None)
+    def forget(self, verdict: Verdict) -> None:
+        self._texts.pop((verdict.namespace, verdict.url), None)
 
     def write_many(self) -> None:
         """Write the texts if they are worth a transaction; StoreError as for any write."""

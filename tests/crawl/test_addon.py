@@ -17,7 +17,8 @@ from scrapy.utils.trackref import live_refs
 
 from simhash_pipeline.crawl import pending
 from simhash_pipeline.crawl.pending import PendingItems
-from simhash_pipeline.drop_log import Run, read_log
+from simhash_pipeline.drop_log import Run, read_drops, read_log
+from simhash_pipeline.stores.opening import open_store
 from tests.crawl.crawling import Crawl, crawl, crawl_in_a_process, have_reactor
 from tests.crawl.trap_site import STORIES, trap_site
 
@@ -174,11 +175,39 @@ def test_a_request_may_set_thresholds_for_its_page(tmp_path: Path) -> None:
     assert result.reasons == ["new", "new", "content"]
 
 
+def test_a_page_of_another_namespace_is_near_none_of_the_crawls_own(tmp_path: Path) -> None:
+    lists = type("Lists", (Copies,), {"own": {"namespace": "lists"}})
+    settings = {"SIMHASH_KEEP_TEXT": True, "SIMHASH_STORE": "sqlite:///seen.sqlite"}
+    result = crawl_site(tmp_path, "", settings, lists)
+    assert result.reasons == ["new", "new", "content"]
+    with open_store(f"sqlite:///{tmp_path}/seen.sqlite") as store:
+        kept = sorted(page.namespace for page in store.pages())
+        texts = sorted((text.namespace, text.title) for text in store.texts())
+    assert kept == ["", "lists"]
+    assert texts == [("", "0"), ("", "2"), ("lists", "1")]
+    again = crawl_site(tmp_path, "", settings | {"SIMHASH_RESET": True}, lists)
+    assert again.reasons == ["new", "new", "content"]  # both namespaces were forgotten
+
+
+class Near(Copies):
+    async def start(self) -> AsyncIterator[Any]:
+        for number in (3, 4):
+            own = {"namespace": "lists", "content_distance": 5}
+            yield self.copy(number, {"simhash": own})
+
+
+def test_a_drop_is_logged_with_the_options_of_its_request(tmp_path: Path) -> None:
+    crawl_site(tmp_path, "", {"SIMHASH_DROP_LOG": "drops.jsonl"}, Near)
+    [drop] = read_drops(tmp_path / "drops.jsonl")
+    assert (drop.namespace, drop.thresholds["content_distance"]) == ("lists", 5)
+
+
 @pytest.mark.parametrize(
     ("own", "said"),
     [
         ({"content_distance": 9}, "SIMHASH_CONTENT_DISTANCE is 9; it must be"),
         ({"hash": "java"}, "not 'hash'"),
+        ({"namespace": 1}, "SIMHASH_NAMESPACE is 1"),
         ("strict", "is 'strict'; it may be a dict"),
     ],
 )
