@@ -2,8 +2,10 @@
 
 import dataclasses
 import re
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from itertools import chain
 from pathlib import Path
 
@@ -11,6 +13,8 @@ import pytest
 
 from simhash_pipeline import Options
 from simhash_pipeline.cli.simhash import COMMANDS
+from simhash_pipeline.drop_log import Drop
+from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
 from tests.commands_page import PAGE, page
 from tests.documents import DOCS, PATHS, ROOT, TEXT
 from tests.settings_table import page_of, tables
@@ -39,6 +43,17 @@ def test_the_python_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert examples
     for example in examples:
         exec(compile(example, "README.md", "exec"), {})
+
+
+def test_the_sql_examples_run_on_a_store_and_on_a_table_of_drops(tmp_path: Path) -> None:
+    examples = re.findall(r"```sql\n(.*?)```", TEXT, re.DOTALL)
+    assert len(examples) == 4
+    SqliteStore(tmp_path / "seen.sqlite").close()
+    columns = ", ".join((*Drop.__dataclass_fields__, "record"))
+    with closing(sqlite3.connect(tmp_path / "seen.sqlite")) as database:
+        database.execute(f"CREATE TABLE drops ({columns})")
+        for example in examples:
+            database.execute(example)
 
 
 def test_each_kind_of_error_stands_in_the_table_of_stats() -> None:
