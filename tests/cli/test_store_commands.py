@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import re
 import subprocess
 import sys
@@ -350,7 +349,7 @@ def test_clear_asks_whoever_sits_at_the_terminal(
     exit_code: int,
     left: int,
 ) -> None:
-    ours, theirs = pty.openpty()
+    ours, theirs = os.openpty()
     os.write(ours, f"{answer}\n".encode())
     with os.fdopen(theirs) as terminal:
         monkeypatch.setattr("sys.stdin", terminal)

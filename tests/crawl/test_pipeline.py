@@ -6,7 +6,6 @@ import asyncio
 import dataclasses
 import json
 import re
-import resource
 import signal
 import time
 from collections import Counter
@@ -551,6 +550,8 @@ def test_a_store_that_is_a_directory_stops_the_crawl(tmp_path: Path) -> None:
 
 
 def on_a_full_disk() -> dict[str, Any]:
+    import resource
+
     def items() -> Iterator[Any]:
         for n in range(3):
             yield page(n, f"{n} " * 60 + STORY[n * 50 :])
