@@ -41,8 +41,9 @@ class ManualSpider(CrawlSpider):
 HEAD = """\
 # The first ten minutes, recorded
 
-Two releases of a manual on one site: the same pages arrive under other URLs. Each command below was run by
-`python -m tests.first_minutes`, and its output is what it printed{cut}. The time is counted from the first command.
+Two releases of a manual on one site: the same pages arrive under other URLs. Each command was run
+by `python -m tests.first_minutes`, and its output is what it printed{cut}. The
+time is counted from the first command.
 """
 CUT = " (`…` stands for lines left out)"
 CRAWL = "scrapy crawl manual -s DOWNLOAD_DELAY=0 -s LOG_LEVEL=INFO"
