@@ -58,6 +58,7 @@ HASH_BITS = {
     "murmur2": (32, 64),
     "fnv1": WIDTHS,
     "fnv1a": WIDTHS,
+    "fnv1a-signed": (64,),
     "jenkins": (32, 64),
     "java": (32,),
 }
@@ -328,8 +329,8 @@ class Options:
     hash: str = _option(
         "murmur3",
         one_of_or_path(*HASH_BITS, call="bytes -> int"),
-        "The hash of the content features: `murmur3`, `murmur2`, `fnv1`, `fnv1a`, `jenkins`, "
-        "`java`, or the dotted path of a callable: bytes -> int.",
+        "The hash of the content features: `murmur3`, `murmur2`, `fnv1`, `fnv1a`, `fnv1a-signed` "
+        "(as Go prints it), `jenkins`, `java`, or the dotted path of a callable: bytes -> int.",
         makes=True,
     )
     bits: int = _option(
@@ -343,16 +344,16 @@ class Options:
     )
     structure_features: str = _option(
         "outline",
-        one_of("outline", "class", "tag"),
-        "The features of the structure fingerprint: `outline`, or the published `tag` or "
-        "`class`, which use `SIMHASH_DECAY`.",
+        one_of("outline", "class", "tag", "tag-sum"),
+        "The features of the structure fingerprint: `outline`, or `tag` (as published), `tag-sum` "
+        "or `class`, which use `SIMHASH_DECAY`.",
         makes=True,
     )
     decay: float = _option(
         0.45,
         SHARE,
-        "The weight of an element relative to its parent's for the features `tag` and `class`, "
-        "above 0, at most 1. For `class`, 0.6 is best.",
+        "The weight of an element relative to its parent's, above 0, at most 1, for the features "
+        "`tag`, `tag-sum` and `class`. For `class`, 0.6 is best.",
         makes=True,
     )
 

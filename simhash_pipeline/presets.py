@@ -40,8 +40,11 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
     },
     # jiebaR, cppjieba and github.com/yanyiwu/simhash: keywords; 5 is jiebaR's own topn.
     "jiebar": {**_KEYWORDS, "top_n": 5, "hash": "jenkins", "set_when": ">0"},
-    # gojieba's keywords with Go's hash/fnv.
-    "gojieba": {**_KEYWORDS, "top_n": 5, "hash": "fnv1a", "set_when": ">0"},
-    # DOM-tree decay as published; the content fingerprint is the default one.
-    "dom-decay": {"structure_features": "tag", "decay": 0.45},
+    # gojieba's keywords with Go's hash/fnv, as the published program prints it: signed.
+    "gojieba": {**_KEYWORDS, "top_n": 5, "hash": "fnv1a-signed", "set_when": ">0"},
+    "gojieba-unsigned": {**_KEYWORDS, "top_n": 5, "hash": "fnv1a", "set_when": ">0"},
+    # DOM-tree decay as published, and with all occurrences of a tag added up; the content
+    # fingerprint is the default one.
+    "dom-decay": {"structure_features": "tag", "decay": 0.45, "structure_distance": 5},
+    "dom-decay-sum": {"structure_features": "tag-sum", "decay": 0.45},
 }

@@ -130,6 +130,7 @@ def _published(bits: int) -> dict[str, Callable[[bytes], int]]:
         "murmur2": murmur2,
         "fnv1": lambda data: fnv1(data, bits),
         "fnv1a": lambda data: fnv1a(data, bits),
+        "fnv1a-signed": fnv1a_signed,
         "jenkins": jenkins,
         "java": java,
     }
@@ -149,6 +150,25 @@ def fnv1a(data: bytes, bits: int) -> int:
     for byte in data:
         value = (value ^ byte) * prime & mask
     return value
+
+
+def fnv1a_signed(data: bytes) -> int:
+    """FNV-1a of 64 bits, read as 64 characters that Go prints for `%064b` of the signed number.
+
+    A negative number is printed as a minus sign and its magnitude. The published program takes the
+    sign for a one.
+
+        hash        1111…1101              0000…0101
+        as signed   -3                     5
+        printed     -000…0011              0000…0101
+        taken for   1000…0011              0000…0101
+    """
+    value = fnv1a(data, 64)
+    if value < 2**63:
+        return value
+    if value == 2**63:  # a sign and 64 digits: the last one is not taken
+        return 0b11 << 62
+    return 2**63 | 2**64 - value
 
 
 def java(data: bytes) -> int:

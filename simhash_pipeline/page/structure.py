@@ -1,6 +1,6 @@
 """A page's elements in, its structure fingerprint out, by the design that the options name.
 
-The default counts depth in halvings of the page: outline.py. The published designs are here: an
+The default counts depth in halvings of the page: outline.py. The designs by decay are here: an
 element weighs DECAY to the power of its depth.
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.elements import Elements
-from simhash_pipeline.page.hashing import murmur3
+from simhash_pipeline.page.hashing import hash_rows, murmur3
 from simhash_pipeline.page.outline import outline_fingerprint
 from simhash_pipeline.page.simhash import simhash
 
@@ -26,24 +26,38 @@ _DIGITS = re.compile(r"\d+")
 
 
 def structure_fingerprint(page: Elements, options: Options) -> int | None:
-    """`bits` wide, by murmur3 whatever hashes the content; None for fewer than 10 nodes.
+    """`bits` wide, whatever hashes the content; None for fewer than 10 nodes.
 
-    (Other hashes, String.hashCode for one, give short tags nearly equal numbers.)
+    By murmur3, but `tag` by FNV-1, where a tie sets the bit: so it was published. (Other hashes,
+    String.hashCode for one, give short tags nearly equal numbers.)
     """
-    if options.structure_features == "outline":
-        return outline_fingerprint(page, partial(murmur3, bits=options.bits))
+    design, bits = options.structure_features, options.bits
+    if design == "outline":
+        return outline_fingerprint(page, partial(murmur3, bits=bits))
     if len(page.tags) < _MIN_ELEMENTS:
         return None
-    by_tag = options.structure_features == "tag"
-    features = (tag_features if by_tag else class_features)(page, options.decay)
+    make = {"tag": tag_features, "tag-sum": tag_sum_features, "class": class_features}[design]
+    features = make(page, options.decay)
     weights = np.fromiter(features.values(), np.float64, len(features))
-    return simhash(murmur3(features, options.bits), weights)
+    if design == "tag":
+        return simhash(hash_rows("fnv1", bits)(features), weights, ">=0")
+    return simhash(murmur3(features, bits), weights)
 
 
 def tag_features(page: Elements, decay: float) -> Mapping[str, float]:
+    """Each tag's weight at its last occurrence: the root weighs `decay`, its children `decay` ** 2.
+
+    DOM-tree decay as published: the weight of each element replaces that of the tag's element
+    before it.
+    """
+    powers = _powers(decay, max(page.depths) + 1)
+    return {tag: powers[depth + 1] for tag, depth in zip(page.tags, page.depths, strict=True)}
+
+
+def tag_sum_features(page: Elements, decay: float) -> Mapping[str, float]:
     """Each tag's weight summed over its elements: the root weighs 1, a child `decay` of its parent.
 
-    DOM-tree decay as published: what stands high in the tree shapes the template.
+    What stands high in the tree shapes the template.
     """
     levels = Counter(zip(page.tags, page.depths, strict=True))
     powers = _powers(decay, max(page.depths))

@@ -1,10 +1,16 @@
 """Outputs that others have published, bit for bit, and the distances between them."""
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from simhash_pipeline import Fingerprinter, Options, content_fingerprint, hamming_distance
+from simhash_pipeline.page.elements import elements_of
+from simhash_pipeline.page.hashing import fnv1a, fnv1a_signed, hash_rows
+from simhash_pipeline.page.parse import parse
+from simhash_pipeline.page.simhash import simhash
+from simhash_pipeline.page.structure import tag_features
 from simhash_pipeline.presets import PRESETS
 
 LANXIANG = (
@@ -23,6 +29,8 @@ LANXIANG = (
         # The tutorials' Java program of 32 bits.
         ("java32", None, "this is string1", 1445386),
         ("java32", None, "this is string2", 1445386),
+        ("java32", None, "你妈妈喊你回家吃饭哦，回家罗回家罗", 0b10001000001100110100111011011110),
+        ("java32", None, "你妈妈叫你回家吃饭啦，回家罗回家罗", 0b1010010001111111110010110011101),
         # The documentation of jiebaR, topn = 2.
         ("jiebar", 2, "你妈妈叫你回家吃饭啊", 5255740375710833686),
         ("jiebar", 2, "你妈妈喊你回家吃饭,回家喽", 9184284471008831268),
@@ -83,17 +91,77 @@ def test_a_word_that_jieba_does_not_know_weighs_as_in_cppjieba() -> None:
     }
 
 
-def test_gojieba_hashes_the_same_keywords_by_fnv() -> None:
-    assert content_fingerprint("妈妈", Options(preset="gojieba")) == content_fingerprint(
+# The published Go program was compiled and run on the keywords of a text and their weights. It
+# prints each hash by `%064b` of a signed number, so half of them begin with a minus sign, which it
+# takes for a one.
+GO_KEYWORDS = {
+    "区块": 115.02782379199999,
+    "共识": 75.0876053858,
+    "DAG": 35.217612921218105,
+    "算法": 34.76476599652,
+    "数据结构": 31.927743342,
+    "结构": 28.9858776588,
+    "拓扑": 28.709832935069997,
+    "HashGraph": 23.478408614145405,
+    "粒度": 20.5795194786,
+    "交易": 19.6474286008,
+    "技术": 18.87782871428,
+}
+GO_BITS = 0b1000111010111100010001001110101101101110011011010010111111001101
+
+
+def test_gojieba_gives_the_fingerprint_of_the_published_program() -> None:
+    options = Options(preset="gojieba")
+    rows = hash_rows(options.hash, options.bits)(GO_KEYWORDS)
+    weights = np.array(list(GO_KEYWORDS.values()))
+    assert simhash(rows, weights, options.set_when) == GO_BITS
+
+
+@given(st.binary())
+def test_a_signed_hash_is_the_64_characters_that_go_prints(data: bytes) -> None:
+    value = fnv1a(data, 64)
+    signed = value - 2**64 if value >= 2**63 else value
+    printed = f"{signed:064b}"  # as Go's %064b
+    assert f"{fnv1a_signed(data):064b}" == printed[:64].replace("-", "1")
+
+
+def test_gojieba_unsigned_hashes_the_same_keywords_by_plain_fnv() -> None:
+    assert content_fingerprint("妈妈", Options(preset="gojieba-unsigned")) == content_fingerprint(
         "妈妈", Options(ngrams=(1,), hash="fnv1a")
     )
-    assert Options(preset="gojieba").weights == Options(preset="jiebar").weights
+    assert Options(preset="gojieba-unsigned").weights == Options(preset="jiebar").weights
 
 
-def test_dom_decay_is_the_published_structure_design() -> None:
-    assert Options(preset="dom-decay") == Options(
-        preset="dom-decay", structure_features="tag", decay=0.45
-    )
+# The fingerprint and the weights are those of the published Go program, compiled and run.
+DECAYED = (
+    "<!doctype html><html><head><title>x</title><meta charset=utf-8></head><body><header><nav><ul>"
+    "<li><a>1</a></li><li><a>2</a></li></ul></nav></header><main><article><h1>t</h1><p>a</p><p>b "
+    "<a>c</a></p><p>d</p></article></main><footer><p>e</p></footer></body></html>"
+)
+
+
+def test_dom_decay_gives_the_fingerprint_of_the_published_program() -> None:
+    options = Options(preset="dom-decay")
+    assert Fingerprinter(options).fingerprint(DECAYED).structure == 0xF132317ED87FE3D6
+    assert options.structure_distance == 5
+    weights = tag_features(elements_of(parse(DECAYED)), options.decay)
+    assert {tag: float(f"{weight:.5g}") for tag, weight in weights.items()} == {
+        "html": 0.45,
+        "head": 0.2025,
+        "title": 0.091125,
+        "meta": 0.091125,
+        "body": 0.2025,
+        "header": 0.091125,
+        "nav": 0.041006,
+        "ul": 0.018453,
+        "li": 0.0083038,
+        "a": 0.0083038,
+        "main": 0.091125,
+        "article": 0.041006,
+        "h1": 0.018453,
+        "p": 0.041006,
+        "footer": 0.091125,
+    }
 
 
 @pytest.mark.parametrize("preset", PRESETS)

@@ -15,7 +15,7 @@ from statistics import fmean
 
 from lxml import etree
 
-from simhash_pipeline import Fingerprinter, Options, PageError
+from simhash_pipeline import Fingerprinter, Options, PageError, hamming_distance
 from simhash_pipeline.page.parse import parse
 from tests.quality.corpora import Corpus, Pair, pages_of
 from tests.quality.edits import EDITS
@@ -26,8 +26,12 @@ WITHIN_BITS = 3
 # No main text is looked for: structure is all that counts here.
 DESIGNS = {
     "outline": Options(bits=128, extractor="tests.quality.structure.no_text"),
-    "tag": Options(bits=128, extractor="tests.quality.structure.no_text", structure_features="tag"),
+    "tag-sum": Options(
+        bits=128, extractor="tests.quality.structure.no_text", structure_features="tag-sum"
+    ),
 }
+# DOM-tree decay as published has one hash and one width, so no draws.
+PUBLISHED = Options(preset="dom-decay", extractor="tests.quality.structure.no_text")
 _BLOCK_BITS = 16
 _DRAWS = list(combinations(range(8), 4))
 
@@ -37,6 +41,7 @@ class PageStructure:
     """A page by each design: its 128-bit fingerprint, and how near each edit of it stays."""
 
     values: dict[str, int | None]
+    published: int | None  # 64 bits
     edits: dict[tuple[str, str], float]  # by design and edit, of the draws
 
 
@@ -50,7 +55,7 @@ def page_structure(corpus: Corpus, name: str) -> PageStructure:
     try:
         plain = _markup(source, "")
     except PageError:
-        return PageStructure(dict.fromkeys(DESIGNS), {})
+        return PageStructure(dict.fromkeys(DESIGNS), None, {})
     values = {design: _value(design, plain) for design in DESIGNS}
     edits = {}
     for edit in EDITS:
@@ -60,7 +65,8 @@ def page_structure(corpus: Corpus, name: str) -> PageStructure:
                 if value is None:
                     continue
                 edits[design, edit] = nearness(value, _value(design, edited))
-    return PageStructure(values, edits)
+    published = Fingerprinter(PUBLISHED).fingerprint(plain).structure
+    return PageStructure(values, published, edits)
 
 
 def _markup(source: bytes, edit: str) -> str:
@@ -113,9 +119,20 @@ def structure_rows(corpus: Corpus, work: Work) -> Iterator[Row]:
         yield Row(corpus.name, f"{design}: balanced F1, pairs alone", "all", len(pairs), alone)
         measure = f"{design}: balanced F1, pairs and edits"
         yield Row(corpus.name, measure, "all", len(pairs), scores[design])
-    ahead = scores["outline"] - scores["tag"]
-    measure = "outline ahead of tag: balanced F1, pairs and edits"
+    within = PUBLISHED.structure_distance
+    for label, templates in ((1, "one template"), (0, "two templates")):
+        found = [_is_near_as_published(pages, pair) for pair in pairs if pair.label == label]
+        yield share_row(corpus.name, f"dom-decay: {templates}, within {within}", "all", found)
+    ahead = scores["outline"] - scores["tag-sum"]
+    measure = "outline ahead of tag-sum: balanced F1, pairs and edits"
     yield Row(corpus.name, measure, "all", len(pairs), ahead, 0.03)
+
+
+def _is_near_as_published(pages: Mapping[str, PageStructure], pair: Pair) -> bool:
+    a, b = pages[pair.page_a].published, pages[pair.page_b].published
+    return (
+        a is not None and b is not None and hamming_distance(a, b) <= PUBLISHED.structure_distance
+    )
 
 
 def _near_pairs(
