@@ -49,6 +49,7 @@ THRESHOLDS = (
 # Left out of a run's line: they don't affect verdicts, and a store's URL may hold a password.
 _PLACES = ("store", "drop_log")
 _TITLE_CHARS = 300  # enough to recognise a page
+_MAX_TITLES = 20_000  # of the pages that were kept last: some 7 MB
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +64,7 @@ class Drop:
     url: str
     title: str = ""  # of the dropped page, its first 300 characters
     twin_url: str | None
+    twin_title: str = ""  # the same of the twin; "" if this crawl didn't keep it, or long ago
     twin_first_seen: str | None
     reason: str
     content_distance: int | None
@@ -72,6 +74,7 @@ class Drop:
     content: str | None  # 16 hex digits at 64 bits
     structure: str | None
     tokens: int
+    main_share: float | None = None  # of the visible text, 0-1; None if that isn't known
     thresholds: dict[str, Any]  # the options that decided, by name
     dry_run: bool  # True: the item was kept all the same, in a dry run or tagged
 
@@ -115,6 +118,7 @@ class DropLog:
         self._started = time.time()
         self._kept, self._dropped = Counter[str](), Counter[str]()
         self._timeline = Timeline()
+        self._titles: dict[tuple[str, str], str] = {}  # of kept pages, by namespace and URL
         self._thresholds = _thresholds(options)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -127,9 +131,18 @@ class DropLog:
             ) from error
 
     def write(
-        self, verdict: Verdict, page: PageFingerprint, options: Options | None = None
+        self,
+        verdict: Verdict,
+        page: PageFingerprint,
+        options: Options | None = None,
+        twin_title: str | None = None,
     ) -> None:
-        """Append the drop of `page`, with the thresholds of its own options if it has any."""
+        """Append the drop of `page`, with the thresholds of its own options if it has any.
+
+        The twin's title is that of the page this run kept, unless it is given.
+        """
+        if twin_title is None:
+            twin_title = self._titles.get((verdict.namespace, verdict.twin_url or ""), "")
         first_seen = verdict.twin_first_seen
         drop = Drop(
             schema=SCHEMA,
@@ -138,8 +151,9 @@ class DropLog:
             spider=self._spider,
             namespace=verdict.namespace,
             url=verdict.url,
-            title=" ".join(page.title.split())[:_TITLE_CHARS],
+            title=_title(page.title),
             twin_url=verdict.twin_url,
+            twin_title=_title(twin_title),
             twin_first_seen=None if first_seen is None else iso_time(first_seen),
             reason=verdict.reason,
             content_distance=verdict.content_distance,
@@ -149,13 +163,20 @@ class DropLog:
             content=fingerprint_hex(page.content, self._options.bits),
             structure=fingerprint_hex(page.structure, self._options.bits),
             tokens=page.tokens,
+            main_share=None if page.main_share is None else round(page.main_share, 2),
             thresholds=self._thresholds if options is None else _thresholds(options),
             dry_run=self._options.keeps_twins,
         )
         self._append(drop)
 
-    def count(self, verdict: Verdict) -> None:
-        """Add a verdict, kept or dropped, to the run's totals."""
+    def count(self, verdict: Verdict, page: PageFingerprint) -> None:
+        """Add the verdict on a page, kept or dropped, to the run's totals."""
+        if not verdict.dropped:
+            key = (verdict.namespace, verdict.url)
+            self._titles.pop(key, None)
+            self._titles[key] = _title(page.title)
+            if len(self._titles) > _MAX_TITLES:
+                del self._titles[next(iter(self._titles))]
         self.count_pages(verdict.reason, kept=not verdict.dropped)
 
     def count_pages(self, reason: str, *, kept: bool, pages: int = 1) -> None:
@@ -209,6 +230,10 @@ class DropLog:
 
 def _thresholds(options: Options) -> dict[str, Any]:
     return {name: getattr(options, name) for name in THRESHOLDS}
+
+
+def _title(title: str) -> str:
+    return " ".join(title.split())[:_TITLE_CHARS]
 
 
 def log_file(log: str, spider: str) -> Path:

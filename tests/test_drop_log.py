@@ -56,6 +56,7 @@ def test_a_drop_is_one_line_that_tells_all_but_the_page(tmp_path: Path) -> None:
         "url": "http://a.example/2",
         "title": "A title",
         "twin_url": "http://a.example/1",
+        "twin_title": "",
         "twin_first_seen": "1970-01-01T00:00:00.000Z",
         "reason": "content",
         "content_distance": 1,
@@ -65,6 +66,7 @@ def test_a_drop_is_one_line_that_tells_all_but_the_page(tmp_path: Path) -> None:
         "content": "00000000000000ab",
         "structure": "0000000000000000",
         "tokens": 321,
+        "main_share": 1.0,
         "thresholds": {
             "match": "content",
             "content_distance": 3,
@@ -150,7 +152,7 @@ def test_a_log_that_went_through_another_program_is_read_the_same(tmp_path: Path
 def write_run(path: Path, *verdicts: Verdict) -> None:
     log = DropLog(path, run="run-1", spider="news", options=Options(store="redis://user:word@h"))
     for verdict in verdicts:
-        log.count(verdict)
+        log.count(verdict, PAGE)
     log.write_run({"no_html": 2})
     log.close()
 

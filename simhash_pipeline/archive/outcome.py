@@ -71,12 +71,13 @@ def write_drop_log(
     columns = ", ".join(f"page.{column}" for column in (*JUDGED_BY, "title", "tokens"))
     drops = f"""
         SELECT {columns}, verdict.reason, twin.key AS twin_key, twin.time AS twin_time,
+            twin.title AS twin_title,
             {MEASURED}
         FROM {JUDGED} LEFT JOIN page AS twin ON twin.position = verdict.twin
         WHERE NOT verdict.kept ORDER BY page.position
     """
     for row in engine.rows(drops):
-        log.write(_verdict(row), _fingerprint(row))
+        log.write(_verdict(row), _fingerprint(row), twin_title=row["twin_title"] or "")
     errors = {}
     for kept, reason, count in pages:
         if reason == UNJUDGED:

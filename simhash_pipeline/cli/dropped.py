@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import time
 from collections import deque
 from contextlib import suppress
@@ -16,11 +15,12 @@ import msgspec
 from scrapy.exceptions import UsageError
 
 from simhash_pipeline.cli.arguments import age
-from simhash_pipeline.cli.command import Command, Result, fields, to_minute
+from simhash_pipeline.cli.command import Command, Result, counted, fields, to_minute
 from simhash_pipeline.cli.resolve import LogReader, resolve_log, shown_path
 from simhash_pipeline.drop_log import Drop, iso_time
+from simhash_pipeline.report.doubts import doubts
 from simhash_pipeline.report.selection import REASONS, Selection
-from simhash_pipeline.report.summary import CLOSEST, Summary
+from simhash_pipeline.report.summary import CLOSEST, MAX_RUNS, MAX_URLS, Summary
 from simhash_pipeline.report.swallowing import CAUSES
 from simhash_pipeline.report.tail import follow, last_run
 from simhash_pipeline.terminal import Grid, Heading, bar, print_json, print_lines
@@ -41,6 +41,7 @@ _PAIR_KEYS = (
     *("url", "twin_url", "reason", "own_likeness"),
     *("content_distance", "structure_distance", "sketch_distance"),
 )
+_SWALLOWING_KEYS = ("twin_url", "host", "dropped", "example")
 _RUN_KEYS = ("run", "spider", "first", "kept")
 # Distances with a line each; longer ones only mean another template.
 _SINGLE_BITS = range(9)
@@ -51,7 +52,7 @@ class DroppedCommand(Command):
     prints_json = False
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        add_log_and_filters(parser)
+        add_log_and_filters(parser, " (default: last, or all that --since picks)")
         parser.add_argument("--list", action="store_true", help="print each drop, no summary")
         parser.add_argument(
             "--json",
@@ -65,6 +66,9 @@ class DroppedCommand(Command):
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         path = log_of(arguments, settings)
+        reads_all = arguments.since is not None or arguments.follow or path.is_fifo()
+        if arguments.run is None and not reads_all:
+            arguments.run = "last"
         selection, log = selected(arguments, path), LogReader(path)
         summary = Summary(selection)
         if arguments.follow:
@@ -81,12 +85,12 @@ class DroppedCommand(Command):
         return log.exit_code()
 
 
-def add_log_and_filters(parser: argparse.ArgumentParser) -> None:
+def add_log_and_filters(parser: argparse.ArgumentParser, default: str) -> None:
     parser.add_argument(
         "log", nargs="?", type=Path, help="a drop log (default: the one of this project)"
     )
     parser.add_argument("--spider", help="take this spider's log of the project")
-    parser.add_argument("--run", help="a run by how its id begins, or `last`")
+    parser.add_argument("--run", help=f"a run by how its id begins, `last` or `all`{default}")
     parser.add_argument("--url", help="a part of the dropped page's URL or of its twin's")
     parser.add_argument("--host", help="a host, with those under it")
     parser.add_argument(
@@ -109,13 +113,17 @@ def log_of(arguments: argparse.Namespace, settings: BaseSettings) -> Path:
 
 
 def selected(arguments: argparse.Namespace, path: Path) -> Selection:
+    """What the arguments select; of all runs unless they name one."""
+    run = arguments.run
+    if run in ("last", "all"):
+        run = last_run(path, arguments.spider) if run == "last" else None
     return Selection(
         url=arguments.url,
         host=None if arguments.host is None else arguments.host.lower(),
         since=arguments.since,
         reason=arguments.reason,
         distance=arguments.distance,
-        run=last_run(path, arguments.spider) if arguments.run == "last" else arguments.run,
+        run=run,
         spider=arguments.spider,
     )
 
@@ -186,11 +194,14 @@ class DropSummary(Result):
         return {
             "log": self.log,
             "dropped": summary.drops,
+            "pages": summary.pages,
+            "urls": summary.urls,
+            "to_check": summary.to_check,
             "dry_run": summary.dry,
             "kept": summary.kept.total() if summary.kept_known else None,
             "first": summary.first or None,
             "last": summary.last or None,
-            "swallowing": list(map(dataclasses.asdict, swallowing[:GROUPS])),
+            "swallowing": [fields(page, *_SWALLOWING_KEYS) for page in swallowing[:GROUPS]],
             "more_swallowing": max(len(swallowing) - GROUPS, 0),
             "reasons": dict(summary.reasons.most_common()),
             "hosts": {host: tally.drops for host, tally in hosts.top(HOSTS)},
@@ -203,7 +214,10 @@ class DropSummary(Result):
             ],
             "more_groups": max(len(groups) - GROUPS, 0),
             "groups_lacking": groups.lacking,
-            "closest": [fields(drop, *_PAIR_KEYS) for drop in summary.closest()],
+            "closest": [
+                {**fields(drop, *_PAIR_KEYS), "doubts": [doubt.text for doubt in doubts(drop)]}
+                for drop in summary.closest()
+            ],
             "runs": [
                 {**fields(tally, *_RUN_KEYS), "dropped": tally.drops}
                 for tally in list(summary.runs.values())[-RUNS:]
@@ -214,22 +228,48 @@ class DropSummary(Result):
     def lines(self) -> Iterator[Line]:
         summary = self.summary
         yield self.log
+        yield Heading(_verdict(summary))
+        yield "; ".join(_circumstances(summary))
         if not summary.drops:
-            yield "no drops" if summary.selection == Selection() else "no drops that match"
             return
-        period = f"{to_minute(summary.first)} to {to_minute(summary.last)} UTC"
-        dry = f" ({summary.dry:,} by a dry run: their items were kept)" if summary.dry else ""
-        kept = f", {summary.kept.total():,} kept" if summary.kept_known else ""
-        yield f"{summary.drops:,} dropped{dry}{kept}, {period}"
         yield from _swallowing(summary)
+        yield from _closest(summary)
         yield from _counts("Reason", summary.reasons.most_common(), summary.drops)
         hosts = [(host or "none", tally.drops) for host, tally in summary.hosts.top(HOSTS)]
         yield from _counts("Host", hosts, summary.drops)
         yield from _more(len(summary.hosts) - HOSTS, "hosts")
         yield from _histograms(summary)
         yield from _groups(summary)
-        yield from _closest(summary)
         yield from _runs(summary)
+
+
+def _verdict(summary: Summary) -> str:
+    if not summary.drops:
+        is_all = summary.selection.whole_runs and (summary.runs_seen or not summary.other_runs)
+        return "no drops" if is_all else "no drops that match"
+    dropped = f"{summary.drops:,} dropped"
+    if summary.runs_seen > 1:
+        urls = summary.urls
+        pages = f"over {MAX_URLS:,} pages" if urls is None else counted(urls, "page")
+        dropped = f"{summary.drops:,} drops in {summary.runs_seen:,} runs, of {pages}"
+    elif summary.pages is not None:
+        dropped = f"{summary.drops:,} of {summary.pages:,} pages dropped"
+    return f"{dropped}; {f'{summary.to_check:,} to check' if summary.to_check else 'none to check'}"
+
+
+def _circumstances(summary: Summary) -> Iterator[str]:
+    if summary.kept_known:
+        yield f"{summary.kept.total():,} kept"
+    if summary.errors:
+        yield f"{summary.errors.total():,} not judged"
+    if summary.dry:
+        yield f"{summary.dry:,} by a dry run: their items were kept"
+    if summary.drops:
+        first, last = to_minute(summary.first), to_minute(summary.last)
+        yield f"{first} UTC" if first == last else f"{first} to {last} UTC"
+    if summary.other_runs:
+        more = "at least " * (len(summary.other_runs) == MAX_RUNS)
+        yield f"{more}{counted(len(summary.other_runs), 'other run')}: --run all"
 
 
 def _by_bits(counts: Counter[int]) -> dict[str, int]:
@@ -296,10 +336,14 @@ def _closest(summary: Summary) -> Iterator[Line]:
     if not closest:
         return
     yield ""
-    yield Heading(f"Nearest the threshold, so likeliest to be wrong (at most {CLOSEST})")
+    yield Heading(f"The likeliest to be wrong (at most {CLOSEST})")
     for drop in closest:
         yield f"  {drop.url}"
-        yield f"    ≈ {drop.twin_url or ''}  ({_nearness(drop, limits=drop.thresholds)})"
+        yield f"    ≈ {drop.twin_url or ''}"
+        if found := doubts(drop):
+            yield f"    {'; '.join(doubt.text for doubt in found)}"
+        if drop.reason != "thin":
+            yield f"    ({_nearness(drop, limits=drop.thresholds)})"
 
 
 def _runs(summary: Summary) -> Iterator[Line]:

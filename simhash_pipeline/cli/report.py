@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from contextlib import ExitStack
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,24 +13,29 @@ from simhash_pipeline.cli.command import Command, counted
 from simhash_pipeline.cli.dropped import add_log_and_filters, log_of, selected
 from simhash_pipeline.cli.resolve import LogReader, store_of_spider
 from simhash_pipeline.drop_log import log_files
+from simhash_pipeline.options import Options
 from simhash_pipeline.report.summary import Summary
-from simhash_pipeline.report.web_page import Texts, write_web_page
-from simhash_pipeline.terminal import print_lines
+from simhash_pipeline.report.web_page import Neighbours, Texts, write_web_page
+from simhash_pipeline.stores.contract import PageText, Store, stamped_bits
+from simhash_pipeline.terminal import print_lines, progress
+from simhash_pipeline.tune.sampling import nearest_distances
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
     from scrapy.settings import BaseSettings
 
 MAX_LISTED = 100_000  # drops in one web page: some 20 MB
+MAX_NEIGHBOURS = 1_000_000  # pages of a store that are compared: some 10 s to read
+DRAWN_NEIGHBOURS = 1_000  # of these, compared with all others: at most some 5 s
 
 
 class ReportCommand(Command):
     prints_json = False
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        add_log_and_filters(parser)
+        add_log_and_filters(parser, " (default: all; the report opens at the last)")
         parser.add_argument(
             *("-o", "--output"),
             type=Path,
@@ -44,21 +50,50 @@ class ReportCommand(Command):
             read = [*log_files(path), arguments.log or path]
             part = opened.enter_context(atomic_write(output, read))
             latest = deque(summary.take(log), maxlen=MAX_LISTED)
-            texts = _texts(sorted({drop.spider for drop in latest}), settings, opened)
-            write_web_page(part, summary, latest, log=path.name, texts=texts)
+            stores = _stores(summary, settings, opened)
+            write_web_page(
+                part,
+                summary,
+                latest,
+                log=path.name,
+                texts=_texts(stores),
+                neighbours=_neighbours(stores, Options.from_settings(settings)),
+            )
         listed = f", the latest {len(latest):,} listed" if len(latest) < summary.drops else ""
         kilobytes = output.stat().st_size / 1_000
         print_lines([f"{output}: {counted(summary.drops, 'drop')}{listed}, {kilobytes:,.0f} KB"])
         return log.exit_code()
 
 
-def _texts(spiders: Iterable[str], settings: BaseSettings, opened: ExitStack) -> Texts:
-    """Looks up texts in the stores of these spiders; None for a page whose text isn't kept."""
+def _stores(summary: Summary, settings: BaseSettings, opened: ExitStack) -> list[Store]:
+    """The stores of the log's spiders that are there; the last run's first."""
+    spiders = dict.fromkeys(run.spider for run in reversed(summary.runs.values()))
     named = {each.url: each for each in (store_of_spider(name, settings) for name in spiders)}
-    stores = [opened.enter_context(one.existing()) for one in named.values() if one.is_there]
+    return [opened.enter_context(one.existing()) for one in named.values() if one.is_there]
 
-    def text_of(url: str, namespace: str) -> str | None:
+
+def _texts(stores: Sequence[Store]) -> Texts:
+    """Looks up texts in these stores; None for a page whose text isn't kept."""
+
+    def text_of(url: str, namespace: str) -> PageText | None:
         found = (store.text_of(namespace, url) for store in stores)
-        return next((text.text for text in found if text is not None), None)
+        return next((text for text in found if text is not None), None)
 
     return text_of
+
+
+def _neighbours(stores: Sequence[Store], options: Options) -> Neighbours | None:
+    """How near the kept pages of the first store are to each other; None without a store."""
+    if not stores:
+        return None
+    made_with = stores[0].made_with()
+    if made_with is None:
+        return None
+    found = islice(stores[0].pages(), MAX_NEIGHBOURS)
+    values = [
+        page.content
+        for page in progress(found, "pages")
+        if page.content is not None and page.namespace == options.namespace
+    ]
+    counts = nearest_distances(values, stamped_bits(made_with), DRAWN_NEIGHBOURS, seed=0)
+    return Neighbours(counts, len(values)) if counts else None

@@ -8,7 +8,7 @@ import sys
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from scrapy.exceptions import UsageError
 
@@ -37,9 +37,9 @@ from simhash_pipeline.tune.precision import (
     Label,
     Precision,
     Recommendation,
-    answers_needed,
     joined,
     labels,
+    more_answers_needed,
     precision,
     recommended,
 )
@@ -50,7 +50,7 @@ from simhash_pipeline.tune.sampling import (
     sample_pairs,
     valley,
 )
-from simhash_pipeline.tune.sheet import ANSWERS, SheetLine, read_answers, write_sheet
+from simhash_pipeline.tune.sheet import ANSWERS, Answer, SheetLine, read_sheet, write_sheet
 
 if TYPE_CHECKING:
     import argparse
@@ -64,7 +64,8 @@ if TYPE_CHECKING:
 MAX_PAGES = 20_000
 PAIRS_OF_EACH = 20
 SHOWN_CHANGES = 3
-QUESTION = "One story? y, n, or q to end: "
+ASKED_SHEET = Path("pairs.csv")
+QUESTION = "One story? y, n, d (don't know), b (back), or q to end: "
 _SHORT_BAR = 12  # columns: the table fits into 80
 _WIDE_BITS = 4  # distances in one line, from 13 bits on
 
@@ -83,9 +84,18 @@ class TuneCommand(Command):
             help="an archive as dedup reads it: a feed, a folder of .html files, a WARC file, …; "
             "or a store with texts (default: the store of this project)",
         )
-        parser.add_argument("--ask", action="store_true", help="show pairs and ask: y, n or q")
+        parser.add_argument(
+            "--ask",
+            action="store_true",
+            help="show pairs and ask; each answer is saved at once, in the file of --sheet "
+            f"(default: {ASKED_SHEET}), whose answers are taken up",
+        )
         parser.add_argument("--sheet", type=Path, help="write the pairs to a CSV file to fill in")
-        parser.add_argument("--labels", type=Path, help="such a sheet, filled in: y or n in twins")
+        parser.add_argument(
+            "--labels",
+            type=Path,
+            help="such a sheet, filled in: y, n or ? in twins; or one that the report saved",
+        )
         parser.add_argument(
             "--pairs",
             type=whole(),
@@ -108,64 +118,68 @@ class TuneCommand(Command):
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         options = Options.from_settings(settings)
-        answers = {} if arguments.labels is None else read_answers(arguments.labels)
-        _refuse_lost_answers(arguments.sheet, answers)
+        answers = {} if arguments.labels is None else read_sheet(arguments.labels)
+        sheet = arguments.sheet
+        if arguments.ask:
+            sheet = sheet or arguments.labels or ASKED_SHEET
+            if sheet.exists() and sheet.stat().st_size:
+                answers = {**answers, **read_sheet(sheet)}
+        _refuse_lost_answers(sheet, answers)
         read = [] if arguments.source is None else [Path(arguments.source)]
-        sheet = nullcontext() if arguments.sheet is None else atomic_write(arguments.sheet, read)
-        with sheet as part:
-            name, pages, seen, left_out = _pages(arguments, settings, options)
-            values = [page.content for page in pages if page.content is not None]
-            sample = sample_pairs(values, options.bits, arguments.pairs, arguments.seed)
-            lines = [_line(pages, pair, answers) for pair in sample.pairs]
-            if answers:
-                _refuse_others(arguments.labels, answers, lines, name)
-            if part is not None and not lines:
-                raise UsageError(f"no two pages of {name} are near enough for a sheet of pairs")
-            if arguments.ask:
-                lines = _asked(lines)
+        with nullcontext() if sheet is None else atomic_write(sheet, read) as part:
+            known = _known_pairs(arguments, settings, options, answers)
             if part is not None:
-                write_sheet(part, lines)
-        answered = [
-            (line.distance, line.sketch_distance, line.twins)
-            for line in lines
-            if line.twins is not None
-        ]
-        tuning = Tuning(
-            source=name,
-            pages=len(pages),
-            seen=seen,
-            left_out=left_out,
-            counts=sample.counts,
-            examples=lines,
-            labels=labels(answered, sample.counts),
-            options=options,
-            least=arguments.precision,
-        )
+                if not known.lines:
+                    raise UsageError(
+                        f"no two pages of {known.name} are near enough for a sheet of pairs"
+                    )
+                write_sheet(part, known.lines)
+        tuning = Tuning(known, options, arguments.precision)
+        if arguments.ask:
+            tuning = _asked(tuning, sheet)
         print_result(tuning, arguments)
         return 0
+
+
+@dataclass(frozen=True, slots=True)
+class KnownPairs:
+    """Pairs of a source's pages."""
+
+    name: str  # of the source
+    pages: int  # with a content fingerprint; drawn out of `seen`
+    seen: int
+    left_out: int  # that can't be read
+    counts: Sequence[int]  # all pairs, by distance
+    lines: Sequence[SheetLine]  # the pairs that were drawn, and others that a person answered
+    others: int = 0  # of the lines, those that a person answered and nobody drew
 
 
 @dataclass(frozen=True, slots=True)
 class Tuning(Result):
     """What is known of a source's pairs."""
 
-    source: str
-    pages: int  # with a content fingerprint; drawn out of `seen`
-    seen: int
-    left_out: int  # that can't be read
-    counts: Sequence[int]  # all pairs, by distance
-    examples: Sequence[SheetLine]  # the pairs that were drawn
-    labels: Sequence[Label]  # those with an answer
+    known: KnownPairs
     options: Options
     least: float  # precision
 
+    @property
+    def labels(self) -> list[Label]:
+        """The pairs with an answer, and a distance."""
+        answered = [
+            (line.distance, line.sketch_distance, line.twins)
+            for line in self.known.lines
+            if line.twins is not None and line.distance is not None
+        ]
+        return labels(answered, self.known.counts)
+
     def record(self) -> dict[str, Any]:
-        best, emptiest = self.recommended, valley(self.counts)
+        known = self.known
+        best, emptiest = self.recommended, valley(known.counts)
         return {
-            "source": self.source,
-            "pages": self.pages,
-            "left_out": self.left_out,
-            "pairs": list(self.counts),
+            "source": known.name,
+            "pages": known.pages,
+            "left_out": known.left_out,
+            "pairs": list(known.counts),
             "valley": None if emptiest is None else list(emptiest),
             "answers": len(self.labels),
             "thresholds": [
@@ -181,18 +195,23 @@ class Tuning(Result):
         }
 
     def lines(self) -> Iterator[Line]:
-        drawn = f", drawn out of {self.seen:,}" if self.seen > self.pages else ""
-        unread = f", {self.left_out:,} that can't be read left out" if self.left_out else ""
-        yield f"{self.source}: {self.pages:,} pages with a content fingerprint{drawn}{unread}"
+        known = self.known
+        drawn = f", drawn out of {known.seen:,}" if known.seen > known.pages else ""
+        unread = f", {known.left_out:,} that can't be read left out" if known.left_out else ""
+        if known.pages:
+            yield f"{known.name}: {known.pages:,} pages with a content fingerprint{drawn}{unread}"
+        else:
+            yield f"{known.name} holds no texts: the answered pairs alone are counted"
         yield ""
-        yield _histogram(self.counts)
+        yield _histogram(known.counts)
         yield ""
-        yield from _valley(self)
+        if known.pages:
+            yield from _valley(self)
         if self.labels:
             yield from _precisions(self)
             yield from _recommended(self)
         else:
-            yield from _examples(self.examples)
+            yield from _examples(known.lines)
 
     @property
     def recommended(self) -> Recommendation | None:
@@ -231,7 +250,7 @@ def _histogram(counts: Sequence[int]) -> Grid:
 
 
 def _valley(tuning: Tuning) -> Iterator[Line]:
-    emptiest = valley(tuning.counts)
+    emptiest = valley(tuning.known.counts)
     if emptiest is None:
         yield "No valley: no pairs are nearer than pages that have nothing in common."
         return
@@ -268,11 +287,14 @@ def _cells(found: Precision | None) -> list[str]:
 
 def _recommended(tuning: Tuning) -> Iterator[Line]:
     best, least = tuning.recommended, f"{tuning.least:g}"
+    if others := tuning.known.others:
+        yield ""
+        yield f"{counted(others, 'answer')} of pairs that were not drawn at random: if they were"
+        yield "looked at because they were suspicious, thresholds are better than these figures."
     yield ""
     if best is None:
-        needed = answers_needed(tuning.least)
         yield f"No distance is surely right {least} of the time: the interval's lower end is below."
-        yield f"It takes at least {needed} answers, all of them y; or a lower --precision."
+        yield f"{_needed(tuning)} Or name a lower --precision."
         return
     yield f"For settings.py, the largest distances whose interval begins at {least} or above:"
     yield ""
@@ -280,9 +302,21 @@ def _recommended(tuning: Tuning) -> Iterator[Line]:
     yield f"SIMHASH_VERIFY_DISTANCE = {best.verify_distance}"
 
 
+def _needed(tuning: Tuning) -> str:
+    """How many answers are still needed, for the distance that is set."""
+    distance, options = tuning.options.content_distance, tuning.options
+    more = more_answers_needed(
+        joined(tuning.labels, distance, options.verify_distance), tuning.least
+    )
+    if not more:
+        return f"Within {counted(distance, 'bit')} there are answers enough."
+    pairs = f"pairs within {counted(distance, 'bit')}"
+    return f"It takes at least {counted(more, 'more answer')} to {pairs}, all of them y."
+
+
 def _examples(lines: Sequence[SheetLine]) -> Iterator[Line]:
     """The first pair of each distance."""
-    first = {line.distance: line for line in reversed(lines)}
+    first = {line.distance: line for line in reversed(lines) if line.distance is not None}
     for distance, line in sorted(first.items()):
         sketch = "" if line.sketch_distance is None else f", sketches {line.sketch_distance}"
         yield ""
@@ -290,6 +324,56 @@ def _examples(lines: Sequence[SheetLine]) -> Iterator[Line]:
         for text in (line.url_a, line.title_a, line.url_b, line.title_b):
             yield f"  {text}"
         yield f"  {shortened(line.words) or 'the same words'}"
+
+
+def _known_pairs(
+    arguments: argparse.Namespace,
+    settings: BaseSettings,
+    options: Options,
+    answers: dict[tuple[str, str], SheetLine],
+) -> KnownPairs:
+    """Pairs drawn of the source's pages, and the answered ones that were not drawn.
+
+    Where a store has no texts, the answered pairs alone.
+    """
+    try:
+        name, pages, seen, left_out = _pages(arguments, settings, options)
+    except _NoTexts as error:
+        if not answers:
+            raise
+        counts = [0] * (options.bits + 1)
+        for line in answers.values():
+            if line.distance is not None and line.distance <= options.bits:
+                counts[line.distance] += 1
+        others = list(answers.values())
+        return KnownPairs(error.store, 0, 0, 0, counts, others, len(others))
+    values = [page.content for page in pages if page.content is not None]
+    sample = sample_pairs(values, options.bits, arguments.pairs, arguments.seed)
+    drawn = [_line(pages, pair, answers) for pair in sample.pairs]
+    others = _not_drawn(answers, drawn)
+    if others and seen == len(pages):
+        urls = {page.url for page in pages}
+        if not any({line.url_a, line.url_b} <= urls for line in answers.values()):
+            raise UsageError(f"the answers are about other pages than those of {name}")
+    lines = [*drawn, *others]
+    return KnownPairs(name, len(pages), seen, left_out, sample.counts, lines, len(others))
+
+
+def _not_drawn(
+    answers: dict[tuple[str, str], SheetLine], drawn: list[SheetLine]
+) -> list[SheetLine]:
+    """The answered pairs that are not among those drawn."""
+    urls = {(line.url_a, line.url_b) for line in drawn}
+    return [line for pair, line in answers.items() if pair not in urls and pair[::-1] not in urls]
+
+
+class _NoTexts(UsageError):
+    """The store has pages, and no texts of them."""
+
+    def __init__(self, store: str) -> None:
+        how = "crawl with SIMHASH_KEEP_TEXT=True, or name a feed or folder of pages"
+        super().__init__(f"{store} holds no texts: {how}")
+        self.store = store
 
 
 def _pages(
@@ -346,8 +430,7 @@ def _store_pages(named_store: NamedStore, options: Options) -> Iterator[PageFing
             if text.namespace == options.namespace:
                 yield fingerprinter.fingerprint_text(text.text, title=text.title, url=text.url)
         if not some:
-            how = "crawl with SIMHASH_KEEP_TEXT=True, or name a feed or folder of pages"
-            raise UsageError(f"{named_store.name} holds no texts: {how}")
+            raise _NoTexts(named_store.name)
 
 
 def _archive_pages(name: str, options: Options) -> Iterator[PageFingerprint | None]:
@@ -365,13 +448,14 @@ def _readable(source: Source, fingerprinter: Fingerprinter) -> PageFingerprint |
 
 
 def _line(
-    pages: list[PageFingerprint], pair: Pair, answers: dict[tuple[str, str], bool]
+    pages: list[PageFingerprint], pair: Pair, answers: dict[tuple[str, str], SheetLine]
 ) -> SheetLine:
     a, b = pages[pair.a], pages[pair.b]
     urls = (a.url or "", b.url or "")
     changes = text_diff(a.text, b.text).changes
+    answered = answers.get(urls) or answers.get(urls[::-1])
     return SheetLine(
-        twins=answers.get(urls, answers.get(urls[::-1])),
+        answer="" if answered is None else answered.answer,
         distance=pair.distance,
         sketch_distance=distances(a, b).sketch,
         url_a=urls[0],
@@ -382,56 +466,60 @@ def _line(
     )
 
 
-def _refuse_lost_answers(sheet: Path | None, answers: dict[tuple[str, str], bool]) -> None:
+def _refuse_lost_answers(sheet: Path | None, answers: dict[tuple[str, str], SheetLine]) -> None:
     """UsageError if a sheet with answers would be overwritten."""
     if sheet is None or not sheet.exists() or sheet.stat().st_size == 0:
         return
-    if not read_answers(sheet).keys() <= answers.keys():
+    if not read_sheet(sheet).keys() <= answers.keys():
         how = "take them with --labels, or name another file"
         raise UsageError(f"{sheet} holds answers: {how}")
 
 
-def _refuse_others(
-    path: Path, answers: dict[tuple[str, str], bool], lines: list[SheetLine], name: str
-) -> None:
-    pairs = {(line.url_a, line.url_b) for line in lines}
-    for urls in answers:
-        if urls not in pairs and urls[::-1] not in pairs:
-            same = "take the --pages, --pairs and --seed that it was made with"
-            raise UsageError(f"{path} is of other pages than {name}, or other pairs; {same}")
+def _asked(tuning: Tuning, sheet: Path) -> Tuning:
+    """The tuning with answers from the terminal, of each distance in turn, until q.
 
-
-def _asked(lines: list[SheetLine]) -> list[SheetLine]:
-    """The lines with answers from the terminal, of each distance in turn, until q."""
-    answered = list(lines)
-    for number, place in enumerate(_by_turns(lines), 1):
-        line = lines[place]
-        texts = (line.url_a, line.title_a, line.url_b, line.title_b)
-        words = shortened(line.words) or "the same words"
-        heading = Heading(f"{number}  {counted(line.distance, 'bit')} apart")
-        shown = ["", heading, *(f"   {text}" for text in (*texts, words))]
-        print_lines(shown, file=sys.stderr)
-        answer = _answer()
-        if answer is None:
+    Each answer is saved at once.
+    """
+    lines = list(tuning.known.lines)
+    order, at = _by_turns(lines), 0
+    print_lines([f"answers are saved in {sheet}"], file=sys.stderr)
+    while at < len(order):
+        print_lines(_question(lines[order[at]], f"{at + 1} of {len(order)}"), file=sys.stderr)
+        typed = _answer()
+        if typed == "q":
             break
-        answered[place] = dataclasses.replace(line, twins=answer)
-    return answered
+        if typed == "b":
+            at = max(at - 1, 0)
+            continue
+        lines[order[at]] = dataclasses.replace(lines[order[at]], answer=typed)
+        with atomic_write(sheet) as part:
+            write_sheet(part, lines)
+        known = dataclasses.replace(tuning.known, lines=lines)
+        tuning = dataclasses.replace(tuning, known=known)
+        print_lines([_needed(tuning)], file=sys.stderr)
+        at += 1
+    return tuning
+
+
+def _question(line: SheetLine, number: str) -> Iterator[Line]:
+    yield ""
+    yield Heading(f"{number}: {counted(line.distance or 0, 'bit')} apart")
+    texts = (line.url_a, line.title_a, line.url_b, line.title_b)
+    yield from (f"   {text}" for text in (*texts, shortened(line.words) or "the same words"))
 
 
 def _by_turns(lines: list[SheetLine]) -> list[int]:
     """Places of lines without an answer: the first of each distance, then the second of each."""
-    asked = [place for place, line in enumerate(lines) if line.twins is None]
-    turns: dict[int, int] = {}
+    turns: dict[int | None, int] = {}
     order = []
-    for place in asked:
-        distance = lines[place].distance
-        turns[distance] = turns.get(distance, -1) + 1
-        order.append((turns[distance], distance, place))
+    for place, line in enumerate(lines):
+        if line.answer == "":
+            turns[line.distance] = turns.get(line.distance, -1) + 1
+            order.append((turns[line.distance], line.distance or 0, place))
     return [place for *_, place in sorted(order)]
 
 
-def _answer() -> bool | None:
-    """None to end."""
+def _answer() -> Answer | Literal["b", "q"]:
     while True:
         print(QUESTION, end="", file=sys.stderr, flush=True)
         try:
@@ -441,6 +529,8 @@ def _answer() -> bool | None:
         answer = typed.strip().lower()
         if not typed or answer in ("q", "quit"):
             print(file=sys.stderr)
-            return None
+            return "q"
+        if answer in ("b", "back"):
+            return "b"
         if answer in ANSWERS:
             return ANSWERS[answer]

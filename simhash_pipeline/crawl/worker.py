@@ -213,9 +213,15 @@ class _TextBuffer:
         self._characters = 0
 
     def add(self, verdict: Verdict, page: PageFingerprint) -> None:
-        key = (verdict.namespace, verdict.url)
-        self._texts[key] = PageText(*key, page.title, page.text, time.time())
-        self._characters += len(page.text)
+        self._texts[verdict.namespace, verdict.url] = PageText(
+            namespace=verdict.namespace,
+            url=verdict.url,
+            title=page.title,
+            text=page.text,
+            kept_at=time.time(),
+            left_out=page.left_out,
+        )
+        self._characters += len(page.text) + len(page.left_out)
 
     def forget(self, verdict: Verdict) -> None:
         self._texts.pop((verdict.namespace, verdict.url), None)

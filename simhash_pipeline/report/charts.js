@@ -51,45 +51,52 @@ function table(caption, heads, rows) {
 }
 
 // Distances worth a bar each; further ones only say "quite different".
-const SINGLE_BITS = 8;
-const WIDE_BITS = [[9, 16], [17, 32], [33, Infinity]];
+const SINGLE_BITS = 12;
+const WIDE_BITS = [[13, 16], [17, 24], [25, Infinity]];
 
-function binned(counts, threshold) {
+function binned(counts) {
   const bins = [];
-  for (let bits = 0; bits <= SINGLE_BITS; bits++) bins.push({ name: String(bits), from: bits, to: bits, drops: 0 });
-  for (const [from, to] of WIDE_BITS) bins.push({ name: to === Infinity ? `${from}+` : `${from}–${to}`, from, to, drops: 0 });
-  for (const [bits, drops] of counts) bins.find((bin) => bits <= bin.to).drops += drops;
-  const last = bins.findLastIndex((bin) => bin.drops || bin.from === threshold);
-  return bins.slice(0, Math.max(last, 4) + 1);
+  for (let bits = 0; bits <= SINGLE_BITS; bits++) bins.push({ name: String(bits), to: bits, pages: 0 });
+  for (const [from, to] of WIDE_BITS) bins.push({ name: to === Infinity ? `${from}+` : `${from}–${to}`, to, pages: 0 });
+  counts.forEach((pages, bits) => { bins.find((bin) => bits <= bin.to).pages += pages ?? 0; });
+  return bins;
 }
 
-function histogram(place, counts, threshold, what) {
-  const bins = binned(counts, threshold);
-  const most = Math.max(1, ...bins.map((bin) => bin.drops));
-  const label = `Drops by ${what} distance, a bar for each; the table after it has the numbers.`;
+// Drops by their distance, beside kept pages by that of their nearest neighbour; each in shares of its own.
+function valley(place, dropped, kept, threshold) {
+  const series = [["dropped", binned(dropped)], ["kept", binned(kept)]].filter(([, bins]) => bins.some((bin) => bin.pages));
+  const label = "Drops and kept pages by content distance, a bar for each; the table after it has the numbers.";
+  const names = binned([]).map((bin) => bin.name);
   const draw = (width, height) => {
-    const foot = 40, head = 22, step = width / bins.length, tall = height - foot - head;
-    const marks = bins.map((bin, place) => {
-      const long = bin.drops ? Math.max(2, (bin.drops / most) * tall) : 0;
-      const middle = (place + 0.5) * step, top = head + tall - long;
-      const wide = Math.min(step * 0.7, 56);
-      return drawn("g", {},
-        drawn("rect", { x: middle - wide / 2, y: top, width: wide, height: long, rx: 2, class: "dropped" }),
-        drawn("text", { x: middle, y: top - 6, class: "value" }, bin.drops ? number.format(bin.drops) : ""),
-        drawn("text", { x: middle, y: height - foot + 17, class: "tick" }, bin.name));
+    const foot = 40, head = 34, step = width / names.length, tall = height - foot - head;
+    const wide = Math.min((step * 0.84) / series.length, 30), marks = [];
+    series.forEach(([kind, bins]) => {
+      const most = Math.max(...bins.map((bin) => bin.pages));
+      bins.forEach((bin, at) => {
+        if (!bin.pages) return;
+        const long = Math.max(3, (bin.pages / most) * tall), top = head + tall - long;
+        const there = series.filter(([, other]) => other[at].pages).map(([name]) => name);
+        const x = (at + 0.5) * step + (there.indexOf(kind) - there.length / 2) * wide;
+        marks.push(drawn("rect", { x, y: top, width: wide - 1, height: long, rx: 2, class: kind }));
+        if (step > 36) marks.push(drawn("text", { x: x + wide / 2, y: top - 5, class: `value ${kind}` }, number.format(bin.pages)));
+      });
+    });
+    names.forEach((name, at) => {
+      if (step > 30 || at % 2 === 0) marks.push(drawn("text", { x: (at + 0.5) * step, y: height - foot + 17, class: "tick" }, name));
     });
     marks.push(drawn("line", { x1: 0, x2: width, y1: head + tall, y2: head + tall, class: "axis" }));
     marks.push(drawn("text", { x: width / 2, y: height - 4, class: "tick" }, "bits apart"));
-    const at = bins.findIndex((bin) => bin.from === threshold);
-    if (at >= 0 && at + 1 < bins.length) {
-      const x = (at + 1) * step;
+    if (Number.isInteger(threshold)) {
+      const x = (threshold + 1) * step;
       marks.push(drawn("line", { x1: x, x2: x, y1: 4, y2: head + tall, class: "threshold" }));
-      marks.push(drawn("text", { x: x + 6, y: 14, class: "threshold" }, `threshold ${threshold}`));
+      marks.push(drawn("text", { x: x + 6, y: 12, class: "threshold" }, `threshold ${threshold}`));
     }
     return marks;
   };
-  const rows = bins.map((bin) => [bin.name, bin.drops]);
-  chart(place, 190, label, draw, table(`Drops by ${what} distance`, ["bits apart", "drops"], rows));
+  const rows = names.map((name, at) => [name, ...series.map(([, bins]) => bins[at].pages)]);
+  chart(place, 230, label, draw, table("Pages by content distance", ["bits apart", ...series.map(([kind]) => kind)], rows));
+  const says = { dropped: "dropped pages, from the page they were dropped for", kept: "kept pages, from the nearest other kept page" };
+  place.append(element("p", { class: "legend" }, ...series.flatMap(([kind]) => [element("span", { class: `key ${kind}` }), `${says[kind]} `])));
 }
 
 function timeline(place, run) {
@@ -98,7 +105,7 @@ function timeline(place, run) {
   const most = Math.max(1, ...run.slices.map(([, stayed, gone]) => stayed + gone));
   const label = `Pages ${kept ? "kept and " : ""}dropped over time; the table after it has the numbers.`;
   const draw = (width, height) => {
-    const foot = 22, head = 20, tall = height - foot - head, step = Math.min(width / count, 40);
+    const foot = 22, head = 20, tall = height - foot - head, step = width / count;
     const marks = run.slices.flatMap(([start, stayed, gone]) => {
       const x = ((start - first) / run.sliceSecs) * step, wide = Math.max(step * 0.82, 1);
       const low = (stayed / most) * tall, high = (gone / most) * tall;

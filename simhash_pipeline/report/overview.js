@@ -1,5 +1,5 @@
-const told = JSON.parse(document.getElementById("told").textContent);
-const drops = told.drops;
+const data = JSON.parse(document.getElementById("data").textContent);
+const drops = data.drops;
 const byId = (id) => document.getElementById(id);
 const bits = (count) => `${count} ${count === 1 ? "bit" : "bits"}`;
 const many = (count, one, more = `${one}s`) => `${number.format(count)} ${count === 1 ? one : more}`;
@@ -39,89 +39,130 @@ function address(url) {
   return pageText("a", shown, { class: "address", href: url, rel: "noreferrer noopener" });
 }
 
-// Overview
+// Overview of the chosen run, or of all
+
+const HOSTS_SHOWN = 8;
 
 function showOverview() {
-  const { summary } = told;
-  byId("about").append(about(summary));
-  byId("swallowing").append(...summary.swallowing.map(swallowing));
-  byId("totals").append(totals(summary));
-  byId("notes").append(...notes(summary).map((text) => element("p", { class: "note" }, text)));
-  byId("reasons").append(shares("Reasons", summary.reasons, summary.dropped));
-  const hosts = summary.hostCount > summary.hosts.length ? `Hosts, the first of ${number.format(summary.hostCount)}` : "Hosts";
-  byId("hosts").append(shares(hosts, summary.hosts, summary.dropped));
-  const select = byId("chart-run");
-  told.runs.forEach((run, place) => {
-    select.prepend(element("option", { value: place }, `${run.spider}, ${utc(run.first, 16)}, ${many(run.dropped, "drop")}`));
-  });
-  select.selectedIndex = 0;
-  select.addEventListener("change", showRun);
-  showRun();
+  const places = ofRun(), runs = byId("run").value === ALL_RUNS ? data.runs : data.runs.filter((run) => run.id === byId("run").value);
+  const last = runs.at(-1);
+  byId("verdict").textContent = verdict(places, runs);
+  byId("about").textContent = about(runs);
+  byId("why").replaceChildren(...why(places, runs).map((text) => element("p", {}, text)));
+  byId("swallowing").replaceChildren(...data.swallowing.map(swallowing));
+  showAnswered();
+  showValley(places, last);
+  if (last?.slices.length) timeline(byId("timeline"), last);
+  else nothing(byId("timeline"), "No page was judged in this run.");
+  const count = (names) => {
+    const counts = new Map();
+    for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+    return [...counts].sort((a, b) => b[1] - a[1]);
+  };
+  const byHost = count(places.map((place) => hosts[place]));
+  const reasons = count(places.map((place) => drops.reasons[drops.reason[place]]));
+  if (places.length) {
+    byId("reasons").replaceChildren(shares("Reasons", reasons, places.length));
+    const caption = byHost.length > HOSTS_SHOWN ? `Hosts, the first of ${number.format(byHost.length)}` : "Hosts";
+    byId("hosts").replaceChildren(shares(caption, byHost.slice(0, HOSTS_SHOWN), places.length));
+  } else {
+    nothing(byId("reasons"), "Nothing was dropped, so there is no reason.");
+    byId("hosts").replaceChildren();
+  }
+  byId("settings").replaceChildren(...(last ? settings(last) : [element("p", {}, "The log names no run.")]));
 }
 
-function about(summary) {
-  if (!summary.dropped) return `${told.log}: no drops.`;
-  const chosen = Object.entries(summary.selection).filter(([, value]) => value !== null);
+function nothing(place, sentence) {
+  place.observer?.disconnect();
+  place.replaceChildren(element("p", {}, sentence));
+}
+
+const sum = (counts) => Object.values(counts).reduce((total, count) => total + count, 0);
+// A selection of a run's drops says nothing of the pages that were kept.
+const isPicked = ["url", "host", "since", "reason", "distance"].some((name) => data.selection[name] !== null);
+
+function verdict(places, runs) {
+  const dropped = sum(runs.map((run) => run.dropped));
+  const urls = new Set(places.map((place) => drops.url[place])).size;
+  const toCheck = places.filter((place) => drops.weight[place]).length;
+  const pages = runs.every((run) => run.kept !== null) && !isPicked ? sum(runs.map((run) => run.kept + run.dropped + sum(run.errors))) : null;
+  if (!dropped) return pages ? `None of ${many(pages, "page")} was dropped` : "Nothing was dropped";
+  const each = runs.length > 1 ? `${many(dropped, "drop")} in ${number.format(runs.length)} runs, of ${many(urls, "page")}`
+    : pages === null ? `${many(dropped, "page")} dropped` : `${number.format(dropped)} of ${many(pages, "page")} dropped`;
+  return `${each}; ${toCheck ? `${number.format(toCheck)} to check` : "none is suspicious"}`;
+}
+
+function about(runs) {
+  const chosen = Object.entries(data.selection).filter(([, value]) => value !== null);
   const only = chosen.length ? `, only ${chosen.map(([name, value]) => `${name} ${value}`).join(", ")}` : "";
-  const [first, last] = [utc(summary.first, 16), utc(summary.last, 16)];
-  return `${told.log}, ${first === last ? first : `${first} to ${last}`} UTC${only}`;
+  if (!runs.length) return `${data.log}${only}`;
+  const [first, last] = [utc(runs[0].first, 16), utc(runs.at(-1).last, 16)];
+  const which = runs.length > 1 ? `${number.format(runs.length)} runs` : `run ${runs[0].id.slice(0, 8)} of spider ${runs[0].spider}`;
+  return `${data.log}, ${which}, ${first === last ? first : `${first} to ${last}`} UTC${only}`;
+}
+
+// Why drops are to be checked, and what else must be known of the numbers.
+function why(places, runs) {
+  const kinds = new Map(), errors = {};
+  for (const place of places) for (const kind of new Set(drops.why[place].map((why) => drops.whys[why][0]))) kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+  for (const run of runs) for (const [kind, count] of Object.entries(run.errors)) errors[kind] = (errors[kind] ?? 0) + count;
+  const named = [...kinds].sort((a, b) => b[1] - a[1]).map(([kind, count]) => `${kind} (${number.format(count)})`);
+  const dry = places.filter((place) => drops.dry[place]).length;
+  const kept = runs.every((run) => run.kept !== null);
+  const how = "Say of each whether it was rightly dropped (y), wrongly (n), or that you don't know (d); then save the answers, and let tune find the thresholds.";
+  return [
+    named.length ? `To check: ${named.join(", ")}. ${how}` : "",
+    places.length && !named.length ? `No drop is at a threshold, has another title or language, or is one of many for a page. ${how}` : "",
+    dry ? `${many(dry, "drop")} by a dry run: the items were kept all the same.` : "",
+    sum(errors) ? `Kept without being judged: ${Object.entries(errors).map(([kind, count]) => `${kind.replaceAll("_", " ")} ${number.format(count)}`).join(", ")}.` : "",
+    runs.length && !kept ? "How many pages were kept is not known: a run was killed, or still runs." : "",
+    drops.url.length < data.dropped
+      ? `Listed are the latest ${number.format(drops.url.length)} drops of ${number.format(data.dropped)}.` : "",
+  ].filter(Boolean);
 }
 
 function swallowing(page) {
   return element("p", { class: "note" },
     `${many(page.dropped, "page")} of `, pageText("span", page.host || "no host"), " were dropped as near-duplicates of ",
-    address(page.twin_url), ": look at ", address(page.example), `. ${told.summary.causes}`);
+    address(page.twin_url), ": look at ", address(page.example), `. ${data.causes}`);
 }
 
-function totals(summary) {
-  const tile = (value, name, detail, kind) => element("div", { class: `tile ${kind ?? ""}` },
-    element("dt", {}, name), element("dd", {}, element("b", {}, value), element("span", {}, detail)));
-  const kept = summary.kept && Object.values(summary.kept).reduce((sum, count) => sum + count, 0);
-  const all = (kept ?? 0) + summary.dropped;
-  const share = all ? `${((100 * summary.dropped) / all).toFixed(1)} % of pages judged` : "";
-  const atLeast = summary.groupsLacking ? "at least " : "";
-  const each = summary.groups ? `${(summary.dropped / summary.groups).toFixed(1)} drops each` : "";
-  return element("dl", {},
-    tile(number.format(summary.dropped), summary.dry ? "Dropped or would be" : "Dropped", kept === null ? "near-duplicates" : share, "dropped"),
-    tile(kept === null ? "not known" : number.format(kept), "Kept", kept === null ? "by this log" : keptBy(summary.kept), "kept"),
-    tile(atLeast + number.format(summary.groups), "Twins", each),
-    tile(number.format(summary.hostCount), summary.hostCount === 1 ? "Host" : "Hosts", many(summary.runCount, "crawl")));
-}
-
-function keptBy(kept) {
-  return Object.entries(kept).map(([reason, count]) => `${reason} ${number.format(count)}`).join(", ");
-}
-
-function notes(summary) {
-  const errors = Object.entries(summary.errors).map(([kind, count]) => `${kind.replaceAll("_", " ")} ${number.format(count)}`);
-  return [
-    summary.dry ? `${many(summary.dry, "drop")} by a dry run: the items were kept all the same.` : "",
-    errors.length ? `Kept without being judged: ${errors.join(", ")}.` : "",
-    drops.url.length < summary.dropped
-      ? `The list below holds the latest ${number.format(drops.url.length)} drops; totals and charts count all ${number.format(summary.dropped)}.` : "",
-  ].filter(Boolean);
-}
-
-function showRun() {
-  const run = told.runs[byId("chart-run").value];
-  if (!run) {
-    byId("timeline").append(element("p", {}, "No run."));
+function showValley(places, run) {
+  const counts = [], threshold = run?.settings.match === "structure" ? undefined : run?.settings.content_distance;
+  for (const place of places) if (drops.content[place] !== null) counts[drops.content[place]] = (counts[drops.content[place]] ?? 0) + 1;
+  const kept = data.neighbours?.counts ?? [];
+  if (!counts.length && !kept.length) {
+    byId("valley-says").textContent = "";
+    nothing(byId("valley"), "No drop has a content distance, and no store is known.");
     return;
   }
-  if (run.slices.length) timeline(byId("timeline"), run);
-  else byId("timeline").replaceChildren(element("p", {}, "No page was judged."));
-  histogram(byId("content-chart"), told.summary.content, run.settings.content_distance, "content");
-  // Structure decides only where SIMHASH_MATCH says so.
-  const decides = run.settings.match === "content" ? undefined : run.settings.structure_distance;
-  histogram(byId("structure-chart"), told.summary.structure, decides, "structure");
-  byId("settings").replaceChildren(settings(run));
+  byId("valley-says").textContent = valleySays(kept, threshold);
+  valley(byId("valley"), counts, kept, threshold);
 }
 
+function valleySays(kept, threshold) {
+  if (!kept.length) return "Where the kept pages' nearest neighbours lie is not known: the store was not found.";
+  const drawn = `Of ${many(data.neighbours.pages, "kept page")}${sum(kept) < data.neighbours.pages ? `, ${number.format(sum(kept))} drawn at random` : ""}`;
+  if (threshold === undefined) return `${drawn}.`;
+  const beyond = kept.findIndex((pages, bits) => bits > threshold && pages);
+  const within = sum(kept.slice(0, threshold + 1));
+  const near = within ? ` ${many(within, "page has", "pages have")} a neighbour within the threshold all the same: the second look found the pages different.` : "";
+  if (beyond === -1) return `${drawn}, none has a neighbour beyond the threshold.${near}`;
+  const gap = beyond - threshold - 1;
+  const says = gap ? `the nearest neighbour beyond the threshold is ${bits(beyond)} away: the threshold of ${threshold} lies in a valley ${gap === 1 ? "of 1 empty bit" : `${gap} bits wide`}`
+    : `${many(kept[beyond], "page has", "pages have")} a neighbour just beyond the threshold of ${threshold}: there is no valley`;
+  return `${drawn}, ${says}.${near}`;
+}
+
+// Settings that differ from the defaults, and the others folded.
 function settings(run) {
-  const rows = Object.entries(run.settings).map(([name, value]) => element("tr", {},
-    element("th", { scope: "row" }, `SIMHASH_${name.toUpperCase()}`), element("td", {}, asInPython(value))));
-  return element("div", { class: "scroll settings", tabindex: 0, role: "group", "aria-label": "Settings of the run" },
-    element("table", {}, element("caption", { class: "unseen" }, "Settings of the run"), element("tbody", {}, ...rows)));
+  const rows = (names) => element("table", {}, element("tbody", {}, ...names.map((name) => element("tr", {},
+    element("th", { scope: "row" }, `SIMHASH_${name.toUpperCase()}`), element("td", {}, asInPython(run.settings[name]))))));
+  const others = Object.keys(run.settings).filter((name) => !run.changed.includes(name));
+  return [
+    run.changed.length ? element("div", { class: "settings" }, rows(run.changed)) : element("p", {}, "All settings have their defaults."),
+    element("details", { class: "settings" }, element("summary", {}, many(others.length, "setting with its default", "settings with their defaults")), rows(others)),
+  ];
 }
 
 function asInPython(value) {

@@ -10,12 +10,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from simhash_pipeline.drop_log import Drop, Run, unix_seconds
+from simhash_pipeline.report.doubts import doubts
 from simhash_pipeline.report.selection import Selection, host_of
 from simhash_pipeline.report.swallowing import SwallowingPages, TopCounts
 from simhash_pipeline.timeline import Timeline
 
 MAX_KEYS = 100_000  # twins, and hosts, that are counted exactly: some 40 MB
 MAX_RUNS = 200  # the latest, listed one by one
+MAX_URLS = 500_000  # dropped pages that are counted exactly: some 40 MB
 CLOSEST = 10
 
 
@@ -53,6 +55,7 @@ class Summary:
         self.selection = selection
         self.drops = 0
         self.dry = 0  # of these, how many items a dry run kept all the same
+        self.doubted = 0  # drops that a person should look at, whatever they were dropped for
         self.first = self.last = ""
         self.reasons: Counter[str] = Counter()
         self.content: Counter[int] = Counter()  # drops by distance in bits
@@ -62,23 +65,44 @@ class Summary:
         self.swallowing = SwallowingPages()
         self.runs: dict[str, RunTally] = {}  # the latest, in the order they began
         self.runs_seen = self.runs_closed = 0
+        self.other_runs: set[str] = set()  # that are not selected; at most MAX_RUNS
         self.kept: Counter[str] = Counter()  # by reason, in runs that were closed
         self.errors: Counter[str] = Counter()
-        self._closest: list[tuple[int, int, int, Drop]] = []  # a heap, the least close on top
+        self._urls: set[int] = set()  # hashes
+        self._closest: list[tuple[int, int, int, int, Drop]] = []  # a heap, the surest on top
         self._order = itertools.count()
 
     def take(self, records: Iterable[Drop | Run]) -> Iterator[Drop]:
         """Count the records and pass on the drops that are selected."""
         for record in records:
-            if isinstance(record, Run):
+            if not self.selection.picks_run(record):
+                if len(self.other_runs) < MAX_RUNS:
+                    self.other_runs.add(record.run)
+            elif isinstance(record, Run):
                 self._add_run(record)
             elif self.selection.picks(record):
                 self._add(record)
                 yield record
 
     def closest(self) -> list[Drop]:
-        """The pairs nearest a threshold, so likeliest to be wrong; the nearest first."""
+        """The pairs that are likeliest to be wrong: the most suspicious, then the nearest."""
         return [drop for *_, drop in sorted(self._closest, reverse=True)]
+
+    @property
+    def to_check(self) -> int:
+        """Drops with a doubt, and those that a swallowing page swallowed."""
+        return self.doubted + sum(page.undoubted for page in self.swallowing.worst())
+
+    @property
+    def urls(self) -> int | None:
+        """Different pages that were dropped; None if there are over MAX_URLS."""
+        return len(self._urls) if len(self._urls) <= MAX_URLS else None
+
+    @property
+    def pages(self) -> int | None:
+        """Pages that the crawls saw, unjudged ones too; None if what was kept isn't known."""
+        seen = self.drops + self.kept.total() + self.errors.total()
+        return seen if self.kept_known else None
 
     @property
     def kept_known(self) -> bool:
@@ -91,13 +115,17 @@ class Summary:
         self.first = min(self.first, drop.time) if self.first else drop.time
         self.last = max(self.last, drop.time)
         self.reasons[drop.reason] += 1
+        if len(self._urls) <= MAX_URLS:
+            self._urls.add(hash(drop.url))
+        found = doubts(drop)
+        self.doubted += bool(found)
         self.hosts.tally(host_of(drop.url)).drops += 1
         if drop.reason != "unchanged":  # such a page is no other's twin
             self._add_distances(drop)
             self._add_to_group(drop)
-            self.swallowing.add(drop.url, drop.twin_url, drop.run)
+            self.swallowing.add(drop.url, drop.twin_url, drop.run, doubted=bool(found))
         self._add_to_run(drop)
-        self._add_to_closest(drop)
+        self._add_to_closest(drop, sum(doubt.weight for doubt in found))
 
     def _add_distances(self, drop: Drop) -> None:
         if drop.content_distance is not None:
@@ -124,7 +152,7 @@ class Summary:
         tally.timeline.add(unix_seconds(drop.time), kept=False)
 
     def _add_run(self, run: Run) -> None:
-        if not self.selection.whole_runs or not self.selection.picks_run(run):
+        if not self.selection.whole_runs:
             return
         tally = self.runs.get(run.run) or self._begin(run.run, run.spider, run.started)
         tally.first, tally.last = run.started, run.ended
@@ -140,13 +168,14 @@ class Summary:
         self.runs[run] = RunTally(run, spider, first=time, last=time)
         return self.runs[run]
 
-    def _add_to_closest(self, drop: Drop) -> None:
-        left = bits_left(drop)
+    def _add_to_closest(self, drop: Drop, weight: int) -> None:
+        left = bits_left(drop) or (128, 128)
         same_words = drop.content_distance == 0 and not drop.sketch_distance
-        if left is None or (same_words and drop.reason != "structure"):
+        is_sure = left[0] == 128 or (same_words and drop.reason != "structure")
+        if is_sure and not weight:
             return
         # Negated: the heap's least is the least close, and of equals the one that came last.
-        entry = (-left[0], -left[1], -next(self._order), drop)
+        entry = (weight, -left[0], -left[1], -next(self._order), drop)
         if len(self._closest) == CLOSEST and entry < self._closest[0]:
             return
         if any(

@@ -11,42 +11,77 @@ import dataclasses
 import hashlib
 import json
 import zlib
-from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from string import Template
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from simhash_pipeline.compare.diff import line_diff
 from simhash_pipeline.drop_log import Drop, unix_seconds
+from simhash_pipeline.options import Options
+from simhash_pipeline.report.doubts import Doubt, doubts, swallowed
+from simhash_pipeline.report.selection import host_of
 from simhash_pipeline.report.summary import RunTally, Summary, bits_left
-from simhash_pipeline.report.swallowing import CAUSES
+from simhash_pipeline.report.swallowing import CAUSES, SWALLOWS_FROM
 
-# The main text of the page at a URL, in a namespace; None if it isn't known.
-Texts: TypeAlias = Callable[[str, str], str | None]
+if TYPE_CHECKING:
+    from simhash_pipeline.stores.contract import PageText
+
+# The texts of the page at a URL, in a namespace; None if they aren't known.
+Texts: TypeAlias = Callable[[str, str], "PageText | None"]
 
 MAX_COMPARED_BYTES = 20_000_000  # of all pairs beside each other, as they stand in the file
-TOP_HOSTS = TOP_SWALLOWING = 8
+TOP_SWALLOWING = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """How far kept pages are from the nearest other kept page."""
+
+    counts: Sequence[int]  # pages by distance in bits, from 0
+    pages: int  # the store's; those counted were drawn at random
 
 
 def write_web_page(
-    path: Path, summary: Summary, drops: Sequence[Drop], *, log: str, texts: Texts | None = None
+    path: Path,
+    summary: Summary,
+    drops: Sequence[Drop],
+    *,
+    log: str,
+    texts: Texts | None = None,
+    neighbours: Neighbours | None = None,
 ) -> None:
-    """Write the page; `drops` are listed in it, and `texts` has what to show beside each other."""
+    """Write the page, which lists `drops`, and opens at the last run.
+
+    `texts` has what to show beside each other; `neighbours` is drawn beside the drops' distances.
+    """
+    pairs = _pairs(drops, texts or (lambda url, namespace: None))
+    drops = [_titled(drop, pairs.titles) for drop in drops]
     data = {
         "log": log,
-        "summary": _summary(summary),
+        "dropped": summary.drops,
+        "swallowing": [
+            {name: getattr(page, name) for name in ("twin_url", "host", "dropped", "example")}
+            for page in summary.swallowing.worst()[:TOP_SWALLOWING]
+        ],
+        "causes": CAUSES,
+        "selection": {
+            name: getattr(summary.selection, name)
+            for name in ("url", "host", "since", "reason", "distance", "run", "spider")
+        },
         "runs": [_run(tally) for tally in summary.runs.values()],
-        "drops": _drops(drops),
-        "compared": {} if texts is None else _compared(drops, texts),
+        "drops": _drops(drops, pairs),
+        "compared": pairs.compared,
+        "neighbours": None if neighbours is None else dataclasses.asdict(neighbours),
     }
     path.write_text(_page(data), encoding="utf-8", errors="replace")
 
 
 def _page(data: dict[str, Any]) -> str:
     style = _part("report.css")
-    script = "\n".join(map(_part, ("charts.js", "overview.js", "report.js")))
+    script = "\n".join(map(_part, ("charts.js", "overview.js", "list.js", "review.js")))
     return Template(_part("report.html")).substitute(
         policy=_policy(style, script), style=style, script=script, json=_in_a_script_element(data)
     )
@@ -82,38 +117,9 @@ def _in_a_script_element(data: dict[str, Any]) -> str:
     return text.replace("<", "\\u003c")
 
 
-def _summary(summary: Summary) -> dict[str, Any]:
-    return {
-        "dropped": summary.drops,
-        "dry": summary.dry,
-        "kept": dict(summary.kept) if summary.kept_known else None,
-        "errors": dict(summary.errors),
-        "swallowing": [
-            dataclasses.asdict(page) for page in summary.swallowing.worst()[:TOP_SWALLOWING]
-        ],
-        "causes": CAUSES,
-        "groups": len(summary.groups),
-        "groupsLacking": summary.groups.lacking,
-        "first": summary.first and unix_seconds(summary.first),
-        "last": summary.last and unix_seconds(summary.last),
-        "reasons": summary.reasons.most_common(),
-        "hosts": [(host, tally.drops) for host, tally in summary.hosts.top(TOP_HOSTS)],
-        "hostCount": len(summary.hosts),
-        "content": _counts(summary.content),
-        "structure": _counts(summary.structure),
-        "runCount": summary.runs_seen,
-        "selection": {
-            name: getattr(summary.selection, name)
-            for name in ("url", "host", "since", "reason", "distance", "run")
-        },
-    }
-
-
-def _counts(counts: Counter[int]) -> list[tuple[int, int]]:
-    return sorted(counts.items())
-
-
 def _run(tally: RunTally) -> dict[str, Any]:
+    default = Options()
+    closing = tally.closing
     return {
         "id": tally.run,
         "spider": tally.spider,
@@ -121,16 +127,28 @@ def _run(tally: RunTally) -> dict[str, Any]:
         "last": unix_seconds(tally.last),
         "dropped": tally.drops,
         "kept": tally.kept,
+        "keptBy": {} if closing is None else closing.kept,
+        "errors": {} if closing is None else closing.errors,
         "sliceSecs": tally.slice_secs,
         "slices": list(tally.slices()),
         "settings": tally.settings,
+        "changed": [
+            name
+            for name, value in tally.settings.items()
+            if value != _as_in_json(getattr(default, name, None))
+        ],
     }
 
 
-def _drops(drops: Sequence[Drop]) -> dict[str, Any]:
+def _as_in_json(value: object) -> object:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _drops(drops: Sequence[Drop], pairs: _Pairs) -> dict[str, Any]:
     """A list for each field, as long as there are drops: half the size of a list of objects."""
-    reasons, runs, twins = _Numbered(), _Numbered(), _Numbered()
+    reasons, runs, twins, whys = _Numbered(), _Numbered(), _Numbered(), _Numbered()
     first_seen: dict[int, int | None] = {}
+    found = _all_doubts(drops)
     for drop in drops:
         seen = drop.twin_first_seen
         number = twins.of(drop.twin_url or "")
@@ -146,14 +164,41 @@ def _drops(drops: Sequence[Drop]) -> dict[str, Any]:
         "structure": [drop.structure_distance for drop in drops],
         "sketch": [drop.sketch_distance for drop in drops],
         "own": [drop.own_likeness for drop in drops],
+        "main": [drop.main_share for drop in drops],
         "left": [None if (left := bits_left(drop)) is None else left[0] for drop in drops],
         "tokens": [drop.tokens for drop in drops],
         "dry": [int(drop.dry_run) for drop in drops],
+        "why": [[whys.of(f"{doubt.kind}\n{doubt.text}") for doubt in each] for each in found],
+        "weight": [sum(doubt.weight for doubt in each) for each in found],
+        "pair": pairs.places,
         "reasons": reasons.names,
         "runs": runs.names,
         "twins": twins.names,
+        "twinTitles": [pairs.titles.get(name, "") for name in twins.names],
         "firstSeen": list(first_seen.values()),
+        "whys": [name.split("\n") for name in whys.names],  # kind, and kind with figures
     }
+
+
+def _titled(drop: Drop, titles: dict[str, str]) -> Drop:
+    """With the twin's title, where the store knows it and the log doesn't."""
+    known = "" if drop.twin_title else titles.get(drop.twin_url or "", "")
+    return dataclasses.replace(drop, twin_title=known) if known else drop
+
+
+def _all_doubts(drops: Sequence[Drop]) -> list[list[Doubt]]:
+    """The doubts about each drop, the swallowed ones' too."""
+    pages: dict[tuple[str, str, str | None], set[str]] = {}
+    keys = [(drop.run, host_of(drop.url), drop.twin_url) for drop in drops]
+    for key, drop in zip(keys, drops, strict=True):
+        if drop.reason != "unchanged":
+            pages.setdefault(key, set()).add(drop.url)
+    return [
+        [swallowed(len(pages[key])), *doubts(drop)]
+        if len(pages.get(key, ())) >= SWALLOWS_FROM
+        else doubts(drop)
+        for key, drop in zip(keys, drops, strict=True)
+    ]
 
 
 class _Numbered:
@@ -170,24 +215,49 @@ class _Numbered:
         return list(self._numbers)
 
 
-def _compared(drops: Sequence[Drop], texts: Texts) -> dict[int, str]:
-    """Rows of the pairs whose texts are known, by the drop's place; nearest the threshold first.
+@dataclass(slots=True)
+class _Pairs:
+    """What is known of the drops' pairs of pages."""
+
+    titles: dict[str, str]  # of kept pages, by URL
+    compared: list[str]  # both texts beside each other: zlib and base64 of JSON
+    places: list[int | None]  # of each drop's pair in `compared`
+
+
+def _pairs(drops: Sequence[Drop], texts: Texts) -> _Pairs:
+    """The pairs whose texts are known; the likeliest to be wrong first, if they are too many.
 
     Compressed, as most are never opened; at most some MAX_COMPARED_BYTES.
     """
-    compared: dict[int, str] = {}
+    pairs = _Pairs({}, [], [None] * len(drops))
+    known: dict[tuple[str, str | None, str], int | None] = {}
     size = 0
-    for place in sorted(range(len(drops)), key=lambda place: bits_left(drops[place]) or (128, 128)):
+    for place in sorted(range(len(drops)), key=lambda place: _rank(drops[place])):
         drop = drops[place]
-        urls = (drop.twin_url or "", drop.url)
-        kept, dropped = (texts(url, drop.namespace) for url in urls)
-        if kept is None or dropped is None:
-            continue
-        beside = json.dumps(line_diff(kept, dropped), ensure_ascii=False, separators=(",", ":"))
-        compared[place] = base64.b64encode(zlib.compress(beside.encode("utf-8", "replace"))).decode(
-            "ascii"
-        )
-        size += len(compared[place])
-        if size > MAX_COMPARED_BYTES:
-            break
-    return compared
+        twin_url = drop.twin_url or ""
+        if drop.twin_title:
+            pairs.titles.setdefault(twin_url, drop.twin_title)
+        key = (drop.namespace, twin_url, drop.url)
+        if key not in known:
+            if size > MAX_COMPARED_BYTES:
+                continue
+            known[key] = None
+            kept, dropped = (texts(url, drop.namespace) for url in (twin_url, drop.url))
+            if kept is not None:
+                pairs.titles[twin_url] = kept.title
+            if kept is not None and dropped is not None:
+                known[key] = len(pairs.compared)
+                pairs.compared.append(_beside(kept, dropped))
+                size += len(pairs.compared[-1])
+        pairs.places[place] = known[key]
+    return pairs
+
+
+def _rank(drop: Drop) -> tuple[int, tuple[int, int]]:
+    return -sum(doubt.weight for doubt in doubts(drop)), bits_left(drop) or (128, 128)
+
+
+def _beside(kept: PageText, dropped: PageText) -> str:
+    rows = [line_diff(kept.text, dropped.text), line_diff(kept.left_out, dropped.left_out)]
+    beside = json.dumps(rows, ensure_ascii=False, separators=(",", ":"))
+    return base64.b64encode(zlib.compress(beside.encode("utf-8", "replace"))).decode("ascii")

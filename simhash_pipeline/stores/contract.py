@@ -42,13 +42,14 @@ class StoredPage:
 
 @dataclass(frozen=True, slots=True)
 class PageText:
-    """Title and main text of a judged page, kept or dropped."""
+    """Title and texts of a judged page, kept or dropped."""
 
     namespace: str
     url: str  # canonical
     title: str  # its white space collapsed
     text: str  # main text
     kept_at: float  # Unix seconds; `expire` goes by it
+    left_out: str = ""  # visible text that is no main text
 
 
 class Action(enum.Enum):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -28,6 +29,7 @@ class Precision:
     """The share of pairs that are twins, 0-1, with its interval, and the number of answers."""
 
     answers: int
+    worth: float  # answers that are all of one weight, and tell as much
     share: float
     low: float
     high: float
@@ -48,7 +50,7 @@ def labels(answers: Sequence[tuple[int, int | None, bool]], counts: Sequence[int
     """
     asked = [distance for distance, _, _ in answers]
     return [
-        Label(distance, sketch, twins, counts[distance] / asked.count(distance))
+        Label(distance, sketch, twins, max(counts[distance], 1) / asked.count(distance))
         for distance, sketch, twins in answers
     ]
 
@@ -63,7 +65,7 @@ def precision(found: Sequence[Label]) -> Precision | None:
         return None
     share = math.fsum(label.weight for label in found if label.are_twins) / total
     worth = total**2 / math.fsum(label.weight**2 for label in found)
-    return Precision(len(found), share, *wilson(share, worth))
+    return Precision(len(found), worth, share, *wilson(share, worth))
 
 
 def wilson(share: float, count: float) -> tuple[float, float]:
@@ -77,6 +79,20 @@ def wilson(share: float, count: float) -> tuple[float, float]:
 def answers_needed(least: float) -> int:
     """How many answers, all of them yes, raise the interval's lower end to this share."""
     return math.ceil(least * Z**2 / (1 - least))
+
+
+def more_answers_needed(found: Sequence[Label], least: float) -> int:
+    """How many more answers, all of them yes, raise the lower end for these labels to this share.
+
+    0 if it is there already.
+    """
+    measured = precision(found)
+    if measured is None:
+        return answers_needed(least)
+    yes, count = measured.share * measured.worth, measured.worth
+    return next(
+        n for n in itertools.count() if wilson((yes + n) / (count + n), count + n)[0] >= least
+    )
 
 
 def joined(found: Sequence[Label], distance: int, verify: int | None) -> list[Label]:

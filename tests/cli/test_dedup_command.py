@@ -75,7 +75,7 @@ def test_the_other_commands_read_what_it_leaves(simhash: Simhash, tmp_path: Path
     kept, log = "kept.parquet", "kept.parquet.drops.jsonl"
     for named in (kept, log):
         told = simhash(tmp_path, "dropped", named).stdout
-        assert told.startswith(f"{log}\n3 dropped, 2 kept")
+        assert told.startswith(f"{log}\n3 of 5 pages dropped")
     assert simhash(tmp_path, "report", kept, "-o", "report.html").returncode == 0
     assert "http://a.example/b-again" in (tmp_path / "report.html").read_text(encoding="utf-8")
     result = simhash(tmp_path, "explain", "http://a.example/c", "--log", kept, *store)

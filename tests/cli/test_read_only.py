@@ -34,7 +34,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("tune", "3 pages with a content fingerprint"),
         ("explain http://a.example/2", "{+tale+}"),
         ("explain http://a.example/1", "Kept"),
-        ("dropped", "1 dropped, 2 kept"),
+        ("dropped", "1 of 3 pages dropped"),
         ("report -o {out}/report.html", "report.html: 1 drop"),
         ("store export {out}/pages.csv", "pages.csv: 2 pages"),
         ("dedup .scrapy/simhash/items.sqlite -o {out}/kept.jsonl", "2 (new 2)"),

@@ -31,7 +31,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("command", "printed"),
     [
-        ("dropped", "2 dropped, 2 kept"),
+        ("dropped --run all", "2 drops in 2 runs"),
         ("dropped --list --run last", "http://a.example/4"),
         ("report -o {out}/report.html", "report.html: 2 drops"),
     ],

@@ -6,13 +6,14 @@ import csv
 import io
 import json
 import random
+import re
 from pathlib import Path
 
 import pytest
 
 from simhash_pipeline import Options, open_store
 from simhash_pipeline.stores.exchange import write_pages
-from simhash_pipeline.tune.sheet import read_answers
+from simhash_pipeline.tune.sheet import read_sheet
 from tests.cli.simhash_command import Simhash
 from tests.crawl.crawling import crawl
 
@@ -86,7 +87,9 @@ def test_a_sheet_that_is_filled_in_gives_precision_and_settings(
     assert f"SIMHASH_CONTENT_DISTANCE = {best['content_distance']}\n" in words
     assert f"SIMHASH_VERIFY_DISTANCE = {best['verify_distance']}\n" in words
     few = simhash(feed, *arguments, ".95").stdout
-    assert "It takes at least 73 answers" in few
+    assert re.search(
+        r"It takes at least \d\d more answers to pairs within 3 bits, all of them", few
+    )
 
 
 def test_a_sheet_with_answers_is_not_written_over(simhash: Simhash, feed: Path) -> None:
@@ -100,7 +103,7 @@ def test_a_sheet_with_answers_is_not_written_over(simhash: Simhash, feed: Path) 
     assert (feed / "s.csv").read_bytes() == answered
     same = ("--labels", "s.csv", "--sheet", "s.csv")
     assert simhash(feed, "tune", "items.jsonl", *same).returncode == 0
-    assert read_answers(feed / "s.csv")
+    assert read_sheet(feed / "s.csv")
 
 
 def test_pairs_need_two_pages(simhash: Simhash, feed: Path) -> None:
@@ -128,13 +131,76 @@ def test_a_person_is_asked_until_they_have_had_enough(
     monkeypatch.setattr("sys.stdin", io.StringIO("y\nperhaps\nn\nq\n"))
     result = simhash(feed, "tune", "items.jsonl", "--ask", "--sheet", "s.csv")
     assert result.returncode == 0
-    assert result.stderr.count("One story? y, n, or q to end") == 4  # "perhaps" is asked again
+    assert (
+        result.stderr.count("One story? y, n, d (don't know), b (back), or q to end") == 4
+    )  # "perhaps" is asked again
     with (feed / "s.csv").open(encoding="utf-8-sig", newline="") as file:
         answers = sorted(row["twins"] for row in csv.DictReader(file) if row["twins"])
     assert answers == ["n", "y"]
     monkeypatch.setattr("sys.stdin", io.StringIO(""))
     again = simhash(feed, "tune", "items.jsonl", "--labels", "s.csv", "--ask", "--json")
     assert json.loads(again.stdout)["answers"] == 2
+
+
+def test_every_answer_is_saved_at_once_and_one_can_go_back(
+    simhash: Simhash, feed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    saved: list[list[str]] = []
+
+    def typed() -> str:
+        path = feed / "pairs.csv"
+        saved.append([line.answer for line in read_sheet(path).values()] if path.exists() else [])
+        return next(lines)
+
+    lines = iter(["y\n", "d\n", "b\n", "n\n", "q\n"])
+    monkeypatch.setattr("sys.stdin.readline", typed)
+    result = simhash(feed, "tune", "items.jsonl", "--ask")
+    assert result.returncode == 0
+    assert [sorted(answers) for answers in saved] == [
+        [],
+        ["y"],
+        ["?", "y"],
+        ["?", "y"],
+        ["n", "y"],
+    ]
+    assert "answers are saved in pairs.csv" in result.stderr
+    assert "It takes at least 72 more answers to pairs within 3 bits" in result.stderr
+    lines = iter(["q\n"])
+    again = simhash(feed, "tune", "items.jsonl", "--ask", "--json")
+    assert json.loads(again.stdout)["answers"] == 2  # taken up
+
+
+def answered_drops(path: Path, pairs: dict[tuple[str, str], str], distance: str = "2") -> None:
+    """A sheet as the report saves it."""
+    rows = [["twins", "distance", "sketch_distance", "url_a", "url_b", "reason"]]
+    rows += [[answer, distance, "4", *urls, "content"] for urls, answer in pairs.items()]
+    with path.open("w", encoding="utf-8-sig", newline="") as file:
+        csv.writer(file).writerows(rows)
+
+
+def test_answers_about_drops_count_though_their_pairs_were_not_drawn(
+    simhash: Simhash, feed: Path
+) -> None:
+    story = "http://a.example/0"
+    answered_drops(
+        feed / "a.csv", {(story, f"{story}/copy"): "y", (story, "http://a.example/1"): "n"}
+    )
+    result = simhash(feed, "tune", "items.jsonl", "--labels", "a.csv")
+    assert result.returncode == 0
+    assert "1 answer of pairs that were not drawn at random" in result.stdout
+    told = json.loads(simhash(feed, "tune", "items.jsonl", "--labels", "a.csv", "--json").stdout)
+    assert told["answers"] == 2
+
+
+def test_answers_about_drops_are_enough_where_the_store_has_no_texts(
+    simhash: Simhash, feed: Path
+) -> None:
+    with open_store(f"sqlite:///{feed}/plain.sqlite") as store:
+        store.stamp(Options().stamp())
+    answered_drops(feed / "a.csv", {(f"http://a.example/{n}", "http://x"): "y" for n in range(80)})
+    result = simhash(feed, "tune", "plain.sqlite", "--labels", "a.csv")
+    assert "plain.sqlite holds no texts: the answered pairs alone are counted" in result.stdout
+    assert "SIMHASH_CONTENT_DISTANCE = 2\n" in result.stdout
 
 
 def test_ctrl_c_ends_the_questions_and_keeps_the_answers(
@@ -148,7 +214,7 @@ def test_ctrl_c_ends_the_questions_and_keeps_the_answers(
     lines = iter(["y\n"])
     monkeypatch.setattr("sys.stdin.readline", typed)
     assert simhash(feed, "tune", "items.jsonl", "--ask", "--sheet", "s.csv").returncode == 0
-    assert list(read_answers(feed / "s.csv").values()) == [True]
+    assert [line.answer for line in read_sheet(feed / "s.csv").values()] == ["y"]
 
 
 def test_a_sheet_that_cannot_be_written_is_told_before_the_questions(
@@ -197,7 +263,10 @@ def test_of_many_pages_some_are_drawn(simhash: Simhash, feed: Path) -> None:
         (["items.jsonl", "--seed", "-1"], "must be a whole number, 0 or more, not '-1'"),
         (["plain.sqlite"], "plain.sqlite holds no texts: crawl with SIMHASH_KEEP_TEXT=True"),
         (["items.jsonl", "--labels", "words.txt"], "is no sheet of pairs: no column"),
-        (["items.jsonl", "--labels", "others.csv"], "others.csv is of other pages than items"),
+        (
+            ["items.jsonl", "--labels", "others.csv"],
+            "the answers are about other pages than those of items",
+        ),
         (["items.jsonl", "--precision", "95"], "must be a number between 0 and 1, not '95'"),
         (["items.jsonl", "-S", "plain.sqlite"], "name items.jsonl or a store, not both"),
         (["torn.jsonl"], "50 tokens, and torn.jsonl has 1, and 1 that can't be read"),

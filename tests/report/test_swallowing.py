@@ -59,8 +59,8 @@ def test_the_worst_come_first_and_of_several_runs_the_worst_one_counts() -> None
     for url in numbered("b.example", 40):
         pages.add(url, TWIN, "monday")
     assert pages.worst() == [
-        SwallowingPage(TWIN, "b.example", 40, "http://b.example/copy0"),
-        SwallowingPage(TWIN, "a.example", 25, "http://a.example/copy0"),
+        SwallowingPage(TWIN, "b.example", 40, "http://b.example/copy0", undoubted=40),
+        SwallowingPage(TWIN, "a.example", 25, "http://a.example/copy0", undoubted=25),
     ]
 
 
@@ -88,18 +88,19 @@ def test_swallowing_pages_stand_right_below_the_totals_and_are_no_more_than_ten(
     ]
     assert all(summary.take(twins))
     lines = list(DropSummary("log", summary).lines())
-    assert lines[2:4] == ["", f"Look at this first. {CAUSES}"]
-    assert lines[4] == (
+    assert lines[1] == "240 dropped; 240 to check"
+    assert lines[3:5] == ["", f"Look at this first. {CAUSES}"]
+    assert lines[5] == (
         "  20 pages of a.example were dropped as near-duplicates of http://a.example/10: "
         "look at `scrapy simhash explain http://a.example/copy0`"
     )
-    assert lines[14:17] == ["  and 2 more such pages", "", "Reason"]
+    assert lines[15:17] == ["  and 2 more such pages", ""]
 
 
 def test_a_log_of_dry_runs_alone_says_what_would_be_dropped() -> None:
     summary = Summary(Selection())
     assert all(summary.take(drop(url=url, dry_run=True) for url in numbered("a.example", 20)))
-    sentence = list(DropSummary("log", summary).lines())[4]
+    sentence = list(DropSummary("log", summary).lines())[5]
     assert str(sentence).startswith("  20 pages of a.example would be dropped ")
 
 

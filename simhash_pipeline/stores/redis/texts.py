@@ -78,7 +78,7 @@ def _unpacked(space: Space, raw: bytes) -> PageText:
     content = _content(raw)
     kept_at, _ = _HEAD.unpack_from(raw)
     url = raw[_HEAD.size : len(raw) - len(content)].decode()
-    return PageText(space.namespace, url, *text_packing.unpacked(content), kept_at)
+    return text_packing.unpacked(space.namespace, url, content, kept_at)
 
 
 def _content(raw: bytes) -> bytes:

@@ -265,8 +265,8 @@ class TextRows:
 def _numbered_text(row: Any) -> tuple[int, PageText]:
     number, namespace, url, packed, kept_at = row
     try:
-        return number, PageText(namespace, url, *text_packing.unpacked(packed), kept_at)
-    except (zlib.error, UnicodeDecodeError) as error:
+        return number, text_packing.unpacked(namespace, url, packed, kept_at)
+    except (zlib.error, ValueError) as error:
         raise malformed(f"row {number} of table text: {error}") from error
 
 

@@ -1,0 +1,107 @@
+"""What makes a drop suspicious, in words: a person should look at it before others."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from simhash_pipeline.page.segment import WORD_OR_CHARACTER, nfkc
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from simhash_pipeline.drop_log import Drop
+
+# Of the visible text. In crawls of manuals, boxes that stood for a page's main text were below it.
+SMALL_MAIN_SHARE = 0.2
+LITTLE_OWN_LIKENESS = 0.7  # the least that the judge accepts is 0.85, or 0.5 in two templates
+COMMON_WORDS = 0.5  # of the shorter title's; with fewer, titles differ
+_PART = re.compile(r"[/.?&=]")
+# The languages that most pages are in, as sites put them into their addresses: en, en-GB.
+_CODE = re.compile(
+    "(ar|bg|bn|ca|cs|da|de|el|en|es|fa|fi|fr|he|hi|hu|id|it|ja|ko|nl|no|pl|pt|ro|ru|sv|th|tr|uk|vi"
+    "|zh)(?:[-_][a-z]{2,4})?",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """A reason to look at a drop."""
+
+    kind: str  # the same words for all drops that share the reason
+    detail: str  # the figures of this drop; "" without any
+    weight: int  # of two drops, that with the greater sum is looked at first
+
+    @property
+    def text(self) -> str:
+        return f"{self.kind}: {self.detail}" if self.detail else self.kind
+
+
+def doubts(drop: Drop) -> list[Doubt]:
+    """Why the drop may be wrong, by its line alone; empty if nothing is odd about it."""
+    return [] if drop.reason == "unchanged" else list(_found(drop))
+
+
+def swallowed(pages: int) -> Doubt:
+    """The doubt about one of many pages that were dropped for one stored page."""
+    return Doubt("swallowed by one page", f"{pages:,} pages of this host were dropped for it", 4)
+
+
+def _found(drop: Drop) -> Iterator[Doubt]:
+    if _titles_differ(drop.title, drop.twin_title):
+        yield Doubt("titles differ", "", 3)
+    if languages := _other_languages(drop.url, drop.twin_url or ""):
+        yield Doubt("other language", f"{languages[0]} and {languages[1]} in the addresses", 3)
+    if at := _at_threshold(drop):
+        yield Doubt("at the threshold", at, 2)
+    if drop.main_share is not None and drop.main_share < SMALL_MAIN_SHARE:
+        share = f"{drop.main_share:.0%} of what the page shows"
+        yield Doubt("main text is a small part of the page", share, 2)
+    if drop.own_likeness is not None and drop.own_likeness < LITTLE_OWN_LIKENESS:
+        yield Doubt("own texts differ", f"alike by {drop.own_likeness:.0%}", 1)
+    if drop.reason == "thin":
+        yield Doubt("thin", f"{drop.tokens} words, judged by title and text alone", 1)
+
+
+def _at_threshold(drop: Drop) -> str:
+    """The distances that are as large as may be; "" if none is, or both pages are the same."""
+    parts = []
+    for name, bits, setting in (
+        ("content", drop.content_distance, "content_distance"),
+        ("structure", drop.structure_distance, "structure_distance"),
+        ("sketch", drop.sketch_distance, "verify_distance"),
+    ):
+        decides = name in drop.reason or (name == "sketch" and "content" in drop.reason)
+        limit = drop.thresholds.get(setting)
+        if decides and bits and isinstance(limit, int) and bits >= limit:
+            parts.append(f"{name} {bits} of {limit} bits")
+    return ", ".join(parts)
+
+
+def _titles_differ(title: str, other: str) -> bool:
+    """Whether titles share few words, or differ in a number: chapter 3 is not chapter 4."""
+    words, others = _words(title), _words(other)
+    if not words or not others or words == others:
+        return False
+    if any(word.isdigit() for word in words - others) and any(
+        word.isdigit() for word in others - words
+    ):
+        return True
+    return len(words & others) < COMMON_WORDS * min(len(words), len(others))
+
+
+def _words(title: str) -> set[str]:
+    return {nfkc(word[0]).lower() for word in WORD_OR_CHARACTER.finditer(title)}
+
+
+def _other_languages(url: str, other: str) -> tuple[str, str] | None:
+    """Codes of languages that stand in one place of two URLs, and differ."""
+    for part, its in zip(_PART.split(url), _PART.split(other), strict=False):
+        if part == its:
+            continue
+        codes = [found[1].lower() for each in (part, its) if (found := _CODE.fullmatch(each))]
+        if len(codes) == 2 and codes[0] != codes[1]:
+            return codes[0], codes[1]
+    return None
