@@ -52,6 +52,8 @@ SEGMENTERS = (
     "ascii-words",
 )
 WEIGHTS = ("tf", "log-tf", "uniform", "jieba-tfidf", "textrank", "line-tfidf", "table")
+DICTIONARY_SEGMENTERS = ("words", "jieba", "jieba-search", "jieba-full")
+_FILES = ("weights_table", "stop_words", "user_dict")  # stamped by their content
 KEYWORD_WEIGHTS = ("jieba-tfidf", "textrank")  # of single words only
 HASH_BITS = {
     "murmur3": WIDTHS,
@@ -287,6 +289,13 @@ class Options:
         "callable: text -> tokens.",
         makes=True,
     )
+    user_dict: str | None = _option(
+        None,
+        or_none(_PATH),
+        "The file of words that are never cut, for the segmenters `words` and `jieba`: one a line, "
+        "as jieba's user dictionary (word, frequency, tag; the last two may be left out).",
+        makes=True,
+    )
     to_simplified: bool = _option(
         False,
         FLAG,
@@ -316,8 +325,8 @@ class Options:
     stop_words: str | None = _option(
         None,
         or_none(_PATH),
-        "The file of words, one per line, that the weights `jieba-tfidf` and `textrank` leave "
-        "out. None takes jieba's own.",
+        "The file of words, one per line, that are no content features. None leaves none out, and "
+        "with the weights `jieba-tfidf` and `textrank` jieba's own stop words.",
         makes=True,
     )
     top_n: int | None = _option(
@@ -382,6 +391,9 @@ class Options:
         if self.weights != "table" and self.weights_table is not None:
             rule = "with SIMHASH_WEIGHTS_TABLE it must be table"
             yield f"SIMHASH_WEIGHTS is {self.weights!r}; {rule}"
+        if self.user_dict is not None and self.segmenter not in DICTIONARY_SEGMENTERS:
+            rule = f"with SIMHASH_USER_DICT it must be {' or '.join(DICTIONARY_SEGMENTERS)}"
+            yield f"SIMHASH_SEGMENTER is {self.segmenter!r}; {rule}"
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Options:
@@ -425,7 +437,7 @@ class Options:
         made = {
             f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.metadata["makes"]
         }
-        for name in ("weights_table", "stop_words"):
+        for name in _FILES:
             if made[name] is not None:
                 made[name] = _digest(name, made[name])
         if self.to_simplified:

@@ -11,7 +11,7 @@ import numpy as np
 from lxml.etree import _Element
 
 from simhash_pipeline.bits import SKETCH_BITS
-from simhash_pipeline.options import Options
+from simhash_pipeline.options import KEYWORD_WEIGHTS, Options
 from simhash_pipeline.page.blocks import Blocks, menu_blocks
 from simhash_pipeline.page.boilerplate import canonical_url, main_blocks, title, visible_blocks
 from simhash_pipeline.page.bounds import first_of_text
@@ -23,7 +23,7 @@ from simhash_pipeline.page.segment import segmenter
 from simhash_pipeline.page.simhash import simhash
 from simhash_pipeline.page.structure import structure_fingerprint
 from simhash_pipeline.page.visible import visible_text
-from simhash_pipeline.page.weights import counted_ngrams, heaviest, weighing
+from simhash_pipeline.page.weights import counted_ngrams, heaviest, stop_words, weighing
 
 _SKETCH_SHINGLE_TOKENS = 3
 
@@ -69,7 +69,12 @@ class Fingerprinter:
         self._options = options = options or Options()
         built_in = options.extractor == "builtin"
         self._extract = None if built_in else load_callable("extractor", options.extractor, str)
-        self._segment = segmenter(options.segmenter, to_simplified=options.to_simplified)
+        self._segment = segmenter(
+            options.segmenter, to_simplified=options.to_simplified, user_dict=options.user_dict
+        )
+        # Weights of keywords leave them out themselves: TextRank goes by where tokens stand.
+        filtered = options.stop_words is not None and options.weights not in KEYWORD_WEIGHTS
+        self._stops = stop_words(options.stop_words) if filtered else frozenset()
         self._weigh = weighing(options, lambda text: self._count(self._segment(text)))
         self._joiner = "" if options.segmenter == "characters" else " "
         self._hash = hash_rows(options.hash, options.bits, self._joiner)
@@ -165,6 +170,8 @@ class Fingerprinter:
     def _content(self, text: str, tokens: Sequence[str], hashes: TokenHashes) -> int | None:
         options = self._options
         if self._plain:
+            if self._stops:
+                hashes = TokenHashes(self._without_stops(tokens))
             rows = np.concatenate([hashes.ngrams(size, options.bits) for size in options.ngrams])
             return simhash(rows, set_when=options.set_when)
         features = self._features(text, tokens)
@@ -176,7 +183,10 @@ class Fingerprinter:
         return weights if self._options.top_n is None else heaviest(weights, self._options.top_n)
 
     def _count(self, tokens: Sequence[str]) -> Mapping[str, int]:
-        return counted_ngrams(tokens, self._options.ngrams, self._joiner)
+        return counted_ngrams(self._without_stops(tokens), self._options.ngrams, self._joiner)
+
+    def _without_stops(self, tokens: Sequence[str]) -> Sequence[str]:
+        return [t for t in tokens if t.lower() not in self._stops] if self._stops else tokens
 
 
 def content_fingerprint(text: str, options: Options | None = None) -> int | None:

@@ -49,12 +49,12 @@ def weighing(options: Options, count_text: Callable[[str], Counts]) -> Weigh:
     if name == "line-tfidf":
         return lambda text, tokens, counts: _line_tfidf(text, counts, count_text)
     if name == "jieba-tfidf":
-        idf, mean, stops = *_jieba_idf(), _stop_words(options.stop_words)
+        idf, mean, stops = *_jieba_idf(), stop_words(options.stop_words)
         return lambda text, tokens, counts: {
             w: n * idf.get(w, mean) for w, n in counts.items() if _is_keyword(w, stops)
         }
     if name == "textrank":
-        stops = _stop_words(options.stop_words)
+        stops = stop_words(options.stop_words)
         return lambda text, tokens, counts: _textrank(tokens, stops)
     if name == "table":
         table, rest = read_table(options.weights_table or "")
@@ -106,7 +106,7 @@ def _jieba_idf() -> tuple[dict[str, float], float]:
     return idf, math.fsum(words) / len(words)
 
 
-def _stop_words(path: str | None) -> frozenset[str]:
+def stop_words(path: str | None) -> frozenset[str]:
     """The file's words, one a line; without a file jieba's own."""
     if path is None:
         return frozenset(jieba_module("jieba.analyse.tfidf").TFIDF.STOP_WORDS)

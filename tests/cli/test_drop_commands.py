@@ -268,7 +268,7 @@ def test_a_truncated_log_is_told_and_what_is_left_of_it_too(
     assert result.stderr == (
         "drops.jsonl, line 4, the last, is cut short and was passed over: the log is truncated\n"
     )
-    assert re.search("3 dropped|3 drops|3 of 12 pages dropped", result.stdout) or '"dropped": 3' in result.stdout
+    assert re.search('3 (dropped|drops|of 12)|"dropped": 3', result.stdout)
 
 
 @pytest.mark.parametrize("command", ["dropped", "report"])
