@@ -114,7 +114,7 @@ clean:  ## remove the environment and what crawls and tests left
 	@touch $@
 
 .venv/dev: .venv/pip pyproject.toml
-	$(BIN)/pip install --quiet --editable '.[archive,fast,opencc,parquet,redis]' --group dev
+	$(BIN)/pip install --quiet --editable '.[archive,fast,html5lib,opencc,parquet,redis]' --group dev
 	@touch .venv/crawl $@
 
 .venv/spark: .venv/dev

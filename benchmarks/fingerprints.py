@@ -35,7 +35,7 @@ from crawler.demo_site.oddities import large_story_html
 from crawler.demo_site.pages import read_newsroom
 from simhash_pipeline import Fingerprinter, Options, content_fingerprint
 from simhash_pipeline.page.boilerplate import main_text
-from simhash_pipeline.page.parse import decode, parse
+from simhash_pipeline.page.parse import decode, parse, parsed_page
 from simhash_pipeline.page.segment import words as tokens
 from simhash_pipeline.page.weights import counted_ngrams
 
@@ -95,6 +95,8 @@ def own_steps(page: BenchPage) -> dict[str, Step]:
     return {
         PARSE: step(lambda: etree.fromstring(html, etree.HTMLParser(huge_tree=True))),
         "html -> decoded and parsed": step(lambda: parse(html)),
+        "the same by html.parser": step(lambda: parsed_page(html, parser="html.parser")),
+        "the same by html5lib": step(lambda: parsed_page(html, parser="html5lib")),
         STRIP: step(lambda: main_text(root)),
         "main text -> tokens": step(lambda: tokens(text)),
         TEXT: step(lambda: content_fingerprint(text)),

@@ -276,10 +276,18 @@ class Options:
         "The name of a published way to make fingerprints. It sets the options below that you "
         "don't set yourself.",
     )
+    parser: str = _option(
+        "lxml",
+        one_of("lxml", "html5lib", "html.parser"),
+        "What reads the HTML: `lxml`; `html5lib` (as browsers read it, 35 times as slow; needs the "
+        "extra `html5lib`) or `html.parser` (differs between versions of Python) by BeautifulSoup.",
+        makes=True,
+    )
     extractor: str = _option(
         "builtin",
         one_of_or_path("builtin", call="tree -> text"),
-        "How the main text is found: `builtin`, or the dotted path of a callable: tree -> text.",
+        "How the main text is found: `builtin`, or the dotted path of a callable: tree -> text, or "
+        "soup -> text if its parameter is annotated as `BeautifulSoup`.",
         makes=True,
     )
     segmenter: str = _option(
@@ -419,10 +427,11 @@ class Options:
         return self.dry_run or self.twin_field is not None
 
     @property
-    def runs_user_code(self) -> bool:
-        """Whether a callable of the user's takes part in making fingerprints."""
+    def reads_beside(self) -> bool:
+        """Whether processes beside the crawl read all pages: by a user's code, or a slow parser."""
         return (
-            self.extractor != "builtin"
+            self.parser != "lxml"
+            or self.extractor != "builtin"
             or self.segmenter not in SEGMENTERS
             or self.weights not in WEIGHTS
             or self.hash not in HASH_BITS

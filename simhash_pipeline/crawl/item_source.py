@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from itemadapter import ItemAdapter
-from scrapy import Selector
 from scrapy.http import HtmlResponse, Response
 from w3lib.encoding import http_content_type_encoding
 
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.options import Options
-from simhash_pipeline.page.source import Source, item_source, item_url, the_only
+from simhash_pipeline.page.source import Source, item_source, item_url, markup
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +31,7 @@ def find_page(adapter: ItemAdapter, response: Response | None, options: Options)
     PageError when the field holds something else, and there is no HTML response.
     """
     held = None if options.html_field is None else adapter.get(options.html_field)
-    html = _markup(held)
+    html = markup(held)
     if html:
         if url := item_url(adapter, options):
             charset = adapter.get(options.charset_field)
@@ -44,16 +43,6 @@ def find_page(adapter: ItemAdapter, response: Response | None, options: Options)
     if held is None:
         return None
     return ItemPage(item_source(adapter, options), False)  # PageError, unless it is empty
-
-
-def _markup(held: Any) -> bytes | str | None:
-    """The HTML of text, bytes, a selector, a soup, or of a list of one of them."""
-    held = the_only(held)
-    if isinstance(held, Selector):
-        held = held.get()
-    elif type(held).__module__.partition(".")[0] == "bs4":
-        held = str(held)
-    return held if isinstance(held, (bytes, str)) else None
 
 
 def _is_body(html: bytes | str, response: Response | None) -> bool:

@@ -93,7 +93,7 @@ class JudgeWorker:
         try:
             self._judge = Judge(self._store, options)
             self._texts = _TextBuffer(self._store)
-            if not options.runs_user_code:
+            if not options.reads_beside:
                 # Loads the dictionaries of words and charsets now, not while the first page waits.
                 self._fingerprinter.fingerprint("<p>中文</p>".encode("gb18030"))
         except BaseException:
@@ -112,7 +112,7 @@ class JudgeWorker:
         PageError, from this call or from the future, when it can't be judged.
         """
         url = source.url
-        if self._options.runs_user_code or len(source.html) > SMALL_PAGE_BYTES:
+        if self._options.reads_beside or len(source.html) > SMALL_PAGE_BYTES:
             reading = self._readers.read(source)
             return self._thread.submit(lambda: self._judged(url, own, *reading.result()))
         started = time.perf_counter()

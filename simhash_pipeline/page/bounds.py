@@ -17,7 +17,7 @@ import numpy as np
 _BYTES_A_TAG = 32
 _PART_FOR_TEXT = 5
 # Browsers nest 512 levels, and make siblings of deeper elements; libxml2 gives up at 2,048.
-_MAX_DEPTH = 512
+MAX_DEPTH = 512
 # libxml2 walks over all attributes of a tag to append one.
 _MAX_ATTRIBUTES = 500
 _TAG_END, _EQUALS, _SPACE = b">= "
@@ -108,7 +108,7 @@ def flattened(source: bytes) -> bytes:
         if not name or name.lower() in _FLAT or part[0].endswith(b"/>"):
             continue
         depth = max(0, depth - 1) if closes else depth + 1
-        if depth + bool(closes) > _MAX_DEPTH:
+        if depth + bool(closes) > MAX_DEPTH:
             kept += source[end : part.start()], b" "
             end = part.end()
     return b"".join([*kept, source[end:]])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import pkgutil
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -25,6 +26,7 @@ def load_callable(option: str, path: str, returns: type[T]) -> Callable[[Any], T
     if not callable(found):
         raise OptionsError([_fault(option, path, f"that is a {type(found).__name__}, no callable")])
 
+    @functools.wraps(found)
     def guarded(argument: Any) -> T:
         try:
             value = found(argument)

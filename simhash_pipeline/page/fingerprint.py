@@ -6,9 +6,9 @@ import dataclasses
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
-from lxml.etree import _Element
 
 from simhash_pipeline.bits import SKETCH_BITS
 from simhash_pipeline.options import KEYWORD_WEIGHTS, Options
@@ -18,9 +18,11 @@ from simhash_pipeline.page.bounds import first_of_text
 from simhash_pipeline.page.callables import load_callable
 from simhash_pipeline.page.elements import Elements, elements_of
 from simhash_pipeline.page.hashing import TokenHashes, hash_rows
-from simhash_pipeline.page.parse import bounded_tree
+from simhash_pipeline.page.parse import ParsedPage, parsed_page
 from simhash_pipeline.page.segment import segmenter
 from simhash_pipeline.page.simhash import simhash
+from simhash_pipeline.page.soup import asks_for_soup, check_parser, soup_of
+from simhash_pipeline.page.source import markup
 from simhash_pipeline.page.structure import structure_fingerprint
 from simhash_pipeline.page.visible import visible_text
 from simhash_pipeline.page.weights import counted_ngrams, heaviest, stop_words, weighing
@@ -69,6 +71,9 @@ class Fingerprinter:
         self._options = options = options or Options()
         built_in = options.extractor == "builtin"
         self._extract = None if built_in else load_callable("extractor", options.extractor, str)
+        self._extracts_from_soup = self._extract is not None and asks_for_soup(self._extract)
+        if options.parser != "lxml":
+            check_parser(options.parser)
         self._segment = segmenter(
             options.segmenter, to_simplified=options.to_simplified, user_dict=options.user_dict
         )
@@ -82,17 +87,18 @@ class Fingerprinter:
         self._plain = (options.hash, options.weights, options.top_n) == ("murmur3", "tf", None)
 
     def fingerprint(
-        self, html: bytes | str, url: str | None = None, charset: str | None = None
+        self, html: Any, url: str | None = None, charset: str | None = None
     ) -> PageFingerprint:
         """One page's fingerprints; `charset` is the HTTP header's.
 
-        PageError when there is no page to read: it is empty, binary or unparsable.
+        `html` is bytes, text, a soup of BeautifulSoup, a parsel selector, or an lxml tree or
+        element. PageError when there is no page to read: it is empty, binary or unparsable.
         """
-        root, cut = bounded_tree(html, charset, self._options.max_page_bytes)
-        canonical = canonical_url(root, url)  # before a user's extractor takes elements out
-        elements = elements_of(root)
-        name, blocks = title(root), visible_blocks(elements)
-        text, is_main, elements = self._read(root, elements, blocks, name)
+        parsed = self._parse(html, charset)
+        canonical = canonical_url(parsed.root, url)  # before a user's extractor takes elements out
+        elements = elements_of(parsed.root)
+        name, blocks = title(parsed.root), visible_blocks(elements)
+        text, is_main, elements = self._read(parsed, elements, blocks, name)
         page = self._of_text(text, title=name, url=url)
         is_main += [False] * len(blocks.hidden)
         texts = blocks.texts + blocks.hidden
@@ -107,7 +113,7 @@ class Fingerprinter:
             blocks=visible.blocks,
             left_out="\n".join(left_out),
             canonical_url=canonical,
-            cut=cut or page.cut,
+            cut=parsed.cut or page.cut,
         )
 
     def fingerprint_text(
@@ -148,19 +154,28 @@ class Fingerprinter:
 
     def feature_counts(self, html: bytes | str) -> Mapping[str, int]:
         """How often each n-gram of a page's main text occurs; PageError as in `fingerprint`."""
-        root, _ = bounded_tree(html, max_bytes=self._options.max_page_bytes)
-        elements = elements_of(root)
-        text, _, _ = self._read(root, elements, visible_blocks(elements), title(root))
+        parsed = self._parse(html)
+        elements = elements_of(parsed.root)
+        text, _, _ = self._read(parsed, elements, visible_blocks(elements), title(parsed.root))
         return self._count(self._segment(text))
 
+    def _parse(self, page: Any, charset: str | None = None) -> ParsedPage:
+        html = markup(page)
+        if html is None:
+            raise TypeError(f"a page is bytes, text, a soup, selector or tree, not {page!r:.80}")
+        return parsed_page(html, charset, self._options.max_page_bytes, self._options.parser)
+
     def _read(
-        self, root: _Element, elements: Elements, blocks: Blocks, title: str
+        self, parsed: ParsedPage, elements: Elements, blocks: Blocks, title: str
     ) -> tuple[str, list[bool], Elements]:
         """Main text, which blocks are in it, and the elements as a user's extractor leaves them."""
         if self._extract is not None:
-            text = self._extract(root)
+            if self._extracts_from_soup:
+                text = self._extract(soup_of(parsed.source, self._options.parser))
+            else:
+                text = self._extract(parsed.root)
             flat = " ".join(text.split())
-            return text, [block in flat for block in blocks.texts], elements_of(root)
+            return text, [block in flat for block in blocks.texts], elements_of(parsed.root)
         is_main = [False] * len(blocks.texts)
         main = main_blocks(blocks, title)
         for place in main:

@@ -6,6 +6,7 @@ import codecs
 import re
 import sys
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import chardet
 import numpy as np
@@ -13,7 +14,8 @@ from lxml import etree
 from w3lib.encoding import html_body_declared_encoding, read_bom, resolve_encoding
 
 from simhash_pipeline.errors import PageError
-from simhash_pipeline.page.bounds import first_bytes, flattened, without_excess
+from simhash_pipeline.page.bounds import MAX_DEPTH, first_bytes, flattened, without_excess
+from simhash_pipeline.page.soup import NO_XML, soup_of, tree_of
 
 # A charset fits when at most this share of the non-ASCII bytes does not decode: pages are often cut
 # in the middle of a character, while a wrong multi-byte charset fails on a tenth or more.
@@ -69,22 +71,32 @@ _ENDS_OF_PAGE = re.compile(rb"</(?:body|html)(?=[\t\n\f\r />])", re.IGNORECASE)
 _LAST_ENDS = re.compile(rb"(?:</(?:body|html)>[\t\n\f\r ]*)*", re.IGNORECASE)
 # The content of a head, by the HTML standard.
 _METADATA = frozenset(["base", "link", "meta", "noscript", "script", "style", "template", "title"])
-# libxml2 reads what lxml doesn't let one write.
-_NO_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+class ParsedPage(NamedTuple):
+    """As much of a page as the limit allows."""
+
+    root: etree._Element
+    source: bytes  # UTF-8
+    cut: bool  # whether it is less than all of the page
 
 
 def parse(html: bytes | str, charset: str | None = None) -> etree._Element:
+    """The page's tree, read by lxml; PageError as of `parsed_page`."""
+    return parsed_page(html, charset).root
+
+
+def parsed_page(
+    html: bytes | str,
+    charset: str | None = None,
+    max_bytes: int = sys.maxsize,
+    parser: str = "lxml",
+) -> ParsedPage:
     """The page's tree, without comments; `charset` is the HTTP header's, if any.
 
-    PageError (kind empty, binary or unparsable) when there is no page to read.
+    `parser` is lxml, or one of BeautifulSoup's: html5lib, html.parser. PageError (kind empty,
+    binary or unparsable) when there is no page to read.
     """
-    return bounded_tree(html, charset)[0]
-
-
-def bounded_tree(
-    html: bytes | str, charset: str | None = None, max_bytes: int = sys.maxsize
-) -> tuple[etree._Element, bool]:
-    """The tree of as much of the page as the limit allows, and whether that is less than all."""
     if isinstance(html, str):  # a character is a byte at least
         html = html[: max_bytes + 1].encode("utf-8", "replace")
         source = read = first_bytes(html, max_bytes)
@@ -93,12 +105,15 @@ def bounded_tree(
         source = _utf8(read, charset)
     source = source.replace(b"\0", b"")  # as browsers do in text; before tags are counted
     bounded = without_excess(source, max_bytes)
+    cut = len(read) < len(html) or len(bounded) < len(source)
+    if parser != "lxml":
+        return ParsedPage(_tree_by_soup(bounded, parser), bounded, cut)
     endless = _without_ends(bounded)
     root, too_deep = _tree(endless)
     if too_deep:
         root, _ = _tree(flattened(endless))
     _empty_head(root)
-    return root, len(read) < len(html) or len(bounded) < len(source)
+    return ParsedPage(root, bounded, cut)
 
 
 def decode(html: bytes, charset: str | None = None) -> str:
@@ -153,9 +168,22 @@ def _tree(source: bytes) -> tuple[etree._Element, bool]:
     except etree.LxmlError as error:
         raise PageError("unparsable", f"the page can't be parsed: {error}") from error
     if root is None:
-        raise PageError("empty", "the page holds no element and no text")
+        raise _empty()
     limit = etree.ErrorTypes.ERR_RESOURCE_LIMIT
     return root, any(entry.type == limit for entry in parser.error_log)
+
+
+def _tree_by_soup(source: bytes, parser: str) -> etree._Element:
+    root, depth = tree_of(soup_of(source, parser))
+    if depth > MAX_DEPTH:
+        root, _ = tree_of(soup_of(flattened(source), parser))
+    if root is None:
+        raise _empty()
+    return root
+
+
+def _empty() -> PageError:
+    return PageError("empty", "the page holds no element and no text")
 
 
 def _empty_head(root: etree._Element) -> None:
@@ -170,7 +198,7 @@ def _empty_head(root: etree._Element) -> None:
     body = root.find("body")
     if body is None:
         body = etree.SubElement(root, "body")
-    foreign[-1].tail = _NO_XML.sub(" ", (foreign[-1].tail or "") + (body.text or ""))
+    foreign[-1].tail = NO_XML.sub(" ", (foreign[-1].tail or "") + (body.text or ""))
     body.text = None
     body[:0] = foreign
 

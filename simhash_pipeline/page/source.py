@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from lxml import etree
 
 from simhash_pipeline.errors import PageError
 
@@ -47,8 +50,8 @@ def item_source(item: Fields, options: Options) -> Source:
     if held is None:
         rule = "SIMHASH_HTML_FIELD"
         raise PageError("no_html", f"the item has no page in its field {html_field!r} ({rule})")
-    html = the_only(held)
-    if not isinstance(html, (bytes, str)):
+    html = markup(held)
+    if html is None:
         found = type(held).__name__
         raise PageError("wrong_type", f"field {html_field!r} holds {found}, not a page")
     if not url:
@@ -57,6 +60,22 @@ def item_source(item: Fields, options: Options) -> Source:
     return Source(html, url, charset if isinstance(charset, str) else None)
 
 
-def the_only(value: Any) -> Any:
-    """The element of a list of one, as an ItemLoader leaves it; anything else as it is."""
-    return value[0] if isinstance(value, (list, tuple)) and len(value) == 1 else value
+def markup(held: Any) -> bytes | str | None:
+    """The HTML of text, bytes, a soup, a parsel selector, an lxml tree or element; else None.
+
+    Or of a list of one of them, as an ItemLoader leaves it.
+    """
+    if isinstance(held, (list, tuple)) and len(held) == 1:
+        held = held[0]
+    if isinstance(held, (etree._Element, etree._ElementTree)):
+        return etree.tostring(held, encoding="unicode", method="html")
+    if _is_a(held, "parsel", "Selector"):
+        held = held.get()
+    elif _is_a(held, "bs4", "Tag"):
+        held = str(held)
+    return held if isinstance(held, (bytes, str)) else None
+
+
+def _is_a(held: Any, module: str, name: str) -> bool:
+    """Whether it is an object of this class; a module that wasn't imported has made none."""
+    return module in sys.modules and isinstance(held, getattr(sys.modules[module], name))

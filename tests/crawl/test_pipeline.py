@@ -15,6 +15,7 @@ from typing import Any
 
 import attrs
 import bs4
+import lxml.html
 import pydantic
 import pytest
 import scrapy
@@ -213,7 +214,7 @@ def _as_soup(markup: str) -> object:
 @pytest.mark.parametrize(
     "held",
     [
-        *(str.encode, _as_selector, _as_soup),
+        *(str.encode, _as_selector, _as_soup, lxml.html.fromstring),
         lambda markup: [markup],
         lambda markup: (markup.encode(),),
         lambda markup: scrapy.Selector(text=markup).css("html"),
