@@ -156,6 +156,13 @@ class Options:
         "pages), or on `disk` (slower, with a bigger file, for more than some 50 million "
         "pages).",
     )
+    tables: Literal["auto", 4, 10, 16, 20] = _option(
+        "auto",
+        one_of("auto", 4, 10, 16, 20),
+        "How many tables an SQLite store's index on disk has: 4 for every distance; 10, 16 or 20 "
+        "for at most 3 bits. `auto` takes what the store has, and for a new index 4, or 10 from "
+        "20 million pages on.",
+    )
     namespace: str = _option("", TEXT, "Pages are compared only with pages of the same namespace.")
     scope: str = _option(
         "all",
@@ -399,9 +406,25 @@ class Options:
         if self.weights != "table" and self.weights_table is not None:
             rule = "with SIMHASH_WEIGHTS_TABLE it must be table"
             yield f"SIMHASH_WEIGHTS is {self.weights!r}; {rule}"
+        yield from self._table_conflicts()
         if self.user_dict is not None and self.segmenter not in DICTIONARY_SEGMENTERS:
             rule = f"with SIMHASH_USER_DICT it must be {' or '.join(DICTIONARY_SEGMENTERS)}"
             yield f"SIMHASH_SEGMENTER is {self.segmenter!r}; {rule}"
+
+    def _table_conflicts(self) -> Iterator[str]:
+        if self.tables == "auto":
+            return
+        if self.index != "disk":
+            rule = f"with SIMHASH_TABLES {self.tables} it must be 'disk'"
+            yield f"SIMHASH_INDEX is {self.index!r}; {rule}"
+        if self.tables == 4:
+            return
+        if self.bits == 128:
+            yield f"SIMHASH_BITS is 128; with SIMHASH_TABLES {self.tables} it must be 32 or 64"
+        for name in ("content_distance", "structure_distance"):
+            if (distance := getattr(self, name)) > 3:
+                rule = f"with SIMHASH_TABLES {self.tables} it must be 0 to 3"
+                yield f"SIMHASH_{name.upper()} is {distance}; {rule}"
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Options:

@@ -11,7 +11,15 @@ from scrapy.exceptions import UsageError
 
 from simhash_pipeline.cli.arguments import number_between, size_bytes, whole
 from simhash_pipeline.cli.command import Command, Result, counted, print_result, size
-from simhash_pipeline.index.tables import ENOUGH_CANDIDATES, MAX_TABLES, Design, Plan, plan
+from simhash_pipeline.index.tables import (
+    ENOUGH_CANDIDATES,
+    MAX_TABLES,
+    SPLITS,
+    SPLITS_DISTANCE,
+    Design,
+    Plan,
+    plan,
+)
 from simhash_pipeline.terminal import Grid, Heading
 
 if TYPE_CHECKING:
@@ -85,6 +93,7 @@ class PrintedPlan(Result):
             "bits": first.bits,
             "distance": first.distance,
             "machines": planned.machines,
+            "tables_setting": _setting(planned),
             "designs": [
                 {
                     "tables": design.probes,
@@ -114,6 +123,8 @@ class PrintedPlan(Result):
         yield ""
         yield from _over_budget(planned)
         yield Heading(_advice(planned))
+        if (tables := _setting(planned)) is not None:
+            yield f'SIMHASH_TABLES = {tables}    (with SIMHASH_INDEX = "disk", for a store in SQLite)'
         yield from _warning(planned)
         yield ""
         unit = f"{design.bits // 8} bytes a fingerprint in each table; 1 GiB is 2^30 bytes"
@@ -154,6 +165,14 @@ def _advice(planned: Plan) -> str:
     else:
         why = f"no more than {MAX_TABLES:,} have fewer candidates"
     return f"-> {best.probes} tables: {why}."
+
+
+def _setting(planned: Plan) -> int | None:
+    """What SIMHASH_TABLES must be for the recommended design; None if a store can't have it."""
+    best = planned.recommended
+    if best is None or best.bits == 128 or best.distance > SPLITS_DISTANCE:
+        return None
+    return next((tables for tables, splits in SPLITS.items() if splits == best.splits), None)
 
 
 def _warning(planned: Plan) -> list[str]:

@@ -65,12 +65,12 @@ class NamedStore:
 
     def open(self) -> Store:
         """The store, created if it doesn't exist."""
-        return open_store(self.url, self.options.index)
+        return open_store(self.url, self.options.index, self.options.tables)
 
     def existing(self) -> Store:
         """The store, also if it can only be read; StoreError if it doesn't exist."""
         refuse_absent(self.url)
-        return open_store(self.url, self.options.index, reading=True)
+        return open_store(self.url, self.options.index, self.options.tables, reading=True)
 
 
 def resolve_store(arguments: argparse.Namespace, settings: BaseSettings) -> NamedStore:

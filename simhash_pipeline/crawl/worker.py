@@ -88,7 +88,11 @@ class JudgeWorker:
         self._fingerprinter = Fingerprinter(options)
         self._confirmed: deque[Verdict] = deque()
         self._store = open_store(
-            store_url, options.index, tentative=True, wait_secs=options.store_wait_secs
+            store_url,
+            options.index,
+            options.tables,
+            tentative=True,
+            wait_secs=options.store_wait_secs,
         )
         try:
             self._judge = Judge(self._store, options)

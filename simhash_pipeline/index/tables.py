@@ -65,6 +65,9 @@ MAX_PAGES = 1 << 40
 WORD_BITS = 64
 # A thousand tables take 8 KB a page of 64 bits, which is too much; some k would need millions.
 MAX_TABLES = 1_000
+# Designs by their number of tables, for 3 bits: those of the paper's example 3.1.
+SPLITS = {4: (4,), 10: (5,), 16: (4, 4), 20: (6,)}
+SPLITS_DISTANCE = 3
 # The default aim of a plan: between the paper's 16 tables (64 a probe) and its 10 (512).
 ENOUGH_CANDIDATES = 100
 
@@ -296,10 +299,17 @@ def _blocks(free: int, count: int) -> list[int]:
 def _key(words: Columns, mask: int) -> NDArray[np.uint64]:
     """The bits under the mask pushed together, run by run: 1011 under the mask 1101 is 101."""
     key = np.zeros_like(words[0])
-    position = 0
+    done = 0
     for word, bits in zip(words, word_masks(mask), strict=False):
-        for run in re.finditer("1+", f"{bits:b}"[::-1]):
-            ones = (1 << len(run[0])) - 1
-            key |= (word >> run.start() & ones) << position
-            position += len(run[0])
+        for start, length, position in runs(bits):
+            key |= (word >> start & (1 << length) - 1) << done + position
+        done += bits.bit_count()
     return key
+
+
+def runs(mask: int) -> Iterator[tuple[int, int, int]]:
+    """(first bit, length, place in the key) of each run of a mask's bits, from the lowest."""
+    position = 0
+    for run in re.finditer("1+", f"{mask:b}"[::-1]):
+        yield run.start(), len(run[0]), position
+        position += len(run[0])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from simhash_pipeline.errors import StoreError
-from simhash_pipeline.stores.contract import IndexPlace, Store
+from simhash_pipeline.stores.contract import IndexPlace, Store, Tables
 from simhash_pipeline.stores.memory import MemoryStore
 from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
 from simhash_pipeline.stores.store_url import (
@@ -20,6 +20,7 @@ from simhash_pipeline.stores.store_url import (
 def open_store(
     url: str,
     index: IndexPlace = "memory",
+    tables: Tables = "auto",
     *,
     tentative: bool = False,
     reading: bool = False,
@@ -31,7 +32,8 @@ def open_store(
 
     `index` is where an SQLite file's pages are looked up: "memory" (38 bytes a page at ten
     million, and a second for each million to open it) or "disk" (no memory, but a page takes
-    several times as long, and 91 bytes more of disk). ValueError for another.
+    several times as long, and 83 bytes more of disk). ValueError for another. `tables` is the
+    number of tables of an index on disk: 4, or for at most 3 bits 10, 16 or 20.
 
     With `tentative`, a kept page is permanent only after `confirm`. The pages that a dead process
     had not confirmed are removed before the first page is settled, because their items may not
@@ -50,7 +52,9 @@ def open_store(
         return MemoryStore()
     scheme, _, path = url.partition(":///")
     if scheme == "sqlite" and path not in ("", ":memory:"):
-        return SqliteStore(Path(path), index=index, tentative=tentative, reading=reading)
+        return SqliteStore(
+            Path(path), index=index, tables=tables, tentative=tentative, reading=reading
+        )
     if url.partition("://")[0] in REDIS_SCHEMES:
         return _redis_store(url, tentative, wait_secs)
     raise StoreError(f"no store can be opened at {shown_url(url)!r}: its URL must be {URL_FORMS}")

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simhash_pipeline.stores.contract import Action, IndexPlace, Store, StoredPage, View
+from simhash_pipeline.errors import StoreMismatch
+from simhash_pipeline.stores.contract import Action, IndexPlace, Store, StoredPage, Tables, View
 from simhash_pipeline.stores.opening import open_store
 from simhash_pipeline.stores.sqlite import memory_index
 from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
 
 WIDTHS = [32, 64, 128]
 PLACES: list[IndexPlace] = ["memory", "disk"]
+# Where the index is, and in how many tables.
+INDEXES: list[tuple[IndexPlace, Tables]] = [
+    *(("memory", "auto"), ("disk", "auto"), ("disk", 4)),
+    *(("disk", 10), ("disk", 16), ("disk", 20)),
+]
 
 
 @pytest.fixture(scope="module")
@@ -51,24 +57,31 @@ def brute_force(
 
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("values_of", [uniform, clustered, repeated])
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("index", INDEXES)
 def test_every_distance_answers_like_brute_force_before_and_after_reopening(
-    width: int, values_of: Values, place: IndexPlace, tmp_path: Path, small_loads: None
+    width: int,
+    values_of: Values,
+    index: tuple[IndexPlace, Tables],
+    tmp_path: Path,
+    small_loads: None,
 ) -> None:
+    most = 3 if index[1] in (10, 16, 20) else 8
+    if width == 128 and most == 3:
+        return  # 128 bits have 4 tables
     rng = random.Random(width)
     url = f"sqlite:///{tmp_path}/pages.sqlite"
     values = rng.sample(values_of(width, rng), 300)
     pages = [page(str(number), value) for number, value in enumerate(values)]
 
     def compare(store: Store) -> None:
-        for k in range(9):
-            for value in rng.sample(values, 3):
+        for k in range(most + 1):
+            for value in rng.sample(values, 24 // (most + 1)):
                 for bits in (k, k + 1):
                     asked = flipped(value, width, bits, rng)
                     expected = brute_force(pages, page("asking", asked), k)
                     assert near_content(store, asked, k) == expected
 
-    with open_store(url, index=place) as store:
+    with open_store(url, *index) as store:
         store.stamp({"bits": width})
         store.insert_many(pages)
         compare(store)
@@ -80,8 +93,32 @@ def test_every_distance_answers_like_brute_force_before_and_after_reopening(
                 store.forget("", moved.url)
                 pages.pop()
         compare(store)
-    with open_store(url, index=place) as store:
+    with open_store(url, *index) as store:
         compare(store)
+    with open_store(url, "disk") as store:  # takes the tables that there are
+        compare(store)
+
+
+@pytest.mark.parametrize("tables", [10, 16, 20])
+def test_more_tables_refuse_what_they_may_not_find(tables: Tables, tmp_path: Path) -> None:
+    with open_store(f"sqlite:///{tmp_path}/pages.sqlite", "disk", tables) as store:
+        store.stamp({"bits": 64})
+        rule = f"{tables} tables find what is within 3 bits, not within 4"
+        with pytest.raises(ValueError, match=rule):
+            near_content(store, 1, 4)
+
+
+def test_a_store_keeps_the_tables_that_it_has(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path}/pages.sqlite"
+    with open_store(url, "disk", 10) as store:
+        store.insert_many([page("a", 1)])
+    with open_store(url, "disk", 20) as store:
+        rule = r"SIMHASH_TABLES is 20, and the store has 10 tables: leave it at auto, or copy"
+        with pytest.raises(StoreMismatch, match=rule):
+            near_content(store, 1, 3)
+    for index, tables in INDEXES[:2]:
+        with open_store(url, index, tables) as store:
+            assert near_content(store, 3, 3) == [("a", 1)]
 
 
 steps = st.lists(

@@ -1,51 +1,109 @@
 """The index on disk: finds pages by b-trees in a store's file, and keeps nothing in memory.
 
-A column gets four b-trees, one for each block of its values, by the key of the block and the value:
+A column gets a b-tree for each table of a design, by the key of the table and the value, so the
+values of one key lie side by side. With four tables the keys are of the blocks of neighbours.py,
+and its rule says which of them can hold a neighbour:
 
     bit  63           48 47           32 31           16 15            0
         |    block 3    |    block 2    |    block 1    |    block 0    |
         |     key 3     |     key 2     |     key 1     |     key 0     |     64 bits
                                      (a block of 32 bits is keyed by its low 16, one of 8 by all)
 
-so the values of one key lie side by side, and which keys can hold a neighbour is the rule of
-neighbours.py. The trees are SQLite indexes on expressions: SQLite itself keeps them up to date for
-every process that writes to the file, those with their index in memory included.
+With 10, 16 or 20 tables, the designs of tables.py for 3 bits, each table is asked for one key. The
+trees are SQLite indexes on expressions: SQLite itself keeps them up to date for every process that
+writes to the file, those with their index in memory included. Which trees there are says how many
+tables the store has.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from simhash_pipeline.bits import MAX_DISTANCE_BITS, refuse_other_distances
+from simhash_pipeline.errors import StoreMismatch
 from simhash_pipeline.index.neighbours import BLOCKS, probe_masks
+from simhash_pipeline.index.tables import SPLITS, SPLITS_DISTANCE, Design, runs
 from simhash_pipeline.stores.sqlite.rows import column_value, fingerprint, pages_where
 
 if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterator
 
-    from simhash_pipeline.stores.contract import Column, StoredPage
+    from simhash_pipeline.stores.contract import Column, StoredPage, Tables
 
 MAX_KEY_BITS = 16
+# From here on ten tables, which find fewer values under a key, take two fifths of the time of four;
+# from some 100 million pages on they also read less of the file. 16 and 20 tables never do: a page
+# of the file holds every list of ten tables. (python -m benchmarks.tables_on_disk 1e6 1e7)
+MANY_PAGES = 20_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """A b-tree of each column: its key is made of the bits of a mask."""
+
+    name: str
+    mask: int
+    probes: tuple[tuple[int, ...], ...]  # by distance: what to flip in the key
+
+    def sql(self, column: Column, bits: int) -> str:
+        """The key in SQL; of 128 bits, two of 16 bytes, which are counted from 1."""
+        if bits == 128:
+            return f"substr({column}, {15 - self.mask.bit_length() // 8 + 2}, 2)"
+        parts = (
+            f"((({column} >> {start}) & {(1 << length) - 1}) << {position})"
+            for start, length, position in runs(self.mask)
+        )
+        return " | ".join(parts)
+
+    def key(self, value: int) -> int:
+        return sum(
+            (value >> start & (1 << length) - 1) << position
+            for start, length, position in runs(self.mask)
+        )
+
+
+def _tables(number: int, bits: int) -> list[_Table]:
+    if number == BLOCKS:
+        key_bits = min(MAX_KEY_BITS, bits // BLOCKS)
+        masks = [probe_masks(key_bits, k) for k in range(MAX_DISTANCE_BITS + 1)]
+        return [
+            _Table(
+                f"block_{block}",
+                (1 << key_bits) - 1 << block * bits // BLOCKS,
+                tuple(tuple(of_distance[block]) for of_distance in masks),
+            )
+            for block in range(BLOCKS)
+        ]
+    design = Design(bits, SPLITS_DISTANCE, SPLITS[number])
+    once = ((0,),) * (SPLITS_DISTANCE + 1)
+    return [
+        _Table(f"table_{place}_of_{number}", mask, once) for place, mask in enumerate(design.tables)
+    ]
 
 
 class DiskIndex:
     """Finds pages by b-trees; raises sqlite3.Error.
 
     The trees of content are made when the store is first opened so, those of structure when it is
-    first asked for; from then on each page takes about 91 bytes more of disk, or 182.
+    first asked for. Each costs a page 20 to 24 bytes of disk. `tables` is how many there are: 4 for
+    every distance, more for at most 3 bits; "auto" takes what the store has, or what suits its
+    pages. StoreMismatch if the store has others.
     """
 
-    def __init__(self, connection: sqlite3.Connection, bits: int) -> None:
+    def __init__(self, connection: sqlite3.Connection, bits: int, tables: Tables = "auto") -> None:
         self._cursor = connection.cursor()
         self._bits = bits
-        self._key_bits = min(MAX_KEY_BITS, bits // BLOCKS)
-        self._masks = [probe_masks(self._key_bits, k) for k in range(MAX_DISTANCE_BITS + 1)]
+        self._wanted = tables
+        self._tables: list[_Table] = []  # not known before the store is read
         self._made: set[Column] = set()
 
     def catch_up(self, newest_id: int) -> None:
         """Make the trees of content when there are none; SQLite keeps them up to date."""
+        if not self._tables:
+            self._tables = _tables(self._number(newest_id), self._bits)
         self._make("content")
 
     def add(self, page_id: int, page: StoredPage) -> None:
@@ -53,11 +111,15 @@ class DiskIndex:
 
     def rolled_back(self) -> None:
         self._made.clear()
+        self._tables = []
 
     def near_values(
         self, column: Column, value: int, max_distance_bits: int
     ) -> list[tuple[int, int]]:
         refuse_other_distances(max_distance_bits)
+        if max_distance_bits >= len(self._tables[0].probes):
+            rule = f"{len(self._tables)} tables find what is within {SPLITS_DISTANCE} bits"
+            raise ValueError(f"{rule}, not within {max_distance_bits}")
         column_value(value, self._bits)  # refuses what is no fingerprint
         self._make(column)
         near = {
@@ -70,50 +132,61 @@ class DiskIndex:
     def sharing(
         self, namespace: str, column: Column, value: int
     ) -> Iterator[tuple[int, StoredPage]]:
+        table = self._tables[0]
         equal = {
             "namespace": namespace,
-            self._key(column, 0): self._key_value(self._keys(value)[0]),
+            table.sql(column, self._bits): self._key_value(table.key(value)),
             column: column_value(value, self._bits),
         }
-        return pages_where(self._cursor, f"INDEXED BY {self._tree(column, 0)}", equal)
+        return pages_where(self._cursor, f"INDEXED BY {self._tree(column, table)}", equal)
+
+    def _number(self, newest_id: int) -> int:
+        """How many tables the store has, or gets."""
+        rows = self._cursor.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'index'"
+        ).fetchall()
+        names = {name for (name,) in rows}
+        for number in SPLITS:
+            tables = _tables(number, self._bits) if self._bits < 128 or number == BLOCKS else []
+            if tables and {self._tree("content", table) for table in tables} <= names:
+                if self._wanted not in ("auto", number):
+                    raise StoreMismatch(
+                        f"SIMHASH_TABLES is {self._wanted}, and the store has {number} tables: "
+                        "leave it at auto, or copy the store (`scrapy simhash store copy`)"
+                    )
+                return number
+        if self._wanted != "auto":
+            return self._wanted
+        return 10 if newest_id >= MANY_PAGES and self._bits == 64 else BLOCKS
 
     def _make(self, column: Column) -> None:
         if column in self._made:
             return
-        for block in range(BLOCKS):
+        for table in self._tables:
             self._cursor.execute(
-                f"""CREATE INDEX IF NOT EXISTS {self._tree(column, block)}
-                    ON page ({self._key(column, block)}, {column}) WHERE {column} IS NOT NULL"""
+                f"""CREATE INDEX IF NOT EXISTS {self._tree(column, table)}
+                    ON page ({table.sql(column, self._bits)}, {column})
+                    WHERE {column} IS NOT NULL"""
             )
         self._made.add(column)
 
     def _candidates(self, column: Column, value: int, max_distance_bits: int) -> Iterator[int]:
         """The values of every key that can hold a neighbour; some of them several times."""
-        keys, masks = self._keys(value), self._masks[max_distance_bits]
-        for block in range(BLOCKS):
-            if not masks[block]:
+        for table in self._tables:
+            key, masks = table.key(value), table.probes[max_distance_bits]
+            if not masks:
                 continue
-            probed = [self._key_value(keys[block] ^ mask) for mask in masks[block]]
+            probed = [self._key_value(key ^ mask) for mask in masks]
             rows = self._cursor.execute(
-                f"""SELECT {column} FROM page INDEXED BY {self._tree(column, block)}
-                    WHERE {self._key(column, block)} IN ({", ".join("?" * len(probed))})
+                f"""SELECT {column} FROM page INDEXED BY {self._tree(column, table)}
+                    WHERE {table.sql(column, self._bits)} IN ({", ".join("?" * len(probed))})
                     AND {column} IS NOT NULL""",
                 probed,
             ).fetchall()
             yield from (fingerprint(stored) for (stored,) in rows)
 
-    def _tree(self, column: Column, block: int) -> str:
-        return f"{column}_{self._bits}_block_{block}"
-
-    def _key(self, column: Column, block: int) -> str:
-        """The key of a block in SQL; of 128 bits, two of 16 bytes, which are counted from 1."""
-        if self._bits == 128:
-            return f"substr({column}, {15 - 4 * block}, 2)"
-        return f"({column} >> {block * self._bits // BLOCKS}) & {(1 << self._key_bits) - 1}"
-
-    def _keys(self, value: int) -> list[int]:
-        mask = (1 << self._key_bits) - 1
-        return [value >> block * self._bits // BLOCKS & mask for block in range(BLOCKS)]
+    def _tree(self, column: Column, table: _Table) -> str:
+        return f"{column}_{self._bits}_{table.name}"
 
     def _key_value(self, key: int) -> int | bytes:
         return key.to_bytes(2, "big") if self._bits == 128 else key

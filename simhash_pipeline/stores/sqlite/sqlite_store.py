@@ -26,6 +26,7 @@ from simhash_pipeline.stores.contract import (
     IndexPlace,
     PageText,
     StoredPage,
+    Tables,
     View,
     check_stamp,
     stamped_bits,
@@ -82,12 +83,14 @@ class SqliteStore:
         path: Path,
         busy_timeout_secs: float = BUSY_TIMEOUT_SECS,
         index: IndexPlace = "memory",
+        tables: Tables = "auto",
         *,
         tentative: bool = False,
         reading: bool = False,
     ) -> None:
         self._path = resolved(path)  # the runs' locks lie beside the file, not beside a link to it
         self._index = index
+        self._tables = tables
         self._access = Access(self._path, busy_timeout_secs)
         self._has_read = False
         self._is_stamped = False  # whether a committed stamp was read, which never changes
@@ -317,7 +320,11 @@ class SqliteStore:
 
     def _new_pages(self, bits: int) -> PageRows:
         on_disk = self._index == "disk" and self._can_write  # its trees may have to be made
-        index = (DiskIndex if on_disk else MemoryIndex)(self._connection, bits)
+        index: DiskIndex | MemoryIndex
+        if on_disk:
+            index = DiskIndex(self._connection, bits, self._tables)
+        else:
+            index = MemoryIndex(self._connection, bits)
         return PageRows(self._connection, bits, index, partial(is_alive, self._path))
 
     def _stamp(self) -> dict[str, object] | None:
