@@ -124,7 +124,7 @@ class PrintedPlan(Result):
         yield from _over_budget(planned)
         yield Heading(_advice(planned))
         if (tables := _setting(planned)) is not None:
-            yield f'SIMHASH_TABLES = {tables}    (with SIMHASH_INDEX = "disk", for a store in SQLite)'
+            yield f'SIMHASH_INDEX = "disk" and SIMHASH_TABLES = {tables} give them to an SQLite store.'
         yield from _warning(planned)
         yield ""
         unit = f"{design.bits // 8} bytes a fingerprint in each table; 1 GiB is 2^30 bytes"
@@ -170,7 +170,7 @@ def _advice(planned: Plan) -> str:
 def _setting(planned: Plan) -> int | None:
     """What SIMHASH_TABLES must be for the recommended design; None if a store can't have it."""
     best = planned.recommended
-    if best is None or best.bits == 128 or best.distance > SPLITS_DISTANCE:
+    if best is None or best.bits == 128 or best.distance != SPLITS_DISTANCE:
         return None
     return next((tables for tables, splits in SPLITS.items() if splits == best.splits), None)
 

@@ -66,6 +66,7 @@ def test_the_plan_as_json_holds_the_same_figures(simhash: Simhash, outside: Path
     result = simhash(outside, "plan", "--pages", "2^34", "--json")
     plan = json.loads(result.stdout)
     assert (plan["pages"], plan["bits"], plan["distance"], plan["machines"]) == (2**34, 64, 3, 1)
+    assert plan["tables_setting"] == 16
     figures = {one["tables"]: one["candidates_per_probe"] for one in plan["designs"]}
     assert (figures[4], figures[16], figures[20]) == (262_144, 64, 8)
     assert [one["tables"] for one in plan["designs"] if one["recommended"]] == [16]
