@@ -124,7 +124,8 @@ class PrintedPlan(Result):
         yield from _over_budget(planned)
         yield Heading(_advice(planned))
         if (tables := _setting(planned)) is not None:
-            yield f'SIMHASH_INDEX = "disk" and SIMHASH_TABLES = {tables} give them to an SQLite store.'
+            names = f'SIMHASH_INDEX = "disk" and SIMHASH_TABLES = {tables}'
+            yield f"{names} give them to an SQLite store."
         yield from _warning(planned)
         yield ""
         unit = f"{design.bits // 8} bytes a fingerprint in each table; 1 GiB is 2^30 bytes"
