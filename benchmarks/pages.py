@@ -114,16 +114,17 @@ def _teasers(articles: list[Article], lines: list[str]) -> Iterator[str]:
 def real_pages(source: Path, size: int = PAGE_BYTES) -> dict[str, list[BenchPage]]:
     """By language, the pages of a folder or zip that are nearest in size."""
     found: dict[str, list[BenchPage]] = {"English": [], "Chinese": []}
-    for page in sorted(_read(source), key=lambda page: abs(len(page.html) - size)):
+    for page in sorted(read_pages(source), key=lambda page: abs(len(page.html) - size)):
         if all(len(pages) == _MAX_REAL_PAGES for pages in found.values()):
             break
-        of_lang = found[_language(page.html)]
+        of_lang = found[language_of(page.html)]
         if len(of_lang) < _MAX_REAL_PAGES:
             of_lang.append(page)
     return {language: pages for language, pages in found.items() if pages}
 
 
-def _read(source: Path) -> Iterator[BenchPage]:
+def read_pages(source: Path) -> Iterator[BenchPage]:
+    """The pages of a folder or zip."""
     if source.is_dir():
         for path in sorted(source.rglob("*.htm*")):
             yield BenchPage(path.name, path.read_bytes())
@@ -134,7 +135,8 @@ def _read(source: Path) -> Iterator[BenchPage]:
                 yield BenchPage(name, archive.read(name))
 
 
-def _language(html: bytes) -> str:
+def language_of(html: bytes) -> str:
+    """Chinese or English: every other language too."""
     text = decode(html)
     han = sum("\u4e00" <= character <= "\u9fff" for character in text)
     return "Chinese" if han > _HAN_SHARE * len(text) else "English"
