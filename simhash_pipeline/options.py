@@ -228,6 +228,12 @@ class Options:
         "The item field that may hold the page: text, bytes, a selector or a soup. An item without "
         "it is judged by the HTML response that it came from (needs the add-on). None: always so.",
     )
+    content_field: str | None = _option(
+        None,
+        or_none(FIELD),
+        "The item field that may hold the text to be judged, as APIs, feeds and extractors give "
+        "it. Such an item is judged by that text alone, and no HTML is read.",
+    )
     url_field: str = _option("url", FIELD, "The item field that holds the page's URL.")
     charset_field: str = _option(
         "charset",

@@ -26,8 +26,8 @@ from simhash_pipeline.stores.store_url import SQLITE, shown_url
 HTML_SUFFIXES = frozenset([".htm", ".html", ".xhtml"])
 FEED_SUFFIXES = frozenset([".jsonl", ".jl", ".ndjson", ".csv"])
 KINDS = (
-    "a WARC file (.warc, .warc.gz), a feed (.jsonl, .jl, .csv, or such a .gz), a Parquet file, "
-    "a folder of .html files, or a store"
+    "a WARC or WET file (.warc, .wet, also .gz), a feed (.jsonl, .jl, .csv, also .gz), a Parquet "
+    "file, a folder of .html files, or a store"
 )
 NOT_FOLLOWED = "it is a link or no ordinary file, and was left alone"
 SQLITE_BEGINS = b"SQLite format 3\0"
@@ -57,7 +57,7 @@ def _in_files(path: Path, options: Options, time_field: str | None) -> Input:
     if begins == SQLITE_BEGINS:
         return StoredPages(f"{SQLITE}{path.as_posix()}")
     kind = feed_kind(path)
-    if kind == ".warc":
+    if kind in (".warc", ".wet"):
         from simhash_pipeline.archive.warc import WarcFile
 
         return WarcFile(path, options.max_page_bytes)

@@ -100,13 +100,19 @@ def page_columns(
     source: Path | str, there: list[str], options: Options, time_field: str | None
 ) -> list[str]:
     """Those of the columns that are to be read; ArchiveError if the page or its URL is missing."""
-    needed = [page_field(options), options.url_field]
+    if options.content_field is not None and options.content_field in there:
+        needed = [options.content_field, options.url_field]
+    else:
+        needed = [page_field(options), options.url_field]
     if missing := [name for name in needed if name not in there]:
+        if options.content_field is not None:
+            missing = list(dict.fromkeys([options.content_field, *missing]))
         raise ArchiveError(
             f"{source} has no column {' and no column '.join(map(repr, missing))} "
             f"(SIMHASH_HTML_FIELD, SIMHASH_URL_FIELD); it has {', '.join(there)}"
         )
-    return [name for name in there if name in {*needed, options.charset_field, time_field}]
+    read = {*needed, page_field(options), options.charset_field, "title", time_field}
+    return [name for name in there if name in read]
 
 
 def rows(batch: pa.RecordBatch, time_field: str | None) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""WARC files, plain or with a gzip member per record: reads HTML responses, writes copies.
+"""WARC and WET files, plain or with a gzip member per record: reads pages, writes copies.
 
 Each record is read from where it begins. After a damaged one, reading continues at the next place
 that looks like the beginning of a record, so only damaged records are lost:
@@ -30,6 +30,7 @@ from simhash_pipeline.errors import ArchiveError
 from simhash_pipeline.page.source import Source
 
 HTML_TYPES = frozenset(["text/html", "application/xhtml+xml"])
+TEXT_TYPE = "text/plain"
 GZIP = b"\x1f\x8b\x08"
 BEGINNING = b"WARC/"
 GZIP_BEGINNING = re.compile(re.escape(GZIP))
@@ -82,7 +83,7 @@ class _ShortLines:
 
 @dataclass(frozen=True, slots=True)
 class WarcFile:
-    """Reads HTML responses with a status of 2xx, and skips other records."""
+    """Reads HTML responses with a status of 2xx, and texts made of such; skips other records."""
 
     path: Path
     max_page_bytes: int | None = None  # a longer page is read to a byte more
@@ -163,8 +164,10 @@ class WarcFile:
 
     def _read(self, raw: Any, number: int, at: int) -> Record:
         url = raw.rec_headers.get_header("WARC-Target-URI")
-        if raw.rec_type == "response" and not url:
+        if raw.rec_type in ("response", "conversion") and not url:
             return Fault(number, "no_url", "it has no WARC-Target-URI", f"byte {at:,}")
+        if raw.rec_type == "conversion":
+            return self._text(raw, number, url)
         if raw.rec_type != "response" or raw.http_headers is None:
             return Skipped(number, raw.rec_type or "no type")
         content_type = raw.http_headers.get_header("Content-Type") or "no content type"
@@ -181,6 +184,17 @@ class WarcFile:
         charset = http_content_type_encoding(content_type)
         most = None if self.max_page_bytes is None else self.max_page_bytes + 1
         source = Source(raw.content_stream().read(most), url, charset)
+        return Page(number, source, _time(raw.rec_headers.get_header("WARC-Date")))
+
+    def _text(self, raw: Any, number: int, url: str) -> Record:
+        """A page's text, as WET files have it: UTF-8, the title in its first line."""
+        mime = (raw.content_type or "no content type").partition(";")[0].strip().lower()
+        if mime != TEXT_TYPE:
+            return Skipped(number, mime)
+        most = None if self.max_page_bytes is None else self.max_page_bytes + 1
+        text = raw.content_stream().read(most).decode("utf-8", "replace")
+        title = text.partition("\n")[0].strip()
+        source = Source(text, url, is_text=True, title=title)
         return Page(number, source, _time(raw.rec_headers.get_header("WARC-Date")))
 
     def _fault(self, raw: Any, iterator: Any) -> str | None:

@@ -3,11 +3,34 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import re
 from functools import partial
 from math import inf
+from typing import TYPE_CHECKING
 
+from simhash_pipeline.options import Options
 from simhash_pipeline.rules import age_secs
+
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
+
+
+def add_text_field(parser: argparse.ArgumentParser) -> None:
+    """The option of commands that read pages of archives; `archive_options` reads it."""
+    parser.add_argument(
+        "--text-field",
+        metavar="FIELD",
+        help="field or column that holds a text to be judged in place of a page",
+    )
+
+
+def archive_options(arguments: argparse.Namespace, settings: BaseSettings) -> Options:
+    """The settings' options, with the field that --text-field names."""
+    options = Options.from_settings(settings)
+    if arguments.text_field is None:
+        return options
+    return dataclasses.replace(options, content_field=arguments.text_field)
 
 
 def whole(least: int = 1) -> partial[int]:

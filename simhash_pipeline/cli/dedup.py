@@ -12,11 +12,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from simhash_pipeline.cli.arguments import size_bytes
+from simhash_pipeline.cli.arguments import add_text_field, archive_options, size_bytes
 from simhash_pipeline.cli.command import Command, Result, print_result
 from simhash_pipeline.cli.resolve import store_at
 from simhash_pipeline.errors import ArchiveError
-from simhash_pipeline.options import Options
 from simhash_pipeline.terminal import Grid, Heading
 
 if TYPE_CHECKING:
@@ -48,7 +47,7 @@ class DedupCommand(Command):
             "inputs",
             nargs="+",
             metavar="input",
-            help=".warc, .warc.gz, a feed (.jsonl, .jl, .csv, also .gz), .parquet, a folder of "
+            help=".warc, .wet, a feed (.jsonl, .jl, .csv), each also .gz, .parquet, a folder of "
             ".html files, or a store",
         )
         parser.add_argument(
@@ -79,6 +78,7 @@ class DedupCommand(Command):
             "--store",
             help="put the kept pages into a store, a URL or an SQLite file, for a crawl to go on",
         )
+        add_text_field(parser)
         parser.add_argument(
             "--time-field",
             metavar="FIELD",
@@ -174,7 +174,7 @@ def _dedup(arguments: argparse.Namespace, settings: BaseSettings) -> Deduplicate
     job = DedupJob(
         inputs=arguments.inputs,
         to=arguments.output,
-        options=Options.from_settings(settings),
+        options=archive_options(arguments, settings),
         keep=arguments.keep,
         groups=arguments.groups,
         copies=arguments.copies,

@@ -13,7 +13,7 @@ from scrapy.exceptions import UsageError
 from simhash_pipeline.archive.inputs import Export, StoredPages, open_input
 from simhash_pipeline.archive.records import Fault, Page
 from simhash_pipeline.atomic_write import atomic_write
-from simhash_pipeline.cli.arguments import whole
+from simhash_pipeline.cli.arguments import add_text_field, archive_options, whole
 from simhash_pipeline.cli.command import Command, Result, print_result
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.options import Options
@@ -37,6 +37,7 @@ class LearnCommand(Command):
             nargs="+",
             help="an archive as dedup reads it: a feed, a folder of .html files, a WARC file, …",
         )
+        add_text_field(parser)
         parser.add_argument("--to", type=Path, required=True, help="the file to write")
         parser.add_argument(
             "--min-pages",
@@ -48,7 +49,7 @@ class LearnCommand(Command):
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         # Only the weights are learnt: all else is as the pages will be fingerprinted.
         options = dataclasses.replace(
-            Options.from_settings(settings), weights="tf", weights_table=None
+            archive_options(arguments, settings), weights="tf", weights_table=None
         )
         names = arguments.sample
         sample = _Sample(options)
@@ -96,14 +97,14 @@ class _Sample:
         for page in progress(pages, "pages"):
             if isinstance(page, Fault):
                 self.unread += 1
-            elif counts := self._counted(page.html):
+            elif counts := self._counted(page):
                 yield counts
             else:
                 self.empty += 1
 
-    def _counted(self, html: bytes | str) -> Mapping[str, int]:
+    def _counted(self, page: Source) -> Mapping[str, int]:
         try:
-            return self._fingerprinter.feature_counts(html)
+            return self._fingerprinter.feature_counts(page.html, is_text=page.is_text)
         except PageError:
             return {}
 

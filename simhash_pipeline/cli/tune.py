@@ -15,7 +15,7 @@ from scrapy.exceptions import UsageError
 from simhash_pipeline.archive.inputs import SQLITE_BEGINS
 from simhash_pipeline.archive.records import Fault
 from simhash_pipeline.atomic_write import atomic_write
-from simhash_pipeline.cli.arguments import number_between, whole
+from simhash_pipeline.cli.arguments import add_text_field, archive_options, number_between, whole
 from simhash_pipeline.cli.command import Command, Result, counted, print_result
 from simhash_pipeline.cli.compare import marked, shortened
 from simhash_pipeline.cli.learn import pages_in
@@ -84,6 +84,7 @@ class TuneCommand(Command):
             help="an archive as dedup reads it: a feed, a folder of .html files, a WARC file, …; "
             "or a store with texts (default: the store of this project)",
         )
+        add_text_field(parser)
         parser.add_argument(
             "--ask",
             action="store_true",
@@ -117,7 +118,7 @@ class TuneCommand(Command):
         parser.add_argument("--seed", type=whole(0), default=0, help="of random draws (default: 0)")
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
-        options = Options.from_settings(settings)
+        options = archive_options(arguments, settings)
         answers = {} if arguments.labels is None else read_sheet(arguments.labels)
         sheet = arguments.sheet
         if arguments.ask:

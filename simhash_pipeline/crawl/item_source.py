@@ -10,7 +10,7 @@ from w3lib.encoding import http_content_type_encoding
 
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.options import Options
-from simhash_pipeline.page.source import Source, item_source, item_url, markup
+from simhash_pipeline.page.source import Source, item_source, item_url, markup, text_source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,10 +26,12 @@ class ItemPage(NamedTuple):
 
 
 def find_page(adapter: ItemAdapter, response: Response | None, options: Options) -> ItemPage | None:
-    """What SIMHASH_HTML_FIELD holds, where that is a page, else the response; None without both.
+    """The text that the item holds, or its page, or else the response; None without any.
 
-    PageError when the field holds something else, and there is no HTML response.
+    PageError when SIMHASH_HTML_FIELD holds something else, and there is no HTML response.
     """
+    if (source := text_source(adapter, options)) is not None:
+        return ItemPage(source, False)
     held = None if options.html_field is None else adapter.get(options.html_field)
     html = markup(held)
     if html:

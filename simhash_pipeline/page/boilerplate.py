@@ -74,7 +74,7 @@ def main_text(root: _Element) -> str:
 def main_text_of(elements: Elements) -> str:
     """The same of a tree whose elements are at hand."""
     page = visible_blocks(elements)
-    return "\n".join(page.texts[i] for i in main_blocks(page, title(elements.elements[0])))
+    return "\n".join(page.texts[i] for i in main_blocks(page, title_of(elements.elements[0])))
 
 
 def visible_blocks(elements: Elements) -> Blocks:
@@ -96,7 +96,7 @@ def main_blocks(page: Blocks, title: str) -> list[int]:
     return main
 
 
-def title(root: _Element) -> str:
+def title_of(root: _Element) -> str:
     """The page's title, white space collapsed: its title element, og:title or first h1; else ""."""
     return next(filter(None, (" ".join(text.split()) for text in _titles(root))), "")
 

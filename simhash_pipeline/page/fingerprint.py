@@ -13,7 +13,7 @@ import numpy as np
 from simhash_pipeline.bits import SKETCH_BITS
 from simhash_pipeline.options import KEYWORD_WEIGHTS, Options
 from simhash_pipeline.page.blocks import Blocks, menu_blocks
-from simhash_pipeline.page.boilerplate import canonical_url, main_blocks, title, visible_blocks
+from simhash_pipeline.page.boilerplate import canonical_url, main_blocks, title_of, visible_blocks
 from simhash_pipeline.page.bounds import first_of_text
 from simhash_pipeline.page.callables import load_callable
 from simhash_pipeline.page.elements import Elements, elements_of
@@ -87,17 +87,25 @@ class Fingerprinter:
         self._plain = (options.hash, options.weights, options.top_n) == ("murmur3", "tf", None)
 
     def fingerprint(
-        self, html: Any, url: str | None = None, charset: str | None = None
+        self,
+        html: Any,
+        url: str | None = None,
+        charset: str | None = None,
+        is_text: bool = False,
+        title: str = "",
     ) -> PageFingerprint:
         """One page's fingerprints; `charset` is the HTTP header's.
 
         `html` is bytes, text, a soup of BeautifulSoup, a parsel selector, or an lxml tree or
-        element. PageError when there is no page to read: it is empty, binary or unparsable.
+        element. With `is_text` it is the text of a page of that title, as `fingerprint_text` takes
+        it. PageError when there is no page to read: it is empty, binary or unparsable.
         """
+        if is_text:
+            return self.fingerprint_text(html, title=title, url=url)
         parsed = self._parse(html, charset)
         canonical = canonical_url(parsed.root, url)  # before a user's extractor takes elements out
         elements = elements_of(parsed.root)
-        name, blocks = title(parsed.root), visible_blocks(elements)
+        name, blocks = title_of(parsed.root), visible_blocks(elements)
         text, is_main, elements = self._read(parsed, elements, blocks, name)
         page = self._of_text(text, title=name, url=url)
         is_main += [False] * len(blocks.hidden)
@@ -152,11 +160,13 @@ class Fingerprinter:
         """The weighted features of a plain text, from which its content fingerprint is made."""
         return self._features(text, self._segment(text))
 
-    def feature_counts(self, html: bytes | str) -> Mapping[str, int]:
+    def feature_counts(self, html: Any, *, is_text: bool = False) -> Mapping[str, int]:
         """How often each n-gram of a page's main text occurs; PageError as in `fingerprint`."""
+        if is_text:
+            return self._count(self._segment(html))
         parsed = self._parse(html)
         elements = elements_of(parsed.root)
-        text, _, _ = self._read(parsed, elements, visible_blocks(elements), title(parsed.root))
+        text, _, _ = self._read(parsed, elements, visible_blocks(elements), title_of(parsed.root))
         return self._count(self._segment(text))
 
     def _parse(self, page: Any, charset: str | None = None) -> ParsedPage:

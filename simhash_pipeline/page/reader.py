@@ -58,6 +58,8 @@ class Reader:
         html: bytes | str,
         url: str | None = None,
         charset: str | None = None,
+        is_text: bool = False,
+        title: str = "",
         *,
         limit_secs: float = math.inf,
     ) -> PageFingerprint:
@@ -71,7 +73,7 @@ class Reader:
             self.close()
             process = self._begun()
         try:
-            answer = self._answer(process, (html, url, charset), limit_secs)
+            answer = self._answer(process, (html, url, charset, is_text, title), limit_secs)
         except Exception as error:  # what is left in the pipes is no answer to the next page
             self.close()
             raise self._page_error(process.returncode, error) from error

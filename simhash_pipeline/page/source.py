@@ -14,11 +14,16 @@ if TYPE_CHECKING:
 
 
 class Source(NamedTuple):
-    """A page as it came; `charset` is the HTTP header's."""
+    """A page as it came; `charset` is the HTTP header's.
+
+    With `is_text` it is no HTML but all the text there is, and the title is known.
+    """
 
     html: bytes | str
     url: str
     charset: str | None = None
+    is_text: bool = False
+    title: str = ""
 
 
 class Fields(Protocol):
@@ -45,11 +50,14 @@ def item_source(item: Fields, options: Options) -> Source:
 
     PageError, kind no_html, wrong_type or no_url, when there is none.
     """
+    if (source := text_source(item, options)) is not None:
+        return source
     html_field = page_field(options)
     held, url = item.get(html_field), item_url(item, options)
     if held is None:
-        rule = "SIMHASH_HTML_FIELD"
-        raise PageError("no_html", f"the item has no page in its field {html_field!r} ({rule})")
+        text = "" if options.content_field is None else f"no text in {options.content_field!r} and "
+        rule = f"{text}no page in its field {html_field!r} (SIMHASH_HTML_FIELD)"
+        raise PageError("no_html", f"the item has {rule}")
     html = markup(held)
     if html is None:
         found = type(held).__name__
@@ -58,6 +66,25 @@ def item_source(item: Fields, options: Options) -> Source:
         raise PageError("no_url", f"the item has no URL in its field {options.url_field!r}")
     charset = item.get(options.charset_field)
     return Source(html, url, charset if isinstance(charset, str) else None)
+
+
+def text_source(item: Fields, options: Options) -> Source | None:
+    """The text that CONTENT_FIELD holds, or its paragraphs; None where it holds none.
+
+    PageError (kind wrong_type or no_url) if it holds something else, or the item has no URL.
+    """
+    held = None if options.content_field is None else item.get(options.content_field)
+    if isinstance(held, (list, tuple)) and all(isinstance(part, str) for part in held):
+        held = "\n".join(held)
+    if not held:
+        return None
+    if not isinstance(held, str):
+        found = type(held).__name__
+        raise PageError("wrong_type", f"field {options.content_field!r} holds {found}, not text")
+    if not (url := item_url(item, options)):
+        raise PageError("no_url", f"the item has no URL in its field {options.url_field!r}")
+    title = item.get("title")
+    return Source(held, url, is_text=True, title=title if isinstance(title, str) else "")
 
 
 def markup(held: Any) -> bytes | str | None:

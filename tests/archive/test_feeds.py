@@ -12,6 +12,7 @@ from simhash_pipeline.archive import feeds
 from simhash_pipeline.archive.feeds import Feed
 from simhash_pipeline.archive.records import Fault, Page, Record
 from simhash_pipeline.errors import ArchiveError
+from simhash_pipeline.page.source import Source
 from tests.archive.archives import PAGES, html, write_json_lines
 
 URLS = [page["url"] for page in PAGES]
@@ -70,7 +71,7 @@ def test_the_fields_are_those_of_the_settings(tmp_path: Path) -> None:
     path = write_json_lines(tmp_path / "items.jsonl", [item])
     (found,) = records(path, url_field="address", html_field="body", charset_field="cs")
     assert isinstance(found, Page)
-    assert found.source == (html("x"), "http://a.example/", "gbk")
+    assert found.source == Source(html("x"), "http://a.example/", "gbk")
 
 
 def test_without_a_setting_a_page_is_in_the_field_html(tmp_path: Path) -> None:

@@ -286,7 +286,9 @@ def test_what_a_store_was_exported_to_is_known_already(tmp_path: Path, name: str
 
 def test_an_input_of_no_known_kind_is_refused(tmp_path: Path) -> None:
     (tmp_path / "items.json").write_text("[]")
-    with pytest.raises(ArchiveError, match=r"items.json must be a WARC file \(.warc, .warc.gz\)"):
+    with pytest.raises(
+        ArchiveError, match=r"items.json must be a WARC or WET file \(.warc, .wet, also .gz\)"
+    ):
         open_input(str(tmp_path / "items.json"), Options())
 
 

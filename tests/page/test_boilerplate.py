@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
-from simhash_pipeline.page.boilerplate import main_text, title
+from simhash_pipeline.page.boilerplate import main_text, title_of
 from simhash_pipeline.page.parse import parse
 
 PARAGRAPHS = [
@@ -301,7 +301,7 @@ def test_the_tree_is_not_changed() -> None:
     root = parse(site(article(PARAGRAPHS)))
     before = etree.tostring(root)
     main_text(root)
-    title(root)
+    title_of(root)
     assert etree.tostring(root) == before
 
 
@@ -320,7 +320,7 @@ def test_two_thousand_levels_do_not_overflow() -> None:
     ],
 )
 def test_the_title_is_title_element_or_og_title_or_h1(html: str, expected: str) -> None:
-    assert title(parse(f"<html><body>{html}</body></html>")) == expected
+    assert title_of(parse(f"<html><body>{html}</body></html>")) == expected
 
 
 TAGS = ["div", "p", "a", "li", "nav", "footer", "pre", "span", "table", "td", "h1", "form"]

@@ -1,0 +1,188 @@
+"""Items, rows and records that hold a text in place of a page: in crawls, and in archives."""
+
+from __future__ import annotations
+
+import csv
+import json
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa  # type: ignore[import-untyped]  # it has no type hints
+import pyarrow.parquet as pq  # type: ignore[import-untyped]
+import pytest
+
+from simhash_pipeline import Fingerprinter, Options
+from simhash_pipeline.errors import PageError
+from simhash_pipeline.page.source import Source, item_source
+from tests.archive.archives import OTHER, STORY, html, response, write_json_lines
+from tests.crawl.crawling import crawl
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.simhash_command import Simhash
+
+FIELD: dict[str, Any] = {"SIMHASH_CONTENT_FIELD": "body"}
+
+
+def row(name: object, body: Any = STORY, **more: Any) -> dict[str, Any]:
+    return {"url": f"http://a.example/{name}", "title": "A row", "body": body, **more}
+
+
+ROWS = [row("a"), row("a-again"), row("b", OTHER), row("b-again", OTHER + " more")]
+
+
+def test_items_of_one_response_are_judged_one_by_one_by_their_texts(tmp_path: Path) -> None:
+    result = crawl(tmp_path, ROWS, **FIELD)
+    assert result.dropped == ["http://a.example/a-again", "http://a.example/b-again"]
+    assert result.stats["simhash/kept"] == 2
+
+
+def test_of_a_text_nothing_is_markup(tmp_path: Path) -> None:
+    text = f"if a <b and c> d then {STORY} &amp; <i>all</i> <script>of it</script>"
+    page = Fingerprinter().fingerprint(text, is_text=True, title="A row")
+    assert (page.text, page.title, page.structure) == (text, "A row", None)
+    assert page.tokens == Fingerprinter().fingerprint_text(text).tokens
+    items = [row(1, f"1 < 2 {STORY}"), row(2, f"1 < 2 {OTHER}")]
+    assert crawl(tmp_path, items, **FIELD).dropped == []
+
+
+def test_the_text_goes_before_the_page_and_the_page_is_read_where_there_is_none(
+    tmp_path: Path,
+) -> None:
+    items = [
+        row(1, html=html(OTHER)),
+        row(2, html=html(STORY * 2)),  # dropped by its text
+        row(3, None, html=html(STORY + " more", title="A row")),  # and this by its page
+        row(4, "", html=html(OTHER)),
+    ]
+    result = crawl(tmp_path, items, **FIELD)
+    assert result.dropped == ["http://a.example/2", "http://a.example/3"]
+
+
+def test_short_texts_are_dropped_only_if_title_and_text_are_the_same(tmp_path: Path) -> None:
+    short = "Welder wanted, day shift, at the old yard."
+    items = [
+        row(1, short),
+        row(2, short),
+        row(3, short, title="Another row"),
+        row(4, short.replace("day", "night")),
+    ]
+    result = crawl(tmp_path, items, **FIELD)
+    assert result.dropped == ["http://a.example/2"]
+    assert result.stats["simhash/dropped/thin"] == 1
+
+
+def test_paragraphs_are_joined() -> None:
+    options = Options(content_field="body")
+    source = item_source(row(1, ["one", "two"]), options)
+    assert source == Source("one\ntwo", "http://a.example/1", is_text=True, title="A row")
+
+
+@pytest.mark.parametrize(
+    ("item", "kind", "message"),
+    [
+        (row(1, {"html": "x"}), "wrong_type", "field 'body' holds dict, not text"),
+        (row(1, ["one", 2]), "wrong_type", "field 'body' holds list, not text"),
+        ({"body": STORY}, "no_url", "the item has no URL in its field 'url'"),
+        ({"url": "http://a.example/"}, "no_html", "no text in 'body' and no page in its field"),
+    ],
+)
+def test_an_item_without_a_text_says_what_is_wrong(
+    item: dict[str, Any], kind: str, message: str
+) -> None:
+    with pytest.raises(PageError, match=message) as raised:
+        item_source(item, Options(content_field="body"))
+    assert raised.value.kind == kind
+
+
+def test_a_crawl_keeps_such_items_and_counts_them(tmp_path: Path) -> None:
+    result = crawl(tmp_path, [row(1, {"a": 1}), {"body": STORY}], **FIELD)
+    assert result.dropped == []
+    assert result.stats["simhash/errors/wrong_type"] == 1
+    assert result.stats["simhash/errors/no_url"] == 1
+
+
+def test_by_structure_a_text_is_like_no_other(tmp_path: Path) -> None:
+    result = crawl(tmp_path, ROWS, SIMHASH_MATCH="structure", **FIELD)
+    assert result.dropped == []
+
+
+def write_csv(path: Path, rows: list[dict[str, Any]]) -> None:
+    with path.open("w", newline="") as file:
+        sheet = csv.DictWriter(file, list(rows[0]))
+        sheet.writeheader()
+        sheet.writerows(rows)
+
+
+def write_wet(path: Path, rows: list[dict[str, Any]]) -> None:
+    """As Common Crawl makes them: the title is the first line of the text."""
+    path.write_bytes(b"".join(map(conversion, rows)))
+
+
+def conversion(one: dict[str, Any]) -> bytes:
+    from io import BytesIO
+
+    from warcio.warcwriter import WARCWriter  # type: ignore[import-untyped]  # no type hints
+
+    file = BytesIO()
+    writer = WARCWriter(file, gzip=True)
+    record = writer.create_warc_record(
+        one["url"],
+        "conversion",
+        payload=BytesIO(f"{one['title']}\n{one['body']}".encode()),
+        warc_content_type=one.get("mime", "text/plain"),
+    )
+    writer.write_record(record)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("name", ["rows.jsonl", "rows.csv", "rows.parquet", "rows.warc.wet.gz"])
+def test_archives_of_texts_are_cleaned(simhash: Simhash, tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    write = {
+        "rows.jsonl": write_json_lines,
+        "rows.csv": write_csv,
+        "rows.parquet": lambda path, rows: pq.write_table(pa.Table.from_pylist(rows), path),
+        "rows.warc.wet.gz": write_wet,
+    }[name]
+    write(path, ROWS)
+    field = () if name.endswith(".gz") else ("--text-field", "body")
+    result = simhash(tmp_path, "dedup", name, "-o", "kept.jsonl", "--copies", "clean", *field)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.startswith("kept      2 (new 2)\ndropped   2 (content 2)\n")
+    rows = [json.loads(line) for line in (tmp_path / "kept.jsonl").read_text().splitlines()]
+    assert [each["url"] for each in rows if each["kept"]] == [ROWS[0]["url"], ROWS[2]["url"]]
+    assert {each["title"] for each in rows} == {"A row"}
+    result = simhash(tmp_path, "dedup", f"clean/{name}", "-o", "again.jsonl", *field)
+    assert result.stdout.startswith("kept      2 (new 2)\ndropped   0\n")
+    told = json.loads(simhash(tmp_path, "tune", name, "--json", *field).stdout)
+    assert (told["pages"], sum(told["pairs"][:4])) == (4, 2)
+    learnt = simhash(tmp_path, "learn", name, "--to", "idf.tsv", *field)
+    assert learnt.stdout.startswith("Learnt from 4 pages")
+
+
+def test_a_wet_file_skips_what_is_no_text(simhash: Simhash, tmp_path: Path) -> None:
+    path = tmp_path / "rows.warc.wet.gz"
+    page = response("http://a.example/page", html(OTHER))
+    path.write_bytes(conversion(row(1)) + conversion(row(2, mime="application/json")) + page)
+    result = simhash(tmp_path, "dedup", path.name, "-o", "kept.jsonl")
+    assert result.stdout.startswith(
+        "kept      2 (new 2)\ndropped   0\nno pages  1 (application/json 1)\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("rows.jsonl", "no page of rows.jsonl can be read: 4 (no_html 4), see kept.jsonl.faults"),
+        ("rows.parquet", "rows.parquet has no column 'words' and no column 'html'"),
+    ],
+)
+def test_a_field_that_is_not_there_is_told(
+    simhash: Simhash, tmp_path: Path, name: str, message: str
+) -> None:
+    write_json_lines(tmp_path / "rows.jsonl", ROWS)
+    pq.write_table(pa.Table.from_pylist(ROWS), tmp_path / "rows.parquet")
+    result = simhash(tmp_path, "dedup", name, "-o", "kept.jsonl", "--text-field", "words")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert message in result.stderr.splitlines()[-1]
