@@ -52,7 +52,9 @@ ROOMS = {
         "tune",
         "terminal",
         "atomic_write",
+        "url_rules",
     },
+    "url_rules": set(),
 }
 # Libraries that only one place may import.
 OUTSIDE = {

@@ -42,6 +42,7 @@ COMMANDS = {
     "learn": "learn the weight of each word from pages, for SIMHASH_WEIGHTS = 'table'",
     "plan": "which tables suit a number of pages, and what they cost",
     "report": "write what was dropped as one HTML file, to search and look at in a browser",
+    "rules": "which parts of URLs lead to the same pages, learnt from drops, to request fewer",
     "store": "look into the store of a crawl, and look after it",
     "store info": "what a store holds: pages, sites, times, texts, size, and how it was made",
     "store list": "the pages, by when they were kept",

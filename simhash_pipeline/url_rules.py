@@ -1,0 +1,198 @@
+"""Rules that tell a page's other URLs without fetching them, learnt from drops and kept pages.
+
+    dropped   /print/en/fish-pie?sid=9f3     one page by its content, so its URLs differ in what
+    kept      /en/fish-pie                   doesn't matter: the prefix /print, the query key sid
+
+A rule is taken if enough drops are explained by it, and if no two kept pages would have the same
+URL under it and the other rules taken: the pages of `?id=1` and `?id=2` stay apart.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import Any, Literal
+from urllib.parse import SplitResult, parse_qsl, urlsplit
+
+from w3lib.url import url_query_cleaner
+
+Kind = Literal["query key", "path prefix", "path suffix", "host"]
+
+MAX_SEGMENTS = 2  # of a prefix
+_MAX_SUFFIX_CHARS = 40
+_MAX_RULES = 1_000  # that are tried; of more, those that explain the most drops
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class UrlRule:
+    """What may be left out of the URLs of a host, or which host it is an alias of."""
+
+    kind: Kind
+    host: str  # with its port, if it has one
+    value: str  # the key, the prefix (/print), the suffix (/amp, .html), the host that is meant
+
+    def applied(self, url: str) -> str:
+        """The URL without it; the same URL if the rule is not about it."""
+        if self.host not in url or (self.kind != "host" and self.value not in url):
+            return url  # nearly always, and ten times as fast
+        parts = urlsplit(url)
+        if parts.netloc != self.host:
+            return url
+        if self.kind == "query key":
+            if self.value not in _query(parts):
+                return url
+            return url_query_cleaner(url, (self.value,), remove=True, unique=False)
+        if self.kind == "host":
+            return parts._replace(netloc=self.value).geturl()
+        path = parts.path
+        if self.kind == "path prefix" and path.startswith(f"{self.value}/"):
+            path = path[len(self.value) :]
+        elif self.kind == "path suffix" and path.endswith(self.value) and path != self.value:
+            path = path.removesuffix(self.value) + "/" * (self.value[1:].endswith("/"))
+        return parts._replace(path=path).geturl()
+
+    def for_discarder(self) -> dict[str, Any] | None:
+        """The rule as duplicate-url-discarder loads it; None if it has no such rule."""
+        if self.kind == "query key":
+            include, processor, args = self.host, "queryRemoval", [self.value]
+        elif self.kind == "path prefix":
+            segments = range(self.value.count("/"))
+            include, processor, args = f"{self.host}{self.value}/", "subpathRemoval", [*segments]
+        else:
+            return None
+        pattern = {"include": [include]}
+        return {"order": 100, "processor": processor, "urlPattern": pattern, "args": args}
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What speaks for a rule, and against it."""
+
+    rule: UrlRule
+    support: int  # pairs of a dropped URL and its twin's that it explains, alone or with others
+    counter_examples: int  # kept pages that would be taken for another kept page
+    taken: bool
+    example: tuple[str, str]  # a dropped URL, and its twin's
+    against: tuple[str, str] | None  # two kept pages that would be one
+
+
+@dataclass(frozen=True, slots=True)
+class Learnt:
+    """The rules, those taken first, and what they would have saved."""
+
+    evidence: list[Evidence]
+    urls: int  # of dropped and kept pages
+    saved: int  # requests for these, by the taken rules that duplicate-url-discarder has
+    lost: int  # kept pages that would not have been fetched
+
+
+def learn(drops: Iterable[tuple[str, str]], kept: AbstractSet[str], min_support: int) -> Learnt:
+    """Rules out of pairs (dropped URL, its twin's); `kept` are the URLs of all kept pages."""
+    pairs = dict.fromkeys(drops)
+    support: Counter[UrlRule] = Counter()
+    example: dict[UrlRule, tuple[str, str]] = {}
+    for pair in pairs:
+        for rule in differences(*pair):
+            support[rule] += 1
+            example.setdefault(rule, pair)
+    tried = [rule for rule, count in support.most_common(_MAX_RULES) if count >= min_support]
+    against = {rule: _merged(kept, [rule]) for rule in tried}
+    taken = _compatible([rule for rule in tried if not against[rule]], kept, support)
+    urls = {url for pair in pairs for url in pair} | kept
+    evidence = [
+        Evidence(
+            rule,
+            support[rule],
+            len(against[rule]),
+            rule in taken,
+            example[rule],
+            next(iter(against[rule]), None),
+        )
+        for rule in sorted(tried, key=lambda rule: (rule not in taken, -support[rule], rule))
+    ]
+    applied = [rule for rule in taken if rule.for_discarder() is not None]
+    saved = len(urls) - len({_all_applied(url, applied) for url in urls})
+    return Learnt(evidence, len(urls), saved, len(_merged(kept, applied)))
+
+
+def differences(dropped: str, twin: str) -> list[UrlRule]:
+    """The rules that together make one URL of these two, host last; none if no such rules do."""
+    try:
+        a, b = urlsplit(dropped), urlsplit(twin)
+    except ValueError:
+        return []
+    if a.scheme != b.scheme or dropped == twin:
+        return []
+    found = [UrlRule("host", a.netloc, b.netloc)] if a.netloc != b.netloc else []
+    if a.path != b.path:
+        longer, shorter = (a, b) if len(a.path) > len(b.path) else (b, a)
+        rule = _path_rule(longer, shorter.path)
+        if rule is None:
+            return []
+        found.append(rule)
+    mine, others = _query(a), _query(b)
+    for of, parts in ((mine, a), (others, b)):
+        keys = [key for key in of if mine.get(key) != others.get(key)]
+        found += [UrlRule("query key", parts.netloc, key) for key in keys]
+    found = sorted(set(found), key=lambda rule: rule.kind == "host")  # else no other would match
+    return found if _all_applied(dropped, found) == _all_applied(twin, found) else []
+
+
+def _path_rule(longer: SplitResult, shorter: str) -> UrlRule | None:
+    path = longer.path
+    if path.endswith(shorter) and shorter.strip("/"):
+        prefix = path.removesuffix(shorter)
+        if prefix.count("/") <= MAX_SEGMENTS and len(prefix) > 1:
+            return UrlRule("path prefix", longer.netloc, prefix)
+    stem = shorter.rstrip("/")
+    if stem and path.startswith(stem):
+        suffix = path.removeprefix(stem)
+        if suffix.count("/") <= MAX_SEGMENTS and len(suffix) <= _MAX_SUFFIX_CHARS:
+            return UrlRule("path suffix", longer.netloc, suffix)
+    return None
+
+
+def _compatible(
+    rules: list[UrlRule], kept: AbstractSet[str], support: Counter[UrlRule]
+) -> list[UrlRule]:
+    """The rules without those that merge kept pages only together: the least supported go."""
+    while merged := _merged(kept, rules):
+        guilty = [rule for rule in rules for url in merged[0] if rule.applied(url) != url]
+        rules = [rule for rule in rules if rule != min(guilty, key=lambda one: support[one])]
+    return rules
+
+
+def _merged(kept: AbstractSet[str], rules: list[UrlRule]) -> list[tuple[str, str]]:
+    """(page, other page) of the kept pages that the rules would take for one."""
+    first: dict[str, str] = {}
+    merged = []
+    for url in kept:
+        new = _all_applied(url, rules)
+        if new != url:
+            other = new if new in kept else first.setdefault(new, url)
+            if other != url:
+                merged.append((other, url))
+    return merged
+
+
+def _all_applied(url: str, rules: Iterable[UrlRule]) -> str:
+    for rule in rules:
+        url = rule.applied(url)
+    return url
+
+
+def _query(parts: SplitResult) -> dict[str, str]:
+    """The values of a query by key; those of a key that stands twice are one."""
+    found: dict[str, str] = {}
+    for key, value in _pairs(parts.query):
+        found[key] = f"{found[key]}\n{value}" if key in found else value
+    return found
+
+
+def _pairs(query: str) -> Iterator[tuple[str, str]]:
+    try:
+        yield from parse_qsl(query, keep_blank_values=True)
+    except ValueError:  # of thousands of fields
+        return

@@ -1,0 +1,205 @@
+"""Rules for URLs out of drops: what they say, what they refuse, and a crawl that goes by them."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simhash_pipeline import open_store
+from simhash_pipeline.url_rules import UrlRule, differences, learn
+from tests.crawl.crawling import crawl
+from tests.crawl.test_addon import FROM_RESPONSE, Everything, addon
+from tests.crawl.trap_site import STORIES, trap_site
+from tests.report.logs import drop, write_log
+from tests.stores.pages import page
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.simhash_command import Simhash
+
+A = "http://a.example"
+
+
+@pytest.mark.parametrize(
+    ("dropped", "twin", "expected"),
+    [
+        ("/x?sid=1", "/x", ["query key sid"]),
+        ("/x", "/x?sid=1", ["query key sid"]),
+        ("/x?sid=1", "/x?sid=2", ["query key sid"]),
+        ("/x?id=7&sid=1", "/x?id=7", ["query key sid"]),
+        ("/x?sid=1&from=a", "/x", ["query key from", "query key sid"]),
+        ("/x?a=1&a=2", "/x?a=1", ["query key a"]),
+        ("/print/x/y", "/x/y", ["path prefix /print"]),
+        ("/x/y", "/m/x/y", ["path prefix /m"]),
+        ("/en/print/x", "/x", ["path prefix /en/print"]),
+        ("/x/amp", "/x", ["path suffix /amp"]),
+        ("/x/amp/", "/x/", ["path suffix /amp/"]),
+        ("/x.html", "/x", ["path suffix .html"]),
+        ("/print/x?sid=1", "/x", ["path prefix /print", "query key sid"]),
+        ("/x", "/y", []),
+        ("/x?id=1", "/y?id=2", []),
+        ("/print/", "/", []),
+        ("/x", "/x", []),
+        ("/x?id=1", "http://m.example/x", ["host m.example", "query key id"]),
+        ("https://a.example/x", "http://a.example/x", []),
+        ("http://[bad", "/x", []),
+    ],
+)
+def test_two_urls_of_one_page_differ_by_rules(dropped: str, twin: str, expected: list[str]) -> None:
+    urls = [url if ":" in url else A + url for url in (dropped, twin)]
+    found = differences(urls[0], urls[1])
+    assert sorted(f"{rule.kind} {rule.value}" for rule in found) == expected
+
+
+paths = st.lists(st.sampled_from(["x", "y", "print", "m", ""]), max_size=3).map("/".join)
+queries = st.lists(st.sampled_from(["a=1", "a=2", "b=1", "b", "=", "a=%31"]), max_size=3).map(
+    "&".join
+)
+urls = st.builds(
+    lambda host, path, query: f"http://{host}/{path}{'?' if query else ''}{query}",
+    st.sampled_from(["a.example", "b.example:80"]),
+    paths,
+    queries,
+)
+
+
+@given(urls, urls)
+def test_together_they_make_one_url_of_both(dropped: str, twin: str) -> None:
+    rules = differences(dropped, twin)
+    once = [dropped, twin]
+    for rule in rules:
+        once = [rule.applied(url) for url in once]
+    assert not rules or once[0] == once[1]
+
+
+def drops(*pairs: tuple[str, str]) -> list[tuple[str, str]]:
+    return [(A + one, A + other) for one, other in pairs]
+
+
+def test_a_key_that_tells_kept_pages_apart_is_no_rule() -> None:
+    pairs = drops(*((f"/x?id={n}", "/x?id=0") for n in range(1, 9)))
+    kept = {f"{A}/x?id=0", f"{A}/x?id=9", f"{A}/y?id=1", f"{A}/z"}
+    learnt = learn(pairs, kept, 3)
+    (one,) = learnt.evidence
+    assert (one.rule, one.support) == (UrlRule("query key", "a.example", "id"), 8)
+    assert (one.taken, one.counter_examples) == (False, 1)
+    assert one.against is not None
+    assert set(one.against) == {f"{A}/x?id=0", f"{A}/x?id=9"}
+    assert (learnt.urls, learnt.saved, learnt.lost) == (12, 0, 0)
+
+
+def test_of_rules_that_lose_a_page_only_together_the_weaker_goes() -> None:
+    pairs = drops(
+        *((f"/{n}?a=1", f"/{n}") for n in range(5)), *((f"/{n}?b=1", f"/{n}") for n in range(4))
+    )
+    kept = {f"{A}/{n}" for n in range(5)} | {f"{A}/other?a=1", f"{A}/other?b=1"}
+    taken = {one.rule.value: one.taken for one in learn(pairs, kept, 3).evidence}
+    assert taken == {"a": True, "b": False}
+
+
+def test_what_is_saved_is_counted_by_what_can_be_written() -> None:
+    pairs = drops(
+        *((f"/{n}?sid={n}", f"/{n}") for n in range(5)),
+        *((f"/{n}/amp", f"/{n}") for n in range(4)),
+        ("/0?sid=9", "/0"),
+    )
+    learnt = learn([*pairs, *pairs], {f"{A}/{n}" for n in range(5)}, 3)
+    assert [(one.rule.value, one.support, one.taken) for one in learnt.evidence] == [
+        ("sid", 6, True),
+        ("/amp", 4, True),
+    ]
+    assert (learnt.urls, learnt.saved, learnt.lost) == (15, 6, 0)
+
+
+def test_a_crawl_by_the_learnt_rules_ends_and_finds_every_story(
+    simhash: Simhash, tmp_path: Path
+) -> None:
+    pytest.importorskip("duplicate_url_discarder")
+    addons = {"simhash_pipeline.Addon": 500, "duplicate_url_discarder.Addon": 600}
+    rules = {"ADDONS": addons, "DUD_LOAD_RULE_PATHS": [str(tmp_path / "rules.json")]}
+    again = tmp_path / "again"
+    again.mkdir()
+    with trap_site("session") as site:
+        until = addon({**FROM_RESPONSE, "CLOSESPIDER_PAGECOUNT": 60, "START_URL": site})
+        first = crawl(tmp_path, spider=Everything, **until)
+        result = simhash(tmp_path, "rules", "-o", "rules.json")
+        second = crawl(again, spider=Everything, **{**until, **rules})
+    assert first.stats["finish_reason"] == "closespider_pagecount"
+    assert result.returncode == 0
+    assert "query key" in result.stdout
+    assert f"and lost 0 of {STORIES + 1} kept pages." in result.stdout
+    assert second.stats["finish_reason"] == "finished"
+    assert second.stats["downloader/request_count"] == STORIES + 2  # the start is not filtered
+    assert second.stats["simhash/kept"] == STORIES + 1
+
+
+@pytest.fixture
+def crawled(tmp_path: Path) -> Path:
+    lines = [drop(url=f"{A}/{n}?sid={n}", twin_url=f"{A}/{n}") for n in range(4)]
+    write_log(tmp_path / "log", [*lines, drop(url=f"{A}/9", twin_url=f"{A}/8")])
+    with open_store(f"sqlite:///{tmp_path}/seen.sqlite") as store:
+        store.insert_many([page(f"{A}/{n}", n) for n in range(4)])
+    return tmp_path
+
+
+def test_json_has_the_rules_with_what_speaks_for_them(simhash: Simhash, crawled: Path) -> None:
+    result = simhash(crawled, "rules", "log", "-S", "seen.sqlite", "-o", "rules.json", "--json")
+    assert (result.returncode, result.stderr) == (0, "")
+    told = json.loads(result.stdout)
+    (rule,) = told.pop("rules")
+    assert told == {
+        "kept": 4,
+        "urls": 10,
+        "saved": 4,
+        "lost": 0,
+        "output": "rules.json",
+        "written": 1,
+    }
+    assert rule == {
+        "kind": "query key",
+        "host": "a.example",
+        "value": "sid",
+        "support": 4,
+        "counter_examples": 0,
+        "taken": True,
+        "against": None,
+        "example": [f"{A}/0?sid=0", f"{A}/0"],
+        "rule": {
+            "order": 100,
+            "processor": "queryRemoval",
+            "urlPattern": {"include": ["a.example"]},
+            "args": ["sid"],
+        },
+    }
+    assert json.loads((crawled / "rules.json").read_text()) == [rule["rule"]]
+
+
+def test_without_enough_drops_there_are_none(simhash: Simhash, crawled: Path) -> None:
+    result = simhash(crawled, "rules", "log", "-S", "seen.sqlite", "--min-support", "5")
+    assert result.stdout == "No part of a URL explains enough drops; 4 pages kept.\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["log"], "no crawl has left a store here; name one by --store"),
+        (["log", "-S", "no.sqlite"], "there is no store at no.sqlite"),
+        (["none", "-S", "seen.sqlite"], "the drop log none can't be read"),
+        (["-S", "seen.sqlite"], "there is no drop log in .scrapy/simhash"),
+        (["log", "-S", "seen.sqlite", "--min-support", "0"], "must be a whole number, 1 or more"),
+        (["log", "-S", "seen.sqlite", "-o", "log"], "log"),
+    ],
+)
+def test_wrong_use_gets_one_line_and_exit_code_2(
+    simhash: Simhash, crawled: Path, arguments: list[str], message: str
+) -> None:
+    before = (crawled / "log").read_bytes()
+    result = simhash(crawled, "rules", *arguments)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert message in result.stderr.splitlines()[-1]
+    assert (crawled / "log").read_bytes() == before
