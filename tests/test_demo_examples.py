@@ -78,7 +78,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory, port: int) -> Path:
 
 def test_the_examples_are_found() -> None:
     commands = {shlex.split(command)[2] for command, _ in EXAMPLES}
-    assert commands == {"dropped", "explain", "tune", "compare", "store", "plan"}
+    assert commands == {"dropped", "explain", "tune", "compare", "store", "plan", "rules"}
 
 
 @pytest.fixture

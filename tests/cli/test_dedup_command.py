@@ -89,7 +89,7 @@ def test_the_other_commands_read_what_it_leaves(simhash: Simhash, tmp_path: Path
     ("arguments", "message"),
     [
         (["none.warc", "-o", "x.jsonl"], "none.warc can't be read: No such file or directory"),
-        (["items.json", "-o", "x.jsonl"], "items.json must be a WARC file"),
+        (["items.json", "-o", "x.jsonl"], "items.json must be a WARC or WET file"),
         (["items.jsonl", "-o", "x.csv"], "x.csv must end in .parquet or .jsonl"),
         (["items.jsonl", "-o", "items.jsonl"], "items.jsonl is an input"),
         (["page.warc", "-o", "x.jsonl"], "page.warc is no WARC file: no record begins in it"),

@@ -253,7 +253,7 @@ def test_of_many_pages_some_are_drawn(simhash: Simhash, feed: Path) -> None:
     ("arguments", "message"),
     [
         (["none.jsonl"], "none.jsonl: No such file or directory"),
-        (["words.txt"], "words.txt must be a WARC file (.warc, .warc.gz), a feed"),
+        (["words.txt"], "words.txt must be a WARC or WET file (.warc, .wet, also .gz), a feed"),
         (["binary.jsonl"], "no page of binary.jsonl can be read: item 1: it is no JSON"),
         (["other.jsonl"], "item 1: the item has no page in its field 'html'"),
         (["empty"], "empty holds no page: no file's name in it ends in .html"),

@@ -103,8 +103,8 @@ def test_every_distance_answers_like_brute_force_before_and_after_reopening(
 def test_more_tables_refuse_what_they_may_not_find(tables: Tables, tmp_path: Path) -> None:
     with open_store(f"sqlite:///{tmp_path}/pages.sqlite", "disk", tables) as store:
         store.stamp({"bits": 64})
-        rule = f"{tables} tables find what is within 3 bits, not within 4"
-        with pytest.raises(ValueError, match=rule):
+        rule = f"has {tables} tables, which find what is within 3 bits, not within 4: set a short"
+        with pytest.raises(StoreMismatch, match=rule):
             near_content(store, 1, 4)
 
 

@@ -117,8 +117,8 @@ PIECES = {
     "condition",
     "marks",
     "self._column",
-    "self._key(column, block)",
-    "self._tree(column, block)",
+    "table.sql(column, self._bits)",
+    "self._tree(column, table)",
 }
 
 

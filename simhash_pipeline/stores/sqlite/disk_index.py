@@ -90,7 +90,7 @@ class DiskIndex:
     The trees of content are made when the store is first opened so, those of structure when it is
     first asked for. Each costs a page 20 to 24 bytes of disk. `tables` is how many there are: 4 for
     every distance, more for at most 3 bits; "auto" takes what the store has, or what suits its
-    pages. StoreMismatch if the store has others.
+    pages. StoreMismatch if the store has others, or not enough for a distance.
     """
 
     def __init__(self, connection: sqlite3.Connection, bits: int, tables: Tables = "auto") -> None:
@@ -118,8 +118,11 @@ class DiskIndex:
     ) -> list[tuple[int, int]]:
         refuse_other_distances(max_distance_bits)
         if max_distance_bits >= len(self._tables[0].probes):
-            rule = f"{len(self._tables)} tables find what is within {SPLITS_DISTANCE} bits"
-            raise ValueError(f"{rule}, not within {max_distance_bits}")
+            raise StoreMismatch(
+                f"the store has {len(self._tables)} tables, which find what is within "
+                f"{SPLITS_DISTANCE} bits, not within {max_distance_bits}: set a shorter distance, "
+                "or copy the store (`scrapy simhash store copy`)"
+            )
         column_value(value, self._bits)  # refuses what is no fingerprint
         self._make(column)
         near = {
