@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
 MAX_LISTED = 100_000  # drops in one web page: some 20 MB
-MAX_NEIGHBOURS = 1_000_000  # pages of a store that are compared: some 10 s to read
+MAX_NEIGHBOURS = 200_000  # pages of a store that are compared: some 2 s to read
 DRAWN_NEIGHBOURS = 1_000  # of these, compared with all others: at most some 5 s
 
 
