@@ -18,7 +18,6 @@ from simhash_pipeline.cli.arguments import age
 from simhash_pipeline.cli.command import Command, Result, counted, fields, to_minute
 from simhash_pipeline.cli.resolve import LogReader, resolve_log, shown_path
 from simhash_pipeline.drop_log import Drop, iso_time
-from simhash_pipeline.report.doubts import doubts
 from simhash_pipeline.report.selection import REASONS, Selection
 from simhash_pipeline.report.summary import CLOSEST, MAX_RUNS, MAX_URLS, Summary
 from simhash_pipeline.report.swallowing import CAUSES
@@ -215,7 +214,10 @@ class DropSummary(Result):
             "more_groups": max(len(groups) - GROUPS, 0),
             "groups_lacking": groups.lacking,
             "closest": [
-                {**fields(drop, *_PAIR_KEYS), "doubts": [doubt.text for doubt in doubts(drop)]}
+                {
+                    **fields(drop, *_PAIR_KEYS),
+                    "doubts": [doubt.text for doubt in summary.doubts_about(drop)],
+                }
                 for drop in summary.closest()
             ],
             "runs": [
@@ -340,7 +342,7 @@ def _closest(summary: Summary) -> Iterator[Line]:
     for drop in closest:
         yield f"  {drop.url}"
         yield f"    ≈ {drop.twin_url or ''}"
-        if found := doubts(drop):
+        if found := summary.doubts_about(drop):
             yield f"    {'; '.join(doubt.text for doubt in found)}"
         if drop.reason != "thin":
             yield f"    ({_nearness(drop, limits=drop.thresholds)})"

@@ -25,8 +25,8 @@ const lastRun = () => data.runs.at(-1)?.id ?? ALL_RUNS;
 
 function isShown(place, show) {
   if (!show) return true;
-  if (show === "check") return drops.weight[place] > 0;
-  if (show === "open") return drops.weight[place] > 0 && !answerOf(place);
+  if (show === "check") return drops.check[place];
+  if (show === "open") return drops.check[place] && !answerOf(place);
   return answerOf(place) === show;
 }
 
@@ -51,7 +51,7 @@ function found() {
 const farthest = 1000; // more bits than any threshold leaves
 const left = (place) => drops.left[place] ?? farthest;
 const byPlace = { // how drops stand in a group; the log's own order is by time
-  "": (a, b) => drops.weight[b] - drops.weight[a] || left(a) - left(b),
+  "": (a, b) => drops.check[b] - drops.check[a] || drops.weight[b] - drops.weight[a] || left(a) - left(b),
   biggest: (a, b) => a - b,
   nearest: (a, b) => left(a) - left(b),
   newest: (a, b) => drops.time[b] - drops.time[a],

@@ -84,7 +84,7 @@ const isPicked = ["url", "host", "since", "reason", "distance"].some((name) => d
 function verdict(places, runs) {
   const dropped = sum(runs.map((run) => run.dropped));
   const urls = new Set(places.map((place) => drops.url[place])).size;
-  const toCheck = places.filter((place) => drops.weight[place]).length;
+  const toCheck = places.filter((place) => drops.check[place]).length;
   const pages = runs.every((run) => run.kept !== null) && !isPicked ? sum(runs.map((run) => run.kept + run.dropped + sum(run.errors))) : null;
   if (!dropped) return pages ? `None of ${many(pages, "page")} was dropped` : "Nothing was dropped";
   const each = runs.length > 1 ? `${many(dropped, "drop")} in ${number.format(runs.length)} runs, of ${many(urls, "page")}`
@@ -104,9 +104,15 @@ function about(runs) {
 // Why drops are to be checked, and what else must be known of the numbers.
 function why(places, runs) {
   const kinds = new Map(), errors = {};
-  for (const place of places) for (const kind of new Set(drops.why[place].map((why) => drops.whys[why][0]))) kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+  for (const place of places) {
+    for (const kind of new Set(drops.why[place].map((why) => drops.whys[why][0]))) {
+      const [checked, count] = kinds.get(kind) ?? [0, 0];
+      kinds.set(kind, [checked + drops.check[place], count + 1]);
+    }
+  }
   for (const run of runs) for (const [kind, count] of Object.entries(run.errors)) errors[kind] = (errors[kind] ?? 0) + count;
-  const named = [...kinds].sort((a, b) => b[1] - a[1]).map(([kind, count]) => `${kind} (${number.format(count)})`);
+  const of = ([checked, count]) => (checked < count ? `${number.format(checked)} of ${number.format(count)}` : number.format(count));
+  const named = [...kinds].sort((a, b) => b[1][1] - a[1][1]).map(([kind, counts]) => `${kind} (${of(counts)})`);
   const dry = places.filter((place) => drops.dry[place]).length;
   const kept = runs.every((run) => run.kept !== null);
   const how = "Say of each whether it was rightly dropped (y), wrongly (n), or that you don't know (d); then save the answers, and let tune find the thresholds.";

@@ -57,7 +57,7 @@ function showAnswered() {
   byId("save").disabled = !places.length;
   byId("answered").textContent = places.length
     ? `${many(places.length, "answer")}, ${number.format(wrong)} wrongly dropped.${isKept ? "" : " This browser keeps none: save them before you close the page."}` : "";
-  const toCheck = ofRun().filter((place) => drops.weight[place]), left = toCheck.filter((place) => !answerOf(place)).length;
+  const toCheck = ofRun().filter((place) => drops.check[place]), left = toCheck.filter((place) => !answerOf(place)).length;
   byId("start").textContent = !toCheck.length ? `Review ${many(ofRun().length, "drop")}`
     : left ? `Review the ${number.format(left)} to check` : "Review again";
   byId("start").disabled = !ofRun().length;
@@ -72,7 +72,7 @@ function saveAnswers() {
 
 // Shows only what is to be checked, and opens the first without an answer.
 function startReview() {
-  const toCheck = ofRun().some((place) => drops.weight[place]);
+  const toCheck = ofRun().some((place) => drops.check[place]);
   for (const id of FILTERS) if (id !== "run") byId(id).value = "";
   byId("show").value = toCheck ? "check" : "";
   choose();

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from simhash_pipeline.drop_log import Drop, Run, unix_seconds
-from simhash_pipeline.report.doubts import doubts
+from simhash_pipeline.report.doubts import Doubt, DoubtCounts, doubts
 from simhash_pipeline.report.selection import Selection, host_of
 from simhash_pipeline.report.swallowing import SwallowingPages, TopCounts
 from simhash_pipeline.timeline import Timeline
@@ -19,6 +19,7 @@ MAX_KEYS = 100_000  # twins, and hosts, that are counted exactly: some 40 MB
 MAX_RUNS = 200  # the latest, listed one by one
 MAX_URLS = 500_000  # dropped pages that are counted exactly: some 40 MB
 CLOSEST = 10
+_REMEMBERED = 100  # of them, as some turn out to be like many others
 
 
 @dataclass(slots=True)
@@ -55,7 +56,7 @@ class Summary:
         self.selection = selection
         self.drops = 0
         self.dry = 0  # of these, how many items a dry run kept all the same
-        self.doubted = 0  # drops that a person should look at, whatever they were dropped for
+        self.doubts = DoubtCounts()
         self.first = self.last = ""
         self.reasons: Counter[str] = Counter()
         self.content: Counter[int] = Counter()  # drops by distance in bits
@@ -86,12 +87,20 @@ class Summary:
 
     def closest(self) -> list[Drop]:
         """The pairs that are likeliest to be wrong: the most suspicious, then the nearest."""
-        return [drop for *_, drop in sorted(self._closest, reverse=True)]
+        ranked = [
+            (sum(d.weight for d in self.doubts_about(entry[-1])), *entry[1:])
+            for entry in self._closest
+        ]
+        return [drop for *_, drop in sorted(ranked, reverse=True)[:CLOSEST]]
+
+    def doubts_about(self, drop: Drop) -> list[Doubt]:
+        """The drop's doubts, by what is known of the others of its run."""
+        return doubts(drop, self.doubts.usual(drop))
 
     @property
     def to_check(self) -> int:
-        """Drops with a doubt, and those that a swallowing page swallowed."""
-        return self.doubted + sum(page.undoubted for page in self.swallowing.worst())
+        """Drops that a person should look at, one of each swallowing page's among them."""
+        return self.doubts.to_check + len(self.swallowing.worst())
 
     @property
     def urls(self) -> int | None:
@@ -117,15 +126,14 @@ class Summary:
         self.reasons[drop.reason] += 1
         if len(self._urls) <= MAX_URLS:
             self._urls.add(hash(drop.url))
-        found = doubts(drop)
-        self.doubted += bool(found)
+        weight = self.doubts.add(drop)
         self.hosts.tally(host_of(drop.url)).drops += 1
         if drop.reason != "unchanged":  # such a page is no other's twin
             self._add_distances(drop)
             self._add_to_group(drop)
-            self.swallowing.add(drop.url, drop.twin_url, drop.run, doubted=bool(found))
+            self.swallowing.add(drop.url, drop.twin_url, drop.run)
         self._add_to_run(drop)
-        self._add_to_closest(drop, sum(doubt.weight for doubt in found))
+        self._add_to_closest(drop, weight)
 
     def _add_distances(self, drop: Drop) -> None:
         if drop.content_distance is not None:
@@ -176,13 +184,13 @@ class Summary:
             return
         # Negated: the heap's least is the least close, and of equals the one that came last.
         entry = (weight, -left[0], -left[1], -next(self._order), drop)
-        if len(self._closest) == CLOSEST and entry < self._closest[0]:
+        if len(self._closest) == _REMEMBERED and entry < self._closest[0]:
             return
         if any(
             (drop.url, drop.twin_url) == (other.url, other.twin_url) for *_, other in self._closest
         ):
             return  # the same pair in another run
-        if len(self._closest) < CLOSEST:
+        if len(self._closest) < _REMEMBERED:
             heapq.heappush(self._closest, entry)
         else:
             heapq.heapreplace(self._closest, entry)

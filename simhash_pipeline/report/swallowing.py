@@ -23,7 +23,6 @@ class Tally:
     """What the drops that share a key have in common; distances of content in bits."""
 
     drops: int = 0
-    doubted: int = 0  # of these
     nearest: int | None = None
     farthest: int | None = None
     example: str = ""  # the URL of the first
@@ -76,7 +75,6 @@ class SwallowingPage:
     host: str  # of the dropped pages; "" where their URLs have none
     dropped: int  # different URLs up to SWALLOWS_FROM, then every further drop
     example: str  # URL of the first page that was dropped for it
-    undoubted: int = 0  # of the dropped pages, those that nothing else makes suspicious
 
     def sentence(self, *, dry_run: bool = False) -> str:
         """What happened, and the command to look at it; not yet made printable."""
@@ -93,9 +91,7 @@ class SwallowingPages:
     def __init__(self) -> None:
         self._pairs = TopCounts(_MAX_PAIRS)
 
-    def add(
-        self, url: str, twin_url: str | None, run: str = "", *, doubted: bool = False
-    ) -> SwallowingPage | None:
+    def add(self, url: str, twin_url: str | None, run: str = "") -> SwallowingPage | None:
         """Count a drop; the stored page if this drop makes it a swallowing one, else None.
 
         An unchanged page, which is its own twin, doesn't count.
@@ -113,7 +109,6 @@ class SwallowingPages:
                 return None
             tally.urls += (hash(url),)
         tally.drops += 1
-        tally.doubted += doubted
         if tally.drops != SWALLOWS_FROM:
             return None
         return SwallowingPage(twin_url, host, tally.drops, tally.example)
@@ -125,7 +120,6 @@ class SwallowingPages:
             if tally.drops < SWALLOWS_FROM:
                 break
             _, host, twin_url = pair.split("\n", 2)
-            undoubted = tally.drops - tally.doubted
-            page = SwallowingPage(twin_url, host, tally.drops, tally.example, undoubted)
+            page = SwallowingPage(twin_url, host, tally.drops, tally.example)
             found.setdefault((host, twin_url), page)
         return list(found.values())

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from simhash_pipeline.compare.diff import line_diff
 from simhash_pipeline.drop_log import Drop, unix_seconds
 from simhash_pipeline.options import Options
-from simhash_pipeline.report.doubts import Doubt, doubts, swallowed
+from simhash_pipeline.report.doubts import MANY, SWALLOWED, Doubt, DoubtCounts, doubts, swallowed
 from simhash_pipeline.report.selection import host_of
 from simhash_pipeline.report.summary import RunTally, Summary, bits_left
 from simhash_pipeline.report.swallowing import CAUSES, SWALLOWS_FROM
@@ -149,6 +149,7 @@ def _drops(drops: Sequence[Drop], pairs: _Pairs) -> dict[str, Any]:
     reasons, runs, twins, whys = _Numbered(), _Numbered(), _Numbered(), _Numbered()
     first_seen: dict[int, int | None] = {}
     found = _all_doubts(drops)
+    to_check = _to_check(drops, found)
     for drop in drops:
         seen = drop.twin_first_seen
         number = twins.of(drop.twin_url or "")
@@ -170,6 +171,7 @@ def _drops(drops: Sequence[Drop], pairs: _Pairs) -> dict[str, Any]:
         "dry": [int(drop.dry_run) for drop in drops],
         "why": [[whys.of(f"{doubt.kind}\n{doubt.text}") for doubt in each] for each in found],
         "weight": [sum(doubt.weight for doubt in each) for each in found],
+        "check": [int(place in to_check) for place in range(len(drops))],
         "pair": pairs.places,
         "reasons": reasons.names,
         "runs": runs.names,
@@ -188,17 +190,34 @@ def _titled(drop: Drop, titles: dict[str, str]) -> Drop:
 
 def _all_doubts(drops: Sequence[Drop]) -> list[list[Doubt]]:
     """The doubts about each drop, the swallowed ones' too."""
+    counts = DoubtCounts()
+    for drop in drops:
+        counts.add(drop)
     pages: dict[tuple[str, str, str | None], set[str]] = {}
     keys = [(drop.run, host_of(drop.url), drop.twin_url) for drop in drops]
     for key, drop in zip(keys, drops, strict=True):
         if drop.reason != "unchanged":
             pages.setdefault(key, set()).add(drop.url)
-    return [
-        [swallowed(len(pages[key])), *doubts(drop)]
-        if len(pages.get(key, ())) >= SWALLOWS_FROM
-        else doubts(drop)
-        for key, drop in zip(keys, drops, strict=True)
-    ]
+    found = [doubts(drop, counts.usual(drop)) for drop in drops]
+    for each, key in zip(found, keys, strict=True):
+        if len(pages.get(key, ())) >= SWALLOWS_FROM:
+            each.append(swallowed(len(pages[key])))
+    return found
+
+
+def _to_check(drops: Sequence[Drop], found: Sequence[Sequence[Doubt]]) -> set[int]:
+    """The places of the drops that are to be checked: see `DoubtCounts.to_check`."""
+    alike: dict[tuple[str, ...], list[int]] = {}  # by run and kind, or swallowing page
+    for place, (drop, each) in enumerate(zip(drops, found, strict=True)):
+        if each:
+            swallows = each[0].kind == SWALLOWED
+            page = (host_of(drop.url), drop.twin_url or "") if swallows else ()
+            alike.setdefault((drop.run, each[0].kind, *page), []).append(place)
+    chosen: set[int] = set()
+    for (_, kind, *_), places in alike.items():
+        places.sort(key=lambda place: _rank(drops[place], found[place]))
+        chosen.update(places[: 1 if kind == SWALLOWED else MANY])
+    return chosen
 
 
 class _Numbered:
@@ -232,7 +251,9 @@ def _pairs(drops: Sequence[Drop], texts: Texts) -> _Pairs:
     pairs = _Pairs({}, [], [None] * len(drops))
     known: dict[tuple[str, str | None, str], int | None] = {}
     size = 0
-    for place in sorted(range(len(drops)), key=lambda place: _rank(drops[place])):
+    for place in sorted(
+        range(len(drops)), key=lambda place: _rank(drops[place], doubts(drops[place]))
+    ):
         drop = drops[place]
         twin_url = drop.twin_url or ""
         if drop.twin_title:
@@ -253,8 +274,8 @@ def _pairs(drops: Sequence[Drop], texts: Texts) -> _Pairs:
     return pairs
 
 
-def _rank(drop: Drop) -> tuple[int, tuple[int, int]]:
-    return -sum(doubt.weight for doubt in doubts(drop)), bits_left(drop) or (128, 128)
+def _rank(drop: Drop, found: Sequence[Doubt]) -> tuple[int, tuple[int, int]]:
+    return -sum(doubt.weight for doubt in found), bits_left(drop) or (128, 128)
 
 
 def _beside(kept: PageText, dropped: PageText) -> str:

@@ -1,10 +1,12 @@
 """What makes a drop suspicious, in words."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
-from simhash_pipeline.report.doubts import doubts
+from simhash_pipeline.drop_log import Drop
+from simhash_pipeline.report.doubts import MANY, DoubtCounts, doubts
 from tests.report.logs import drop
 
 FR, EN = "http://a.example/fr-FR/1", "http://a.example/en/1"
@@ -68,3 +70,48 @@ def test_a_drop_is_doubted_by_its_line_alone(fields: dict[str, Any], texts: list
 def test_titles_differ_in_most_words_or_in_a_number(title: str, other: str, differ: bool) -> None:
     found = [doubt.kind for doubt in doubts(drop(title=title, twin_title=other))]
     assert found == ["titles differ"] * differ
+
+
+def versions(count: int, **more: Any) -> list[Drop]:
+    """Drops of two releases of a manual."""
+    return [
+        drop(
+            url=f"http://a.example/15/{n}",
+            title=f"Part{n} of Ropes 15",
+            twin_title=f"Part{n} of Ropes 14",
+            **more,
+        )
+        for n in range(count)
+    ]
+
+
+def test_a_change_of_titles_that_many_drops_share_is_no_doubt() -> None:
+    other = drop(url="http://a.example/x", title="Chapter 3", twin_title="Chapter 4")
+    few = counted([*versions(MANY - 1), other])
+    assert few.to_check == MANY
+    many = counted([*versions(MANY + 5), other])
+    assert many.to_check == 1
+    assert doubts(versions(1)[0], many.usual(versions(1)[0])) == []
+    assert [doubt.kind for doubt in doubts(other, many.usual(other))] == ["titles differ"]
+
+
+def test_what_else_is_odd_about_such_a_drop_remains() -> None:
+    found = counted([*versions(MANY + 5), *versions(2, content_distance=3)])
+    assert found.to_check == 2
+
+
+def test_each_run_has_its_own_changes() -> None:
+    found = counted([*versions(MANY), *versions(3, run="run-2")])
+    assert found.to_check == 3
+
+
+def test_of_one_kind_of_doubt_a_person_checks_some() -> None:
+    thin = [drop(url=f"http://a.example/{n}", reason="thin", tokens=9) for n in range(300)]
+    assert counted([*thin, *(drop(main_share=0.1) for _ in range(4))]).to_check == MANY + 4
+
+
+def counted(drops: Sequence[Drop]) -> DoubtCounts:
+    counts = DoubtCounts()
+    for one in drops:
+        counts.add(one)
+    return counts

@@ -59,8 +59,8 @@ def test_the_worst_come_first_and_of_several_runs_the_worst_one_counts() -> None
     for url in numbered("b.example", 40):
         pages.add(url, TWIN, "monday")
     assert pages.worst() == [
-        SwallowingPage(TWIN, "b.example", 40, "http://b.example/copy0", undoubted=40),
-        SwallowingPage(TWIN, "a.example", 25, "http://a.example/copy0", undoubted=25),
+        SwallowingPage(TWIN, "b.example", 40, "http://b.example/copy0"),
+        SwallowingPage(TWIN, "a.example", 25, "http://a.example/copy0"),
     ]
 
 
@@ -88,7 +88,7 @@ def test_swallowing_pages_stand_right_below_the_totals_and_are_no_more_than_ten(
     ]
     assert all(summary.take(twins))
     lines = list(DropSummary("log", summary).lines())
-    assert lines[1] == "240 dropped; 240 to check"
+    assert lines[1] == "240 dropped; 12 to check"
     assert lines[3:5] == ["", f"Look at this first. {CAUSES}"]
     assert lines[5] == (
         "  20 pages of a.example were dropped as near-duplicates of http://a.example/10: "
