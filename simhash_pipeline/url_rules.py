@@ -3,14 +3,16 @@
     dropped   /print/en/fish-pie?sid=9f3     one page by its content, so its URLs differ in what
     kept      /en/fish-pie                   doesn't matter: the prefix /print, the query key sid
 
-A rule is taken if enough drops are explained by it, and if no two kept pages would have the same
-URL under it and the other rules taken: the pages of `?id=1` and `?id=2` stay apart.
+Where one prefix stands in place of another (/3, /latest), both are left out. A rule is taken if
+enough drops are explained by it, and if no two stories would have the same URL under it and the
+other rules taken: the pages of `?id=1` and `?id=2` stay apart. A dropped page's story is that of
+its twin.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -22,6 +24,7 @@ Kind = Literal["query key", "path prefix", "path suffix", "host"]
 
 MAX_SEGMENTS = 2  # of a prefix
 _MAX_SUFFIX_CHARS = 40
+_LONGEST_CHAIN = 20  # of twins, each dropped in a later crawl
 _MAX_RULES = 1_000  # that are tried; of more, those that explain the most drops
 
 
@@ -72,10 +75,10 @@ class Evidence:
 
     rule: UrlRule
     support: int  # pairs of a dropped URL and its twin's that it explains, alone or with others
-    counter_examples: int  # kept pages that would be taken for another kept page
+    counter_examples: int  # URLs that would be taken for those of another story
     taken: bool
     example: tuple[str, str]  # a dropped URL, and its twin's
-    against: tuple[str, str] | None  # two kept pages that would be one
+    against: tuple[str, str] | None  # two such URLs
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +88,13 @@ class Learnt:
     evidence: list[Evidence]
     urls: int  # of dropped and kept pages
     saved: int  # requests for these, by the taken rules that duplicate-url-discarder has
-    lost: int  # kept pages that would not have been fetched
+    lost: int  # URLs by which another story than theirs would have been fetched
 
 
 def learn(drops: Iterable[tuple[str, str]], kept: AbstractSet[str], min_support: int) -> Learnt:
     """Rules out of pairs (dropped URL, its twin's); `kept` are the URLs of all kept pages."""
     pairs = dict.fromkeys(drops)
+    stories = _stories(pairs, kept)
     support: Counter[UrlRule] = Counter()
     example: dict[UrlRule, tuple[str, str]] = {}
     for pair in pairs:
@@ -98,9 +102,8 @@ def learn(drops: Iterable[tuple[str, str]], kept: AbstractSet[str], min_support:
             support[rule] += 1
             example.setdefault(rule, pair)
     tried = [rule for rule, count in support.most_common(_MAX_RULES) if count >= min_support]
-    against = {rule: _merged(kept, [rule]) for rule in tried}
-    taken = _compatible([rule for rule in tried if not against[rule]], kept, support)
-    urls = {url for pair in pairs for url in pair} | kept
+    against = {rule: _merged(stories, [rule]) for rule in tried}
+    taken = _compatible([rule for rule in tried if not against[rule]], stories, support)
     evidence = [
         Evidence(
             rule,
@@ -113,8 +116,23 @@ def learn(drops: Iterable[tuple[str, str]], kept: AbstractSet[str], min_support:
         for rule in sorted(tried, key=lambda rule: (rule not in taken, -support[rule], rule))
     ]
     applied = [rule for rule in taken if rule.for_discarder() is not None]
-    saved = len(urls) - len({_all_applied(url, applied) for url in urls})
-    return Learnt(evidence, len(urls), saved, len(_merged(kept, applied)))
+    saved = len(stories) - len({_all_applied(url, applied) for url in stories})
+    return Learnt(evidence, len(stories), saved, len(_merged(stories, applied)))
+
+
+def _stories(pairs: Iterable[tuple[str, str]], kept: AbstractSet[str]) -> dict[str, str]:
+    """By URL of all known pages the kept page at the end of their twins, in one order always."""
+    twins = {dropped: twin for dropped, twin in pairs if dropped not in kept}
+    stories = {url: url for url in sorted(kept)}
+    for dropped, twin in sorted(pairs):
+        for url in (dropped, twin):
+            story = url
+            for _ in range(_LONGEST_CHAIN):
+                if story in kept or story not in twins:
+                    break
+                story = twins[story]
+            stories.setdefault(url, story)
+    return stories
 
 
 def differences(dropped: str, twin: str) -> list[UrlRule]:
@@ -129,9 +147,10 @@ def differences(dropped: str, twin: str) -> list[UrlRule]:
     if a.path != b.path:
         longer, shorter = (a, b) if len(a.path) > len(b.path) else (b, a)
         rule = _path_rule(longer, shorter.path)
-        if rule is None:
+        rules = _prefix_rules(a, b) if rule is None else [rule]
+        if not rules:
             return []
-        found.append(rule)
+        found += rules
     mine, others = _query(a), _query(b)
     for of, parts in ((mine, a), (others, b)):
         keys = [key for key in of if mine.get(key) != others.get(key)]
@@ -154,25 +173,39 @@ def _path_rule(longer: SplitResult, shorter: str) -> UrlRule | None:
     return None
 
 
+def _prefix_rules(a: SplitResult, b: SplitResult) -> list[UrlRule]:
+    """The rules of two prefixes of one path; none if the paths end otherwise."""
+    one, other = a.path.split("/"), b.path.split("/")
+    shared = 0
+    while shared < min(len(one), len(other)) - 1 and one[-shared - 1] == other[-shared - 1]:
+        shared += 1
+    prefixes = ["/".join(parts[: len(parts) - shared]) for parts in (one, other)]
+    if not any(one[len(one) - shared :]) or not all(map(str.strip, prefixes)):
+        return []
+    if max(prefix.count("/") for prefix in prefixes) > MAX_SEGMENTS:
+        return []
+    return [UrlRule("path prefix", of.netloc, p) for of, p in zip((a, b), prefixes, strict=True)]
+
+
 def _compatible(
-    rules: list[UrlRule], kept: AbstractSet[str], support: Counter[UrlRule]
+    rules: list[UrlRule], stories: Mapping[str, str], support: Counter[UrlRule]
 ) -> list[UrlRule]:
-    """The rules without those that merge kept pages only together: the least supported go."""
-    while merged := _merged(kept, rules):
+    """The rules without those that merge stories only together: the least supported go."""
+    while merged := _merged(stories, rules):
         guilty = [rule for rule in rules for url in merged[0] if rule.applied(url) != url]
         rules = [rule for rule in rules if rule != min(guilty, key=lambda one: support[one])]
     return rules
 
 
-def _merged(kept: AbstractSet[str], rules: list[UrlRule]) -> list[tuple[str, str]]:
-    """(page, other page) of the kept pages that the rules would take for one."""
+def _merged(stories: Mapping[str, str], rules: list[UrlRule]) -> list[tuple[str, str]]:
+    """The URLs that the rules would make equal to one of another story, after that one."""
     first: dict[str, str] = {}
     merged = []
-    for url in kept:
+    for url, story in stories.items():
         new = _all_applied(url, rules)
         if new != url:
-            other = new if new in kept else first.setdefault(new, url)
-            if other != url:
+            other = new if new in stories else first.setdefault(new, url)
+            if stories[other] != story:
                 merged.append((other, url))
     return merged
 

@@ -41,6 +41,9 @@ A = "http://a.example"
         ("/x/amp/", "/x/", ["path suffix /amp/"]),
         ("/x.html", "/x", ["path suffix .html"]),
         ("/print/x?sid=1", "/x", ["path prefix /print", "query key sid"]),
+        ("/3/x/y", "/latest/x/y", ["path prefix /3", "path prefix /latest"]),
+        ("/a/b/c/x", "/d/x", []),
+        ("/a/b", "/c/d", []),
         ("/x", "/y", []),
         ("/x?id=1", "/y?id=2", []),
         ("/print/", "/", []),
@@ -91,6 +94,29 @@ def test_a_key_that_tells_kept_pages_apart_is_no_rule() -> None:
     assert one.against is not None
     assert set(one.against) == {f"{A}/x?id=0", f"{A}/x?id=9"}
     assert (learnt.urls, learnt.saved, learnt.lost) == (12, 0, 0)
+
+
+def test_a_url_that_was_dropped_for_another_page_speaks_against_a_rule() -> None:
+    pairs = drops(*((f"/{n}?v=2", f"/{n}") for n in range(3)), ("/x?v=2", "/0"))
+    (one,) = learn(pairs, {f"{A}/{n}" for n in (0, 1, 2, "x")}, 3).evidence
+    assert (one.support, one.taken, one.counter_examples) == (3, False, 1)
+    assert one.against == (f"{A}/x", f"{A}/x?v=2")
+
+
+def test_a_twin_that_was_dropped_later_has_its_own_twins_story() -> None:
+    pairs = drops(*((f"/{n}?v=2", f"/{n}") for n in range(3)), ("/1", "/9"), ("/1?v=3", "/9"))
+    (one,) = learn(pairs, {f"{A}/{n}" for n in (0, 2, 9)}, 3).evidence
+    assert (one.taken, one.counter_examples) == (True, 0)
+
+
+def test_two_prefixes_in_place_of_each_other_are_both_rules() -> None:
+    pairs = drops(*((f"/3/{n}/x", f"/latest/{n}/x") for n in range(4)))
+    kept = {f"{A}/latest/{n}/x" for n in range(4)} | {f"{A}/latest/only"}
+    learnt = learn(pairs, kept, 3)
+    assert {one.rule.value for one in learnt.evidence if one.taken} == {"/3", "/latest"}
+    assert (learnt.urls, learnt.saved, learnt.lost) == (9, 4, 0)
+    differ = learn(pairs, kept | {f"{A}/3/only"}, 3)
+    assert (sum(one.taken for one in differ.evidence), differ.saved) == (1, 0)
 
 
 def test_of_rules_that_lose_a_page_only_together_the_weaker_goes() -> None:

@@ -99,11 +99,11 @@ class PrintedRules(Result):
             yield f"No part of a URL explains enough drops; {counted(self.kept, 'page')} kept."
             return
         if taken:
-            yield Heading("Rules by which no kept page is lost")
+            yield Heading("Rules by which no story is lost")
             yield from _table(taken)
             yield ""
         if refused:
-            yield Heading("Not taken: kept pages differ in it")
+            yield Heading("Not taken: other stories differ in it")
             yield from _table(refused)
             yield ""
         yield (
@@ -118,7 +118,7 @@ class PrintedRules(Result):
 
 
 def _table(evidence: list[Evidence]) -> Iterator[Line]:
-    head = ("what", "in URLs of", "", "drops", "kept pages lost", "such as")
+    head = ("what", "in URLs of", "", "drops", "stories lost", "such as")
     rows = [
         (
             one.rule.kind,
