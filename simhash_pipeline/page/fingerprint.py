@@ -16,6 +16,7 @@ from simhash_pipeline.page.blocks import Blocks, menu_blocks
 from simhash_pipeline.page.boilerplate import canonical_url, main_blocks, title_of, visible_blocks
 from simhash_pipeline.page.bounds import first_of_text
 from simhash_pipeline.page.callables import load_callable
+from simhash_pipeline.page.compiled import content_of, hashed_words, sketch_of, votes_by_kernel
 from simhash_pipeline.page.elements import Elements, elements_of
 from simhash_pipeline.page.hashing import TokenHashes, hash_rows
 from simhash_pipeline.page.parse import ParsedPage, parsed_page
@@ -83,6 +84,7 @@ class Fingerprinter:
         self._weigh = weighing(options, lambda text: self._count(self._segment(text)))
         self._joiner = "" if options.segmenter == "characters" else " "
         self._hash = hash_rows(options.hash, options.bits, self._joiner)
+        self._by_kernel = votes_by_kernel(options)
         # Counts for weights: then each n-gram votes as it comes, and none has to be made as text.
         self._plain = (options.hash, options.weights, options.top_n) == ("murmur3", "tf", None)
 
@@ -137,19 +139,32 @@ class Fingerprinter:
 
     def _of_text(self, text: str, *, title: str, url: str | None) -> PageFingerprint:
         whole, text = text, first_of_text(text, self._options.max_page_bytes)
-        tokens = self._segment(text)
-        thin = len(tokens) < self._options.min_tokens
-        hashes = TokenHashes([] if thin else tokens)
+        content, sketch, tokens = self._of_tokens(text)
         return PageFingerprint(
-            content=None if thin else self._content(text, tokens, hashes),
+            content=content,
             structure=None,
-            sketch=simhash(hashes.distinct_ngrams(_SKETCH_SHINGLE_TOKENS, SKETCH_BITS)),
+            sketch=sketch,
             text=text,
             title=title,
-            tokens=len(tokens),
+            tokens=tokens,
             url=url,
             cut=len(text) < len(whole),
         )
+
+    def _of_tokens(self, text: str) -> tuple[int | None, int | None, int]:
+        """Content fingerprint and sketch, None of a thin page, and the number of tokens."""
+        options = self._options
+        if self._by_kernel:
+            hashed = hashed_words(text)
+            if (count := len(hashed)) < options.min_tokens:
+                return None, None, count
+            return content_of(hashed, options), sketch_of(hashed, _SKETCH_SHINGLE_TOKENS), count
+        tokens = self._segment(text)
+        if len(tokens) < options.min_tokens:
+            return None, None, len(tokens)
+        hashes = TokenHashes(tokens)
+        sketch = simhash(hashes.distinct_ngrams(_SKETCH_SHINGLE_TOKENS, SKETCH_BITS))
+        return self._content(text, tokens, hashes), sketch, len(tokens)
 
     def content_fingerprint(self, text: str) -> int | None:
         """The content fingerprint of plain text, however short; None when it holds no token."""

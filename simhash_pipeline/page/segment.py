@@ -26,42 +26,42 @@ Segment = Callable[[str], list[str]]
 
 # The block of jieba's dictionary: given nothing but these, jieba and rjieba cut alike.
 _HAN_FIRST, _HAN_END = "\u4e00", "\u9fd6"  # the end is the first that isn't in it
-_HAN = "\u4e00-\u9fd5"
+HAN = "\u4e00-\u9fd5"
 # Scripts written without spaces (Thai to Tibetan, Myanmar, Khmer, kana, other Han): a character is
 # a token, and bigrams do the rest.
-_UNSPACED = (
+UNSPACED = (
     "\u0e00-\u109f\u1780-\u17ff\u2e80-\u30ff\u3100-\u312f\u31a0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uf900-\ufaff\uff66-\uff9f\U0001b000-\U0001b16f\U00020000-\U0003ffff"
 )
 # Marks that belong to the word they stand in, which `\w` leaves out: accents, Hebrew and Arabic
 # points, and the blocks of India's scripts but for their full stops.
-_MARKS = (
+MARKS = (
     "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed"
     "\u0900-\u0963\u0966-\u0dff\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff"
 )
-_WORD = rf"[^\W{_UNSPACED}]"
+_WORD = rf"[^\W{UNSPACED}]"
 _MAX_RUN = 500  # Han without a break; jieba takes up to twenty times as long for endless ones
 _TOKEN_PARTS = (
-    rf"{_WORD}+(?:[{_MARKS}]+{_WORD}*)*",
-    rf"[{_HAN}]{{1,{_MAX_RUN}}}",
-    rf"(?:(?=\w)[{_UNSPACED}])",
+    rf"{_WORD}+(?:[{MARKS}]+{_WORD}*)*",
+    rf"[{HAN}]{{1,{_MAX_RUN}}}",
+    rf"(?:(?=\w)[{UNSPACED}])",
 )
 _TOKEN = re.compile("|".join(_TOKEN_PARTS))
-_HAN_ONLY = re.compile(f"[{_HAN}]+")
+_HAN_ONLY = re.compile(f"[{HAN}]+")
 # Text without any of these is cut alike, and in half the time, by `\w+`.
-_SPECIAL = re.compile(f"[{_UNSPACED}{_MARKS}]")
+_SPECIAL = re.compile(f"[{UNSPACED}{MARKS}]")
 _PLAIN_TOKEN = re.compile(r"\w+")
 # What NFKC changes in Chinese texts, most of it commas. Python normalizes a text with a single such
 # character a hundred times as slowly as a text without, so they are replaced one by one before.
 _WIDE = re.compile("[\u00a0\u2026\u3000\uff01-\uff60\uffe0-\uffe6]")
 # Where a line may break, or may not, within a word: soft hyphen, zero width space, word joiner, and
 # its old form. Joiners (U+200C, U+200D) stay: in Persian as good as a space, they end words as one.
-_IN_WORDS = "\u00ad\u200b\u2060\ufeff"
+IN_WORDS = "\u00ad\u200b\u2060\ufeff"
 # A word, or one character of a script that is written without spaces.
 WORD_OR_CHARACTER = re.compile(f"{_TOKEN_PARTS[0]}|{_TOKEN_PARTS[2]}")
 _PIECE_CHARACTERS = 10_000
 # jieba takes 3 us a character, 20 where it finds no words (python -m benchmarks.hostile --jieba).
-_CHARACTERS_BY_JIEBA = 40_000
+CHARACTERS_BY_JIEBA = 40_000
 _FOLDED_CHARACTERS = 2 * _PIECE_CHARACTERS  # NFKC makes up to 18 of one
 # NFKC sorts the marks in a row, in the square of their number. Unicode's Stream-Safe Text Format
 # (UAX 15, 13) bounds them too; no script stacks so many.
@@ -134,28 +134,27 @@ class _Words:
     """The segmentation `words`, with a user's own words."""
 
     def __init__(self, added: Iterable[UserWord] = ()) -> None:
-        all_folded = (word._replace(word=_folded(word.word)) for word in added)
-        folded = [word for word in all_folded if word.word]
-        self._han = tuple(word for word in folded if _HAN_ONLY.fullmatch(word.word))
+        all_folded = (word._replace(word=folded(word.word)) for word in added)
+        kept = [word for word in all_folded if word.word]
+        self._han = tuple(word for word in kept if _HAN_ONLY.fullmatch(word.word))
         # jieba is asked for Han alone; words with other characters are found before.
-        self._mixed = frozenset(word.word for word in folded) - {word.word for word in self._han}
+        self._mixed = frozenset(word.word for word in kept) - {word.word for word in self._han}
         self._token, self._word_or_character = _TOKEN, WORD_OR_CHARACTER
         if self._mixed:
             mixed = "|".join(map(_whole, sorted(self._mixed, key=len, reverse=True)))
             word, han, unspaced = _TOKEN_PARTS
-            han = rf"(?:(?!{mixed})[{_HAN}]){{1,{_MAX_RUN}}}"
+            han = rf"(?:(?!{mixed})[{HAN}]){{1,{_MAX_RUN}}}"
             self._token = re.compile("|".join((mixed, word, han, unspaced)))
             self._word_or_character = re.compile(f"{mixed}|{WORD_OR_CHARACTER.pattern}")
 
     def cut(self, text: str) -> list[str]:
         found: list[str] = []
         length = 0
-        for piece in _pieces(text):
-            folded = _folded(piece)
-            # NFKC makes six words of one character: no more count than text of this size has.
-            most = max(_SPARE_WORDS, (len(piece.encode("utf-8", "replace")) + 1) // 2)
-            found += self._words_of_piece(folded, by_jieba=length < _CHARACTERS_BY_JIEBA)[:most]
-            length += len(folded)
+        for piece in pieces(text):
+            plain = folded(piece)
+            by_jieba = length < CHARACTERS_BY_JIEBA
+            found += self._words_of_piece(plain, by_jieba=by_jieba)[: most_words(piece)]
+            length += len(plain)
         return found
 
     def _words_of_piece(self, text: str, *, by_jieba: bool) -> list[str]:
@@ -192,8 +191,20 @@ def _whole(word: str) -> str:
     return f"{begins}{re.escape(word)}{ends}"
 
 
-def _pieces(text: str) -> Iterable[str]:
-    """Cut at the end of a line, word or sentence, and where there is none, anywhere."""
+def most_words(piece: str) -> int:
+    """How many words of a piece count.
+
+    NFKC makes six words of one character: no more count than other text of this size has.
+    """
+    size = len(piece) if piece.isascii() else len(piece.encode("utf-8", "replace"))
+    return max(_SPARE_WORDS, (size + 1) // 2)
+
+
+def pieces(text: str) -> Iterable[str]:
+    """The text in parts of at most 10,001 characters.
+
+    Cut at the end of a line, word or sentence, and where there is none, anywhere.
+    """
     if len(text) <= _PIECE_CHARACTERS:
         return [text]
     return re.findall(
@@ -203,11 +214,14 @@ def _pieces(text: str) -> Iterable[str]:
 
 def cjk_characters(text: str) -> list[str]:
     """As `words`, but each Han character is a token."""
-    return [word for piece in _pieces(text) for word in WORD_OR_CHARACTER.findall(_folded(piece))]
+    return [word for piece in pieces(text) for word in WORD_OR_CHARACTER.findall(folded(piece))]
 
 
-def _folded(text: str) -> str:
-    for character in _IN_WORDS:
+def folded(text: str) -> str:
+    """The text in NFKC and lower case, without what may be within a word."""
+    if text.isascii():
+        return text[:_FOLDED_CHARACTERS].lower()
+    for character in IN_WORDS:
         text = text.replace(character, "")
     for character in set(_WIDE.findall(text)):
         text = text.replace(character, unicodedata.normalize("NFKC", character))

@@ -22,6 +22,8 @@ import mmh3
 import numpy as np
 from numpy.typing import NDArray
 
+from simhash_pipeline.native import kernel
+
 WINDOW_BYTES = 16  # a power of two
 # Windows that are taken from a page. A store keeps fewer, of the page's own text: own_text.py.
 _TAKEN = 512
@@ -76,11 +78,25 @@ def visible_text(
     digest: int = mmh3.hash64(title.encode("utf-8", "replace") + b"\n" + said, signed=False)[0]
     if len(said) > _MAX_BYTES:
         said = said[:_MAX_BYTES].rstrip(_END) + _END  # the cut may be in a separator
+    if kernel is not None:
+        in_menu = bytearray(len(blocks))
+        for number in menus:
+            in_menu[number] = 1
+        limit, packed, hashes = kernel.sample(said, bytes(in_menu), bytes(is_main))
+        sample = limit.to_bytes(LIMIT_SIZE, "little") + packed
+        return Visible(digest, sample, tuple(dict.fromkeys(hashes)))
+    return Visible(digest, *_sampled(said, is_main, menus))
+
+
+def _sampled(
+    said: bytes, is_main: Sequence[bool], menus: Collection[int]
+) -> tuple[bytes, tuple[int, ...]]:
+    """The sample of these blocks, each with its separator, and its blocks' hashes."""
     text = np.frombuffer(said, np.uint8)
     ends = np.flatnonzero(text == ord("\n"))
     starts = np.concatenate([[0], ends[:-1] + len(_SEPARATOR)])
     windows = _rolled(text)
-    is_menu = np.zeros(len(blocks), np.bool_)
+    is_menu = np.zeros(len(is_main), np.bool_)
     is_menu[list(menus)] = True
     ranks, at = _smallest(windows, starts, ends, is_menu)
     sums = np.zeros(len(windows) + 1, np.uint32)
@@ -91,8 +107,7 @@ def visible_text(
     main = np.where(np.asarray(is_main, np.bool_)[at], MAIN, np.uint16(0))
     entries["block"] = (block_hashes & BLOCK_BITS).astype(np.uint16) | main
     limit = int(ranks[-1]) if len(ranks) == _TAKEN else _NO_LIMIT
-    sample = packed_sample(limit, entries)
-    return Visible(digest, sample, tuple(dict.fromkeys(block_hashes.tolist())))
+    return packed_sample(limit, entries), tuple(dict.fromkeys(block_hashes.tolist()))
 
 
 def packed_sample(limit: int, entries: NDArray[np.void]) -> bytes:

@@ -1,0 +1,740 @@
+/* Text to hashes of tokens, to votes, and bytes to a sample, without a Python object a token.
+ *
+ * page/segment.py, hashing.py, simhash.py and visible.py say what is computed; they are the
+ * reference, and this gives the same numbers. All functions hold the GIL.
+ */
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BMP 0x10000u
+#define HAN_FIRST 0x4E00u
+#define HAN_COUNT 0x51D6 /* to U+9FD5 */
+#define MAX_RUN 500
+#define MAX_FOLDED 20000
+#define GOLDEN 0x9E3779B97F4A7C15ull
+
+/* What a character is to the cut. */
+enum { IS_NONE = 0, IS_WORD = 1, IS_MARK = 2, IS_HAN = 4, IS_UNSPACED = 8 };
+/* Entries of the fold table that are no character. */
+enum { ASK = 0xFFFFFFFFu, DROPPED = 0xFFFFFFFEu, ELLIPSIS = 0xFFFFFFFDu };
+/* Answers of Tokens.add that are no length. */
+enum { UNKNOWN_CHARACTER = -1, NO_DICTIONARY = -2 };
+
+static uint8_t kinds[BMP];
+static uint32_t folds[BMP];
+static uint64_t salt = GOLDEN;
+
+/* Dictionary: a trie in one open-addressed table of parent << 15 | character, child. */
+#define SLOT_BITS 20
+#define SLOTS (1u << SLOT_BITS)
+#define MAX_NODES (SLOTS / 10 * 7)
+#define NO_WORD 1.0 /* weights of words are logarithms, 0 at the most */
+static uint64_t *slots = NULL;
+static double *weights = NULL;
+static uint32_t nodes = 0;
+static double unknown_weight;
+static double start_p[4], trans_p[4][4], *emit_p[4]; /* states B, M, E, S */
+static int roots[HAN_COUNT];
+
+static uint64_t rotl(uint64_t x, int r) { return (x << r) | (x >> (64 - r)); }
+
+static uint64_t fmix(uint64_t k) {
+    k ^= k >> 33;
+    k *= 0xFF51AFD7ED558CCDull;
+    k ^= k >> 33;
+    k *= 0xC4CEB9FE1A85EC53ull;
+    return k ^ k >> 33;
+}
+
+/* hashing.mixed: splitmix64's last step. */
+static uint64_t mixed(uint64_t w) {
+    w ^= w >> 30;
+    w *= 0xBF58476D1CE4E5B9ull;
+    w ^= w >> 27;
+    w *= 0x94D049BB133111EBull;
+    return w ^ w >> 31;
+}
+
+/* MurmurHash3 x64 128, seed 0 (Appleby); little-endian machines only. */
+static void murmur3(const uint8_t *data, size_t size, uint64_t *lo, uint64_t *hi) {
+    const uint64_t c1 = 0x87C37B91114253D5ull, c2 = 0x4CF5AD432745937Full;
+    uint64_t h1 = 0, h2 = 0, k1, k2;
+    uint8_t tail[16] = {0};
+    size_t place = 0;
+    for (; place + 16 <= size; place += 16) {
+        memcpy(&k1, data + place, 8);
+        memcpy(&k2, data + place + 8, 8);
+        h1 ^= rotl(k1 * c1, 31) * c2;
+        h1 = (rotl(h1, 27) + h2) * 5 + 0x52DCE729;
+        h2 ^= rotl(k2 * c2, 33) * c1;
+        h2 = (rotl(h2, 31) + h1) * 5 + 0x38495AB5;
+    }
+    /* A tail filled up with zeros hashes as the tail: what is zero changes nothing. */
+    memcpy(tail, data + place, size - place);
+    memcpy(&k1, tail, 8);
+    memcpy(&k2, tail + 8, 8);
+    h2 ^= rotl(k2 * c2, 33) * c1;
+    h1 ^= rotl(k1 * c1, 31) * c2;
+    h1 ^= size;
+    h2 ^= size;
+    h1 += h2;
+    h2 += h1;
+    h1 = fmix(h1);
+    h2 = fmix(h2);
+    h1 += h2;
+    *lo = h1;
+    *hi = h2 + h1;
+}
+
+/* ---- sums of votes: eight lanes of bytes, emptied after 255 hashes */
+
+typedef struct {
+    uint64_t count, lanes[8], ayes[64];
+    int pending;
+} Votes;
+
+static uint64_t spread[256]; /* bit i of a byte as byte i */
+
+static void votes_empty(Votes *votes) {
+    for (int lane = 0; lane < 8; lane++) {
+        for (int bit = 0; bit < 8; bit++)
+            votes->ayes[8 * lane + bit] += votes->lanes[lane] >> 8 * bit & 255;
+        votes->lanes[lane] = 0;
+    }
+    votes->pending = 0;
+}
+
+static inline void votes_add(Votes *votes, uint64_t hash) {
+    for (int lane = 0; lane < 8; lane++) votes->lanes[lane] += spread[hash >> 8 * lane & 255];
+    votes->count++;
+    if (++votes->pending == 255) votes_empty(votes);
+}
+
+/* The bits where ayes less noes are `least` or more. */
+static uint64_t votes_bits(Votes *votes, int least) {
+    uint64_t bits = 0;
+    votes_empty(votes);
+    for (int bit = 0; bit < 64; bit++)
+        if ((int64_t)(2 * votes->ayes[bit]) - (int64_t)votes->count >= least) bits |= 1ull << bit;
+    return bits;
+}
+
+/* ---- dictionary and hidden Markov model */
+
+static size_t slot_of(uint32_t parent, uint32_t character) {
+    uint64_t key = (uint64_t)parent << 15 | character;
+    size_t at = (size_t)(key * GOLDEN >> (64 - SLOT_BITS));
+    while (slots[at] != 0 && slots[at] >> SLOT_BITS != key) at = (at + 1) & (SLOTS - 1);
+    return at;
+}
+
+/* The child; 0 for none, as the root is nobody's. */
+static uint32_t child_of(uint32_t parent, uint32_t character) {
+    return (uint32_t)(slots[slot_of(parent, character)] & (SLOTS - 1));
+}
+
+typedef struct {
+    double *route;   /* of each place: the best weight of all from there on */
+    uint32_t *best;  /* of each place: the last character of the word that begins there */
+    uint8_t *back;   /* 4 states a character */
+    uint8_t *states;
+    uint32_t *ends;
+    size_t count;    /* of ends */
+} Cut;
+
+static void cut_end(Cut *cut, uint32_t end) { cut->ends[cut->count++] = end; }
+
+/* The words of characters that the dictionary leaves single, by Viterbi; as jieba's finalseg. */
+static void cut_by_model(Cut *cut, const uint32_t *text, uint32_t first, uint32_t end) {
+    /* The states that may come before B, M, E, S; of equal ones the first wins, by its letter. */
+    static const uint8_t before[4][2] = {{3, 2}, {1, 0}, {1, 0}, {3, 2}};
+    uint32_t count = end - first, next = first;
+    double now[4], then[4];
+    int state;
+    for (int y = 0; y < 4; y++) now[y] = start_p[y] + emit_p[y][text[first] - HAN_FIRST];
+    for (uint32_t t = 1; t < count; t++) {
+        for (int y = 0; y < 4; y++) {
+            double emitted = emit_p[y][text[first + t] - HAN_FIRST];
+            int a = before[y][0], b = before[y][1];
+            double by_a = now[a] + trans_p[a][y] + emitted, by_b = now[b] + trans_p[b][y] + emitted;
+            then[y] = by_a >= by_b ? by_a : by_b;
+            cut->back[4 * t + y] = (uint8_t)(by_a >= by_b ? a : b);
+        }
+        memcpy(now, then, sizeof now);
+    }
+    state = now[3] >= now[2] ? 3 : 2;
+    for (uint32_t t = count; t-- > 0;) {
+        cut->states[t] = (uint8_t)state;
+        if (t) state = cut->back[4 * t + state];
+    }
+    for (uint32_t t = 0; t < count; t++)
+        if (cut->states[t] >= 2) cut_end(cut, next = first + t + 1);
+    if (next < end) cut_end(cut, end);
+}
+
+static void cut_singles(Cut *cut, const uint32_t *text, uint32_t first, uint32_t end) {
+    uint32_t node = 0, place = first;
+    if (end - first == 1) cut_end(cut, end);
+    if (end - first <= 1) return;
+    while (place < end && (node = child_of(node, text[place] - HAN_FIRST)) != 0) place++;
+    if (place == end && weights[node] <= 0) /* a word that the route refused */
+        for (place = first; place < end; place++) cut_end(cut, place + 1);
+    else
+        cut_by_model(cut, text, first, end);
+}
+
+/* The ends of the words of a run of Han, as jieba's exact mode has them. */
+static void cut_run(Cut *cut, const uint32_t *text, uint32_t count) {
+    uint32_t singles = 0, next;
+    cut->count = 0;
+    cut->route[count] = 0;
+    for (uint32_t place = count; place-- > 0;) {
+        uint32_t node = (uint32_t)roots[text[place] - HAN_FIRST], last = place;
+        double best = unknown_weight + cut->route[place + 1];
+        int found = 0;
+        cut->best[place] = place;
+        while (node) {
+            if (weights[node] <= 0) {
+                double weight = weights[node] + cut->route[last + 1];
+                if (!found || weight >= best) {
+                    best = weight;
+                    cut->best[place] = last;
+                }
+                found = 1;
+            }
+            if (++last >= count) break;
+            node = child_of(node, text[last] - HAN_FIRST);
+        }
+        cut->route[place] = best;
+    }
+    for (uint32_t place = 0; place < count; place = next) {
+        next = cut->best[place] + 1;
+        if (next - place > 1) {
+            cut_singles(cut, text, singles, place);
+            cut_end(cut, next);
+            singles = next;
+        }
+    }
+    cut_singles(cut, text, singles, count);
+}
+
+/* ---- Tokens */
+
+typedef struct {
+    PyObject_HEAD
+    uint64_t *lo, *hi;
+    size_t count, room;
+    uint32_t *text; /* the folded piece under way */
+    uint8_t *utf8;
+    size_t text_room;
+} Tokens;
+
+static void tokens_dealloc(Tokens *self) {
+    PyTypeObject *type = Py_TYPE(self);
+    PyMem_RawFree(self->lo);
+    PyMem_RawFree(self->hi);
+    PyMem_RawFree(self->text);
+    PyMem_RawFree(self->utf8);
+    type->tp_free((PyObject *)self);
+    Py_DECREF(type);
+}
+
+static int grown(void **held, size_t count, size_t size) {
+    void *room = PyMem_RawRealloc(*held, count * size);
+    if (room != NULL) *held = room;
+    return room != NULL;
+}
+
+static int tokens_reserve(Tokens *self, size_t characters) {
+    size_t needed = self->count + characters; /* a token has one at least */
+    if (self->text_room < characters + 1) {
+        if (!grown((void **)&self->text, characters + 1, sizeof *self->text)) return 0;
+        if (!grown((void **)&self->utf8, 4 * (characters + 1), 1)) return 0;
+        self->text_room = characters + 1;
+    }
+    if (self->room < needed) {
+        size_t room = needed + self->count; /* so that all pieces together are copied once */
+        if (!grown((void **)&self->lo, room, 8) || !grown((void **)&self->hi, room, 8)) return 0;
+        self->room = room;
+    }
+    return 1;
+}
+
+static int kind_of(uint32_t character) {
+    if (character < BMP) return kinds[character];
+    if (!Py_UNICODE_ISALNUM(character)) return IS_NONE;
+    return (character >= 0x1B000 && character < 0x1B170) || (character >> 16 >= 2 && character >> 16 < 4)
+               ? IS_UNSPACED
+               : IS_WORD;
+}
+
+/* UTF-8 with ? for a lone surrogate. */
+static void add_token(Tokens *self, const uint32_t *text, size_t count) {
+    uint8_t *out = self->utf8;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t c = text[i];
+        if (c < 0x80) {
+            *out++ = (uint8_t)c;
+        } else if (c < 0x800) {
+            *out++ = (uint8_t)(0xC0 | c >> 6);
+            *out++ = (uint8_t)(0x80 | (c & 63));
+        } else if (c >= 0xD800 && c < 0xE000) {
+            *out++ = '?';
+        } else if (c < 0x10000) {
+            *out++ = (uint8_t)(0xE0 | c >> 12);
+            *out++ = (uint8_t)(0x80 | (c >> 6 & 63));
+            *out++ = (uint8_t)(0x80 | (c & 63));
+        } else {
+            *out++ = (uint8_t)(0xF0 | c >> 18);
+            *out++ = (uint8_t)(0x80 | (c >> 12 & 63));
+            *out++ = (uint8_t)(0x80 | (c >> 6 & 63));
+            *out++ = (uint8_t)(0x80 | (c & 63));
+        }
+    }
+    murmur3(self->utf8, (size_t)(out - self->utf8), &self->lo[self->count], &self->hi[self->count]);
+    self->count++;
+}
+
+/* Fills `text` with the folded piece; its length, or UNKNOWN_CHARACTER. */
+static Py_ssize_t fold(uint32_t *text, PyObject *piece) {
+    Py_ssize_t size = PyUnicode_GET_LENGTH(piece), count = 0;
+    int width = PyUnicode_KIND(piece);
+    const void *data = PyUnicode_DATA(piece);
+    for (Py_ssize_t i = 0; i < size; i++) {
+        uint32_t c = PyUnicode_READ(width, data, i);
+        uint32_t folded = c < BMP ? folds[c] : (uint32_t)ASK;
+        if (folded < BMP) {
+            text[count++] = folded;
+        } else if (folded == ELLIPSIS) {
+            for (int dots = 0; dots < 3; dots++) text[count++] = '.';
+        } else if (folded == ASK) {
+            return UNKNOWN_CHARACTER;
+        }
+    }
+    return count < MAX_FOLDED ? count : MAX_FOLDED;
+}
+
+/* Adds the tokens of the folded piece, `most` at the most. */
+static void add_words(Tokens *self, size_t count, int by_jieba, size_t most) {
+    const uint32_t *text = self->text;
+    double route[MAX_RUN + 1];
+    uint32_t best[MAX_RUN], ends[MAX_RUN];
+    uint8_t back[4 * MAX_RUN], states[MAX_RUN];
+    Cut cut = {route, best, back, states, ends, 0};
+    size_t place = 0, limit = self->count + most;
+    while (place < count && self->count < limit) {
+        size_t end = place + 1;
+        int kind = kind_of(text[place]);
+        if (kind & IS_WORD) {
+            while (end < count && kind_of(text[end]) & (IS_WORD | IS_MARK)) end++;
+            add_token(self, text + place, end - place);
+        } else if (kind == IS_HAN && by_jieba) {
+            uint32_t begin = 0;
+            while (end < count && end - place < MAX_RUN && kind_of(text[end]) == IS_HAN) end++;
+            cut_run(&cut, text + place, (uint32_t)(end - place));
+            for (size_t i = 0; i < cut.count; begin = cut.ends[i++])
+                add_token(self, text + place + begin, cut.ends[i] - begin);
+        } else if (kind & (IS_HAN | IS_UNSPACED)) {
+            add_token(self, text + place, 1);
+        }
+        place = end;
+    }
+    if (self->count > limit) self->count = limit;
+}
+
+PyDoc_STRVAR(tokens_add_doc, "add(piece, folded, by_jieba, most): its folded length, or -1, -2.");
+static PyObject *tokens_add(Tokens *self, PyObject *args) {
+    PyObject *piece;
+    int is_folded, by_jieba;
+    Py_ssize_t most, count;
+    if (!PyArg_ParseTuple(args, "Uppn", &piece, &is_folded, &by_jieba, &most)) return NULL;
+    if (!tokens_reserve(self, 3 * (size_t)PyUnicode_GET_LENGTH(piece))) return PyErr_NoMemory();
+    if (is_folded) {
+        count = PyUnicode_GET_LENGTH(piece);
+        for (Py_ssize_t i = 0; i < count; i++) self->text[i] = PyUnicode_READ_CHAR(piece, i);
+    } else if ((count = fold(self->text, piece)) < 0) {
+        return PyLong_FromSsize_t(count);
+    }
+    if (by_jieba && slots == NULL)
+        for (Py_ssize_t i = 0; i < count; i++)
+            if (kind_of(self->text[i]) == IS_HAN) return PyLong_FromLong(NO_DICTIONARY);
+    add_words(self, (size_t)count, by_jieba, most > 0 ? (size_t)most : 0);
+    return PyLong_FromSsize_t(count);
+}
+
+PyDoc_STRVAR(tokens_hashes_doc, "hashes(): the 16 bytes of each token's murmur3.");
+static PyObject *tokens_hashes(Tokens *self, PyObject *unused) {
+    PyObject *joined = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(16 * self->count));
+    (void)unused;
+    if (joined == NULL) return NULL;
+    for (size_t i = 0; i < self->count; i++) {
+        memcpy(PyBytes_AS_STRING(joined) + 16 * i, &self->lo[i], 8);
+        memcpy(PyBytes_AS_STRING(joined) + 16 * i + 8, &self->hi[i], 8);
+    }
+    return joined;
+}
+
+static inline uint64_t ngram(const uint64_t *words, size_t size) {
+    uint64_t hash = words[0];
+    for (size_t i = 1; i < size; i++) hash = mixed(hash * GOLDEN + words[i]);
+    return hash;
+}
+
+PyDoc_STRVAR(tokens_content_doc, "content(sizes, least): 64 bits; None without an n-gram.");
+static PyObject *tokens_content(Tokens *self, PyObject *args) {
+    PyObject *sizes;
+    int least;
+    Votes votes = {0};
+    if (!PyArg_ParseTuple(args, "O!i", &PyTuple_Type, &sizes, &least)) return NULL;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(sizes); i++) {
+        size_t size = PyLong_AsSize_t(PyTuple_GET_ITEM(sizes, i));
+        if (PyErr_Occurred()) return NULL;
+        if (size == 0) return PyErr_Format(PyExc_ValueError, "an n-gram has a token at least");
+        for (size_t place = 0; size <= self->count && place <= self->count - size; place++)
+            votes_add(&votes, ngram(self->lo + place, size));
+    }
+    if (votes.count == 0) Py_RETURN_NONE;
+    return PyLong_FromUnsignedLongLong(votes_bits(&votes, least));
+}
+
+PyDoc_STRVAR(tokens_sketch_doc, "sketch(size): low and high 64 bits; None without an n-gram.");
+static PyObject *tokens_sketch(Tokens *self, PyObject *args) {
+    Py_ssize_t size;
+    size_t count, room = 16, mask, at;
+    int has_zero = 0;
+    Votes low = {0}, high = {0};
+    uint64_t *seen;
+    if (!PyArg_ParseTuple(args, "n", &size)) return NULL;
+    if (size < 1) return PyErr_Format(PyExc_ValueError, "an n-gram has a token at least");
+    if (self->count < (size_t)size) Py_RETURN_NONE;
+    count = self->count - (size_t)size + 1;
+    while (room < 2 * count) room *= 2;
+    mask = room - 1;
+    seen = PyMem_RawCalloc(room, sizeof *seen);
+    if (seen == NULL) return PyErr_NoMemory();
+    for (size_t place = 0; place < count; place++) {
+        uint64_t hash = ngram(self->lo + place, (size_t)size);
+        if (hash == 0) {
+            if (has_zero) continue;
+            has_zero = 1;
+        } else {
+            at = (size_t)(hash * salt >> 32) & mask; /* salted: no page can choose its slots */
+            while (seen[at] != 0 && seen[at] != hash) at = (at + 1) & mask;
+            if (seen[at] == hash) continue;
+            seen[at] = hash;
+        }
+        votes_add(&low, hash);
+        votes_add(&high, ngram(self->hi + place, (size_t)size));
+    }
+    PyMem_RawFree(seen);
+    return Py_BuildValue("KK", (unsigned long long)votes_bits(&low, 1),
+                         (unsigned long long)votes_bits(&high, 1));
+}
+
+static Py_ssize_t tokens_len(Tokens *self) { return (Py_ssize_t)self->count; }
+
+static PyMethodDef tokens_methods[] = {
+    {"add", (PyCFunction)tokens_add, METH_VARARGS, tokens_add_doc},
+    {"hashes", (PyCFunction)tokens_hashes, METH_NOARGS, tokens_hashes_doc},
+    {"content", (PyCFunction)tokens_content, METH_VARARGS, tokens_content_doc},
+    {"sketch", (PyCFunction)tokens_sketch, METH_VARARGS, tokens_sketch_doc},
+    {NULL, NULL, 0, NULL},
+};
+static PyType_Slot tokens_slots[] = {
+    {Py_tp_dealloc, (void *)tokens_dealloc},
+    {Py_tp_methods, tokens_methods},
+    {Py_sq_length, (void *)tokens_len},
+    {0, NULL},
+};
+static PyType_Spec tokens_spec = {
+    "simhash_pipeline.native._kernel.Tokens", sizeof(Tokens), 0, Py_TPFLAGS_DEFAULT, tokens_slots,
+};
+
+/* ---- tables */
+
+static void set_kinds(const uint8_t *ranges, Py_ssize_t size, int kind) {
+    for (Py_ssize_t i = 0; i + 8 <= size; i += 8) {
+        uint32_t first, last;
+        memcpy(&first, ranges + i, 4);
+        memcpy(&last, ranges + i + 4, 4);
+        for (uint32_t c = first; c <= last && c < BMP; c++) {
+            if (kind == IS_MARK)
+                kinds[c] |= IS_MARK;
+            else if (kinds[c] & IS_WORD) /* what is no letter is no token */
+                kinds[c] = c >= HAN_FIRST && c < HAN_FIRST + HAN_COUNT ? IS_HAN : IS_UNSPACED;
+        }
+    }
+}
+
+PyDoc_STRVAR(set_tables_doc, "set_tables(unspaced, marks, folds, salt): ranges and characters, 4 bytes each.");
+static PyObject *set_tables(PyObject *module, PyObject *args) {
+    const char *unspaced, *marks, *folded;
+    Py_ssize_t unspaced_size, marks_size, folded_size;
+    unsigned long long given;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "y#y#y#K", &unspaced, &unspaced_size, &marks, &marks_size, &folded,
+                          &folded_size, &given))
+        return NULL;
+    if (folded_size != sizeof folds) return PyErr_Format(PyExc_ValueError, "65,536 folds are needed");
+    for (uint32_t c = 0; c < BMP; c++) kinds[c] = Py_UNICODE_ISALNUM(c) || c == '_' ? IS_WORD : IS_NONE;
+    set_kinds((const uint8_t *)unspaced, unspaced_size, IS_UNSPACED);
+    set_kinds((const uint8_t *)marks, marks_size, IS_MARK);
+    memcpy(folds, folded, sizeof folds);
+    salt = given | 1;
+    Py_RETURN_NONE;
+}
+
+/* The next character of valid UTF-8 of up to 3 bytes; 0 for any other. */
+static uint32_t next_han(const uint8_t **at, const uint8_t *end) {
+    const uint8_t *p = *at;
+    uint32_t c;
+    if (end - p < 3 || (p[0] & 0xF0) != 0xE0) return 0;
+    c = (uint32_t)(p[0] & 15) << 12 | (uint32_t)(p[1] & 63) << 6 | (uint32_t)(p[2] & 63);
+    *at = p + 3;
+    return c >= HAN_FIRST && c < HAN_FIRST + HAN_COUNT ? c : 0;
+}
+
+/* The count of a line `word count tag`, and its node if the word is Han alone. -1: no room. */
+static int add_line(const uint8_t *line, const uint8_t *end, double *counts, double *total) {
+    const uint8_t *space = memchr(line, ' ', (size_t)(end - line));
+    uint32_t node = 0, c;
+    double count = 0;
+    if (space == NULL) return 0;
+    for (const uint8_t *p = space + 1; p < end && *p >= '0' && *p <= '9'; p++)
+        count = 10 * count + (*p - '0');
+    *total += count;
+    while (line < space) {
+        size_t at;
+        if ((c = next_han(&line, space)) == 0) return 0;
+        at = slot_of(node, c - HAN_FIRST);
+        if (slots[at] == 0) {
+            if (nodes >= MAX_NODES) return -1;
+            slots[at] = ((uint64_t)node << 15 | (c - HAN_FIRST)) << SLOT_BITS | nodes;
+            counts[nodes++] = 0;
+        }
+        node = (uint32_t)(slots[at] & (SLOTS - 1));
+    }
+    counts[node] = count;
+    return 0;
+}
+
+static void free_dictionary(void) {
+    PyMem_RawFree(slots);
+    PyMem_RawFree(weights);
+    for (int y = 0; y < 4; y++) {
+        PyMem_RawFree(emit_p[y]);
+        emit_p[y] = NULL;
+    }
+    slots = NULL;
+    weights = NULL;
+}
+
+PyDoc_STRVAR(load_dictionary_doc, "load_dictionary(lines, start, trans, emit): jieba's, doubles by B, M, E, S.");
+static PyObject *load_dictionary(PyObject *module, PyObject *args) {
+    const char *lines, *start, *trans, *emit;
+    Py_ssize_t size, start_size, trans_size, emit_size;
+    double total = 0;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "y#y#y#y#", &lines, &size, &start, &start_size, &trans, &trans_size,
+                          &emit, &emit_size))
+        return NULL;
+    if (start_size != sizeof start_p || trans_size != sizeof trans_p ||
+        emit_size != (Py_ssize_t)(4 * HAN_COUNT * sizeof(double)))
+        return PyErr_Format(PyExc_ValueError, "the model has other states or characters");
+    free_dictionary();
+    slots = PyMem_RawCalloc(SLOTS, sizeof *slots);
+    weights = PyMem_RawCalloc(MAX_NODES, sizeof *weights);
+    for (int y = 0; y < 4; y++) emit_p[y] = PyMem_RawMalloc(HAN_COUNT * sizeof(double));
+    if (!slots || !weights || !emit_p[0] || !emit_p[1] || !emit_p[2] || !emit_p[3]) {
+        free_dictionary();
+        return PyErr_NoMemory();
+    }
+    memcpy(start_p, start, sizeof start_p);
+    memcpy(trans_p, trans, sizeof trans_p);
+    for (int y = 0; y < 4; y++)
+        memcpy(emit_p[y], emit + y * HAN_COUNT * sizeof(double), HAN_COUNT * sizeof(double));
+    nodes = 1;
+    for (const uint8_t *line = (const uint8_t *)lines, *last = line + size; line < last;) {
+        const uint8_t *end = memchr(line, '\n', (size_t)(last - line));
+        if (end == NULL) end = last;
+        if (add_line(line, end, weights, &total) < 0) {
+            free_dictionary();
+            return PyErr_Format(PyExc_ValueError, "the dictionary has more than %u nodes", MAX_NODES);
+        }
+        line = end + 1;
+    }
+    unknown_weight = 0.0 - log(total);
+    for (uint32_t node = 0; node < nodes; node++)
+        weights[node] = weights[node] > 0 ? log(weights[node]) - log(total) : NO_WORD;
+    for (uint32_t c = 0; c < HAN_COUNT; c++) roots[c] = (int)child_of(0, c);
+    Py_RETURN_NONE;
+}
+
+/* ---- the sample of visible text */
+
+#define WINDOW 16
+#define TAKEN 512
+#define DIGIT_BITS 11
+#define DIGITS (1 << DIGIT_BITS)
+
+typedef struct {
+    uint32_t rank, block;
+} Entry;
+
+/* Sorts by rank, in linear time; entries of one rank stay in order. The result is in `other`. */
+static void sort_by_rank(Entry *entries, Entry *other, size_t count) {
+    for (int shift = 0; shift < 32; shift += DIGIT_BITS) {
+        uint32_t places[DIGITS] = {0}, place = 0;
+        Entry *from = entries;
+        for (size_t i = 0; i < count; i++) places[from[i].rank >> shift & (DIGITS - 1)]++;
+        for (int digit = 0; digit < DIGITS; digit++) {
+            uint32_t number = places[digit];
+            places[digit] = place;
+            place += number;
+        }
+        for (size_t i = 0; i < count; i++)
+            other[places[from[i].rank >> shift & (DIGITS - 1)]++] = from[i];
+        entries = other;
+        other = from;
+    }
+}
+
+static inline uint32_t window_hash(uint32_t hash) {
+    hash = (hash ^ hash >> 16) * 0x85EBCA6Bu;
+    hash = (hash ^ hash >> 13) * 0xC2B2AE35u;
+    return hash ^ hash >> 16;
+}
+
+/* The entries below the bound in order of place; sums[block] is the sum of its windows. */
+static size_t windows_below(const uint8_t *text, size_t size, const uint8_t *menus, uint64_t bound,
+                            Entry *entries, size_t room, uint32_t *sums) {
+    const uint32_t multiplier = 0x9E3779B1u;
+    uint32_t block = 0, hash = 0, highest = 1, rank;
+    size_t count = 0, place = 0;
+    int shift;
+    for (int i = 1; i < WINDOW; i++) highest *= multiplier;
+    for (; place < WINDOW - 1; place++) hash = hash * multiplier + text[place];
+    for (place = 0; place + WINDOW <= size;) {
+        uint32_t sum = 0;
+        shift = menus[block] ? 2 : 0; /* a menu's window counts as four times its hash */
+        for (; text[place] != '\n'; place++) {
+            hash = hash * multiplier + text[place + WINDOW - 1];
+            rank = window_hash(hash);
+            hash -= text[place] * highest;
+            sum += rank;
+            if ((uint64_t)rank << shift < bound) {
+                if (count < room) entries[count] = (Entry){rank << shift, block};
+                count++;
+            }
+        }
+        sums[block++] = sum;
+        /* A separator: no window begins in it. */
+        for (size_t end = place + WINDOW; place < end; place++) {
+            if (place + WINDOW > size) return count;
+            hash = hash * multiplier + text[place + WINDOW - 1];
+            hash -= text[place] * highest;
+        }
+    }
+    return count;
+}
+
+PyDoc_STRVAR(sample_doc, "sample(text, menus, mains): limit, entries, and the hash of each one's block.");
+static PyObject *sample(PyObject *module, PyObject *args) {
+    const char *text, *menus, *mains;
+    Py_ssize_t size, blocks, mains_size;
+    Entry *entries = NULL, *sorted = NULL;
+    uint32_t *sums = NULL, last = 0xFFFFFFFFu;
+    PyObject *packed = NULL, *hashes = NULL, *answer = NULL;
+    size_t taken = 0, separators = 0;
+    uint8_t out[6 * TAKEN];
+    uint32_t of_blocks[TAKEN];
+    (void)module;
+    if (!PyArg_ParseTuple(args, "y#y#y#", &text, &size, &menus, &blocks, &mains, &mains_size))
+        return NULL;
+    for (const char *at = text; at && (at = memchr(at, '\n', (size_t)(text + size - at))); at++) {
+        if (text + size - at < WINDOW) break;
+        separators++;
+        at += WINDOW - 1;
+    }
+    if (mains_size != blocks || separators > (size_t)blocks || separators == 0 || size < WINDOW ||
+        text[size - WINDOW] != '\n')
+        return PyErr_Format(PyExc_ValueError, "blocks end with a line break and 15 NULs");
+    sums = PyMem_RawCalloc((size_t)blocks, sizeof *sums);
+    if (sums == NULL) return PyErr_NoMemory();
+    size_t windows = (size_t)size - WINDOW * separators;
+    static const uint64_t likely[3] = {2, 8, 0};
+    for (int round = 0; round < 3; round++) {
+        uint64_t all = 1ull << 32, bound = all, room;
+        if (likely[round]) bound = likely[round] * TAKEN * all / (windows ? windows : 1);
+        if (bound > all) bound = all;
+        room = bound == all ? windows : 2 * likely[round] * TAKEN;
+        PyMem_RawFree(entries);
+        PyMem_RawFree(sorted);
+        entries = PyMem_RawMalloc((room + 1) * sizeof *entries);
+        sorted = PyMem_RawMalloc((room + 1) * sizeof *sorted);
+        if (entries == NULL || sorted == NULL) {
+            PyErr_NoMemory();
+            goto done;
+        }
+        size_t count = windows_below((const uint8_t *)text, (size_t)size, (const uint8_t *)menus, bound,
+                                     entries, room, sums);
+        if (count > room) continue; /* text that repeats itself: the next bound, or all */
+        sort_by_rank(entries, sorted, count);
+        taken = 0;
+        for (size_t i = 0; i < count && taken < TAKEN; i++) {
+            if (i && sorted[i].rank == sorted[i - 1].rank) continue; /* its first block counts */
+            uint32_t rank = sorted[i].rank, block = sorted[i].block;
+            uint16_t half = (uint16_t)((sums[block] & 0x7FFF) | (mains[block] ? 0x8000 : 0));
+            memcpy(out + 6 * taken, &rank, 4);
+            memcpy(out + 6 * taken + 4, &half, 2);
+            of_blocks[taken++] = sums[block];
+        }
+        if (taken == TAKEN || bound == all) break;
+    }
+    if (taken == TAKEN) memcpy(&last, out + 6 * (TAKEN - 1), 4);
+    packed = PyBytes_FromStringAndSize((const char *)out, (Py_ssize_t)(6 * taken));
+    hashes = PyList_New((Py_ssize_t)taken);
+    if (packed == NULL || hashes == NULL) goto done;
+    for (size_t i = 0; i < taken; i++) {
+        PyObject *number = PyLong_FromUnsignedLong(of_blocks[i]);
+        if (number == NULL) goto done;
+        PyList_SET_ITEM(hashes, (Py_ssize_t)i, number);
+    }
+    answer = Py_BuildValue("kOO", (unsigned long)last, packed, hashes);
+done:
+    Py_XDECREF(packed);
+    Py_XDECREF(hashes);
+    PyMem_RawFree(entries);
+    PyMem_RawFree(sorted);
+    PyMem_RawFree(sums);
+    return answer;
+}
+
+static PyMethodDef functions[] = {
+    {"set_tables", set_tables, METH_VARARGS, set_tables_doc},
+    {"load_dictionary", load_dictionary, METH_VARARGS, load_dictionary_doc},
+    {"sample", sample, METH_VARARGS, sample_doc},
+    {NULL, NULL, 0, NULL},
+};
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "_kernel", "See page/compiled.py.", -1, functions, NULL, NULL, NULL, NULL,
+};
+
+PyMODINIT_FUNC PyInit__kernel(void) {
+    PyObject *module = PyModule_Create(&definition), *type;
+    if (module == NULL) return NULL;
+    for (int byte = 0; byte < 256; byte++)
+        for (int bit = 0; bit < 8; bit++)
+            if (byte >> bit & 1) spread[byte] |= 1ull << 8 * bit;
+    type = PyType_FromSpec(&tokens_spec);
+    if (type == NULL || PyModule_AddObject(module, "Tokens", type) < 0) {
+        Py_XDECREF(type);
+        Py_DECREF(module);
+        return NULL;
+    }
+    return module;
+}

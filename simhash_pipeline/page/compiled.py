@@ -1,0 +1,131 @@
+"""A text in, the hashes of its words out, by the compiled kernel.
+
+The kernel's tables are made here, from this Python's characters and the installed jieba, so that
+they can't be another version's. What the kernel doesn't fold it asks of segment.py.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import unicodedata
+from array import array
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from simhash_pipeline.native import kernel
+from simhash_pipeline.options import Options
+from simhash_pipeline.page import segment
+
+if TYPE_CHECKING:
+    from simhash_pipeline.native._kernel import Tokens
+
+_ASK, _DROPPED, _ELLIPSIS = 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFD  # as in _kernel.c
+_UNKNOWN_CHARACTER, _NO_DICTIONARY = -1, -2
+# Blocks whose characters fold one by one, whatever stands beside them: no mark, no part of a Hangul
+# syllable, no sigma. `_single_fold` sorts out what these hold of others.
+_FOLDED_ALONE = (
+    "\0-\u024f\u0400-\u0482\u048a-\u052f\u05d0-\u05ea\u2010-\u2027\u2030-\u205e\u20a0-\u20bf"
+    "\u2190-\u21ff\u2500-\u25ff\u3000-\u30ff\uff01-\uff60\uffe0-\uffe6"
+)
+_FOLDED_TO_THEMSELVES = "\u4e00-\u9fff\uac00-\ud7a3"
+_STATES = "BMES"
+_NEVER = -3.14e100  # jieba's MIN_FLOAT
+_FEWEST_VOTES = {">=0": 0, ">0": 1, ">1": 2}  # sums are whole numbers
+
+
+def votes_by_kernel(options: Options) -> bool:
+    """Whether the kernel can make content fingerprints by these options."""
+    chosen = (options.segmenter, options.hash, options.weights, options.bits, options.top_n)
+    default = chosen == ("words", "murmur3", "tf", 64, None)
+    return kernel is not None and default and not options.to_simplified
+
+
+def hashed_words(text: str) -> Tokens:
+    """The words of a text, as `segment.words` cuts them, by their murmur3."""
+    tokens = _prepared().Tokens()
+    length = 0
+    for piece in segment.pieces(text):
+        most = segment.most_words(piece)
+        by_jieba = length < segment.CHARACTERS_BY_JIEBA
+        length += _add(tokens, piece, by_jieba, most)
+    return tokens
+
+
+def content_of(tokens: Tokens, options: Options) -> int | None:
+    """The content fingerprint; None without a token."""
+    return tokens.content(options.ngrams, _FEWEST_VOTES[options.set_when])
+
+
+def sketch_of(tokens: Tokens, size: int) -> int | None:
+    """The 128-bit simhash of the set of n-grams; None with fewer tokens than one has."""
+    halves = tokens.sketch(size)
+    return None if halves is None else halves[0] | halves[1] << 64
+
+
+def _add(tokens: Tokens, piece: str, by_jieba: bool, most: int) -> int:
+    """The length of the folded piece."""
+    is_folded = False
+    while (length := tokens.add(piece, is_folded, by_jieba, most)) < 0:
+        if length == _NO_DICTIONARY:
+            _load_dictionary()
+        else:
+            piece, is_folded = segment.folded(piece), True
+    return length
+
+
+@cache
+def _prepared() -> ModuleType:
+    if kernel is None:
+        raise ImportError("the kernel was not built, or is switched off by SIMHASH_NATIVE")
+    folds = array("I", [_ASK]) * 0x10000
+    for code in _codes(_FOLDED_ALONE):
+        folds[code] = _single_fold(chr(code))
+    for code in _codes(_FOLDED_TO_THEMSELVES):
+        folds[code] = code
+    for character in segment.IN_WORDS:
+        folds[ord(character)] = _DROPPED
+    salt = int.from_bytes(os.urandom(8), "little")
+    kernel.set_tables(_packed(segment.UNSPACED), _packed(segment.MARKS), folds.tobytes(), salt)
+    return kernel
+
+
+def _single_fold(character: str) -> int:
+    fold = segment.folded(character)
+    if fold == "...":
+        return _ELLIPSIS
+    if len(fold) != 1 or unicodedata.combining(character) or unicodedata.combining(fold):
+        return _ASK
+    return ord(fold)
+
+
+def _ranges(characters: str) -> list[tuple[int, int]]:
+    """The ranges of a character class, first and last."""
+    found = re.findall("(?s)(.)(?:-(.))?", characters)
+    return [(ord(first), ord(last or first)) for first, last in found]
+
+
+def _codes(characters: str) -> list[int]:
+    return [code for first, last in _ranges(characters) for code in range(first, last + 1)]
+
+
+def _packed(characters: str) -> bytes:
+    return array("I", [code for pair in _ranges(characters) for code in pair]).tobytes()
+
+
+def _load_dictionary() -> None:
+    """jieba's dictionary and the model by which it cuts what isn't in that."""
+    package = Path(segment.jieba_module("jieba").__file__ or "").parent
+    start, trans, emit = (
+        segment.jieba_module(f"jieba.finalseg.prob_{name}").P for name in ("start", "trans", "emit")
+    )
+    first, last = _ranges(segment.HAN)[0]
+    han = [chr(code) for code in range(first, last + 1)]
+    _prepared().load_dictionary(
+        (package / "dict.txt").read_bytes(),
+        array("d", [start[state] for state in _STATES]).tobytes(),
+        array("d", [trans[a].get(b, _NEVER) for a in _STATES for b in _STATES]).tobytes(),
+        array("d", [emit[state].get(c, _NEVER) for state in _STATES for c in han]).tobytes(),
+    )
