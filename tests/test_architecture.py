@@ -51,6 +51,7 @@ ROOMS = {
         "report",
         "compare",
         "tune",
+        "native",
         "terminal",
         "atomic_write",
         "url_rules",

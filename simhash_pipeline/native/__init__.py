@@ -1,7 +1,7 @@
 """The compiled kernel, chosen once at import: None where the Python does its work.
 
 It is None where no kernel was built, where the environment variable SIMHASH_NATIVE is 0, and on
-big-endian machines.
+big-endian machines. What it computes, and how it is called, is said in page/compiled.py.
 """
 
 from __future__ import annotations
@@ -9,24 +9,59 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from simhash_pipeline.native import _kernel
+from typing import Any, Protocol
 
 
-def _chosen() -> type[_kernel] | None:
+class Tokens(Protocol):
+    """The tokens of a text by their murmur3."""
+
+    def add(self, piece: str, folded: bool, by_jieba: bool, most: int, /) -> int:
+        """The length of the folded piece, whose first `most` tokens are added; below 0: not yet.
+
+        -1 is for a character that the kernel can't fold, -2 for Han without a dictionary.
+        """
+
+    def hashes(self) -> bytes:
+        """16 bytes a token."""
+
+    def content(self, sizes: tuple[int, ...], least: int, /) -> int | None:
+        """The bits that have `least` votes or more; None without an n-gram of these sizes."""
+
+    def sketch(self, size: int, /) -> tuple[int, int] | None:
+        """The low and the high 64 bits of the simhash of the set of n-grams; None without one."""
+
+    def __len__(self) -> int: ...
+
+
+class Kernel(Protocol):
+    """_kernel.c."""
+
+    def Tokens(self) -> Tokens: ...  # noqa: N802  # a class
+
+    def set_tables(self, unspaced: bytes, marks: bytes, folds: bytes, salt: int, /) -> None:
+        """Ranges of characters, and what each of the first 65,536 is folded to; 4 bytes each."""
+
+    def load_dictionary(self, lines: bytes, start: bytes, trans: bytes, emit: bytes, /) -> None:
+        """jieba's dictionary as its file has it, and its model's logarithms by B, M, E, S."""
+
+    def sample(self, text: bytes, menus: bytes, mains: bytes, /) -> tuple[int, bytes, list[int]]:
+        """The limit and the entries of a sample, and the hash of each entry's block."""
+
+
+def _chosen() -> Kernel | None:
     if os.environ.get("SIMHASH_NATIVE") == "0" or sys.byteorder != "little":
         return None
     try:
-        return importlib.import_module("simhash_pipeline.native._kernel")
+        module: Any = importlib.import_module("simhash_pipeline.native._kernel")
     except ImportError:
         return None
+    found: Kernel = module
+    return found
 
 
 kernel = _chosen()
 
 
 def kind() -> str:
-    """What makes fingerprints: "compiled" or "Python"."""
+    """What hashes texts: "compiled" or "Python"."""
     return "Python" if kernel is None else "compiled"

@@ -12,15 +12,11 @@ import unicodedata
 from array import array
 from functools import cache
 from pathlib import Path
-from types import ModuleType
-from typing import TYPE_CHECKING
 
-from simhash_pipeline.native import kernel
+from simhash_pipeline import native
+from simhash_pipeline.native import Kernel, Tokens
 from simhash_pipeline.options import Options
 from simhash_pipeline.page import segment
-
-if TYPE_CHECKING:
-    from simhash_pipeline.native._kernel import Tokens
 
 _ASK, _DROPPED, _ELLIPSIS = 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFD  # as in _kernel.c
 _UNKNOWN_CHARACTER, _NO_DICTIONARY = -1, -2
@@ -40,7 +36,7 @@ def votes_by_kernel(options: Options) -> bool:
     """Whether the kernel can make content fingerprints by these options."""
     chosen = (options.segmenter, options.hash, options.weights, options.bits, options.top_n)
     default = chosen == ("words", "murmur3", "tf", 64, None)
-    return kernel is not None and default and not options.to_simplified
+    return native.kernel is not None and default and not options.to_simplified
 
 
 def hashed_words(text: str) -> Tokens:
@@ -77,8 +73,8 @@ def _add(tokens: Tokens, piece: str, by_jieba: bool, most: int) -> int:
 
 
 @cache
-def _prepared() -> ModuleType:
-    if kernel is None:
+def _prepared() -> Kernel:
+    if (kernel := native.kernel) is None:
         raise ImportError("the kernel was not built, or is switched off by SIMHASH_NATIVE")
     folds = array("I", [_ASK]) * 0x10000
     for code in _codes(_FOLDED_ALONE):

@@ -22,7 +22,7 @@ import mmh3
 import numpy as np
 from numpy.typing import NDArray
 
-from simhash_pipeline.native import kernel
+from simhash_pipeline import native
 
 WINDOW_BYTES = 16  # a power of two
 # Windows that are taken from a page. A store keeps fewer, of the page's own text: own_text.py.
@@ -78,11 +78,11 @@ def visible_text(
     digest: int = mmh3.hash64(title.encode("utf-8", "replace") + b"\n" + said, signed=False)[0]
     if len(said) > _MAX_BYTES:
         said = said[:_MAX_BYTES].rstrip(_END) + _END  # the cut may be in a separator
-    if kernel is not None:
+    if native.kernel is not None:
         in_menu = bytearray(len(blocks))
         for number in menus:
             in_menu[number] = 1
-        limit, packed, hashes = kernel.sample(said, bytes(in_menu), bytes(is_main))
+        limit, packed, hashes = native.kernel.sample(said, bytes(in_menu), bytes(is_main))
         sample = limit.to_bytes(LIMIT_SIZE, "little") + packed
         return Visible(digest, sample, tuple(dict.fromkeys(hashes)))
     return Visible(digest, *_sampled(said, is_main, menus))

@@ -1,0 +1,103 @@
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import mmh3
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from simhash_pipeline import native
+from simhash_pipeline.options import Options
+from simhash_pipeline.page import compiled, segment, visible
+from tests.same import BothWays, by_python
+
+pytestmark = pytest.mark.skipif(
+    native.kernel is None, reason="no kernel is built: SIMHASH_REQUIRE_NATIVE=1 pip install -e ."
+)
+PAGES = sorted(Path("crawler/demo_site/templates").rglob("*.html"))
+# Characters of each kind that the cut tells apart, and those that fold in a way of their own.
+TELLING = (
+    "aZ_09 \n.,'-ßéÅſ\u00ad\u200b\u200c\u2060\ufeff\u0301\u0308\u0338\u05d0\u05b0\u0647\u064b\u0905"
+    "\u0966\u0964\u0e01\u1100\u1161\u11a8\uac00\uac01\u3042\u304b\u3099\u30ab\u309b\u30fc\uff76"
+    "\uff9e\uff21\uff0c\u3000\u2026\u2025\u00a0\u00bd\u0130\u03a3\u03c2\u0410\u0451中国人的一是不在海港"
+    "北京大学生前来应聘\u9fd5\u9fd6\u9fff\u3400\uf900\U00020000\U0001b000\U0001f600\ud800\udfff\0"
+)
+TEXTS = st.text(st.sampled_from(TELLING), max_size=300) | st.text(max_size=100)
+
+
+def murmur3_of(words: list[str]) -> bytes:
+    return b"".join(mmh3.hash_bytes(word.encode("utf-8", "replace")) for word in words)
+
+
+@given(TEXTS)
+@settings(max_examples=1000)
+def test_the_kernel_cuts_and_hashes_as_the_python_does(text: str) -> None:
+    assert compiled.hashed_words(text).hashes() == murmur3_of(segment.words(text))
+
+
+@pytest.mark.parametrize("beside", ["", "a", "中", "か", "가"])
+def test_every_character_is_folded_as_the_python_does_it(beside: str) -> None:
+    characters = [chr(code) for code in range(0x11000)]
+    for start in range(0, len(characters), 64):
+        text = " ".join(beside + c + beside for c in characters[start : start + 64])
+        assert compiled.hashed_words(text).hashes() == murmur3_of(segment.words(text)), start
+
+
+def test_a_kernel_cuts_long_texts_by_the_same_bounds() -> None:
+    for text in ("中国人民大学" * 20_000, "word… " * 20_000, "ﷺ" * 12_000, "a" * 50_000, "̈" * 999):
+        assert compiled.hashed_words(text).hashes() == murmur3_of(segment.words(text))
+
+
+@given(TEXTS, st.sampled_from([(1,), (1, 2), (3,), (2, 5)]), st.sampled_from([">0", ">=0", ">1"]))
+@settings(max_examples=300)
+def test_content_and_sketch_are_the_pythons(text: str, ngrams: tuple[int, ...], when: str) -> None:
+    options = Options(ngrams=ngrams, set_when=when, min_tokens=1)
+    assert BothWays(options).differing(lambda maker: maker.fingerprint_text(text)) == []
+
+
+@given(
+    st.lists(st.text(st.sampled_from("ab cdZé中"), min_size=1, max_size=80), max_size=60),
+    st.data(),
+)
+@settings(max_examples=300)
+def test_the_sample_is_the_pythons(blocks: list[str], data: st.DataObject) -> None:
+    flags = st.lists(st.booleans(), min_size=len(blocks), max_size=len(blocks))
+    is_main = data.draw(flags)
+    menus = {number for number, is_menu in enumerate(data.draw(flags)) if is_menu}
+    by_kernel = visible.visible_text(blocks, is_main, "title", menus)
+    with by_python():
+        assert visible.visible_text(blocks, is_main, "title", menus) == by_kernel
+
+
+@pytest.mark.parametrize(
+    "blocks",
+    [
+        ["x" * 1_500_000],
+        ["same words again"] * 40_000,
+        ["\0" * 1_100_000],
+        ["é"] * 600,
+    ],
+)
+def test_the_sample_of_much_or_repeated_text_is_the_pythons(blocks: list[str]) -> None:
+    is_main, menus = [True] * len(blocks), set(range(0, len(blocks), 3))
+    by_kernel = visible.visible_text(blocks, is_main, "", menus)
+    with by_python():
+        assert visible.visible_text(blocks, is_main, "", menus) == by_kernel
+
+
+def test_pages_have_the_same_fingerprints_both_ways() -> None:
+    both = BothWays(Options())
+    assert PAGES
+    assert {
+        page.name: fields for page in PAGES if (fields := both.differing_page(page.read_bytes()))
+    } == {}
+
+
+@pytest.mark.parametrize(("switch", "answer"), [("0", "(Python)"), ("1", "(compiled)")])
+def test_the_version_says_what_hashes_texts(switch: str, answer: str) -> None:
+    command = [sys.executable, "-m", "simhash_pipeline", "--version"]
+    environment = {**os.environ, "SIMHASH_NATIVE": switch}
+    printed = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert printed.stdout.split()[-1] == answer

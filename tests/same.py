@@ -1,0 +1,91 @@
+"""Compare the compiled kernel with the Python on all pages of the zips in folders: make same.
+
+`python -m tests.same FOLDER...` prints each page that differs, and its fields. Exit code 1 if any.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import dataclasses
+import sys
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from simhash_pipeline import native
+from simhash_pipeline.errors import PageError
+from simhash_pipeline.options import Options
+from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
+
+Answer = PageFingerprint | str
+
+
+@contextlib.contextmanager
+def by_python() -> Iterator[None]:
+    """Switches the kernel off meanwhile."""
+    kernel, native.kernel = native.kernel, None
+    try:
+        yield
+    finally:
+        native.kernel = kernel
+
+
+class BothWays:
+    """A fingerprinter by the kernel and one by the Python."""
+
+    def __init__(self, options: Options) -> None:
+        self._compiled = Fingerprinter(options)
+        with by_python():
+            self._python = Fingerprinter(options)
+
+    def differing(self, make: Callable[[Fingerprinter], PageFingerprint]) -> list[str]:
+        """The fields in which the two answers differ; both where one is an error."""
+        a = _answer(make, self._compiled)
+        with by_python():
+            b = _answer(make, self._python)
+        if isinstance(a, str) or isinstance(b, str):
+            return [] if a == b else [str(a), str(b)]
+        names = [field.name for field in dataclasses.fields(a)]
+        return [name for name in names if getattr(a, name) != getattr(b, name)]
+
+    def differing_page(self, html: bytes) -> list[str]:
+        """As `differing`, for a page."""
+        return self.differing(lambda maker: maker.fingerprint(html, "http://a.example/page"))
+
+
+def _answer(make: Callable[[Fingerprinter], PageFingerprint], maker: Fingerprinter) -> Answer:
+    try:
+        return make(maker)
+    except PageError as error:
+        return str(error)
+
+
+def _pages(folder: Path) -> Iterator[tuple[str, bytes]]:
+    for path in sorted(folder.rglob("*.zip")):
+        with zipfile.ZipFile(path) as archive:
+            for name in archive.namelist():
+                if name.lower().endswith((".html", ".htm")):
+                    yield f"{path.name}:{name}", archive.read(name)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folders", nargs="+", type=Path)
+    folders = parser.parse_args().folders
+    if native.kernel is None:
+        parser.error("no kernel is built: SIMHASH_REQUIRE_NATIVE=1 pip install -e .")
+    both = BothWays(Options())
+    pages = faults = 0
+    for folder in folders:
+        for name, html in _pages(folder):
+            pages += 1
+            if fields := both.differing_page(html):
+                faults += 1
+                print(name, *fields)
+    print(f"{pages:,} pages, {faults:,} of them differ")
+    return 1 if faults or not pages else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
