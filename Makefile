@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := all
 .PHONY: all help crawl report test matrix oldest quality pictures bench bench-archive bench-crawl bench-drop-log \
-	bench-drops bench-fingerprints bench-hostile bench-peers bench-tables bench-traps docs drills fuzz soak dist lint format clean
+	bench-drops bench-fingerprints bench-hostile bench-peers bench-tables bench-traps docs drills fuzz fuzz-native same wheels soak dist lint format clean
 
 all: lint test  ## lint and test
 
@@ -74,6 +74,16 @@ fuzz: .venv/dev  ## feed pages, logs, options, stores and archives with hostile 
 	@$(BIN)/python -m benchmarks.fuzz $(if $(INPUTS),--inputs $(INPUTS))
 	@$(BIN)/python -m benchmarks.fuzz --only store_files --inputs 4000
 
+fuzz-native: .venv/dev  ## feed the compiled kernel, built with sanitizers, and compare it (INPUTS=1000000; Linux, gcc)
+	@SIMHASH_REQUIRE_NATIVE=1 SIMHASH_CFLAGS="-g -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined" \
+		$(BIN)/python setup.py -q build_ext --build-lib output/sanitized --build-temp output/sanitized/temp
+	@LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
+		ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc $(BIN)/python -m benchmarks.fuzz_native \
+		--kernel output/sanitized/simhash_pipeline/native/_kernel.*.so $(if $(INPUTS),--inputs $(INPUTS))
+
+same: .venv/dev  ## compare the compiled kernel with the Python on every page of the zips in FOLDER=…
+	@$(BIN)/python -m tests.same $(FOLDER)
+
 soak: .venv/bench  ## crawl 300,000 made pages for HOURS=2, into output/soak, and judge them again (KILLS=180)
 	@$(BIN)/python -m benchmarks.soak output/soak $(if $(HOURS),--hours $(HOURS)) $(if $(KILLS),--kill-every $(KILLS))
 
@@ -91,6 +101,9 @@ dist: .venv/dist  ## build wheel and sdist into dist/, and try the wheel in an e
 	@$(PYTHON) -m venv .venv/empty
 	@.venv/empty/bin/pip install --quiet dist/*.whl
 	@cd .venv/empty && bin/scrapy simhash fingerprint "$(CURDIR)"/crawler/demo_site/templates/*.html
+
+wheels: .venv/dist  ## build a wheel with the compiled kernel for each Python of this platform (needs Docker on Linux)
+	@$(BIN)/python -m cibuildwheel --output-dir dist
 
 lint: .venv/dev  ## check style, format and types
 	@$(BIN)/ruff check

@@ -12,10 +12,12 @@ import sys
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from unittest import mock
 
 from simhash_pipeline import native
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.options import Options
+from simhash_pipeline.page import segment
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 
 Answer = PageFingerprint | str
@@ -23,10 +25,11 @@ Answer = PageFingerprint | str
 
 @contextlib.contextmanager
 def by_python() -> Iterator[None]:
-    """Switches the kernel off meanwhile."""
+    """Switches the kernel off meanwhile, and rjieba, which cuts some nonsense unlike jieba."""
     kernel, native.kernel = native.kernel, None
     try:
-        yield
+        with mock.patch.object(segment, "_cut_han", segment.jieba_cutter):
+            yield
     finally:
         native.kernel = kernel
 

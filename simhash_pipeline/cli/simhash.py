@@ -19,7 +19,7 @@ from scrapy.cmdline import execute
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from simhash_pipeline import __version__
+import simhash_pipeline
 from simhash_pipeline.cli.arguments import add_json, add_store
 from simhash_pipeline.errors import SimhashError
 from simhash_pipeline.native import kind
@@ -81,7 +81,7 @@ class SimhashCommand(ScrapyCommand):
         parser.prog = "scrapy simhash"
         # Scrapy makes this parser, whose own method prints the usage before the error.
         parser.error = MethodType(_exit_with_a_line, parser)  # type: ignore[method-assign]  # of it alone
-        version = f"simhash_pipeline {__version__} ({kind()})"
+        version = f"simhash_pipeline {simhash_pipeline.__version__} ({kind()})"
         parser.add_argument("--version", action="version", version=version)
         self._add_commands(parser)
 

@@ -47,6 +47,14 @@ class Kernel(Protocol):
     def sample(self, text: bytes, menus: bytes, mains: bytes, /) -> tuple[int, bytes, list[int]]:
         """The limit and the entries of a sample, and the hash of each entry's block."""
 
+    def outline(
+        self, rows: bytes, weights: bytes, tags: int, class_bits: int, min_u: float, /
+    ) -> int:
+        """The fingerprint of rows of 64 bits, the first `tags` of them a tag's, and their weights.
+
+        A label votes on the class bits, a tag on the others.
+        """
+
 
 def _chosen() -> Kernel | None:
     if os.environ.get("SIMHASH_NATIVE") == "0" or sys.byteorder != "little":

@@ -714,9 +714,48 @@ done:
     return answer;
 }
 
+/* ---- the votes of an outline */
+
+PyDoc_STRVAR(outline_doc, "outline(rows, weights, tags, class_bits, min_u): 64 bits; outline.py.");
+static PyObject *outline(PyObject *module, PyObject *args) {
+    const char *rows, *given;
+    Py_ssize_t rows_size, given_size, tags;
+    unsigned long long class_bits;
+    double min_u, ayes[64] = {0}, all[64] = {0};
+    uint64_t bits = 0;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "y#y#nKd", &rows, &rows_size, &given, &given_size, &tags, &class_bits,
+                          &min_u))
+        return NULL;
+    if (rows_size != given_size) return PyErr_Format(PyExc_ValueError, "a row has one weight");
+    for (Py_ssize_t row = 0; row < rows_size / 8; row++) {
+        uint64_t hash;
+        double weight;
+        memcpy(&hash, rows + 8 * row, 8);
+        memcpy(&weight, given + 8 * row, 8);
+        for (int bit = 0; bit < 64; bit++) {
+            double vote = weight;
+            if ((class_bits >> bit & 1) != (row >= tags)) continue;
+            if (row >= tags) {
+                uint64_t word = mixed((hash << 32) + (uint64_t)(bit + 1) * GOLDEN);
+                double u = ((double)(word >> 32) + 1.0) / 4294967296.0;
+                if (u < min_u) u = min_u;
+                vote *= 1.0 / (u * u);
+            }
+            vote = rint(vote * 1048576.0); /* whole numbers: their sums are exact */
+            all[bit] += vote;
+            if (hash >> bit & 1) ayes[bit] += vote;
+        }
+    }
+    for (int bit = 0; bit < 64; bit++)
+        if (2 * ayes[bit] > all[bit]) bits |= 1ull << bit;
+    return PyLong_FromUnsignedLongLong(bits);
+}
+
 static PyMethodDef functions[] = {
     {"set_tables", set_tables, METH_VARARGS, set_tables_doc},
     {"load_dictionary", load_dictionary, METH_VARARGS, load_dictionary_doc},
+    {"outline", outline, METH_VARARGS, outline_doc},
     {"sample", sample, METH_VARARGS, sample_doc},
     {NULL, NULL, 0, NULL},
 };

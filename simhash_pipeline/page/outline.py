@@ -29,14 +29,16 @@ from __future__ import annotations
 
 import heapq
 import re
+from array import array
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
 
 import numpy as np
 from numpy.typing import NDArray
 
+from simhash_pipeline import native
 from simhash_pipeline.page.elements import NO_DEPTH, Elements
 from simhash_pipeline.page.hashing import mixed
 from simhash_pipeline.page.simhash import simhash
@@ -46,6 +48,7 @@ Hashes = NDArray[np.uint8]
 _MIN_NODES = 10  # a smaller outline is no template to speak of
 _MAX_LABELS = 4_096  # the heaviest; real pages have some hundred
 _CLASS_BITS = 0b0001_0010_0100_1001  # of every 16
+_CLASS_WORD = _CLASS_BITS * 0x0001_0001_0001_0001  # the same of 64
 _MIN_U = 2.0**-10  # bounds a vote to 2**20, so that sums stay exact
 # What a tag is to the outline; any other is a node.
 _INLINE, _LEAF, _LEFT_OUT = 1, 2, 3  # a node only with a class; a node that isn't entered; neither
@@ -134,6 +137,9 @@ def outline_fingerprint(page: Elements, hashes: Callable[[Iterable[str]], Hashes
     by_tag = _heaviest(nodes.tags, weights)
     by_label = _heaviest(nodes.labels[1:], weights[1:])
     rows = hashes([*by_tag, *by_label])
+    if native.kernel is not None and rows.shape[1] == 8:
+        voting = array("d", chain(by_tag.values(), by_label.values())).tobytes()
+        return native.kernel.outline(rows.tobytes(), voting, len(by_tag), _CLASS_WORD, _MIN_U)
     bits = np.arange(rows.shape[1] * 8)
     class_bits = bits[_CLASS_BITS >> bits % 16 & 1 == 1]
     votes = np.zeros((len(rows), len(bits)))

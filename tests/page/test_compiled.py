@@ -27,14 +27,17 @@ TELLING = (
 TEXTS = st.text(st.sampled_from(TELLING), max_size=300) | st.text(max_size=100)
 
 
-def murmur3_of(words: list[str]) -> bytes:
+def by_words(text: str) -> bytes:
+    """The hashes of the text's words, one after another, by the Python."""
+    with by_python():
+        words = segment.words(text)
     return b"".join(mmh3.hash_bytes(word.encode("utf-8", "replace")) for word in words)
 
 
 @given(TEXTS)
 @settings(max_examples=1000)
 def test_the_kernel_cuts_and_hashes_as_the_python_does(text: str) -> None:
-    assert compiled.hashed_words(text).hashes() == murmur3_of(segment.words(text))
+    assert compiled.hashed_words(text).hashes() == by_words(text)
 
 
 @pytest.mark.parametrize("beside", ["", "a", "中", "か", "가"])
@@ -42,12 +45,12 @@ def test_every_character_is_folded_as_the_python_does_it(beside: str) -> None:
     characters = [chr(code) for code in range(0x11000)]
     for start in range(0, len(characters), 64):
         text = " ".join(beside + c + beside for c in characters[start : start + 64])
-        assert compiled.hashed_words(text).hashes() == murmur3_of(segment.words(text)), start
+        assert compiled.hashed_words(text).hashes() == by_words(text), start
 
 
 def test_a_kernel_cuts_long_texts_by_the_same_bounds() -> None:
     for text in ("中国人民大学" * 20_000, "word… " * 20_000, "ﷺ" * 12_000, "a" * 50_000, "̈" * 999):
-        assert compiled.hashed_words(text).hashes() == murmur3_of(segment.words(text))
+        assert compiled.hashed_words(text).hashes() == by_words(text)
 
 
 @given(TEXTS, st.sampled_from([(1,), (1, 2), (3,), (2, 5)]), st.sampled_from([">0", ">=0", ">1"]))
@@ -85,6 +88,22 @@ def test_the_sample_of_much_or_repeated_text_is_the_pythons(blocks: list[str]) -
     by_kernel = visible.visible_text(blocks, is_main, "", menus)
     with by_python():
         assert visible.visible_text(blocks, is_main, "", menus) == by_kernel
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["div", "p", "li", "ul", "a", "nav", "section", "svg", "h1", "br"]),
+            st.sampled_from(["", "menu", "a1 b", "card-12", "é中"]),
+            st.sampled_from(["</div>", "</ul>", "", "Some words, and a sentence.", "中国人民。"]),
+        ),
+        max_size=80,
+    )
+)
+@settings(max_examples=300)
+def test_made_pages_have_the_same_fingerprints_both_ways(parts: list[tuple[str, str, str]]) -> None:
+    page = "".join(f"<{tag} class='{name}'>{rest}" for tag, name, rest in parts)
+    assert BothWays(Options(min_tokens=1)).differing_page(f"<p>{page}".encode()) == []
 
 
 def test_pages_have_the_same_fingerprints_both_ways() -> None:
