@@ -9,7 +9,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := all
-.PHONY: all help crawl report test matrix oldest quality pictures bench bench-archive bench-crawl bench-drop-log \
+.PHONY: all help crawl report test matrix oldest quality pictures bench bench-archive bench-compiled bench-crawl bench-drop-log \
 	bench-drops bench-fingerprints bench-hostile bench-peers bench-tables bench-traps docs drills fuzz fuzz-native same wheels soak dist lint format clean
 
 all: lint test  ## lint and test
@@ -62,6 +62,9 @@ bench-drops: .venv/dev  ## count wrong drops in whole crawls of FOLDER="…", wi
 
 bench-fingerprints: .venv/bench  ## measure a fingerprint against its peers, on made pages or FOLDER=…
 	@$(BIN)/python -m benchmarks.fingerprints $(if $(FOLDER),--pages $(FOLDER)) --seomoz .venv/seomoz
+
+bench-compiled: .venv/bench  ## measure pages with the compiled kernel and without, made or of the zips in FOLDER=…
+	@$(BIN)/python -m benchmarks.compiled $(if $(FOLDER),--folder $(FOLDER))
 
 bench-peers: .venv/bench  ## judge the demo site's pages, or the labelled pairs of ZIP=…, beside others
 	@$(BIN)/python -m benchmarks.peers $(ZIP) --seomoz .venv/seomoz

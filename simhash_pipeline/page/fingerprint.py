@@ -168,6 +168,8 @@ class Fingerprinter:
 
     def content_fingerprint(self, text: str) -> int | None:
         """The content fingerprint of plain text, however short; None when it holds no token."""
+        if self._by_kernel:
+            return content_of(hashed_words(text), self._options)
         tokens = self._segment(text)
         return self._content(text, tokens, TokenHashes(tokens))
 
