@@ -13,6 +13,7 @@ import argparse
 import importlib
 import importlib.util
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from itertools import islice
 from pathlib import Path
@@ -20,7 +21,7 @@ from statistics import median
 
 from lxml import etree
 
-from benchmarks.pages import read_pages, made_pages, real_pages
+from benchmarks.pages import made_pages, read_pages, real_pages
 from benchmarks.table import markdown
 from simhash_pipeline import Fingerprinter, content_fingerprint, native
 from tests.same import by_python
@@ -79,6 +80,7 @@ def _trafilatura() -> Way:
 
 
 def _beautiful_soup() -> Way:
+    warnings.filterwarnings("ignore", module="bs4")  # XHTML is no XML to it
     bs4, simhash = map(importlib.import_module, ("bs4", "simhash"))
 
     def fingerprinted(html: bytes) -> None:

@@ -26,10 +26,10 @@ Answer = PageFingerprint | str
 @contextlib.contextmanager
 def by_python(*, rjieba: bool = False) -> Iterator[None]:
     """Switches the kernel off meanwhile, and rjieba, which cuts some nonsense unlike jieba."""
-    cut = segment._cut_han if rjieba else segment.jieba_cutter
+    cut = segment._han_cutter(()) if rjieba else segment.jieba_cutter()
     kernel, native.kernel = native.kernel, None
     try:
-        with mock.patch.object(segment, "_cut_han", cut):
+        with mock.patch.dict(vars(segment._DEFAULT_WORDS), _cut_han=cut):
             yield
     finally:
         native.kernel = kernel

@@ -36,7 +36,8 @@ def votes_by_kernel(options: Options) -> bool:
     """Whether the kernel can make content fingerprints by these options."""
     chosen = (options.segmenter, options.hash, options.weights, options.bits, options.top_n)
     default = chosen == ("words", "murmur3", "tf", 64, None)
-    return native.kernel is not None and default and not options.to_simplified
+    own_words = options.to_simplified or options.user_dict or options.stop_words
+    return native.kernel is not None and default and not own_words
 
 
 def hashed_words(text: str) -> Tokens:
