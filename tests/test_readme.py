@@ -34,6 +34,7 @@ def test_a_setting_is_described_in_sentences(field: "dataclasses.Field[object]")
 
 def test_the_settings_table_holds_no_setting_that_is_gone() -> None:
     known = {f"SIMHASH_{field.name.upper()}" for field in dataclasses.fields(Options)}
+    known |= ENVIRONMENT
     assert set(re.findall(r"^\| `(SIMHASH_\w+)` \|", TEXT, re.MULTILINE)) == known
 
 
@@ -99,8 +100,13 @@ def test_each_link_to_a_file_leads_somewhere(path: Path) -> None:
     assert [link for link in files if not (path.parent / link).exists()] == []
 
 
+# Variables of the environment about the compiled kernel.
+ENVIRONMENT = {"SIMHASH_NATIVE", "SIMHASH_NO_NATIVE", "SIMHASH_REQUIRE_NATIVE"}
+
+
 def test_each_setting_that_a_document_names_exists() -> None:
     known = {f"SIMHASH_{field.name.upper()}" for field in dataclasses.fields(Options)}
+    known |= ENVIRONMENT
     assert set(re.findall(r"SIMHASH_[A-Z_]+[A-Z]", TEXT)) <= known
 
 
