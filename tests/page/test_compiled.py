@@ -2,6 +2,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import mmh3
 import pytest
@@ -88,6 +89,22 @@ def test_the_sample_of_much_or_repeated_text_is_the_pythons(blocks: list[str]) -
     by_kernel = visible.visible_text(blocks, is_main, "", menus)
     with by_python():
         assert visible.visible_text(blocks, is_main, "", menus) == by_kernel
+
+
+def test_other_options_than_the_kernels_take_the_python(tmp_path: Path) -> None:
+    words = tmp_path / "words.txt"
+    words.write_text("海港\n", encoding="utf-8")
+    others: list[dict[str, Any]] = [
+        {"user_dict": str(words)},
+        {"stop_words": str(words)},
+        {"segmenter": "jieba"},
+        {"weights": "uniform"},
+        {"hash": "fnv1a"},
+        {"bits": 32},
+        {"top_n": 5},
+    ]
+    assert compiled.votes_by_kernel(Options())
+    assert [given for given in others if compiled.votes_by_kernel(Options(**given))] == []
 
 
 @given(
