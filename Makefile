@@ -24,8 +24,8 @@ report: .venv/crawl  ## tell what the crawls dropped, and write output/report.ht
 	@$(BIN)/scrapy simhash dropped --spider $(or $(SPIDER),site)
 	@$(BIN)/scrapy simhash report --spider $(or $(SPIDER),site) -o output/report.html
 
-test: .venv/dev $(SPARK)  ## run every test
-	@$(IN_MEMORY) $(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
+test: .venv/dev $(SPARK)  ## run every test, or those of TESTS=tests/page
+	@$(IN_MEMORY) $(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder $(TESTS)
 
 matrix: .venv/matrix  ## test each Python that is found with the newest libraries and the oldest (SESSION=oldest-3.13)
 	@$(IN_MEMORY) $(BIN)/nox $(if $(SESSION),--session $(SESSION))
@@ -71,7 +71,7 @@ bench-peers: .venv/bench  ## judge the demo site's pages, or the labelled pairs 
 
 bench-hostile: .venv/dev  ## hold what hostile pages cost to its bound (Linux)
 	@$(BIN)/python -m benchmarks.hostile
-	@$(BIN)/python -m benchmarks.hostile --jieba
+	@$(BIN)/python -m benchmarks.hostile --python
 
 fuzz: .venv/dev  ## feed pages, logs, options, stores and archives with hostile input (INPUTS=1000000)
 	@$(BIN)/python -m benchmarks.fuzz $(if $(INPUTS),--inputs $(INPUTS))
@@ -130,7 +130,7 @@ clean:  ## remove the environment and what crawls and tests left
 	@touch $@
 
 .venv/dev: .venv/pip pyproject.toml setup.py simhash_pipeline/native/_kernel.c
-	$(BIN)/pip install --quiet --editable '.[archive,fast,html5lib,opencc,parquet,redis]' --group dev
+	$(BIN)/pip install --quiet --editable '.[archive,html5lib,opencc,parquet,redis]' --group dev
 	@touch .venv/crawl $@
 
 .venv/spark: .venv/dev

@@ -107,7 +107,7 @@ def _resiliparse() -> Way:
 def _round(pages: Sequence[bytes], way: Way, *, by_kernel: bool) -> float:
     """CPU seconds of all pages."""
     if not by_kernel:
-        with by_python(rjieba=True):
+        with by_python():
             return _round(pages, way, by_kernel=True)
     started = time.process_time()
     for page in pages:

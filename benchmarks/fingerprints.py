@@ -50,9 +50,7 @@ TRAFILATURA = "trafilatura text"
 TRAFILATURA_HASH = "trafilatura text + its Simhash"
 _LEAST_SECS = 0.01  # what is faster is run several times in a round
 _LARGE_BYTES = 5_000_000
-_PACKAGES = (
-    "lxml mmh3 numpy jieba rjieba beautifulsoup4 simhash trafilatura datasketch simhash-pybind"
-)
+_PACKAGES = "lxml mmh3 numpy jieba beautifulsoup4 simhash trafilatura datasketch simhash-pybind"
 
 # Of a process of its own: tokens in, CPU seconds of their fingerprint out.
 _SEOMOZ = """

@@ -50,7 +50,7 @@ CRAWL = "scrapy crawl manual -s DOWNLOAD_DELAY=0 -s LOG_LEVEL=INFO"
 STEPS = [
     ("Install into a new environment, from a clone beside it", [
         "python3 -m venv .venv && . .venv/bin/activate",
-        "pip install '../simhash_pipeline[fast]'",
+        "pip install ../simhash_pipeline",
     ]),
     ("Make a Scrapy project with one spider", [
         "scrapy startproject docs_crawl .",

@@ -12,25 +12,21 @@ import sys
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from unittest import mock
 
 from simhash_pipeline import native
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.options import Options
-from simhash_pipeline.page import segment
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 
 Answer = PageFingerprint | str
 
 
 @contextlib.contextmanager
-def by_python(*, rjieba: bool = False) -> Iterator[None]:
-    """Switches the kernel off meanwhile, and rjieba, which cuts some nonsense unlike jieba."""
-    cut = segment._han_cutter(()) if rjieba else segment.jieba_cutter()
+def by_python() -> Iterator[None]:
+    """Switches the kernel off meanwhile."""
     kernel, native.kernel = native.kernel, None
     try:
-        with mock.patch.dict(vars(segment._DEFAULT_WORDS), _cut_han=cut):
-            yield
+        yield
     finally:
         native.kernel = kernel
 

@@ -12,7 +12,6 @@ import re
 import unicodedata
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,7 +23,7 @@ from simhash_pipeline.simplified import simplified
 
 Segment = Callable[[str], list[str]]
 
-# The block of jieba's dictionary: given nothing but these, jieba and rjieba cut alike.
+# The block of jieba's dictionary.
 _HAN_FIRST, _HAN_END = "\u4e00", "\u9fd6"  # the end is the first that isn't in it
 HAN = "\u4e00-\u9fd5"
 # Scripts written without spaces (Thai to Tibetan, Myanmar, Khmer, kana, other Han): a character is
@@ -60,7 +59,7 @@ IN_WORDS = "\u00ad\u200b\u2060\ufeff"
 # A word, or one character of a script that is written without spaces.
 WORD_OR_CHARACTER = re.compile(f"{_TOKEN_PARTS[0]}|{_TOKEN_PARTS[2]}")
 _PIECE_CHARACTERS = 10_000
-# jieba takes 3 us a character, 20 where it finds no words (python -m benchmarks.hostile --jieba).
+# jieba takes 3 us a character, 20 where it finds no words (python -m benchmarks.hostile --python).
 CHARACTERS_BY_JIEBA = 40_000
 _FOLDED_CHARACTERS = 2 * _PIECE_CHARACTERS  # NFKC makes up to 18 of one
 # NFKC sorts the marks in a row, in the square of their number. Unicode's Stream-Safe Text Format
@@ -181,7 +180,7 @@ class _Words:
 
     @cached_property
     def _cut_han(self) -> Callable[[str], list[str]]:
-        return _han_cutter(self._han)
+        return jieba_cutter(self._han)
 
 
 def _whole(word: str) -> str:
@@ -243,20 +242,6 @@ def _is_mark(character: str) -> bool:
 def _between_spaces(text: str) -> list[str]:
     """As Java's `split(" ")`: empty strings at the end are dropped, others kept."""
     return text.rstrip(" ").split(" ") if text.strip(" ") else []
-
-
-def _han_cutter(added: tuple[UserWord, ...]) -> Callable[[str], list[str]]:
-    """rjieba where it is installed (the same words, some 20 times as fast), else jieba.
-
-    With a user's words always jieba: of two cuts with the same probability rjieba may take the
-    other one (7 of 16,000 runs of 20 characters, with 46 made-up words; none without them).
-    """
-    if not added:
-        with suppress(ImportError):
-            from rjieba import cut
-
-            return cut
-    return jieba_cutter(added)
 
 
 def jieba_cutter(added: tuple[UserWord, ...] = ()) -> Segment:

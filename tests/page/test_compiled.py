@@ -1,9 +1,11 @@
 import os
+import random
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+import jieba  # type: ignore[import-untyped]  # it has no type hints
 import mmh3
 import pytest
 from hypothesis import given, settings
@@ -47,6 +49,18 @@ def test_every_character_is_folded_as_the_python_does_it(beside: str) -> None:
     for start in range(0, len(characters), 64):
         text = " ".join(beside + c + beside for c in characters[start : start + 64])
         assert compiled.hashed_words(text).hashes() == by_words(text), start
+
+
+def test_runs_of_the_dictionarys_words_are_cut_as_jieba_cuts_them() -> None:
+    rng = random.Random(7)
+    with jieba.Tokenizer().get_dict_file() as lines:
+        words = [line.decode().split()[0] for line in lines]
+    strange = [chr(code) for code in range(0x4E00, 0x9FD6)]
+    runs = ["".join(rng.choices(words, k=rng.randint(1, 20))) for _ in range(2_000)]
+    runs += ["".join(rng.choices(strange, k=rng.randint(1, 20))) for _ in range(500)]
+    for start in range(0, len(runs), 250):
+        text = " ".join(runs[start : start + 250])
+        assert compiled.hashed_words(text).hashes() == by_words(text)
 
 
 def test_a_kernel_cuts_long_texts_by_the_same_bounds() -> None:

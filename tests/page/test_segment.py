@@ -1,10 +1,8 @@
-import random
 import sys
 import unicodedata
 
 import jieba  # type: ignore[import-untyped]  # it has no type hints
 import pytest
-import rjieba
 from hypothesis import given
 from hypothesis import strategies as st
 from opencc import OpenCC
@@ -69,18 +67,6 @@ def test_words_taught_to_the_shared_jieba_do_not_move_tokens() -> None:
         assert segment.jieba_cutter()("海港日报讯") != ["海港日报讯"]
     finally:
         jieba.del_word("海港日报讯")
-
-
-def test_rjieba_and_jieba_give_the_same_words_of_han_runs() -> None:
-    rng = random.Random(7)
-    with jieba.Tokenizer().get_dict_file() as lines:
-        words = [line.decode().split()[0] for line in lines]
-    han = [word for word in words if all("\u4e00" <= char <= "\u9fd5" for char in word)]
-    strange = [chr(code) for code in range(0x4E00, 0x9FD6)]
-    runs = ["".join(rng.choices(han, k=rng.randint(1, 20))) for _ in range(2000)]
-    runs += ["".join(rng.choices(strange, k=rng.randint(1, 20))) for _ in range(500)]
-    text = " ".join(runs)
-    assert rjieba.cut(text) == segment.jieba_cutter()(text)
 
 
 def test_in_a_very_long_text_han_characters_become_words_of_their_own() -> None:

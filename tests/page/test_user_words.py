@@ -1,6 +1,5 @@
 """Words that a user adds, takes out, or weighs by hand."""
 
-import sys
 from pathlib import Path
 
 import pytest
@@ -80,15 +79,6 @@ def test_traditional_words_are_read_as_simplified_ones_are(tmp_path: Path) -> No
     path.write_text("51區\n", encoding="utf-8")
     cut = segmenter("words", to_simplified=True, user_dict=str(path))
     assert cut("51區") == cut("51区") == ["51区"]
-
-
-def test_without_rjieba_words_are_the_same(
-    dictionary: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    cut = segmenter("words", user_dict=str(dictionary))
-    found = cut(TEXT + "海港日报讯")
-    monkeypatch.setitem(sys.modules, "rjieba", None)
-    assert segmenter("words", user_dict=str(dictionary))(TEXT + "海港日报讯") == found
 
 
 def test_a_store_is_stamped_by_what_the_dictionary_holds(dictionary: Path, tmp_path: Path) -> None:
