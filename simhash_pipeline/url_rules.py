@@ -56,6 +56,11 @@ class UrlRule:
             path = path.removesuffix(self.value) + "/" * (self.value[1:].endswith("/"))
         return parts._replace(path=path).geturl()
 
+    def extends(self, other: UrlRule) -> bool:
+        """Whether it is a prefix that begins with another: one URL would lose both."""
+        same = (self.kind, self.host) == (other.kind, other.host) and self.kind == "path prefix"
+        return same and self.value.startswith(f"{other.value}/")
+
     def for_discarder(self) -> dict[str, Any] | None:
         """The rule as duplicate-url-discarder loads it; None if it has no such rule."""
         if self.kind == "query key":
@@ -116,7 +121,7 @@ def learn(drops: Iterable[tuple[str, str]], kept: AbstractSet[str], min_support:
         for rule in sorted(tried, key=lambda rule: (rule not in taken, -support[rule], rule))
     ]
     applied = [rule for rule in taken if rule.for_discarder() is not None]
-    saved = len(stories) - len({_all_applied(url, applied) for url in stories})
+    saved = len(stories) - len({applied_all(url, applied) for url in stories})
     return Learnt(evidence, len(stories), saved, len(_merged(stories, applied)))
 
 
@@ -155,8 +160,8 @@ def differences(dropped: str, twin: str) -> list[UrlRule]:
     for of, parts in ((mine, a), (others, b)):
         keys = [key for key in of if mine.get(key) != others.get(key)]
         found += [UrlRule("query key", parts.netloc, key) for key in keys]
-    found = sorted(set(found), key=lambda rule: rule.kind == "host")  # else no other would match
-    return found if _all_applied(dropped, found) == _all_applied(twin, found) else []
+    found = sorted(set(found), key=lambda rule: (rule.kind == "host", rule))  # or none would match
+    return found if applied_all(dropped, found) == applied_all(twin, found) else []
 
 
 def _path_rule(longer: SplitResult, shorter: str) -> UrlRule | None:
@@ -191,6 +196,7 @@ def _compatible(
     rules: list[UrlRule], stories: Mapping[str, str], support: Counter[UrlRule]
 ) -> list[UrlRule]:
     """The rules without those that merge stories only together: the least supported go."""
+    rules = [rule for rule in rules if not any(rule.extends(other) for other in rules)]
     while merged := _merged(stories, rules):
         guilty = [rule for rule in rules for url in merged[0] if rule.applied(url) != url]
         rules = [rule for rule in rules if rule != min(guilty, key=lambda one: support[one])]
@@ -202,7 +208,7 @@ def _merged(stories: Mapping[str, str], rules: list[UrlRule]) -> list[tuple[str,
     first: dict[str, str] = {}
     merged = []
     for url, story in stories.items():
-        new = _all_applied(url, rules)
+        new = applied_all(url, rules)
         if new != url:
             other = new if new in stories else first.setdefault(new, url)
             if stories[other] != story:
@@ -210,9 +216,13 @@ def _merged(stories: Mapping[str, str], rules: list[UrlRule]) -> list[tuple[str,
     return merged
 
 
-def _all_applied(url: str, rules: Iterable[UrlRule]) -> str:
+def applied_all(url: str, rules: Iterable[UrlRule]) -> str:
+    """The URL without what the rules leave out: of prefixes the one that it begins with."""
+    has_prefix = True
     for rule in rules:
-        url = rule.applied(url)
+        if has_prefix or rule.kind != "path prefix":
+            before, url = url, rule.applied(url)
+            has_prefix = has_prefix and (rule.kind != "path prefix" or url == before)
     return url
 
 

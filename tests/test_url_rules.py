@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simhash_pipeline import open_store
-from simhash_pipeline.url_rules import UrlRule, differences, learn
+from simhash_pipeline.url_rules import UrlRule, applied_all, differences, learn
 from tests.crawl.crawling import crawl
 from tests.crawl.test_addon import FROM_RESPONSE, Everything, addon
 from tests.crawl.trap_site import STORIES, trap_site
@@ -74,10 +74,7 @@ urls = st.builds(
 @given(urls, urls)
 def test_together_they_make_one_url_of_both(dropped: str, twin: str) -> None:
     rules = differences(dropped, twin)
-    once = [dropped, twin]
-    for rule in rules:
-        once = [rule.applied(url) for url in once]
-    assert not rules or once[0] == once[1]
+    assert not rules or applied_all(dropped, rules) == applied_all(twin, rules)
 
 
 def drops(*pairs: tuple[str, str]) -> list[tuple[str, str]]:
@@ -117,6 +114,16 @@ def test_two_prefixes_in_place_of_each_other_are_both_rules() -> None:
     assert (learnt.urls, learnt.saved, learnt.lost) == (9, 4, 0)
     differ = learn(pairs, kept | {f"{A}/3/only"}, 3)
     assert (sum(one.taken for one in differ.evidence), differ.saved) == (1, 0)
+
+
+def test_of_a_prefix_and_a_longer_one_only_the_shorter_is_taken() -> None:
+    pairs = drops(
+        *((f"/en/{n}/x", f"/{n}/x") for n in range(4)),
+        *((f"/en/print/{n}/y", f"/{n}/y") for n in range(4)),
+    )
+    kept = {f"{A}/{n}/{name}" for n in range(4) for name in "xy"}
+    taken = {one.rule.value: one.taken for one in learn(pairs, kept, 3).evidence}
+    assert taken == {"/en": True, "/en/print": False}
 
 
 def test_of_rules_that_lose_a_page_only_together_the_weaker_goes() -> None:
