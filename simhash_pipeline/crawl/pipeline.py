@@ -357,9 +357,13 @@ class SimhashPipeline:
 
 
 def _is_without_items(crawler: Crawler) -> bool:
-    """For `scrapy shell`, `fetch`, `bench` and `check`, which should leave no file behind."""
+    """For `scrapy shell`, `fetch`, `bench` and `check`, which should leave no file behind.
+
+    A shell that has a spider's name runs the pipelines, but never calls `Crawler.crawl`. Scrapy
+    2.14 starts that spider beside what is typed: SIMHASH_RESET would empty the store.
+    """
     own_module = crawler.spidercls.__module__.startswith(("scrapy.utils.", "scrapy.commands."))
-    return own_module or "SCRAPY_CHECK" in os.environ
+    return own_module or not crawler.crawling or "SCRAPY_CHECK" in os.environ
 
 
 def _adapter(item: Any) -> ItemAdapter:

@@ -78,8 +78,8 @@ class JudgeWorker:
 
     `is_closing` says whether the crawl is about to end; another thread asks it now and then.
 
-    It applies SIMHASH_RESET and SIMHASH_EXPIRE_AFTER when the first page comes: `scrapy shell`
-    opens every pipeline too, and must not forget anything.
+    It applies SIMHASH_RESET and SIMHASH_EXPIRE_AFTER when the first page comes: a crawl that gets
+    no page forgets nothing.
 
     OptionsError, StoreError and StoreMismatch when it can't start.
     """
