@@ -39,7 +39,8 @@ def test_items_of_one_response_are_judged_one_by_one_by_their_texts(tmp_path: Pa
 
 def test_of_a_text_nothing_is_markup(tmp_path: Path) -> None:
     text = f"if a <b and c> d then {STORY} &amp; <i>all</i> <script>of it</script>"
-    page = Fingerprinter().fingerprint(text, is_text=True, title="A row")
+    source = Source(text, "http://a.example/", is_text=True, title="A row")
+    page = Fingerprinter().read(source)
     assert (page.text, page.title, page.structure) == (text, "A row", None)
     assert page.tokens == Fingerprinter().fingerprint_text(text).tokens
     items = [row(1, f"1 < 2 {STORY}"), row(2, f"1 < 2 {OTHER}")]

@@ -108,7 +108,7 @@ def _row(record: Page | StoredRecord | Fault, options: Options) -> dict[str, Any
     row: dict[str, Any] = {"url": _utf8(record.source.url), "time": record.time}
     reader = fingerprinter(options)  # outside `try`: wrong options are no fault of the page
     try:
-        page = reader.fingerprint(*record.source)
+        page = reader.read(record.source)
         stored = stored_page(record.source.url, page, options, record.time or 0)
     except PageError as error:
         return row | {"fault": str(error)}

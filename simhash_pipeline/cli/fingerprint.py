@@ -155,7 +155,7 @@ def _fingerprinted(
         source = source or _read(name)
         if isinstance(source, PageError):
             raise source
-        return fingerprinter.fingerprint(*source)
+        return fingerprinter.read(source)
     except PageError as error:
         return PageError(error.kind, f"{name}: {error}")
 

@@ -104,7 +104,7 @@ class _Sample:
 
     def _counted(self, page: Source) -> Mapping[str, int]:
         try:
-            return self._fingerprinter.feature_counts(page.html, is_text=page.is_text)
+            return self._fingerprinter.feature_counts(page)
         except PageError:
             return {}
 

@@ -443,7 +443,7 @@ def _archive_pages(name: str, options: Options) -> Iterator[PageFingerprint | No
 
 def _readable(source: Source, fingerprinter: Fingerprinter) -> PageFingerprint | None:
     try:
-        return fingerprinter.fingerprint(*source)
+        return fingerprinter.read(source)
     except PageError:
         return None
 

@@ -78,7 +78,7 @@ class Readers:
         if self._can_start:
             page = self._read_beside(source, secs)
         else:
-            page = self._fingerprinter.fingerprint(*source)
+            page = self._fingerprinter.read(source)
         return page, time.perf_counter() - started
 
     def _secs_left(self) -> float:
@@ -92,7 +92,7 @@ class Readers:
     def _read_beside(self, source: Source, secs: float) -> PageFingerprint:
         reader = self._idle.pop()  # the one used last: the others may never have to start
         try:
-            return reader.fingerprint(*source, limit_secs=secs)
+            return reader.read(source, limit_secs=secs)
         except ReaderError as error:
             self._can_start = False
             logger.warning(
@@ -100,6 +100,6 @@ class Readers:
                 "as %s",
                 error,
             )
-            return self._fingerprinter.fingerprint(*source)
+            return self._fingerprinter.read(source)
         finally:
             self._idle.append(reader)

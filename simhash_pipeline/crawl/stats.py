@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.utils.asyncio import create_looping_call
 
+from simhash_pipeline import native
 from simhash_pipeline.report.swallowing import CAUSES, SwallowingPages
 from simhash_pipeline.stores.store_url import shown_url
 from simhash_pipeline.terminal import printable
@@ -69,6 +70,11 @@ class CrawlStats:
         self._note("store", shown_url(store))
         if drop_log is not None:
             self._note("drop_log", str(drop_log))
+        if native.is_missing:  # what pip said of it, it has said with -v alone
+            self._logger.info(
+                "Pages are read without the compiled kernel, which was not built: the fingerprints "
+                "are the same, and take longer (`pip install -v` says why)"
+            )
         interval = self._crawler.settings.getfloat("LOGSTATS_INTERVAL")
         if interval:  # as often as Scrapy logs how many pages it has crawled
             self._periodic = create_looping_call(self._log_so_far)

@@ -120,7 +120,7 @@ class JudgeWorker:
             reading = self._readers.read(source)
             return self._thread.submit(lambda: self._judged(url, own, *reading.result()))
         started = time.perf_counter()
-        page = self._fingerprinter.fingerprint(*source)
+        page = self._fingerprinter.read(source)
         spent = time.perf_counter() - started
         return self._thread.submit(self._judged, url, own, page, spent)
 

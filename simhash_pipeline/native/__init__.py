@@ -56,8 +56,12 @@ class Kernel(Protocol):
         """
 
 
+def _is_wanted() -> bool:
+    return os.environ.get("SIMHASH_NATIVE") != "0" and sys.byteorder == "little"
+
+
 def _chosen() -> Kernel | None:
-    if os.environ.get("SIMHASH_NATIVE") == "0" or sys.byteorder != "little":
+    if not _is_wanted():
         return None
     try:
         module: Any = importlib.import_module("simhash_pipeline.native._kernel")
@@ -68,6 +72,7 @@ def _chosen() -> Kernel | None:
 
 
 kernel = _chosen()
+is_missing = kernel is None and _is_wanted()  # it was not built, and would serve
 
 
 def kind() -> str:

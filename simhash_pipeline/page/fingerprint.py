@@ -23,7 +23,7 @@ from simhash_pipeline.page.parse import ParsedPage, parsed_page
 from simhash_pipeline.page.segment import segmenter
 from simhash_pipeline.page.simhash import simhash
 from simhash_pipeline.page.soup import asks_for_soup, check_parser, soup_of
-from simhash_pipeline.page.source import markup
+from simhash_pipeline.page.source import Source, markup
 from simhash_pipeline.page.structure import structure_fingerprint
 from simhash_pipeline.page.visible import visible_text
 from simhash_pipeline.page.weights import counted_ngrams, heaviest, stop_words, weighing
@@ -88,22 +88,23 @@ class Fingerprinter:
         # Counts for weights: then each n-gram votes as it comes, and none has to be made as text.
         self._plain = (options.hash, options.weights, options.top_n) == ("murmur3", "tf", None)
 
+    def read(self, source: Source) -> PageFingerprint:
+        """The fingerprints of a page or of a text; PageError as in `fingerprint`."""
+        if source.is_text:
+            return self.fingerprint_text(str(source.html), title=source.title, url=source.url)
+        return self.fingerprint(source.html, source.url, source.charset)
+
     def fingerprint(
         self,
         html: Any,
         url: str | None = None,
         charset: str | None = None,
-        is_text: bool = False,
-        title: str = "",
     ) -> PageFingerprint:
         """One page's fingerprints; `charset` is the HTTP header's.
 
         `html` is bytes, text, a soup of BeautifulSoup, a parsel selector, or an lxml tree or
-        element. With `is_text` it is the text of a page of that title, as `fingerprint_text` takes
-        it. PageError when there is no page to read: it is empty, binary or unparsable.
+        element. PageError when there is no page to read: it is empty, binary or unparsable.
         """
-        if is_text:
-            return self.fingerprint_text(html, title=title, url=url)
         parsed = self._parse(html, charset)
         canonical = canonical_url(parsed.root, url)  # before a user's extractor takes elements out
         elements = elements_of(parsed.root)
@@ -177,11 +178,11 @@ class Fingerprinter:
         """The weighted features of a plain text, from which its content fingerprint is made."""
         return self._features(text, self._segment(text))
 
-    def feature_counts(self, html: Any, *, is_text: bool = False) -> Mapping[str, int]:
+    def feature_counts(self, source: Source) -> Mapping[str, int]:
         """How often each n-gram of a page's main text occurs; PageError as in `fingerprint`."""
-        if is_text:
-            return self._count(self._segment(html))
-        parsed = self._parse(html)
+        if source.is_text:
+            return self._count(self._segment(str(source.html)))
+        parsed = self._parse(source.html, source.charset)
         elements = elements_of(parsed.root)
         text, _, _ = self._read(parsed, elements, visible_blocks(elements), title_of(parsed.root))
         return self._count(self._segment(text))

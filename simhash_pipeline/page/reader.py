@@ -24,6 +24,7 @@ from typing import Any
 from simhash_pipeline.errors import PageError, ReaderError
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
+from simhash_pipeline.page.source import Source
 
 # Isolated (-I): what lies in the working directory is no library; the caller's own path is sent. It
 # ends with its input, and the signals that pause a crawl are for the crawl.
@@ -53,16 +54,7 @@ class Reader:
         self._process: subprocess.Popen[bytes] | None = None
         self._due: tuple[subprocess.Popen[bytes], float] | None = None  # by the monotonic clock
 
-    def fingerprint(
-        self,
-        html: bytes | str,
-        url: str | None = None,
-        charset: str | None = None,
-        is_text: bool = False,
-        title: str = "",
-        *,
-        limit_secs: float = math.inf,
-    ) -> PageFingerprint:
+    def read(self, source: Source, *, limit_secs: float = math.inf) -> PageFingerprint:
         """As Fingerprinter's; the process may end of a page, and the next page begins another.
 
         That too is a PageError (kind timeout, memory or reader_died). ReaderError when no process
@@ -73,7 +65,7 @@ class Reader:
             self.close()
             process = self._begun()
         try:
-            answer = self._answer(process, (html, url, charset, is_text, title), limit_secs)
+            answer = self._answer(process, source, limit_secs)
         except Exception as error:  # what is left in the pipes is no answer to the next page
             self.close()
             raise self._page_error(process.returncode, error) from error
@@ -166,19 +158,19 @@ def serve() -> None:
     own_end_secs = options.page_timeout_secs + _OWN_END_SECS
     try:
         while True:
-            page = pickle.load(asked)
+            source = pickle.load(asked)
             # Where the system doesn't end it with its caller: without the interpreter, which an
             # expression that backtracks never gives back.
             faulthandler.dump_traceback_later(own_end_secs, file=nowhere, exit=True)
-            answer(_read(fingerprinter, page))
+            answer(_read(fingerprinter, source))
             faulthandler.cancel_dump_traceback_later()
     except EOFError:
         return None
 
 
-def _read(fingerprinter: Fingerprinter, page: tuple[Any, ...]) -> PageFingerprint | Exception:
+def _read(fingerprinter: Fingerprinter, source: Source) -> PageFingerprint | Exception:
     try:
-        return fingerprinter.fingerprint(*page)
+        return fingerprinter.read(source)
     except Exception as error:
         if MemoryError in (type(error), type(error.__cause__)):  # the cause: in a user's callable
             os._exit(_OUT_OF_MEMORY)

@@ -17,7 +17,7 @@ from simhash_pipeline.errors import OptionsError, PageError
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup
-    from bs4.element import PageElement, Tag
+    from bs4.element import Tag
 
 # lxml doesn't let one write what no XML may hold: most control characters, halves of pairs.
 NO_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -67,7 +67,7 @@ def tree_of(soup: BeautifulSoup) -> tuple[etree._Element | None, int]:
             else:
                 parent.append(element)
         elif not isinstance(node, PreformattedString):  # a comment, a doctype
-            _append_text(parent, NO_XML.sub(" ", _text(node)))
+            _append_text(parent, NO_XML.sub(" ", str(node)))
     if not len(root) and not root.text:
         return None, 0
     _give_body(root)
@@ -83,10 +83,6 @@ def asks_for_soup(extract: Callable[[Any], str]) -> bool:
     annotation = next((each.annotation for each in parameters), None)
     name = annotation if isinstance(annotation, str) else getattr(annotation, "__name__", "")
     return name.rpartition(".")[2].strip("'\"") == "BeautifulSoup"
-
-
-def _text(node: PageElement) -> str:
-    return str(node)
 
 
 def _element(make: Callable[[str], etree._Element], node: Tag) -> etree._Element:

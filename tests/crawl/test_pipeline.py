@@ -21,7 +21,7 @@ import pytest
 import scrapy
 from scrapy.exceptions import DropItem
 
-from simhash_pipeline import SimhashPipeline, open_store
+from simhash_pipeline import SimhashPipeline, native, open_store
 from simhash_pipeline.drop_log import DropLog, Run, read_drops, read_log
 from simhash_pipeline.errors import DropLogError
 from tests.crawl.crawling import (
@@ -152,6 +152,15 @@ def test_a_drop_carries_its_verdict_and_logs_one_line_without_the_page(tmp_path:
         "Dropped near-duplicate http://a.example/2 of http://a.example/1 (content 0)"
     )
     assert "word17" not in result.log
+
+
+@pytest.mark.parametrize("is_missing", [True, False])
+def test_a_crawl_says_once_that_the_kernel_was_not_built(
+    tmp_path: Path, is_missing: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(native, "is_missing", is_missing)
+    log = crawl(tmp_path, [page(1), page(2, OTHER)]).log
+    assert log.count("without the compiled kernel") == is_missing
 
 
 def test_store_and_drop_log_lie_in_scrapys_data_directory(tmp_path: Path) -> None:

@@ -16,12 +16,14 @@ from crawler.demo_site.pages import all_pages
 from simhash_pipeline import Fingerprinter, Options
 from simhash_pipeline.errors import PageError, ReaderError
 from simhash_pipeline.page.reader import _BEGIN, Reader
+from simhash_pipeline.page.source import Source
 from tests.page.test_determinism import PINNED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+URL = "http://a.example/"
 STORY = f"<p>{' '.join(f'word{i}' for i in range(200))}</p>"
 # A callable of a user that does as the page says.
 CALLABLES = """
@@ -49,6 +51,10 @@ def text(root):
         raise KeyError("no such box")
     return text
 """
+
+
+def page(html: str | bytes) -> Source:
+    return Source(html, URL)
 
 
 @pytest.fixture
@@ -82,12 +88,12 @@ def is_there(pid: int) -> bool:
 def test_a_process_makes_the_same_fingerprints(reader: Reader) -> None:
     here = Fingerprinter()
     for path in PINNED:
-        html, url = all_pages()[path].body, f"http://a.example{path}"
-        assert reader.fingerprint(html, url) == here.fingerprint(html, url)
+        source = Source(all_pages()[path].body, f"http://a.example{path}")
+        assert reader.read(source) == here.read(source)
     chinese = f"<p>{'昨天上午，三艘渔船在大雾中安全返回港口。' * 20}</p>".encode("gb18030")
-    assert reader.fingerprint(chinese, None, "gb2312") == here.fingerprint(chinese, None, "gb2312")
-    odd = STORY + "\ud800"
-    assert reader.fingerprint(odd) == here.fingerprint(odd)
+    text = Source(STORY, URL, is_text=True, title="Of tags")
+    for source in (Source(chinese, URL, "gb2312"), text, page(STORY + "\ud800")):
+        assert reader.read(source) == here.read(source)
 
 
 def test_a_process_makes_the_same_fingerprints_by_the_callables_of_the_user(
@@ -101,9 +107,8 @@ def test_a_process_makes_the_same_fingerprints_by_the_callables_of_the_user(
     )
     reader, here = Reader(options), Fingerprinter(options)
     for path in PINNED:
-        assert reader.fingerprint(all_pages()[path].body) == here.fingerprint(
-            all_pages()[path].body
-        )
+        source = page(all_pages()[path].body)
+        assert reader.read(source) == here.read(source)
     reader.close()
 
 
@@ -112,48 +117,48 @@ def test_a_page_as_long_as_is_read_makes_the_same_fingerprints_with_the_least_me
     html = "".join(paragraphs)
     assert len(html) > 5_000_000
     reader = Reader(Options(page_memory_mb=200))
-    assert reader.fingerprint(html) == Fingerprinter().fingerprint(html)
+    assert reader.read(page(html)) == Fingerprinter().read(page(html))
     reader.close()
 
 
 def test_a_page_that_is_none_is_told_as_such_and_the_next_is_read(reader: Reader) -> None:
     with pytest.raises(PageError, match="binary data") as told:
-        reader.fingerprint(b"%PDF-1.7")
+        reader.read(page(b"%PDF-1.7"))
     assert told.value.kind == "binary"
-    assert reader.fingerprint(STORY).tokens == 200
+    assert reader.read(page(STORY)).tokens == 200
 
 
 def test_a_callable_of_the_user_may_print_and_fail(users_reader: Reader) -> None:
-    assert users_reader.fingerprint(STORY).tokens == 200
+    assert users_reader.read(page(STORY)).tokens == 200
     with pytest.raises(PageError, match=r"users_own.text failed: KeyError\('no such box'\)"):
-        users_reader.fingerprint("<p>it fails</p>")
-    assert users_reader.fingerprint(STORY).tokens == 200
+        users_reader.read(page("<p>it fails</p>"))
+    assert users_reader.read(page(STORY)).tokens == 200
 
 
 def test_a_page_that_ends_the_process_is_told_and_the_next_begins_another(
     users_reader: Reader,
 ) -> None:
     with pytest.raises(PageError, match=r"ended \(7, ") as told:
-        users_reader.fingerprint("<p>it ends here</p>")
+        users_reader.read(page("<p>it ends here</p>"))
     assert told.value.kind == "reader_died"
-    assert users_reader.fingerprint(STORY).tokens == 200
+    assert users_reader.read(page(STORY)).tokens == 200
 
 
 def test_an_idle_process_that_is_killed_costs_no_page(reader: Reader) -> None:
-    reader.fingerprint(STORY)
+    reader.read(page(STORY))
     killed = process_of(reader)
     os.kill(killed, signal.SIGKILL)
     os.waitid(os.P_PID, killed, os.WEXITED | os.WNOWAIT)
-    assert reader.fingerprint(STORY).tokens == 200
+    assert reader.read(page(STORY)).tokens == 200
     assert process_of(reader) != killed
 
 
 def test_what_pauses_a_crawl_does_not_end_the_process(reader: Reader) -> None:
-    reader.fingerprint(STORY)
+    reader.read(page(STORY))
     before = process_of(reader)
     for number in (signal.SIGINT, signal.SIGTERM):
         os.kill(before, number)
-    assert reader.fingerprint(STORY).tokens == 200
+    assert reader.read(page(STORY)).tokens == 200
     assert process_of(reader) == before
 
 
@@ -162,10 +167,11 @@ def test_options_that_only_the_script_can_follow_are_refused_at_the_first_page()
 from simhash_pipeline import Options
 from simhash_pipeline.errors import ReaderError
 from simhash_pipeline.page.reader import Reader
+from simhash_pipeline.page.source import Source
 def text(root):
     return "text"
 try:
-    Reader(Options(extractor="__main__.text")).fingerprint("<p>page</p>")
+    Reader(Options(extractor="__main__.text")).read(Source("<p>page</p>", ""))
 except ReaderError as error:
     print(error)
 """
@@ -180,14 +186,14 @@ def test_a_program_without_an_interpreter_begins_no_process(
 ) -> None:
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
     with pytest.raises(ReaderError, match="no process can read pages"):
-        reader.fingerprint(STORY)
+        reader.read(page(STORY))
     monkeypatch.setattr(sys, "frozen", True, raising=False)
     with pytest.raises(ReaderError, match="no Python interpreter"):
-        reader.fingerprint(STORY)
+        reader.read(page(STORY))
 
 
 def test_a_closed_reader_leaves_no_process(reader: Reader) -> None:
-    reader.fingerprint(STORY)
+    reader.read(page(STORY))
     pid = process_of(reader)
     reader.close()
     assert not is_there(pid)
@@ -201,7 +207,7 @@ def test_a_busy_process_whose_caller_does_nothing_ends_by_itself(
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdin is not None
         assert process.stdout is not None
-        for message in (sys.path, options, ("<p>it backtracks</p>", None, None)):
+        for message in (sys.path, options, page("<p>it backtracks</p>")):
             pickle.dump(message, process.stdin)
         process.stdin.flush()
         assert pickle.load(process.stdout) is None
@@ -215,8 +221,9 @@ def test_a_killed_caller_leaves_no_process() -> None:
     code = f"""
 from simhash_pipeline import Options
 from simhash_pipeline.page.reader import Reader
+from simhash_pipeline.page.source import Source
 reader = Reader(Options())
-reader.fingerprint({STORY!r})
+reader.read(Source({STORY!r}, ""))
 print(reader._process.pid, flush=True)
 input()
 """
