@@ -125,11 +125,11 @@ clean:  ## remove the environment and what crawls and tests left
 	$(BIN)/pip install --quiet --upgrade 'pip>=25.1'
 	@touch $@
 
-.venv/crawl: .venv/pip pyproject.toml setup.py simhash_pipeline/native/_kernel.c
+.venv/crawl: .venv/pip pyproject.toml setup.py $(wildcard simhash_pipeline/native/*.[ch])
 	$(BIN)/pip install --quiet --editable .
 	@touch $@
 
-.venv/dev: .venv/pip pyproject.toml setup.py simhash_pipeline/native/_kernel.c
+.venv/dev: .venv/pip pyproject.toml setup.py $(wildcard simhash_pipeline/native/*.[ch])
 	$(BIN)/pip install --quiet --editable '.[archive,html5lib,opencc,parquet,redis]' --group dev
 	@touch .venv/crawl $@
 

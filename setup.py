@@ -1,19 +1,31 @@
-"""The compiled kernel, which may be left out: all else is in pyproject.toml.
+"""The compiled kernel and walk, which may be left out: all else is in pyproject.toml.
 
-SIMHASH_NO_NATIVE=1 leaves it out; SIMHASH_REQUIRE_NATIVE=1 fails where it can't be built.
+SIMHASH_NO_NATIVE=1 leaves them out; SIMHASH_REQUIRE_NATIVE=1 fails where they can't be built.
 SIMHASH_CFLAGS are further options for the compiler, as sanitizers.
 """
 
 import os
 
+import lxml
 from setuptools import Extension, setup
 
-KERNEL = Extension(
-    "simhash_pipeline.native._kernel",
-    ["simhash_pipeline/native/_kernel.c"],
-    extra_compile_args=os.environ.get("SIMHASH_CFLAGS", "").split(),
-    extra_link_args=os.environ.get("SIMHASH_CFLAGS", "").split(),
-    optional=os.environ.get("SIMHASH_REQUIRE_NATIVE") != "1",
-)
-LEFT_OUT = os.environ.get("SIMHASH_NO_NATIVE") == "1"
-setup(ext_modules=[] if LEFT_OUT else [KERNEL])
+OPTIONS = os.environ.get("SIMHASH_CFLAGS", "").split()
+if os.name == "posix":
+    OPTIONS.insert(0, "-ffp-contract=off")  # the same numbers on every machine
+
+
+def compiled(name: str, **options: list[str]) -> Extension:
+    return Extension(
+        f"simhash_pipeline.native.{name}",
+        [f"simhash_pipeline/native/{name}.c"],
+        depends=["simhash_pipeline/native/_murmur3.h"],
+        extra_compile_args=OPTIONS,
+        extra_link_args=OPTIONS,
+        optional=os.environ.get("SIMHASH_REQUIRE_NATIVE") != "1",
+        **options,
+    )
+
+
+# lxml's wheels hold the headers of the libxml2 that they hold; nothing of it is linked or called.
+NATIVE = [compiled("_kernel"), compiled("_walk", include_dirs=lxml.get_include())]
+setup(ext_modules=[] if os.environ.get("SIMHASH_NO_NATIVE") == "1" else NATIVE)

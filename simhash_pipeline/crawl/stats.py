@@ -70,10 +70,11 @@ class CrawlStats:
         self._note("store", shown_url(store))
         if drop_log is not None:
             self._note("drop_log", str(drop_log))
-        if native.is_missing:  # what pip said of it, it has said with -v alone
+        if native.missing:  # what pip said of it, it has said with -v alone
             self._logger.info(
-                "Pages are read without the compiled kernel, which was not built: the fingerprints "
-                "are the same, and take longer (`pip install -v` says why)"
+                "Pages are read without %s: the fingerprints are the same, and take longer "
+                "(`pip install -v` says why)",
+                native.missing,
             )
         interval = self._crawler.settings.getfloat("LOGSTATS_INTERVAL")
         if interval:  # as often as Scrapy logs how many pages it has crawled

@@ -1,7 +1,10 @@
-"""The compiled kernel, chosen once at import: None where the Python does its work.
+"""The compiled kernel and walk, chosen once at import: None where the Python does their work.
 
-It is None where no kernel was built, where the environment variable SIMHASH_NATIVE is 0, and on
-big-endian machines. What it computes, and how it is called, is said in page/compiled.py.
+They are None where they were not built, where the environment variable SIMHASH_NATIVE is 0, and on
+big-endian machines; the walk too where lxml has another libxml2 than it was compiled against.
+
+    _kernel.c  text to hashes and votes    called by page/compiled.py
+    _walk.c    lxml's tree to blocks       called by page/tree.py
 """
 
 from __future__ import annotations
@@ -9,7 +12,11 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
+
+from lxml import etree
+from lxml.etree import _Element
 
 
 class Tokens(Protocol):
@@ -56,25 +63,58 @@ class Kernel(Protocol):
         """
 
 
-def _is_wanted() -> bool:
-    return os.environ.get("SIMHASH_NATIVE") != "0" and sys.byteorder == "little"
+# What a walk over lxml's tree finds: texts, tags, sizes, link shares, boxes, hints and hidden texts
+# of its blocks; and of its outline the number of nodes, and what Kernel.outline takes.
+Walked = tuple[tuple[Any, ...], tuple[int, bytes, bytes, int]]
 
 
-def _chosen() -> Kernel | None:
-    if not _is_wanted():
-        return None
+class Walk(Protocol):
+    """_walk.c."""
+
+    LIBXML_VERSION: int  # of the headers that it was compiled with: 21406 for 2.14.6
+
+    def set_up(
+        self,
+        element: type,
+        traits: Mapping[str, int],
+        hint_of: Callable[[str, str, str, str], str | None],
+        hides: Callable[[str], object],
+        /,
+    ) -> None:
+        """ImportError where lxml's elements are not as it knows them."""
+
+    def walk(self, root: _Element, /) -> Walked | None:
+        """None for a tree that it leaves to the Python."""
+
+
+def _loaded(name: str) -> Any:
     try:
-        module: Any = importlib.import_module("simhash_pipeline.native._kernel")
+        return importlib.import_module(f"simhash_pipeline.native.{name}")
     except ImportError:
         return None
-    found: Kernel = module
-    return found
 
 
-kernel = _chosen()
-is_missing = kernel is None and _is_wanted()  # it was not built, and would serve
+def _chosen() -> tuple[Kernel | None, Walk | None, str]:
+    """The kernel, the walk, and what is missing: "" if nothing is, or nothing is wanted."""
+    if os.environ.get("SIMHASH_NATIVE") == "0" or sys.byteorder != "little":
+        return None, None, ""
+    if (kernel := _loaded("_kernel")) is None:
+        return None, None, "the compiled kernel, which was not built"
+    walk: Walk | None = _loaded("_walk")
+    if walk is None:
+        return kernel, None, "the compiled walk over lxml's trees, which was not built"
+    built, there = walk.LIBXML_VERSION // 100, etree.LIBXML_VERSION
+    if divmod(built, 100) != there[:2]:
+        versions = "libxml2 {}.{}, and lxml has {}.{}".format(*divmod(built, 100), *there)
+        return kernel, None, f"the compiled walk over lxml's trees, which was built for {versions}"
+    return kernel, walk, ""
+
+
+kernel, walk, missing = _chosen()
 
 
 def kind() -> str:
-    """What hashes texts: "compiled" or "Python"."""
-    return "Python" if kernel is None else "compiled"
+    """What hashes texts and reads trees: "compiled", "compiled in part" or "Python"."""
+    if kernel is None:
+        return "Python"
+    return "compiled in part" if walk is None else "compiled"

@@ -24,7 +24,7 @@ from simhash_pipeline.page.elements import NO_DEPTH, Elements
 
 # What an element is to the reader. A block ends a run of text; a box is a block that may hold
 # others, as does every tag that isn't named here.
-_INLINE, _LINK, _BREAK, _HIDDEN, _BLOCK, _BOX = range(6)
+_INLINE, _LINK, _BREAK, _HIDDEN, _BLOCK, BOX = range(6)
 _KIND_TAGS = {
     # libxml2 puts what follows a bgsound, embed, image, keygen, source, track or wbr into it: it
     # doesn't know that they have no end tags.
@@ -38,13 +38,13 @@ _KIND_TAGS = {
     _BLOCK: """address blockquote caption dd dt figcaption h1 h2 h3 h4 h5 h6 hr li p pre summary
         tbody th tr""",
 }
-_KINDS = {tag: kind for kind, tags in _KIND_TAGS.items() for tag in tags.split()}
+KINDS = {tag: kind for kind, tags in _KIND_TAGS.items() for tag in tags.split()}
 _HIDING = frozenset(["aria-hidden", "hidden", "style"])
-_DISPLAY_NONE = re.compile(r"display\s*:\s*none", re.IGNORECASE)
+hides = re.compile(r"display\s*:\s*none", re.IGNORECASE).search  # of a style
 
 # What a box calls itself: by its tag, its ARIA role, or a word of its class or id. The words under
 # "links" name parts of a text too, so that they mean furniture only where links fill the box.
-_TAG_HINTS = {
+TAG_HINTS = {
     "aside": "furniture",
     "dialog": "consent",
     "footer": "footer",
@@ -113,11 +113,20 @@ class Blocks:
         names = element.keys()
         if names and not _HIDING.isdisjoint(names) and _is_hidden(element):
             self._set_aside(start)
-        elif kind == _BOX:
+        elif kind == BOX:
             name = element.get("class", "") if "class" in names else ""
             self.boxes.append((start, len(self.texts), tag, depth, name))
-            if hint := _hint(element, tag, names):
+            known = "role" in names or "class" in names or "id" in names
+            if (known or tag in TAG_HINTS) and (
+                hint := hint_of(tag, element.get("role", ""), name, element.get("id", ""))
+            ):
                 self.hints.append((start, len(self.texts), hint))
+
+    def finish(self) -> None:
+        """Puts boxes and hints in order, when all blocks are there."""
+        self.boxes.sort(key=_outer_box_first)
+        self.hints.sort(key=_outer_first)
+        self.hints = _decided_hints(self)
 
     def _set_aside(self, start: int) -> None:
         self.hidden += self.texts[start:]
@@ -135,7 +144,7 @@ def read(page: Elements, start: int = 0) -> Blocks:
     when an element closes: more than half of them turn out to be empty.
     """
     found = Blocks()
-    texts, kind_of = found.texts, _KINDS.get
+    texts, kind_of = found.texts, KINDS.get
     body, level = page.elements[start], page.depths[start]
     inside = islice(page.rows(), start + 1, None)
     # Of each open element: itself, its tag, its kind, and its first block.
@@ -167,7 +176,7 @@ def read(page: Elements, start: int = 0) -> Blocks:
                     linked += len(text.strip())
         if depth <= level:
             break
-        kind = kind_of(tag, _BOX)
+        kind = kind_of(tag, BOX)
         hidden = depth if kind == _HIDDEN else NO_DEPTH
         if kind:
             if kind >= _BLOCK:
@@ -193,9 +202,7 @@ def read(page: Elements, start: int = 0) -> Blocks:
                     linked += len(text.strip())
     if parts:
         found.add(parts, linked, block_tag)
-    found.boxes.sort(key=_outer_box_first)
-    found.hints.sort(key=_outer_first)
-    found.hints = _decided_hints(found)
+    found.finish()
     return found
 
 
@@ -250,19 +257,17 @@ def _is_hidden(element: _Element) -> bool:
     return (
         element.get("hidden") is not None
         or element.get("aria-hidden") == "true"
-        or _DISPLAY_NONE.search(element.get("style", "")) is not None
+        or hides(element.get("style", "")) is not None
     )
 
 
-def _hint(element: _Element, tag: str, names: Sequence[str | bytes]) -> str | None:
-    if tag in _TAG_HINTS:
-        return _TAG_HINTS[tag]
-    if "role" in names and (role := element.get("role")) in _ROLE_HINTS:
+def hint_of(tag: str, role: str, name: str, ident: str) -> str | None:
+    """What a box calls itself by its tag, its role, or its class and id; None if nothing."""
+    if tag in TAG_HINTS:
+        return TAG_HINTS[tag]
+    if role in _ROLE_HINTS:
         return _ROLE_HINTS[role]
-    if "class" in names or "id" in names:
-        name, ident = element.get("class", ""), element.get("id", "")
-        return _named_hint(name[:_MAX_NAME_CHARS], ident[:_MAX_NAME_CHARS])
-    return None
+    return _named_hint(name[:_MAX_NAME_CHARS], ident[:_MAX_NAME_CHARS])
 
 
 @lru_cache(maxsize=4096)  # the pages of a site share their names

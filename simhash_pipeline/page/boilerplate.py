@@ -68,13 +68,8 @@ def main_text(root: _Element) -> str:
 
     The whole body without its menus when nothing stands out; "" only when no text is visible.
     """
-    return main_text_of(elements_of(root))
-
-
-def main_text_of(elements: Elements) -> str:
-    """The same of a tree whose elements are at hand."""
-    page = visible_blocks(elements)
-    return "\n".join(page.texts[i] for i in main_blocks(page, title_of(elements.elements[0])))
+    page = visible_blocks(elements_of(root))
+    return "\n".join(page.texts[i] for i in main_blocks(page, title_of(root)))
 
 
 def visible_blocks(elements: Elements) -> Blocks:

@@ -15,11 +15,11 @@ from lxml.etree import _Element
 NO_DEPTH = sys.maxsize  # deeper than any element
 
 # HTML's elements that are never in an svg, by the HTML standard ("parsing foreign content").
-_END_SVG_TAGS = """b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head
+END_SVG_TAGS = """b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head
     hr i img li listing menu meta nobr ol p pre ruby s small span strong strike sub sup table tt u
     ul var"""
-_END_SVG = frozenset(_END_SVG_TAGS.split())
-_HOLD_HTML = frozenset(["desc", "foreignobject", "title"])  # an svg's, in which they may be
+END_SVG = frozenset(END_SVG_TAGS.split())
+HOLD_HTML = frozenset(["desc", "foreignobject", "title"])  # an svg's, in which they may be
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +69,13 @@ def _past_svg(page: Elements, start: int) -> int:
         if depth > sealed:
             continue
         sealed = NO_DEPTH
-        if tags[number] in _END_SVG:
+        if tags[number] in END_SVG:
             for outer in range(number - 1, start - 1, -1):
                 if depths[outer] < depth:
                     depth = depths[outer]
                     if tags[outer] == "svg":
                         tags[outer] = "span"
             return number
-        if tags[number] in _HOLD_HTML:
+        if tags[number] in HOLD_HTML:
             sealed = depth
     return len(tags)

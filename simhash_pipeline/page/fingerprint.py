@@ -13,18 +13,17 @@ import numpy as np
 from simhash_pipeline.bits import SKETCH_BITS
 from simhash_pipeline.options import KEYWORD_WEIGHTS, Options
 from simhash_pipeline.page.blocks import Blocks, menu_blocks
-from simhash_pipeline.page.boilerplate import canonical_url, main_blocks, title_of, visible_blocks
+from simhash_pipeline.page.boilerplate import canonical_url, main_blocks, title_of
 from simhash_pipeline.page.bounds import first_of_text
 from simhash_pipeline.page.callables import load_callable
 from simhash_pipeline.page.compiled import content_of, hashed_words, sketch_of, votes_by_kernel
-from simhash_pipeline.page.elements import Elements, elements_of
 from simhash_pipeline.page.hashing import TokenHashes, hash_rows
 from simhash_pipeline.page.parse import ParsedPage, parsed_page
 from simhash_pipeline.page.segment import segmenter
 from simhash_pipeline.page.simhash import simhash
 from simhash_pipeline.page.soup import asks_for_soup, check_parser, soup_of
 from simhash_pipeline.page.source import Source, markup
-from simhash_pipeline.page.structure import structure_fingerprint
+from simhash_pipeline.page.tree import Tree
 from simhash_pipeline.page.visible import visible_text
 from simhash_pipeline.page.weights import counted_ngrams, heaviest, stop_words, weighing
 
@@ -107,9 +106,11 @@ class Fingerprinter:
         """
         parsed = self._parse(html, charset)
         canonical = canonical_url(parsed.root, url)  # before a user's extractor takes elements out
-        elements = elements_of(parsed.root)
-        name, blocks = title_of(parsed.root), visible_blocks(elements)
-        text, is_main, elements = self._read(parsed, elements, blocks, name)
+        name, tree = title_of(parsed.root), Tree(parsed.root)
+        blocks = tree.blocks()
+        text, is_main = self._read(parsed, blocks, name)
+        if self._extract is not None:  # it may have changed the tree
+            tree = Tree(parsed.root)
         page = self._of_text(text, title=name, url=url)
         is_main += [False] * len(blocks.hidden)
         texts = blocks.texts + blocks.hidden
@@ -118,7 +119,7 @@ class Fingerprinter:
         left_out = (text for text, main in zip(texts, is_main, strict=True) if not main)
         return dataclasses.replace(
             page,
-            structure=structure_fingerprint(elements, self._options),
+            structure=tree.structure(self._options),
             visible=visible.digest,
             sample=visible.sample,
             blocks=visible.blocks,
@@ -183,8 +184,7 @@ class Fingerprinter:
         if source.is_text:
             return self._count(self._segment(str(source.html)))
         parsed = self._parse(source.html, source.charset)
-        elements = elements_of(parsed.root)
-        text, _, _ = self._read(parsed, elements, visible_blocks(elements), title_of(parsed.root))
+        text, _ = self._read(parsed, Tree(parsed.root).blocks(), title_of(parsed.root))
         return self._count(self._segment(text))
 
     def _parse(self, page: Any, charset: str | None = None) -> ParsedPage:
@@ -193,22 +193,20 @@ class Fingerprinter:
             raise TypeError(f"a page is bytes, text, a soup, selector or tree, not {page!r:.80}")
         return parsed_page(html, charset, self._options.max_page_bytes, self._options.parser)
 
-    def _read(
-        self, parsed: ParsedPage, elements: Elements, blocks: Blocks, title: str
-    ) -> tuple[str, list[bool], Elements]:
-        """Main text, which blocks are in it, and the elements as a user's extractor leaves them."""
+    def _read(self, parsed: ParsedPage, blocks: Blocks, title: str) -> tuple[str, list[bool]]:
+        """Main text, and which blocks are in it."""
         if self._extract is not None:
             if self._extracts_from_soup:
                 text = self._extract(soup_of(parsed.source, self._options.parser))
             else:
                 text = self._extract(parsed.root)
             flat = " ".join(text.split())
-            return text, [block in flat for block in blocks.texts], elements_of(parsed.root)
+            return text, [block in flat for block in blocks.texts]
         is_main = [False] * len(blocks.texts)
         main = main_blocks(blocks, title)
         for place in main:
             is_main[place] = True
-        return "\n".join(blocks.texts[place] for place in main), is_main, elements
+        return "\n".join(blocks.texts[place] for place in main), is_main
 
     def _content(self, text: str, tokens: Sequence[str], hashes: TokenHashes) -> int | None:
         options = self._options

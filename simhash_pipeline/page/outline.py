@@ -39,13 +39,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simhash_pipeline import native
+from simhash_pipeline.native import Kernel
 from simhash_pipeline.page.elements import NO_DEPTH, Elements
 from simhash_pipeline.page.hashing import mixed
 from simhash_pipeline.page.simhash import simhash
 
 Hashes = NDArray[np.uint8]
 
-_MIN_NODES = 10  # a smaller outline is no template to speak of
+MIN_NODES = 10  # a smaller outline is no template to speak of
 _MAX_LABELS = 4_096  # the heaviest; real pages have some hundred
 _CLASS_BITS = 0b0001_0010_0100_1001  # of every 16
 _CLASS_WORD = _CLASS_BITS * 0x0001_0001_0001_0001  # the same of 64
@@ -58,7 +59,7 @@ _ROLE_TAGS = {
     _LEAF: "svg select iframe",
     _LEFT_OUT: "head script style template link meta",
 }
-_ROLES = {tag: role for role, tags in _ROLE_TAGS.items() for tag in tags.split()}
+ROLES = {tag: role for role, tags in _ROLE_TAGS.items() for tag in tags.split()}
 _DIGITS = re.compile(r"\d+")
 _MAX_KNOWN_CHARS = 200  # of a class attribute whose label is remembered
 
@@ -90,7 +91,7 @@ def outline(page: Elements) -> Outline:
     children: list[dict[str, int]] = [{}]  # of each node, by label
     path = [0] * (max(page.depths) + 1)  # on each level the node of the open element
     closed = NO_DEPTH  # what is deeper is in an element that isn't entered
-    role_of = _ROLES.get
+    role_of = ROLES.get
     for element, tag, depth in islice(page.rows(), 1, None):
         if depth > closed:
             continue
@@ -131,7 +132,7 @@ _known_label = lru_cache(maxsize=4096)(_label)  # the pages of a site share thei
 def outline_fingerprint(page: Elements, hashes: Callable[[Iterable[str]], Hashes]) -> int | None:
     """The fingerprint, as wide as `hashes` makes its rows; None under 10 outline nodes."""
     nodes = outline(page)
-    if len(nodes.tags) < _MIN_NODES:
+    if len(nodes.tags) < MIN_NODES:
         return None
     weights = nodes.weights()
     by_tag = _heaviest(nodes.tags, weights)
@@ -139,7 +140,7 @@ def outline_fingerprint(page: Elements, hashes: Callable[[Iterable[str]], Hashes
     rows = hashes([*by_tag, *by_label])
     if native.kernel is not None and rows.shape[1] == 8:
         voting = array("d", chain(by_tag.values(), by_label.values())).tobytes()
-        return native.kernel.outline(rows.tobytes(), voting, len(by_tag), _CLASS_WORD, _MIN_U)
+        return voted(native.kernel, rows.tobytes(), voting, len(by_tag))
     bits = np.arange(rows.shape[1] * 8)
     class_bits = bits[_CLASS_BITS >> bits % 16 & 1 == 1]
     votes = np.zeros((len(rows), len(bits)))
@@ -149,6 +150,11 @@ def outline_fingerprint(page: Elements, hashes: Callable[[Iterable[str]], Hashes
     of_labels[:, class_bits] = np.fromiter(by_label.values(), np.float64)[:, None]
     of_labels[:, class_bits] *= _loudness(rows[len(by_tag) :], class_bits)
     return simhash(rows, votes)
+
+
+def voted(kernel: Kernel, rows: bytes, weights: bytes, tags: int) -> int:
+    """The fingerprint by the kernel; `tags` of the rows are tags', which come first."""
+    return kernel.outline(rows, weights, tags, _CLASS_WORD, _MIN_U)
 
 
 def _heaviest(names: Iterable[str], weights: Iterable[float]) -> Mapping[str, float]:
