@@ -52,7 +52,13 @@ class Kernel(Protocol):
         """jieba's dictionary as its file has it, and its model's logarithms by B, M, E, S."""
 
     def sample(self, text: bytes, menus: bytes, mains: bytes, /) -> tuple[int, bytes, list[int]]:
-        """The limit and the entries of a sample, and the hash of each entry's block."""
+        """The limit and the entries of a sample, and the hashes of the entries' blocks."""
+
+    def first_end(self, source: bytes, /) -> int:
+        """Where `</body` or `</html` may be for the first time; -1 where it can't be."""
+
+    def suspects(self, source: bytes, most: int, /) -> list[tuple[int, int]]:
+        """The stretches between two `>` whose last tag may go on, or of more than `most` bytes."""
 
     def outline(
         self, rows: bytes, weights: bytes, tags: int, class_bits: int, min_u: float, /

@@ -30,17 +30,23 @@ static uint8_t kinds[BMP];
 static uint32_t folds[BMP];
 static uint64_t salt = GOLDEN;
 
-/* Dictionary: a trie in one open-addressed table of parent << 15 | character, child. */
+/* Dictionary: a trie in one open-addressed table of parent << 15 | character, child. Most look-ups
+ * find nothing: a bit a key, in a thirtieth of the table's memory, says so of nine out of ten. */
 #define SLOT_BITS 20
 #define SLOTS (1u << SLOT_BITS)
+#define FILTER_BITS 22
 #define MAX_NODES (SLOTS / 10 * 7)
 #define NO_WORD 1.0 /* weights of words are logarithms, 0 at the most */
-static uint64_t *slots = NULL;
-static double *weights = NULL;
+typedef struct {
+    uint64_t key; /* and the child in its lowest bits; 0 for none */
+    double weight;
+} Slot;
+static Slot *slots = NULL;
+static uint64_t *filter = NULL;
 static uint32_t nodes = 0;
 static double unknown_weight;
 static double start_p[4], trans_p[4][4], *emit_p[4]; /* states B, M, E, S */
-static int roots[HAN_COUNT];
+static const Slot *roots[HAN_COUNT];
 
 /* hashing.mixed: splitmix64's last step. */
 static uint64_t mixed(uint64_t w) {
@@ -86,16 +92,24 @@ static uint64_t votes_bits(Votes *votes, int least) {
 
 /* ---- dictionary and hidden Markov model */
 
-static size_t slot_of(uint32_t parent, uint32_t character) {
-    uint64_t key = (uint64_t)parent << 15 | character;
-    size_t at = (size_t)(key * GOLDEN >> (64 - SLOT_BITS));
-    while (slots[at] != 0 && slots[at] >> SLOT_BITS != key) at = (at + 1) & (SLOTS - 1);
-    return at;
+static uint64_t key_of(uint32_t parent, uint32_t character) {
+    return (uint64_t)parent << 15 | character;
 }
 
-/* The child; 0 for none, as the root is nobody's. */
-static uint32_t child_of(uint32_t parent, uint32_t character) {
-    return (uint32_t)(slots[slot_of(parent, character)] & (SLOTS - 1));
+static Slot *slot_of(uint64_t key) {
+    size_t at = (size_t)(key * GOLDEN >> (64 - SLOT_BITS));
+    while (slots[at].key != 0 && slots[at].key >> SLOT_BITS != key) at = (at + 1) & (SLOTS - 1);
+    return &slots[at];
+}
+
+static uint32_t node_of(const Slot *slot) { return (uint32_t)(slot->key & (SLOTS - 1)); }
+
+static const Slot *child_of(uint32_t parent, uint32_t character) {
+    uint64_t key = key_of(parent, character), bit = key * GOLDEN >> (64 - FILTER_BITS);
+    const Slot *slot;
+    if (!(filter[bit >> 6] >> (bit & 63) & 1)) return NULL;
+    slot = slot_of(key);
+    return slot->key ? slot : NULL;
 }
 
 typedef struct {
@@ -138,11 +152,13 @@ static void cut_by_model(Cut *cut, const uint32_t *text, uint32_t first, uint32_
 }
 
 static void cut_singles(Cut *cut, const uint32_t *text, uint32_t first, uint32_t end) {
-    uint32_t node = 0, place = first;
+    const Slot *slot = NULL;
+    uint32_t place = first;
     if (end - first == 1) cut_end(cut, end);
     if (end - first <= 1) return;
-    while (place < end && (node = child_of(node, text[place] - HAN_FIRST)) != 0) place++;
-    if (place == end && weights[node] <= 0) /* a word that the route refused */
+    for (; place < end; place++)
+        if ((slot = child_of(slot ? node_of(slot) : 0, text[place] - HAN_FIRST)) == NULL) break;
+    if (slot != NULL && slot->weight <= 0) /* a word that the route refused */
         for (place = first; place < end; place++) cut_end(cut, place + 1);
     else
         cut_by_model(cut, text, first, end);
@@ -154,13 +170,14 @@ static void cut_run(Cut *cut, const uint32_t *text, uint32_t count) {
     cut->count = 0;
     cut->route[count] = 0;
     for (uint32_t place = count; place-- > 0;) {
-        uint32_t node = (uint32_t)roots[text[place] - HAN_FIRST], last = place;
+        const Slot *slot = roots[text[place] - HAN_FIRST];
+        uint32_t last = place;
         double best = unknown_weight + cut->route[place + 1];
         int found = 0;
         cut->best[place] = place;
-        while (node) {
-            if (weights[node] <= 0) {
-                double weight = weights[node] + cut->route[last + 1];
+        while (slot != NULL) {
+            if (slot->weight <= 0) {
+                double weight = slot->weight + cut->route[last + 1];
                 if (!found || weight >= best) {
                     best = weight;
                     cut->best[place] = last;
@@ -168,7 +185,7 @@ static void cut_run(Cut *cut, const uint32_t *text, uint32_t count) {
                 found = 1;
             }
             if (++last >= count) break;
-            node = child_of(node, text[last] - HAN_FIRST);
+            slot = child_of(node_of(slot), text[last] - HAN_FIRST);
         }
         cut->route[place] = best;
     }
@@ -260,6 +277,9 @@ static void add_token(Tokens *self, const uint32_t *text, size_t count) {
     self->count++;
 }
 
+/* They fold to themselves, whatever stands beside them. */
+static int is_pictograph(uint32_t c) { return c >= 0x1F300 && c < 0x1FB00; }
+
 /* Fills `text` with the folded piece; its length, or UNKNOWN_CHARACTER. */
 static Py_ssize_t fold(uint32_t *text, PyObject *piece) {
     Py_ssize_t size = PyUnicode_GET_LENGTH(piece), count = 0;
@@ -267,8 +287,8 @@ static Py_ssize_t fold(uint32_t *text, PyObject *piece) {
     const void *data = PyUnicode_DATA(piece);
     for (Py_ssize_t i = 0; i < size; i++) {
         uint32_t c = PyUnicode_READ(width, data, i);
-        uint32_t folded = c < BMP ? folds[c] : (uint32_t)ASK;
-        if (folded < BMP) {
+        uint32_t folded = c < BMP ? folds[c] : is_pictograph(c) ? c : (uint32_t)ASK;
+        if (folded < ELLIPSIS) {
             text[count++] = folded;
         } else if (folded == ELLIPSIS) {
             for (int dots = 0; dots < 3; dots++) text[count++] = '.';
@@ -469,15 +489,18 @@ static int add_line(const uint8_t *line, const uint8_t *end, double *counts, dou
         count = 10 * count + (*p - '0');
     *total += count;
     while (line < space) {
-        size_t at;
+        uint64_t key, bit;
+        Slot *slot;
         if ((c = next_han(&line, space)) == 0) return 0;
-        at = slot_of(node, c - HAN_FIRST);
-        if (slots[at] == 0) {
+        key = key_of(node, c - HAN_FIRST);
+        bit = key * GOLDEN >> (64 - FILTER_BITS);
+        slot = slot_of(key);
+        if (slot->key == 0) {
             if (nodes >= MAX_NODES) return -1;
-            slots[at] = ((uint64_t)node << 15 | (c - HAN_FIRST)) << SLOT_BITS | nodes;
-            counts[nodes++] = 0;
+            slot->key = key << SLOT_BITS | nodes++;
+            filter[bit >> 6] |= 1ull << (bit & 63);
         }
-        node = (uint32_t)(slots[at] & (SLOTS - 1));
+        node = node_of(slot);
     }
     counts[node] = count;
     return 0;
@@ -485,20 +508,20 @@ static int add_line(const uint8_t *line, const uint8_t *end, double *counts, dou
 
 static void free_dictionary(void) {
     PyMem_RawFree(slots);
-    PyMem_RawFree(weights);
+    PyMem_RawFree(filter);
     for (int y = 0; y < 4; y++) {
         PyMem_RawFree(emit_p[y]);
         emit_p[y] = NULL;
     }
     slots = NULL;
-    weights = NULL;
+    filter = NULL;
 }
 
 PyDoc_STRVAR(load_dictionary_doc, "load_dictionary(lines, start, trans, emit): jieba's, doubles by B, M, E, S.");
 static PyObject *load_dictionary(PyObject *module, PyObject *args) {
     const char *lines, *start, *trans, *emit;
     Py_ssize_t size, start_size, trans_size, emit_size;
-    double total = 0;
+    double total = 0, *counts;
     (void)module;
     if (!PyArg_ParseTuple(args, "y#y#y#y#", &lines, &size, &start, &start_size, &trans, &trans_size,
                           &emit, &emit_size))
@@ -508,9 +531,11 @@ static PyObject *load_dictionary(PyObject *module, PyObject *args) {
         return PyErr_Format(PyExc_ValueError, "the model has other states or characters");
     free_dictionary();
     slots = PyMem_RawCalloc(SLOTS, sizeof *slots);
-    weights = PyMem_RawCalloc(MAX_NODES, sizeof *weights);
+    filter = PyMem_RawCalloc((1u << FILTER_BITS) / 64, sizeof *filter);
+    counts = PyMem_RawCalloc(MAX_NODES, sizeof *counts);
     for (int y = 0; y < 4; y++) emit_p[y] = PyMem_RawMalloc(HAN_COUNT * sizeof(double));
-    if (!slots || !weights || !emit_p[0] || !emit_p[1] || !emit_p[2] || !emit_p[3]) {
+    if (!slots || !filter || !counts || !emit_p[0] || !emit_p[1] || !emit_p[2] || !emit_p[3]) {
+        PyMem_RawFree(counts);
         free_dictionary();
         return PyErr_NoMemory();
     }
@@ -522,16 +547,20 @@ static PyObject *load_dictionary(PyObject *module, PyObject *args) {
     for (const uint8_t *line = (const uint8_t *)lines, *last = line + size; line < last;) {
         const uint8_t *end = memchr(line, '\n', (size_t)(last - line));
         if (end == NULL) end = last;
-        if (add_line(line, end, weights, &total) < 0) {
+        if (add_line(line, end, counts, &total) < 0) {
+            PyMem_RawFree(counts);
             free_dictionary();
             return PyErr_Format(PyExc_ValueError, "the dictionary has more than %u nodes", MAX_NODES);
         }
         line = end + 1;
     }
     unknown_weight = 0.0 - log(total);
-    for (uint32_t node = 0; node < nodes; node++)
-        weights[node] = weights[node] > 0 ? log(weights[node]) - log(total) : NO_WORD;
-    for (uint32_t c = 0; c < HAN_COUNT; c++) roots[c] = (int)child_of(0, c);
+    for (size_t at = 0; at < SLOTS; at++) {
+        double count = slots[at].key ? counts[node_of(&slots[at])] : 0;
+        slots[at].weight = count > 0 ? log(count) - log(total) : NO_WORD;
+    }
+    PyMem_RawFree(counts);
+    for (uint32_t c = 0; c < HAN_COUNT; c++) roots[c] = child_of(0, c);
     Py_RETURN_NONE;
 }
 
@@ -603,15 +632,16 @@ static size_t windows_below(const uint8_t *text, size_t size, const uint8_t *men
     return count;
 }
 
-PyDoc_STRVAR(sample_doc, "sample(text, menus, mains): limit, entries, and the hash of each one's block.");
+PyDoc_STRVAR(sample_doc, "sample(text, menus, mains): limit, entries, and the hashes of their blocks.");
 static PyObject *sample(PyObject *module, PyObject *args) {
     const char *text, *menus, *mains;
     Py_ssize_t size, blocks, mains_size;
     Entry *entries = NULL, *sorted = NULL;
     uint32_t *sums = NULL, last = 0xFFFFFFFFu;
     PyObject *packed = NULL, *hashes = NULL, *answer = NULL;
-    size_t taken = 0, separators = 0;
-    uint8_t out[6 * TAKEN];
+    static const uint64_t likely[3] = {2, 8, 0};
+    size_t taken = 0, separators = 0, windows;
+    uint8_t out[6 * TAKEN], *is_told = NULL; /* of each block */
     uint32_t of_blocks[TAKEN];
     (void)module;
     if (!PyArg_ParseTuple(args, "y#y#y#", &text, &size, &menus, &blocks, &mains, &mains_size))
@@ -625,9 +655,12 @@ static PyObject *sample(PyObject *module, PyObject *args) {
         text[size - WINDOW] != '\n')
         return PyErr_Format(PyExc_ValueError, "blocks end with a line break and 15 NULs");
     sums = PyMem_RawCalloc((size_t)blocks, sizeof *sums);
-    if (sums == NULL) return PyErr_NoMemory();
-    size_t windows = (size_t)size - WINDOW * separators;
-    static const uint64_t likely[3] = {2, 8, 0};
+    is_told = PyMem_RawCalloc((size_t)blocks, 1);
+    if (sums == NULL || is_told == NULL) {
+        PyErr_NoMemory();
+        goto done;
+    }
+    windows = (size_t)size - WINDOW * separators;
     for (int round = 0; round < 3; round++) {
         uint64_t all = 1ull << 32, bound = all, room;
         if (likely[round]) bound = likely[round] * TAKEN * all / (windows ? windows : 1);
@@ -652,18 +685,23 @@ static PyObject *sample(PyObject *module, PyObject *args) {
             uint16_t half = (uint16_t)((sums[block] & 0x7FFF) | (mains[block] ? 0x8000 : 0));
             memcpy(out + 6 * taken, &rank, 4);
             memcpy(out + 6 * taken + 4, &half, 2);
-            of_blocks[taken++] = sums[block];
+            of_blocks[taken++] = block;
         }
         if (taken == TAKEN || bound == all) break;
     }
     if (taken == TAKEN) memcpy(&last, out + 6 * (TAKEN - 1), 4);
     packed = PyBytes_FromStringAndSize((const char *)out, (Py_ssize_t)(6 * taken));
-    hashes = PyList_New((Py_ssize_t)taken);
+    hashes = PyList_New(0);
     if (packed == NULL || hashes == NULL) goto done;
     for (size_t i = 0; i < taken; i++) {
-        PyObject *number = PyLong_FromUnsignedLong(of_blocks[i]);
-        if (number == NULL) goto done;
-        PyList_SET_ITEM(hashes, (Py_ssize_t)i, number);
+        PyObject *number;
+        int failed;
+        if (is_told[of_blocks[i]]) continue;
+        is_told[of_blocks[i]] = 1;
+        number = PyLong_FromUnsignedLong(sums[of_blocks[i]]);
+        failed = number == NULL || PyList_Append(hashes, number) < 0;
+        Py_XDECREF(number);
+        if (failed) goto done;
     }
     answer = Py_BuildValue("kOO", (unsigned long)last, packed, hashes);
 done:
@@ -672,6 +710,7 @@ done:
     PyMem_RawFree(entries);
     PyMem_RawFree(sorted);
     PyMem_RawFree(sums);
+    PyMem_RawFree(is_told);
     return answer;
 }
 
@@ -713,7 +752,59 @@ static PyObject *outline(PyObject *module, PyObject *args) {
     return PyLong_FromUnsignedLongLong(bits);
 }
 
+/* ---- the bytes of a page */
+
+PyDoc_STRVAR(first_end_doc, "first_end(source): where </body or </html may be first, or -1.");
+static PyObject *first_end(PyObject *module, PyObject *source) {
+    const char *text = PyBytes_AsString(source), *at = text, *end;
+    (void)module;
+    if (text == NULL) return NULL;
+    for (end = text + PyBytes_GET_SIZE(source); (at = memchr(at, '<', (size_t)(end - at))); at++) {
+        if (end - at < 5) break;
+        if (at[1] != '/') continue;
+        if (((at[2] | 32) == 'b' && (at[4] | 32) == 'd') || ((at[2] | 32) == 'h' && (at[4] | 32) == 'm'))
+            return PyLong_FromSsize_t(at - text);
+    }
+    return PyLong_FromLong(-1);
+}
+
+PyDoc_STRVAR(suspects_doc, "suspects(source, most): see bounds._suspects.");
+static PyObject *suspects(PyObject *module, PyObject *args) {
+    const char *text;
+    Py_ssize_t size, most, start = 0, quotes[2] = {-1, -1};
+    PyObject *found, *pair;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "y#n", &text, &size, &most) || (found = PyList_New(0)) == NULL) return NULL;
+    for (Py_ssize_t at = 0; at <= size; at++) {
+        int is_suspect = at - start > most, failed;
+        if (at < size && (uint8_t)text[at] > '>') continue; /* nearly all */
+        if (at < size && text[at] != '>') {
+            if (text[at] == '"' || text[at] == '\'') quotes[text[at] == '"'] = at;
+            continue;
+        }
+        for (int kind = 0; kind < 2; kind++) {
+            uint8_t before;
+            if (quotes[kind] < start) continue;
+            before = (uint8_t)text[quotes[kind] > 0 ? quotes[kind] - 1 : size - 1];
+            if (before == '=' || before <= ' ') is_suspect = 1;
+        }
+        if (is_suspect) {
+            pair = Py_BuildValue("nn", start, at);
+            failed = pair == NULL || PyList_Append(found, pair) < 0;
+            Py_XDECREF(pair);
+            if (failed) {
+                Py_DECREF(found);
+                return NULL;
+            }
+        }
+        start = at + 1;
+    }
+    return found;
+}
+
 static PyMethodDef functions[] = {
+    {"first_end", first_end, METH_O, first_end_doc},
+    {"suspects", suspects, METH_VARARGS, suspects_doc},
     {"set_tables", set_tables, METH_VARARGS, set_tables_doc},
     {"load_dictionary", load_dictionary, METH_VARARGS, load_dictionary_doc},
     {"outline", outline, METH_VARARGS, outline_doc},

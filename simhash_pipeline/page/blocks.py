@@ -82,6 +82,7 @@ _MAX_NAME_CHARS = 200  # of a class and of an id; bounds what is remembered
 
 _Range = tuple[int, int, str]
 Box = tuple[int, int, str, int, str]
+_START, _END = operator.itemgetter(0), operator.itemgetter(1)
 
 
 @dataclass(slots=True)
@@ -98,7 +99,7 @@ class Blocks:
 
     def bytes_of(self, blocks: Iterable[int]) -> int:
         """UTF-8 bytes of these blocks together."""
-        return sum(self.sizes[i] for i in blocks)
+        return sum(map(self.sizes.__getitem__, blocks))
 
     def add(self, parts: Iterable[str], linked: int, tag: str) -> None:
         """Makes a block of parts that hold some text, `linked` of their characters in links."""
@@ -124,8 +125,10 @@ class Blocks:
 
     def finish(self) -> None:
         """Puts boxes and hints in order, when all blocks are there."""
-        self.boxes.sort(key=_outer_box_first)
-        self.hints.sort(key=_outer_first)
+        self.boxes.reverse()  # of one range the box that closed last is the outer one
+        for ranges in (self.boxes, self.hints):
+            ranges.sort(key=_END, reverse=True)
+            ranges.sort(key=_START)
         self.hints = _decided_hints(self)
 
     def _set_aside(self, start: int) -> None:
@@ -243,14 +246,6 @@ def menu_blocks(page: Blocks) -> set[int]:
         if hint == "furniture" and links_fill(start, end):
             found.update(range(start, end))
     return found
-
-
-def _outer_first(box: _Range) -> tuple[int, int]:
-    return box[0], -box[1]
-
-
-def _outer_box_first(box: Box) -> tuple[int, int, int]:
-    return box[0], -box[1], box[3]
 
 
 def _is_hidden(element: _Element) -> bool:

@@ -184,12 +184,13 @@ def _boilerplate(page: Blocks, weights: list[int], forum: bool) -> list[bool]:
 
 
 def _copies(page: Blocks) -> list[bool]:
-    seen: set[str] = set()
-    copies = []
-    for text, size in zip(page.texts, page.sizes, strict=True):
-        copies.append(text in seen)
-        if size >= _REPEATED_BYTES:
-            seen.add(text)
+    long = [i for i, size in enumerate(page.sizes) if size >= _REPEATED_BYTES]
+    copies = [False] * len(page.sizes)
+    if len({page.texts[i] for i in long}) < len(long):
+        seen: set[str] = set()
+        for i in long:
+            copies[i] = page.texts[i] in seen
+            seen.add(page.texts[i])
     return copies
 
 
@@ -197,14 +198,15 @@ def _in_boxes(
     page: Blocks, sizes: list[int], max_shares: Mapping[str, float]
 ) -> Iterator[tuple[int, int]]:
     """Ranges of blocks in a box of one of these hints that holds at most its share of all."""
+    asked = [box for box in page.hints if box[2] in max_shares]
+    if not asked:
+        return
     before = _sums(sizes)
     last = 0
-    for start, end, hint in page.hints:
-        share = max_shares.get(hint)
-        if share is None or end <= last or before[end] - before[start] > share * before[-1]:
-            continue
-        yield max(start, last), end
-        last = end
+    for start, end, hint in asked:
+        if end > last and before[end] - before[start] <= max_shares[hint] * before[-1]:
+            yield max(start, last), end
+            last = end
 
 
 def _densest(page: Blocks, weights: list[int], forum: bool) -> tuple[int, int]:
@@ -222,7 +224,7 @@ def _densest(page: Blocks, weights: list[int], forum: bool) -> tuple[int, int]:
     start, end = 0, len(weights)
     if before[-1] < _MIN_BOXED_WEIGHT:
         return start, end
-    running = _sums(weight > 0 for weight in weights)
+    running = _sums([weight > 0 for weight in weights])
     box_tags = [box[2] for box in page.boxes]
     lone = [tag for tag in ("article", "main") if box_tags.count(tag) == 1]
     part_end = 0

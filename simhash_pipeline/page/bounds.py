@@ -8,9 +8,12 @@ parses the page.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from itertools import islice
 
 import numpy as np
+
+from simhash_pipeline import native
 
 # A page may have one tag for each 32 bytes of the limit, and a main text of a fifth of it. At the
 # default limit either takes at most 0.9 s, both 1.6 s and 200 MB (python -m benchmarks.hostile).
@@ -138,6 +141,20 @@ def _may_exceed(source: bytes) -> bool:
     attributes as that has bytes; one that goes on is within a quoted value, so that the last quote
     of its kind in the stretch has `=` before it. Such stretches are looked at, tag by tag.
     """
+    unread = len(source)  # tags may hold what looks like tags: the walk reads each byte once
+    for start, end in _suspects(source):
+        for found in _TAG_START.finditer(source, start, end):
+            if tag := _TAG.match(source, found.start()):
+                unread -= tag.end() - tag.start()
+                if unread < 0 or _is_cut_off(source, tag.end()):
+                    return True
+    return False
+
+
+def _suspects(source: bytes) -> Iterable[tuple[int, int]]:
+    """Start and end of the stretches that are to be looked at."""
+    if native.kernel is not None:
+        return native.kernel.suspects(source, 2 * _MAX_ATTRIBUTES)
     page = np.frombuffer(source, np.uint8)
     ends = np.append(np.flatnonzero(page == _TAG_END), len(page))
     starts = np.append(0, ends[:-1] + 1)
@@ -147,14 +164,7 @@ def _may_exceed(source: bytes) -> bool:
         last = quotes[np.searchsorted(quotes, ends) - 1]
         before = page[last - 1]
         suspect |= (last >= starts) & ((before == _EQUALS) | (before <= _SPACE))
-    unread = len(source)  # tags may hold what looks like tags: the walk reads each byte once
-    for start, end in zip(starts[suspect].tolist(), ends[suspect].tolist(), strict=True):
-        for found in _TAG_START.finditer(source, start, end):
-            if tag := _TAG.match(source, found.start()):
-                unread -= tag.end() - tag.start()
-                if unread < 0 or _is_cut_off(source, tag.end()):
-                    return True
-    return False
+    return zip(starts[suspect].tolist(), ends[suspect].tolist(), strict=True)
 
 
 def _is_cut_off(source: bytes, end: int) -> bool:

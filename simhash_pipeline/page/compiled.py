@@ -24,7 +24,7 @@ _UNKNOWN_CHARACTER, _NO_DICTIONARY = -1, -2
 # syllable, no sigma. `_single_fold` sorts out what these hold of others.
 _FOLDED_ALONE = (
     "\0-\u024f\u0400-\u0482\u048a-\u052f\u05d0-\u05ea\u2010-\u2027\u2030-\u205e\u20a0-\u20bf"
-    "\u2190-\u21ff\u2500-\u25ff\u3000-\u30ff\uff01-\uff60\uffe0-\uffe6"
+    "\u2190-\u23ff\u2460-\u27bf\u2b00-\u2bff\u3000-\u30ff\ufe0f\uff01-\uff60\uffe0-\uffe6"
 )
 _FOLDED_TO_THEMSELVES = "\u4e00-\u9fff\uac00-\ud7a3"
 _STATES = "BMES"

@@ -13,6 +13,7 @@ import numpy as np
 from lxml import etree
 from w3lib.encoding import html_body_declared_encoding, read_bom, resolve_encoding
 
+from simhash_pipeline import native
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.page.bounds import MAX_DEPTH, first_bytes, flattened, without_excess
 from simhash_pipeline.page.soup import NO_XML, soup_of, tree_of
@@ -143,8 +144,21 @@ def _without_ends(source: bytes) -> bytes:
     A page that ends with them and has no others stays as it is: to copy it costs more than to look.
     To take them out would need a walk over the page, a tenth of what all else costs: in a script,
     comment or value, `</scr</body>ipt>`, what is left could be markup. This changes no other tag.
-    The first is found by four of its bytes, at half of what the pattern alone would cost.
     """
+    start = _first_end(source)
+    if start < 0 or _LAST_ENDS.fullmatch(source, start):
+        return source
+    renamed = _ENDS_OF_PAGE.sub(rb"\g<0>-", source[start:])
+    return b"".join([memoryview(source)[:start], renamed])
+
+
+def _first_end(source: bytes) -> int:
+    """Where the first of them may be, -1 for none.
+
+    It is found by four of its bytes, at half of what the pattern alone would cost.
+    """
+    if native.kernel is not None:
+        return native.kernel.first_end(source)
     page = np.frombuffer(source, np.uint8)
     ends = np.flatnonzero(page[1:-3] == ord("/"))
     ends = ends[page[ends] == ord("<")]
@@ -152,10 +166,7 @@ def _without_ends(source: bytes) -> bytes:
     ends = ends[
         (first == ord("b")) & (third == ord("d")) | (first == ord("h")) & (third == ord("m"))
     ]
-    if not len(ends) or _LAST_ENDS.fullmatch(source, start := int(ends[0])):
-        return source
-    renamed = _ENDS_OF_PAGE.sub(rb"\g<0>-", source[start:])
-    return b"".join([memoryview(source)[:start], renamed])
+    return int(ends[0]) if len(ends) else -1
 
 
 def _tree(source: bytes) -> tuple[etree._Element, bool]:
@@ -225,6 +236,8 @@ def _is_plain(html: bytes) -> bool:
 
     They take a byte order mark off, and many U+FFFD are what is left of another charset.
     """
+    if html.isascii():
+        return True
     if html.startswith(codecs.BOM_UTF8):
         return False
     try:

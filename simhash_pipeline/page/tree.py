@@ -11,7 +11,7 @@ from functools import cache, cached_property
 from lxml.etree import _Element
 
 from simhash_pipeline import native
-from simhash_pipeline.native import Walk, Walked
+from simhash_pipeline.native import Walked
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.blocks import BOX, KINDS, TAG_HINTS, Blocks, hides, hint_of
 from simhash_pipeline.page.boilerplate import visible_blocks
@@ -31,7 +31,8 @@ class Tree:
         self._root = root
         self._walked: Walked | None = None
         if native.kernel is not None and native.walk is not None:
-            self._walked = _prepared(native.walk).walk(root)
+            _set_up()
+            self._walked = native.walk.walk(root)
 
     @cached_property
     def _elements(self) -> Elements:
@@ -50,15 +51,15 @@ class Tree:
         by_default = (options.structure_features, options.bits) == ("outline", 64)
         if self._walked is None or native.kernel is None or not by_default:
             return structure_fingerprint(self._elements, options)
-        nodes, *voters = self._walked[1]
-        return voted(native.kernel, *voters) if nodes >= MIN_NODES else None
+        nodes, rows, weights, tags = self._walked[1]
+        return voted(native.kernel, rows, weights, tags) if nodes >= MIN_NODES else None
 
 
 @cache
-def _prepared(walk: Walk) -> Walk:
-    tags = {*KINDS, *ROLES, *(tag for tags in _TRAITS.values() for tag in tags)}
-    walk.set_up(_Element, {tag: _traits(tag) for tag in tags}, hint_of, hides)
-    return walk
+def _set_up() -> None:
+    if native.walk is not None:
+        tags = {*KINDS, *ROLES, *(tag for tags in _TRAITS.values() for tag in tags)}
+        native.walk.set_up(_Element, {tag: _traits(tag) for tag in tags}, hint_of, hides)
 
 
 def _traits(tag: str) -> int:

@@ -45,7 +45,7 @@ def test_the_kernel_cuts_and_hashes_as_the_python_does(text: str) -> None:
 
 @pytest.mark.parametrize("beside", ["", "a", "中", "か", "가"])
 def test_every_character_is_folded_as_the_python_does_it(beside: str) -> None:
-    characters = [chr(code) for code in range(0x11000)]
+    characters = [chr(code) for code in (*range(0x11000), *range(0x1F000, 0x20000))]
     for start in range(0, len(characters), 64):
         text = " ".join(beside + c + beside for c in characters[start : start + 64])
         assert compiled.hashed_words(text).hashes() == by_words(text), start
