@@ -77,12 +77,12 @@ fuzz: .venv/dev  ## feed pages, logs, options, stores and archives with hostile 
 	@$(BIN)/python -m benchmarks.fuzz $(if $(INPUTS),--inputs $(INPUTS))
 	@$(BIN)/python -m benchmarks.fuzz --only store_files --inputs 4000
 
-fuzz-native: .venv/dev  ## feed the compiled kernel, built with sanitizers, and compare it (INPUTS=1000000; Linux, gcc)
+fuzz-native: .venv/dev  ## feed the compiled modules, built with sanitizers, and compare them (INPUTS=1000000; Linux, gcc)
 	@SIMHASH_REQUIRE_NATIVE=1 SIMHASH_CFLAGS="-g -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined" \
 		$(BIN)/python setup.py -q build_ext --build-lib output/sanitized --build-temp output/sanitized/temp
 	@LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
 		ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc $(BIN)/python -m benchmarks.fuzz_native \
-		--kernel output/sanitized/simhash_pipeline/native/_kernel.*.so $(if $(INPUTS),--inputs $(INPUTS))
+		--native output/sanitized/simhash_pipeline/native $(if $(INPUTS),--inputs $(INPUTS))
 
 same: .venv/dev  ## compare the compiled kernel with the Python on every page of the zips in FOLDER=…
 	@$(BIN)/python -m tests.same $(FOLDER)

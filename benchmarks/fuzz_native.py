@@ -1,8 +1,8 @@
-"""Random texts and blocks for the compiled kernel, each compared with the Python: make fuzz-native.
+"""Random texts, blocks and pages for the compiled modules, compared with the Python: fuzz-native.
 
-    python -m benchmarks.fuzz_native [--inputs 1000000] [--seed 1] [--kernel FILE]
+    python -m benchmarks.fuzz_native [--inputs 1000000] [--seed 1] [--native FOLDER]
 
-`--kernel` is a kernel that was built apart, with sanitizers: they end the process at a fault.
+FOLDER holds modules that were built apart, with sanitizers: they end the process at a fault.
 """
 
 from __future__ import annotations
@@ -15,15 +15,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tqdm import trange  # type: ignore[import-untyped]  # it has no type hints
+from rich.progress import track
 
+from benchmarks.fuzz_inputs import mutated
+from crawler.demo_site.pages import all_pages
 from simhash_pipeline import native
 from simhash_pipeline.options import Options
 from simhash_pipeline.page import compiled, segment
 from simhash_pipeline.page.hashing import TokenHashes, murmur3
 from simhash_pipeline.page.simhash import simhash
 from simhash_pipeline.page.visible import visible_text
-from tests.same import by_python
+from tests.same import BothWays, by_python
 
 # Letters and marks of many scripts, what folds in a way of its own, and what is no character.
 _TELLING = (
@@ -33,6 +35,25 @@ _TELLING = (
 )
 _HAN = "中国人的一是不在海港北京大学生前来应聘王小明杭研大厦工信处女干事每月经过下属科室"
 _LONGEST = 12_000
+# Tags of each kind that the walk tells apart, what may stand in them, and between them.
+_TAGS = [
+    "div", "p", "span", "a", "a", "button", "b", "nav", "aside", "footer", "ul", "li", "svg", "svg",
+    "desc", "foreignObject", "title", "br", "h1", "section", "article", "script", "template", "td",
+    "table", "form", "pre", "html", "body", "select", "iframe", "x-y", "中", "a.b",
+]  # fmt: skip
+_ATTRIBUTES = [
+    "class=menu", "class='card-12 x'", "class=' \xa0nav9'", "class=é", "class=x\u3000y", "class",
+    "class=1234567", "class=a&#x2003;b", "id=a", "id=b", "id=comments", "name=a", "name=b",
+    "href", "href='#'", "href=#a", "href=#b", "href=x", "hidden", "aria-hidden=true",
+    "aria-hidden=false", "style='display: none'", "style='di\u017fplay:NONE'", "style=color:red",
+    "role=navigation", "role=dialog", "role=x",
+]  # fmt: skip
+_BETWEEN = [
+    "Some words, and a sentence. ", "中国人民。", " ", "\n", "\xa0", "\u3000 x \u2028", "&#28;",
+    "&#x85;y", "é", "<!-- c -->", "<![CDATA[d]]>", "&nosuch;", "&amp;", "<?pi?>", "x" * 120,
+    "</body>", "\ufffd", "&#xA0;",
+]  # fmt: skip
+_DEMO = [page.body for page in all_pages().values() if len(page.body) < 30_000]
 
 
 def _text(rng: random.Random) -> str:
@@ -43,22 +64,34 @@ def _text(rng: random.Random) -> str:
     return "".join(rng.choices(alphabet, k=rng.randrange(longest)))
 
 
-def text_is_alike(text: str, options: Options) -> bool:
-    """Whether tokens, content fingerprint and sketch are the Python's."""
+def _page(rng: random.Random) -> bytes:
+    if rng.random() < 0.2:
+        return mutated(rng, rng.choice(_DEMO), _DEMO)
+    parts = []
+    for _ in range(rng.randrange(80)):
+        tag = rng.choice(_TAGS)
+        attributes = "".join(f" {each}" for each in rng.sample(_ATTRIBUTES, rng.randrange(4)))
+        end = rng.choice([f"</{tag}>", f"</{rng.choice(_TAGS)}>", "", ""])
+        parts += [f"<{tag}{attributes}>", *rng.choices(_BETWEEN, k=rng.randrange(3)), end]
+    return "".join(parts).encode()
+
+
+def differing_text(rng: random.Random) -> str | None:
+    """A text whose tokens, content fingerprint or sketch are not the Python's."""
+    text, options = _text(rng), Options()
     hashed = compiled.hashed_words(text)
     with by_python():
         words = segment.words(text)
     content, sketch = compiled.content_of(hashed, options), compiled.sketch_of(hashed, 3)
-    if hashed.hashes() != murmur3(words, 128).tobytes():
-        return False
     rows = TokenHashes(words)
     singles, pairs = rows.ngrams(1, 64), rows.ngrams(2, 64)
     expected = simhash(np.concatenate([singles, pairs]))
-    return content == expected and sketch == simhash(rows.distinct_ngrams(3, 128))
+    is_alike = hashed.hashes() == murmur3(words, 128).tobytes() and content == expected
+    return None if is_alike and sketch == simhash(rows.distinct_ngrams(3, 128)) else text
 
 
-def blocks_are_alike(rng: random.Random) -> bool:
-    """Whether the sample of random blocks is the Python's."""
+def differing_blocks(rng: random.Random) -> list[str] | None:
+    """Blocks whose sample is not the Python's."""
     alphabet = rng.choice(["ab", "abc é中 \0", _HAN])
     longest = 5_000 if rng.random() < 0.002 else 60
     blocks = [
@@ -68,35 +101,44 @@ def blocks_are_alike(rng: random.Random) -> bool:
     menus = {number for number in range(len(blocks)) if rng.random() < 0.3}
     found = visible_text(blocks, is_main, "", menus)
     with by_python():
-        return visible_text(blocks, is_main, "", menus) == found
+        return None if visible_text(blocks, is_main, "", menus) == found else blocks
 
 
-def _loaded(path: Path) -> native.Kernel:
-    name = "simhash_pipeline.native._kernel"
-    spec = importlib.util.spec_from_file_location(name, path)
+def differing_page(rng: random.Random, both: BothWays) -> bytes | None:
+    """A page of which any field is not the Python's."""
+    page = _page(rng)
+    return page if both.differing_page(page) else None
+
+
+def _loaded(folder: Path, name: str) -> Any:
+    path = next(folder.glob(f"{name}.*"))
+    spec = importlib.util.spec_from_file_location(f"simhash_pipeline.native.{name}", path)
     if spec is None or spec.loader is None:
-        raise SystemExit(f"{path} is no kernel")
-    module: Any = importlib.util.module_from_spec(spec)
+        raise SystemExit(f"{path} is no module")
+    module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    kernel: native.Kernel = module
-    return kernel
+    return module
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--inputs", type=int, default=1_000_000)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--kernel", type=Path)
+    parser.add_argument("--native", type=Path)
     args = parser.parse_args()
-    if args.kernel is not None:
-        native.kernel = _loaded(args.kernel)
-    if native.kernel is None:
-        parser.error("no kernel is built: SIMHASH_REQUIRE_NATIVE=1 pip install -e .")
-    rng, options = random.Random(args.seed), Options()
-    for number in trange(args.inputs, desc="inputs", mininterval=1, disable=None):
-        text = _text(rng)
-        if not (text_is_alike(text, options) if number % 8 else blocks_are_alike(rng)):
-            print(f"input {number} of seed {args.seed} differs: {text!r}")
+    if args.native is not None:
+        native.kernel, native.walk = _loaded(args.native, "_kernel"), _loaded(args.native, "_walk")
+    if native.walk is None:
+        parser.error("nothing is built: SIMHASH_REQUIRE_NATIVE=1 pip install -e .")
+    rng, both = random.Random(args.seed), BothWays(Options(min_tokens=1))
+    for number in track(range(args.inputs), "inputs"):
+        found: object
+        if number % 16 == 0:
+            found = differing_page(rng, both)
+        else:
+            found = differing_text(rng) if number % 8 else differing_blocks(rng)
+        if found is not None:
+            print(f"input {number} of seed {args.seed} differs: {found!r}")
             return 1
     print(f"{args.inputs:,} inputs, none differs")
     return 0
