@@ -4,8 +4,8 @@
 
 The folder is served on loopback and crawled twice: all pages that its pages and scripts name, with
 whatever query. The second crawl goes by the rules that `scrapy simhash rules` learns from the
-first, through duplicate-url-discarder. A kept page is lost if the second crawl fetches no URL of
-it.
+first, through duplicate-url-discarder. A kept page is lost if the store of the second crawl would
+keep it as new.
 """
 
 from __future__ import annotations
@@ -19,19 +19,20 @@ import tempfile
 import threading
 from collections.abc import AsyncIterator, Iterator
 from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 from scrapy import Request, Spider
 from scrapy.crawler import AsyncCrawlerRunner
 from scrapy.http import HtmlResponse, Response
-from w3lib.url import canonicalize_url
 
+from benchmarks.crawl import QuietHandler
 from benchmarks.table import markdown
 from simhash_pipeline import open_store
 from simhash_pipeline.drop_log import read_drops
-from simhash_pipeline.url_rules import UrlRule, learn
+from simhash_pipeline.judge import Judge
+from simhash_pipeline.url_rules import learn
 
 MIN_SUPPORT = 3
 _LINK = re.compile(r"[\w./-]+\.html(?:\?[\w=&;-]+)?")
@@ -64,11 +65,6 @@ class Manual(Spider):
                     yield response.follow(link)
 
 
-class _Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  # the parent's name
-        """Say nothing."""
-
-
 def urls_of(folder: Path, site: str) -> list[str]:
     """All pages of the folder, and what its scripts name, with their queries."""
     pages = [path.relative_to(folder).as_posix() for path in sorted(folder.rglob("*.html"))]
@@ -80,7 +76,7 @@ def urls_of(folder: Path, site: str) -> list[str]:
 
 async def crawl(folder: Path, urls: list[str], settings: dict[str, Any]) -> tuple[int, set[str]]:
     """Requests made, and the URLs of the pages that were kept."""
-    store = f"sqlite:///{folder}/seen.sqlite"
+    store = _store(folder)
     places = {"SIMHASH_STORE": store, "SIMHASH_DROP_LOG": str(folder / "drops.jsonl")}
     runner = AsyncCrawlerRunner({**SETTINGS, **places, **settings})
     crawler = runner.create_crawler(Manual)
@@ -93,7 +89,7 @@ async def crawl(folder: Path, urls: list[str], settings: dict[str, Any]) -> tupl
 
 
 async def measure(folder: Path) -> None:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(folder)))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(QuietHandler, directory=str(folder)))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     site = f"http://127.0.0.1:{server.server_port}/"
     with tempfile.TemporaryDirectory() as scratch:
@@ -104,17 +100,17 @@ async def measure(folder: Path) -> None:
         before, kept = await crawl(first, urls, {})
         drops = [(d.url, d.twin_url) for d in read_drops(first / "drops.jsonl") if d.twin_url]
         learnt = learn(drops, kept, MIN_SUPPORT)
-        taken = [one.rule for one in learnt.evidence if one.taken]
-        written = [rule for one in taken if (rule := one.for_discarder()) is not None]
+        taken = [one.rule.for_discarder() for one in learnt.evidence if one.taken]
+        written = [rule for rule in taken if rule is not None]
         Path(scratch, "rules.json").write_text(json.dumps(written), "utf-8")
         addons = {**SETTINGS["ADDONS"], "duplicate_url_discarder.Addon": 600}
         paths = [str(Path(scratch, "rules.json"))]
         after, again = await crawl(second, urls, {"ADDONS": addons, "DUD_LOAD_RULE_PATHS": paths})
+        lost = lost_pages(first, second)
     server.shutdown()
-    lost = {_page(url, taken) for url in kept} - {_page(url, taken) for url in again}
     rows = [
         ["without rules", f"{before:,}", f"{len(kept):,}", ""],
-        [f"with {len(written)} rules", f"{after:,}", f"{len(again):,}", f"{len(lost):,}"],
+        [f"with {len(written)} rules", f"{after:,}", f"{len(again):,}", f"{lost:,}"],
     ]
     print(markdown("crawl, requests>, pages kept>, of the first lost>", rows))
     for one in learnt.evidence:
@@ -122,10 +118,15 @@ async def measure(folder: Path) -> None:
         print(f"- {one.rule.kind} {one.rule.value!r}: {one.support:,} drops, {word}")
 
 
-def _page(url: str, rules: list[UrlRule]) -> str:
-    for rule in rules:
-        url = rule.applied(url)
-    return canonicalize_url(url)
+def lost_pages(first: Path, second: Path) -> int:
+    """How many pages of the first store have no near-duplicate in the second, by its judge."""
+    with open_store(_store(first)) as kept, open_store(_store(second)) as again:
+        judge = Judge(again)
+        return sum(judge.judge_stored(page).stored for page in list(kept.pages()))
+
+
+def _store(folder: Path) -> str:
+    return f"sqlite:///{folder}/seen.sqlite"
 
 
 def main() -> None:
