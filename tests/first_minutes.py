@@ -45,7 +45,7 @@ Two releases of a manual on one site: the same pages arrive under other URLs. Ea
 by `python -m tests.first_minutes`, and its output is what it printed{cut}. The
 time is counted from the first command.
 """
-CUT = " (`…` stands for lines left out)"
+CUT = " (`…` stands for lines left out, and lines end after 160 characters)"
 CRAWL = "scrapy crawl manual -s DOWNLOAD_DELAY=0 -s LOG_LEVEL=INFO"
 STEPS = [
     ("Install into a new environment, from a clone beside it", [

@@ -41,7 +41,7 @@ ROOMS = {
         "terminal",
     },
     "archive": ENGINE | {"index", "rules", "terminal"},
-    "crawl": ENGINE | {"report", "terminal"},
+    "crawl": ENGINE | {"native", "report", "terminal"},
     "cli": ENGINE
     | {
         "index",

@@ -3,6 +3,7 @@ import os
 import random
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,15 @@ import mmh3
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lxml import etree
 
 from crawler.demo_site.pages import all_pages
 from simhash_pipeline import Fingerprinter, native
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.options import Options
 from simhash_pipeline.page import compiled, segment, visible
+from simhash_pipeline.page.parse import parse
+from simhash_pipeline.page.tree import Tree
 from tests.same import BothWays, by_python
 
 pytestmark = pytest.mark.skipif(
@@ -151,6 +155,44 @@ def test_these_pages_have_fingerprints() -> None:
         with contextlib.suppress(PageError):  # two of the site's are none
             contents += fingerprinter.fingerprint(page).content is not None
     assert contents > 100
+
+
+def test_nearly_all_pages_are_read_by_the_walk() -> None:
+    trees = [Tree(parse(page)) for page in PAGES if page.startswith(b"<!doctype html>")]
+    assert len(trees) > 100
+    assert sum(tree._walked is None for tree in trees) < 5
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<p class=港>a",  # a digit of another script may be in it
+        "<b>" * 400 + "a",
+        "".join(f"<t{n}>" for n in range(5_000)) + "a",  # more labels than count
+        "".join(f"<p class={name}>" * 2 for name in map("".join, product("abcdefghi", repeat=4))),
+    ],
+    ids=["class", "deep", "tags", "labels"],
+)
+def test_pages_that_the_walk_may_refuse_are_read_alike(html: str) -> None:
+    assert BothWays(Options(min_tokens=1)).differing_page(html.encode()) == []
+
+
+def test_a_tree_that_was_changed_is_read_by_the_python() -> None:
+    root = parse("<body><p>one</p><p>two</p></body>")
+    root[0].insert(1, etree.Comment("between"))
+    assert Tree(root)._walked is None
+    walk: Any = native.walk
+    with pytest.raises(TypeError, match="an element of lxml is needed"):
+        walk.walk("<p>")
+
+
+def test_the_walk_is_left_out_where_lxml_has_another_libxml2(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(etree, "LIBXML_VERSION", (2, 99, 0))
+    kernel, walk, missing = native._chosen()
+    assert (kernel is not None, walk) == (True, None)
+    assert missing.endswith("and lxml has 2.99")
 
 
 @pytest.mark.parametrize(("switch", "answer"), [("0", "(Python)"), ("1", "(compiled)")])
