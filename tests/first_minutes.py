@@ -92,7 +92,7 @@ def main(folders: list[str]) -> None:
 
 def _server(site: Path) -> ThreadingHTTPServer:
     class Quiet(SimpleHTTPRequestHandler):
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # the parent's
+        def log_message(self, *args: object) -> None:
             """Say nothing."""
 
     return ThreadingHTTPServer(("127.0.0.1", PORT), partial(Quiet, directory=str(site)))
