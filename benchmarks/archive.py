@@ -32,8 +32,8 @@ from typing import TypeAlias
 
 import mmh3
 import numpy as np
-import pyarrow as pa  # type: ignore[import-untyped]  # it has no type hints
-import pyarrow.parquet as pq  # type: ignore[import-untyped]
+import pyarrow as pa
+import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from benchmarks.table import markdown

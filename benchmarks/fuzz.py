@@ -26,7 +26,7 @@ from multiprocessing.synchronize import Event
 from pathlib import Path
 from types import FrameType
 
-from tqdm import tqdm  # type: ignore[import-untyped]  # it has no type hints
+from tqdm import tqdm
 
 from benchmarks.fuzz_targets import TARGETS, Hang, Targets
 

@@ -59,7 +59,7 @@ class Cost:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--n", type=int, nargs="+", default=DEFAULT_N, help="stored values")
-    parser.add_argument("--write", type=Path, help="folder for README.md, the table, and cost.svg")
+    parser.add_argument("--write", type=Path, help="folder for index.md, the table, and index.svg")
     parser.add_argument("--only", nargs="+", help="names of the contenders to run")
     parser.add_argument("--measure", help=argparse.SUPPRESS)  # one contender, in its own process
     options = parser.parse_args()
@@ -70,12 +70,12 @@ def main() -> None:
     costs = [cost for n in options.n for name in names if (cost := in_own_process(name, n))]
     print(table(costs, names))
     if options.write:
-        plot(costs, options.write / "cost.svg")
+        plot(costs, options.write / "index.svg")
         page = (
             f"# Index and store\n\n{table(costs, names)}\n\n"
-            "![Cost by the number of values](cost.svg)\n"
+            "![Cost by the number of values](index.svg)\n"
         )
-        (options.write / "README.md").write_text(page, encoding="utf-8")
+        (options.write / "index.md").write_text(page, encoding="utf-8")
 
 
 def in_own_process(name: str, n: int) -> Cost | None:

@@ -37,7 +37,7 @@ from typing import Any
 from scrapy import Request, Spider
 from scrapy.crawler import Crawler, CrawlerProcess
 from scrapy.http import Response
-from tqdm import tqdm  # type: ignore[import-untyped]  # it has no type hints
+from tqdm import tqdm
 
 from benchmarks.soak_pages import is_copy, page, serve
 from simhash_pipeline import Fingerprinter, Judge, PageFingerprint, Verdict, open_store, page_judged

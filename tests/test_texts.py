@@ -6,8 +6,8 @@ import csv
 import json
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa  # type: ignore[import-untyped]  # it has no type hints
-import pyarrow.parquet as pq  # type: ignore[import-untyped]
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from simhash_pipeline import Fingerprinter, Options
@@ -123,7 +123,7 @@ def write_wet(path: Path, rows: list[dict[str, Any]]) -> None:
 def conversion(one: dict[str, Any]) -> bytes:
     from io import BytesIO
 
-    from warcio.warcwriter import WARCWriter  # type: ignore[import-untyped]  # no type hints
+    from warcio.warcwriter import WARCWriter
 
     file = BytesIO()
     writer = WARCWriter(file, gzip=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-import pyarrow.parquet as pq  # type: ignore[import-untyped]  # it has no type hints
+import pyarrow.parquet as pq
 
 from simhash_pipeline.archive.relation import Near
 from simhash_pipeline.archive.verdicts import SCHEMA, Groups, judged

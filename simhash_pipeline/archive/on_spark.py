@@ -16,7 +16,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, get_args
 
-import pyarrow as pa  # type: ignore[import-untyped]  # it has no type hints
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession, functions
 from pyspark.sql.pandas.types import from_arrow_schema
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-import pyarrow as pa  # type: ignore[import-untyped]  # it has no type hints
-import pyarrow.compute as pc  # type: ignore[import-untyped]
-import pyarrow.parquet as pq  # type: ignore[import-untyped]
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from simhash_pipeline.archive.feeds import MAX_ROW_BYTES, TOO_LONG, item_page
 from simhash_pipeline.archive.records import Record

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import pyarrow.parquet as pq  # type: ignore[import-untyped]  # it has no type hints
+import pyarrow.parquet as pq
 
 from simhash_pipeline.archive.records import Fault, Input, Page, Skipped, StoredRecord
 from simhash_pipeline.archive.rows import fingerprint_rows

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-import pyarrow as pa  # type: ignore[import-untyped]  # it has no type hints
+import pyarrow as pa
 
 from simhash_pipeline.archive.rows import signed
 from simhash_pipeline.archive.verdicts import JUDGED_BY, Groups

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 import mmh3
-import pyarrow as pa  # type: ignore[import-untyped]  # it has no type hints
+import pyarrow as pa
 
 from simhash_pipeline.archive.records import Fault, Page, StoredRecord
 from simhash_pipeline.bits import SKETCH_BITS, fingerprint_hex

@@ -10,7 +10,7 @@ from operator import attrgetter, itemgetter
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-import pyarrow as pa  # type: ignore[import-untyped]  # it has no type hints
+import pyarrow as pa
 
 from simhash_pipeline.archive.rows import page_from_row
 from simhash_pipeline.judge import Judge, Reason, Verdict, verdict_of

@@ -20,10 +20,10 @@ from pathlib import Path
 from typing import Any, BinaryIO, ClassVar
 
 from w3lib.encoding import http_content_type_encoding
-from warcio.archiveiterator import ArchiveIterator  # type: ignore[import-untyped]  # no type hints
-from warcio.bufferedreaders import BufferedReader  # type: ignore[import-untyped]  # no type hints
-from warcio.recordloader import ArcWarcRecordLoader  # type: ignore[import-untyped]  # no type hints
-from warcio.timeutils import iso_date_to_datetime  # type: ignore[import-untyped]
+from warcio.archiveiterator import ArchiveIterator
+from warcio.bufferedreaders import BufferedReader
+from warcio.recordloader import ArcWarcRecordLoader
+from warcio.timeutils import iso_date_to_datetime
 
 from simhash_pipeline.archive.records import Fault, Page, Record, Skipped
 from simhash_pipeline.errors import ArchiveError

@@ -31,7 +31,7 @@ static uint32_t folds[BMP];
 static uint64_t salt = GOLDEN;
 
 /* Dictionary: a trie in one open-addressed table of parent << 15 | character, child. Most look-ups
- * find nothing: a bit a key, in a thirtieth of the table's memory, says so of nine out of ten. */
+ * find nothing: a bit a key, in memory that a cache holds, says so of nine out of ten. */
 #define SLOT_BITS 20
 #define SLOTS (1u << SLOT_BITS)
 #define FILTER_BITS 22

@@ -263,7 +263,7 @@ def _in_a_line(error: Exception) -> str:
 
 def _pyarrow() -> Any:
     try:
-        import pyarrow.parquet  # type: ignore[import-untyped]  # it has no type hints
+        import pyarrow.parquet
     except ImportError as error:
         how = "pip install 'simhash-pipeline[parquet]'"
         raise StoreError(f"Parquet needs pyarrow: {how}") from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
-import pyarrow.parquet as pq  # type: ignore[import-untyped]  # it has no type hints
+import pyarrow.parquet as pq
 
 from simhash_pipeline.archive.on_duckdb import DuckDb
 from simhash_pipeline.archive.outcome import result

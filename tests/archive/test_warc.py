@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
-from warcio.bufferedreaders import BufferedReader  # type: ignore[import-untyped]  # no type hints
+from warcio.bufferedreaders import BufferedReader
 
 from simhash_pipeline.archive.records import Fault, Page, Skipped
 from simhash_pipeline.archive.warc import WarcFile

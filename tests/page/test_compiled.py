@@ -7,7 +7,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-import jieba  # type: ignore[import-untyped]  # it has no type hints
+import jieba
 import mmh3
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,7 @@
 import sys
 import unicodedata
 
-import jieba  # type: ignore[import-untyped]  # it has no type hints
+import jieba
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

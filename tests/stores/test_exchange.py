@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet  # type: ignore[import-untyped]  # it has no type hints
+import pyarrow.parquet
 import pytest
 
 from simhash_pipeline.errors import StoreError
