@@ -30,8 +30,9 @@ static uint8_t kinds[BMP];
 static uint32_t folds[BMP];
 static uint64_t salt = GOLDEN;
 
-/* Dictionary: a trie in one open-addressed table of parent << 15 | character, child. Most look-ups
- * find nothing: a bit a key, in memory that a cache holds, says so of nine out of ten. */
+/* Dictionary: a trie in one open-addressed table of parent << 15 | character, child. The node of a
+ * first character is its number. Most look-ups find nothing: a bit a key, in memory that a cache
+ * holds, says so of nine out of ten. */
 #define SLOT_BITS 20
 #define SLOTS (1u << SLOT_BITS)
 #define FILTER_BITS 22
@@ -45,8 +46,14 @@ static Slot *slots = NULL;
 static uint64_t *filter = NULL;
 static uint32_t nodes = 0;
 static double unknown_weight;
-static double start_p[4], trans_p[4][4], *emit_p[4]; /* states B, M, E, S */
-static const Slot *roots[HAN_COUNT];
+static double first_weights[HAN_COUNT]; /* of words of one character */
+static double start_p[4], trans_p[4][4], (*emit_p)[4]; /* states B, M, E, S */
+
+#if defined(__GNUC__)
+#define PREFETCH(address) __builtin_prefetch(address)
+#else
+#define PREFETCH(address) ((void)(address))
+#endif
 
 /* hashing.mixed: splitmix64's last step. */
 static uint64_t mixed(uint64_t w) {
@@ -96,18 +103,25 @@ static uint64_t key_of(uint32_t parent, uint32_t character) {
     return (uint64_t)parent << 15 | character;
 }
 
+static size_t place_of(uint64_t key) { return (size_t)(key * GOLDEN >> (64 - SLOT_BITS)); }
+
 static Slot *slot_of(uint64_t key) {
-    size_t at = (size_t)(key * GOLDEN >> (64 - SLOT_BITS));
+    size_t at = place_of(key);
     while (slots[at].key != 0 && slots[at].key >> SLOT_BITS != key) at = (at + 1) & (SLOTS - 1);
     return &slots[at];
 }
 
 static uint32_t node_of(const Slot *slot) { return (uint32_t)(slot->key & (SLOTS - 1)); }
 
+static int may_hold(uint64_t key) {
+    uint64_t bit = key * GOLDEN >> (64 - FILTER_BITS);
+    return filter[bit >> 6] >> (bit & 63) & 1;
+}
+
 static const Slot *child_of(uint32_t parent, uint32_t character) {
-    uint64_t key = key_of(parent, character), bit = key * GOLDEN >> (64 - FILTER_BITS);
+    uint64_t key = key_of(parent, character);
     const Slot *slot;
-    if (!(filter[bit >> 6] >> (bit & 63) & 1)) return NULL;
+    if (!may_hold(key)) return NULL;
     slot = slot_of(key);
     return slot->key ? slot : NULL;
 }
@@ -130,10 +144,10 @@ static void cut_by_model(Cut *cut, const uint32_t *text, uint32_t first, uint32_
     uint32_t count = end - first, next = first;
     double now[4], then[4];
     int state;
-    for (int y = 0; y < 4; y++) now[y] = start_p[y] + emit_p[y][text[first] - HAN_FIRST];
+    for (int y = 0; y < 4; y++) now[y] = start_p[y] + emit_p[text[first] - HAN_FIRST][y];
     for (uint32_t t = 1; t < count; t++) {
         for (int y = 0; y < 4; y++) {
-            double emitted = emit_p[y][text[first + t] - HAN_FIRST];
+            double emitted = emit_p[text[first + t] - HAN_FIRST][y];
             int a = before[y][0], b = before[y][1];
             double by_a = now[a] + trans_p[a][y] + emitted, by_b = now[b] + trans_p[b][y] + emitted;
             then[y] = by_a >= by_b ? by_a : by_b;
@@ -153,11 +167,14 @@ static void cut_by_model(Cut *cut, const uint32_t *text, uint32_t first, uint32_
 
 static void cut_singles(Cut *cut, const uint32_t *text, uint32_t first, uint32_t end) {
     const Slot *slot = NULL;
-    uint32_t place = first;
+    uint32_t node, place;
     if (end - first == 1) cut_end(cut, end);
     if (end - first <= 1) return;
-    for (; place < end; place++)
-        if ((slot = child_of(slot ? node_of(slot) : 0, text[place] - HAN_FIRST)) == NULL) break;
+    node = text[first] - HAN_FIRST;
+    for (place = first + 1; place < end; place++) {
+        if ((slot = child_of(node, text[place] - HAN_FIRST)) == NULL) break;
+        node = node_of(slot);
+    }
     if (slot != NULL && slot->weight <= 0) /* a word that the route refused */
         for (place = first; place < end; place++) cut_end(cut, place + 1);
     else
@@ -169,23 +186,29 @@ static void cut_run(Cut *cut, const uint32_t *text, uint32_t count) {
     uint32_t singles = 0, next;
     cut->count = 0;
     cut->route[count] = 0;
+    /* Every look-up waits for memory: here all pairs of the run wait together. */
+    for (uint32_t place = 0; place + 1 < count; place++) {
+        uint64_t key = key_of(text[place] - HAN_FIRST, text[place + 1] - HAN_FIRST);
+        if (may_hold(key)) PREFETCH(&slots[place_of(key)]);
+    }
     for (uint32_t place = count; place-- > 0;) {
-        const Slot *slot = roots[text[place] - HAN_FIRST];
-        uint32_t last = place;
-        double best = unknown_weight + cut->route[place + 1];
+        const Slot *slot;
+        uint32_t last = place, node = text[place] - HAN_FIRST;
+        double best = unknown_weight + cut->route[place + 1], of_word = first_weights[node];
         int found = 0;
         cut->best[place] = place;
-        while (slot != NULL) {
-            if (slot->weight <= 0) {
-                double weight = slot->weight + cut->route[last + 1];
+        for (;;) {
+            if (of_word <= 0) {
+                double weight = of_word + cut->route[last + 1];
                 if (!found || weight >= best) {
                     best = weight;
                     cut->best[place] = last;
                 }
                 found = 1;
             }
-            if (++last >= count) break;
-            slot = child_of(node_of(slot), text[last] - HAN_FIRST);
+            if (++last >= count || !(slot = child_of(node, text[last] - HAN_FIRST))) break;
+            node = node_of(slot);
+            of_word = slot->weight;
         }
         cut->route[place] = best;
     }
@@ -482,12 +505,14 @@ static uint32_t next_han(const uint8_t **at, const uint8_t *end) {
 /* The count of a line `word count tag`, and its node if the word is Han alone. -1: no room. */
 static int add_line(const uint8_t *line, const uint8_t *end, double *counts, double *total) {
     const uint8_t *space = memchr(line, ' ', (size_t)(end - line));
-    uint32_t node = 0, c;
+    uint32_t node, c;
     double count = 0;
     if (space == NULL) return 0;
     for (const uint8_t *p = space + 1; p < end && *p >= '0' && *p <= '9'; p++)
         count = 10 * count + (*p - '0');
     *total += count;
+    if ((c = next_han(&line, space)) == 0) return 0;
+    node = c - HAN_FIRST;
     while (line < space) {
         uint64_t key, bit;
         Slot *slot;
@@ -509,12 +534,15 @@ static int add_line(const uint8_t *line, const uint8_t *end, double *counts, dou
 static void free_dictionary(void) {
     PyMem_RawFree(slots);
     PyMem_RawFree(filter);
-    for (int y = 0; y < 4; y++) {
-        PyMem_RawFree(emit_p[y]);
-        emit_p[y] = NULL;
-    }
+    PyMem_RawFree(emit_p);
     slots = NULL;
     filter = NULL;
+    emit_p = NULL;
+}
+
+/* The weight of a word that occurs so often in a dictionary of so many, as jieba reckons it. */
+static double weight_of(double count, double total) {
+    return count > 0 ? log(count) - log(total) : NO_WORD;
 }
 
 PyDoc_STRVAR(load_dictionary_doc, "load_dictionary(lines, start, trans, emit): jieba's, doubles by B, M, E, S.");
@@ -527,23 +555,22 @@ static PyObject *load_dictionary(PyObject *module, PyObject *args) {
                           &emit, &emit_size))
         return NULL;
     if (start_size != sizeof start_p || trans_size != sizeof trans_p ||
-        emit_size != (Py_ssize_t)(4 * HAN_COUNT * sizeof(double)))
+        emit_size != (Py_ssize_t)(HAN_COUNT * sizeof *emit_p))
         return PyErr_Format(PyExc_ValueError, "the model has other states or characters");
     free_dictionary();
     slots = PyMem_RawCalloc(SLOTS, sizeof *slots);
     filter = PyMem_RawCalloc((1u << FILTER_BITS) / 64, sizeof *filter);
     counts = PyMem_RawCalloc(MAX_NODES, sizeof *counts);
-    for (int y = 0; y < 4; y++) emit_p[y] = PyMem_RawMalloc(HAN_COUNT * sizeof(double));
-    if (!slots || !filter || !counts || !emit_p[0] || !emit_p[1] || !emit_p[2] || !emit_p[3]) {
+    emit_p = PyMem_RawMalloc(HAN_COUNT * sizeof *emit_p);
+    if (!slots || !filter || !counts || !emit_p) {
         PyMem_RawFree(counts);
         free_dictionary();
         return PyErr_NoMemory();
     }
     memcpy(start_p, start, sizeof start_p);
     memcpy(trans_p, trans, sizeof trans_p);
-    for (int y = 0; y < 4; y++)
-        memcpy(emit_p[y], emit + y * HAN_COUNT * sizeof(double), HAN_COUNT * sizeof(double));
-    nodes = 1;
+    memcpy(emit_p, emit, HAN_COUNT * sizeof *emit_p);
+    nodes = HAN_COUNT; /* that of first characters */
     for (const uint8_t *line = (const uint8_t *)lines, *last = line + size; line < last;) {
         const uint8_t *end = memchr(line, '\n', (size_t)(last - line));
         if (end == NULL) end = last;
@@ -555,12 +582,10 @@ static PyObject *load_dictionary(PyObject *module, PyObject *args) {
         line = end + 1;
     }
     unknown_weight = 0.0 - log(total);
-    for (size_t at = 0; at < SLOTS; at++) {
-        double count = slots[at].key ? counts[node_of(&slots[at])] : 0;
-        slots[at].weight = count > 0 ? log(count) - log(total) : NO_WORD;
-    }
+    for (size_t at = 0; at < SLOTS; at++)
+        slots[at].weight = slots[at].key ? weight_of(counts[node_of(&slots[at])], total) : NO_WORD;
+    for (uint32_t c = 0; c < HAN_COUNT; c++) first_weights[c] = weight_of(counts[c], total);
     PyMem_RawFree(counts);
-    for (uint32_t c = 0; c < HAN_COUNT; c++) roots[c] = child_of(0, c);
     Py_RETURN_NONE;
 }
 

@@ -124,5 +124,5 @@ def _load_dictionary() -> None:
         (package / "dict.txt").read_bytes(),
         array("d", [start[state] for state in _STATES]).tobytes(),
         array("d", [trans[a].get(b, _NEVER) for a in _STATES for b in _STATES]).tobytes(),
-        array("d", [emit[state].get(c, _NEVER) for state in _STATES for c in han]).tobytes(),
+        array("d", [emit[state].get(c, _NEVER) for c in han for state in _STATES]).tobytes(),
     )

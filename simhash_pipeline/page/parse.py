@@ -6,6 +6,7 @@ import codecs
 import re
 import sys
 from collections.abc import Iterator
+from itertools import accumulate
 from typing import NamedTuple
 
 import chardet
@@ -58,7 +59,6 @@ _NO_CHARSETS = frozenset(
 )
 _MAX_CUT = 60  # bytes of characters that ten parts of a page may begin and end in
 _DETECT_BYTES = 8_192  # as good as 65,536 on the labelled pages, in half the time
-_ASCII = bytes(range(128))
 _NOT_ASCII = re.compile(rb"[\x80-\xff]")
 # With fewer non-ASCII bytes to go by, a declaration that fits is a better witness than the text.
 _SURE_BYTES = 20
@@ -273,21 +273,22 @@ def _codec(label: str | None) -> str | None:
 
 def _readings(html: bytes, declared: str | None) -> Iterator[str | None]:
     """What the page may say, best first; None for a charset that it isn't in."""
-    yield _fitting(html, "utf-8")
+    not_ascii = int(np.count_nonzero(np.frombuffer(html, np.int8) < 0))
+    yield _fitting(html, "utf-8", not_ascii)
     for charset in sorted(_FREQUENT, key=lambda name: name != declared):
-        yield _fluent(html, charset)
+        yield _fluent(html, charset, not_ascii)
     if declared is not None and declared not in _DEFAULT_CHARSETS:
-        yield _fitting(html, declared)
+        yield _fitting(html, declared, not_ascii)
     if (detected := _detected(html)) is not None:
-        yield _fitting(html, detected)
+        yield _fitting(html, detected, not_ascii)
 
 
-def _fitting(html: bytes, charset: str) -> str | None:
+def _fitting(html: bytes, charset: str, not_ascii: int) -> str | None:
     """The text in that charset; None where it doesn't fit, which a tenth of the page often shows.
 
     (Python takes a hundred times as long for a byte that it can't decode as for one that it can.)
     """
-    allowed = _MAX_UNDECODED * _not_ascii(html)
+    allowed = _MAX_UNDECODED * not_ascii
     size = len(html) // 100
     tenth = b"".join(html[10 * size * i : (10 * i + 1) * size] for i in range(10))
     if tenth.decode(charset, "replace").count("\ufffd") > allowed + _MAX_CUT:
@@ -296,16 +297,13 @@ def _fitting(html: bytes, charset: str) -> str | None:
     return None if text.count("\ufffd") > allowed else text
 
 
-def _fluent(html: bytes, charset: str) -> str | None:
+def _fluent(html: bytes, charset: str, not_ascii: int) -> str | None:
     """The text where the charset fits and its language is heard in more than a few words."""
-    text, number = _fitting(html, charset), _not_ascii(html)
-    if text is None or number < _SURE_BYTES:
+    text = _fitting(html, charset, not_ascii)
+    if text is None or not_ascii < _SURE_BYTES:
         return None
-    return text if sum(map(text.count, _FREQUENT[charset])) > _FREQUENT_SHARE * number else None
-
-
-def _not_ascii(html: bytes) -> int:
-    return len(html.translate(None, _ASCII))
+    heard = accumulate(map(text.count, _FREQUENT[charset]))  # the first is often enough
+    return text if any(count > _FREQUENT_SHARE * not_ascii for count in heard) else None
 
 
 def _detected(html: bytes) -> str | None:
