@@ -593,11 +593,24 @@ static uint32_t child_of(Walk *walk, Outline *outline, Node child) {
     return (uint32_t)outline->node_count - 1;
 }
 
+/* Refuses a text with digits of other scripts than Latin, which \d finds too. */
+static int has_plain_digits(Walk *walk, const char *text) {
+    PyObject *read = decoded(walk, text, strlen(text));
+    if (read == NULL) return 0;
+    for (Py_ssize_t i = 0; i < PyUnicode_GET_LENGTH(read); i++) {
+        uint32_t c = PyUnicode_READ_CHAR(read, i);
+        if (c >= 0x80 && Py_UNICODE_ISDECIMAL(c)) refuse(walk);
+    }
+    Py_DECREF(read);
+    return !walk->refused;
+}
+
 /* outline._label: the number of tag.class, with the digits of the first class as 0. */
 static uint32_t label_of(Walk *walk, uint32_t tag, const char *names) {
     const Name *name = &walk->tag_names.all[tag];
     size_t size = name->size;
     const char *at = names;
+    int is_read = 0;
     while (at && space_at(at)) at += space_at(at);
     if (at == NULL || *at == 0) {
         if (walk->tags[tag].label == NOBODY)
@@ -609,10 +622,7 @@ static uint32_t label_of(Walk *walk, uint32_t tag, const char *names) {
     walk->scratch[size++] = '.';
     for (; *at && !space_at(at); at++) {
         int is_digit = *at >= '0' && *at <= '9';
-        if ((uint8_t)*at >= 0x80) { /* which may be a digit of another script */
-            refuse(walk);
-            return NOBODY;
-        }
+        if ((uint8_t)*at >= 0x80 && !is_read++ && !has_plain_digits(walk, at)) return NOBODY;
         if (!is_digit || at == names || at[-1] < '0' || at[-1] > '9')
             walk->scratch[size++] = is_digit ? '0' : (uint8_t)*at;
     }

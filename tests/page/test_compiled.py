@@ -166,12 +166,13 @@ def test_nearly_all_pages_are_read_by_the_walk() -> None:
 @pytest.mark.parametrize(
     "html",
     [
-        "<p class=港>a",  # a digit of another script may be in it
+        "<p class=港٣>a",  # a digit of another script is in it
+        "<p class=港3>a<p class='é12 x'>b",
         "<b>" * 400 + "a",
         "".join(f"<t{n}>" for n in range(5_000)) + "a",  # more labels than count
         "".join(f"<p class={name}>" * 2 for name in map("".join, product("abcdefghi", repeat=4))),
     ],
-    ids=["class", "deep", "tags", "labels"],
+    ids=["digit", "class", "deep", "tags", "labels"],
 )
 def test_pages_that_the_walk_may_refuse_are_read_alike(html: str) -> None:
     assert BothWays(Options(min_tokens=1)).differing_page(html.encode()) == []
