@@ -14,11 +14,11 @@ if os.name == "posix":
     OPTIONS.insert(0, "-ffp-contract=off")  # the same numbers on every machine
 
 
-def compiled(name: str, **options: list[str]) -> Extension:
+def compiled(name: str, *parts: str, **options: list[str]) -> Extension:
     return Extension(
         f"simhash_pipeline.native.{name}",
-        [f"simhash_pipeline/native/{name}.c"],
-        depends=["simhash_pipeline/native/_murmur3.h"],
+        [f"simhash_pipeline/native/{part}.c" for part in (name, *parts)],
+        depends=[f"simhash_pipeline/native/{header}.h" for header in ("_murmur3", "_rules")],
         extra_compile_args=OPTIONS,
         extra_link_args=OPTIONS,
         optional=os.environ.get("SIMHASH_REQUIRE_NATIVE") != "1",
@@ -27,5 +27,5 @@ def compiled(name: str, **options: list[str]) -> Extension:
 
 
 # lxml's wheels hold the headers of the libxml2 that they hold; nothing of it is linked or called.
-NATIVE = [compiled("_kernel"), compiled("_walk", include_dirs=lxml.get_include())]
+NATIVE = [compiled("_kernel", "_rules"), compiled("_walk", include_dirs=lxml.get_include())]
 setup(ext_modules=[] if os.environ.get("SIMHASH_NO_NATIVE") == "1" else NATIVE)

@@ -22,9 +22,12 @@ from crawler.demo_site.pages import all_pages
 from simhash_pipeline import native
 from simhash_pipeline.options import Options
 from simhash_pipeline.page import compiled, segment
+from simhash_pipeline.page.blocks import Blocks
+from simhash_pipeline.page.boilerplate import main_blocks
 from simhash_pipeline.page.hashing import TokenHashes, murmur3
 from simhash_pipeline.page.simhash import simhash
 from simhash_pipeline.page.visible import visible_text
+from tests.made_blocks import TITLE, made_blocks
 from tests.same import BothWays, by_python
 
 # Letters and marks of many scripts, what folds in a way of its own, and what is no character.
@@ -104,6 +107,14 @@ def differing_blocks(rng: random.Random) -> list[str] | None:
         return None if visible_text(blocks, is_main, "", menus) == found else blocks
 
 
+def differing_rules(rng: random.Random) -> Blocks | None:
+    """Blocks whose main text is not the Python's."""
+    page = made_blocks(rng)
+    found = main_blocks(page, TITLE)
+    with by_python():
+        return None if main_blocks(page, TITLE) == found else page
+
+
 def differing_page(rng: random.Random, both: BothWays) -> bytes | None:
     """A page of which any field is not the Python's."""
     page = _page(rng)
@@ -135,8 +146,10 @@ def main() -> int:
         found: object
         if number % 16 == 0:
             found = differing_page(rng, both)
+        elif number % 8 == 0:
+            found = differing_blocks(rng)
         else:
-            found = differing_text(rng) if number % 8 else differing_blocks(rng)
+            found = differing_rules(rng) if number % 8 == 1 else differing_text(rng)
         if found is not None:
             print(f"input {number} of seed {args.seed} differs: {found!r}")
             return 1

@@ -4,6 +4,7 @@ They are None where they were not built, where the environment variable SIMHASH_
 big-endian machines; the walk too where lxml has another libxml2 than it was compiled against.
 
     _kernel.c  text to hashes and votes    called by page/compiled.py
+    _rules.c   blocks to the main text     a part of it, called by page/boilerplate.py
     _walk.c    lxml's tree to blocks       called by page/tree.py
 """
 
@@ -59,6 +60,22 @@ class Kernel(Protocol):
 
     def suspects(self, source: bytes, most: int, /) -> list[tuple[int, int]]:
         """The stretches between two `>` whose last tag may go on, or of more than `most` bytes."""
+
+    def set_rules(self, traits: Mapping[str, int], hints: Mapping[str, int], /) -> None:
+        """The traits of tags as bits, and the numbers of hints."""
+
+    def main_blocks(
+        self,
+        texts: list[str],
+        tags: list[str],
+        sizes: list[int],
+        link_shares: list[float],
+        boxes: list[tuple[int, int, str, int, str]],
+        hints: list[tuple[int, int, str]],
+        title_words: list[str],
+        /,
+    ) -> list[int]:
+        """The numbers of the blocks that are the main text, of the columns of `Blocks`."""
 
     def outline(
         self, rows: bytes, weights: bytes, tags: int, class_bits: int, min_u: float, /

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "_murmur3.h"
+#include "_rules.h"
 
 #define BMP 0x10000u
 #define HAN_FIRST 0x4E00u
@@ -830,6 +831,8 @@ static PyObject *suspects(PyObject *module, PyObject *args) {
 static PyMethodDef functions[] = {
     {"first_end", first_end, METH_O, first_end_doc},
     {"suspects", suspects, METH_VARARGS, suspects_doc},
+    {"set_rules", set_rules, METH_VARARGS, "set_rules(traits of tags, numbers of hints)"},
+    {"main_blocks", main_blocks, METH_VARARGS, "main_blocks(columns of blocks, words of the title)"},
     {"set_tables", set_tables, METH_VARARGS, set_tables_doc},
     {"load_dictionary", load_dictionary, METH_VARARGS, load_dictionary_doc},
     {"outline", outline, METH_VARARGS, outline_doc},

@@ -10,11 +10,13 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from itertools import accumulate, compress, islice
 from urllib.parse import urljoin
 
 from lxml.etree import _Element
 
+from simhash_pipeline import native
 from simhash_pipeline.page.blocks import Blocks, Box, read
 from simhash_pipeline.page.bounds import has_long_host
 from simhash_pipeline.page.elements import Elements, elements_of
@@ -63,6 +65,22 @@ _CELLS = frozenset(["table", "td", "th"])  # columns of a layout: a menu's, the 
 _EQUAL_SHARE = 0.5  # of a box's weight, for what others of its kind hold to be the text's too
 
 
+# As in _rules.c, whose copies of the numbers above a test holds to these.
+_TRAITS = (
+    {"h1"},
+    _SECTION_HEADINGS,
+    {"pre"},
+    _SHORT_POST_TAGS,
+    _SHORT_TEXT_TAGS,
+    _LISTS,
+    _CELLS,
+    {"article"},
+    {"main"},
+    {"section"},
+)
+_HINTS = ("comment", "consent", "footer", "furniture", "forum")
+
+
 def main_text(root: _Element) -> str:
     """The page's main text, its blocks joined by newlines.
 
@@ -80,7 +98,12 @@ def visible_blocks(elements: Elements) -> Blocks:
 
 def main_blocks(page: Blocks, title: str) -> list[int]:
     """The numbers of the blocks that are the main text, rising."""
-    weights = _weights(page, _title_words(title))
+    title_words = _title_words(title)
+    if native.kernel is not None:
+        _set_up()
+        columns = (page.texts, page.tags, page.sizes, page.link_shares, page.boxes, page.hints)
+        return native.kernel.main_blocks(*columns, title_words)
+    weights = _weights(page, title_words)
     forum = _is_forum(page, weights)
     gone = _boilerplate(page, weights, forum)
     weights = [0 if out else weight for weight, out in zip(weights, gone, strict=True)]
@@ -89,6 +112,14 @@ def main_blocks(page: Blocks, title: str) -> list[int]:
     if not _is_enough(page, weights, gone, main):
         main = _without_menus(page)
     return main
+
+
+@cache
+def _set_up() -> None:
+    if native.kernel is not None:
+        tags = frozenset[str]().union(*_TRAITS)
+        traits = {tag: sum(1 << i for i, of in enumerate(_TRAITS) if tag in of) for tag in tags}
+        native.kernel.set_rules(traits, {hint: number for number, hint in enumerate(_HINTS)})
 
 
 def title_of(root: _Element) -> str:

@@ -1,6 +1,7 @@
 import contextlib
 import os
 import random
+import re
 import subprocess
 import sys
 from itertools import product
@@ -18,9 +19,10 @@ from crawler.demo_site.pages import all_pages
 from simhash_pipeline import Fingerprinter, native
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.options import Options
-from simhash_pipeline.page import compiled, segment, visible
+from simhash_pipeline.page import boilerplate, compiled, segment, visible
 from simhash_pipeline.page.parse import parse
 from simhash_pipeline.page.tree import Tree
+from tests.made_blocks import TITLE, made_blocks
 from tests.same import BothWays, by_python
 
 pytestmark = pytest.mark.skipif(
@@ -110,6 +112,65 @@ def test_the_sample_of_much_or_repeated_text_is_the_pythons(blocks: list[str]) -
     by_kernel = visible.visible_text(blocks, is_main, "", menus)
     with by_python():
         assert visible.visible_text(blocks, is_main, "", menus) == by_kernel
+
+
+def test_the_rules_of_the_main_text_are_the_pythons() -> None:
+    rng = random.Random(5)
+    for _ in range(3_000):
+        page = made_blocks(rng)
+        by_kernel = boilerplate.main_blocks(page, TITLE)
+        with by_python():
+            assert boilerplate.main_blocks(page, TITLE) == by_kernel, page
+
+
+def test_the_rules_have_the_pythons_numbers() -> None:
+    source = Path(native.__file__).with_name("_rules.c").read_text(encoding="utf-8")
+    numbers = dict(re.findall(r"^#define (\w+) ([\d.]+)$", source, re.MULTILINE))
+    assert int(numbers.pop("HINTS")) == len(boilerplate._HINTS)
+    assert len(numbers) > 20
+    assert {name: float(number) for name, number in numbers.items()} == {
+        name: getattr(boilerplate, f"_{name}") for name in numbers
+    }
+    for name in ("max_shares", "max_menu_shares"):
+        (shares,) = re.findall(rf"{name}\[HINTS\] = {{(.*)}};", source)
+        expected = getattr(boilerplate, f"_{name.upper()}")
+        asked = [str(expected.get(hint, "NOT_ASKED")) for hint in boilerplate._HINTS]
+        assert shares.split(", ") == asked
+
+
+@pytest.mark.parametrize(
+    ("changed", "error"),
+    [
+        ({"sizes": [1]}, ValueError),
+        ({"sizes": ["1", 1]}, TypeError),
+        ({"texts": ["a", None]}, TypeError),
+        ({"tags": ["p", b"p"]}, TypeError),
+        ({"boxes": [(0, 3, "div", 1, "")]}, ValueError),
+        ({"boxes": [(-1, 2, "div", 1, "")]}, ValueError),
+        ({"boxes": [(0, 2, "div", 1)]}, TypeError),
+        ({"boxes": [(0, 2, "div", 1, None)]}, TypeError),
+        ({"hints": [(2, 2, "footer")]}, ValueError),
+        ({"hints": [[0, 2, "footer"]]}, TypeError),
+        ({"words": [1]}, TypeError),
+    ],
+)
+def test_the_rules_refuse_what_are_no_blocks(
+    changed: dict[str, list[Any]], error: type[Exception]
+) -> None:
+    boilerplate._set_up()
+    columns: dict[str, list[Any]] = {
+        "texts": ["a" * 200, "b"],
+        "tags": ["p", "p"],
+        "sizes": [200, 1],
+        "link_shares": [0.0, 0.0],
+        "boxes": [(0, 2, "div", 1, "")],
+        "hints": [(0, 1, "links")],
+        "words": ["word"],
+    }
+    kernel: Any = native.kernel
+    assert kernel.main_blocks(*columns.values()) == [0, 1]
+    with pytest.raises(error):
+        kernel.main_blocks(*{**columns, **changed}.values())
 
 
 def test_other_options_than_the_kernels_take_the_python(tmp_path: Path) -> None:
