@@ -10,6 +10,7 @@ round, and the median over the rounds. Peers that aren't installed are left out.
 from __future__ import annotations
 
 import argparse
+import gc
 import importlib
 import importlib.util
 import sys
@@ -111,6 +112,7 @@ def _round(pages: Sequence[bytes], way: Way, *, by_kernel: bool) -> float:
             return _round(pages, way, by_kernel=True)
     if "trafilatura.meta" in sys.modules:  # it knows the pages of the round before
         sys.modules["trafilatura.meta"].reset_caches()
+    gc.collect()  # what others left
     started = time.process_time()
     for page in pages:
         way(page)

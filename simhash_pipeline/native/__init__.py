@@ -55,6 +55,9 @@ class Kernel(Protocol):
     def sample(self, text: bytes, menus: bytes, mains: bytes, /) -> tuple[int, bytes, list[int]]:
         """The limit and the entries of a sample, and the hashes of the entries' blocks."""
 
+    def is_plain(self, source: bytes, /) -> bool:
+        """Whether it is UTF-8 without U+FFFD."""
+
     def first_end(self, source: bytes, /) -> int:
         """Where `</body` or `</html` may be for the first time; -1 where it can't be."""
 

@@ -36,11 +36,13 @@ static uint64_t salt = GOLDEN;
  * holds, says so of nine out of ten. */
 #define SLOT_BITS 20
 #define SLOTS (1u << SLOT_BITS)
+#define HAS_CHILDREN (1ull << SLOT_BITS)
+#define KEY_SHIFT (SLOT_BITS + 1)
 #define FILTER_BITS 22
 #define MAX_NODES (SLOTS / 10 * 7)
 #define NO_WORD 1.0 /* weights of words are logarithms, 0 at the most */
 typedef struct {
-    uint64_t key; /* and the child in its lowest bits; 0 for none */
+    uint64_t key; /* above HAS_CHILDREN, which is above the node; 0 for none */
     double weight;
 } Slot;
 static Slot *slots = NULL;
@@ -108,7 +110,7 @@ static size_t place_of(uint64_t key) { return (size_t)(key * GOLDEN >> (64 - SLO
 
 static Slot *slot_of(uint64_t key) {
     size_t at = place_of(key);
-    while (slots[at].key != 0 && slots[at].key >> SLOT_BITS != key) at = (at + 1) & (SLOTS - 1);
+    while (slots[at].key != 0 && slots[at].key >> KEY_SHIFT != key) at = (at + 1) & (SLOTS - 1);
     return &slots[at];
 }
 
@@ -196,7 +198,7 @@ static void cut_run(Cut *cut, const uint32_t *text, uint32_t count) {
         const Slot *slot;
         uint32_t last = place, node = text[place] - HAN_FIRST;
         double best = unknown_weight + cut->route[place + 1], of_word = first_weights[node];
-        int found = 0;
+        int found = 0, is_leaf = 0;
         cut->best[place] = place;
         for (;;) {
             if (of_word <= 0) {
@@ -207,9 +209,11 @@ static void cut_run(Cut *cut, const uint32_t *text, uint32_t count) {
                 }
                 found = 1;
             }
+            if (is_leaf) break; /* most words begin no longer one */
             if (++last >= count || !(slot = child_of(node, text[last] - HAN_FIRST))) break;
             node = node_of(slot);
             of_word = slot->weight;
+            is_leaf = !(slot->key & HAS_CHILDREN);
         }
         cut->route[place] = best;
     }
@@ -506,6 +510,7 @@ static uint32_t next_han(const uint8_t **at, const uint8_t *end) {
 /* The count of a line `word count tag`, and its node if the word is Han alone. -1: no room. */
 static int add_line(const uint8_t *line, const uint8_t *end, double *counts, double *total) {
     const uint8_t *space = memchr(line, ' ', (size_t)(end - line));
+    Slot *parent = NULL;
     uint32_t node, c;
     double count = 0;
     if (space == NULL) return 0;
@@ -523,9 +528,11 @@ static int add_line(const uint8_t *line, const uint8_t *end, double *counts, dou
         slot = slot_of(key);
         if (slot->key == 0) {
             if (nodes >= MAX_NODES) return -1;
-            slot->key = key << SLOT_BITS | nodes++;
+            slot->key = key << KEY_SHIFT | nodes++;
             filter[bit >> 6] |= 1ull << (bit & 63);
         }
+        if (parent != NULL) parent->key |= HAS_CHILDREN;
+        parent = slot;
         node = node_of(slot);
     }
     counts[node] = count;
@@ -780,6 +787,40 @@ static PyObject *outline(PyObject *module, PyObject *args) {
 
 /* ---- the bytes of a page */
 
+/* The bytes of the character of UTF-8 that begins here, by the table of the Unicode standard (3-7);
+ * 0 for none. */
+static size_t utf8_at(const uint8_t *p, const uint8_t *end) {
+    size_t size = p[0] < 0x80 ? 1 : p[0] < 0xC2 ? 0 : p[0] < 0xE0 ? 2 : p[0] < 0xF0 ? 3 : p[0] < 0xF5 ? 4 : 0;
+    uint8_t least = p[0] == 0xE0 ? 0xA0 : p[0] == 0xF0 ? 0x90 : 0x80;
+    uint8_t most = p[0] == 0xED ? 0x9F : p[0] == 0xF4 ? 0x8F : 0xBF;
+    if (size > (size_t)(end - p)) return 0;
+    if (size > 1 && (p[1] < least || p[1] > most)) return 0;
+    for (size_t i = 2; i < size; i++)
+        if ((p[i] & 0xC0) != 0x80) return 0;
+    return size;
+}
+
+PyDoc_STRVAR(is_plain_doc, "is_plain(source): whether it is UTF-8 without U+FFFD.");
+static PyObject *is_plain(PyObject *module, PyObject *source) {
+    const uint8_t *at = (const uint8_t *)PyBytes_AsString(source), *end;
+    (void)module;
+    if (at == NULL) return NULL;
+    for (end = at + PyBytes_GET_SIZE(source); at < end;) {
+        uint64_t eight;
+        size_t size;
+        while (end - at >= 8) {
+            memcpy(&eight, at, 8);
+            if (eight & 0x8080808080808080ull) break;
+            at += 8;
+        }
+        if (at == end) break;
+        size = utf8_at(at, end);
+        if (size == 0 || (size == 3 && at[0] == 0xEF && at[1] == 0xBF && at[2] == 0xBD)) Py_RETURN_FALSE;
+        at += size;
+    }
+    Py_RETURN_TRUE;
+}
+
 PyDoc_STRVAR(first_end_doc, "first_end(source): where </body or </html may be first, or -1.");
 static PyObject *first_end(PyObject *module, PyObject *source) {
     const char *text = PyBytes_AsString(source), *at = text, *end;
@@ -829,6 +870,7 @@ static PyObject *suspects(PyObject *module, PyObject *args) {
 }
 
 static PyMethodDef functions[] = {
+    {"is_plain", is_plain, METH_O, is_plain_doc},
     {"first_end", first_end, METH_O, first_end_doc},
     {"suspects", suspects, METH_VARARGS, suspects_doc},
     {"set_rules", set_rules, METH_VARARGS, "set_rules(traits of tags, numbers of hints)"},

@@ -240,6 +240,8 @@ def _is_plain(html: bytes) -> bool:
         return True
     if html.startswith(codecs.BOM_UTF8):
         return False
+    if native.kernel is not None:
+        return native.kernel.is_plain(html)
     try:
         return "\ufffd" not in html.decode()
     except UnicodeDecodeError:

@@ -173,6 +173,18 @@ def test_the_rules_refuse_what_are_no_blocks(
         kernel.main_blocks(*{**columns, **changed}.values())
 
 
+def test_utf8_is_what_python_decodes() -> None:
+    kernel: Any = native.kernel
+    inside = [0x00, 0x41, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBD, 0xBF, 0xC0, 0xC3, 0xFF]
+    for lead in range(0x80, 0x100):
+        for size in range(4):
+            for rest in product(inside, repeat=size):
+                source = b"ab" * (size % 3) + bytes([lead, *rest])
+                assert kernel.is_plain(source) == ("\ufffd" not in source.decode(errors="replace"))
+    with pytest.raises(TypeError):
+        kernel.is_plain("text")
+
+
 def test_other_options_than_the_kernels_take_the_python(tmp_path: Path) -> None:
     words = tmp_path / "words.txt"
     words.write_text("海港\n", encoding="utf-8")
