@@ -207,46 +207,41 @@ static int find_boilerplate(Page *page) {
 
 static int is_same(PyObject *a, PyObject *b) { return a == b || PyUnicode_Compare(a, b) == 0; }
 
-/* What a box of these ends adds to the sums of _is_part: -1 for a heading of the same level. */
-static int64_t beside(const Page *page, const Box *box, const Box *other) {
-    int64_t weight = between(page, other->start, other->end);
+/* _siblings, one way from a box: their weight, or -1 where one begins with a heading of its level */
+static int64_t weight_beside(const Page *page, const Box *box, Py_ssize_t number, int step, Py_ssize_t start,
+                             Py_ssize_t end) {
     const Block *first = &page->blocks[box->start];
-    if (weight && first->traits & HEADING && is_same(first->tag, page->blocks[other->start].tag)) return -1;
-    return weight;
+    int64_t sum = 0;
+    for (; number >= 0 && number < page->box_count; number += step) {
+        const Box *other = &page->boxes[number];
+        int64_t weight = between(page, other->start, other->end);
+        if (other->start < start || other->end > end || other->depth < box->depth) break;
+        if (other->depth != box->depth || !is_same(other->tag, box->tag)) continue;
+        if (!(box->traits & (ARTICLE | SECTION)) && !is_same(other->name, box->name)) continue;
+        if (weight && first->traits & HEADING && is_same(first->tag, page->blocks[other->start].tag)) return -1;
+        sum += weight;
+    }
+    return sum;
 }
 
-static int is_sibling(const Box *box, const Box *other) {
-    return other->depth == box->depth && is_same(other->tag, box->tag) &&
-           (box->traits & (ARTICLE | SECTION) || is_same(other->name, box->name));
-}
-
-static int is_part(const Page *page, const Box *box, Py_ssize_t start, Py_ssize_t end) {
-    const Box *first = page->boxes, *past = first + page->box_count, *behind = box + 1, *other;
-    int64_t sum = 0, found;
+static int is_part(const Page *page, Py_ssize_t number, Py_ssize_t start, Py_ssize_t end) {
+    const Box *box = &page->boxes[number];
+    Py_ssize_t behind = number + 1, last = page->box_count;
+    int64_t before, after;
     if (box->traits & CELL) return 0;
     if (page->h1_count <= MAX_TITLE_H1S)
         for (Py_ssize_t h = 0; h < page->h1_count; h++)
             if (page->headings[h] >= box->start && page->headings[h] < box->end) return 0;
-    for (other = box; other-- > first;) {
-        if (other->start < start || other->end > end || other->depth < box->depth) break;
-        if (!is_sibling(box, other)) continue;
-        if ((found = beside(page, box, other)) < 0) return 1;
-        sum += found;
-    }
-    for (const Box *last = past; behind < last;) { /* the first that begins at the box's end or later */
-        const Box *middle = behind + (last - behind) / 2;
-        if (middle->start < box->end)
+    if ((before = weight_beside(page, box, number - 1, -1, start, end)) < 0) return 1;
+    while (behind < last) { /* to the first that begins at the box's end or later */
+        Py_ssize_t middle = behind + (last - behind) / 2;
+        if (page->boxes[middle].start < box->end)
             behind = middle + 1;
         else
             last = middle;
     }
-    for (other = behind; other < past; other++) {
-        if (other->start < start || other->end > end || other->depth < box->depth) break;
-        if (!is_sibling(box, other)) continue;
-        if ((found = beside(page, box, other)) < 0) return 1;
-        sum += found;
-    }
-    return (double)sum > EQUAL_SHARE * (double)between(page, box->start, box->end);
+    if ((after = weight_beside(page, box, behind, 1, start, end)) < 0) return 1;
+    return (double)(before + after) > EQUAL_SHARE * (double)between(page, box->start, box->end);
 }
 
 static int follows_heading(const Page *page, const Box *box, int64_t around) {
@@ -304,7 +299,7 @@ static void find_densest(Page *page, Py_ssize_t *start, Py_ssize_t *end) {
         else if (follows_heading(page, box, around))
             share = HEADED_BOX_SHARE;
         if ((double)weight < share * (double)around) continue;
-        if (!(box->traits & lone) && !page->is_forum && is_part(page, box, *start, *end)) {
+        if (!(box->traits & lone) && !page->is_forum && is_part(page, number, *start, *end)) {
             part_end = box->end;
         } else {
             *start = box->start;
