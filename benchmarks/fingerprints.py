@@ -33,18 +33,18 @@ from benchmarks.pages import BenchPage, made_page, made_pages, real_pages
 from benchmarks.table import markdown
 from crawler.demo_site.oddities import large_story_html
 from crawler.demo_site.pages import read_newsroom
-from simhash_pipeline import Fingerprinter, Options, content_fingerprint
-from simhash_pipeline.page.boilerplate import main_text
+from simhash_pipeline import Fingerprinter, content_fingerprint
 from simhash_pipeline.page.parse import decode, parse, parsed_page
 from simhash_pipeline.page.segment import words as tokens
+from simhash_pipeline.page.tree import main_text
 from simhash_pipeline.page.weights import counted_ngrams
 
 PARSE = "bare lxml parse"
 JOURNEY = "journey: html -> both fingerprints"
 TEXT = "text -> content fingerprint"
 STRIP = "parsed page -> main text"
-STRUCTURE = "html -> structure fingerprint"
-REST = "the rest of the journey: sketch and title"
+PARSED = "html -> decoded and parsed"
+REST = "the rest of the journey: structure, sketch and sample"
 BS4 = "BeautifulSoup text + PyPI simhash"
 TRAFILATURA = "trafilatura text"
 TRAFILATURA_HASH = "trafilatura text + its Simhash"
@@ -87,25 +87,18 @@ Times = Mapping[str, NDArray[np.float64]]  # CPU seconds by step, shape (rounds,
 def own_steps(page: BenchPage) -> dict[str, Step]:
     """The bare parse, the stages of the journey, and all of it."""
     html, fingerprinter = page.html, Fingerprinter()
-    no_text = Fingerprinter(Options(extractor=f"{__name__}.no_text"))
     root = parse(html)
     text = main_text(root)
     return {
         PARSE: step(lambda: etree.fromstring(html, etree.HTMLParser(huge_tree=True))),
-        "html -> decoded and parsed": step(lambda: parse(html)),
+        PARSED: step(lambda: parse(html)),
         "the same by html.parser": step(lambda: parsed_page(html, parser="html.parser")),
         "the same by html5lib": step(lambda: parsed_page(html, parser="html5lib")),
         STRIP: step(lambda: main_text(root)),
-        "main text -> tokens": step(lambda: tokens(text)),
+        "main text -> tokens, without the kernel": step(lambda: tokens(text)),
         TEXT: step(lambda: content_fingerprint(text)),
-        STRUCTURE: step(lambda: no_text.fingerprint(html)),
         JOURNEY: step(lambda: fingerprinter.fingerprint(html)),
     }
-
-
-def no_text(_: object) -> str:
-    """An extractor that leaves nothing but the structure to do."""
-    return ""
 
 
 def step(call: Callable[[], object], before: Callable[[], object] | None = None) -> Step:
@@ -291,7 +284,7 @@ def versions() -> str:
 
 def _rest(found: Times) -> NDArray[np.float64]:
     """Seconds of the journey that no other stage accounts for."""
-    stages = sum(found[stage] for stage in (STRUCTURE, STRIP, TEXT))
+    stages = sum(found[stage] for stage in (PARSED, STRIP, TEXT))
     rest: NDArray[np.float64] = np.maximum(0.0, found[JOURNEY] - stages)
     return rest
 

@@ -18,6 +18,7 @@ import importlib.metadata
 import json
 import os
 import platform
+import shlex
 import statistics
 import subprocess
 import sys
@@ -235,7 +236,7 @@ def table(costs: list[Cost], names: list[str]) -> str:
         "|---|---|---|---|---|---|---|---|---|",
         *(_row(cost) for cost in costs),
         "",
-        f"`{' '.join(['python -m benchmarks.index', *sys.argv[1:]])}`",
+        f"`python -m benchmarks.index {shlex.join(sys.argv[1:])}`",
         f"Python {platform.python_version()}, NumPy {np.__version__}, "
         + ", ".join(f"{peer} {PEERS[peer].version() or 'missing'}" for peer in PEERS)
         + f"; {platform.machine()}, {os.cpu_count()} cores, one used. {QUERIES:,} queries.",

@@ -19,7 +19,7 @@ from lxml.etree import _Element
 from simhash_pipeline import native
 from simhash_pipeline.page.blocks import Blocks, Box, read
 from simhash_pipeline.page.bounds import has_long_host
-from simhash_pipeline.page.elements import Elements, elements_of
+from simhash_pipeline.page.elements import Elements
 
 # Chosen on labelled pages (articles, forums, listings, documentation; English and Chinese): for the
 # same text out of two templates first, for agreement with hand-made main text second.
@@ -81,15 +81,6 @@ _TRAITS = (
 _HINTS = ("comment", "consent", "footer", "furniture", "forum")
 
 
-def main_text(root: _Element) -> str:
-    """The page's main text, its blocks joined by newlines.
-
-    The whole body without its menus when nothing stands out; "" only when no text is visible.
-    """
-    page = visible_blocks(elements_of(root))
-    return "\n".join(page.texts[i] for i in main_blocks(page, title_of(root)))
-
-
 def visible_blocks(elements: Elements) -> Blocks:
     """All blocks of the page's body."""
     body = elements.elements[0].find("body")
@@ -97,7 +88,10 @@ def visible_blocks(elements: Elements) -> Blocks:
 
 
 def main_blocks(page: Blocks, title: str) -> list[int]:
-    """The numbers of the blocks that are the main text, rising."""
+    """The numbers of the blocks that are the main text, rising.
+
+    All but menus when nothing stands out; none only when there are none.
+    """
     title_words = _title_words(title)
     if native.kernel is not None:
         _set_up()

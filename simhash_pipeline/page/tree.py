@@ -14,7 +14,7 @@ from simhash_pipeline import native
 from simhash_pipeline.native import Walked
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.blocks import BOX, KINDS, TAG_HINTS, Blocks, hides, hint_of
-from simhash_pipeline.page.boilerplate import visible_blocks
+from simhash_pipeline.page.boilerplate import main_blocks, title_of, visible_blocks
 from simhash_pipeline.page.elements import END_SVG, HOLD_HTML, Elements, elements_of
 from simhash_pipeline.page.outline import MIN_NODES, ROLES, voted
 from simhash_pipeline.page.structure import structure_fingerprint
@@ -53,6 +53,12 @@ class Tree:
             return structure_fingerprint(self._elements, options)
         nodes, rows, weights, tags = self._walked[1]
         return voted(native.kernel, rows, weights, tags) if nodes >= MIN_NODES else None
+
+
+def main_text(root: _Element) -> str:
+    """The page's main text, its blocks joined by newlines; "" only when no text is visible."""
+    blocks = Tree(root).blocks()
+    return "\n".join(blocks.texts[i] for i in main_blocks(blocks, title_of(root)))
 
 
 @cache

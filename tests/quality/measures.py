@@ -26,9 +26,9 @@ from simhash_pipeline import (
     hamming_distance,
     open_store,
 )
-from simhash_pipeline.page.boilerplate import main_text
 from simhash_pipeline.page.parse import parse
 from simhash_pipeline.page.segment import words as tokens
+from simhash_pipeline.page.tree import main_text
 from tests.quality.blind_changes import blind_change_rows
 from tests.quality.corpora import Corpus, Pair, pages_of
 from tests.quality.demo_corpora import write_demo_corpora
