@@ -86,9 +86,10 @@ def _opened(sample: bytes) -> tuple[int, NDArray[np.void]]:
 
 
 def _is_own(entries: NDArray[np.void], furniture: Blocks) -> NDArray[np.bool_]:
-    known = (furniture & BLOCK_BITS).astype(np.uint16)
-    # By sorting: by a table NumPy 2.0 fails on large integers.
-    return np.isin(entries["block"] & BLOCK_BITS, known, invert=True, kind="sort")
+    is_own = np.ones(BLOCK_BITS + 1, np.bool_)
+    is_own[furniture & BLOCK_BITS] = False
+    found: NDArray[np.bool_] = is_own[entries["block"] & BLOCK_BITS]
+    return found
 
 
 def pack_blocks(blocks: Iterable[int]) -> bytes:
