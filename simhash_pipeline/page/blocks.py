@@ -241,11 +241,11 @@ def _leads_away(link: _Element, path: Sequence[tuple[_Element, str, int, int]]) 
 
 def menu_blocks(page: Blocks) -> set[int]:
     """The numbers of the blocks in boxes that call themselves furniture and that links fill."""
-    links_fill, found = _links_fill(page), set[int]()
-    for start, end, hint in page.hints:
-        if hint == "furniture" and links_fill(start, end):
-            found.update(range(start, end))
-    return found
+    boxes = [(start, end) for start, end, hint in page.hints if hint == "furniture"]
+    if not boxes:
+        return set()
+    links_fill = _links_fill(page)
+    return {i for box in boxes if links_fill(*box) for i in range(*box)}
 
 
 def _is_hidden(element: _Element) -> bool:

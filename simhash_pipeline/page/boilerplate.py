@@ -123,11 +123,11 @@ def title_of(root: _Element) -> str:
 
 def canonical_url(root: _Element, url: str | None) -> str | None:
     """What the link rel="canonical" in the page's head says, made absolute; None without one."""
-    bases = (base.get("href", "").strip() for base in root.iterfind("head/base"))
-    base = next(filter(None, bases), "")
     for link in root.iterfind("head/link"):
         href = link.get("href", "").strip()
         if href and "canonical" in link.get("rel", "").lower().split():
+            bases = (base.get("href", "").strip() for base in root.iterfind("head/base"))
+            base = next(filter(None, bases), "")
             if any(map(has_long_host, (url or "", base, href))):
                 return None
             try:

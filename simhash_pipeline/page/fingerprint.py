@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import compress
+from operator import not_
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from simhash_pipeline.page.simhash import simhash
 from simhash_pipeline.page.soup import asks_for_soup, check_parser, soup_of
 from simhash_pipeline.page.source import Source, markup
 from simhash_pipeline.page.tree import Tree
-from simhash_pipeline.page.visible import visible_text
+from simhash_pipeline.page.visible import Visible, visible_text
 from simhash_pipeline.page.weights import counted_ngrams, heaviest, stop_words, weighing
 
 _SKETCH_SHINGLE_TOKENS = 3
@@ -106,51 +107,62 @@ class Fingerprinter:
         """
         parsed = self._parse(html, charset)
         canonical = canonical_url(parsed.root, url)  # before a user's extractor takes elements out
-        name, tree = title_of(parsed.root), Tree(parsed.root)
+        title, tree = title_of(parsed.root), Tree(parsed.root)
         blocks = tree.blocks()
-        text, is_main = self._read(parsed, blocks, name)
+        text, is_main = self._read(parsed, blocks, title)
         if self._extract is not None:  # it may have changed the tree
             tree = Tree(parsed.root)
-        page = self._of_text(text, title=name, url=url)
         is_main += [False] * len(blocks.hidden)
         texts = blocks.texts + blocks.hidden
         menus = {number for number in menu_blocks(blocks) if not is_main[number]}
-        visible = visible_text(texts, is_main, name, menus)
-        left_out = (text for text, main in zip(texts, is_main, strict=True) if not main)
-        return dataclasses.replace(
-            page,
+        return self._of_text(
+            text,
+            title=title,
+            url=url,
+            visible=visible_text(texts, is_main, title, menus),
             structure=tree.structure(self._options),
-            visible=visible.digest,
-            sample=visible.sample,
-            blocks=visible.blocks,
-            left_out="\n".join(left_out),
+            left_out="\n".join(compress(texts, map(not_, is_main))),
             canonical_url=canonical,
-            cut=parsed.cut or page.cut,
+            cut=parsed.cut,
         )
 
     def fingerprint_text(
         self, text: str, *, title: str = "", url: str | None = None
     ) -> PageFingerprint:
         """The fingerprints of a page whose main text is known, and is all there is to see."""
-        page = self._of_text(text, title=title, url=url)
-        lines = [line for line in page.text.split("\n") if line.strip()]
+        read = first_of_text(text, self._options.max_page_bytes)
+        lines = [line for line in read.split("\n") if line.strip()]
         visible = visible_text(lines, [True] * len(lines), title)
-        return dataclasses.replace(
-            page, visible=visible.digest, sample=visible.sample, blocks=visible.blocks
-        )
+        return self._of_text(text, title=title, url=url, visible=visible)
 
-    def _of_text(self, text: str, *, title: str, url: str | None) -> PageFingerprint:
-        whole, text = text, first_of_text(text, self._options.max_page_bytes)
-        content, sketch, tokens = self._of_tokens(text)
+    def _of_text(
+        self,
+        text: str,
+        *,
+        title: str,
+        url: str | None,
+        visible: Visible,
+        structure: int | None = None,
+        left_out: str = "",
+        canonical_url: str | None = None,
+        cut: bool = False,
+    ) -> PageFingerprint:
+        read = first_of_text(text, self._options.max_page_bytes)
+        content, sketch, tokens = self._of_tokens(read)
         return PageFingerprint(
             content=content,
-            structure=None,
+            structure=structure,
             sketch=sketch,
-            text=text,
+            text=read,
             title=title,
             tokens=tokens,
+            visible=visible.digest,
+            sample=visible.sample,
+            blocks=visible.blocks,
+            left_out=left_out,
             url=url,
-            cut=len(text) < len(whole),
+            canonical_url=canonical_url,
+            cut=cut or len(read) < len(text),
         )
 
     def _of_tokens(self, text: str) -> tuple[int | None, int | None, int]:
