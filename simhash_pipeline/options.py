@@ -152,7 +152,7 @@ class Options:
     index: Literal["memory", "disk"] = _option(
         "memory",
         one_of("memory", "disk"),
-        "Where an SQLite store keeps its index: in `memory` (43 bytes per page at ten million "
+        "Where an SQLite store keeps its index: in `memory` (38 bytes per page at ten million "
         "pages), or on `disk` (slower, with a bigger file, for more than some 50 million "
         "pages).",
     )
