@@ -35,6 +35,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
+from simhash_pipeline.archive.relation import (
+    MAX_CANDIDATES,
+    find_families,
+    find_pairs,
+    rows_to_judge,
+)
+from simhash_pipeline.index.pairs import pairs_within
 
 from benchmarks.table import markdown
 from simhash_pipeline import Fingerprinter, Options
@@ -42,17 +49,10 @@ from simhash_pipeline.archive.dedup import DedupJob, dedup
 from simhash_pipeline.archive.inputs import open_input
 from simhash_pipeline.archive.on_duckdb import DuckDb
 from simhash_pipeline.archive.records import Page
-from simhash_pipeline.archive.relation import (
-    MAX_CANDIDATES,
-    find_families,
-    find_pairs,
-    rows_to_judge,
-)
 from simhash_pipeline.archive.rows import SCHEMA
 from simhash_pipeline.archive.verdicts import ORDERS
 from simhash_pipeline.archive.verdicts import SCHEMA as VERDICTS
 from simhash_pipeline.cli.arguments import size_bytes
-from simhash_pipeline.index.pairs import pairs_within
 from simhash_pipeline.index.tables import Design, plan
 
 Contender: TypeAlias = Callable[

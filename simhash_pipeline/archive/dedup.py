@@ -1,7 +1,7 @@
 """Finds the near-duplicates in archives: a row for each page, and copies without duplicates.
 
-inputs ──▶ parts.py ──▶ relation.py, on an engine ──▶ verdicts.py ──▶ outcome.py
-records    fingerprints  who may be a twin of whom     the judge       result, drop log, copies
+inputs ──▶ parts.py ──▶ an engine ──▶ verdicts.py ──▶ outcome.py
+records    fingerprints  sorts them    the judge       result, drop log, copies, a store
 """
 
 from __future__ import annotations
@@ -29,9 +29,8 @@ from simhash_pipeline.archive.outcome import (
 )
 from simhash_pipeline.archive.parts import ReadSummary, write_parts
 from simhash_pipeline.archive.records import Input
-from simhash_pipeline.archive.relation import Engine, find_families, rows_to_judge
 from simhash_pipeline.archive.rows import fingerprinter, row_stamp
-from simhash_pipeline.archive.verdicts import ORDERS, Groups
+from simhash_pipeline.archive.verdicts import ORDERS, Engine, add_verdicts
 from simhash_pipeline.drop_log import log_beside
 from simhash_pipeline.errors import ArchiveError
 from simhash_pipeline.options import Options
@@ -50,7 +49,6 @@ class DedupJob:
     to: Path
     options: Options
     keep: str = "first"  # of ORDERS
-    groups: Groups = "stars"
     copies: Path | None = None  # folder of copies of the inputs without dropped pages
     store: str | None = None  # URL of a store that receives the kept pages
     time_field: str | None = None  # field of an item that says when its page was fetched
@@ -111,14 +109,15 @@ def _run(
         shutil.rmtree(job.folder)
         raise ArchiveError(reason)
     whole, log = job.folder / f"result{job.to.suffix}", job.folder / "drops.jsonl"
-    with closing(engine_on(job.folder)) as engine:
-        find_families(engine, job.options)
-        engine.judge(rows_to_judge(), ORDERS[job.keep], job.options, job.groups)
+    with (
+        closing(engine_on(job.folder)) as engine,
+        add_verdicts(engine, job.folder, job.options, job.keep) as kept,
+    ):
         engine.write(result(engine, list(inputs)), str(whole))
         pages = [(row["kept"], row["reason"], row["pages"]) for row in engine.rows(counts())]
         write_drop_log(engine, log, job.options, job.to.stem, pages)
         if job.store is not None:
-            fill_store(engine, job.store, job.options, ORDERS[job.keep])
+            fill_store(engine, kept, job.store, job.options, ORDERS[job.keep])
         if job.copies is not None:  # last, as it fails if a folder's copy exists
             write_copies(engine, inputs, job.copies)
     write_faults(reading.faults, job.faults)

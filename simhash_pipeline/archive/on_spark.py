@@ -1,5 +1,7 @@
 """The same on a cluster, by Spark: an engine for `dedup`, and a job for Parquet files.
 
+The cluster makes the fingerprints, and its driver judges them.
+
 spark-submit …/simhash_pipeline/archive/on_spark.py s3a://crawl/pages s3a://crawl/kept.parquet
 """
 
@@ -12,9 +14,9 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 from functools import partial
-from itertools import count
 from pathlib import Path
-from typing import Any, get_args
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession, functions
@@ -23,19 +25,14 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from simhash_pipeline.archive.feeds import item_page
 from simhash_pipeline.archive.outcome import counts, result
 from simhash_pipeline.archive.parquet import page_columns, rows
-from simhash_pipeline.archive.relation import PAIRS, Near, find_families, rows_to_judge
 from simhash_pipeline.archive.rows import SCHEMA as ROWS
 from simhash_pipeline.archive.rows import fingerprint_rows, fingerprinter, row_stamp
-from simhash_pipeline.archive.verdicts import ORDERS, SCHEMA, Groups, judged
+from simhash_pipeline.archive.verdicts import ORDERS, add_verdicts
 from simhash_pipeline.errors import SimhashError
 from simhash_pipeline.options import Options
 
 # A position is the file's number, and in the lowest 40 bits the row's.
 ROW_BITS = 40
-# Tables up to this size on disk are sent to every machine. They are eight times as large in memory:
-# with Spark's default of 10 MB ten tables of a million values were sent at once, too much for a
-# driver.
-SMALL = "1MB"
 
 
 class Spark:
@@ -46,43 +43,17 @@ class Spark:
 
     def __init__(self, folder: Path | str, master: str | None = None) -> None:
         self._session = session(master).newSession()  # with settings and views of its own
-        self._session.conf.set("spark.sql.autoBroadcastJoinThreshold", SMALL)
         self._folder = str(folder)
-        self._numbers = count()
         self._session.read.parquet(f"{folder}/part-*.parquet").createOrReplaceTempView("page")
 
-    def make(self, table: str, query: str) -> None:
-        self._keep(table, self._session.sql(query))
-
-    def number(self, query: str) -> int:
-        ((number,),) = self._session.sql(query).collect()
-        return int(number)
+    def add(self, table: str, file: Path) -> None:
+        path = f"{self._folder}/{table}.parquet"
+        system, place = _file_system(self._session, path)
+        system.copyFromLocalFile(False, True, _hadoop_path(self._session, str(file)), place)
+        self._session.read.parquet(path).createOrReplaceTempView(table)
 
     def rows(self, query: str) -> Iterator[dict[str, Any]]:
         return (row.asDict() for row in self._session.sql(query).toLocalIterator())
-
-    def near(self, table: str, near: Near) -> None:
-        columns = f"{near.columns} FROM {near.values}"
-        rows = " UNION ALL ".join(
-            f"SELECT {number} AS number, {near.shard(number)} AS shard, {columns}"
-            for number in range(near.design.probes)
-        )
-        found = (
-            self._session.sql(rows)
-            .groupBy("number", "shard")
-            .applyInArrow(
-                lambda shard, rows: near.pairs(shard[0].as_py(), rows), from_arrow_schema(PAIRS)
-            )
-        )
-        self._keep(table, found)
-
-    def judge(self, query: str, order: str, options: Options, groups: Groups) -> None:
-        rows = self._session.sql(
-            f"SELECT * FROM ({query}) DISTRIBUTE BY family SORT BY family, {order}"
-        )
-        judge = partial(judged, options=options, groups=groups)
-        verdicts = rows.mapInArrow(judge, from_arrow_schema(SCHEMA))
-        self._keep("verdict", verdicts)
 
     def write(self, query: str, to: str) -> None:
         """A folder of files, as Spark writes them."""
@@ -93,21 +64,8 @@ class Spark:
         escaped = words.replace("\\", "\\\\").replace("'", "\\'")
         return f"'{escaped}'"
 
-    def each(self, column: str) -> str:
-        return f"explode({column})"
-
     def close(self) -> None:
         """Keeps the session, which may belong to a notebook."""
-
-    def _keep(self, table: str, rows: DataFrame) -> None:
-        """Write a table to disk as it is made.
-
-        Else the rounds of `relation` would be one plan that grows fourfold with each round, and a
-        lost machine would begin with the first.
-        """
-        path = f"{self._folder}/tables/{next(self._numbers)}-{table}"
-        rows.write.mode("overwrite").parquet(path)
-        self._session.read.parquet(path).createOrReplaceTempView(table)
 
 
 def session(master: str | None = None) -> SparkSession:
@@ -127,7 +85,6 @@ def dedup_on_cluster(
     options: Options,
     *,
     keep: str = "first",
-    groups: Groups = "stars",
     time_field: str | None = None,
     master: str | None = None,
 ) -> list[dict[str, Any]]:
@@ -152,10 +109,9 @@ def dedup_on_cluster(
         )
         rows.write.mode("overwrite").parquet(parts)
     engine = Spark(parts, master)
-    find_families(engine, options)
-    engine.judge(rows_to_judge(), ORDERS[keep], options, groups)
-    engine.write(result(engine, files), to)
-    counted = list(engine.rows(counts()))
+    with TemporaryDirectory() as folder, add_verdicts(engine, Path(folder), options, keep):
+        engine.write(result(engine, files), to)
+        counted = list(engine.rows(counts()))
     _remove(spark, f"{to}.parts")
     return counted
 
@@ -165,7 +121,6 @@ def main() -> None:
     parser.add_argument("source", help="Parquet files with the columns url and html")
     parser.add_argument("to", help="where the result goes, ending in .parquet or .jsonl")
     parser.add_argument("--keep", choices=ORDERS, default="first")
-    parser.add_argument("--groups", choices=get_args(Groups), default="stars")
     parser.add_argument("--time-field")
     parser.add_argument("-s", "--set", action="append", default=[], metavar="SIMHASH_NAME=VALUE")
     given = parser.parse_args()
@@ -176,7 +131,6 @@ def main() -> None:
             given.to,
             options,
             keep=given.keep,
-            groups=given.groups,
             time_field=given.time_field,
         )
     except (SimhashError, ValueError) as error:
@@ -233,9 +187,14 @@ def _remove(spark: SparkSession, path: str) -> None:
 
 def _file_system(spark: SparkSession, path: str) -> tuple[Any, Any]:
     """Hadoop's file system and the path in it; PySpark has no API of its own for them."""
+    place = _hadoop_path(spark, path)
     context: Any = spark.sparkContext
-    place = context._jvm.org.apache.hadoop.fs.Path(path)
     return place.getFileSystem(context._jsc.hadoopConfiguration()), place
+
+
+def _hadoop_path(spark: SparkSession, path: str) -> Any:
+    context: Any = spark.sparkContext
+    return context._jvm.org.apache.hadoop.fs.Path(path)
 
 
 if __name__ == "__main__":

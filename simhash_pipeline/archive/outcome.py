@@ -6,35 +6,27 @@ import json
 import time
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
-from functools import partial
-from itertools import groupby, islice
-from operator import itemgetter
+from dataclasses import asdict
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import numpy as np
-
 from simhash_pipeline.archive.records import Fault, Input
-from simhash_pipeline.archive.relation import Engine
 from simhash_pipeline.archive.rows import page_from_row
-from simhash_pipeline.archive.verdicts import JUDGED_BY, MEASURES
+from simhash_pipeline.archive.verdicts import JUDGED_BY, MEASURES, Engine
 from simhash_pipeline.drop_log import DropLog
 from simhash_pipeline.judge import Verdict
 from simhash_pipeline.options import Options
-from simhash_pipeline.own_text import NO_BLOCKS, Blocks, own_sample, pack_blocks
 from simhash_pipeline.page.fingerprint import PageFingerprint
-from simhash_pipeline.stores.contract import Action, PageText, StoredPage, View
+from simhash_pipeline.stores.contract import PageText, Store
 from simhash_pipeline.stores.opening import open_store
 
 TEXTS_A_BATCH = 1_000
-# A page without a family has no verdict: no page is near it.
+# A page that can't be judged has no verdict.
 KEPT = "coalesce(verdict.kept, TRUE)"
 UNJUDGED = "unjudged"
-REASON = f"""coalesce(verdict.reason, CASE
-    WHEN page.fault IS NOT NULL THEN '{UNJUDGED}' WHEN page.content IS NULL THEN 'thin' ELSE 'new'
-    END)"""
+REASON = f"coalesce(verdict.reason, '{UNJUDGED}')"
 MEASURED = ", ".join(f"verdict.{name}" for name in MEASURES)
 JUDGED = "page LEFT JOIN verdict ON verdict.position = page.position"
 
@@ -142,53 +134,19 @@ def write_copies(engine: Engine, inputs: Mapping[str, Input], folder: Path) -> N
             Path(parts, str(place), copy_name(name)).replace(folder / copy_name(name))
 
 
-def fill_store(engine: Engine, url: str, options: Options, order: str) -> None:
-    """Put the kept pages into a store, and with KEEP_TEXT the texts of all pages.
-
-    They come in the order of judging. The last capture of a URL counts, and an unchanged one only
-    renews the time when the page was seen. A page without a time counts as seen now.
-    """
-    now = int(time.time())
-    judged = (
-        f"SELECT * FROM (SELECT page.*, {REASON} = 'unchanged' AS is_unchanged, {KEPT} AS is_kept "
-        f"FROM {JUDGED} WHERE page.key IS NOT NULL) AS judged"
+def fill_store(engine: Engine, kept: Store, url: str, options: Options, order: str) -> None:
+    """Copy the kept pages into a store, and with KEEP_TEXT the texts of all pages."""
+    texts = (
+        PageText(row["namespace"], row["key"], row["title"], row["text"], row["time"])
+        for row in engine.rows(
+            f"SELECT namespace, key, title, text, coalesce(time, {int(time.time())}) AS time "
+            f"FROM page WHERE key IS NOT NULL AND text IS NOT NULL ORDER BY {order}"
+        )
     )
-    kept = f"{judged} WHERE is_kept OR is_unchanged ORDER BY {order}"
-    furniture = {
-        (row["namespace"], row["site"]): np.array(row["blocks"], np.uint32)
-        for row in engine.rows("SELECT * FROM furniture")
-    }
     with open_store(url) as store:
         store.stamp(options.stamp())
-        for site, blocks in furniture.items():
-            store.add_furniture(*site, pack_blocks(blocks.tolist()))
-        for is_unchanged, rows in groupby(engine.rows(kept), key=itemgetter("is_unchanged")):
-            pages = (_own(page_from_row(_dated(row, now)), furniture) for row in rows)
-            if is_unchanged:
-                for page in pages:
-                    store.settle(page, partial(_seen, page))
-            else:
-                store.insert_many(pages)
-        texts = (
-            PageText(row["namespace"], row["key"], row["title"], row["text"], row["time"] or now)
-            for row in engine.rows(f"{judged} ORDER BY {order}")
-            if row["text"] is not None
-        )
+        for furniture in kept.all_furniture():
+            store.add_furniture(*furniture)
+        store.insert_many(kept.pages())
         while batch := list(islice(texts, TEXTS_A_BATCH)):
             store.keep_texts(batch)
-
-
-def _own(page: StoredPage, furniture: Mapping[tuple[str, str], Blocks]) -> StoredPage:
-    known = furniture.get((page.namespace, page.site), NO_BLOCKS)
-    return replace(page, sample=page.sample and own_sample(page.sample, known))
-
-
-def _dated(row: dict[str, Any], now: float) -> dict[str, Any]:
-    return row if row["time"] is not None else {**row, "time": now, "seen_at": now}
-
-
-def _seen(page: StoredPage, view: View) -> tuple[Action, None]:
-    """Renews the stored page if this capture is later; captures may come in any order."""
-    stored = view.same_key()
-    is_later = stored is not None and stored.seen_at < page.seen_at
-    return (Action.RENEW if is_later else Action.SKIP), None

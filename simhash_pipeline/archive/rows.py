@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
 
-import mmh3
 import pyarrow as pa
 
 from simhash_pipeline.archive.records import Fault, Page, StoredRecord
@@ -31,19 +30,13 @@ SCHEMA = pa.schema(
         ("number", pa.int64()),  # of the record in its input, from 1
         ("url", pa.string()),
         ("key", pa.string()),  # canonical; null where the page can't be judged
-        ("key_hash", pa.int64()),  # 64 bits of the key's hash
         ("namespace", pa.string()),
         ("site", pa.string()),
         ("content", pa.string()),  # hex digits, as the other two; null for none
         ("structure", pa.string()),
         ("sketch", pa.string()),
-        # The same as words of 64 bits, signed as SQL has them, the low one first; what is joined.
-        ("content_0", pa.int64()),
-        ("content_1", pa.int64()),  # null unless there are 128 bits
-        ("structure_0", pa.int64()),
-        ("structure_1", pa.int64()),
         ("digest", pa.binary()),
-        ("visible", pa.int64()),  # signed, as above
+        ("visible", pa.int64()),  # signed, as not every SQL has unsigned numbers
         ("sample", pa.binary()),  # of all visible text; of a store's page of its own text
         ("blocks", pa.list_(pa.int64())),  # of the sample; null of a store's page
         ("title", pa.string()),
@@ -80,8 +73,8 @@ def fingerprinter(options: Options) -> Fingerprinter:
     return Fingerprinter(options)
 
 
-def page_from_row(row: Mapping[str, Any]) -> StoredPage:
-    """A row's page as the judge takes it; unknown times are 0."""
+def page_from_row(row: Mapping[str, Any], now: float = 0) -> StoredPage:
+    """A row's page as the judge takes it; an unknown time is `now`."""
     visible = row["visible"]
     return StoredPage(
         url=row["key"],
@@ -91,8 +84,8 @@ def page_from_row(row: Mapping[str, Any]) -> StoredPage:
         structure=_number(row["structure"]),
         sketch=_number(row["sketch"]),
         digest=row["digest"],
-        first_seen=row["time"] or 0,
-        seen_at=row["seen_at"] or 0,
+        first_seen=int(now) if row["time"] is None else row["time"],
+        seen_at=int(now) if row["seen_at"] is None else row["seen_at"],
         visible=None if visible is None else visible & WORD,
         sample=row["sample"],
     )
@@ -130,16 +123,13 @@ def _row(record: Page | StoredRecord | Fault, options: Options) -> dict[str, Any
 def _fingerprints(page: StoredPage, bits: int) -> dict[str, Any]:
     return {
         "key": _utf8(page.url),
-        "key_hash": mmh3.hash64(_utf8(page.url))[0],
         "namespace": page.namespace,
         "site": page.site,
         "content": fingerprint_hex(page.content, bits),
         "structure": fingerprint_hex(page.structure, bits),
         "sketch": fingerprint_hex(page.sketch, SKETCH_BITS),
-        **_words("content", page.content, bits),
-        **_words("structure", page.structure, bits),
         "digest": page.digest,
-        "visible": None if page.visible is None else signed(page.visible),
+        "visible": None if page.visible is None else _signed(page.visible),
         "sample": page.sample,
     }
 
@@ -148,15 +138,7 @@ def _number(digits: str | None) -> int | None:
     return None if digits is None else int(digits, 16)
 
 
-def _words(name: str, fingerprint: int | None, bits: int) -> dict[str, int | None]:
-    if fingerprint is None:
-        return {}
-    words = [fingerprint >> start & WORD for start in range(0, bits, 64)]
-    return {f"{name}_{place}": signed(word) for place, word in enumerate(words)}
-
-
-def signed(word: int) -> int:
-    """The same 64 bits as a signed number, as not every SQL has unsigned ones."""
+def _signed(word: int) -> int:
     return word - (1 << 64) if word >> 63 else word
 
 

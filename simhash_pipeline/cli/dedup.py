@@ -62,13 +62,6 @@ class DedupCommand(Command):
             + " (default: first)",
         )
         parser.add_argument(
-            "--groups",
-            choices=("stars", "components"),
-            default="stars",
-            help="stars: every dropped page is near the kept one, as in a crawl; components: "
-            "chains of near pages, whose ends may be far apart (default: stars)",
-        )
-        parser.add_argument(
             "--copies",
             type=Path,
             metavar="FOLDER",
@@ -89,7 +82,7 @@ class DedupCommand(Command):
             "--engine",
             choices=("duckdb", "spark"),
             default="duckdb",
-            help="what joins: duckdb, on this machine; spark, on a cluster that can read where the "
+            help="what sorts: duckdb, on this machine; spark, on a cluster that can read where the "
             "output goes (default: duckdb)",
         )
         parser.add_argument("--master", help="Spark's, as local[*] (default: as Spark is set up)")
@@ -176,7 +169,6 @@ def _dedup(arguments: argparse.Namespace, settings: BaseSettings) -> Deduplicate
         to=arguments.output,
         options=archive_options(arguments, settings),
         keep=arguments.keep,
-        groups=arguments.groups,
         copies=arguments.copies,
         store=store,
         time_field=arguments.time_field,

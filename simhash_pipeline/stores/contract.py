@@ -57,7 +57,7 @@ class Action(enum.Enum):
     """What `settle` does with the page after the decision."""
 
     KEEP = enum.auto()  # insert as the newest page, in place of a stored page of the same key
-    RENEW = enum.auto()  # move only `seen_at` of the stored page of the same key
+    RENEW = enum.auto()  # move only `seen_at` of the stored page of the same key, never back
     FORGET = enum.auto()  # remove the stored page of the same key
     SKIP = enum.auto()  # store nothing, change nothing
 

@@ -214,7 +214,8 @@ class _MemoryLookup:
     def renew(self, page: StoredPage) -> None:
         number = self._number_of.get((page.namespace, page.url))
         if number is not None:
-            self.pages[number] = replace(self.pages[number], seen_at=page.seen_at)
+            known = self.pages[number]
+            self.pages[number] = replace(known, seen_at=max(known.seen_at, page.seen_at))
 
     def remove(self, namespace: str, url: str) -> bool:
         number = self._number_of.pop((namespace, url), None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
@@ -10,17 +11,38 @@ import pyarrow.parquet as pq
 from simhash_pipeline.archive.on_duckdb import DuckDb
 from simhash_pipeline.archive.outcome import result
 from simhash_pipeline.archive.records import StoredRecord
-from simhash_pipeline.archive.relation import find_families, rows_to_judge
 from simhash_pipeline.archive.rows import fingerprint_rows
-from simhash_pipeline.archive.verdicts import ORDERS
+from simhash_pipeline.archive.verdicts import add_verdicts
+from tests.stores.pages import page
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from simhash_pipeline.archive.verdicts import Groups
     from simhash_pipeline.options import Options
     from simhash_pipeline.stores.contract import StoredPage
+
+
+def crowd(bits: int, seed: int = 1) -> list[StoredPage]:
+    """Values in clouds, up to 12 bits wide, some of them twice; every tenth page has none."""
+    dice = random.Random(seed)
+    centres = [dice.getrandbits(bits) for _ in range(30)]
+
+    def value() -> int:
+        cloud = dice.choice(centres)
+        for bit in dice.sample(range(bits), dice.randrange(7)):
+            cloud ^= 1 << bit
+        return cloud
+
+    return [
+        page(
+            f"http://a.example/{dice.randrange(280)}",
+            None if number % 10 == 0 else value(),
+            value(),
+            digest=bytes([dice.randrange(20)]) if number % 10 == 0 else None,
+        )
+        for number in range(300)
+    ]
 
 
 def write_rows(folder: Path, pages: Sequence[StoredPage], options: Options, **columns: Any) -> None:
@@ -36,11 +58,7 @@ def write_rows(folder: Path, pages: Sequence[StoredPage], options: Options, **co
     pq.write_table(table, folder / "part-000000.parquet")
 
 
-def outcome(
-    folder: Path, options: Options, keep: str = "first", groups: Groups = "stars"
-) -> list[dict[str, Any]]:
+def outcome(folder: Path, options: Options, keep: str = "first") -> list[dict[str, Any]]:
     """The rows of the result."""
-    with closing(DuckDb(folder)) as engine:
-        find_families(engine, options)
-        engine.judge(rows_to_judge(), ORDERS[keep], options, groups)
+    with closing(DuckDb(folder)) as engine, add_verdicts(engine, folder, options, keep):
         return list(engine.rows(result(engine, ["made up"])))

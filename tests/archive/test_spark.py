@@ -17,21 +17,17 @@ import pyarrow.parquet as pq
 import pytest
 
 from simhash_pipeline import Options
-from simhash_pipeline.archive import relation
 from simhash_pipeline.archive.dedup import DedupJob, DedupResult, dedup
 from simhash_pipeline.archive.outcome import result
-from simhash_pipeline.archive.relation import find_families, rows_to_judge
-from simhash_pipeline.archive.verdicts import ORDERS
+from simhash_pipeline.archive.verdicts import add_verdicts
 from simhash_pipeline.errors import ArchiveError
 from tests.archive.archives import KEPT, PAGES, write_json_lines
-from tests.archive.engines import outcome, write_rows
-from tests.archive.test_relation import crowd
+from tests.archive.engines import crowd, outcome, write_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from simhash_pipeline.archive.on_spark import Spark
-    from simhash_pipeline.archive.verdicts import Groups
 
 MASTER = "local[2]"
 # Java's quick compiler alone, and its simplest garbage collector. To optimize code that runs for a
@@ -71,18 +67,16 @@ def spark() -> Iterator[Callable[[Path], Spark]]:
 
 
 @pytest.mark.parametrize(
-    ("keep", "groups", "options"),
+    ("keep", "options"),
     [
-        ("earliest", "stars", Options(scope="site")),
-        ("longest", "components", Options(match="either", content_distance=4)),
+        ("earliest", Options(scope="site")),
+        ("longest", Options(match="either", content_distance=4)),
     ],
 )
 def test_spark_says_what_duckdb_says(
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
     spark: Callable[[Path], Spark],
     keep: str,
-    groups: Groups,
     options: Options,
 ) -> None:
     pages = [replace(one, site=f"{n % 3}.example") for n, one in enumerate(crowd(options.bits))]
@@ -93,13 +87,10 @@ def test_spark_says_what_duckdb_says(
         "is_canonical": [None if n % 3 == 0 else n % 3 == 1 for n in range(len(pages))],
     }
     write_rows(tmp_path, pages, options, **columns)
-    monkeypatch.setattr(relation, "VALUES_A_SHARD", 64)
     engine = spark(tmp_path)
-    find_families(engine, options)
-    engine.judge(rows_to_judge(), ORDERS[keep], options, groups)
-    assert list(engine.rows(result(engine, ["made up"]))) == outcome(
-        tmp_path, options, keep, groups
-    )
+    with add_verdicts(engine, tmp_path, options, keep):
+        found = list(engine.rows(result(engine, ["made up"])))
+    assert found == outcome(tmp_path, options, keep)
 
 
 @pytest.mark.usefixtures("shared_workers")
@@ -155,7 +146,7 @@ def test_parts_on_the_cluster_serve_the_same_job_alone(
 
     def parts_of_stopped_job(options: Options) -> dict[Path, int]:
         with monkeypatch.context() as stopping:
-            stopping.setattr(on_spark, "find_families", stop)
+            stopping.setattr(on_spark, "add_verdicts", stop)
             with pytest.raises(StoppedError):
                 job(options)
         found = Path(f"{to}.parts").glob("*/part-*.parquet")

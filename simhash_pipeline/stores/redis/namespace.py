@@ -206,7 +206,7 @@ class RedisNamespace:
         if own is not None and own.page.url != page.url:  # two URLs of one id
             return True
         if action is Action.RENEW and own is not None and own not in lookup.dead:
-            new = renewed(own, page.seen_at)
+            new = renewed(own, max(own.page.seen_at, page.seen_at))
             return bool(self.server.ask(*EXCHANGE([self.space.pages], own.id, own.raw, new)))
         if action in (Action.SKIP, Action.RENEW) and not lookup.dead:
             return True

@@ -206,7 +206,7 @@ class PageRows:
     def renew(self, page: StoredPage) -> None:
         """Move `seen_at` of the stored page of the same key."""
         self._cursor.execute(
-            f"UPDATE page SET seen_at = ? WHERE {SAME_KEY}",
+            f"UPDATE page SET seen_at = max(seen_at, ?) WHERE {SAME_KEY}",
             (page.seen_at, *_key(page.namespace, page.url)),
         )
 
