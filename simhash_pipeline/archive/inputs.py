@@ -18,8 +18,6 @@ from simhash_pipeline.errors import ArchiveError, StoreError
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.source import Source
 from simhash_pipeline.rules import STORE_URL
-from simhash_pipeline.stores.contract import StoredPage, stamped_bits
-from simhash_pipeline.stores.exchange import is_export, read_pages, read_stamp, write_pages
 from simhash_pipeline.stores.opening import open_store, refuse_absent
 from simhash_pipeline.stores.store_url import SQLITE, shown_url
 
@@ -42,7 +40,7 @@ def open_input(name: str, options: Options, time_field: str | None = None) -> In
         return _in_files(Path(name), options, time_field)
     except OSError as error:
         raise ArchiveError(f"{name} can't be read: {error.strerror}") from error
-    except StoreError as error:  # it doesn't exist, or what looks like an export isn't one
+    except StoreError as error:  # it doesn't exist
         raise ArchiveError(str(error)) from error
     except ImportError as error:  # feeds and folders don't need the extra
         how = "pip install 'simhash-pipeline[archive]'"
@@ -61,8 +59,6 @@ def _in_files(path: Path, options: Options, time_field: str | None) -> Input:
         from simhash_pipeline.archive.warc import WarcFile
 
         return WarcFile(path, options.max_page_bytes)
-    if path.suffix in (".csv", ".parquet") and is_export(path):
-        return Export(path, options.bits)
     if kind in FEED_SUFFIXES:
         return Feed(path, options, time_field)
     if path.suffix == ".parquet":
@@ -81,7 +77,7 @@ def _folder(path: Path) -> Folder:
 
 def stamp_of(archive: Input) -> Mapping[str, object] | None:
     """The options that its fingerprints were made with; None if it has none or they are unknown."""
-    return archive.made_with() if isinstance(archive, (StoredPages, Export)) else None
+    return archive.made_with() if isinstance(archive, StoredPages) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,33 +155,6 @@ class StoredPages:
 
     def copy(self, to: Path, without: Container[int]) -> None:
         raise ArchiveError(f"there is no copy of a store: {shown_url(self.url)}")
-
-
-@dataclass(frozen=True, slots=True)
-class Export:
-    """A file that `store export` wrote; `bits` is the width in CSV, which has no stamp."""
-
-    path: Path
-    bits: int
-    unit: ClassVar[str] = "B"
-
-    def total(self) -> int:
-        return self.path.stat().st_size
-
-    def made_with(self) -> Mapping[str, object] | None:
-        return read_stamp(self.path)
-
-    def read(self) -> Iterator[tuple[Record, int]]:
-        for number, page in enumerate(self._pages(), 1):
-            yield StoredRecord(number, page), 0
-
-    def copy(self, to: Path, without: Container[int]) -> None:
-        pages = (page for number, page in enumerate(self._pages(), 1) if number not in without)
-        write_pages(pages, to, self.made_with() or {"bits": self.bits})
-
-    def _pages(self) -> Iterator[StoredPage]:
-        made_with = self.made_with()
-        return read_pages(self.path, self.bits if made_with is None else stamped_bits(made_with))
 
 
 def _is_ordinary(path: Path) -> bool:

@@ -22,7 +22,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class StoredRecord:
-    """A page with its fingerprints, from a store or a file that `store export` wrote."""
+    """A page with its fingerprints, from a store."""
 
     number: int
     page: StoredPage

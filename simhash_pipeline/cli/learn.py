@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import UsageError
 
-from simhash_pipeline.archive.inputs import Export, StoredPages, open_input
+from simhash_pipeline.archive.inputs import StoredPages, open_input
 from simhash_pipeline.archive.records import Fault, Page
 from simhash_pipeline.atomic_write import atomic_write
 from simhash_pipeline.cli.arguments import add_text_field, archive_options, whole
@@ -116,10 +116,9 @@ def pages_in(name: str, options: Options) -> Iterator[Source | Fault]:
     texts.
     """
     archive, fault, some = open_input(name, options), None, False
-    if isinstance(archive, (Export, StoredPages)):
-        held = "exports hold no texts" if isinstance(archive, Export) else "stores hold no pages"
+    if isinstance(archive, StoredPages):
         how = "name a feed, a WARC file or a folder of pages"
-        raise UsageError(f"{shown_url(name)} can't be read as pages: {held}; {how}")
+        raise UsageError(f"{shown_url(name)} can't be read as pages: stores hold no pages; {how}")
     for record, _ in archive.read():
         if isinstance(record, Page):
             some = True

@@ -6,7 +6,7 @@ import math
 import re
 import sys
 import time
-from collections import Counter, deque
+from collections import Counter
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from scrapy.exceptions import UsageError
 
-from simhash_pipeline.atomic_write import atomic_write
 from simhash_pipeline.bits import SKETCH_BITS, fingerprint_hex, hex_digits
 from simhash_pipeline.cli.arguments import add_limit, age
 from simhash_pipeline.cli.command import Command, Result, iso, minute, print_result, size, to_minute
@@ -22,7 +21,6 @@ from simhash_pipeline.cli.resolve import NamedStore, resolve_store, resolve_stor
 from simhash_pipeline.errors import StoreDamaged
 from simhash_pipeline.options import Options
 from simhash_pipeline.stores.contract import Action, StoredPage, View, stamped_bits
-from simhash_pipeline.stores.exchange import kind_of, read_pages, read_stamp, write_pages
 from simhash_pipeline.stores.sqlite.file import FORMAT
 from simhash_pipeline.terminal import Grid, printable, progress
 
@@ -341,82 +339,42 @@ class StoreCheck(Result):
         return [*(f"{self.store}: {fault}" for fault in self.faults), advice]
 
 
-class RemoveCommand(Command):
-    epilog = "Exit code 1 when one of them is not stored."
-    takes_a_store = True
-
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("urls", nargs="+", metavar="url")
-        parser.add_argument("--namespace", help="the pages' namespace (default: SIMHASH_NAMESPACE)")
-
-    def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
-        named = resolve_store(arguments, settings)
-        namespace = _namespace(arguments, named)
-        from simhash_pipeline.urls import page_key
-
-        all_there = True
-        keys = [page_key(url) for url in arguments.urls]
-        with named.existing() as store:
-            for key in keys:
-                removed = store.forget(namespace, key)
-                all_there &= removed
-                print_result(Removal(named.name, key, removed), arguments)
-        return 0 if all_there else 1
-
-
-@dataclass(frozen=True, slots=True)
-class Removal(Result):
-    store: str
-    url: str
-    removed: bool
-
-    def lines(self) -> Sequence[str]:
-        return [f"{self.store}: {self.url} {'removed' if self.removed else 'is not stored'}"]
-
-
-class ExpireCommand(Command):
-    takes_a_store = True
-
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("age", type=age, help="as 90d; s, h, d or w: seconds to weeks")
-
-    def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
-        named = resolve_store(arguments, settings)
-        with named.existing() as store:
-            forgotten = store.expire(time.time() - arguments.age)
-            print_result(Forgotten(named.name, forgotten, len(store)), arguments)
-        return 0
-
-
-class ClearCommand(Command):
+class ForgetCommand(Command):
     epilog = (
-        "The options of the fingerprints stay noted: for others take another store, or move "
-        "the file away. Exit code 1 when the answer is no."
+        "A running crawl notices. The options of the fingerprints stay noted: for others take "
+        "another store. Exit code 1 when a URL is not stored, or the answer is no."
     )
     takes_a_store = True
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        which = parser.add_mutually_exclusive_group()
-        which.add_argument(
-            "--namespace",
-            help="only the pages of this one; '' is one too (default: SIMHASH_NAMESPACE if it is "
-            "set, else all)",
+        parser.add_argument("urls", nargs="*", metavar="url", help="of a page")
+        parser.add_argument(
+            "--unseen", type=age, metavar="AGE", help="pages last seen longer ago: 12h, 90d, 4w"
         )
-        which.add_argument("--all", action="store_true", help="the pages of all namespaces")
+        parser.add_argument("--all", action="store_true", help="all pages; asks before")
+        parser.add_argument(
+            "--namespace",
+            help="of the URLs (default: SIMHASH_NAMESPACE), or of --all (default: every one)",
+        )
         parser.add_argument("--yes", action="store_true", help="don't ask")
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
+        if (bool(arguments.urls), arguments.unseen is not None, arguments.all).count(True) != 1:
+            raise UsageError("name pages by their URLs, by --unseen or by --all")
         named = resolve_store(arguments, settings)
-        namespace = arguments.namespace
-        if namespace is None and not arguments.all:
-            namespace = named.options.namespace or None
         with named.existing() as store:
-            if not (arguments.yes or _confirmed(named, store, namespace)):
+            if arguments.urls:
+                forgotten = _forgotten(store, _namespace(arguments, named), arguments.urls)
+            elif arguments.unseen is not None:
+                forgotten = store.expire(time.time() - arguments.unseen)
+            elif not (arguments.yes or _confirmed(named, store, arguments.namespace)):
                 return 1
-            everything = namespace is None
-            forgotten = store.expire(math.inf) if everything else store.clear(namespace)
+            elif arguments.namespace is None:
+                forgotten = store.expire(math.inf)
+            else:
+                forgotten = store.clear(arguments.namespace)
             print_result(Forgotten(named.name, forgotten, len(store)), arguments)
-        return 0
+        return 1 if forgotten < len(arguments.urls) else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -427,6 +385,17 @@ class Forgotten(Result):
     TEXT: ClassVar[str] = "{store}: {forgotten:,} pages forgotten, {pages:,} left"
 
 
+def _forgotten(store: Store, namespace: str, urls: Sequence[str]) -> int:
+    """How many of these pages there were; those that were not are named on stderr."""
+    from simhash_pipeline.urls import page_key
+
+    keys = [page_key(url) for url in urls]  # before any is forgotten
+    absent = [key for key in keys if not store.forget(namespace, key)]
+    for key in absent:
+        print(printable(f"{key} is not stored"), file=sys.stderr)
+    return len(keys) - len(absent)
+
+
 def _confirmed(named: NamedStore, store: Store, namespace: str | None) -> bool:
     which = f"all {len(store):,} pages" if namespace is None else f"namespace {namespace!r}"
     if not sys.stdin.isatty():
@@ -434,68 +403,6 @@ def _confirmed(named: NamedStore, store: Store, namespace: str | None) -> bool:
     question = f"{named.name}: forget {which} for good? [y/N] "
     print(printable(question), end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")
-
-
-class ExportCommand(Command):
-    epilog = "The file is written as a whole; a part of it never takes its place."
-    takes_a_store = True
-
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("file", type=Path, help="ending in .csv or .parquet")
-
-    def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
-        kind_of(arguments.file)
-        named = resolve_store(arguments, settings)
-        read = [] if named.path is None else [named.path]
-        with atomic_write(arguments.file, read) as part, named.existing() as store:
-            pages = progress(store.pages(), "pages", len(store))
-            written = write_pages(pages, part, store.made_with())
-        print_result(Exported(named.name, str(arguments.file), written), arguments)
-        return 0
-
-
-@dataclass(frozen=True, slots=True)
-class Exported(Result):
-    store: str
-    file: str
-    pages: int
-    TEXT: ClassVar[str] = "{file}: {pages:,} pages"
-
-
-class ImportCommand(Command):
-    epilog = (
-        "The whole file is checked before its first page is stored. The store is created if "
-        "there is none at the --store or --spider that is named."
-    )
-    takes_a_store = True
-
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("file", type=Path, help="ending in .csv or .parquet")
-
-    def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
-        file = arguments.file
-        try:
-            named = resolve_store(arguments, settings)
-            stamp = read_stamp(file) or named.options.stamp()
-            bits = stamped_bits(stamp)
-            deque(progress(read_pages(file, bits), "pages checked"), maxlen=0)
-            with named.open() as store:
-                store.stamp(stamp)
-                read = store.insert_many(progress(read_pages(file, bits), "pages"))
-                stored = len(store)
-        except OSError as error:
-            raise UsageError(f"{file}: {error.strerror or error}") from error
-        print_result(Imported(named.name, str(file), read, stored), arguments)
-        return 0
-
-
-@dataclass(frozen=True, slots=True)
-class Imported(Result):
-    store: str
-    file: str
-    read: int
-    pages: int  # in the store now
-    TEXT: ClassVar[str] = "{store}: {read:,} pages read, {pages:,} stored"
 
 
 class CopyCommand(Command):

@@ -23,11 +23,7 @@ COMMANDS = {
     "store info": STORE,
     "store list": STORE,
     "store find": ["https://a.org/1", *STORE],
-    "store remove": ["https://a.org/1", *STORE],
-    "store expire": ["1d", *STORE],
-    "store clear": ["--yes", *STORE],
-    "store export": ["pages.csv", *STORE],
-    "store import": ["more.csv", *STORE],
+    "store forget": ["https://a.org/1", *STORE],
     "store check": STORE,
     "learn": ["pages", "--to", "idf.tsv"],
     "tune": ["texts.jsonl"],
@@ -52,8 +48,6 @@ def test_the_keys_are_those_in_the_readme(simhash: Simhash, tmp_path: Path, comm
     items = [json.dumps({"url": f"https://a.org/{n}", "html": story}) for n in range(2)]
     (tmp_path / "texts.jsonl").write_text("\n".join(items))
     (tmp_path / "broken.jsonl").write_text("\n".join([*items, "{"]))
-    header = "namespace,url,site,content,structure,sketch,digest,first_seen,seen_at\n"
-    (tmp_path / "more.csv").write_text(header)
     with open_store(f"sqlite:///{tmp_path}/seen.sqlite") as store:
         store.stamp(Options().stamp())
         keep(store, page("https://a.org/1", 1))

@@ -36,7 +36,6 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("explain http://a.example/1", "Kept"),
         ("dropped", "1 of 3 pages dropped"),
         ("report -o {out}/report.html", "report.html: 1 drop"),
-        ("store export {out}/pages.csv", "pages.csv: 2 pages"),
         ("dedup .scrapy/simhash/items.sqlite -o {out}/kept.jsonl", "2 (new 2)"),
     ],
 )
@@ -52,7 +51,7 @@ def test_a_command_reads_what_cannot_be_written(
 
 def test_a_command_that_writes_says_that_it_cannot(simhash: Simhash, crawled: Path) -> None:
     with read_only(crawled):
-        result = simhash(crawled, "store", "remove", "http://a.example/1")
+        result = simhash(crawled, "store", "forget", "http://a.example/1")
     assert result.returncode == 2
     assert "it can't be written; allow writing to the file and its directory" in result.stderr
 

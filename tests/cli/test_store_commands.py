@@ -11,8 +11,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from simhash_pipeline import Options, open_store
@@ -298,50 +296,47 @@ def test_check_tells_of_a_store_too_damaged_to_be_opened(store: Simhash, outside
     assert path.read_bytes() == cut
 
 
-def test_expire_forgets_what_was_not_seen_for_so_long(store: Simhash, outside: Path) -> None:
-    result = store(outside, "expire", "2160m", *SEEN)
+def test_forget_forgets_what_was_not_seen_for_so_long(store: Simhash, outside: Path) -> None:
+    result = store(outside, "forget", "--unseen", "2160m", *SEEN)
     assert (result.returncode, result.stderr) == (0, "")
     assert result.stdout == "seen.sqlite: 1 pages forgotten, 2 left\n"
     assert urls(outside / "seen.sqlite") == ["https://a.org/1", "https://a.org/2"]
 
 
-def test_remove_forgets_what_is_named_and_says_what_is_not_there(
+def test_forget_forgets_what_is_named_and_says_what_is_not_there(
     store: Simhash, outside: Path
 ) -> None:
-    gone = store(outside, "remove", "https://a.org/2#top", "https://a.org/1", *SEEN)
+    gone = store(outside, "forget", "https://a.org/2#top", "https://a.org/1", *SEEN)
     assert (gone.returncode, gone.stderr) == (0, "")
-    assert gone.stdout == (
-        "seen.sqlite: https://a.org/2 removed\nseen.sqlite: https://a.org/1 removed\n"
-    )
-    again = store(outside, "remove", "https://a.org/2", "https://a.org/3", *SEEN, "--json")
-    assert again.returncode == 1
-    assert [one["removed"] for one in told(again)] == [False, True]
+    assert gone.stdout == "seen.sqlite: 2 pages forgotten, 1 left\n"
+    again = store(outside, "forget", "https://a.org/2", "https://a.org/3", *SEEN)
+    assert (again.returncode, again.stderr) == (1, "https://a.org/2 is not stored\n")
     assert urls(outside / "seen.sqlite") == []
 
 
-def test_remove_looks_in_one_namespace(store: Simhash, outside: Path) -> None:
-    other = store(outside, "remove", "https://a.org/1", *SEEN, "-s", "SIMHASH_NAMESPACE=test")
+def test_forget_looks_in_one_namespace(store: Simhash, outside: Path) -> None:
+    other = store(outside, "forget", "https://a.org/1", *SEEN, "-s", "SIMHASH_NAMESPACE=test")
     assert other.returncode == 1
     here = store(
-        *(outside, "remove", "https://a.org/1", *SEEN, "--namespace", ""),
+        *(outside, "forget", "https://a.org/1", *SEEN, "--namespace", ""),
         *("-s", "SIMHASH_NAMESPACE=test"),
     )
     assert here.returncode == 0
     assert urls(outside / "seen.sqlite") == ["https://a.org/2", "https://a.org/3"]
 
 
-def test_clear_forgets_nothing_unless_it_is_told_to(store: Simhash, outside: Path) -> None:
-    refused = store(outside, "clear", *SEEN)
+def test_forget_all_forgets_nothing_unless_it_is_told_to(store: Simhash, outside: Path) -> None:
+    refused = store(outside, "forget", "--all", *SEEN)
     assert (refused.returncode, refused.stdout) == (2, "")
     assert "seen.sqlite: to forget all 3 pages, add --yes" in refused.stderr
     assert len(urls(outside / "seen.sqlite")) == 3
-    done = store(outside, "clear", *SEEN, "--yes")
+    done = store(outside, "forget", "--all", *SEEN, "--yes")
     assert done.stdout == "seen.sqlite: 3 pages forgotten, 0 left\n"
     assert urls(outside / "seen.sqlite") == []
 
 
 @pytest.mark.parametrize(("answer", "exit_code", "left"), [("y", 0, 0), ("", 1, 3), ("no", 1, 3)])
-def test_clear_asks_whoever_sits_at_the_terminal(
+def test_forget_all_asks_whoever_sits_at_the_terminal(
     store: Simhash,
     outside: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -353,126 +348,25 @@ def test_clear_asks_whoever_sits_at_the_terminal(
     os.write(ours, f"{answer}\n".encode())
     with os.fdopen(theirs) as terminal:
         monkeypatch.setattr("sys.stdin", terminal)
-        result = store(outside, "clear", *SEEN)
+        result = store(outside, "forget", "--all", *SEEN)
     os.close(ours)
     assert result.returncode == exit_code
     assert result.stderr == "seen.sqlite: forget all 3 pages for good? [y/N] "
     assert len(urls(outside / "seen.sqlite")) == left
 
 
-def test_clear_of_a_namespace_leaves_the_others(store: Simhash, outside: Path) -> None:
+def test_forget_all_of_a_namespace_leaves_the_others(store: Simhash, outside: Path) -> None:
     with open_store(f"sqlite:///{outside / 'seen.sqlite'}") as opened:
         for number in range(3_000):
             keep(opened, page(f"https://t.org/{number}", 9, namespace="test"))
-    result = store(outside, "clear", *SEEN, "--namespace", "test", "--yes", "--json")
+    result = store(outside, "forget", "--all", *SEEN, "--namespace", "test", "--yes", "--json")
     assert told(result) == [{"store": "seen.sqlite", "forgotten": 3_000, "pages": 3}]
     assert len(urls(outside / "seen.sqlite")) == 3
-
-
-def test_clear_takes_the_namespace_of_the_settings_unless_told_all(
-    store: Simhash, outside: Path
-) -> None:
-    with open_store(f"sqlite:///{outside / 'seen.sqlite'}") as opened:
-        keep(opened, page("https://t.org/", 9, namespace="test"))
-    of_test = ("-s", "SIMHASH_NAMESPACE=test")
-    refused = store(outside, "clear", *SEEN, *of_test)
-    assert "to forget namespace 'test', add --yes" in refused.stderr
-    (cleared,) = told(store(outside, "clear", *SEEN, "--yes", "--json", *of_test))
-    assert (cleared["forgotten"], cleared["pages"]) == (1, 3)
-    both = store(outside, "clear", *SEEN, "--all", "--namespace", "test")
-    assert "--namespace: not allowed with argument --all" in both.stderr
-    (cleared,) = told(store(outside, "clear", *SEEN, "--all", "--yes", "--json", *of_test))
-    assert (cleared["forgotten"], cleared["pages"]) == (3, 0)
-
-
-def test_a_file_with_one_broken_row_is_not_imported_in_part(store: Simhash, outside: Path) -> None:
-    rows = ["namespace,url,site,content,structure,sketch,digest,first_seen,seen_at"]
-    rows += [f",https://b.org/{number},b.org,,,,,0,0" for number in range(20_000)]
-    (outside / "pages.csv").write_text("\n".join([*rows, ",,,,,,,0,0"]), encoding="utf-8")
-    result = store(outside, "import", "pages.csv", *SEEN)
-    assert (result.returncode, result.stdout) == (2, "")
-    assert "pages.csv, line 20002, is no page: its url is empty" in result.stderr
-    assert len(urls(outside / "seen.sqlite")) == 3
-
-
-def test_a_store_is_not_written_over_by_its_export(store: Simhash, outside: Path) -> None:
-    (outside / "seen.sqlite").rename(outside / "seen.csv")
-    result = store(outside, "export", "seen.csv", "-S", "seen.csv")
-    assert (result.returncode, result.stdout) == (2, "")
-    assert "seen.csv is an input, and would be overwritten" in result.stderr
-    assert len(urls(outside / "seen.csv")) == 3
-
-
-def test_a_file_of_the_user_s_beside_an_export_is_left_alone(store: Simhash, outside: Path) -> None:
-    (outside / "part-pages.csv").write_text("mine")
-    assert store(outside, "export", "pages.csv", *SEEN).returncode == 0
-    assert (outside / "part-pages.csv").read_text() == "mine"
-
-
-def test_a_parquet_file_whose_options_are_damaged_is_told(store: Simhash, outside: Path) -> None:
-    table = pa.table({"url": ["x"]}).replace_schema_metadata({"simhash_pipeline": "{"})
-    pq.write_table(table, outside / "bad.parquet")
-    result = store(outside, "import", "bad.parquet", *SEEN)
-    assert result.returncode == 2
-    assert "bad.parquet doesn't say what it was made with: " in result.stderr
-    assert result.stderr.count("\n") == 1
 
 
 def test_a_site_is_named_in_capitals_too(store: Simhash, outside: Path) -> None:
     (listed, *_) = told(store(outside, "list", *SEEN, "--json"))
     assert told(store(outside, "list", *SEEN, "--json", "--site", listed["site"].upper()))
-
-
-@pytest.mark.parametrize("file", ["pages.csv", "pages.parquet"])
-def test_what_is_exported_can_be_imported(store: Simhash, outside: Path, file: str) -> None:
-    exported = store(outside, "export", file, *SEEN)
-    assert (exported.returncode, exported.stdout) == (0, f"{file}: 3 pages\n"), exported.stderr
-    imported = store(outside, "import", file, "-S", "sqlite:///other.sqlite")
-    assert imported.returncode == 0, imported.stderr
-    assert imported.stdout == "sqlite:///other.sqlite: 3 pages read, 3 stored\n"
-    with (
-        open_store(f"sqlite:///{outside / 'seen.sqlite'}") as one,
-        open_store(f"sqlite:///{outside / 'other.sqlite'}") as other,
-    ):
-        assert list(one.pages()) == list(other.pages())
-        other.stamp(Options().stamp())
-
-
-def test_import_makes_the_store_of_a_spider(store: Simhash, project: Path) -> None:
-    store(project, "export", "pages.csv")
-    (record,) = told(store(project, "import", "pages.csv", "--spider", "new one", "--json"))
-    assert (record["store"], record["pages"]) == (".scrapy/simhash/new%20one.sqlite", 2)
-    assert len(urls(project / ".scrapy/simhash/new%20one.sqlite")) == 2
-
-
-def test_import_refuses_a_store_made_with_other_options(store: Simhash, outside: Path) -> None:
-    store(outside, "export", "pages.parquet", *SEEN)
-    with open_store(f"sqlite:///{outside / 'other.sqlite'}") as other:
-        other.stamp(Options(ngrams=(3,)).stamp())
-    result = store(outside, "import", "pages.parquet", "-S", "other.sqlite")
-    assert (result.returncode, result.stdout) == (2, "")
-    assert "made with other options: ngrams [3] (now [1, 2])" in result.stderr
-
-
-def test_import_says_when_a_fingerprint_is_too_wide(store: Simhash, outside: Path) -> None:
-    rows = "namespace,url,site,content,structure,sketch,digest,first_seen,seen_at"
-    wide = f",https://a.org/,a.org,1{'0' * 16},,,,0,0"
-    (outside / "wide.csv").write_text(f"{rows}\n{wide}\n", encoding="utf-8")
-    result = store(outside, "import", "wide.csv", *SEEN)
-    assert (result.returncode, result.stdout) == (2, "")
-    assert "wide.csv, line 2, is no page: content must be of 64 bits, not 1000" in result.stderr
-    assert result.stderr.count("\n") == 1
-
-
-@pytest.mark.parametrize("rows", [None, "namespace,url", "\xff"])
-def test_a_file_that_can_not_be_imported_makes_no_store(
-    store: Simhash, outside: Path, rows: str | None
-) -> None:
-    if rows is not None:
-        (outside / "bad.csv").write_bytes(rows.encode("latin-1"))
-    result = store(outside, "import", "bad.csv", "-S", "new.sqlite")
-    assert (result.returncode, result.stdout) == (2, "")
-    assert not (outside / "new.sqlite").exists()
 
 
 def test_a_time_that_no_calendar_has_is_told_as_it_stands(store: Simhash, outside: Path) -> None:
@@ -499,20 +393,23 @@ def test_a_time_that_no_calendar_has_is_told_as_it_stands(store: Simhash, outsid
         (["find", "0" * 15, *SEEN], "must be a URL, or a fingerprint of 16 hex digits"),
         (["find", "http://[", *SEEN], "'http://[' is not a URL"),
         (["find", "0" * 16, *SEEN, "--distance", "9"], "argument --distance: invalid choice: 9"),
-        (["remove", "http://[", *SEEN], "'http://[' is not a URL"),
-        (["expire", "90", *SEEN], "must be 1 or more, and s, m, h, d or w, as 90d, not '90'"),
-        (["expire", "0s", *SEEN], "must be 1 or more, and s, m, h, d or w, as 90d, not '0s'"),
-        (["export", "pages.json", *SEEN], ": pages.json must end in .csv or .parquet"),
-        (["export", "d.csv", *SEEN], "d.csv is a directory; name a file"),
-        (["export", "no/such/pages.csv", *SEEN], "no/such/pages.csv: No such file"),
-        (["import", "nowhere.csv", *SEEN], "nowhere.csv: No such file"),
+        (["forget", "http://[", *SEEN], "'http://[' is not a URL"),
+        (["forget", *SEEN], "name pages by their URLs, by --unseen or by --all"),
+        (["forget", "https://a.org/1", "--all", *SEEN], "by --unseen or by --all"),
+        (
+            ["forget", "--unseen", "90", *SEEN],
+            "s, m, h, d or w, as 90d, not '90'",
+        ),
+        (
+            ["forget", "--unseen", "0s", *SEEN],
+            "must be 1 or more, and s, m, h",
+        ),
     ],
 )
 def test_bad_input_gets_one_line(
     store: Simhash, outside: Path, arguments: list[str], said: str
 ) -> None:
     (outside / "empty").touch()
-    (outside / "d.csv").mkdir()
     (outside / "notes.txt").write_text("no store\n" * 100)
     before = sorted(outside.iterdir())
     result = store(outside, *arguments)

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from simhash_pipeline import Options, open_store
-from simhash_pipeline.stores.exchange import write_pages
 from simhash_pipeline.tune.sheet import read_sheet
 from tests.cli.simhash_command import Simhash
 from tests.crawl.crawling import crawl
@@ -257,7 +256,6 @@ def test_of_many_pages_some_are_drawn(simhash: Simhash, feed: Path) -> None:
         (["binary.jsonl"], "no page of binary.jsonl can be read: item 1: it is no JSON"),
         (["other.jsonl"], "item 1: the item has no page in its field 'html'"),
         (["empty"], "empty holds no page: no file's name in it ends in .html"),
-        (["pages.csv"], "pages.csv can't be read as pages: exports hold no texts"),
         (["sqlite:///none.sqlite"], "there is no store at none.sqlite"),
         (["memory:"], "a store in memory is gone when its crawl ends"),
         (["items.jsonl", "--seed", "-1"], "must be a whole number, 0 or more, not '-1'"),
@@ -284,7 +282,6 @@ def test_wrong_use_gets_one_line_and_exit_code_2(
     (feed / "binary.jsonl").write_bytes(bytes(range(256)))
     (feed / "other.jsonl").write_text('{"title": "x"}\n')
     (feed / "empty").mkdir()
-    write_pages([], feed / "pages.csv", None)
     (feed / "others.csv").write_text("twins,url_a,url_b\ny,http://b.example/,http://c.example/\n")
     with open_store(f"sqlite:///{feed}/plain.sqlite") as store:
         store.stamp(Options().stamp())
