@@ -124,7 +124,7 @@ class PrintedPlan(Result):
         yield from _over_budget(planned)
         yield Heading(_advice(planned))
         if (tables := _setting(planned)) is not None:
-            names = f'SIMHASH_INDEX = "disk" and SIMHASH_TABLES = {tables}'
+            names = f'SIMHASH_STORE = "auto?index=disk&tables={tables}"'
             yield f"{names} give them to an SQLite store."
         yield from _warning(planned)
         yield ""

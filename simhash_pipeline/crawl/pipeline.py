@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import logging
 import os
 import time
@@ -31,7 +30,6 @@ from simhash_pipeline.crawl.pending import (
 )
 from simhash_pipeline.crawl.settings import (
     drop_log_path,
-    is_resumed,
     options_of,
     reasoned,
     store_url,
@@ -40,6 +38,7 @@ from simhash_pipeline.crawl.stats import CrawlStats, drop_line
 from simhash_pipeline.crawl.worker import JudgedPage, JudgeWorker, OwnOptions, result_of
 from simhash_pipeline.drop_log import DropLog
 from simhash_pipeline.errors import DropLogError, PageError, StoreError, StoreLost
+from simhash_pipeline.stores.store_url import store_place
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -115,10 +114,7 @@ class SimhashPipeline:
                     path, run=uuid.uuid4().hex, spider=spider.name, options=options
                 )
                 files.callback(self._drop_log.close)
-            if options.reset and is_resumed(self._crawler):
-                message = "Nothing is forgotten: SIMHASH_RESET is for the first run of a JOBDIR"
-                logger.info(message, extra={"spider": spider})
-                options = dataclasses.replace(options, reset=False)
+            self._keeps_when_lost = store_place(store).lost == "keep"
             self._worker = JudgeWorker(options, store, self._is_closing)
             self._files = files.pop_all()
         self._pending = PendingItems(self._crawler) if responses is None else responses.pending
@@ -272,13 +268,10 @@ class SimhashPipeline:
         content = fingerprint_hex(page.content, options.bits)
         fields: list[tuple[str | None, object]] = [
             (options.text_field, page.text),
-            (options.fingerprint_field, content),
+            (options.verdict_field, {**verdict.summary(), "content_fingerprint": content}),
         ]
         if verdict.dropped and not options.dry_run:
-            fields += [
-                (options.twin_field, verdict.twin_url),
-                (options.verdict_field, verdict.summary()),
-            ]
+            fields.append((options.twin_field, verdict.twin_url))
         for field, value in fields:
             if field is None:
                 continue
@@ -300,8 +293,8 @@ class SimhashPipeline:
             self._close("simhash_store_failed")
 
     def _is_tolerated(self, error: Exception, url: str | None = None) -> bool:
-        """Report the failure; True if the crawl goes on all the same, by SIMHASH_STORE_LOST."""
-        tolerated = isinstance(error, StoreLost) and self._options.store_lost == "keep"
+        """Report the failure; True if the crawl goes on all the same, as the store's URL says."""
+        tolerated = isinstance(error, StoreLost) and self._keeps_when_lost
         if tolerated:
             self._stats.fault("store_lost", str(error), url)
         else:
@@ -360,7 +353,7 @@ def _is_without_items(crawler: Crawler) -> bool:
     """For `scrapy shell`, `fetch`, `bench` and `check`, which should leave no file behind.
 
     A shell that has a spider's name runs the pipelines, but never calls `Crawler.crawl`. Scrapy
-    2.14 starts that spider beside what is typed: SIMHASH_RESET would empty the store.
+    2.14 starts that spider beside what is typed.
     """
     own_module = crawler.spidercls.__module__.startswith(("scrapy.utils.", "scrapy.commands."))
     return own_module or not crawler.crawling or "SCRAPY_CHECK" in os.environ

@@ -87,13 +87,7 @@ class JudgeWorker:
     def __init__(self, options: Options, store_url: str, is_closing: Callable[[], bool]) -> None:
         self._fingerprinter = Fingerprinter(options)
         self._confirmed: deque[Verdict] = deque()
-        self._store = open_store(
-            store_url,
-            options.index,
-            options.tables,
-            tentative=True,
-            wait_secs=options.store_wait_secs,
-        )
+        self._store = open_store(store_url, tentative=True)
         try:
             self._judge = Judge(self._store, options)
             self._texts = _TextBuffer(self._store)
@@ -105,7 +99,6 @@ class JudgeWorker:
             raise
         self._options = options
         self._judges = {"": (self._judge, options)}  # by what requests ask for
-        self._reset: set[str] = set()  # namespaces
         self._has_expired = False
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="simhash")
         self._readers = Readers(options, self._fingerprinter, is_closing)
@@ -147,7 +140,7 @@ class JudgeWorker:
     ) -> JudgedPage:
         started = time.perf_counter()
         judge, options = self._judge_by(own)
-        self._clean(options.namespace)
+        self._expire()
         self._write_confirmed()
         self._texts.write_many()
         verdict = judge.judge(url, page)
@@ -170,11 +163,7 @@ class JudgeWorker:
             self._judges[known] = Judge(self._store, options), options
         return self._judges[known]
 
-    def _clean(self, namespace: str) -> None:
-        """Remove what is not to be remembered from earlier crawls."""
-        if self._options.reset and namespace not in self._reset:
-            self._store.clear(namespace)
-            self._reset.add(namespace)
+    def _expire(self) -> None:
         if self._options.expire_after is not None and not self._has_expired:
             self._store.expire(time.time() - self._options.expire_after)
             self._has_expired = True

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Column = Literal["content", "structure", "digest"]
 IndexPlace = Literal["memory", "disk"]
-Tables = Literal["auto", 4, 10, 16, 20]
+Tables = Literal["auto", 4, 10]
 
 MAX_FURNITURE = 1_024  # blocks of a site
 
