@@ -1,4 +1,7 @@
-"""The Scrapy item pipeline: it keeps each page once and drops near-duplicates, as judge.py says."""
+"""The Scrapy item pipeline: it keeps each page once and drops near-duplicates, as judge.py says.
+
+`ADDONS = {"simhash_pipeline.Addon": 500}`, one line, enables it and what serves beside it.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,7 @@ from itemadapter import ItemAdapter
 from scrapy import signals
 from scrapy.exceptions import DropItem, NotConfigured
 from scrapy.utils.defer import deferred_from_coro
+from scrapy.utils.misc import load_object
 
 from simhash_pipeline.bits import fingerprint_hex
 from simhash_pipeline.crawl.feeds import Feeds
@@ -45,6 +49,7 @@ if TYPE_CHECKING:
 
     from scrapy.crawler import Crawler
     from scrapy.http import Response
+    from scrapy.settings import BaseSettings
 
     from simhash_pipeline.judge import Verdict
     from simhash_pipeline.options import Options
@@ -54,6 +59,10 @@ page_judged = object()
 # An item's field and a request's meta key: False keeps the item unjudged. The key may also hold a
 # dict of options for the page.
 OWN_KEY = "simhash"
+PIPELINE_ORDER = 300
+# Next to the engine, after all others: what passes here is scheduled, or becomes an item.
+RESPONSES_ORDER = -999
+FOLLOW_ORDER = -1000
 NEIGHBOUR_LOOK_SECS = 0.5  # between looks at a page that another crawl has not confirmed
 
 logger = logging.getLogger(__name__)
@@ -347,6 +356,23 @@ class SimhashPipeline:
                     self._drop_log.write_run(self._stats.errors)
             except DropLogError as error:
                 self._stats.stopped(error)
+
+
+class Addon:
+    """Adds the pipeline and the spider middlewares that the settings don't name themselves.
+
+    A subclass counts as named too: with two pipelines the second would find every page known.
+    """
+
+    def update_settings(self, settings: BaseSettings) -> None:
+        for setting, component, order in (
+            ("ITEM_PIPELINES", SimhashPipeline, PIPELINE_ORDER),
+            ("SPIDER_MIDDLEWARES", ResponseMiddleware, RESPONSES_ORDER),
+            ("SPIDER_MIDDLEWARES", FollowMiddleware, FOLLOW_ORDER),
+        ):
+            named = map(load_object, settings.getdict(setting))
+            if not any(isinstance(one, type) and issubclass(one, component) for one in named):
+                settings.setdefault_in_component_priority_dict(setting, component, order)
 
 
 def _is_without_items(crawler: Crawler) -> bool:

@@ -192,7 +192,7 @@ def test_commands_that_keep_no_items_work_and_store_no_page(
     arguments = [argument.replace("@@@", site) for argument in command]
     output, log = run(project, *arguments, CLOSESPIDER_PAGECOUNT=20)
     assert said in output
-    assert "simhash_pipeline.crawl.addon.Addon" in log or command[0] == "check"
+    assert "simhash_pipeline.crawl.pipeline.Addon" in log or command[0] == "check"
     for path in project.glob(".scrapy/simhash/*.sqlite"):
         with open_store(f"sqlite:///{path}") as store:
             assert len(store) == 0
