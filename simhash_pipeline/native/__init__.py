@@ -29,9 +29,6 @@ class Tokens(Protocol):
         -1 is for a character that the kernel can't fold, -2 for Han without a dictionary.
         """
 
-    def hashes(self) -> bytes:
-        """16 bytes a token."""
-
     def content(self, sizes: tuple[int, ...], least: int, /) -> int | None:
         """The bits that have `least` votes or more; None without an n-gram of these sizes."""
 
@@ -46,13 +43,24 @@ class Kernel(Protocol):
 
     def Tokens(self) -> Tokens: ...  # noqa: N802  # a class
 
-    def set_tables(self, unspaced: bytes, marks: bytes, folds: bytes, salt: int, /) -> None:
+    def set_tables(
+        self,
+        unspaced: bytes,
+        marks: bytes,
+        folds: bytes,
+        salt: int,
+        max_run: int,
+        max_folded: int,
+        /,
+    ) -> None:
         """Ranges of characters, and what each of the first 65,536 is folded to; 4 bytes each."""
 
     def load_dictionary(self, lines: bytes, start: bytes, trans: bytes, emit: bytes, /) -> None:
         """jieba's dictionary as its file has it, and its model's logarithms by B, M, E, S."""
 
-    def sample(self, text: bytes, menus: bytes, mains: bytes, /) -> tuple[int, bytes, list[int]]:
+    def sample(
+        self, text: bytes, menus: bytes, mains: bytes, window: int, taken: int, menu_bits: int, /
+    ) -> tuple[int, bytes, list[int]]:
         """The limit and the entries of a sample, and the hashes of the entries' blocks."""
 
     def is_plain(self, source: bytes, /) -> bool:
@@ -64,8 +72,17 @@ class Kernel(Protocol):
     def suspects(self, source: bytes, most: int, /) -> list[tuple[int, int]]:
         """The stretches between two `>` whose last tag may go on, or of more than `most` bytes."""
 
-    def set_rules(self, traits: Mapping[str, int], hints: Mapping[str, int], /) -> None:
-        """The traits of tags as bits, and the numbers of hints."""
+    def set_rules(
+        self,
+        numbers: bytes,
+        traits: dict[str, int],
+        hints: dict[str, int],
+        marks: str,
+        full_stops: str,
+        closing: str,
+        /,
+    ) -> None:
+        """boilerplate.py's rules: numbers as doubles, tags' traits as bits, numbers of hints."""
 
     def main_blocks(
         self,
@@ -81,7 +98,7 @@ class Kernel(Protocol):
         """The numbers of the blocks that are the main text, of the columns of `Blocks`."""
 
     def outline(
-        self, rows: bytes, weights: bytes, tags: int, class_bits: int, min_u: float, /
+        self, rows: bytes, weights: bytes, tags: int, class_bits: int, min_u: float, vote: float, /
     ) -> int:
         """The fingerprint of rows of 64 bits, the first `tags` of them a tag's, and their weights.
 
@@ -105,6 +122,8 @@ class Walk(Protocol):
         traits: Mapping[str, int],
         hint_of: Callable[[str, str, str, str], str | None],
         hides: Callable[[str], object],
+        permalink_levels: int,
+        max_labels: int,
         /,
     ) -> None:
         """ImportError where lxml's elements are not as it knows them."""

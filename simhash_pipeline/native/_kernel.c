@@ -11,13 +11,13 @@
 #include <string.h>
 
 #include "_murmur3.h"
-#include "_rules.h"
+
+PyObject *set_rules(PyObject *, PyObject *), *main_blocks(PyObject *, PyObject *); /* _rules.c */
 
 #define BMP 0x10000u
 #define HAN_FIRST 0x4E00u
 #define HAN_COUNT 0x51D6 /* to U+9FD5 */
-#define MAX_RUN 500
-#define MAX_FOLDED 20000
+#define RUN_ROOM 512
 #define GOLDEN 0x9E3779B97F4A7C15ull
 
 /* What a character is to the cut. */
@@ -30,6 +30,7 @@ enum { UNKNOWN_CHARACTER = -1, NO_DICTIONARY = -2 };
 static uint8_t kinds[BMP];
 static uint32_t folds[BMP];
 static uint64_t salt = GOLDEN;
+static Py_ssize_t max_run, max_folded; /* characters */
 
 /* Dictionary: a trie in one open-addressed table of parent << 15 | character, child. The node of a
  * first character is its number. Most look-ups find nothing: a bit a key, in memory that a cache
@@ -324,15 +325,15 @@ static Py_ssize_t fold(uint32_t *text, PyObject *piece) {
             return UNKNOWN_CHARACTER;
         }
     }
-    return count < MAX_FOLDED ? count : MAX_FOLDED;
+    return count < max_folded ? count : max_folded;
 }
 
 /* Adds the tokens of the folded piece, `most` at the most. */
 static void add_words(Tokens *self, size_t count, int by_jieba, size_t most) {
     const uint32_t *text = self->text;
-    double route[MAX_RUN + 1];
-    uint32_t best[MAX_RUN], ends[MAX_RUN];
-    uint8_t back[4 * MAX_RUN], states[MAX_RUN];
+    double route[RUN_ROOM + 1];
+    uint32_t best[RUN_ROOM], ends[RUN_ROOM];
+    uint8_t back[4 * RUN_ROOM], states[RUN_ROOM];
     Cut cut = {route, best, back, states, ends, 0};
     size_t place = 0, limit = self->count + most;
     while (place < count && self->count < limit) {
@@ -343,7 +344,7 @@ static void add_words(Tokens *self, size_t count, int by_jieba, size_t most) {
             add_token(self, text + place, end - place);
         } else if (kind == IS_HAN && by_jieba) {
             uint32_t begin = 0;
-            while (end < count && end - place < MAX_RUN && kind_of(text[end]) == IS_HAN) end++;
+            while (end < count && end - place < (size_t)max_run && kind_of(text[end]) == IS_HAN) end++;
             cut_run(&cut, text + place, (uint32_t)(end - place));
             for (size_t i = 0; i < cut.count; begin = cut.ends[i++])
                 add_token(self, text + place + begin, cut.ends[i] - begin);
@@ -373,18 +374,6 @@ static PyObject *tokens_add(Tokens *self, PyObject *args) {
             if (kind_of(self->text[i]) == IS_HAN) return PyLong_FromLong(NO_DICTIONARY);
     add_words(self, (size_t)count, by_jieba, most > 0 ? (size_t)most : 0);
     return PyLong_FromSsize_t(count);
-}
-
-PyDoc_STRVAR(tokens_hashes_doc, "hashes(): the 16 bytes of each token's murmur3.");
-static PyObject *tokens_hashes(Tokens *self, PyObject *unused) {
-    PyObject *joined = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)(16 * self->count));
-    (void)unused;
-    if (joined == NULL) return NULL;
-    for (size_t i = 0; i < self->count; i++) {
-        memcpy(PyBytes_AS_STRING(joined) + 16 * i, &self->lo[i], 8);
-        memcpy(PyBytes_AS_STRING(joined) + 16 * i + 8, &self->hi[i], 8);
-    }
-    return joined;
 }
 
 static inline uint64_t ngram(const uint64_t *words, size_t size) {
@@ -448,7 +437,6 @@ static Py_ssize_t tokens_len(Tokens *self) { return (Py_ssize_t)self->count; }
 
 static PyMethodDef tokens_methods[] = {
     {"add", (PyCFunction)tokens_add, METH_VARARGS, tokens_add_doc},
-    {"hashes", (PyCFunction)tokens_hashes, METH_NOARGS, tokens_hashes_doc},
     {"content", (PyCFunction)tokens_content, METH_VARARGS, tokens_content_doc},
     {"sketch", (PyCFunction)tokens_sketch, METH_VARARGS, tokens_sketch_doc},
     {NULL, NULL, 0, NULL},
@@ -479,15 +467,16 @@ static void set_kinds(const uint8_t *ranges, Py_ssize_t size, int kind) {
     }
 }
 
-PyDoc_STRVAR(set_tables_doc, "set_tables(unspaced, marks, folds, salt): ranges and characters, 4 bytes each.");
+PyDoc_STRVAR(set_tables_doc, "set_tables(unspaced, marks, folds, salt, max_run, max_folded): 4 bytes a character.");
 static PyObject *set_tables(PyObject *module, PyObject *args) {
     const char *unspaced, *marks, *folded;
     Py_ssize_t unspaced_size, marks_size, folded_size;
     unsigned long long given;
     (void)module;
-    if (!PyArg_ParseTuple(args, "y#y#y#K", &unspaced, &unspaced_size, &marks, &marks_size, &folded,
-                          &folded_size, &given))
+    if (!PyArg_ParseTuple(args, "y#y#y#Knn", &unspaced, &unspaced_size, &marks, &marks_size, &folded,
+                          &folded_size, &given, &max_run, &max_folded))
         return NULL;
+    if (max_run > RUN_ROOM) return PyErr_Format(PyExc_ValueError, "a run has up to %d", RUN_ROOM);
     if (folded_size != sizeof folds) return PyErr_Format(PyExc_ValueError, "65,536 folds are needed");
     for (uint32_t c = 0; c < BMP; c++) kinds[c] = Py_UNICODE_ISALNUM(c) || c == '_' ? IS_WORD : IS_NONE;
     set_kinds((const uint8_t *)unspaced, unspaced_size, IS_UNSPACED);
@@ -599,8 +588,7 @@ static PyObject *load_dictionary(PyObject *module, PyObject *args) {
 
 /* ---- the sample of visible text */
 
-#define WINDOW 16
-#define TAKEN 512
+#define TAKEN_ROOM 512
 #define DIGIT_BITS 11
 #define DIGITS (1 << DIGIT_BITS)
 
@@ -633,19 +621,19 @@ static inline uint32_t window_hash(uint32_t hash) {
 }
 
 /* The entries below the bound in order of place; sums[block] is the sum of its windows. */
-static size_t windows_below(const uint8_t *text, size_t size, const uint8_t *menus, uint64_t bound,
-                            Entry *entries, size_t room, uint32_t *sums) {
+static size_t windows_below(const uint8_t *text, size_t size, size_t window, const uint8_t *menus,
+                            int menu_bits, uint64_t bound, Entry *entries, size_t room, uint32_t *sums) {
     const uint32_t multiplier = 0x9E3779B1u;
     uint32_t block = 0, hash = 0, highest = 1, rank;
     size_t count = 0, place = 0;
     int shift;
-    for (int i = 1; i < WINDOW; i++) highest *= multiplier;
-    for (; place < WINDOW - 1; place++) hash = hash * multiplier + text[place];
-    for (place = 0; place + WINDOW <= size;) {
+    for (size_t i = 1; i < window; i++) highest *= multiplier;
+    for (; place < window - 1; place++) hash = hash * multiplier + text[place];
+    for (place = 0; place + window <= size;) {
         uint32_t sum = 0;
-        shift = menus[block] ? 2 : 0; /* a menu's window counts as four times its hash */
+        shift = menus[block] ? menu_bits : 0; /* a menu's window counts as some times its hash */
         for (; text[place] != '\n'; place++) {
-            hash = hash * multiplier + text[place + WINDOW - 1];
+            hash = hash * multiplier + text[place + window - 1];
             rank = window_hash(hash);
             hash -= text[place] * highest;
             sum += rank;
@@ -656,49 +644,53 @@ static size_t windows_below(const uint8_t *text, size_t size, const uint8_t *men
         }
         sums[block++] = sum;
         /* A separator: no window begins in it. */
-        for (size_t end = place + WINDOW; place < end; place++) {
-            if (place + WINDOW > size) return count;
-            hash = hash * multiplier + text[place + WINDOW - 1];
+        for (size_t end = place + window; place < end; place++) {
+            if (place + window > size) return count;
+            hash = hash * multiplier + text[place + window - 1];
             hash -= text[place] * highest;
         }
     }
     return count;
 }
 
-PyDoc_STRVAR(sample_doc, "sample(text, menus, mains): limit, entries, and the hashes of their blocks.");
+PyDoc_STRVAR(sample_doc, "sample(text, menus, mains, window, taken, menu_bits): limit, entries, hashes of their blocks.");
 static PyObject *sample(PyObject *module, PyObject *args) {
     const char *text, *menus, *mains;
-    Py_ssize_t size, blocks, mains_size;
+    Py_ssize_t size, blocks, mains_size, window, most;
+    int menu_bits;
     Entry *entries = NULL, *sorted = NULL;
     uint32_t *sums = NULL, last = 0xFFFFFFFFu;
     PyObject *packed = NULL, *hashes = NULL, *answer = NULL;
     static const uint64_t likely[3] = {2, 8, 0};
     size_t taken = 0, separators = 0, windows;
-    uint8_t out[6 * TAKEN], *is_told = NULL; /* of each block */
-    uint32_t of_blocks[TAKEN];
+    uint8_t out[6 * TAKEN_ROOM], *is_told = NULL; /* of each block */
+    uint32_t of_blocks[TAKEN_ROOM];
     (void)module;
-    if (!PyArg_ParseTuple(args, "y#y#y#", &text, &size, &menus, &blocks, &mains, &mains_size))
+    if (!PyArg_ParseTuple(args, "y#y#y#nni", &text, &size, &menus, &blocks, &mains, &mains_size, &window, &most,
+                          &menu_bits))
         return NULL;
+    if (window < 1 || most < 1 || most > TAKEN_ROOM)
+        return PyErr_Format(PyExc_ValueError, "a sample has up to %d windows", TAKEN_ROOM);
     for (const char *at = text; at && (at = memchr(at, '\n', (size_t)(text + size - at))); at++) {
-        if (text + size - at < WINDOW) break;
+        if (text + size - at < window) break;
         separators++;
-        at += WINDOW - 1;
+        at += window - 1;
     }
-    if (mains_size != blocks || separators > (size_t)blocks || separators == 0 || size < WINDOW ||
-        text[size - WINDOW] != '\n')
-        return PyErr_Format(PyExc_ValueError, "blocks end with a line break and 15 NULs");
+    if (mains_size != blocks || separators > (size_t)blocks || separators == 0 || size < window ||
+        text[size - window] != '\n')
+        return PyErr_Format(PyExc_ValueError, "blocks end with a line break and NULs");
     sums = PyMem_RawCalloc((size_t)blocks, sizeof *sums);
     is_told = PyMem_RawCalloc((size_t)blocks, 1);
     if (sums == NULL || is_told == NULL) {
         PyErr_NoMemory();
         goto done;
     }
-    windows = (size_t)size - WINDOW * separators;
+    windows = (size_t)size - (size_t)window * separators;
     for (int round = 0; round < 3; round++) {
         uint64_t all = 1ull << 32, bound = all, room;
-        if (likely[round]) bound = likely[round] * TAKEN * all / (windows ? windows : 1);
+        if (likely[round]) bound = likely[round] * (uint64_t)most * all / (windows ? windows : 1);
         if (bound > all) bound = all;
-        room = bound == all ? windows : 2 * likely[round] * TAKEN;
+        room = bound == all ? windows : 2 * likely[round] * (uint64_t)most;
         PyMem_RawFree(entries);
         PyMem_RawFree(sorted);
         entries = PyMem_RawMalloc((room + 1) * sizeof *entries);
@@ -707,12 +699,12 @@ static PyObject *sample(PyObject *module, PyObject *args) {
             PyErr_NoMemory();
             goto done;
         }
-        size_t count = windows_below((const uint8_t *)text, (size_t)size, (const uint8_t *)menus, bound,
-                                     entries, room, sums);
+        size_t count = windows_below((const uint8_t *)text, (size_t)size, (size_t)window,
+                                     (const uint8_t *)menus, menu_bits, bound, entries, room, sums);
         if (count > room) continue; /* text that repeats itself: the next bound, or all */
         sort_by_rank(entries, sorted, count);
         taken = 0;
-        for (size_t i = 0; i < count && taken < TAKEN; i++) {
+        for (size_t i = 0; i < count && taken < (size_t)most; i++) {
             if (i && sorted[i].rank == sorted[i - 1].rank) continue; /* its first block counts */
             uint32_t rank = sorted[i].rank, block = sorted[i].block;
             uint16_t half = (uint16_t)((sums[block] & 0x7FFF) | (mains[block] ? 0x8000 : 0));
@@ -720,9 +712,9 @@ static PyObject *sample(PyObject *module, PyObject *args) {
             memcpy(out + 6 * taken + 4, &half, 2);
             of_blocks[taken++] = block;
         }
-        if (taken == TAKEN || bound == all) break;
+        if (taken == (size_t)most || bound == all) break;
     }
-    if (taken == TAKEN) memcpy(&last, out + 6 * (TAKEN - 1), 4);
+    if (taken == (size_t)most) memcpy(&last, out + 6 * (most - 1), 4);
     packed = PyBytes_FromStringAndSize((const char *)out, (Py_ssize_t)(6 * taken));
     hashes = PyList_New(0);
     if (packed == NULL || hashes == NULL) goto done;
@@ -749,16 +741,16 @@ done:
 
 /* ---- the votes of an outline */
 
-PyDoc_STRVAR(outline_doc, "outline(rows, weights, tags, class_bits, min_u): 64 bits; outline.py.");
+PyDoc_STRVAR(outline_doc, "outline(rows, weights, tags, class_bits, min_u, vote): 64 bits; structure.py.");
 static PyObject *outline(PyObject *module, PyObject *args) {
     const char *rows, *given;
     Py_ssize_t rows_size, given_size, tags;
     unsigned long long class_bits;
-    double min_u, ayes[64] = {0}, all[64] = {0};
+    double min_u, unit, ayes[64] = {0}, all[64] = {0};
     uint64_t bits = 0;
     (void)module;
-    if (!PyArg_ParseTuple(args, "y#y#nKd", &rows, &rows_size, &given, &given_size, &tags, &class_bits,
-                          &min_u))
+    if (!PyArg_ParseTuple(args, "y#y#nKdd", &rows, &rows_size, &given, &given_size, &tags, &class_bits,
+                          &min_u, &unit))
         return NULL;
     if (rows_size != given_size) return PyErr_Format(PyExc_ValueError, "a row has one weight");
     for (Py_ssize_t row = 0; row < rows_size / 8; row++) {
@@ -775,7 +767,7 @@ static PyObject *outline(PyObject *module, PyObject *args) {
                 if (u < min_u) u = min_u;
                 vote *= 1.0 / (u * u);
             }
-            vote = rint(vote * 1048576.0); /* whole numbers: their sums are exact */
+            vote = rint(vote / unit); /* whole numbers: their sums are exact */
             all[bit] += vote;
             if (hash >> bit & 1) ayes[bit] += vote;
         }
@@ -835,36 +827,46 @@ static PyObject *first_end(PyObject *module, PyObject *source) {
     return PyLong_FromLong(-1);
 }
 
+typedef struct {
+    char kind;
+    Py_ssize_t last, next; /* before a place that rises, and behind it */
+} Quote;
+
+/* Whether the last quote of a stretch opens a value. */
+static int opens_value(Quote *quote, const char *text, Py_ssize_t size, Py_ssize_t start, Py_ssize_t end) {
+    uint8_t before;
+    while (quote->next < end) {
+        const char *found;
+        quote->last = quote->next++;
+        found = memchr(text + quote->next, quote->kind, (size_t)(size - quote->next));
+        quote->next = found ? found - text : size;
+    }
+    if (quote->last < start) return 0;
+    before = (uint8_t)text[quote->last > 0 ? quote->last - 1 : size - 1];
+    return before == '=' || before <= ' ';
+}
+
 PyDoc_STRVAR(suspects_doc, "suspects(source, most): see bounds._suspects.");
 static PyObject *suspects(PyObject *module, PyObject *args) {
     const char *text;
-    Py_ssize_t size, most, start = 0, quotes[2] = {-1, -1};
-    PyObject *found, *pair;
+    Py_ssize_t size, most, end;
+    PyObject *found;
+    Quote twofold = {'"', -1, -1}, single = {'\'', -1, -1};
     (void)module;
     if (!PyArg_ParseTuple(args, "y#n", &text, &size, &most) || (found = PyList_New(0)) == NULL) return NULL;
-    for (Py_ssize_t at = 0; at <= size; at++) {
-        int is_suspect = at - start > most, failed;
-        if (at < size && (uint8_t)text[at] > '>') continue; /* nearly all */
-        if (at < size && text[at] != '>') {
-            if (text[at] == '"' || text[at] == '\'') quotes[text[at] == '"'] = at;
-            continue;
-        }
-        for (int kind = 0; kind < 2; kind++) {
-            uint8_t before;
-            if (quotes[kind] < start) continue;
-            before = (uint8_t)text[quotes[kind] > 0 ? quotes[kind] - 1 : size - 1];
-            if (before == '=' || before <= ' ') is_suspect = 1;
-        }
-        if (is_suspect) {
-            pair = Py_BuildValue("nn", start, at);
-            failed = pair == NULL || PyList_Append(found, pair) < 0;
+    for (Py_ssize_t start = 0; start <= size; start = end + 1) {
+        const char *stop = memchr(text + start, '>', (size_t)(size - start));
+        end = stop ? stop - text : size;
+        if (end - start > most || opens_value(&twofold, text, size, start, end) ||
+            opens_value(&single, text, size, start, end)) {
+            PyObject *pair = Py_BuildValue("nn", start, end);
+            int failed = pair == NULL || PyList_Append(found, pair) < 0;
             Py_XDECREF(pair);
             if (failed) {
                 Py_DECREF(found);
                 return NULL;
             }
         }
-        start = at + 1;
     }
     return found;
 }
@@ -873,7 +875,7 @@ static PyMethodDef functions[] = {
     {"is_plain", is_plain, METH_O, is_plain_doc},
     {"first_end", first_end, METH_O, first_end_doc},
     {"suspects", suspects, METH_VARARGS, suspects_doc},
-    {"set_rules", set_rules, METH_VARARGS, "set_rules(traits of tags, numbers of hints)"},
+    {"set_rules", set_rules, METH_VARARGS, "set_rules(boilerplate.py's names, traits of tags)"},
     {"main_blocks", main_blocks, METH_VARARGS, "main_blocks(columns of blocks, words of the title)"},
     {"set_tables", set_tables, METH_VARARGS, set_tables_doc},
     {"load_dictionary", load_dictionary, METH_VARARGS, load_dictionary_doc},

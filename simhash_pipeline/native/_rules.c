@@ -8,41 +8,25 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "_rules.h"
-
-/* A test holds these to boilerplate.py. */
-#define LONG_BYTES 100
-#define SENTENCE_BYTES 20
-#define MAX_LINK_SHARE 0.75
-#define TITLE_WEIGHT 2
-#define REPEATED_BYTES 60
-#define FORUM_SHARE 0.4
-#define MIN_BESIDE_COMMENTS 1000
-#define BOX_SHARE 0.6
-#define HEADED_BOX_SHARE 0.4
-#define HEADED_WITHIN 0.1
-#define MIN_HEADED_BLOCKS 3
-#define MAX_HEADINGS 5
-#define LONE_BOX_SHARE 0.35
-#define MIN_BOXED_WEIGHT 300
-#define MIN_MAIN_SHARE 0.25
-#define SHORT_ARTICLE_BYTES 700
-#define MIN_SHORT_ARTICLE_SHARE 0.2
-#define MIN_UNLINKED_SHARE 0.5
-#define SHORT_TEXT_BYTES 1000
-#define MAX_TITLE_H1S 2
-#define EQUAL_SHARE 0.5
-
 /* The traits of a tag, as boilerplate.py packs them. */
 enum { H1 = 1, HEADING = 2, PRE = 4, SHORT_POST = 8, SHORT_TEXT = 16, LIST = 32, CELL = 64, ARTICLE = 128, MAIN = 256, SECTION = 512 };
 
 #define HINTS 5
 enum { COMMENT, CONSENT, FOOTER, FURNITURE, FORUM };
 #define NOT_ASKED -1.0
-static const double max_shares[HINTS] = {1.0, 0.8, 1.0, 0.25, NOT_ASKED};
-static const double max_menu_shares[HINTS] = {NOT_ASKED, 0.5, 1.0, 0.5, NOT_ASKED};
+/* The numbers of boilerplate.py, as its _set_up orders them. */
+static struct {
+    double long_bytes, sentence_bytes, max_link_share, title_weight, repeated_bytes, forum_share,
+        min_beside_comments, box_share, headed_box_share, headed_within, min_headed_blocks,
+        max_headings, lone_box_share, min_boxed_weight, min_main_share, short_article_bytes,
+        min_short_article_share, min_unlinked_share, short_text_bytes, max_title_h1s, equal_share;
+    double max_shares[HINTS], max_menu_shares[HINTS];
+} rules;
 
 static PyObject *traits_of, *hint_numbers; /* dicts */
+static PyObject *sentence_sets[3]; /* the characters of _SENTENCE */
+enum { MARK = 1, FULL_STOP = 2, CLOSING = 4 };
+static uint8_t sentence_latin[256]; /* what the first 256 characters are of these */
 
 typedef struct {
     PyObject *text, *tag; /* borrowed */
@@ -66,31 +50,33 @@ typedef struct {
     Box *boxes;
     Hint *hints;
     int64_t *sizes, *weights, *unlinked, *before, *running; /* the last two: sums of the first 0, 1, ... */
-    Py_ssize_t count, box_count, hint_count, headings[MAX_HEADINGS], h1_count;
+    Py_ssize_t count, box_count, hint_count, *headings, h1_count;
     PyObject *title_words; /* borrowed: a list */
     int is_forum;
 } Page;
 
 /* ---- what a block weighs */
 
-static int is_closing(uint32_t c) {
-    return c == '"' || c == '\'' || c == ')' || c == 0x201D || c == 0x2019 || c == 0x300D || c == 0x300F || c == 0xFF09;
+static int punctuation_of(uint32_t c) {
+    if (c < 256) return sentence_latin[c];
+    for (int set = 0; set < 3; set++)
+        if (PyUnicode_FindChar(sentence_sets[set], c, 0, PyUnicode_GET_LENGTH(sentence_sets[set]), 1) >= 0)
+            return 1 << set;
+    return 0;
 }
 
-/* _SENTENCE: a comma or full stop of Chinese, or one of other languages where a word ends. */
+/* _SENTENCE */
 static int has_sentence(PyObject *text) {
     int width = PyUnicode_KIND(text);
     const void *data = PyUnicode_DATA(text);
     Py_ssize_t length = PyUnicode_GET_LENGTH(text);
     for (Py_ssize_t i = 0; i < length; i++) {
+        int found = punctuation_of(PyUnicode_READ(width, data, i));
         Py_ssize_t next = i + 1;
-        switch (PyUnicode_READ(width, data, i)) {
-        case ',': case 0x3001: case 0x3002: case 0xFF01: case 0xFF0C: case 0xFF1A: case 0xFF1B: case 0xFF1F:
-            return 1;
-        case '!': case '.': case '?': case 0x2026:
-            while (next < length && is_closing(PyUnicode_READ(width, data, next))) next++;
-            if (next == length || Py_UNICODE_ISSPACE(PyUnicode_READ(width, data, next))) return 1;
-        }
+        if (found == MARK) return 1;
+        if (found != FULL_STOP) continue;
+        while (next < length && punctuation_of(PyUnicode_READ(width, data, next)) == CLOSING) next++;
+        if (next == length || Py_UNICODE_ISSPACE(PyUnicode_READ(width, data, next))) return 1;
     }
     return 0;
 }
@@ -107,13 +93,13 @@ static int has_title_word(const Page *page, PyObject *text) {
 static int weigh(Page *page) {
     for (Py_ssize_t i = 0; i < page->count; i++) {
         const Block *block = &page->blocks[i];
-        int64_t size = page->sizes[i];
-        if (block->link_share > MAX_LINK_SHARE) continue;
-        page->unlinked[i] = (int64_t)((double)size * (1.0 - block->link_share));
-        if (size >= LONG_BYTES || (size >= SENTENCE_BYTES && has_sentence(block->text))) {
+        double size = (double)page->sizes[i];
+        if (block->link_share > rules.max_link_share) continue;
+        page->unlinked[i] = (int64_t)(size * (1.0 - block->link_share));
+        if (size >= rules.long_bytes || (size >= rules.sentence_bytes && has_sentence(block->text))) {
             int found = has_title_word(page, block->text);
             if (found < 0) return 0;
-            page->weights[i] = found ? TITLE_WEIGHT * page->unlinked[i] : page->unlinked[i];
+            page->weights[i] = found ? (int64_t)rules.title_weight * page->unlinked[i] : page->unlinked[i];
         }
     }
     return 1;
@@ -159,8 +145,8 @@ static int64_t weight_within(const Page *page, int hint) {
 
 static int is_forum(Page *page) {
     int64_t weight = sum_up(page, page->weights), comments = weight_within(page, COMMENT);
-    double enough = FORUM_SHARE * (double)weight;
-    if (comments && weight - comments < MIN_BESIDE_COMMENTS) return 1;
+    double enough = rules.forum_share * (double)weight;
+    if (comments && (double)(weight - comments) < rules.min_beside_comments) return 1;
     return enough > 0 && (double)weight_within(page, FORUM) >= enough;
 }
 
@@ -170,7 +156,7 @@ static int find_copies(Page *page) {
     if (seen == NULL) return 0;
     for (Py_ssize_t i = 0; i < page->count; i++) {
         Py_ssize_t before = PySet_GET_SIZE(seen);
-        if (page->sizes[i] < REPEATED_BYTES) continue;
+        if ((double)page->sizes[i] < rules.repeated_bytes) continue;
         if (PySet_Add(seen, page->blocks[i].text) < 0) {
             Py_DECREF(seen);
             return 0;
@@ -190,7 +176,7 @@ static void empty_gone(Page *page) {
 static int find_boilerplate(Page *page) {
     double shares[HINTS];
     Range range = {0};
-    memcpy(shares, max_shares, sizeof shares);
+    memcpy(shares, rules.max_shares, sizeof shares);
     if (page->is_forum)
         shares[COMMENT] = 0;
     else if (!find_copies(page))
@@ -229,7 +215,7 @@ static int is_part(const Page *page, Py_ssize_t number, Py_ssize_t start, Py_ssi
     Py_ssize_t behind = number + 1, last = page->box_count;
     int64_t before, after;
     if (box->traits & CELL) return 0;
-    if (page->h1_count <= MAX_TITLE_H1S)
+    if ((double)page->h1_count <= rules.max_title_h1s)
         for (Py_ssize_t h = 0; h < page->h1_count; h++)
             if (page->headings[h] >= box->start && page->headings[h] < box->end) return 0;
     if ((before = weight_beside(page, box, number - 1, -1, start, end)) < 0) return 1;
@@ -241,14 +227,15 @@ static int is_part(const Page *page, Py_ssize_t number, Py_ssize_t start, Py_ssi
             last = middle;
     }
     if ((after = weight_beside(page, box, behind, 1, start, end)) < 0) return 1;
-    return (double)(before + after) > EQUAL_SHARE * (double)between(page, box->start, box->end);
+    return (double)(before + after) > rules.equal_share * (double)between(page, box->start, box->end);
 }
 
 static int follows_heading(const Page *page, const Box *box, int64_t around) {
-    if (page->is_forum || page->running[box->end] - page->running[box->start] < MIN_HEADED_BLOCKS) return 0;
-    for (Py_ssize_t h = 0; h < page->h1_count && h < MAX_HEADINGS; h++) {
+    double running = (double)(page->running[box->end] - page->running[box->start]);
+    if (page->is_forum || running < rules.min_headed_blocks) return 0;
+    for (Py_ssize_t h = 0; h < page->h1_count && (double)h < rules.max_headings; h++) {
         Py_ssize_t heading = page->headings[h];
-        if (heading < box->end && (double)between(page, heading, box->start) <= HEADED_WITHIN * (double)around)
+        if (heading < box->end && (double)between(page, heading, box->start) <= rules.headed_within * (double)around)
             return 1;
     }
     return 0;
@@ -266,7 +253,7 @@ static void find_densest(Page *page, Py_ssize_t *start, Py_ssize_t *end) {
         page->before[i + 1] = page->before[i] + weight;
         page->running[i + 1] = page->running[i] + (weight > 0);
     }
-    if (page->before[page->count] < MIN_BOXED_WEIGHT) return;
+    if ((double)page->before[page->count] < rules.min_boxed_weight) return;
     for (Py_ssize_t number = 0; number < page->box_count; number++) {
         articles += (page->boxes[number].traits & ARTICLE) != 0;
         mains += (page->boxes[number].traits & MAIN) != 0;
@@ -275,7 +262,7 @@ static void find_densest(Page *page, Py_ssize_t *start, Py_ssize_t *end) {
     for (Py_ssize_t number = 0; number < page->box_count; number++) {
         const Box *box = &page->boxes[number];
         int64_t around = between(page, *start, *end), weight = between(page, box->start, box->end);
-        double share = BOX_SHARE;
+        double share = rules.box_share;
         if (page->is_forum) { /* _outside_comments: boxes and hints are in the same order */
             const Hint *hint = page->hints;
             for (; comment < page->hint_count; comment++) {
@@ -289,15 +276,15 @@ static void find_densest(Page *page, Py_ssize_t *start, Py_ssize_t *end) {
                 comments_end = box->end;
             if (box->start < comments_end) continue;
         }
-        if (box->start < *start || box->end > *end || (double)weight < LONE_BOX_SHARE * (double)around ||
+        if (box->start < *start || box->end > *end || (double)weight < rules.lone_box_share * (double)around ||
             box->traits & LIST)
             continue;
         if (box->traits & lone)
-            share = LONE_BOX_SHARE;
+            share = rules.lone_box_share;
         else if (box->start < part_end)
             continue;
         else if (follows_heading(page, box, around))
-            share = HEADED_BOX_SHARE;
+            share = rules.headed_box_share;
         if ((double)weight < share * (double)around) continue;
         if (!(box->traits & lone) && !page->is_forum && is_part(page, number, *start, *end)) {
             part_end = box->end;
@@ -318,23 +305,23 @@ static int is_byline(const Page *page, Py_ssize_t i) {
 /* _without_links: the blocks of the range that are the main text */
 static void take_without_links(Page *page, Py_ssize_t start, Py_ssize_t end) {
     unsigned short_tags = page->is_forum ? SHORT_POST : SHORT_TEXT;
-    unsigned title_tag = page->h1_count <= MAX_TITLE_H1S ? H1 : 0;
+    unsigned title_tag = (double)page->h1_count <= rules.max_title_h1s ? H1 : 0;
     int64_t all = 0, unlinked = 0, running = 0;
     Py_ssize_t first = end;
     for (Py_ssize_t i = start; i < end; i++) {
         Block *block = &page->blocks[i];
         if (block->is_gone) continue;
         block->is_main = page->weights[i] > 0 ||
-                         (block->traits & short_tags && block->link_share <= MAX_LINK_SHARE &&
+                         (block->traits & short_tags && block->link_share <= rules.max_link_share &&
                           (block->traits & SHORT_POST || !is_byline(page, i)));
         all += page->sizes[i];
         if (block->is_main) unlinked += page->sizes[i];
         if (page->weights[i] > 0) running += page->sizes[i];
         if (page->weights[i] > 0 && first == end) first = i;
     }
-    if ((double)unlinked < MIN_UNLINKED_SHARE * (double)all) {
+    if ((double)unlinked < rules.min_unlinked_share * (double)all) {
         for (Py_ssize_t i = start; i < end; i++) page->blocks[i].is_main = !page->blocks[i].is_gone;
-    } else if (running >= SHORT_TEXT_BYTES) {
+    } else if ((double)running >= rules.short_text_bytes) {
         for (Py_ssize_t i = start; i < end; i++)
             if (i < first || page->blocks[i].traits & title_tag) page->blocks[i].is_main = 0;
     }
@@ -343,14 +330,14 @@ static void take_without_links(Page *page, Py_ssize_t start, Py_ssize_t end) {
 static int is_enough(const Page *page) {
     int64_t running = 0, taken = 0, text = 0;
     const int64_t *sizes = page->sizes;
-    double share = MIN_SHORT_ARTICLE_SHARE;
+    double share = rules.min_short_article_share;
     for (Py_ssize_t i = 0; i < page->count; i++) {
         if (page->weights[i] > 0) running += page->sizes[i];
         if (page->blocks[i].is_main) taken += page->sizes[i];
     }
-    if (running >= SHORT_ARTICLE_BYTES) {
+    if ((double)running >= rules.short_article_bytes) {
         sizes = page->unlinked;
-        share = MIN_MAIN_SHARE;
+        share = rules.min_main_share;
     }
     for (Py_ssize_t i = 0; i < page->count; i++)
         if (!page->blocks[i].is_gone) text += sizes[i];
@@ -363,7 +350,7 @@ static void take_without_menus(Page *page) {
     Py_ssize_t left = page->count;
     for (Py_ssize_t i = 0; i < page->count; i++) page->blocks[i].is_main = 1;
     sum_up(page, page->unlinked);
-    while (next_in_boxes(page, max_menu_shares, &range)) {
+    while (next_in_boxes(page, rules.max_menu_shares, &range)) {
         for (Py_ssize_t i = range.start; i < range.end; i++) page->blocks[i].is_main = 0;
         left -= range.end - range.start;
     }
@@ -402,10 +389,7 @@ static int read_block(Page *page, Py_ssize_t i, PyObject *text, PyObject *tag, P
     page->blocks[i] = (Block){text, tag, PyFloat_AsDouble(share), (unsigned)traits, 0, 0};
     if (traits < 0 || PyErr_Occurred()) return 0;
     if (!PyUnicode_CheckExact(text)) PyErr_Format(PyExc_TypeError, "a block's text is a str");
-    if (traits & H1) {
-        if (page->h1_count < MAX_HEADINGS) page->headings[page->h1_count] = i;
-        page->h1_count++;
-    }
+    if (traits & H1) page->headings[page->h1_count++] = i;
     return !PyErr_Occurred();
 }
 
@@ -473,7 +457,9 @@ PyObject *main_blocks(PyObject *module, PyObject *args) {
     page.boxes = PyMem_Calloc((size_t)PyList_GET_SIZE(boxes) + 1, sizeof *page.boxes);
     page.hints = PyMem_Calloc((size_t)PyList_GET_SIZE(hints) + 1, sizeof *page.hints);
     page.sizes = PyMem_Calloc(5 * blocks, sizeof *page.sizes);
-    if (page.blocks == NULL || page.boxes == NULL || page.hints == NULL || page.sizes == NULL) {
+    page.headings = PyMem_Calloc(blocks, sizeof *page.headings);
+    if (page.blocks == NULL || page.boxes == NULL || page.hints == NULL || page.sizes == NULL ||
+        page.headings == NULL) {
         PyErr_NoMemory();
         goto done;
     }
@@ -495,13 +481,28 @@ done:
     PyMem_Free(page.boxes);
     PyMem_Free(page.hints);
     PyMem_Free(page.sizes);
+    PyMem_Free(page.headings);
     return answer;
 }
 
 PyObject *set_rules(PyObject *module, PyObject *args) {
-    PyObject *traits, *numbers;
+    PyObject *traits, *numbers, *sets[3];
+    const char *given;
+    Py_ssize_t size;
     (void)module;
-    if (!PyArg_ParseTuple(args, "O!O!", &PyDict_Type, &traits, &PyDict_Type, &numbers)) return NULL;
+    if (!PyArg_ParseTuple(args, "y#O!O!UUU", &given, &size, &PyDict_Type, &traits, &PyDict_Type, &numbers,
+                          &sets[0], &sets[1], &sets[2]))
+        return NULL;
+    if (size != sizeof rules) return PyErr_Format(PyExc_ValueError, "the rules have other numbers");
+    memcpy(&rules, given, sizeof rules);
+    memset(sentence_latin, 0, sizeof sentence_latin);
+    for (int set = 0; set < 3; set++) {
+        for (Py_ssize_t i = 0; i < PyUnicode_GET_LENGTH(sets[set]); i++) {
+            uint32_t c = PyUnicode_READ_CHAR(sets[set], i);
+            if (c < 256) sentence_latin[c] = (uint8_t)(1 << set);
+        }
+        Py_XSETREF(sentence_sets[set], Py_NewRef(sets[set]));
+    }
     Py_XSETREF(traits_of, Py_NewRef(traits));
     Py_XSETREF(hint_numbers, Py_NewRef(numbers));
     Py_RETURN_NONE;

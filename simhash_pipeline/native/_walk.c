@@ -24,12 +24,11 @@ enum { KIND = 7, ROLE_SHIFT = 3, ROLE = 3, IS_SVG = 32, ENDS_SVG = 64, HOLDS_HTM
 
 #define NO_DEPTH 0xFFFFFFFFu
 #define NOBODY 0xFFFFFFFFu
-#define PERMALINK_LEVELS 3
-#define MAX_LABELS 4096
 #define MAX_CLASHES 10000000 /* slots that were taken; a page that chooses its names gets no more */
 
 static PyObject *traits_of, *hint_of, *hides; /* a dict, and two callables of blocks.py */
 static PyTypeObject *element_type;
+static Py_ssize_t permalink_levels, max_labels;
 
 /* ---- names: texts by their numbers, in the order in which they came */
 
@@ -149,7 +148,7 @@ typedef struct {
     Open *path;
     uint8_t *scratch;
     PyObject *hidden; /* a list */
-    Names tag_names, labels;
+    Names tag_names, labels, node_names; /* a node's is the numbers of its parent and label */
     size_t element_count, element_room, tag_count, tag_room, block_count, block_room, box_count, box_room;
     size_t hint_count, hint_room, piece_count, piece_room, path_count, path_room, scratch_room;
     size_t linked, links;
@@ -165,7 +164,8 @@ static int refuse(Walk *walk) {
 /* Says why something failed that does not say so itself. */
 static int failed(Walk *walk) {
     if (walk->refused || PyErr_Occurred()) return 0;
-    if (walk->tag_names.clashes > MAX_CLASHES || walk->labels.clashes > MAX_CLASHES)
+    if (walk->tag_names.clashes > MAX_CLASHES || walk->labels.clashes > MAX_CLASHES ||
+        walk->node_names.clashes > MAX_CLASHES)
         return refuse(walk);
     PyErr_NoMemory();
     return 0;
@@ -485,7 +485,7 @@ static int leads_away(Walk *walk, const xmlNode *link, const char *target) {
     if (target == NULL) return name == NULL && ident == NULL;
     if (target[1] == 0) return 1;
     if (is_same(target + 1, name) || is_same(target + 1, ident)) return 0;
-    for (size_t up = 1; up <= PERMALINK_LEVELS && up <= walk->path_count; up++) {
+    for (size_t up = 1; up <= (size_t)permalink_levels && up <= walk->path_count; up++) {
         const Open *around = &walk->path[walk->path_count - up];
         if (is_same(target + 1, attribute_of(walk, walk->elements[around->element].node, "id")))
             return 0;
@@ -553,44 +553,19 @@ typedef struct {
 
 typedef struct {
     Node *nodes;
-    uint32_t *slots, *path;
-    double *shares, *of_tags, *of_labels;
-    size_t node_count, node_room, mask, path_room;
+    uint32_t *path;
+    double *of_tags, *of_labels;
+    size_t node_count, node_room, path_room;
 } Outline;
-
-static uint64_t node_key(const Node *node) {
-    return fmix((uint64_t)node->parent << 32 | node->label);
-}
-
-static int widen_nodes(Outline *outline) {
-    size_t mask = outline->mask ? 2 * outline->mask + 1 : 255;
-    uint32_t *slots = PyMem_RawCalloc(mask + 1, sizeof *slots);
-    if (slots == NULL) return 0;
-    for (size_t number = 0; number < outline->node_count; number++) {
-        size_t at = node_key(&outline->nodes[number]) & mask;
-        while (slots[at]) at = (at + 1) & mask;
-        slots[at] = (uint32_t)number + 1;
-    }
-    PyMem_RawFree(outline->slots);
-    outline->slots = slots;
-    outline->mask = mask;
-    return 1;
-}
 
 /* The number of a node's child of this label, which is made where there is none; NOBODY: failed. */
 static uint32_t child_of(Walk *walk, Outline *outline, Node child) {
-    size_t at;
-    if (2 * outline->node_count >= outline->mask && !widen_nodes(outline)) return NOBODY;
-    for (at = node_key(&child) & outline->mask; outline->slots[at]; at = (at + 1) & outline->mask) {
-        const Node *node = &outline->nodes[outline->slots[at] - 1];
-        if (node->parent == child.parent && node->label == child.label)
-            return outline->slots[at] - 1;
-        if (++walk->labels.clashes > MAX_CLASHES) return NOBODY;
-    }
+    uint32_t key[2] = {child.parent, child.label};
+    uint32_t number = name_of(&walk->node_names, (const uint8_t *)key, sizeof key);
+    if (number == NOBODY || number < outline->node_count) return number;
     if (!RESERVE(outline->nodes, outline->node_room, outline->node_count + 1)) return NOBODY;
-    outline->nodes[outline->node_count] = child;
-    outline->slots[at] = (uint32_t)++outline->node_count;
-    return (uint32_t)outline->node_count - 1;
+    outline->nodes[outline->node_count++] = child;
+    return number;
 }
 
 /* Refuses a text with digits of other scripts than Latin, which \d finds too. */
@@ -679,7 +654,6 @@ static int weigh(Walk *walk, Outline *outline) {
 
 static void outline_free(Outline *outline) {
     PyMem_RawFree(outline->nodes);
-    PyMem_RawFree(outline->slots);
     PyMem_RawFree(outline->path);
     PyMem_RawFree(outline->of_tags);
     PyMem_RawFree(outline->of_labels);
@@ -715,7 +689,7 @@ static PyObject *outline_answer(Walk *walk) {
     }
     tags = take_voters(&walk->tag_names, outline.of_tags, hashes, voting);
     labels = take_voters(&walk->labels, outline.of_labels, hashes + tags, voting + tags);
-    if (tags > MAX_LABELS || labels > MAX_LABELS)
+    if (tags > (size_t)max_labels || labels > (size_t)max_labels)
         refuse(walk);
     else
         answer = Py_BuildValue("ny#y#n", (Py_ssize_t)outline.node_count, (const char *)hashes,
@@ -783,6 +757,7 @@ static void walk_free(Walk *walk) {
     PyMem_RawFree(walk->scratch);
     names_free(&walk->tag_names);
     names_free(&walk->labels);
+    names_free(&walk->node_names);
 }
 
 PyDoc_STRVAR(walk_doc, "walk(root): the columns of its blocks, and its outline; None where it won't.");
@@ -810,7 +785,8 @@ PyDoc_STRVAR(set_up_doc, "set_up(element type, traits of tags, hint of a box, wh
 static PyObject *set_up(PyObject *module, PyObject *args) {
     PyObject *type, *traits, *hint, *hiding;
     (void)module;
-    if (!PyArg_ParseTuple(args, "O!O!OO", &PyType_Type, &type, &PyDict_Type, &traits, &hint, &hiding))
+    if (!PyArg_ParseTuple(args, "O!O!OOnn", &PyType_Type, &type, &PyDict_Type, &traits, &hint, &hiding,
+                          &permalink_levels, &max_labels))
         return NULL;
     if (((PyTypeObject *)type)->tp_basicsize != sizeof(struct LxmlElement))
         return PyErr_Format(PyExc_ImportError, "lxml's elements have another size");

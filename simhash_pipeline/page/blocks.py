@@ -77,7 +77,7 @@ _HINT_WORDS = {
 }
 _WORD_HINTS = {word: hint for hint, words in _HINT_WORDS.items() for word in words.split()}
 _WORD = re.compile("[A-Z]?[a-z]+|[A-Z]+")
-_PERMALINK_LEVELS = 3  # that are looked up from a link for the element that it points to
+PERMALINK_LEVELS = 3  # that are looked up from a link for the element that it points to
 _MAX_NAME_CHARS = 200  # of a class and of an id; bounds what is remembered
 
 _Range = tuple[int, int, str]
@@ -235,7 +235,7 @@ def _leads_away(link: _Element, path: Sequence[tuple[_Element, str, int, int]]) 
         return link.get("name") is None and link.get("id") is None
     if href[:1] != "#" or href == "#":
         return True
-    around = (element for element, _, _, _ in path[-_PERMALINK_LEVELS:])
+    around = (element for element, _, _, _ in path[-PERMALINK_LEVELS:])
     return href[1:] not in (link.get("name"), link.get("id"), *(e.get("id") for e in around))
 
 

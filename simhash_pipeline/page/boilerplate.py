@@ -8,6 +8,7 @@ them; then the innermost box that still holds most of the weight is the main tex
 from __future__ import annotations
 
 import re
+from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
@@ -49,7 +50,10 @@ _MIN_UNLINKED_SHARE = 0.5  # of the box's text; below it its links are the page
 _SHORT_TEXT_BYTES = 1_000
 _MAX_MENU_SHARES = {"consent": 0.5, "footer": 1.0, "furniture": 0.5}  # of all unlinked text
 
-_SENTENCE = re.compile(r"[.!?。！？…][\"'”’」』）)]*(?:\s|$)|[,，、；。！？：]")
+# What ends a part of a sentence: Chinese marks and commas anywhere, others where a word ends. All
+# begin in one class of characters, so that the search for them is quick.
+_MARKS, _FULL_STOPS, _CLOSING = ",，、；。！？：", ".!?…", "\"'”’」』）)"
+_SENTENCE = re.compile(rf"[{_MARKS}{_FULL_STOPS}](?:(?<=[{_MARKS}])|[{_CLOSING}]*(?:\s|$))")
 _TITLE_WORD = re.compile(r"[^\W\d_\u3040-\u30ff\u3400-\u9fff]{4,}|[\u3040-\u30ff\u3400-\u9fff]{2,}")
 _MAX_TITLES = 5  # empty ones to look at; each may hold the next, and all that follows
 _MAX_TITLE_CHARS = 200
@@ -64,8 +68,31 @@ _LISTS = frozenset(["dl", "ol", "ul"])  # a list is a part of a text, never the 
 _CELLS = frozenset(["table", "td", "th"])  # columns of a layout: a menu's, the text's
 _EQUAL_SHARE = 0.5  # of a box's weight, for what others of its kind hold to be the text's too
 
-
-# As in _rules.c, whose copies of the numbers above a test holds to these.
+# What _rules.c is given, in its order.
+_NUMBERS = (
+    _LONG_BYTES,
+    _SENTENCE_BYTES,
+    _MAX_LINK_SHARE,
+    _TITLE_WEIGHT,
+    _REPEATED_BYTES,
+    _FORUM_SHARE,
+    _MIN_BESIDE_COMMENTS,
+    _BOX_SHARE,
+    _HEADED_BOX_SHARE,
+    _HEADED_WITHIN,
+    _MIN_HEADED_BLOCKS,
+    _MAX_HEADINGS,
+    _LONE_BOX_SHARE,
+    _MIN_BOXED_WEIGHT,
+    _MIN_MAIN_SHARE,
+    _SHORT_ARTICLE_BYTES,
+    _MIN_SHORT_ARTICLE_SHARE,
+    _MIN_UNLINKED_SHARE,
+    _SHORT_TEXT_BYTES,
+    _MAX_TITLE_H1S,
+    _EQUAL_SHARE,
+)
+_HINTS = ("comment", "consent", "footer", "furniture", "forum")
 _TRAITS = (
     {"h1"},
     _SECTION_HEADINGS,
@@ -78,7 +105,6 @@ _TRAITS = (
     {"main"},
     {"section"},
 )
-_HINTS = ("comment", "consent", "footer", "furniture", "forum")
 
 
 def visible_blocks(elements: Elements) -> Blocks:
@@ -97,23 +123,36 @@ def main_blocks(page: Blocks, title: str) -> list[int]:
         _set_up()
         columns = (page.texts, page.tags, page.sizes, page.link_shares, page.boxes, page.hints)
         return native.kernel.main_blocks(*columns, title_words)
-    weights = _weights(page, title_words)
-    forum = _is_forum(page, weights)
-    gone = _boilerplate(page, weights, forum)
-    weights = [0 if out else weight for weight, out in zip(weights, gone, strict=True)]
-    blocks = [i for i in range(*_densest(page, weights, forum)) if not gone[i]]
-    main = _without_links(page, weights, blocks, _SHORT_POST_TAGS if forum else _SHORT_TEXT_TAGS)
-    if not _is_enough(page, weights, gone, main):
-        main = _without_menus(page)
+    unlinked = _unlinked(page)
+    weights = _weights(page, unlinked, title_words)
+    before = _sums(weights)
+    forum = _is_forum(page, before)
+    gone = [False] * len(weights) if forum else _copies(page)
+    if True in gone:
+        weights = [0 if out else weight for weight, out in zip(weights, gone, strict=True)]
+        before = _sums(weights)
+    for start, end in _boilerplate(page, before, forum):
+        gone[start:end] = [True] * (end - start)
+        weights[start:end] = [0] * (end - start)
+    headings = [i for i, tag in enumerate(page.tags) if tag == "h1"]
+    blocks = [i for i in range(*_densest(page, weights, headings, forum)) if not gone[i]]
+    short_tags = _SHORT_POST_TAGS if forum else _SHORT_TEXT_TAGS
+    main = _without_links(page, weights, blocks, headings, short_tags)
+    if not _is_enough(page, unlinked, weights, gone, main):
+        main = _without_menus(page, unlinked)
     return main
 
 
 @cache
 def _set_up() -> None:
+    """Give the kernel these rules: it has none of its own."""
     if native.kernel is not None:
         tags = frozenset[str]().union(*_TRAITS)
         traits = {tag: sum(1 << i for i, of in enumerate(_TRAITS) if tag in of) for tag in tags}
-        native.kernel.set_rules(traits, {hint: number for number, hint in enumerate(_HINTS)})
+        shares = [of.get(hint, -1.0) for of in (_MAX_SHARES, _MAX_MENU_SHARES) for hint in _HINTS]
+        numbers = array("d", [*_NUMBERS, *shares]).tobytes()
+        hints = {hint: number for number, hint in enumerate(_HINTS)}
+        native.kernel.set_rules(numbers, traits, hints, _MARKS, _FULL_STOPS, _CLOSING)
 
 
 def title_of(root: _Element) -> str:
@@ -160,34 +199,29 @@ def _title_words(text: str) -> list[str]:
     return list(words)[:_MAX_TITLE_WORDS]
 
 
-def _weights(page: Blocks, title_words: list[str]) -> list[int]:
+def _unlinked(page: Blocks) -> list[int]:
+    """Bytes outside links of each block, 0 for a menu's."""
+    return [
+        (int(size * (1 - share)) if share <= _MAX_LINK_SHARE else 0) if share else size
+        for size, share in zip(page.sizes, page.link_shares, strict=True)
+    ]
+
+
+def _weights(page: Blocks, unlinked: list[int], title_words: list[str]) -> list[int]:
     """Unlinked bytes of running text, more where a word of the title occurs; else 0."""
-    weights = []
-    for text, size, link_share in zip(page.texts, page.sizes, page.link_shares, strict=True):
-        weight = 0
-        if link_share <= _MAX_LINK_SHARE and (
-            size >= _LONG_BYTES or (size >= _SENTENCE_BYTES and _SENTENCE.search(text))
-        ):
-            weight = int(size * (1 - link_share))
+    weights = [0] * len(unlinked)
+    for i, size in enumerate(page.sizes):
+        if size < _SENTENCE_BYTES or not unlinked[i]:
+            continue
+        text = page.texts[i]
+        if size >= _LONG_BYTES or _SENTENCE.search(text):
+            weight = unlinked[i]
             for word in title_words:
                 if word in text:
                     weight *= _TITLE_WEIGHT
                     break
-        weights.append(weight)
+            weights[i] = weight
     return weights
-
-
-def _is_forum(page: Blocks, weights: list[int]) -> bool:
-    """Whether posts are the page's text: boxes call themselves a forum's, or all is comments."""
-    weight = sum(weights)
-    comments = _weight_within(page, weights, "comment")
-    if comments and weight - comments < _MIN_BESIDE_COMMENTS:
-        return True
-    return _weight_within(page, weights, "forum") >= _FORUM_SHARE * weight > 0
-
-
-def _weight_within(page: Blocks, weights: list[int], hint: str) -> int:
-    return sum(sum(weights[start:end]) for start, end in _in_boxes(page, weights, {hint: 1.0}))
 
 
 def _sums(numbers: Iterable[int]) -> list[int]:
@@ -195,20 +229,29 @@ def _sums(numbers: Iterable[int]) -> list[int]:
     return list(accumulate(numbers, initial=0))
 
 
-def _boilerplate(page: Blocks, weights: list[int], forum: bool) -> list[bool]:
-    """Which blocks are copies, or in a box that is boilerplate by its own words.
+def _is_forum(page: Blocks, before: list[int]) -> bool:
+    """Whether posts are the page's text: boxes call themselves a forum's, or all is comments."""
+    weight = before[-1]
+    comments = _weight_within(page, before, "comment")
+    if comments and weight - comments < _MIN_BESIDE_COMMENTS:
+        return True
+    return _weight_within(page, before, "forum") >= _FORUM_SHARE * weight > 0
 
-    A forum's comments are its text, and its posts quote one another.
+
+def _weight_within(page: Blocks, before: list[int], hint: str) -> int:
+    return sum(before[end] - before[start] for start, end in _in_boxes(page, before, {hint: 1.0}))
+
+
+def _boilerplate(page: Blocks, before: list[int], forum: bool) -> Iterator[tuple[int, int]]:
+    """Ranges of blocks in a box that is boilerplate by its own words.
+
+    A forum's comments are its text.
     """
-    gone = [False] * len(weights) if forum else _copies(page)
-    weights = [0 if out else weight for weight, out in zip(weights, gone, strict=True)]
-    shares = {**_MAX_SHARES, "comment": 0.0} if forum else _MAX_SHARES
-    for start, end in _in_boxes(page, weights, shares):
-        gone[start:end] = [True] * (end - start)
-    return gone
+    return _in_boxes(page, before, {**_MAX_SHARES, "comment": 0.0} if forum else _MAX_SHARES)
 
 
 def _copies(page: Blocks) -> list[bool]:
+    """Which blocks repeat an earlier one. (A forum's posts quote one another.)"""
     long = [i for i, size in enumerate(page.sizes) if size >= _REPEATED_BYTES]
     copies = [False] * len(page.sizes)
     if len({page.texts[i] for i in long}) < len(long):
@@ -220,13 +263,13 @@ def _copies(page: Blocks) -> list[bool]:
 
 
 def _in_boxes(
-    page: Blocks, sizes: list[int], max_shares: Mapping[str, float]
+    page: Blocks, before: list[int], max_shares: Mapping[str, float]
 ) -> Iterator[tuple[int, int]]:
-    """Ranges of blocks in a box of one of these hints that holds at most its share of all."""
+    """Ranges of blocks in a box of one of these hints that holds at most its share of all.
+
+    `before` are the `_sums` of what the blocks hold.
+    """
     asked = [box for box in page.hints if box[2] in max_shares]
-    if not asked:
-        return
-    before = _sums(sizes)
     last = 0
     for start, end, hint in asked:
         if end > last and before[end] - before[start] <= max_shares[hint] * before[-1]:
@@ -234,58 +277,65 @@ def _in_boxes(
             last = end
 
 
-def _densest(page: Blocks, weights: list[int], forum: bool) -> tuple[int, int]:
+def _densest(page: Blocks, weights: list[int], headings: list[int], forum: bool) -> tuple[int, int]:
     """The range of blocks of the innermost box that still holds most of the box around it.
 
     One pass will do: a box inside one that was refused holds less still. One of several boxes of a
     kind is a part of the text, and so is what is inside it; but for the page's only article.
     """
-    headings: list[int] = []
-    if not forum:  # its first post follows the heading as an article does
-        headings = [i for i, tag in enumerate(page.tags) if tag == "h1"][:_MAX_HEADINGS]
-        # Code is no evidence of where the article is: one long sample outweighs a page of prose.
+    # Code is no evidence of where the article is: one long sample outweighs a page of prose.
+    if not forum and "pre" in page.tags:
         weights = [0 if tag == "pre" else w for w, tag in zip(weights, page.tags, strict=True)]
     before = _sums(weights)
     start, end = 0, len(weights)
-    if before[-1] < _MIN_BOXED_WEIGHT:
+    around = before[-1]
+    if around < _MIN_BOXED_WEIGHT:
         return start, end
-    running = _sums([weight > 0 for weight in weights])
     box_tags = [box[2] for box in page.boxes]
     lone = [tag for tag in ("article", "main") if box_tags.count(tag) == 1]
     part_end = 0
     for number, (s, e, tag, _, _) in _outside_comments(page) if forum else enumerate(page.boxes):
-        around = before[end] - before[start]
+        if s >= end:  # so are all that follow
+            break
         weight = before[e] - before[s]
-        if s < start or e > end or weight < _LONE_BOX_SHARE * around or tag in _LISTS:
+        if weight < _LONE_BOX_SHARE * around or s < start or e > end or tag in _LISTS:
             continue
         if tag in lone:
             share = _LONE_BOX_SHARE
         elif s < part_end:
             continue
-        elif running[e] - running[s] >= _MIN_HEADED_BLOCKS and any(
-            h < e and before[s] - before[h] <= _HEADED_WITHIN * around for h in headings
+        elif (
+            not forum  # its first post follows the heading as an article does
+            and e - s - weights[s:e].count(0) >= _MIN_HEADED_BLOCKS
+            and any(
+                h < e and before[s] - before[h] <= _HEADED_WITHIN * around
+                for h in headings[:_MAX_HEADINGS]
+            )
         ):
             share = _HEADED_BOX_SHARE
         else:
             share = _BOX_SHARE
         if weight < share * around:
             continue
-        if tag not in lone and not forum and _is_part(page, number, before, (start, end)):
+        if not (tag in lone or forum) and _is_part(page, number, before, (start, end), headings):
             part_end = e
         else:
-            start, end = s, e
+            start, end, around = s, e, weight
     return start, end
 
 
-def _is_part(page: Blocks, number: int, before: list[int], around: tuple[int, int]) -> bool:
+def _is_part(
+    page: Blocks, number: int, before: list[int], around: tuple[int, int], headings: list[int]
+) -> bool:
     """Whether the box is one of several of its kind, which together are the text.
 
     Others have running text under a heading of the same level, or half as much of it. The box with
     the page's heading is no part.
     """
     start, end, tag, _, _ = page.boxes[number]
-    several = page.tags.count("h1") > _MAX_TITLE_H1S
-    if tag in _CELLS or (not several and "h1" in page.tags[start:end]):
+    if tag in _CELLS:
+        return False
+    if len(headings) <= _MAX_TITLE_H1S and any(start <= h < end for h in headings):
         return False
     heading = page.tags[start]
     beside = 0
@@ -327,55 +377,51 @@ def _outside_comments(page: Blocks) -> Iterator[tuple[int, Box]]:
 
 
 def _without_links(
-    page: Blocks, weights: list[int], blocks: list[int], short_tags: frozenset[str]
+    page: Blocks,
+    weights: list[int],
+    blocks: list[int],
+    headings: list[int],
+    short_tags: frozenset[str],
 ) -> list[int]:
     """Running text and the short lines after it; all the blocks where links are most of them."""
+    tags, link_shares = page.tags, page.link_shares
+    bylines = {h + 1 for h in headings if _is_byline(page, weights, h + 1)}
     unlinked = [
         i
         for i in blocks
         if weights[i]
-        or (
-            page.tags[i] in short_tags
-            and page.link_shares[i] <= _MAX_LINK_SHARE
-            and not _is_byline(page, weights, i)
-        )
+        or (tags[i] in short_tags and link_shares[i] <= _MAX_LINK_SHARE and i not in bylines)
     ]
     if page.bytes_of(unlinked) < _MIN_UNLINKED_SHARE * page.bytes_of(blocks):
         return blocks
     running = [i for i in blocks if weights[i]]
     if page.bytes_of(running) < _SHORT_TEXT_BYTES:
         return unlinked
-    title_tag = "h1" if page.tags.count("h1") <= _MAX_TITLE_H1S else ""
-    return [i for i in unlinked if i >= running[0] and page.tags[i] != title_tag]
+    titles = headings if len(headings) <= _MAX_TITLE_H1S else []
+    return [i for i in unlinked if i >= running[0] and i not in titles]
 
 
 def _is_byline(page: Blocks, weights: list[int], i: int) -> bool:
-    """Whether it is the only line between the page's heading and a paragraph, and none itself."""
-    if page.tags[i] in _SHORT_POST_TAGS or not 0 < i < len(weights) - 1:
-        return False
-    return page.tags[i - 1] == "h1" and weights[i + 1] > 0
+    """Whether the block after a heading is the only line before a paragraph, and none itself."""
+    return i + 1 < len(weights) and page.tags[i] not in _SHORT_POST_TAGS and weights[i + 1] > 0
 
 
-def _is_enough(page: Blocks, weights: list[int], gone: list[bool], main: list[int]) -> bool:
+def _is_enough(
+    page: Blocks, unlinked: list[int], weights: list[int], gone: list[bool], main: list[int]
+) -> bool:
     """Whether the main text is a fair part of what isn't linked; of all text where it is short."""
     running = sum(compress(page.sizes, weights))
     sizes, share = page.sizes, _MIN_SHORT_ARTICLE_SHARE
     if running >= _SHORT_ARTICLE_BYTES:
-        sizes, share = _unlinked(page), _MIN_MAIN_SHARE
-    text = sum(size for size, out in zip(sizes, gone, strict=True) if not out)
+        sizes, share = unlinked, _MIN_MAIN_SHARE
+    text = sum(sizes) - sum(compress(sizes, gone))
     return running > 0 and page.bytes_of(main) >= share * text
 
 
-def _unlinked(page: Blocks) -> list[int]:
-    """Bytes outside links of each block, 0 for a menu's."""
-    return [
-        int(size * (1 - share)) if share <= _MAX_LINK_SHARE else 0
-        for size, share in zip(page.sizes, page.link_shares, strict=True)
-    ]
-
-
-def _without_menus(page: Blocks) -> list[int]:
+def _without_menus(page: Blocks, unlinked: list[int]) -> list[int]:
     """All blocks but those of menus and footers; simply all where nothing else is left."""
-    blocks = range(len(page.texts))
-    menus = {i for ends in _in_boxes(page, _unlinked(page), _MAX_MENU_SHARES) for i in range(*ends)}
-    return [i for i in blocks if i not in menus] or list(blocks)
+    left = [True] * len(unlinked)
+    for start, end in _in_boxes(page, _sums(unlinked), _MAX_MENU_SHARES):
+        left[start:end] = [False] * (end - start)
+    blocks = range(len(left))
+    return list(compress(blocks, left)) or list(blocks)

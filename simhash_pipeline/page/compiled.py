@@ -85,7 +85,8 @@ def _prepared() -> Kernel:
     for character in segment.IN_WORDS:
         folds[ord(character)] = _DROPPED
     salt = int.from_bytes(os.urandom(8), "little")
-    kernel.set_tables(_packed(segment.UNSPACED), _packed(segment.MARKS), folds.tobytes(), salt)
+    tables = _packed(segment.UNSPACED), _packed(segment.MARKS), folds.tobytes()
+    kernel.set_tables(*tables, salt, segment.MAX_RUN, segment.FOLDED_CHARACTERS)
     return kernel
 
 

@@ -42,12 +42,12 @@ from simhash_pipeline import native
 from simhash_pipeline.native import Kernel
 from simhash_pipeline.page.elements import NO_DEPTH, Elements
 from simhash_pipeline.page.hashing import mixed
-from simhash_pipeline.page.simhash import simhash
+from simhash_pipeline.page.simhash import VOTE, simhash
 
 Hashes = NDArray[np.uint8]
 
 MIN_NODES = 10  # a smaller outline is no template to speak of
-_MAX_LABELS = 4_096  # the heaviest; real pages have some hundred
+MAX_LABELS = 4_096  # the heaviest; real pages have some hundred
 _CLASS_BITS = 0b0001_0010_0100_1001  # of every 16
 _CLASS_WORD = _CLASS_BITS * 0x0001_0001_0001_0001  # the same of 64
 _MIN_U = 2.0**-10  # bounds a vote to 2**20, so that sums stay exact
@@ -154,7 +154,7 @@ def outline_fingerprint(page: Elements, hashes: Callable[[Iterable[str]], Hashes
 
 def voted(kernel: Kernel, rows: bytes, weights: bytes, tags: int) -> int:
     """The fingerprint by the kernel; `tags` of the rows are tags', which come first."""
-    return kernel.outline(rows, weights, tags, _CLASS_WORD, _MIN_U)
+    return kernel.outline(rows, weights, tags, _CLASS_WORD, _MIN_U, VOTE)
 
 
 def _heaviest(names: Iterable[str], weights: Iterable[float]) -> Mapping[str, float]:
@@ -163,9 +163,9 @@ def _heaviest(names: Iterable[str], weights: Iterable[float]) -> Mapping[str, fl
     for name, weight in zip(names, weights, strict=True):
         if weight > found.get(name, 0.0):
             found[name] = weight
-    if len(found) <= _MAX_LABELS:
+    if len(found) <= MAX_LABELS:
         return found
-    return dict(heapq.nlargest(_MAX_LABELS, found.items(), key=lambda pair: (pair[1], pair[0])))
+    return dict(heapq.nlargest(MAX_LABELS, found.items(), key=lambda pair: (pair[1], pair[0])))
 
 
 def _loudness(hashes: Hashes, bits: NDArray[np.intp]) -> NDArray[np.float64]:

@@ -39,10 +39,10 @@ MARKS = (
     "\u0900-\u0963\u0966-\u0dff\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff"
 )
 _WORD = rf"[^\W{UNSPACED}]"
-_MAX_RUN = 500  # Han without a break; jieba takes up to twenty times as long for endless ones
+MAX_RUN = 500  # Han without a break; jieba takes up to twenty times as long for endless ones
 _TOKEN_PARTS = (
     rf"{_WORD}+(?:[{MARKS}]+{_WORD}*)*",
-    rf"[{HAN}]{{1,{_MAX_RUN}}}",
+    rf"[{HAN}]{{1,{MAX_RUN}}}",
     rf"(?:(?=\w)[{UNSPACED}])",
 )
 _TOKEN = re.compile("|".join(_TOKEN_PARTS))
@@ -61,7 +61,7 @@ WORD_OR_CHARACTER = re.compile(f"{_TOKEN_PARTS[0]}|{_TOKEN_PARTS[2]}")
 _PIECE_CHARACTERS = 10_000
 # jieba takes 3 us a character, 20 where it finds no words (python -m benchmarks.hostile --python).
 CHARACTERS_BY_JIEBA = 40_000
-_FOLDED_CHARACTERS = 2 * _PIECE_CHARACTERS  # NFKC makes up to 18 of one
+FOLDED_CHARACTERS = 2 * _PIECE_CHARACTERS  # NFKC makes up to 18 of one
 # NFKC sorts the marks in a row, in the square of their number. Unicode's Stream-Safe Text Format
 # (UAX 15, 13) bounds them too; no script stacks so many.
 _MAX_MARKS = 30
@@ -142,7 +142,7 @@ class _Words:
         if self._mixed:
             mixed = "|".join(map(_whole, sorted(self._mixed, key=len, reverse=True)))
             word, han, unspaced = _TOKEN_PARTS
-            han = rf"(?:(?!{mixed})[{HAN}]){{1,{_MAX_RUN}}}"
+            han = rf"(?:(?!{mixed})[{HAN}]){{1,{MAX_RUN}}}"
             self._token = re.compile("|".join((mixed, word, han, unspaced)))
             self._word_or_character = re.compile(f"{mixed}|{WORD_OR_CHARACTER.pattern}")
 
@@ -219,12 +219,12 @@ def cjk_characters(text: str) -> list[str]:
 def folded(text: str) -> str:
     """The text in NFKC and lower case, without what may be within a word."""
     if text.isascii():
-        return text[:_FOLDED_CHARACTERS].lower()
+        return text[:FOLDED_CHARACTERS].lower()
     for character in IN_WORDS:
         text = text.replace(character, "")
     for character in set(_WIDE.findall(text)):
         text = text.replace(character, unicodedata.normalize("NFKC", character))
-    return nfkc(text)[:_FOLDED_CHARACTERS].lower()
+    return nfkc(text)[:FOLDED_CHARACTERS].lower()
 
 
 def nfkc(text: str) -> str:

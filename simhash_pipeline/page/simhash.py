@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 # Votes are counted in multiples of this: sums of whole numbers are exact, so the order in which a
 # machine adds them can't turn a bit.
-_VOTE = 2.0**-20
+VOTE = 2.0**-20
 # Features whose bits are unpacked at once: half a megabyte, which a processor keeps at hand.
 _CHUNK = 512
 _BYTE_ROWS = 255  # of rows that weigh 1: their sum fits a byte, which adds up fastest
@@ -29,7 +29,7 @@ def simhash(hashes: Rows, weights: Weights | None = None, set_when: str = ">0") 
                              ----------------     ----------------
         fingerprint          1  0  1  0  1  1     9 -9  1 -1  1  9
     """
-    if not len(hashes) or (weights is not None and not (weights > _VOTE).any()):
+    if not len(hashes) or (weights is not None and not (weights > VOTE).any()):
         return None
     sums = votes(hashes, weights)
     bits = {">0": sums > 0, ">=0": sums >= 0, ">1": sums > 1}[set_when]
@@ -43,13 +43,13 @@ def votes(hashes: Rows, weights: Weights | None = None) -> NDArray[np.float64]:
     """
     if weights is None:
         return (2 * _ayes(hashes) - len(hashes)).astype(np.float64)
-    counted = np.rint(weights / _VOTE)
+    counted = np.rint(weights / VOTE)
     ayes = np.zeros(hashes.shape[1] * 8)
     for start in range(0, len(hashes), _CHUNK):
         bits = np.unpackbits(hashes[start : start + _CHUNK], axis=1, bitorder="little")
         chunk = counted[start : start + _CHUNK]
         ayes += chunk @ bits.astype(np.float64) if chunk.ndim == 1 else (chunk * bits).sum(axis=0)
-    sums: NDArray[np.float64] = (2 * ayes - counted.sum(axis=0)) * _VOTE
+    sums: NDArray[np.float64] = (2 * ayes - counted.sum(axis=0)) * VOTE
     return sums
 
 

@@ -13,10 +13,18 @@ from lxml.etree import _Element
 from simhash_pipeline import native
 from simhash_pipeline.native import Walked
 from simhash_pipeline.options import Options
-from simhash_pipeline.page.blocks import BOX, KINDS, TAG_HINTS, Blocks, hides, hint_of
+from simhash_pipeline.page.blocks import (
+    BOX,
+    KINDS,
+    PERMALINK_LEVELS,
+    TAG_HINTS,
+    Blocks,
+    hides,
+    hint_of,
+)
 from simhash_pipeline.page.boilerplate import main_blocks, title_of, visible_blocks
 from simhash_pipeline.page.elements import END_SVG, HOLD_HTML, Elements, elements_of
-from simhash_pipeline.page.outline import MIN_NODES, ROLES, voted
+from simhash_pipeline.page.outline import MAX_LABELS, MIN_NODES, ROLES, voted
 from simhash_pipeline.page.structure import structure_fingerprint
 
 # The bits of a tag's traits beside its kind and its role, as in _walk.c.
@@ -65,7 +73,14 @@ def main_text(root: _Element) -> str:
 def _set_up() -> None:
     if native.walk is not None:
         tags = {*KINDS, *ROLES, *(tag for tags in _TRAITS.values() for tag in tags)}
-        native.walk.set_up(_Element, {tag: _traits(tag) for tag in tags}, hint_of, hides)
+        native.walk.set_up(
+            _Element,
+            {tag: _traits(tag) for tag in tags},
+            hint_of,
+            hides,
+            PERMALINK_LEVELS,
+            MAX_LABELS,
+        )
 
 
 def _traits(tag: str) -> int:

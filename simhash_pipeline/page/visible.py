@@ -82,7 +82,9 @@ def visible_text(
         in_menu = bytearray(len(blocks))
         for number in menus:
             in_menu[number] = 1
-        limit, packed, hashes = native.kernel.sample(said, bytes(in_menu), bytes(is_main))
+        limit, packed, hashes = native.kernel.sample(
+            said, bytes(in_menu), bytes(is_main), WINDOW_BYTES, _TAKEN, _MENU_BITS
+        )
         sample = limit.to_bytes(LIMIT_SIZE, "little") + packed
         return Visible(digest, sample, tuple(dict.fromkeys(hashes)))
     return Visible(digest, *_sampled(said, is_main, menus))
