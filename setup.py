@@ -18,7 +18,7 @@ def compiled(name: str, *parts: str, **options: list[str]) -> Extension:
     return Extension(
         f"simhash_pipeline.native.{name}",
         [f"simhash_pipeline/native/{part}.c" for part in (name, *parts)],
-        depends=[f"simhash_pipeline/native/{header}.h" for header in ("_murmur3",)],
+        depends=["simhash_pipeline/native/_murmur3.h"],
         extra_compile_args=OPTIONS,
         extra_link_args=OPTIONS,
         optional=os.environ.get("SIMHASH_REQUIRE_NATIVE") != "1",

@@ -60,8 +60,8 @@ class Kernel(Protocol):
 
     def sample(
         self, text: bytes, menus: bytes, mains: bytes, window: int, taken: int, menu_bits: int, /
-    ) -> tuple[int, bytes, list[int]]:
-        """The limit and the entries of a sample, and the hashes of the entries' blocks."""
+    ) -> tuple[int, bytes, bytes]:
+        """The limit and the entries of a sample, and its blocks' hashes, 4 bytes each."""
 
     def is_plain(self, source: bytes, /) -> bool:
         """Whether it is UTF-8 without U+FFFD."""

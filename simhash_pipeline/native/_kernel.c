@@ -6,9 +6,6 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #include <math.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "_murmur3.h"
 
@@ -306,9 +303,6 @@ static void add_token(Tokens *self, const uint32_t *text, size_t count) {
     self->count++;
 }
 
-/* They fold to themselves, whatever stands beside them. */
-static int is_pictograph(uint32_t c) { return c >= 0x1F300 && c < 0x1FB00; }
-
 /* Fills `text` with the folded piece; its length, or UNKNOWN_CHARACTER. */
 static Py_ssize_t fold(uint32_t *text, PyObject *piece) {
     Py_ssize_t size = PyUnicode_GET_LENGTH(piece), count = 0;
@@ -316,7 +310,8 @@ static Py_ssize_t fold(uint32_t *text, PyObject *piece) {
     const void *data = PyUnicode_DATA(piece);
     for (Py_ssize_t i = 0; i < size; i++) {
         uint32_t c = PyUnicode_READ(width, data, i);
-        uint32_t folded = c < BMP ? folds[c] : is_pictograph(c) ? c : (uint32_t)ASK;
+        int is_pictograph = c >= 0x1F300 && c < 0x1FB00; /* to itself, whatever stands beside it */
+        uint32_t folded = c < BMP ? folds[c] : is_pictograph ? c : (uint32_t)ASK;
         if (folded < ELLIPSIS) {
             text[count++] = folded;
         } else if (folded == ELLIPSIS) {
@@ -660,11 +655,11 @@ static PyObject *sample(PyObject *module, PyObject *args) {
     int menu_bits;
     Entry *entries = NULL, *sorted = NULL;
     uint32_t *sums = NULL, last = 0xFFFFFFFFu;
-    PyObject *packed = NULL, *hashes = NULL, *answer = NULL;
+    PyObject *answer = NULL;
     static const uint64_t likely[3] = {2, 8, 0};
-    size_t taken = 0, separators = 0, windows;
+    size_t taken = 0, told = 0, separators = 0, windows;
     uint8_t out[6 * TAKEN_ROOM], *is_told = NULL; /* of each block */
-    uint32_t of_blocks[TAKEN_ROOM];
+    uint32_t of_blocks[TAKEN_ROOM], hashes[TAKEN_ROOM];
     (void)module;
     if (!PyArg_ParseTuple(args, "y#y#y#nni", &text, &size, &menus, &blocks, &mains, &mains_size, &window, &most,
                           &menu_bits))
@@ -715,23 +710,13 @@ static PyObject *sample(PyObject *module, PyObject *args) {
         if (taken == (size_t)most || bound == all) break;
     }
     if (taken == (size_t)most) memcpy(&last, out + 6 * (most - 1), 4);
-    packed = PyBytes_FromStringAndSize((const char *)out, (Py_ssize_t)(6 * taken));
-    hashes = PyList_New(0);
-    if (packed == NULL || hashes == NULL) goto done;
     for (size_t i = 0; i < taken; i++) {
-        PyObject *number;
-        int failed;
-        if (is_told[of_blocks[i]]) continue;
+        if (!is_told[of_blocks[i]]) hashes[told++] = sums[of_blocks[i]];
         is_told[of_blocks[i]] = 1;
-        number = PyLong_FromUnsignedLong(sums[of_blocks[i]]);
-        failed = number == NULL || PyList_Append(hashes, number) < 0;
-        Py_XDECREF(number);
-        if (failed) goto done;
     }
-    answer = Py_BuildValue("kOO", (unsigned long)last, packed, hashes);
+    answer = Py_BuildValue("ky#y#", (unsigned long)last, (const char *)out, (Py_ssize_t)(6 * taken),
+                           (const char *)hashes, (Py_ssize_t)(told * sizeof *hashes));
 done:
-    Py_XDECREF(packed);
-    Py_XDECREF(hashes);
     PyMem_RawFree(entries);
     PyMem_RawFree(sorted);
     PyMem_RawFree(sums);
@@ -860,12 +845,9 @@ static PyObject *suspects(PyObject *module, PyObject *args) {
         if (end - start > most || opens_value(&twofold, text, size, start, end) ||
             opens_value(&single, text, size, start, end)) {
             PyObject *pair = Py_BuildValue("nn", start, end);
-            int failed = pair == NULL || PyList_Append(found, pair) < 0;
+            if (pair == NULL || PyList_Append(found, pair) < 0) Py_CLEAR(found);
             Py_XDECREF(pair);
-            if (failed) {
-                Py_DECREF(found);
-                return NULL;
-            }
+            if (found == NULL) return NULL;
         }
     }
     return found;

@@ -150,6 +150,11 @@ static int is_forum(Page *page) {
     return enough > 0 && (double)weight_within(page, FORUM) >= enough;
 }
 
+static void take_out(Page *page, Py_ssize_t start, Py_ssize_t end) {
+    for (Py_ssize_t i = start; i < end; i++) page->blocks[i].is_gone = 1;
+    for (Py_ssize_t i = start; i < end; i++) page->weights[i] = 0;
+}
+
 /* _copies; 0 with an exception */
 static int find_copies(Page *page) {
     PyObject *seen = PySet_New(NULL);
@@ -161,15 +166,10 @@ static int find_copies(Page *page) {
             Py_DECREF(seen);
             return 0;
         }
-        page->blocks[i].is_gone = PySet_GET_SIZE(seen) == before;
+        if (PySet_GET_SIZE(seen) == before) take_out(page, i, i + 1);
     }
     Py_DECREF(seen);
     return 1;
-}
-
-static void empty_gone(Page *page) {
-    for (Py_ssize_t i = 0; i < page->count; i++)
-        if (page->blocks[i].is_gone) page->weights[i] = 0;
 }
 
 /* _boilerplate; 0 with an exception */
@@ -181,11 +181,8 @@ static int find_boilerplate(Page *page) {
         shares[COMMENT] = 0;
     else if (!find_copies(page))
         return 0;
-    empty_gone(page);
     sum_up(page, page->weights);
-    while (next_in_boxes(page, shares, &range))
-        for (Py_ssize_t i = range.start; i < range.end; i++) page->blocks[i].is_gone = 1;
-    empty_gone(page);
+    while (next_in_boxes(page, shares, &range)) take_out(page, range.start, range.end);
     return 1;
 }
 
@@ -441,7 +438,6 @@ static PyObject *found(Page *page) {
 PyObject *main_blocks(PyObject *module, PyObject *args) {
     PyObject *texts, *tags, *sizes, *shares, *boxes, *hints, *words, *answer = NULL;
     Page page = {0};
-    size_t blocks;
     (void)module;
     if (!PyArg_ParseTuple(args, "O!O!O!O!O!O!O!", &PyList_Type, &texts, &PyList_Type, &tags, &PyList_Type,
                           &sizes, &PyList_Type, &shares, &PyList_Type, &boxes, &PyList_Type, &hints,
@@ -452,7 +448,7 @@ PyObject *main_blocks(PyObject *module, PyObject *args) {
     if (traits_of == NULL || PyList_GET_SIZE(tags) != page.count || PyList_GET_SIZE(sizes) != page.count ||
         PyList_GET_SIZE(shares) != page.count)
         return PyErr_Format(PyExc_ValueError, "a block has a text, a tag, a size and a share of links");
-    blocks = (size_t)page.count + 1;
+    size_t blocks = (size_t)page.count + 1;
     page.blocks = PyMem_Calloc(blocks, sizeof *page.blocks);
     page.boxes = PyMem_Calloc((size_t)PyList_GET_SIZE(boxes) + 1, sizeof *page.boxes);
     page.hints = PyMem_Calloc((size_t)PyList_GET_SIZE(hints) + 1, sizeof *page.hints);

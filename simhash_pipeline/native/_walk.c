@@ -8,8 +8,6 @@
 #include <Python.h>
 #include <libxml/tree.h>
 #include <libxml/xmlversion.h>
-#include <stdint.h>
-#include <string.h>
 
 #include "etree.h"
 
@@ -294,6 +292,12 @@ static const char *attribute_of(Walk *walk, const xmlNode *node, const char *nam
     return value_of(walk, attribute);
 }
 
+/* The same as a str; "" where there is none. */
+static PyObject *attribute_text(Walk *walk, const xmlNode *node, const char *name) {
+    const char *value = attribute_of(walk, node, name);
+    return decoded(walk, value ? value : "", value ? strlen(value) : 0);
+}
+
 /* ---- white space, as Python's str has it */
 
 /* The bytes of the white space that begins here, 0 for none; the text ends with a NUL. */
@@ -433,21 +437,19 @@ static int add_range(Range *ranges, size_t *count, size_t start, PyObject *row) 
 /* blocks.hint_of */
 static int add_hint(Walk *walk, const Open *closed, PyObject *tag, PyObject *name) {
     const xmlNode *node = walk->elements[closed->element].node;
-    const char *role = attribute_of(walk, node, "role"), *ident = attribute_of(walk, node, "id");
-    PyObject *role_text, *ident_text = NULL, *hint = NULL;
+    PyObject *role = attribute_text(walk, node, "role"), *ident = NULL, *hint = NULL;
     int done = 0;
-    if ((role_text = decoded(walk, role ? role : "", role ? strlen(role) : 0)) == NULL) return 0;
-    ident_text = decoded(walk, ident ? ident : "", ident ? strlen(ident) : 0);
-    if (ident_text != NULL)
-        hint = PyObject_CallFunctionObjArgs(hint_of, tag, role_text, name, ident_text, NULL);
+    if (role == NULL) return 0;
+    if ((ident = attribute_text(walk, node, "id")) != NULL)
+        hint = PyObject_CallFunctionObjArgs(hint_of, tag, role, name, ident, NULL);
     if (hint == Py_None)
         done = 1;
     else if (hint != NULL && RESERVE(walk->hints, walk->hint_room, walk->hint_count + 1))
         done = add_range(walk->hints, &walk->hint_count, closed->first,
                          Py_BuildValue("nnO", (Py_ssize_t)closed->first,
                                        (Py_ssize_t)walk->block_count, hint));
-    Py_DECREF(role_text);
-    Py_XDECREF(ident_text);
+    Py_DECREF(role);
+    Py_XDECREF(ident);
     Py_XDECREF(hint);
     return done ? 1 : failed(walk);
 }
@@ -456,14 +458,12 @@ static int add_hint(Walk *walk, const Open *closed, PyObject *tag, PyObject *nam
 static int close_box(Walk *walk, const Open *closed) {
     const Element *element = &walk->elements[closed->element];
     PyObject *tag = walk->tags[element->tag].text, *name;
-    const char *names;
     int done = 0;
     if (element->node->properties != NULL && is_hidden(walk, element->node))
         return set_aside(walk, closed->first);
     if (walk->refused || PyErr_Occurred()) return 0;
     if (closed->kind != BOX) return 1;
-    names = attribute_of(walk, element->node, "class");
-    if ((name = decoded(walk, names ? names : "", names ? strlen(names) : 0)) == NULL) return 0;
+    if ((name = attribute_text(walk, element->node, "class")) == NULL) return 0;
     if (RESERVE(walk->boxes, walk->box_room, walk->box_count + 1))
         done = add_range(walk->boxes, &walk->box_count, closed->first,
                          Py_BuildValue("nnOnO", (Py_ssize_t)closed->first,

@@ -15,6 +15,7 @@ windows in two samples estimates the share in the pages (the Jaccard index).
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
@@ -86,7 +87,7 @@ def visible_text(
             said, bytes(in_menu), bytes(is_main), WINDOW_BYTES, _TAKEN, _MENU_BITS
         )
         sample = limit.to_bytes(LIMIT_SIZE, "little") + packed
-        return Visible(digest, sample, tuple(dict.fromkeys(hashes)))
+        return Visible(digest, sample, tuple(dict.fromkeys(array("I", hashes))))
     return Visible(digest, *_sampled(said, is_main, menus))
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import jieba
-import mmh3
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,7 +19,9 @@ from simhash_pipeline import Fingerprinter, native
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.options import Options
 from simhash_pipeline.page import boilerplate, compiled, segment, visible
+from simhash_pipeline.page.hashing import TokenHashes
 from simhash_pipeline.page.parse import parse
+from simhash_pipeline.page.simhash import simhash
 from simhash_pipeline.page.tree import Tree
 from tests.made_blocks import TITLE, made_blocks
 from tests.same import BothWays, by_python
@@ -39,17 +40,23 @@ TELLING = (
 TEXTS = st.text(st.sampled_from(TELLING), max_size=300) | st.text(max_size=100)
 
 
-def by_words(text: str) -> bytes:
-    """The hashes of the text's words, one after another, by the Python."""
+def by_kernel(text: str) -> tuple[int, int | None]:
+    """The number of the text's words, and the hash of all of them in a row."""
+    hashed = compiled.hashed_words(text)
+    return len(hashed), compiled.sketch_of(hashed, max(1, len(hashed)))
+
+
+def by_words(text: str) -> tuple[int, int | None]:
+    """The same by the Python."""
     with by_python():
         words = segment.words(text)
-    return b"".join(mmh3.hash_bytes(word.encode("utf-8", "replace")) for word in words)
+    return len(words), simhash(TokenHashes(words).ngrams(max(1, len(words)), 128))
 
 
 @given(TEXTS)
 @settings(max_examples=1000)
 def test_the_kernel_cuts_and_hashes_as_the_python_does(text: str) -> None:
-    assert compiled.hashed_words(text).hashes() == by_words(text)
+    assert by_kernel(text) == by_words(text)
 
 
 @pytest.mark.parametrize("beside", ["", "a", "中", "か", "가"])
@@ -57,7 +64,7 @@ def test_every_character_is_folded_as_the_python_does_it(beside: str) -> None:
     characters = [chr(code) for code in (*range(0x11000), *range(0x1F000, 0x20000))]
     for start in range(0, len(characters), 64):
         text = " ".join(beside + c + beside for c in characters[start : start + 64])
-        assert compiled.hashed_words(text).hashes() == by_words(text), start
+        assert by_kernel(text) == by_words(text), start
 
 
 def test_runs_of_the_dictionarys_words_are_cut_as_jieba_cuts_them() -> None:
@@ -69,12 +76,12 @@ def test_runs_of_the_dictionarys_words_are_cut_as_jieba_cuts_them() -> None:
     runs += ["".join(rng.choices(strange, k=rng.randint(1, 20))) for _ in range(500)]
     for start in range(0, len(runs), 250):
         text = " ".join(runs[start : start + 250])
-        assert compiled.hashed_words(text).hashes() == by_words(text)
+        assert by_kernel(text) == by_words(text)
 
 
 def test_a_kernel_cuts_long_texts_by_the_same_bounds() -> None:
     for text in ("中国人民大学" * 20_000, "word… " * 20_000, "ﷺ" * 12_000, "a" * 50_000, "̈" * 999):
-        assert compiled.hashed_words(text).hashes() == by_words(text)
+        assert by_kernel(text) == by_words(text)
 
 
 @given(TEXTS, st.sampled_from([(1,), (1, 2), (3,), (2, 5)]), st.sampled_from([">0", ">=0", ">1"]))
@@ -123,19 +130,12 @@ def test_the_rules_of_the_main_text_are_the_pythons() -> None:
             assert boilerplate.main_blocks(page, TITLE) == by_kernel, page
 
 
-def test_the_rules_have_the_pythons_numbers() -> None:
+def test_the_kernel_is_given_the_numbers_that_it_asks_for() -> None:
     source = Path(native.__file__).with_name("_rules.c").read_text(encoding="utf-8")
-    numbers = dict(re.findall(r"^#define (\w+) ([\d.]+)$", source, re.MULTILINE))
-    assert int(numbers.pop("HINTS")) == len(boilerplate._HINTS)
-    assert len(numbers) > 20
-    assert {name: float(number) for name, number in numbers.items()} == {
-        name: getattr(boilerplate, f"_{name}") for name in numbers
-    }
-    for name in ("max_shares", "max_menu_shares"):
-        (shares,) = re.findall(rf"{name}\[HINTS\] = {{(.*)}};", source)
-        expected = getattr(boilerplate, f"_{name.upper()}")
-        asked = [str(expected.get(hint, "NOT_ASKED")) for hint in boilerplate._HINTS]
-        assert shares.split(", ") == asked
+    (fields,) = re.findall(r"static struct {\n    double (.*?);", source, re.DOTALL)
+    names = [f"_{name}" for name in re.split(r",\s+", fields.upper())]
+    assert len(names) > 20
+    assert [getattr(boilerplate, name) for name in names] == list(boilerplate._NUMBERS)
 
 
 @pytest.mark.parametrize(
