@@ -34,10 +34,10 @@ from benchmarks.table import markdown
 from crawler.demo_site.oddities import large_story_html
 from crawler.demo_site.pages import read_newsroom
 from simhash_pipeline import Fingerprinter, content_fingerprint
-from simhash_pipeline.page.parse import decode, parse, parsed_page
+from simhash_pipeline.page.parse import decode, parsed_page
 from simhash_pipeline.page.segment import words as tokens
-from simhash_pipeline.page.tree import main_text
 from simhash_pipeline.page.weights import counted_ngrams
+from tests.trees import main_text, parse
 
 PARSE = "bare lxml parse"
 JOURNEY = "journey: html -> both fingerprints"

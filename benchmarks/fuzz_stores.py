@@ -19,6 +19,7 @@ from pathlib import Path
 
 from simhash_pipeline.errors import StoreDamaged, StoreError
 from simhash_pipeline.options import Options
+from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.stores.contract import Action, PageText, Store, StoredPage, View
 from simhash_pipeline.stores.sqlite.file import APPLICATION_ID
 from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
@@ -95,7 +96,7 @@ class StoreFiles:
         self._tried(
             errors,
             how,
-            lambda store: store.stamp(Options().stamp()),
+            lambda store: store.stamp(stamp_for(Options())),
             lambda store: store.settle(page, lambda view: (_all_seen(view)[0], None)),
             lambda store: store.settle(page, lambda _: (Action.KEEP, None)),
             lambda store: store.insert_many([page]),
@@ -159,7 +160,7 @@ def _copied(folder: Path, bits: int, logged: int) -> Files:
     """A store's files when it is closed, or as a killed crawl leaves them."""
     path, copy = folder / f"{bits}-{logged}.sqlite", folder / "copy"
     with SqliteStore(path, tentative=True) as store:
-        store.stamp({**Options().stamp(), "bits": bits})
+        store.stamp({**stamp_for(Options()), "bits": bits})
         for number in range(PAGES):
             page = _page(number, bits)
             store.settle(page, lambda _: (Action.KEEP, None))

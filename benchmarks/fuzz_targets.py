@@ -36,6 +36,7 @@ from simhash_pipeline.archive.records import Input
 from simhash_pipeline.archive.warc import WarcFile
 from simhash_pipeline.drop_log import read_log
 from simhash_pipeline.errors import ArchiveError, DropLogError
+from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.page.visible import visible_text
 from simhash_pipeline.stores.opening import open_store
 
@@ -77,7 +78,7 @@ class Targets:
         names = [field.name.upper() for field in fields(Options)]
         given = {f"SIMHASH_{name}": chance.choice(SETTINGS) for name in chance.sample(names, 3)}
         with contextlib.suppress(OptionsError):
-            Options.from_settings(given).stamp()
+            stamp_for(Options.from_settings(given))
 
     def stores(self, chance: random.Random) -> None:
         """Both judges decide alike about one page more, and store the same."""

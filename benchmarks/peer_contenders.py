@@ -22,10 +22,9 @@ from scrapy.utils.request import fingerprint
 from scrapy.utils.test import get_crawler
 
 from simhash_pipeline import Fingerprinter, Options, PageError, hamming_distance
-from simhash_pipeline.page.parse import parse
 from simhash_pipeline.page.segment import words as tokens
-from simhash_pipeline.page.tree import main_text
 from tests.quality.measures import Joins
+from tests.trees import main_text, parse
 
 DISTANCE = Options().content_distance
 _WORDS = re.compile(r"\w+")

@@ -25,7 +25,7 @@ from lxml.etree import _Element
 
 from benchmarks.table import markdown
 from simhash_pipeline import Fingerprinter, Judge, Options, PageError, Verdict, open_store
-from simhash_pipeline.page.parse import parse
+from tests.trees import parse
 
 RIGHT, DOUBTFUL = 0.9, 0.5
 _SHARED_PAGES, _SHARED_SHARE = 6, 0.03

@@ -25,6 +25,7 @@ from simhash_pipeline.own_text import (
 )
 from simhash_pipeline.page.fingerprint import PageFingerprint
 from simhash_pipeline.page.simhash import hamming_distance
+from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.stores.contract import Action, Store, StoredPage, View
 from simhash_pipeline.urls import page_key, site_of
 
@@ -103,7 +104,7 @@ class Judge:
         self._counts = FurnitureCounts()
         self._furniture: dict[Site, Blocks] = {}
         site_of("localhost")  # loads the public suffix list before the first page waits for it
-        store.stamp(self._options.stamp())
+        store.stamp(stamp_for(self._options))
 
     def judge(self, url: str, page: PageFingerprint) -> Verdict:
         """Decide whether to keep or drop the page, and store a kept one in the same transaction.

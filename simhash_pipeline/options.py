@@ -8,16 +8,13 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import functools
-import hashlib
-import json
-from collections.abc import Iterator, Mapping
+import pkgutil
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, TypeVar
 
 from simhash_pipeline.bits import DEFAULT_WIDTH, MAX_DISTANCE_BITS, SKETCH_BITS, WIDTHS
-from simhash_pipeline.errors import OptionsError
-from simhash_pipeline.presets import PRESETS
+from simhash_pipeline.errors import OptionsError, PageError
 from simhash_pipeline.rules import (
     AGE,
     FIELD,
@@ -27,6 +24,7 @@ from simhash_pipeline.rules import (
     STORE,
     TEXT,
     Rule,
+    is_file_path,
     one_of,
     one_of_or_path,
     or_none,
@@ -34,13 +32,9 @@ from simhash_pipeline.rules import (
     path_with,
     whole,
 )
-from simhash_pipeline.simplified import simplified_digest
 
 PREFIX = "SIMHASH_"
 T = TypeVar("T")
-# Increased whenever the same page and options give another fingerprint; stamped into every store.
-FINGERPRINT_VERSION = 1
-
 SEGMENTERS = (
     "words",
     "jieba",
@@ -51,9 +45,8 @@ SEGMENTERS = (
     "spaces",
     "ascii-words",
 )
-WEIGHTS = ("tf", "log-tf", "uniform", "jieba-tfidf", "textrank", "line-tfidf", "table")
+WEIGHTS = ("tf", "log-tf", "uniform", "jieba-tfidf", "textrank", "line-tfidf")
 DICTIONARY_SEGMENTERS = ("words", "jieba", "jieba-search", "jieba-full")
-_FILES = ("weights_table", "stop_words", "user_dict")  # stamped by their content
 KEYWORD_WEIGHTS = ("jieba-tfidf", "textrank")  # of single words only
 HASH_BITS = {
     "murmur3": WIDTHS,
@@ -63,6 +56,48 @@ HASH_BITS = {
     "fnv1a-signed": (64,),
     "jenkins": (32, 64),
     "java": (32,),
+}
+# Published ways to make fingerprints. A preset sets the options that it names; those that the user
+# sets take precedence.
+_KEYWORDS = {"segmenter": "jieba", "ngrams": (1,), "weights": "jieba-tfidf", "bits": 64}
+
+PRESETS: Mapping[str, Mapping[str, Any]] = {
+    # github.com/mfonda/simhash (Go): every word of its ASCII expression weighs 1.
+    "mfonda": {
+        "segmenter": "ascii-words",
+        "ngrams": (1,),
+        "weights": "tf",
+        "hash": "fnv1",
+        "bits": 64,
+        "set_when": ">=0",
+    },
+    # github.com/sing1ee/simhash-java: overlapping pairs of characters.
+    "simhash-java": {
+        "segmenter": "characters",
+        "ngrams": (2,),
+        "weights": "tf",
+        "hash": "murmur2",
+        "bits": 64,
+        "set_when": ">1",
+    },
+    # The tutorials' 32 bits by String.hashCode.
+    "java32": {
+        "segmenter": "spaces",
+        "ngrams": (1,),
+        "weights": "tf",
+        "hash": "java",
+        "bits": 32,
+        "set_when": ">0",
+    },
+    # jiebaR, cppjieba and github.com/yanyiwu/simhash: keywords; 5 is jiebaR's own topn.
+    "jiebar": {**_KEYWORDS, "top_n": 5, "hash": "jenkins", "set_when": ">0"},
+    # gojieba's keywords with Go's hash/fnv, as the published program prints it: signed.
+    "gojieba": {**_KEYWORDS, "top_n": 5, "hash": "fnv1a-signed", "set_when": ">0"},
+    "gojieba-unsigned": {**_KEYWORDS, "top_n": 5, "hash": "fnv1a", "set_when": ">0"},
+    # DOM-tree decay as published, and with all occurrences of a tag added up; the content
+    # fingerprint is the default one.
+    "dom-decay": {"structure_features": "tag", "decay": 0.45, "structure_distance": 5},
+    "dom-decay-sum": {"structure_features": "tag-sum", "decay": 0.45},
 }
 
 
@@ -283,15 +318,9 @@ class Options:
     )
     weights: str = _option(
         "tf",
-        one_of_or_path(*WEIGHTS, call="counts -> weights"),
-        "How content features are weighted: one of the values below, or the dotted path of a "
-        "callable: counts -> weights.",
-        makes=True,
-    )
-    weights_table: str | None = _option(
-        None,
-        or_none(_PATH),
-        "The file of features and weights for the weights `table`.",
+        one_of_or_path(*WEIGHTS, call="counts -> weights", file="a table"),
+        "How content features are weighted: one of the values below, the dotted path of a "
+        "callable: counts -> weights, or the path of a table, as `./weights.tsv`.",
         makes=True,
     )
     stop_words: str | None = _option(
@@ -358,11 +387,6 @@ class Options:
         if self.weights in KEYWORD_WEIGHTS and self.ngrams != (1,):
             rule = f"with SIMHASH_WEIGHTS {self.weights} it must be (1,)"
             yield f"SIMHASH_NGRAMS is {self.ngrams}; {rule}"
-        if self.weights == "table" and self.weights_table is None:
-            yield "SIMHASH_WEIGHTS_TABLE is None; with SIMHASH_WEIGHTS table it must be a file"
-        if self.weights != "table" and self.weights_table is not None:
-            rule = "with SIMHASH_WEIGHTS_TABLE it must be table"
-            yield f"SIMHASH_WEIGHTS is {self.weights!r}; {rule}"
         if self.user_dict is not None and self.segmenter not in DICTIONARY_SEGMENTERS:
             rule = f"with SIMHASH_USER_DICT it must be {' or '.join(DICTIONARY_SEGMENTERS)}"
             yield f"SIMHASH_SEGMENTER is {self.segmenter!r}; {rule}"
@@ -402,32 +426,14 @@ class Options:
             self.parser != "lxml"
             or self.extractor != "builtin"
             or self.segmenter not in SEGMENTERS
-            or self.weights not in WEIGHTS
+            or (self.weights not in WEIGHTS and self.weights_table is None)
             or self.hash not in HASH_BITS
         )
 
-    def stamp(self) -> dict[str, Any]:
-        """The options that fingerprints depend on, as JSON values; stores refuse others.
-
-        A file is represented by a digest of its content, OpenCC by one of its table. Raises
-        OptionsError if they can't be read.
-        """
-        made = {
-            f.name: getattr(self, f.name) for f in dataclasses.fields(self) if f.metadata["makes"]
-        }
-        for name in _FILES:
-            if made[name] is not None:
-                made[name] = _digest(name, made[name])
-        if self.to_simplified:
-            made["to_simplified"] = simplified_digest()
-        return {"fingerprint_version": FINGERPRINT_VERSION, **json.loads(json.dumps(made))}
-
-
-def _digest(name: str, path: str) -> str:
-    try:
-        return hashlib.sha256(Path(path).read_bytes()).hexdigest()[:16]
-    except (OSError, ValueError) as error:  # ValueError: a path with a NUL
-        raise OptionsError([unreadable(name, path, error)]) from error
+    @property
+    def weights_table(self) -> str | None:
+        """The path of the table that WEIGHTS names; None where it names something else."""
+        return self.weights if is_file_path(self.weights) else None
 
 
 def unreadable(option: str, path: str, error: Exception) -> str:
@@ -439,3 +445,32 @@ def _unknown(name: str, known: list[str]) -> str:
     near = [one for one in known if name in one] or difflib.get_close_matches(name, known)
     hint = f"; did you mean {PREFIX}{near[0].upper()}?" if near else ""
     return f"{PREFIX}{name.upper()} is not a setting{hint}"
+
+
+def load_callable(option: str, path: str, returns: type[T]) -> Callable[[Any], T]:
+    """The callable at `path`; OptionsError when there is none.
+
+    When it raises, or returns another type, that is a PageError whose kind is the option's name:
+    the item is kept.
+    """
+    try:
+        found = pkgutil.resolve_name(path)
+    except (ImportError, AttributeError, ValueError) as error:
+        rule = f"it can't be loaded: {error}"
+        raise OptionsError([f"{PREFIX}{option.upper()} is {path!r}; {rule}"]) from error
+    if not callable(found):
+        rule = f"that is a {type(found).__name__}, no callable"
+        raise OptionsError([f"{PREFIX}{option.upper()} is {path!r}; {rule}"])
+
+    @functools.wraps(found)
+    def guarded(argument: Any) -> T:
+        try:
+            value = found(argument)
+        except Exception as error:  # whatever code from outside may raise
+            raise PageError(option, f"{path} failed: {error!r}") from error
+        if not isinstance(value, returns):
+            wrong = type(value).__name__
+            raise PageError(option, f"{path} returned {wrong}, not {returns.__name__}")
+        return value
+
+    return guarded

@@ -35,7 +35,6 @@ _MUCH = 2**28  # a sixteenth of all windows: holds one of 50 differing ones with
 # A block on this many kept pages is furniture. With 4, more pages have no own text left.
 FURNITURE_PAGES = 8
 _MAX_COUNTED = 400_000  # blocks of all sites: some 50 MB
-NO_BLOCKS: Blocks = np.empty(0, np.uint32)
 
 
 def own_sample(sample: bytes, furniture: Blocks) -> bytes:

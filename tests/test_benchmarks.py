@@ -10,7 +10,7 @@ from benchmarks.peer_contenders import Project
 from benchmarks.peers import Case, demo_case, scores, table
 from benchmarks.table import markdown
 from simhash_pipeline import Fingerprinter, Options
-from simhash_pipeline.page.parse import parse
+from tests.trees import parse
 
 
 @pytest.mark.parametrize(("language", "tokens"), [("English", 1_200), ("Chinese", 1_500)])

@@ -6,7 +6,8 @@ import pytest
 from scrapy.settings import Settings
 
 from simhash_pipeline import Options, OptionsError
-from simhash_pipeline.simplified import simplified
+from simhash_pipeline.page.segment import simplified
+from simhash_pipeline.page.stamp import stamp_for
 
 
 def test_every_default_follows_its_own_rule() -> None:
@@ -112,19 +113,20 @@ def test_settings_of_others_are_left_alone() -> None:
 
 
 def test_the_stamp_holds_what_makes_fingerprints_and_nothing_else() -> None:
-    assert Options().stamp() == Options(content_distance=6, min_tokens=9, store="memory:").stamp()
-    assert Options().stamp() != Options(ngrams=(3,)).stamp()
+    others = Options(content_distance=6, min_tokens=9, store="memory:")
+    assert stamp_for(Options()) == stamp_for(others)
+    assert stamp_for(Options()) != stamp_for(Options(ngrams=(3,)))
 
 
 def test_another_table_of_simplified_characters_is_another_stamp(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     options = Options(to_simplified=True)
-    before, without = options.stamp(), Options().stamp()
-    assert options.stamp() == before
+    before, without = stamp_for(options), stamp_for(Options())
+    assert stamp_for(options) == before
     monkeypatch.setitem(simplified(), ord("霧"), "霧")
-    assert options.stamp() != before
-    assert Options().stamp() == without
+    assert stamp_for(options) != before
+    assert stamp_for(Options()) == without
 
 
 @pytest.mark.parametrize(
@@ -138,14 +140,6 @@ def test_another_table_of_simplified_characters_is_another_stamp(
         (
             {"weights": "textrank"},
             "SIMHASH_NGRAMS is (1, 2); with SIMHASH_WEIGHTS textrank it must be (1,)",
-        ),
-        (
-            {"weights": "table"},
-            "SIMHASH_WEIGHTS_TABLE is None; with SIMHASH_WEIGHTS table it must be a file",
-        ),
-        (
-            {"weights_table": "idf.tsv"},
-            "SIMHASH_WEIGHTS is 'tf'; with SIMHASH_WEIGHTS_TABLE it must be table",
         ),
     ],
 )
@@ -165,8 +159,8 @@ def test_what_is_set_goes_before_the_preset_even_when_it_is_the_default() -> Non
 
 def test_a_preset_is_stamped_by_what_it_sets() -> None:
     spelt_out = Options(structure_features="tag", decay=0.45)
-    assert Options(preset="dom-decay").stamp() == spelt_out.stamp()
-    assert Options(preset="mfonda").stamp() != Options(preset="java32").stamp()
+    assert stamp_for(Options(preset="dom-decay")) == stamp_for(spelt_out)
+    assert stamp_for(Options(preset="mfonda")) != stamp_for(Options(preset="java32"))
 
 
 def test_a_copy_with_another_value_keeps_the_rest_of_the_preset() -> None:
@@ -174,8 +168,7 @@ def test_a_copy_with_another_value_keeps_the_rest_of_the_preset() -> None:
     assert copy == Options(preset="mfonda", content_distance=5)
 
 
-@pytest.mark.parametrize("name", ["stop_words", "weights_table"])
-def test_a_path_that_can_be_none_is_a_fault_of_the_options(name: str) -> None:
-    weights = "table" if name == "weights_table" else "tf"
+@pytest.mark.parametrize(("name", "path"), [("stop_words", "a\0b"), ("weights", "./a\0b")])
+def test_a_path_that_can_be_none_is_a_fault_of_the_options(name: str, path: str) -> None:
     with pytest.raises(OptionsError, match=f"SIMHASH_{name.upper()} is .*it can't be read"):
-        Options(weights=weights, **{name: "a\0b"}).stamp()  # type: ignore[arg-type]  # of str
+        stamp_for(Options(**{name: path}))  # type: ignore[arg-type]  # of str

@@ -6,7 +6,6 @@ import pytest
 from simhash_pipeline.own_text import (
     FURNITURE_PAGES,
     KEPT_WINDOWS,
-    NO_BLOCKS,
     FurnitureCounts,
     likeness,
     own_sample,
@@ -18,6 +17,7 @@ from simhash_pipeline.page.visible import visible_text
 WORDS = [f"word{number}" for number in range(2_000)]
 MENU = [f"menu entry number {number}" for number in range(200)]
 SITE = ("", "a.example")
+NO_BLOCKS = np.empty(0, np.uint32)
 
 
 def text(seed: object, words: int) -> str:

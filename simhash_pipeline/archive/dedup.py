@@ -34,6 +34,7 @@ from simhash_pipeline.archive.verdicts import ORDERS, Engine, add_verdicts
 from simhash_pipeline.drop_log import log_beside
 from simhash_pipeline.errors import ArchiveError
 from simhash_pipeline.options import Options
+from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.stores.contract import check_stamp
 from simhash_pipeline.stores.opening import open_store
 from simhash_pipeline.stores.store_url import shown_url
@@ -90,11 +91,11 @@ def dedup(job: DedupJob, engine_on: Callable[[Path], Engine] = DuckDb) -> DedupR
     inputs = {shown_url(name): open_input(name, job.options, job.time_field) for name in job.inputs}
     for name, archive in inputs.items():
         if (made_with := stamp_of(archive)) is not None:
-            check_stamp(name, made_with, job.options.stamp())
+            check_stamp(name, made_with, stamp_for(job.options))
     _refuse_copies(job, inputs)
     if job.store is not None:  # fail before the work if it can't be filled
         with open_store(job.store) as store:
-            store.stamp(job.options.stamp())
+            store.stamp(stamp_for(job.options))
     with _alone(job):
         return _run(job, inputs, engine_on)
 

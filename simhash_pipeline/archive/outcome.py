@@ -19,6 +19,7 @@ from simhash_pipeline.drop_log import DropLog
 from simhash_pipeline.judge import Verdict
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import PageFingerprint
+from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.stores.contract import PageText, Store
 from simhash_pipeline.stores.opening import open_store
 
@@ -144,7 +145,7 @@ def fill_store(engine: Engine, kept: Store, url: str, options: Options, order: s
         )
     )
     with open_store(url) as store:
-        store.stamp(options.stamp())
+        store.stamp(stamp_for(options))
         for furniture in kept.all_furniture():
             store.add_furniture(*furniture)
         store.insert_many(kept.pages())

@@ -14,6 +14,7 @@ from simhash_pipeline.errors import PageError
 from simhash_pipeline.judge import stored_page
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter
+from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.stores.contract import StoredPage
 from simhash_pipeline.urls import page_key
 
@@ -64,7 +65,7 @@ def fingerprint_rows(
 
 def row_stamp(options: Options) -> dict[str, Any]:
     """The options that rows depend on, as JSON values; only rows with the same may be mixed."""
-    return {**options.stamp(), **{name: getattr(options, name) for name in ROWS_DEPEND_ON}}
+    return {**stamp_for(options), **{name: getattr(options, name) for name in ROWS_DEPEND_ON}}
 
 
 @cache

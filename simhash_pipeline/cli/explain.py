@@ -51,6 +51,7 @@ from simhash_pipeline.judge import (
 )
 from simhash_pipeline.options import PREFIX, Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
+from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.stores.contract import Store, StoredPage, check_stamp
 from simhash_pipeline.terminal import Grid, Heading
 from simhash_pipeline.urls import page_key
@@ -99,7 +100,7 @@ class ExplainCommand(Command):
             store = None if named is None else opened.enter_context(named.existing())
             stamp = None if store is None else store.made_with()
             if named is not None and stamp is not None:
-                check_stamp(f"store {named.name}", stamp, options.stamp())
+                check_stamp(f"store {named.name}", stamp, stamp_for(options))
             page = None if store is None else stored_page(store, options.namespace, key)
             if drop is not None and (page is None or page.first_seen <= unix_seconds(drop.time)):
                 case = explain_drop(drop, store, options)

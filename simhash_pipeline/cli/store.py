@@ -20,6 +20,7 @@ from simhash_pipeline.cli.command import Command, Result, iso, minute, print_res
 from simhash_pipeline.cli.resolve import NamedStore, resolve_store, resolve_stores, store_at
 from simhash_pipeline.errors import StoreDamaged
 from simhash_pipeline.options import Options
+from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.stores.contract import Action, StoredPage, View, stamped_bits
 from simhash_pipeline.stores.sqlite.file import FORMAT
 from simhash_pipeline.stores.store_url import store_place
@@ -135,7 +136,7 @@ def _listed(counts: Mapping[str, int], *, unnamed: str) -> str:
 def _options(stamp: Mapping[str, object] | None) -> str:
     if stamp is None:
         return "nothing noted"
-    default = Options().stamp()
+    default = stamp_for(Options())
     other = [f"{name} {value!r}" for name, value in stamp.items() if default.get(name) != value]
     return f"the default options{' but ' if other else ''}{', '.join(other)}"
 

@@ -28,6 +28,7 @@ from simhash_pipeline.errors import PageError
 from simhash_pipeline.judge import distances
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
+from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.stores.contract import check_stamp
 from simhash_pipeline.terminal import Grid, Heading, bar, progress
 from simhash_pipeline.tune.precision import (
@@ -426,7 +427,7 @@ def _drawn(
 
 def _store_pages(named_store: NamedStore, options: Options) -> Iterator[PageFingerprint]:
     with named_store.existing() as store:
-        check_stamp(named_store.name, store.made_with() or {}, options.stamp())
+        check_stamp(named_store.name, store.made_with() or {}, stamp_for(options))
         fingerprinter, some = Fingerprinter(options), False
         for text in store.texts():
             some = True

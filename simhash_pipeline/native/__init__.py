@@ -5,7 +5,7 @@ big-endian machines; the walk too where lxml has another libxml2 than it was com
 
     _kernel.c  text to hashes and votes    called by page/compiled.py
     _rules.c   blocks to the main text     a part of it, called by page/boilerplate.py
-    _walk.c    lxml's tree to blocks       called by page/tree.py
+    _walk.c    lxml's tree to blocks       called by page/fingerprint.py
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 /* A tree of lxml in; its blocks and its outline out, without a Python object an element.
  *
- * page/elements.py, blocks.py and outline.py say what is computed; they are the reference, and this
+ * page/elements.py, blocks.py and structure.py say what is computed; they are the reference, and this
  * gives the same answers, or none: then they are asked. libxml2's nodes are read, never written. No
  * pointer to one outlives a call. All functions hold the GIL.
  */
@@ -15,9 +15,9 @@
 
 /* As in blocks.py: what an element is to the reader. */
 enum { INLINE = 0, LINK, BREAK, HIDDEN, BLOCK, BOX };
-/* As in outline.py: what a tag is to the outline. */
+/* As in structure.py: what a tag is to the outline. */
 enum { IS_NODE = 0, IS_INLINE, IS_LEAF, IS_LEFT_OUT };
-/* The traits of a tag, as page/compiled.py packs them: its kind, its role, and these. */
+/* The traits of a tag, as page/fingerprint.py packs them: its kind, its role, and these. */
 enum { KIND = 7, ROLE_SHIFT = 3, ROLE = 3, IS_SVG = 32, ENDS_SVG = 64, HOLDS_HTML = 128, IS_A = 256, HINTED = 512 };
 
 #define NO_DEPTH 0xFFFFFFFFu
@@ -580,7 +580,7 @@ static int has_plain_digits(Walk *walk, const char *text) {
     return !walk->refused;
 }
 
-/* outline._label: the number of tag.class, with the digits of the first class as 0. */
+/* structure._label: the number of tag.class, with the digits of the first class as 0. */
 static uint32_t label_of(Walk *walk, uint32_t tag, const char *names) {
     const Name *name = &walk->tag_names.all[tag];
     size_t size = name->size;
@@ -604,7 +604,7 @@ static uint32_t label_of(Walk *walk, uint32_t tag, const char *names) {
     return name_of(&walk->labels, walk->scratch, size);
 }
 
-/* outline.outline */
+/* structure.outline */
 static int read_outline(Walk *walk, Outline *outline) {
     uint32_t closed = NO_DEPTH, tag = walk->elements[0].tag, label = label_of(walk, tag, NULL);
     if (label == NOBODY || child_of(walk, outline, (Node){NOBODY, label, tag, 1}) == NOBODY)
@@ -803,7 +803,7 @@ static PyMethodDef functions[] = {
     {NULL, NULL, 0, NULL},
 };
 static struct PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "_walk", "See page/compiled.py.", -1, functions, NULL, NULL, NULL, NULL,
+    PyModuleDef_HEAD_INIT, "_walk", "See page/fingerprint.py.", -1, functions, NULL, NULL, NULL, NULL,
 };
 
 PyMODINIT_FUNC PyInit__walk(void) {

@@ -40,7 +40,8 @@ _KIND_TAGS = {
 }
 KINDS = {tag: kind for kind, tags in _KIND_TAGS.items() for tag in tags.split()}
 _HIDING = frozenset(["aria-hidden", "hidden", "style"])
-hides = re.compile(r"display\s*:\s*none", re.IGNORECASE).search  # of a style
+_HIDES = re.compile(r"display\s*:\s*none", re.IGNORECASE)
+hides = _HIDES.search  # of a style
 
 # What a box calls itself: by its tag, its ARIA role, or a word of its class or id. The words under
 # "links" name parts of a text too, so that they mean furniture only where links fill the box.
@@ -82,7 +83,7 @@ _MAX_NAME_CHARS = 200  # of a class and of an id; bounds what is remembered
 
 _Range = tuple[int, int, str]
 Box = tuple[int, int, str, int, str]
-_START, _END = operator.itemgetter(0), operator.itemgetter(1)
+_start, _end = operator.itemgetter(0), operator.itemgetter(1)
 
 
 @dataclass(slots=True)
@@ -127,8 +128,8 @@ class Blocks:
         """Puts boxes and hints in order, when all blocks are there."""
         self.boxes.reverse()  # of one range the box that closed last is the outer one
         for ranges in (self.boxes, self.hints):
-            ranges.sort(key=_END, reverse=True)
-            ranges.sort(key=_START)
+            ranges.sort(key=_end, reverse=True)
+            ranges.sort(key=_start)
         self.hints = _decided_hints(self)
 
     def _set_aside(self, start: int) -> None:
@@ -138,6 +139,12 @@ class Blocks:
         for ranges in (self.boxes, self.hints):
             while ranges and ranges[-1][0] >= start:
                 ranges.pop()
+
+
+def read_body(page: Elements) -> Blocks:
+    """All blocks of the page's body."""
+    body = page.elements[0].find("body")
+    return read(page, 0 if body is None else page.elements.index(body))
 
 
 def read(page: Elements, start: int = 0) -> Blocks:

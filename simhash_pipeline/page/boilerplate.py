@@ -18,9 +18,8 @@ from urllib.parse import urljoin
 from lxml.etree import _Element
 
 from simhash_pipeline import native
-from simhash_pipeline.page.blocks import Blocks, Box, read
+from simhash_pipeline.page.blocks import Blocks, Box
 from simhash_pipeline.page.bounds import has_long_host
-from simhash_pipeline.page.elements import Elements
 
 # Chosen on labelled pages (articles, forums, listings, documentation; English and Chinese): for the
 # same text out of two templates first, for agreement with hand-made main text second.
@@ -105,12 +104,6 @@ _TRAITS = (
     {"main"},
     {"section"},
 )
-
-
-def visible_blocks(elements: Elements) -> Blocks:
-    """All blocks of the page's body."""
-    body = elements.elements[0].find("body")
-    return read(elements, 0 if body is None else elements.elements.index(body))
 
 
 def main_blocks(page: Blocks, title: str) -> list[int]:

@@ -6,13 +6,12 @@ What lxml makes of an element on demand it makes once here; to read a list is se
 from __future__ import annotations
 
 import contextlib
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from lxml.etree import _Element
 
-NO_DEPTH = sys.maxsize  # deeper than any element
+NO_DEPTH = 2**31  # deeper than any element
 
 # HTML's elements that are never in an svg, by the HTML standard ("parsing foreign content").
 END_SVG_TAGS = """b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head

@@ -5,30 +5,53 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache, cached_property
 from itertools import compress
 from operator import not_
 from typing import Any
 
 import numpy as np
+from lxml.etree import _Element
 
+from simhash_pipeline import native
 from simhash_pipeline.bits import SKETCH_BITS
-from simhash_pipeline.options import KEYWORD_WEIGHTS, Options
-from simhash_pipeline.page.blocks import Blocks, menu_blocks
+from simhash_pipeline.native import Walked
+from simhash_pipeline.options import KEYWORD_WEIGHTS, Options, load_callable
+from simhash_pipeline.page.blocks import (
+    BOX,
+    KINDS,
+    PERMALINK_LEVELS,
+    TAG_HINTS,
+    Blocks,
+    hides,
+    hint_of,
+    menu_blocks,
+    read_body,
+)
 from simhash_pipeline.page.boilerplate import canonical_url, main_blocks, title_of
 from simhash_pipeline.page.bounds import first_of_text
-from simhash_pipeline.page.callables import load_callable
 from simhash_pipeline.page.compiled import content_of, hashed_words, sketch_of, votes_by_kernel
+from simhash_pipeline.page.elements import END_SVG, HOLD_HTML, Elements, elements_of
 from simhash_pipeline.page.hashing import TokenHashes, hash_rows
 from simhash_pipeline.page.parse import ParsedPage, parsed_page
 from simhash_pipeline.page.segment import segmenter
 from simhash_pipeline.page.simhash import simhash
 from simhash_pipeline.page.soup import asks_for_soup, check_parser, soup_of
 from simhash_pipeline.page.source import Source, markup
-from simhash_pipeline.page.tree import Tree
+from simhash_pipeline.page.structure import (
+    MAX_LABELS,
+    MIN_NODES,
+    ROLES,
+    structure_fingerprint,
+    voted,
+)
 from simhash_pipeline.page.visible import Visible, visible_text
 from simhash_pipeline.page.weights import counted_ngrams, heaviest, stop_words, weighing
 
 _SKETCH_SHINGLE_TOKENS = 3
+# The bits of a tag's traits beside its kind and its role, as in _walk.c.
+_ROLE_SHIFT = 3
+_TRAITS = {1 << 5: {"svg"}, 1 << 6: END_SVG, 1 << 7: HOLD_HTML, 1 << 8: {"a"}, 1 << 9: TAG_HINTS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,3 +260,57 @@ class Fingerprinter:
 def content_fingerprint(text: str, options: Options | None = None) -> int | None:
     """The content fingerprint of plain text: no HTML, no thin rule; None when it holds no token."""
     return Fingerprinter(options).content_fingerprint(text)
+
+
+class Tree:
+    """What is read of a page's tree, as it is now: a change of it is seen by another Tree.
+
+    The compiled walk reads it where there is one and it can; else blocks.py and structure.py do,
+    which say what is to be found.
+    """
+
+    def __init__(self, root: _Element) -> None:
+        self._root = root
+        self._walked: Walked | None = None
+        if native.kernel is not None and native.walk is not None:
+            _set_up()
+            self._walked = native.walk.walk(root)
+
+    @cached_property
+    def _elements(self) -> Elements:
+        return elements_of(self._root)
+
+    def blocks(self) -> Blocks:
+        """All blocks of the page's body."""
+        if self._walked is None:
+            return read_body(self._elements)
+        blocks = Blocks(*self._walked[0])
+        blocks.finish()
+        return blocks
+
+    def structure(self, options: Options) -> int | None:
+        """The structure fingerprint; see `structure_fingerprint`."""
+        by_default = (options.structure_features, options.bits) == ("outline", 64)
+        if self._walked is None or native.kernel is None or not by_default:
+            return structure_fingerprint(self._elements, options)
+        nodes, rows, weights, tags = self._walked[1]
+        return voted(native.kernel, rows, weights, tags) if nodes >= MIN_NODES else None
+
+
+@cache
+def _set_up() -> None:
+    if native.walk is not None:
+        tags = {*KINDS, *ROLES, *(tag for tags in _TRAITS.values() for tag in tags)}
+        native.walk.set_up(
+            _Element,
+            {tag: _traits(tag) for tag in tags},
+            hint_of,
+            hides,
+            PERMALINK_LEVELS,
+            MAX_LABELS,
+        )
+
+
+def _traits(tag: str) -> int:
+    bits = sum(bit for bit, tags in _TRAITS.items() if tag in tags)
+    return KINDS.get(tag, BOX) | ROLES.get(tag, 0) << _ROLE_SHIFT | bits

@@ -14,7 +14,7 @@ import mmh3
 import numpy as np
 from numpy.typing import NDArray
 
-from simhash_pipeline.page.callables import load_callable
+from simhash_pipeline.options import load_callable
 
 Rows = NDArray[np.uint8]
 Words = NDArray[np.uint64]

@@ -82,11 +82,6 @@ class ParsedPage(NamedTuple):
     cut: bool  # whether it is less than all of the page
 
 
-def parse(html: bytes | str, charset: str | None = None) -> etree._Element:
-    """The page's tree, read by lxml; PageError as of `parsed_page`."""
-    return parsed_page(html, charset).root
-
-
 def parsed_page(
     html: bytes | str,
     charset: str | None = None,

@@ -17,9 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from simhash_pipeline.errors import OptionsError, PageError
-from simhash_pipeline.options import unreadable
-from simhash_pipeline.page.callables import load_callable
-from simhash_pipeline.simplified import simplified
+from simhash_pipeline.options import load_callable, unreadable
 
 Segment = Callable[[str], list[str]]
 
@@ -69,6 +67,7 @@ _DECOMPOSED_TO_MARKS = frozenset("\u0f73\u0f75\u0f81\uff9e\uff9f")  # of combini
 _SPARE_WORDS = 64  # of a short text all count, so that it is cut alike whatever follows it
 _USER_WORD = re.compile(r"(.+?)(?:\s+([0-9]+))?(?:\s+([a-z]+))?")  # as jieba reads it
 _MAX_FREQUENCY = 10**9
+_HAN_RANGES = ((0x3400, 0x4DC0), (0x4E00, 0xA000), (0xF900, 0xFB00), (0x20000, 0x32000))
 _ASCII_WORD = re.compile(r"[\w']+(?:://[\w./]+)?", re.ASCII)
 
 
@@ -106,6 +105,22 @@ def segmenter(name: str, *, to_simplified: bool = False, user_dict: str | None =
     return lambda text: segment(text.translate(table))
 
 
+@cache
+def simplified() -> dict[int, str]:
+    """Simplified characters by the code of the traditional one; OptionsError without OpenCC.
+
+    OpenCC also replaces phrases, which is rare in this direction and is left out here.
+    """
+    try:
+        from opencc import OpenCC
+    except ImportError as error:
+        rule = "it needs OpenCC: pip install 'simhash-pipeline[opencc]'"
+        raise OptionsError([f"SIMHASH_TO_SIMPLIFIED is True; {rule}"]) from error
+    han = [chr(code) for first, end in _HAN_RANGES for code in range(first, end)]
+    simple = OpenCC("t2s").convert("\n".join(han)).split("\n")
+    return {ord(old): new for old, new in zip(han, simple, strict=True) if old != new}
+
+
 def _users_segmenter(path: str) -> Segment:
     segment = load_callable("segmenter", path, list)
 
@@ -126,7 +141,7 @@ def words(text: str) -> list[str]:
     A long text is cut in pieces: each step on one is a call that no other thread can interrupt.
     In pieces that begin after the 40,000th character each Han character is a word of its own.
     """
-    return _DEFAULT_WORDS.cut(text)
+    return _default_words.cut(text)
 
 
 class _Words:
@@ -300,4 +315,4 @@ def _jieba_words(added: tuple[UserWord, ...], method: str, **mode: bool) -> Segm
     return segment
 
 
-_DEFAULT_WORDS = _Words()
+_default_words = _Words()

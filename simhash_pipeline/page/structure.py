@@ -1,28 +1,70 @@
 """A page's elements in, its structure fingerprint out, by the design that the options name.
 
-The default counts depth in halvings of the page: outline.py. The designs by decay are here: an
-element weighs DECAY to the power of its depth.
+The designs by decay weigh an element by DECAY to the power of its depth: a wrapper or a banner at
+the top changes the weight of everything below it. The default, `outline`, measures depth by how
+much of the page is below an element, in halvings:
+
+1.  The *outline*: siblings with the same label (tag and first class, digits as 0) are one node, and
+    so are their children: fifty rows are one row. The outline leaves out what is no template (head,
+    scripts), and it treats the children of an inline element without a class as its parent's.
+2.  A node weighs its subtree's share of the outline, and less if it fills most of its parent:
+
+        html ─ body ─┬─ div.top ─ ul           2 of 9 nodes   2/9 x min(1, 2 (1 - 2/8)) = 0.22
+          9     8    └─ div.main ─┬─ h1        5 of 9         5/9 x min(1, 2 (1 - 5/8)) = 0.42
+                                  ├─ p
+                                  └─ ul.tags ─ li
+        body fills all but the root: 8/9 x min(1, 2 (1 - 8/9)) = 0.20. A wrapper hardly counts.
+
+    A label weighs as much as its heaviest node; the root weighs 1.
+3.  Tags alone decide 11 of every 16 bits, so renamed classes move at most the other 5:
+
+        bit  15                            0
+             T T T C T T C T T C T T C T T C     T tag, C tag and class
+
+4.  On those 5 bits a label's vote is multiplied by 1 / U², with U in (0, 1] from its hash and the
+    bit: one or two labels decide each bit, and a small change of the page turns few bits.
 """
 
 from __future__ import annotations
 
+import heapq
 import re
+from array import array
 from collections import Counter
-from collections.abc import Mapping
-from functools import partial
-from itertools import accumulate, repeat
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from itertools import accumulate, chain, islice, repeat
 from operator import mul
 
 import numpy as np
+from numpy.typing import NDArray
 
+from simhash_pipeline import native
+from simhash_pipeline.native import Kernel
 from simhash_pipeline.options import Options
-from simhash_pipeline.page.elements import Elements
-from simhash_pipeline.page.hashing import hash_rows, murmur3
-from simhash_pipeline.page.outline import outline_fingerprint
-from simhash_pipeline.page.simhash import simhash
+from simhash_pipeline.page.elements import NO_DEPTH, Elements
+from simhash_pipeline.page.hashing import hash_rows, mixed, murmur3
+from simhash_pipeline.page.simhash import VOTE, simhash
 
-_MIN_ELEMENTS = 10  # a tree with fewer is no template to speak of
+Hashes = NDArray[np.uint8]
+
+MIN_NODES = 10  # a tree or an outline with fewer is no template to speak of
+MAX_LABELS = 4_096  # the heaviest; real pages have some hundred
+_CLASS_BITS = 0b0001_0010_0100_1001  # of every 16
+_CLASS_WORD = _CLASS_BITS * 0x0001_0001_0001_0001  # the same of 64
+_MIN_U = 2.0**-10  # bounds a vote to 2**20, so that sums stay exact
+# What a tag is to the outline; any other is a node.
+_INLINE, _LEAF, _LEFT_OUT = 1, 2, 3  # a node only with a class; a node that isn't entered; neither
+_ROLE_TAGS = {
+    _INLINE: """a abbr b bdi bdo big br cite code del dfn em font i ins kbd label mark q s samp
+        small span strike strong sub sup time tt u var wbr""",
+    _LEAF: "svg select iframe",
+    _LEFT_OUT: "head script style template link meta",
+}
+ROLES = {tag: role for role, tags in _ROLE_TAGS.items() for tag in tags.split()}
 _DIGITS = re.compile(r"\d+")
+_MAX_KNOWN_CHARS = 200  # of a class attribute whose label is remembered
 
 
 def structure_fingerprint(page: Elements, options: Options) -> int | None:
@@ -34,7 +76,7 @@ def structure_fingerprint(page: Elements, options: Options) -> int | None:
     design, bits = options.structure_features, options.bits
     if design == "outline":
         return outline_fingerprint(page, partial(murmur3, bits=bits))
-    if len(page.tags) < _MIN_ELEMENTS:
+    if len(page.tags) < MIN_NODES:
         return None
     make = {"tag": tag_features, "tag-sum": tag_sum_features, "class": class_features}[design]
     features = make(page, options.decay)
@@ -42,6 +84,123 @@ def structure_fingerprint(page: Elements, options: Options) -> int | None:
     if design == "tag":
         return simhash(hash_rows("fnv1", bits)(features), weights, ">=0")
     return simhash(murmur3(features, bits), weights)
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """The page's merged tree; a node's parent comes before it, and node 0 is the root."""
+
+    tags: list[str]
+    labels: list[str]  # tag, or tag.class
+    parents: list[int]
+
+    def weights(self) -> list[float]:
+        """Of each node, 0-1: rule 2 above."""
+        parents = self.parents
+        sizes = [1] * len(parents)
+        for node in range(len(sizes) - 1, 0, -1):
+            sizes[parents[node]] += sizes[node]
+        shares = [1.0]
+        for node in range(1, len(sizes)):
+            filled = sizes[node] / sizes[parents[node]]
+            shares.append(sizes[node] / sizes[0] * min(1.0, 2 * (1 - filled)))
+        return shares
+
+
+def outline(page: Elements) -> Outline:
+    """One walk in document order."""
+    tags, labels, parents = [page.tags[0]], [page.tags[0]], [-1]
+    children: list[dict[str, int]] = [{}]  # of each node, by label
+    path = [0] * (max(page.depths) + 1)  # on each level the node of the open element
+    closed = NO_DEPTH  # what is deeper is in an element that isn't entered
+    role_of = ROLES.get
+    for element, tag, depth in islice(page.rows(), 1, None):
+        if depth > closed:
+            continue
+        closed = NO_DEPTH
+        if (role := role_of(tag)) and role >= _LEAF:
+            closed = depth
+            if role == _LEFT_OUT:
+                continue
+        node = path[depth - 1]
+        names = element.get("class")
+        if names or role != _INLINE:
+            if not names:
+                label = tag
+            elif len(names) <= _MAX_KNOWN_CHARS:
+                label = _known_label(tag, names)
+            else:
+                label = _label(tag, names)
+            siblings = children[node]
+            if label not in siblings:
+                siblings[label] = len(tags)
+                tags.append(tag)
+                labels.append(label)
+                parents.append(node)
+                children.append({})
+            node = siblings[label]
+        path[depth] = node
+    return Outline(tags, labels, parents)
+
+
+def _label(tag: str, names: str) -> str:
+    first = names.split(None, 1)[:1]
+    return f"{tag}.{_DIGITS.sub('0', first[0])}" if first else tag
+
+
+_known_label = lru_cache(maxsize=4096)(_label)  # the pages of a site share their names
+
+
+def outline_fingerprint(page: Elements, hashes: Callable[[Iterable[str]], Hashes]) -> int | None:
+    """The fingerprint, as wide as `hashes` makes its rows; None under 10 outline nodes."""
+    nodes = outline(page)
+    if len(nodes.tags) < MIN_NODES:
+        return None
+    weights = nodes.weights()
+    by_tag = _heaviest(nodes.tags, weights)
+    by_label = _heaviest(nodes.labels[1:], weights[1:])
+    rows = hashes([*by_tag, *by_label])
+    if native.kernel is not None and rows.shape[1] == 8:
+        voting = array("d", chain(by_tag.values(), by_label.values())).tobytes()
+        return voted(native.kernel, rows.tobytes(), voting, len(by_tag))
+    bits = np.arange(rows.shape[1] * 8)
+    class_bits = bits[_CLASS_BITS >> bits % 16 & 1 == 1]
+    votes = np.zeros((len(rows), len(bits)))
+    of_tags, of_labels = votes[: len(by_tag)], votes[len(by_tag) :]
+    of_tags[:] = np.fromiter(by_tag.values(), np.float64)[:, None]
+    of_tags[:, class_bits] = 0.0
+    of_labels[:, class_bits] = np.fromiter(by_label.values(), np.float64)[:, None]
+    of_labels[:, class_bits] *= _loudness(rows[len(by_tag) :], class_bits)
+    return simhash(rows, votes)
+
+
+def voted(kernel: Kernel, rows: bytes, weights: bytes, tags: int) -> int:
+    """The fingerprint by the kernel; `tags` of the rows are tags', which come first."""
+    return kernel.outline(rows, weights, tags, _CLASS_WORD, _MIN_U, VOTE)
+
+
+def _heaviest(names: Iterable[str], weights: Iterable[float]) -> Mapping[str, float]:
+    """The weight of each name's heaviest node, for the heaviest names."""
+    found: dict[str, float] = {}
+    for name, weight in zip(names, weights, strict=True):
+        if weight > found.get(name, 0.0):
+            found[name] = weight
+    if len(found) <= MAX_LABELS:
+        return found
+    return dict(heapq.nlargest(MAX_LABELS, found.items(), key=lambda pair: (pair[1], pair[0])))
+
+
+def _loudness(hashes: Hashes, bits: NDArray[np.intp]) -> NDArray[np.float64]:
+    """1 / U² for each row and each of these bits, 1 to 2**20.
+
+    U by splitmix64 from the row's first 32 bits.
+    """
+    rows = np.ascontiguousarray(hashes[:, :4]).view("<u4").astype(np.uint64)
+    steps = (bits + 1).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    words = mixed(np.multiply(rows, 1 << 32) + steps)
+    u = ((words >> np.uint64(32)).astype(np.float64) + 1.0) * 2.0**-32
+    bounded: NDArray[np.float64] = np.maximum(u, _MIN_U)
+    return 1.0 / (bounded * bounded)
 
 
 def tag_features(page: Elements, decay: float) -> Mapping[str, float]:

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from simhash_pipeline.errors import OptionsError, PageError
-from simhash_pipeline.options import Options, unreadable
-from simhash_pipeline.page.callables import load_callable
+from simhash_pipeline.options import Options, load_callable, unreadable
 from simhash_pipeline.page.segment import jieba_module
 
 Counts = Mapping[str, int]
@@ -35,7 +34,7 @@ def counted_ngrams(tokens: Sequence[str], sizes: Sequence[int], joiner: str = " 
 
 
 def weighing(options: Options, count_text: Callable[[str], Counts]) -> Weigh:
-    """The weighting that the options name, or whose dotted path they give (counts -> weights).
+    """The weighting that the options name, of a table, or by a callable (counts -> weights).
 
     `count_text` counts the n-grams of a text. OptionsError when a file or callable can't be loaded.
     """
@@ -56,8 +55,8 @@ def weighing(options: Options, count_text: Callable[[str], Counts]) -> Weigh:
     if name == "textrank":
         stops = stop_words(options.stop_words)
         return lambda text, tokens, counts: _textrank(tokens, stops)
-    if name == "table":
-        table, rest = read_table(options.weights_table or "")
+    if options.weights_table is not None:
+        table, rest = read_table(options.weights_table)
         return lambda text, tokens, counts: {f: n * table.get(f, rest) for f, n in counts.items()}
     weigh = load_callable("weights", name, Mapping)  # type: ignore[type-abstract]  # for isinstance alone
     return lambda text, tokens, counts: _checked(weigh(counts), name)
@@ -144,7 +143,7 @@ def read_table(path: str) -> tuple[dict[str, float], float]:
                     raise ValueError(f"{line[:_SHOWN_CHARACTERS]!r} {rule}")
                 table[feature] = float(number)
     except (OSError, ValueError) as error:
-        raise OptionsError([unreadable("weights_table", path, error)]) from error
+        raise OptionsError([unreadable("weights", path, error)]) from error
     rest = table.pop(OTHERS, 1.0)
     return table, rest
 

@@ -21,6 +21,7 @@ from simhash_pipeline.archive.dedup import DedupJob, DedupResult, dedup
 from simhash_pipeline.drop_log import Run, read_drops, read_log
 from simhash_pipeline.errors import ArchiveError
 from simhash_pipeline.page.parse import decode
+from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.stores.memory import MemoryStore
 from tests.archive.archives import KEPT, OTHER, PAGES, STORY, html, page, warc_of, write_json_lines
 from tests.stores.pages import FAR
@@ -208,7 +209,7 @@ def test_a_store_made_of_a_store_knows_when_pages_were_seen_last(tmp_path: Path)
         replace(stored("http://a.example/2", FAR), first_seen=2_000, seen_at=4_000),
     ]
     with open_store(old) as store:
-        store.stamp(Options().stamp())
+        store.stamp(stamp_for(Options()))
         store.insert_many(pages)
     dedup(job(tmp_path, old, store=new))
     with open_store(new) as store:
@@ -310,7 +311,7 @@ def test_a_folder_of_other_files_is_left_alone(tmp_path: Path) -> None:
 def test_fingerprints_of_other_options_are_refused(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'seen.sqlite'}"
     with open_store(url) as store:
-        store.stamp(Options(ngrams=(3,)).stamp())
+        store.stamp(stamp_for(Options(ngrams=(3,))))
         store.insert_many([stored("http://a.example/")])
     with pytest.raises(StoreMismatch, match=r"ngrams \[3\] \(now \[1, 2\]\)"):
         dedup(job(tmp_path, url))
@@ -324,7 +325,7 @@ def test_the_password_of_a_store_is_written_nowhere(
     with RunningServer(server_binary("redis"), tmp_path / "server", *password) as server:
         url = server.url.replace("//", "//:sesame@")
         with open_store(url) as store:
-            store.stamp(Options().stamp())
+            store.stamp(stamp_for(Options()))
             store.insert_many([stored("http://a.example/")])
         monkeypatch.setattr("shutil.rmtree", lambda folder: None)  # the parts stay, with the note
         dedup(job(tmp_path / "out", url, to=tmp_path / "out" / "out.jsonl"))
@@ -463,7 +464,7 @@ def test_an_output_s_name_is_no_pattern(tmp_path: Path, name: str) -> None:
 def test_the_drop_log_tells_the_namespace_that_a_stored_page_had(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'seen.sqlite'}"
     with open_store(url) as store:
-        store.stamp(Options().stamp())
+        store.stamp(stamp_for(Options()))
         store.insert_many([stored(f"http://a.example/{n}", 1, namespace="trial") for n in (1, 2)])
     dedup(job(tmp_path, url, options=Options(namespace="other", verify_distance=None)))
     (drop,) = read_drops(tmp_path / "out.parquet.drops.jsonl")
@@ -550,7 +551,7 @@ def test_a_job_that_is_stopped_as_it_fills_a_store_goes_on_with_a_folder_s_copy(
 def test_a_job_that_would_fail_at_its_end_is_refused_at_its_start(tmp_path: Path) -> None:
     seen = f"sqlite:///{tmp_path / 'seen.sqlite'}"
     with open_store(seen) as store:
-        store.stamp(Options(ngrams=(3,)).stamp())
+        store.stamp(stamp_for(Options(ngrams=(3,))))
     source = write_json_lines(tmp_path / "items.jsonl", PAGES)
     with pytest.raises(StoreMismatch, match=r"ngrams \[3\] \(now \[1, 2\]\)"):
         dedup(job(tmp_path, source, store=seen))

@@ -17,6 +17,7 @@ from simhash_pipeline.archive import parquet
 from simhash_pipeline.archive.inputs import open_input, stamp_of
 from simhash_pipeline.archive.records import Fault, Page, StoredRecord
 from simhash_pipeline.errors import ArchiveError
+from simhash_pipeline.page.stamp import stamp_for
 from tests.archive.archives import PAGES, html, warc_of, write_json_lines
 from tests.stores.pages import page as stored
 
@@ -271,10 +272,10 @@ def test_a_parquet_file_with_text_that_is_no_utf_8_is_named(tmp_path: Path) -> N
 def test_a_store_is_told_by_its_url_or_its_file(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'seen.db'}"
     with open_store(url) as store:
-        store.stamp(Options().stamp())
+        store.stamp(stamp_for(Options()))
         store.insert_many([stored("http://a.example/1", content=1), stored("http://a.example/2")])
     assert known(url) == known(tmp_path / "seen.db") == ["http://a.example/1", "http://a.example/2"]
-    assert stamp_of(open_input(url, Options())) == Options().stamp()
+    assert stamp_of(open_input(url, Options())) == stamp_for(Options())
 
 
 def test_an_input_of_no_known_kind_is_refused(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from simhash_pipeline import Options, open_store
+from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.stores.contract import PageText
 from tests.stores.pages import FAR, keep, near_content, page
 
@@ -31,7 +32,7 @@ def test_pages_go_from_sqlite_to_redis_and_back_with_all_they_are(
         PageText("", "dropped", "", "雾", 2),
     ]
     with open_store(f"sqlite:///{tmp_path}/one.sqlite") as store:
-        store.stamp(Options().stamp())
+        store.stamp(stamp_for(Options()))
         keep(store, *pages)
         store.keep_texts(texts)
     there = simhash(tmp_path, "store", "copy", "one.sqlite", server.url)
@@ -48,7 +49,7 @@ def test_pages_go_from_sqlite_to_redis_and_back_with_all_they_are(
     with open_store(f"sqlite:///{tmp_path}/two.sqlite") as store:
         assert list(store.pages()) == pages
         assert set(store.texts()) == set(texts)
-        assert store.made_with() == Options().stamp()
+        assert store.made_with() == stamp_for(Options())
         assert near_content(store, FAR) == [("b", 0)]
 
 

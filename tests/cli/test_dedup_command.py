@@ -12,6 +12,7 @@ import pytest
 
 from simhash_pipeline import Options, open_store
 from simhash_pipeline.cli.dedup import _exit_on_sigterm
+from simhash_pipeline.page.stamp import stamp_for
 from tests.archive.archives import KEPT, OTHER, PAGES, page, warc_of, write_json_lines
 from tests.cli.simhash_command import Simhash
 from tests.stores.pages import page as stored
@@ -131,7 +132,7 @@ def test_wrong_use_gets_one_line_and_exit_code_2(
     (tmp_path / "page.warc").write_text("<html>")
     pq.write_table(pa.table({"html": ["x"]}), tmp_path / "other.parquet")
     with open_store(f"sqlite:///{tmp_path / 'ngrams.sqlite'}") as store:
-        store.stamp(Options(ngrams=(3,)).stamp())
+        store.stamp(stamp_for(Options(ngrams=(3,))))
         store.insert_many([stored("http://a.example/")])
     result = simhash(tmp_path, "dedup", *arguments)
     assert (result.returncode, result.stdout) == (2, "")

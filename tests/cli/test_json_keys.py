@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from simhash_pipeline import Options, open_store
+from simhash_pipeline.page.stamp import stamp_for
 from tests.cli.simhash_command import Simhash
 from tests.documents import DOCS
 from tests.stores.pages import keep, page
@@ -45,7 +46,7 @@ def test_the_keys_are_those_in_the_readme(simhash: Simhash, tmp_path: Path, comm
     (tmp_path / "texts.jsonl").write_text("\n".join(items))
     (tmp_path / "broken.jsonl").write_text("\n".join([*items, "{"]))
     with open_store(f"sqlite:///{tmp_path}/seen.sqlite") as store:
-        store.stamp(Options().stamp())
+        store.stamp(stamp_for(Options()))
         keep(store, page("https://a.org/1", 1))
     result = simhash(tmp_path, *command.split(), *COMMANDS[command], "--json")
     assert (result.returncode, result.stderr) == (0, "")

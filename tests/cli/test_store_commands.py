@@ -15,6 +15,7 @@ import pytest
 
 from simhash_pipeline import Options, open_store
 from simhash_pipeline.cli.simhash import COMMANDS
+from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.stores.contract import PageText, packed_text
 from tests.cli.simhash_command import Simhash
 from tests.stores.pages import keep, page
@@ -28,7 +29,7 @@ def fill(path: Path, *urls: str, **more: Any) -> None:
     now = int(time.time())
     path.parent.mkdir(parents=True, exist_ok=True)
     with open_store(f"sqlite:///{path}") as store:
-        store.stamp(Options().stamp())
+        store.stamp(stamp_for(Options()))
         for days, url in enumerate(urls):
             keep(store, page(url, days, seen_at=now - days * 86_400, **more))
 
@@ -137,7 +138,7 @@ def test_info_says_what_there_is_and_how_it_was_made(store: Simhash, outside: Pa
         "bytes_a_page": round(size / 4),
         "format": 1,
         "index": "memory",
-        "made_with": Options().stamp(),
+        "made_with": stamp_for(Options()),
     }
     words = store(outside, "info", *SEEN).stdout.splitlines()
     assert words[:4] == [
@@ -162,7 +163,7 @@ def test_info_says_what_texts_take(store: Simhash, outside: Path) -> None:
 
 def test_info_names_the_options_that_are_no_defaults(store: Simhash, outside: Path) -> None:
     with open_store(f"sqlite:///{outside / 'other.sqlite'}") as opened:
-        opened.stamp(Options(ngrams=(3,), bits=128).stamp())
+        opened.stamp(stamp_for(Options(ngrams=(3,), bits=128)))
     result = store(outside, "info", "-S", "other.sqlite")
     assert "pages      0, 0 of them thin" in result.stdout
     assert result.stdout.endswith("the default options but ngrams [3], bits 128\n")
@@ -208,7 +209,7 @@ def test_find_tells_the_pages_near_a_fingerprint_nearest_first(
 ) -> None:
     path = outside / "near.sqlite"
     with open_store(f"sqlite:///{path}") as opened:
-        opened.stamp(Options().stamp())
+        opened.stamp(stamp_for(Options()))
         for url, content in (("3", 0b111), ("0", 0), ("4", 0b1111), ("1", 0b1)):
             keep(opened, page(f"https://a.org/{url}", content, structure=content ^ 0xF))
 
@@ -227,7 +228,7 @@ def test_find_tells_the_pages_near_a_fingerprint_nearest_first(
 
 def test_a_fingerprint_has_the_digits_of_its_store(store: Simhash, outside: Path) -> None:
     with open_store(f"sqlite:///{outside / 'short.sqlite'}") as opened:
-        opened.stamp(Options(bits=32).stamp())
+        opened.stamp(stamp_for(Options(bits=32)))
         keep(opened, page("https://a.org/1", 0xABCDEF01))
     assert store(outside, "find", "ABCDEF01", "-S", "short.sqlite").returncode == 0
     wrong = store(outside, "find", "0" * 16, "-S", "short.sqlite")

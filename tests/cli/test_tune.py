@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from simhash_pipeline import Options, open_store
+from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.tune.sheet import read_sheet
 from tests.cli.simhash_command import Simhash
 from tests.crawl.crawling import crawl
@@ -146,7 +147,7 @@ def test_answers_about_drops_are_enough_where_the_store_has_no_texts(
     simhash: Simhash, feed: Path
 ) -> None:
     with open_store(f"sqlite:///{feed}/plain.sqlite") as store:
-        store.stamp(Options().stamp())
+        store.stamp(stamp_for(Options()))
     answered_drops(feed / "a.csv", {(f"http://a.example/{n}", "http://x"): "y" for n in range(80)})
     result = simhash(feed, "tune", "plain.sqlite", "--labels", "a.csv")
     assert "plain.sqlite holds no texts: the answered pairs alone are counted" in result.stdout
@@ -222,7 +223,7 @@ def test_wrong_use_gets_one_line_and_exit_code_2(
     (feed / "empty").mkdir()
     (feed / "others.csv").write_text("twins,url_a,url_b\ny,http://b.example/,http://c.example/\n")
     with open_store(f"sqlite:///{feed}/plain.sqlite") as store:
-        store.stamp(Options().stamp())
+        store.stamp(stamp_for(Options()))
     result = simhash(feed, "tune", *arguments)
     assert (result.returncode, result.stdout) == (2, "")
     (line,) = result.stderr.splitlines()

@@ -8,7 +8,7 @@ from lxml.etree import _Element
 
 from simhash_pipeline.page.blocks import Blocks, read
 from simhash_pipeline.page.elements import elements_of
-from simhash_pipeline.page.parse import parse
+from tests.trees import parse
 
 INLINE = ["b", "i", "span", "a"]
 BLOCKS = ["p", "li", "h1", "pre", "tr"]

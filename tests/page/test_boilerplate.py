@@ -4,8 +4,7 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from simhash_pipeline.page.boilerplate import title_of
-from simhash_pipeline.page.parse import parse
-from simhash_pipeline.page.tree import main_text
+from tests.trees import main_text, parse
 
 PARAGRAPHS = [
     "The ferry left the east quay at six with forty passengers and a cargo of salt, as always.",

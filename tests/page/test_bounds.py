@@ -10,7 +10,7 @@ from benchmarks.hostile_pages import PAGES
 from simhash_pipeline import Fingerprinter, Options, PageError
 from simhash_pipeline.page import bounds
 from simhash_pipeline.page.bounds import _PART, first_bytes, first_of_text, without_excess
-from simhash_pipeline.page.parse import parse
+from tests.trees import parse
 
 LIMIT = 5_000_000
 STORY = " ".join(f"On day {number} the ferry came home through the fog." for number in range(3_000))

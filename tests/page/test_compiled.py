@@ -19,12 +19,12 @@ from simhash_pipeline import Fingerprinter, native
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.options import Options
 from simhash_pipeline.page import boilerplate, compiled, segment, visible
+from simhash_pipeline.page.fingerprint import Tree
 from simhash_pipeline.page.hashing import TokenHashes
-from simhash_pipeline.page.parse import parse
 from simhash_pipeline.page.simhash import simhash
-from simhash_pipeline.page.tree import Tree
 from tests.made_blocks import TITLE, made_blocks
 from tests.same import BothWays, by_python
+from tests.trees import parse
 
 pytestmark = pytest.mark.skipif(
     native.kernel is None, reason="no kernel is built: SIMHASH_REQUIRE_NATIVE=1 pip install -e ."

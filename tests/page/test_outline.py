@@ -8,8 +8,8 @@ from lxml import etree
 from crawler.demo_site.pages import all_pages
 from simhash_pipeline import Fingerprinter, Options, PageError, hamming_distance
 from simhash_pipeline.page.elements import elements_of
-from simhash_pipeline.page.outline import outline
-from simhash_pipeline.page.parse import parse
+from simhash_pipeline.page.structure import outline
+from tests.trees import parse
 
 EXAMPLE = """
 <html><head><title>x</title><script>1</script></head><body>

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from simhash_pipeline import Fingerprinter, PageError
-from simhash_pipeline.page.parse import decode, parse
+from simhash_pipeline.page.parse import decode
+from tests.trees import parse
 
 CHINESE = "<p>海港日报讯：昨天上午，三艘渔船在大雾中安全返回港口，船员全部平安。</p>" * 3
 TRADITIONAL = "<p>海港日報訊：昨天上午，三艘漁船在大霧中安全返回港口，船員全部平安。</p>" * 3

@@ -6,12 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simhash_pipeline import Fingerprinter, Options, content_fingerprint, hamming_distance
+from simhash_pipeline.options import PRESETS
 from simhash_pipeline.page.elements import elements_of
 from simhash_pipeline.page.hashing import fnv1a, fnv1a_signed, hash_rows
-from simhash_pipeline.page.parse import parse
 from simhash_pipeline.page.simhash import simhash
 from simhash_pipeline.page.structure import tag_features
-from simhash_pipeline.presets import PRESETS
+from tests.trees import parse
 
 LANXIANG = (
     "我是蓝翔技工拖拉机学院手扶拖拉机专业的。不用多久，我就会升职加薪，当上总经理，"

@@ -12,9 +12,8 @@ from simhash_pipeline import Fingerprinter, PageFingerprint
 from simhash_pipeline.errors import OptionsError, PageError
 from simhash_pipeline.options import SEGMENTERS as SEGMENTER_NAMES
 from simhash_pipeline.page import segment
-from simhash_pipeline.page.segment import Segment, _is_mark, nfkc, segmenter
+from simhash_pipeline.page.segment import Segment, _is_mark, nfkc, segmenter, simplified
 from simhash_pipeline.page.segment import words as tokens
-from simhash_pipeline.simplified import simplified
 
 
 @pytest.mark.parametrize(

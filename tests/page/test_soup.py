@@ -16,6 +16,7 @@ from simhash_pipeline import Fingerprinter, Options, PageFingerprint
 from simhash_pipeline.errors import OptionsError, PageError
 from simhash_pipeline.page.parse import parsed_page
 from simhash_pipeline.page.soup import asks_for_soup
+from simhash_pipeline.page.stamp import stamp_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -133,7 +134,7 @@ def test_a_parser_that_is_not_installed_is_told(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_another_parser_is_stamped() -> None:
-    stamps = [Options(parser=parser).stamp() for parser in ("lxml", *SLOW)]
+    stamps = [stamp_for(Options(parser=parser)) for parser in ("lxml", *SLOW)]
     assert len({stamp["parser"] for stamp in stamps}) == 3
 
 

@@ -1,8 +1,8 @@
 import pytest
 
 from simhash_pipeline.page.elements import elements_of
-from simhash_pipeline.page.parse import parse
 from simhash_pipeline.page.structure import class_features, tag_features, tag_sum_features
+from tests.trees import parse
 
 
 def test_a_child_weighs_decay_of_its_parent_and_weights_add_up() -> None:

@@ -7,6 +7,7 @@ import pytest
 from simhash_pipeline import Fingerprinter, Options
 from simhash_pipeline.errors import OptionsError
 from simhash_pipeline.page.segment import segmenter
+from simhash_pipeline.page.stamp import stamp_for
 
 TEXT = "美国“51区”雇员称内部有9架飞碟，曾看见灰色外星人"
 HAN = "海港日报讯船返航新泊位试成功老工数着秒看完全程台风擦城而过"
@@ -36,9 +37,7 @@ def test_a_text_is_weighed_by_hand_word_by_word(dictionary: Path, tmp_path: Path
     }
     table = tmp_path / "weights.tsv"
     table.write_text("".join(f"{word}\t{n}\n" for word, n in weights.items()), encoding="utf-8")
-    options = Options(
-        user_dict=str(dictionary), weights="table", weights_table=str(table), ngrams=(1,)
-    )
+    options = Options(user_dict=str(dictionary), weights=str(table), ngrams=(1,))
     assert Fingerprinter(options).content_features(TEXT) == weights
 
 
@@ -85,7 +84,7 @@ def test_a_store_is_stamped_by_what_the_dictionary_holds(dictionary: Path, tmp_p
     copy, other = tmp_path / "copy", tmp_path / "other"
     copy.write_bytes(dictionary.read_bytes())
     other.write_text("52区\n", encoding="utf-8")
-    stamps = [Options(user_dict=str(path)).stamp() for path in (dictionary, copy, other)]
+    stamps = [stamp_for(Options(user_dict=str(path))) for path in (dictionary, copy, other)]
     assert stamps[0] == stamps[1] != stamps[2]
 
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from simhash_pipeline import Fingerprinter, Options, content_fingerprint
 from simhash_pipeline.errors import OptionsError, PageError
+from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.page.weights import counted_ngrams
 
 
@@ -74,13 +75,13 @@ def test_top_n_keeps_the_heaviest_and_of_equals_the_first_by_code_point() -> Non
 
 def test_a_table_gives_levels_to_words_and_its_star_to_all_others(tmp_path: Path) -> None:
     table = write(tmp_path / "levels.tsv", "# levels 1 to 5", "fog\t5", "fog bell\t3", "*\t0.5")
-    found = features("fog bell fog", weights="table", weights_table=table, ngrams=(1, 2))
+    found = features("fog bell fog", weights=table, ngrams=(1, 2))
     assert found == {"fog": 10, "bell": 0.5, "fog bell": 3, "bell fog": 0.5}
 
 
 def test_files_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
     table = write(tmp_path / "levels.tsv", "\ufeff*\t0", "fog\t5")
-    found = features("fog bell", weights="table", weights_table=table, ngrams=(1,))
+    found = features("fog bell", weights=table, ngrams=(1,))
     assert found == {"fog": 5.0, "bell": 0.0}
     text = "那么 海港 渔船"
     stop_words = write(tmp_path / "stop.txt", "\ufeff海港")
@@ -90,24 +91,24 @@ def test_files_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
 
 def test_words_outside_a_table_without_a_star_weigh_one(tmp_path: Path) -> None:
     table = write(tmp_path / "levels.tsv", "fog\t5")
-    assert features("fog bell", weights="table", weights_table=table) == {"fog": 5, "bell": 1}
+    assert features("fog bell", weights=table) == {"fog": 5, "bell": 1}
 
 
 @pytest.mark.parametrize("row", ["fog 5", "fog\tfive", "fog\t-1", "fog\tnan", "fog\tinf"])
 def test_a_bad_row_of_a_table_is_a_fault_of_the_setting(tmp_path: Path, row: str) -> None:
     table = write(tmp_path / "levels.tsv", "bell\t1", row)
-    with pytest.raises(OptionsError, match=r"SIMHASH_WEIGHTS_TABLE is .*levels.tsv"):
-        Fingerprinter(Options(weights="table", weights_table=table))
+    with pytest.raises(OptionsError, match=r"SIMHASH_WEIGHTS is .*levels.tsv"):
+        Fingerprinter(Options(weights=table))
 
 
 def test_the_stamp_holds_a_table_s_content_wherever_it_lies(tmp_path: Path) -> None:
-    one = Options(weights="table", weights_table=write(tmp_path / "a.tsv", "fog\t5"))
-    same = Options(weights="table", weights_table=write(tmp_path / "b.tsv", "fog\t5"))
-    other = Options(weights="table", weights_table=write(tmp_path / "c.tsv", "fog\t4"))
-    assert one.stamp() == same.stamp() != other.stamp()
-    Path(str(one.weights_table)).unlink()
-    with pytest.raises(OptionsError, match=r"SIMHASH_WEIGHTS_TABLE"):
-        one.stamp()
+    one = Options(weights=write(tmp_path / "a.tsv", "fog\t5"))
+    same = Options(weights=write(tmp_path / "b.tsv", "fog\t5"))
+    other = Options(weights=write(tmp_path / "c.tsv", "fog\t4"))
+    assert stamp_for(one) == stamp_for(same) != stamp_for(other)
+    Path(one.weights).unlink()
+    with pytest.raises(OptionsError, match=r"SIMHASH_WEIGHTS is .*it can't be read"):
+        stamp_for(one)
 
 
 def test_stop_words_come_from_jieba_or_from_a_file(tmp_path: Path) -> None:
@@ -129,7 +130,7 @@ def test_weights_below_nothing_are_the_page_s_fault() -> None:
 def test_a_text_that_weighs_nothing_has_no_fingerprint(tmp_path: Path) -> None:
     """Else all such texts would have one fingerprint."""
     table = write(tmp_path / "nothing.tsv", "*\t0")
-    options = Options(weights="table", weights_table=table)
+    options = Options(weights=table)
     assert content_fingerprint("the fog bell", options) is None
     assert content_fingerprint("a b c", Options(preset="jiebar")) is None
 

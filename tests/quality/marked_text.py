@@ -12,8 +12,8 @@ from lxml import etree
 from lxml.etree import _Element
 
 from simhash_pipeline import Fingerprinter, PageFingerprint
-from simhash_pipeline.page.parse import parse
 from tests.quality.corpora import Corpus
+from tests.trees import parse
 
 # Two Chinese characters are a word of mean length.
 WORD = re.compile(r"[\u3400-\u9fff]{1,2}|[^\W\u3400-\u9fff]+")

@@ -26,9 +26,7 @@ from simhash_pipeline import (
     hamming_distance,
     open_store,
 )
-from simhash_pipeline.page.parse import parse
 from simhash_pipeline.page.segment import words as tokens
-from simhash_pipeline.page.tree import main_text
 from tests.quality.blind_changes import blind_change_rows
 from tests.quality.corpora import Corpus, Pair, pages_of
 from tests.quality.demo_corpora import write_demo_corpora
@@ -36,6 +34,7 @@ from tests.quality.rows import LANGUAGES, Row, share_row
 from tests.quality.short_articles import short_article_rows
 from tests.quality.structure import structure_rows
 from tests.quality.work import Work
+from tests.trees import main_text, parse
 
 MIN_TOKENS = Options().min_tokens
 DISTANCES = (3, 6)

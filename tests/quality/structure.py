@@ -16,11 +16,11 @@ from statistics import fmean
 from lxml import etree
 
 from simhash_pipeline import Fingerprinter, Options, PageError, hamming_distance
-from simhash_pipeline.page.parse import parse
 from tests.quality.corpora import Corpus, Pair, pages_of
 from tests.quality.edits import EDITS
 from tests.quality.rows import Row, share_row
 from tests.quality.work import Work
+from tests.trees import parse
 
 WITHIN_BITS = 3
 # No main text is looked for: structure is all that counts here.

@@ -1,0 +1,127 @@
+"""What fingerprints depend on: options, files, and the rules of this room; stores refuse others."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from simhash_pipeline.errors import OptionsError
+from simhash_pipeline.options import Options, unreadable
+from simhash_pipeline.page import (
+    blocks,
+    boilerplate,
+    bounds,
+    elements,
+    fingerprint,
+    hashing,
+    parse,
+    segment,
+    simhash,
+    soup,
+    structure,
+    visible,
+    weights,
+)
+
+# Increased where the same page and options give another fingerprint by other code. Numbers, word
+# lists and tables need no increase: their digest is in the stamp.
+FINGERPRINT_VERSION = 1
+_MODULES = (
+    blocks,
+    boilerplate,
+    bounds,
+    elements,
+    fingerprint,
+    hashing,
+    parse,
+    segment,
+    simhash,
+    soup,
+    structure,
+    visible,
+    weights,
+)
+# What costs time or memory alone, and no fingerprint.
+_COSTS = frozenset(["_BYTE_ROWS", "_CHUNK", "_LIKELY", "_MAX_KNOWN_CHARS", "_SHOWN_CHARACTERS"])
+_NO_RULES = _COSTS | {"TYPE_CHECKING"}
+
+
+def stamp_for(options: Options) -> dict[str, Any]:
+    """The options that fingerprints depend on, as JSON values, and a digest of the rules.
+
+    A file is represented by a digest of its content, OpenCC by one of its table. OptionsError if
+    they can't be read.
+    """
+    made = {
+        field.name: getattr(options, field.name)
+        for field in dataclasses.fields(options)
+        if field.metadata["makes"]
+    }
+    files = {
+        "stop_words": options.stop_words,
+        "user_dict": options.user_dict,
+        "weights": options.weights_table,
+    }
+    made |= {name: _file_digest(name, path) for name, path in files.items() if path is not None}
+    if options.to_simplified:
+        made["to_simplified"] = _digest(_text(segment.simplified()))
+    versions = {"fingerprint_version": FINGERPRINT_VERSION, "rules": rules_digest()}
+    return {**versions, **json.loads(json.dumps(made))}
+
+
+@cache
+def rules_digest() -> str:
+    """16 hexadecimal digits, the same on every machine and Python: of all constants of this room.
+
+    TypeError for a constant of which no text can be made that is the same everywhere.
+    """
+    return _digest("\n".join(f"{name} {_text(value)}" for name, value in sorted(rules().items())))
+
+
+def rules() -> dict[str, Any]:
+    """The constants by module and name: what is in capitals, and affects fingerprints."""
+    return {
+        f"{module.__name__.rpartition('.')[2]}.{name}": value
+        for module in _MODULES
+        for name, value in vars(module).items()
+        if name.isupper() and name not in _NO_RULES
+    }
+
+
+def _text(value: Any) -> str:
+    """A text that is the same for equal values alone."""
+    if value is None or isinstance(value, (bool, int, float, str, bytes)):
+        return ascii(value)
+    if isinstance(value, re.Pattern):
+        return f"{value.pattern!a} {int(value.flags)}"
+    if isinstance(value, np.dtype):
+        return repr(value.descr)
+    if isinstance(value, np.generic):
+        return repr(value.item())
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(sorted(f"{_text(k)}: {_text(v)}" for k, v in value.items())) + "}"
+    if isinstance(value, AbstractSet):
+        return "{" + ", ".join(sorted(map(_text, value))) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(map(_text, value)) + "]"
+    raise TypeError(f"a rule is made of numbers and texts, not {value!r:.80}")
+
+
+def _file_digest(name: str, path: str) -> str:
+    try:
+        return hashlib.sha256(Path(path).read_bytes()).hexdigest()[:16]
+    except (OSError, ValueError) as error:  # ValueError: a path with a NUL
+        raise OptionsError([unreadable(name, path, error)]) from error
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]

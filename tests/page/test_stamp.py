@@ -1,0 +1,98 @@
+import ast
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from simhash_pipeline.page import boilerplate, stamp
+from simhash_pipeline.page.stamp import rules, rules_digest
+
+PAGE = Path(stamp.__file__).parent
+# What makes no fingerprint: where a page comes from, who reads it, what the kernel is given.
+OTHERS = {"__init__", "compiled", "reader", "source", "stamp"}
+MODULES = {module.__name__.rpartition(".")[2]: module for module in stamp._MODULES}
+
+
+def constants(path: Path) -> set[str]:
+    """The names in capitals that a module's own lines assign."""
+    found = set()
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        targets = node.targets if isinstance(node, ast.Assign) else []
+        targets = [node.target] if isinstance(node, ast.AnnAssign) else targets
+        for target in targets:
+            names = target.elts if isinstance(target, ast.Tuple) else [target]
+            found |= {name.id for name in names if isinstance(name, ast.Name)}
+    return {name for name in found if name.isupper()}
+
+
+def changed(value: Any) -> Any:
+    """Another value of the same type."""
+    if isinstance(value, str):
+        return value + "x"
+    if isinstance(value, bytes):
+        return value + b"x"
+    if isinstance(value, re.Pattern):
+        return re.compile(changed(value.pattern), value.flags)
+    if isinstance(value, dict):
+        (name, one), *rest = value.items()
+        return {name: changed(one), **dict(rest)}
+    if isinstance(value, (frozenset, set)):
+        return type(value)(sorted(value)[1:])
+    if isinstance(value, (list, tuple)):
+        return type(value)([changed(value[0]), *value[1:]])
+    if isinstance(value, np.dtype):
+        return np.dtype([*value.descr, ("more", "<u2")])
+    return value + type(value)(1)
+
+
+@pytest.fixture
+def digest() -> Any:
+    """The digest of the rules as they are at the moment."""
+    return rules_digest.__wrapped__
+
+
+def test_rules_move_no_fingerprint_silently() -> None:
+    """Another digest is for CHANGELOG, under "Fingerprints change": stores made before refuse."""
+    assert rules_digest() == "0bd7df3e1be29caa"
+
+
+@pytest.mark.parametrize("name", sorted(rules()))
+def test_a_rule_that_changes_changes_the_stamp(
+    name: str, digest: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module, _, constant = name.partition(".")
+    monkeypatch.setattr(MODULES[module], constant, changed(rules()[name]))
+    assert digest() != rules_digest()
+
+
+def test_no_constant_is_forgotten() -> None:
+    known = {
+        f"{path.stem}.{name}"
+        for path in PAGE.glob("*.py")
+        if path.stem not in OTHERS
+        for name in constants(path) - stamp._COSTS
+    }
+    assert len(known) > 100
+    assert known - rules().keys() == set()
+
+
+def test_a_constant_that_is_no_number_or_text_is_refused(
+    digest: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(boilerplate, "_OF_ANOTHER_TYPE", object(), raising=False)
+    with pytest.raises(TypeError, match="a rule is made of numbers and texts"):
+        digest()
+
+
+@pytest.mark.parametrize("seed", ["1", "2"])
+def test_another_process_makes_the_same_digest(seed: str) -> None:
+    code = "from simhash_pipeline.page.stamp import rules_digest; print(rules_digest())"
+    environment = {**os.environ, "PYTHONHASHSEED": seed, "SIMHASH_NATIVE": "0"}
+    command = [sys.executable, "-c", code]
+    printed = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert printed.stdout.strip() == rules_digest()
