@@ -117,16 +117,26 @@ def one_of(*values: Any) -> Rule:
 def one_of_or_path(*names: str, call: str, file: str = "") -> Rule:
     """One of these names, or a dotted path; or the path of a `file`, with a slash in it."""
     text = f"one of {', '.join(names)}, or the dotted path of a callable: {call}"
+    if not file:
+        return Rule(text, _text, lambda value: value in names or _is_dotted(value))
     return Rule(
-        f"{text}, or the path of {file}, with a slash in it" if file else text,
-        lambda value: _text(os.fspath(value)),
-        lambda value: value in names or _is_dotted(value) or (bool(file) and is_file_path(value)),
+        f"{text}, or the path of {file}, with a slash in it",
+        _name_or_path,
+        lambda value: value in names or _is_dotted(value) or is_file_path(value),
     )
 
 
 def is_file_path(value: str) -> bool:
     """Whether it names a file, not a callable: `./weights.tsv`, but `weights.tsv` is dotted."""
     return "/" in value or os.sep in value
+
+
+def _name_or_path(value: Any) -> str:
+    """A text as it is; of a path one that names a file."""
+    if not isinstance(value, os.PathLike):
+        return _text(value)
+    path = _text(os.fspath(value))
+    return path if is_file_path(path) else f"./{path}"
 
 
 def _is_dotted(path: str) -> bool:
