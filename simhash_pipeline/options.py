@@ -339,8 +339,7 @@ class Options:
     weights_table: str | None = _option(
         None,
         or_none(_PATH),
-        "The file of features and weights for the weights `table`, as `scrapy simhash learn` "
-        "writes it.",
+        "The file of features and weights for the weights `table`.",
         makes=True,
     )
     stop_words: str | None = _option(

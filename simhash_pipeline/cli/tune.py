@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import sys
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from scrapy.exceptions import UsageError
 
-from simhash_pipeline.archive.inputs import SQLITE_BEGINS
-from simhash_pipeline.archive.records import Fault
+from simhash_pipeline.archive.inputs import StoredPages, open_input
+from simhash_pipeline.archive.records import Fault, Page
 from simhash_pipeline.atomic_write import atomic_write
-from simhash_pipeline.cli.arguments import add_text_field, archive_options, number_between, whole
+from simhash_pipeline.cli.arguments import number_between, whole
 from simhash_pipeline.cli.command import Command, Result, counted, print_result
 from simhash_pipeline.cli.compare import marked, shortened
-from simhash_pipeline.cli.learn import pages_in
 from simhash_pipeline.cli.resolve import (
     NamedStore,
     resolve_store,
@@ -30,9 +28,8 @@ from simhash_pipeline.errors import PageError
 from simhash_pipeline.judge import distances
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
-from simhash_pipeline.rules import STORE_URL
 from simhash_pipeline.stores.contract import check_stamp
-from simhash_pipeline.terminal import Grid, Heading, bar, print_lines, progress
+from simhash_pipeline.terminal import Grid, Heading, bar, progress
 from simhash_pipeline.tune.precision import (
     Label,
     Precision,
@@ -50,30 +47,32 @@ from simhash_pipeline.tune.sampling import (
     sample_pairs,
     valley,
 )
-from simhash_pipeline.tune.sheet import ANSWERS, Answer, SheetLine, read_sheet, write_sheet
+from simhash_pipeline.tune.sheet import SheetLine, read_sheet, write_sheet
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from scrapy.settings import BaseSettings
 
+    from simhash_pipeline.archive.records import Input
     from simhash_pipeline.page.source import Source
     from simhash_pipeline.terminal import Line
 
-MAX_PAGES = 20_000
+Answers: TypeAlias = "Mapping[tuple[str, str], SheetLine]"  # by both URLs
+
+MAX_PAGES = 20_000  # drawn at random of more
 PAIRS_OF_EACH = 20
 SHOWN_CHANGES = 3
-ASKED_SHEET = Path("pairs.csv")
-QUESTION = "One story? y, n, d (don't know), b (back), or q to end: "
+SEED = 0  # of random draws: the same pages and pairs each time
 _SHORT_BAR = 12  # columns: the table fits into 80
 _WIDE_BITS = 4  # distances in one line, from 13 bits on
 
 
 class TuneCommand(Command):
     epilog = (
-        "Without --ask or --labels: the number of pairs at each distance, with examples. With "
-        "answers: how often each threshold would be right, and the settings to use."
+        "Without --labels: the number of pairs at each distance, with examples. With answers: how "
+        "often each threshold would be right, and the settings to use."
     )
     takes_a_store = True
 
@@ -83,13 +82,6 @@ class TuneCommand(Command):
             nargs="?",
             help="an archive as dedup reads it: a feed, a folder of .html files, a WARC file, …; "
             "or a store with texts (default: the store of this project)",
-        )
-        add_text_field(parser)
-        parser.add_argument(
-            "--ask",
-            action="store_true",
-            help="show pairs and ask; each answer is saved at once, in the file of --sheet "
-            f"(default: {ASKED_SHEET}), whose answers are taken up",
         )
         parser.add_argument("--sheet", type=Path, help="write the pairs to a CSV file to fill in")
         parser.add_argument(
@@ -104,41 +96,28 @@ class TuneCommand(Command):
             help=f"at most this many pairs of each distance (default: {PAIRS_OF_EACH})",
         )
         parser.add_argument(
-            "--pages",
-            type=whole(2),
-            default=MAX_PAGES,
-            help=f"at most this many pages, drawn at random (default: {MAX_PAGES:,})",
-        )
-        parser.add_argument(
             "--precision",
             type=number_between(0, 1),
             default=0.95,
             help="the least precision of a recommended threshold (default: 0.95)",
         )
-        parser.add_argument("--seed", type=whole(0), default=0, help="of random draws (default: 0)")
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
-        options = archive_options(arguments, settings)
+        options = Options.from_settings(settings)
         answers = {} if arguments.labels is None else read_sheet(arguments.labels)
         sheet = arguments.sheet
-        if arguments.ask:
-            sheet = sheet or arguments.labels or ASKED_SHEET
-            if sheet.exists() and sheet.stat().st_size:
-                answers = {**answers, **read_sheet(sheet)}
         _refuse_lost_answers(sheet, answers)
+        source = _source(arguments, settings, options)
         read = [] if arguments.source is None else [Path(arguments.source)]
         with nullcontext() if sheet is None else atomic_write(sheet, read) as part:
-            known = _known_pairs(arguments, settings, options, answers)
+            known = _known_pairs(source, options, arguments.pairs, answers)
             if part is not None:
                 if not known.lines:
                     raise UsageError(
                         f"no two pages of {known.name} are near enough for a sheet of pairs"
                     )
                 write_sheet(part, known.lines)
-        tuning = Tuning(known, options, arguments.precision)
-        if arguments.ask:
-            tuning = _asked(tuning, sheet)
-        print_result(tuning, arguments)
+        print_result(Tuning(known, options, arguments.precision), arguments)
         return 0
 
 
@@ -328,129 +307,46 @@ def _examples(lines: Sequence[SheetLine]) -> Iterator[Line]:
 
 
 def _known_pairs(
-    arguments: argparse.Namespace,
-    settings: BaseSettings,
-    options: Options,
-    answers: dict[tuple[str, str], SheetLine],
+    source: NamedStore | Archive, options: Options, of_each: int, answers: Answers
 ) -> KnownPairs:
     """Pairs drawn of the source's pages, and the answered ones that were not drawn.
 
-    Where a store has no texts, the answered pairs alone.
+    If a store has no texts, the answered pairs alone.
     """
     try:
-        name, pages, seen, left_out = _pages(arguments, settings, options)
-    except _NoTexts as error:
+        pages, seen, left_out = _drawn(source, options)
+    except _NoTexts:
         if not answers:
             raise
-        counts = [0] * (options.bits + 1)
-        for line in answers.values():
-            if line.distance is not None and line.distance <= options.bits:
-                counts[line.distance] += 1
-        others = list(answers.values())
-        return KnownPairs(error.store, 0, 0, 0, counts, others, len(others))
+        return _answered_alone(source.name, options.bits, answers)
     values = [page.content for page in pages if page.content is not None]
-    sample = sample_pairs(values, options.bits, arguments.pairs, arguments.seed)
+    sample = sample_pairs(values, options.bits, of_each, SEED)
     drawn = [_line(pages, pair, answers) for pair in sample.pairs]
     others = _not_drawn(answers, drawn)
     if others and seen == len(pages):
         urls = {page.url for page in pages}
         if not any({line.url_a, line.url_b} <= urls for line in answers.values()):
-            raise UsageError(f"the answers are about other pages than those of {name}")
+            raise UsageError(f"the answers are about other pages than those of {source.name}")
     lines = [*drawn, *others]
-    return KnownPairs(name, len(pages), seen, left_out, sample.counts, lines, len(others))
+    return KnownPairs(source.name, len(pages), seen, left_out, sample.counts, lines, len(others))
 
 
-def _not_drawn(
-    answers: dict[tuple[str, str], SheetLine], drawn: list[SheetLine]
-) -> list[SheetLine]:
+def _answered_alone(name: str, bits: int, answers: Answers) -> KnownPairs:
+    counts = [0] * (bits + 1)
+    for line in answers.values():
+        if line.distance is not None and line.distance <= bits:
+            counts[line.distance] += 1
+    others = list(answers.values())
+    return KnownPairs(name, 0, 0, 0, counts, others, len(others))
+
+
+def _not_drawn(answers: Answers, drawn: list[SheetLine]) -> list[SheetLine]:
     """The answered pairs that are not among those drawn."""
     urls = {(line.url_a, line.url_b) for line in drawn}
     return [line for pair, line in answers.items() if pair not in urls and pair[::-1] not in urls]
 
 
-class _NoTexts(UsageError):
-    """The store has pages, and no texts of them."""
-
-    def __init__(self, store: str) -> None:
-        how = "crawl with SIMHASH_KEEP_TEXT=True, or name a feed or folder of pages"
-        super().__init__(f"{store} holds no texts: {how}")
-        self.store = store
-
-
-def _pages(
-    arguments: argparse.Namespace, settings: BaseSettings, options: Options
-) -> tuple[str, list[PageFingerprint], int, int]:
-    """The source's name, its sampled pages, how many it has, and how many can't be read.
-
-    Pages without a content fingerprint are not counted.
-    """
-    store, unread = _store(arguments, settings), 0
-    name = store.name if store is not None else str(arguments.source)
-
-    def compared() -> Iterator[PageFingerprint]:
-        nonlocal unread
-        found: Iterator[PageFingerprint | None]
-        found = _store_pages(store, options) if store is not None else _archive_pages(name, options)
-        for page in progress(found, "pages"):
-            if page is None:
-                unread += 1
-            elif page.content is not None:
-                yield page
-
-    pages, seen = drawn_pages(compared(), arguments.pages, arguments.seed)
-    if len(pages) < 2:
-        whole = f"namespace {options.namespace!r} of {name}" if options.namespace else name
-        rule = f"a pair needs two pages of at least {options.min_tokens} tokens"
-        beside = f", and {unread:,} that can't be read" if unread else ""
-        raise UsageError(f"{rule}, and {whole} has {seen}{beside}")
-    return name, pages, seen, unread
-
-
-def _store(arguments: argparse.Namespace, settings: BaseSettings) -> NamedStore | None:
-    """The store that is the source; None if the source is a file of pages, or a folder."""
-    source = arguments.source
-    if source is None:
-        return resolve_store(arguments, settings)
-    if was_named(arguments):
-        raise UsageError(f"name {source} or a store, not both")
-    if STORE_URL.match(source):
-        return store_at(source, settings)
-    if Path(source).is_dir():
-        return None
-    with Path(source).open("rb") as file:
-        is_sqlite = file.read(len(SQLITE_BEGINS)) == SQLITE_BEGINS
-    return store_at(source, settings) if is_sqlite else None
-
-
-def _store_pages(named_store: NamedStore, options: Options) -> Iterator[PageFingerprint]:
-    with named_store.existing() as store:
-        check_stamp(named_store.name, store.made_with() or {}, options.stamp())
-        fingerprinter, some = Fingerprinter(options), False
-        for text in store.texts():
-            some = True
-            if text.namespace == options.namespace:
-                yield fingerprinter.fingerprint_text(text.text, title=text.title, url=text.url)
-        if not some:
-            raise _NoTexts(named_store.name)
-
-
-def _archive_pages(name: str, options: Options) -> Iterator[PageFingerprint | None]:
-    """The pages; None for each that can't be read, which a crawl keeps without judging it."""
-    fingerprinter = Fingerprinter(options)
-    for sample in pages_in(name, options):
-        yield None if isinstance(sample, Fault) else _readable(sample, fingerprinter)
-
-
-def _readable(source: Source, fingerprinter: Fingerprinter) -> PageFingerprint | None:
-    try:
-        return fingerprinter.read(source)
-    except PageError:
-        return None
-
-
-def _line(
-    pages: list[PageFingerprint], pair: Pair, answers: dict[tuple[str, str], SheetLine]
-) -> SheetLine:
+def _line(pages: list[PageFingerprint], pair: Pair, answers: Answers) -> SheetLine:
     a, b = pages[pair.a], pages[pair.b]
     urls = (a.url or "", b.url or "")
     changes = text_diff(a.text, b.text).changes
@@ -467,71 +363,107 @@ def _line(
     )
 
 
-def _refuse_lost_answers(sheet: Path | None, answers: dict[tuple[str, str], SheetLine]) -> None:
+@dataclass(frozen=True, slots=True)
+class Archive:
+    """A source that is no store."""
+
+    name: str
+    input: Input
+
+
+class _NoTexts(UsageError):
+    """The store has pages, and no texts of them."""
+
+    def __init__(self, store: str) -> None:
+        how = "crawl with SIMHASH_KEEP_TEXT=True, or name a feed or folder of pages"
+        super().__init__(f"{store} holds no texts: {how}")
+
+
+def _source(
+    arguments: argparse.Namespace, settings: BaseSettings, options: Options
+) -> NamedStore | Archive:
+    """The archive or store that is named, else the store of the project."""
+    source = arguments.source
+    if source is None:
+        return resolve_store(arguments, settings)
+    if was_named(arguments):
+        raise UsageError(f"name {source} or a store, not both")
+    found = open_input(source, options)
+    return store_at(source, settings) if isinstance(found, StoredPages) else Archive(source, found)
+
+
+def _drawn(
+    source: NamedStore | Archive, options: Options
+) -> tuple[list[PageFingerprint], int, int]:
+    """The source's sampled pages, how many it has, and how many can't be read.
+
+    Pages without a content fingerprint are not counted.
+    """
+    unread = 0
+
+    def compared() -> Iterator[PageFingerprint]:
+        nonlocal unread
+        found: Iterator[PageFingerprint | None]
+        if isinstance(source, NamedStore):
+            found = _store_pages(source, options)
+        else:
+            found = _archive_pages(source, options)
+        for page in progress(found, "pages"):
+            if page is None:
+                unread += 1
+            elif page.content is not None:
+                yield page
+
+    pages, seen = drawn_pages(compared(), MAX_PAGES, SEED)
+    if len(pages) < 2:
+        name = source.name
+        whole = f"namespace {options.namespace!r} of {name}" if options.namespace else name
+        rule = f"a pair needs two pages of at least {options.min_tokens} tokens"
+        beside = f", and {unread:,} that can't be read" if unread else ""
+        raise UsageError(f"{rule}, and {whole} has {seen}{beside}")
+    return pages, seen, unread
+
+
+def _store_pages(named_store: NamedStore, options: Options) -> Iterator[PageFingerprint]:
+    with named_store.existing() as store:
+        check_stamp(named_store.name, store.made_with() or {}, options.stamp())
+        fingerprinter, some = Fingerprinter(options), False
+        for text in store.texts():
+            some = True
+            if text.namespace == options.namespace:
+                yield fingerprinter.fingerprint_text(text.text, title=text.title, url=text.url)
+        if not some:
+            raise _NoTexts(named_store.name)
+
+
+def _archive_pages(archive: Archive, options: Options) -> Iterator[PageFingerprint | None]:
+    """The pages; None for each that can't be read, which a crawl keeps without judging it.
+
+    UsageError if none can be read.
+    """
+    fingerprinter, fault, some = Fingerprinter(options), None, False
+    for record, _ in archive.input.read():
+        if isinstance(record, Page):
+            some = True
+            yield _readable(record.source, fingerprinter)
+        elif isinstance(record, Fault):
+            fault = fault or record
+            yield None
+    if fault is not None and not some:
+        raise UsageError(f"no page of {archive.name} can be read: {fault.place}: {fault.message}")
+
+
+def _readable(source: Source, fingerprinter: Fingerprinter) -> PageFingerprint | None:
+    try:
+        return fingerprinter.read(source)
+    except PageError:
+        return None
+
+
+def _refuse_lost_answers(sheet: Path | None, answers: Answers) -> None:
     """UsageError if a sheet with answers would be overwritten."""
     if sheet is None or not sheet.exists() or sheet.stat().st_size == 0:
         return
     if not read_sheet(sheet).keys() <= answers.keys():
         how = "take them with --labels, or name another file"
         raise UsageError(f"{sheet} holds answers: {how}")
-
-
-def _asked(tuning: Tuning, sheet: Path) -> Tuning:
-    """The tuning with answers from the terminal, of each distance in turn, until q.
-
-    Each answer is saved at once.
-    """
-    lines = list(tuning.known.lines)
-    order, at = _by_turns(lines), 0
-    print_lines([f"answers are saved in {sheet}"], file=sys.stderr)
-    while at < len(order):
-        print_lines(_question(lines[order[at]], f"{at + 1} of {len(order)}"), file=sys.stderr)
-        typed = _answer()
-        if typed == "q":
-            break
-        if typed == "b":
-            at = max(at - 1, 0)
-            continue
-        lines[order[at]] = dataclasses.replace(lines[order[at]], answer=typed)
-        with atomic_write(sheet) as part:
-            write_sheet(part, lines)
-        known = dataclasses.replace(tuning.known, lines=lines)
-        tuning = dataclasses.replace(tuning, known=known)
-        print_lines([_needed(tuning)], file=sys.stderr)
-        at += 1
-    return tuning
-
-
-def _question(line: SheetLine, number: str) -> Iterator[Line]:
-    yield ""
-    yield Heading(f"{number}: {counted(line.distance or 0, 'bit')} apart")
-    texts = (line.url_a, line.title_a, line.url_b, line.title_b)
-    yield from (f"   {text}" for text in (*texts, shortened(line.words) or "the same words"))
-
-
-def _by_turns(lines: list[SheetLine]) -> list[int]:
-    """Places of lines without an answer: the first of each distance, then the second of each."""
-    turns: dict[int | None, int] = {}
-    order = []
-    for place, line in enumerate(lines):
-        if line.answer == "":
-            turns[line.distance] = turns.get(line.distance, -1) + 1
-            order.append((turns[line.distance], line.distance or 0, place))
-    return [place for *_, place in sorted(order)]
-
-
-def _answer() -> Answer | Literal["b", "q"]:
-    while True:
-        print(QUESTION, end="", file=sys.stderr, flush=True)
-        try:
-            typed = sys.stdin.readline()
-        except KeyboardInterrupt:
-            typed = ""
-        answer = typed.strip().lower()
-        if not typed or answer in ("q", "quit"):
-            print(file=sys.stderr)
-            return "q"
-        if answer in ("b", "back"):
-            return "b"
-        if answer in ANSWERS:
-            return ANSWERS[answer]

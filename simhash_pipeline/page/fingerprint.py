@@ -191,14 +191,6 @@ class Fingerprinter:
         """The weighted features of a plain text, from which its content fingerprint is made."""
         return self._features(text, self._segment(text))
 
-    def feature_counts(self, source: Source) -> Mapping[str, int]:
-        """How often each n-gram of a page's main text occurs; PageError as in `fingerprint`."""
-        if source.is_text:
-            return self._count(self._segment(str(source.html)))
-        parsed = self._parse(source.html, source.charset)
-        text, _ = self._read(parsed, Tree(parsed.root).blocks(), title_of(parsed.root))
-        return self._count(self._segment(text))
-
     def _parse(self, page: Any, charset: str | None = None) -> ParsedPage:
         html = markup(page)
         if html is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from itertools import dropwhile
 from pathlib import Path
@@ -132,8 +132,7 @@ def read_table(path: str) -> tuple[dict[str, float], float]:
     """The file's weight of each feature, and that of all others (its row `*`, else 1).
 
     A row is a feature, a tab and a number from 0 to a million; lines before the first that begin
-    with `#` are remarks. Such a file is an idf learnt from a sample (`write_idf_table`), or a list
-    of levels made by hand.
+    with `#` are remarks.
     """
     table: dict[str, float] = {}
     try:
@@ -148,24 +147,6 @@ def read_table(path: str) -> tuple[dict[str, float], float]:
         raise OptionsError([unreadable("weights_table", path, error)]) from error
     rest = table.pop(OTHERS, 1.0)
     return table, rest
-
-
-def write_idf_table(pages: Iterable[Counts], path: Path, min_pages: int = 2) -> int:
-    """Learn a frozen idf, 1 + ln((1 + pages) / (1 + pages with the feature)); the pages read.
-
-    Features on fewer than `min_pages` pages weigh as unseen ones do: the row `*`.
-    """
-    holding: Counter[str] = Counter()
-    count = 0
-    for page in pages:
-        holding.update(page.keys())
-        count += 1
-    with path.open("w", encoding="utf-8", newline="\n") as file:
-        file.write(f"# idf of {count} pages\n{OTHERS}\t{_idf(count, 0):.4f}\n")
-        for feature, times in sorted(holding.items()):
-            if times >= min_pages:
-                file.write(f"{feature}\t{_idf(count, times):.4f}\n")
-    return count
 
 
 def _idf(pages: int, holding: int) -> float:

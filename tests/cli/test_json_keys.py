@@ -25,7 +25,6 @@ COMMANDS = {
     "store find": ["https://a.org/1", *STORE],
     "store forget": ["https://a.org/1", *STORE],
     "store check": STORE,
-    "learn": ["pages", "--to", "idf.tsv"],
     "tune": ["texts.jsonl"],
     "plan": ["--pages", "1000"],
 }
@@ -41,9 +40,6 @@ def promised(command: str) -> set[str]:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_keys_are_those_in_the_readme(simhash: Simhash, tmp_path: Path, command: str) -> None:
     (tmp_path / "a.html").write_text(PAGE)
-    (tmp_path / "pages").mkdir()
-    for name in ("a.html", "b.html"):
-        (tmp_path / "pages" / name).write_text(PAGE)
     story = f"<p>{' '.join(f'word{i}' for i in range(60))}"
     items = [json.dumps({"url": f"https://a.org/{n}", "html": story}) for n in range(2)]
     (tmp_path / "texts.jsonl").write_text("\n".join(items))

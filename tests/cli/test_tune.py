@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
 import random
 import re
@@ -106,9 +105,6 @@ def test_a_sheet_with_answers_is_not_written_over(simhash: Simhash, feed: Path) 
 
 
 def test_pairs_need_two_pages(simhash: Simhash, feed: Path) -> None:
-    few = simhash(feed, "tune", "items.jsonl", "--pages", "1")
-    assert (few.returncode, few.stdout) == (2, "")
-    assert "--pages: must be a whole number, 2 or more" in few.stderr
     thin = simhash(feed, "tune", "items.jsonl", "-s", "SIMHASH_MIN_TOKENS=9999")
     assert (thin.returncode, thin.stdout) == (2, "")
     assert "a pair needs two pages of at least 9999 tokens, and items.jsonl has 0" in thin.stderr
@@ -122,51 +118,6 @@ def test_a_record_that_can_not_be_read_is_passed_over_and_told(
     result = simhash(feed, "tune", "items.jsonl")
     assert "24 pages with a content fingerprint, 1 that can't be read left out\n" in result.stdout
     assert json.loads(simhash(feed, "tune", "items.jsonl", "--json").stdout)["left_out"] == 1
-
-
-def test_a_person_is_asked_until_they_have_had_enough(
-    simhash: Simhash, feed: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("sys.stdin", io.StringIO("y\nperhaps\nn\nq\n"))
-    result = simhash(feed, "tune", "items.jsonl", "--ask", "--sheet", "s.csv")
-    assert result.returncode == 0
-    assert (
-        result.stderr.count("One story? y, n, d (don't know), b (back), or q to end") == 4
-    )  # "perhaps" is asked again
-    with (feed / "s.csv").open(encoding="utf-8-sig", newline="") as file:
-        answers = sorted(row["twins"] for row in csv.DictReader(file) if row["twins"])
-    assert answers == ["n", "y"]
-    monkeypatch.setattr("sys.stdin", io.StringIO(""))
-    again = simhash(feed, "tune", "items.jsonl", "--labels", "s.csv", "--ask", "--json")
-    assert json.loads(again.stdout)["answers"] == 2
-
-
-def test_every_answer_is_saved_at_once_and_one_can_go_back(
-    simhash: Simhash, feed: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    saved: list[list[str]] = []
-
-    def typed() -> str:
-        path = feed / "pairs.csv"
-        saved.append([line.answer for line in read_sheet(path).values()] if path.exists() else [])
-        return next(lines)
-
-    lines = iter(["y\n", "d\n", "b\n", "n\n", "q\n"])
-    monkeypatch.setattr("sys.stdin.readline", typed)
-    result = simhash(feed, "tune", "items.jsonl", "--ask")
-    assert result.returncode == 0
-    assert [sorted(answers) for answers in saved] == [
-        [],
-        ["y"],
-        ["?", "y"],
-        ["?", "y"],
-        ["n", "y"],
-    ]
-    assert "answers are saved in pairs.csv" in result.stderr
-    assert "It takes at least 72 more answers to pairs within 3 bits" in result.stderr
-    lines = iter(["q\n"])
-    again = simhash(feed, "tune", "items.jsonl", "--ask", "--json")
-    assert json.loads(again.stdout)["answers"] == 2  # taken up
 
 
 def answered_drops(path: Path, pairs: dict[tuple[str, str], str], distance: str = "2") -> None:
@@ -202,24 +153,8 @@ def test_answers_about_drops_are_enough_where_the_store_has_no_texts(
     assert "SIMHASH_CONTENT_DISTANCE = 2\n" in result.stdout
 
 
-def test_ctrl_c_ends_the_questions_and_keeps_the_answers(
-    simhash: Simhash, feed: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def typed() -> str:
-        if said := next(lines, ""):
-            return said
-        raise KeyboardInterrupt
-
-    lines = iter(["y\n"])
-    monkeypatch.setattr("sys.stdin.readline", typed)
-    assert simhash(feed, "tune", "items.jsonl", "--ask", "--sheet", "s.csv").returncode == 0
-    assert [line.answer for line in read_sheet(feed / "s.csv").values()] == ["y"]
-
-
-def test_a_sheet_that_cannot_be_written_is_told_before_the_questions(
-    simhash: Simhash, feed: Path
-) -> None:
-    result = simhash(feed, "tune", "items.jsonl", "--ask", "--sheet", "no/s.csv")
+def test_a_sheet_that_cannot_be_written_is_told(simhash: Simhash, feed: Path) -> None:
+    result = simhash(feed, "tune", "items.jsonl", "--sheet", "no/s.csv")
     assert result.returncode == 2
     assert result.stderr.startswith("scrapy simhash tune: no/s.csv: No such file or directory")
 
@@ -242,23 +177,26 @@ def test_a_store_with_texts_and_a_folder_give_what_the_feed_gives(
         assert json.loads(found.stdout)["pairs"] == told["pairs"]
 
 
-def test_of_many_pages_some_are_drawn(simhash: Simhash, feed: Path) -> None:
-    result = simhash(feed, "tune", "items.jsonl", "--pages", "10")
+def test_of_many_pages_some_are_drawn(
+    simhash: Simhash, feed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("simhash_pipeline.cli.tune.MAX_PAGES", 10)
+    result = simhash(feed, "tune", "items.jsonl")
     assert "10 pages with a content fingerprint, drawn out of 24" in result.stdout
-    assert result.stdout == simhash(feed, "tune", "items.jsonl", "--pages", "10").stdout
+    assert result.stdout == simhash(feed, "tune", "items.jsonl").stdout
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["none.jsonl"], "none.jsonl: No such file or directory"),
+        (["none.jsonl"], "none.jsonl can't be read: No such file or directory"),
         (["words.txt"], "words.txt must be a WARC or WET file (.warc, .wet, also .gz), a feed"),
         (["binary.jsonl"], "no page of binary.jsonl can be read: item 1: it is no JSON"),
         (["other.jsonl"], "item 1: the item has no page in its field 'html'"),
         (["empty"], "empty holds no page: no file's name in it ends in .html"),
         (["sqlite:///none.sqlite"], "there is no store at none.sqlite"),
         (["memory:"], "a store in memory is gone when its crawl ends"),
-        (["items.jsonl", "--seed", "-1"], "must be a whole number, 0 or more, not '-1'"),
+        (["items.jsonl", "--pairs", "0"], "must be a whole number, 1 or more, not '0'"),
         (["plain.sqlite"], "plain.sqlite holds no texts: crawl with SIMHASH_KEEP_TEXT=True"),
         (["items.jsonl", "--labels", "words.txt"], "is no sheet of pairs: no column"),
         (

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from simhash_pipeline import Fingerprinter, Options, content_fingerprint
 from simhash_pipeline.errors import OptionsError, PageError
-from simhash_pipeline.page.weights import counted_ngrams, read_table, write_idf_table
+from simhash_pipeline.page.weights import counted_ngrams
 
 
 def features(text: str, **options: object) -> Mapping[str, float]:
@@ -98,16 +98,6 @@ def test_a_bad_row_of_a_table_is_a_fault_of_the_setting(tmp_path: Path, row: str
     table = write(tmp_path / "levels.tsv", "bell\t1", row)
     with pytest.raises(OptionsError, match=r"SIMHASH_WEIGHTS_TABLE is .*levels.tsv"):
         Fingerprinter(Options(weights="table", weights_table=table))
-
-
-def test_a_learnt_idf_is_frozen_in_a_file_and_reads_back(tmp_path: Path) -> None:
-    path = tmp_path / "idf.tsv"
-    pages = [{"the": 3, "fog": 1}, {"the": 1, "bell": 2}, {"the": 2, "fog": 1}]
-    assert write_idf_table(iter(pages), path) == 3
-    table, rest = read_table(str(path))
-    assert table == {"the": 1.0, "fog": 1.2877}  # 1 + ln(4 / 4), 1 + ln(4 / 3)
-    assert rest == 2.3863  # 1 + ln(4 / 1)
-    assert path.read_text().startswith("# idf of 3 pages\n*\t2.3863\n")
 
 
 def test_the_stamp_holds_a_table_s_content_wherever_it_lies(tmp_path: Path) -> None:
