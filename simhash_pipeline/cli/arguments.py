@@ -6,7 +6,6 @@ import argparse
 import dataclasses
 import re
 from functools import partial
-from math import inf
 from typing import TYPE_CHECKING
 
 from simhash_pipeline.options import Options
@@ -58,7 +57,7 @@ def _exponential(text: str) -> int:
         return -1
 
 
-def number_between(low: float, high: float = inf) -> partial[float]:
+def number_between(low: float, high: float) -> partial[float]:
     """The type of a number between these two, which are excluded."""
     return partial(_number_between, low, high)
 
@@ -69,8 +68,9 @@ def _number_between(low: float, high: float, text: str) -> float:
     except ValueError:
         number = low
     if not low < number < high:
-        rule = f"above {low}" if high == inf else f"between {low} and {high}"
-        raise argparse.ArgumentTypeError(f"must be a number {rule}, not {text!r}")
+        raise argparse.ArgumentTypeError(
+            f"must be a number between {low:g} and {high:g}, not {text!r}"
+        )
     return number
 
 
