@@ -12,7 +12,6 @@ from simhash_pipeline.atomic_write import atomic_write
 from simhash_pipeline.cli.command import Command, counted
 from simhash_pipeline.cli.dropped import add_log_and_filters, log_of, selected
 from simhash_pipeline.cli.resolve import LogReader, store_of_spider
-from simhash_pipeline.drop_log import log_files
 from simhash_pipeline.options import Options
 from simhash_pipeline.report.summary import Summary
 from simhash_pipeline.report.web_page import Neighbours, Texts, write_web_page
@@ -47,7 +46,7 @@ class ReportCommand(Command):
         path, output = log_of(arguments, settings), arguments.output
         summary, log = Summary(selected(arguments, path)), LogReader(path)
         with ExitStack() as opened:
-            read = [*log_files(path), arguments.log or path]
+            read = [path, arguments.log or path]
             part = opened.enter_context(atomic_write(output, read))
             latest = deque(summary.take(log), maxlen=MAX_LISTED)
             stores = _stores(summary, settings, opened)

@@ -9,11 +9,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from simhash_pipeline.drop_log import Drop, Run, unix_seconds
+from simhash_pipeline.drop_log import Drop, Run, Timeline, unix_seconds
 from simhash_pipeline.report.doubts import Doubt, DoubtCounts, doubts
 from simhash_pipeline.report.selection import Selection, host_of
 from simhash_pipeline.report.swallowing import SwallowingPages, TopCounts
-from simhash_pipeline.timeline import Timeline
 
 MAX_KEYS = 100_000  # twins, and hosts, that are counted exactly: some 40 MB
 MAX_RUNS = 200  # the latest, listed one by one

@@ -370,6 +370,22 @@ def test_the_log_that_the_settings_name_is_taken(simhash: Simhash, tmp_path: Pat
     assert "3 dropped" in result.stdout
 
 
+def test_the_logs_that_the_settings_name_by_spider_are_taken(
+    simhash: Simhash, tmp_path: Path
+) -> None:
+    setting = ("-s", "SIMHASH_DROP_LOG=logs/%(name)s.jsonl")
+    nothing = simhash(tmp_path, "dropped", *setting)
+    assert "there is no drop log at logs/%(name)s.jsonl; name one" in nothing.stderr
+    (tmp_path / "logs").mkdir()
+    write_log(tmp_path / "logs/daily%20mail.jsonl", [drop(spider="daily mail")])
+    write_log(tmp_path / "logs/news.jsonl", DROPS)
+    os.utime(tmp_path / "logs/daily%20mail.jsonl", (1_000, 1_000))
+    newest = simhash(tmp_path, "dropped", *setting)
+    assert "3 dropped" in newest.stdout
+    assert "news.jsonl, the newest; of others: --spider 'daily mail'" in newest.stderr
+    assert "1 dropped" in simhash(tmp_path, "dropped", "--spider", "daily mail", *setting).stdout
+
+
 def test_drops_are_followed_until_ctrl_c(log: Path) -> None:
     command = [sys.executable, "-W", "error", "-m", "scrapy", "simhash", "dropped", str(log)]
     new = write_log(log.with_name("new"), [drop(reason="thin"), drop(url="http://a.example/new")])

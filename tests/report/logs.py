@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from simhash_pipeline.drop_log import Drop, Run
+from simhash_pipeline.drop_log import Drop, Run, read_log
 
 THRESHOLDS = {
     "match": "content",
@@ -70,3 +70,8 @@ def write_log(path: Path, records: Iterable[Drop | Run]) -> Path:
     lines = (json.dumps(dataclasses.asdict(record), ensure_ascii=False) for record in records)
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     return path
+
+
+def read_drops(path: Path) -> list[Drop]:
+    """The log's drops in the order written."""
+    return [record for record in read_log(path) if isinstance(record, Drop)]

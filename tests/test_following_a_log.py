@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from simhash_pipeline import DropLogError
-from simhash_pipeline.drop_log import Drop
-from simhash_pipeline.report.tail import follow, last_run
+from simhash_pipeline.drop_log import Drop, follow, last_run
 from tests.report.logs import closing, drop, write_log
 
 
@@ -58,23 +57,6 @@ def test_a_log_begun_anew_is_read_from_its_start(tmp_path: Path) -> None:
     assert next_of(follow(path), (path, "wb", new)).url == "http://a.example/new"
 
 
-def test_the_files_of_later_crawls_are_followed_too(tmp_path: Path) -> None:
-    write_log(tmp_path / "1.jsonl", [drop()])
-    new = line(tmp_path / "2.jsonl", url="http://a.example/new")
-    drops = follow(tmp_path / "%(time)s.jsonl")
-    assert next_of(drops, (tmp_path / "2.jsonl", "ab", new)).url == "http://a.example/new"
-    assert next_of(drops, (tmp_path / "1.jsonl", "ab", new)).url == "http://a.example/new"
-
-
-def test_the_last_run_is_that_of_the_newest_file_with_one_of_the_spider(tmp_path: Path) -> None:
-    late = {"time": "2026-05-05T12:00:00.000Z", "run": "run-2"}
-    write_log(tmp_path / "a.jsonl", [drop(**late)])
-    write_log(tmp_path / "b.jsonl", [drop(run="run-1", spider="shop")])
-    (tmp_path / "c.jsonl").touch()
-    assert last_run(tmp_path / "%(name)s.jsonl") == "run-2"
-    assert last_run(tmp_path / "%(name)s.jsonl", "shop") == "run-1"
-
-
 def test_a_log_that_is_not_there_is_told(tmp_path: Path) -> None:
     with pytest.raises(DropLogError, match="can't be read: No such file"):
         next(follow(tmp_path / "none"))
@@ -89,6 +71,12 @@ def test_the_last_run_is_that_of_the_last_whole_line(tmp_path: Path) -> None:
     assert last_run(path) == "run-1"
     assert last_run(write_log(path, [closing(run="run-3")])) == "run-3"
     assert last_run(write_log(path, [])) is None
+
+
+def test_the_last_run_of_a_spider_is_that_of_its_last_line(tmp_path: Path) -> None:
+    path = write_log(tmp_path / "log", [drop(run="run-1", spider="shop"), drop(run="run-2")])
+    assert last_run(path, "shop") == "run-1"
+    assert last_run(path, "none") is None
 
 
 def test_of_a_long_log_only_the_end_is_read(tmp_path: Path) -> None:
