@@ -37,7 +37,7 @@ quality: .venv/dev  ## hold near-duplicates, main texts and templates of FOLDER=
 	@$(BIN)/python -m tests.quality $(FOLDER)
 
 pictures: .venv/dev  ## make the pictures of the README of a crawl of the demo site (needs Chromium)
-	@$(BIN)/python -m tests.report.pictures docs
+	@$(BIN)/python -m tests.review.pictures docs
 
 bench: .venv/bench  ## measure index and store beside others, into benchmarks/index.md (BENCH_N=10000000)
 	@$(BIN)/python -m benchmarks.index $(if $(BENCH_N),--n $(BENCH_N)) --write benchmarks

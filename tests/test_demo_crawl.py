@@ -19,7 +19,7 @@ from crawler.demo_site import Answer, read_answers
 from crawler.spiders.site import SiteSpider
 from simhash_pipeline.drop_log import Drop
 from tests.crawl.crawling import crawl as crawl_here
-from tests.report.logs import read_drops
+from tests.review.logs import read_drops
 from tests.stores.servers import free_port
 
 ROOT = Path(__file__).parent.parent

@@ -20,7 +20,7 @@ from simhash_pipeline.drop_log import (
     read_log,
     unix_seconds,
 )
-from tests.report.logs import read_drops
+from tests.review.logs import read_drops
 
 ROOT = Path(__file__).parent.parent
 VERDICT = Verdict(

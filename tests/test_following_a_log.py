@@ -7,7 +7,7 @@ import pytest
 
 from simhash_pipeline import DropLogError
 from simhash_pipeline.drop_log import Drop, follow, last_run
-from tests.report.logs import closing, drop, write_log
+from tests.review.logs import closing, drop, write_log
 
 
 def line(path: Path, **fields: object) -> bytes:

@@ -9,11 +9,11 @@ from simhash_pipeline.bits import SKETCH_BITS, fingerprint_hex
 from simhash_pipeline.cli.arguments import add_limit
 from simhash_pipeline.cli.command import Result, fields, print_result
 from simhash_pipeline.cli.fingerprint import PagePrint, PagesCommand, add_pages, all_fingerprinted
-from simhash_pipeline.compare.comparison import Comparison, Feature, compare
 from simhash_pipeline.drop_log import THRESHOLDS
 from simhash_pipeline.judge import min_likeness
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
+from simhash_pipeline.review.comparison import Comparison, Feature, compare
 from simhash_pipeline.terminal import Grid, Heading
 
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from scrapy.settings import BaseSettings
 
-    from simhash_pipeline.compare.diff import Piece, TextDiff
     from simhash_pipeline.judge import Distances
+    from simhash_pipeline.review.diff import Piece, TextDiff
     from simhash_pipeline.terminal import Line
 
 SHOWN_AT_MOST, SHOWN = 10, "features of a kind, and changes"

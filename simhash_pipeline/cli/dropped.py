@@ -18,9 +18,9 @@ from simhash_pipeline.cli.arguments import age
 from simhash_pipeline.cli.command import Command, Result, counted, fields, to_minute
 from simhash_pipeline.cli.resolve import LogReader, resolve_log, shown_path
 from simhash_pipeline.drop_log import Drop, follow, iso_time, last_run
-from simhash_pipeline.report.selection import REASONS, Selection
-from simhash_pipeline.report.summary import CLOSEST, MAX_RUNS, MAX_URLS, Summary
-from simhash_pipeline.report.swallowing import CAUSES
+from simhash_pipeline.review.selection import REASONS, Selection
+from simhash_pipeline.review.summary import CLOSEST, MAX_RUNS, MAX_URLS, Summary
+from simhash_pipeline.review.swallowing import CAUSES
 from simhash_pipeline.terminal import Grid, Heading, bar, print_json, print_lines
 
 if TYPE_CHECKING:

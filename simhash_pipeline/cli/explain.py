@@ -31,15 +31,6 @@ from simhash_pipeline.cli.resolve import (
     store_of_spider,
 )
 from simhash_pipeline.cli.store import nearest, stored_page
-from simhash_pipeline.compare.comparison import (
-    Comparison,
-    Rejudged,
-    asked_distance,
-    compare,
-    rejudged,
-    verify_distance,
-)
-from simhash_pipeline.compare.terminal_diff import beside, bit_picture
 from simhash_pipeline.crawl.settings import settings_of_spider
 from simhash_pipeline.drop_log import THRESHOLDS, Drop, unix_seconds
 from simhash_pipeline.judge import (
@@ -51,6 +42,15 @@ from simhash_pipeline.judge import (
 )
 from simhash_pipeline.options import PREFIX, Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
+from simhash_pipeline.review.comparison import (
+    Comparison,
+    Rejudged,
+    asked_distance,
+    compare,
+    rejudged,
+    verify_distance,
+)
+from simhash_pipeline.review.diff import beside, bit_picture
 from simhash_pipeline.stores.contract import Store, StoredPage, check_stamp
 from simhash_pipeline.terminal import Grid, Heading
 from simhash_pipeline.urls import page_key

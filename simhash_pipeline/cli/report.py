@@ -13,11 +13,11 @@ from simhash_pipeline.cli.command import Command, counted
 from simhash_pipeline.cli.dropped import add_log_and_filters, log_of, selected
 from simhash_pipeline.cli.resolve import LogReader, store_of_spider
 from simhash_pipeline.options import Options
-from simhash_pipeline.report.summary import Summary
-from simhash_pipeline.report.web_page import Neighbours, Texts, write_web_page
+from simhash_pipeline.review.pairs import nearest_distances
+from simhash_pipeline.review.summary import Summary
+from simhash_pipeline.review.web_page import Neighbours, Texts, write_web_page
 from simhash_pipeline.stores.contract import PageText, Store, stamped_bits
 from simhash_pipeline.terminal import print_lines, progress
-from simhash_pipeline.tune.sampling import nearest_distances
 
 if TYPE_CHECKING:
     import argparse

@@ -23,31 +23,33 @@ from simhash_pipeline.cli.resolve import (
     store_at,
     was_named,
 )
-from simhash_pipeline.compare.diff import text_diff
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.judge import distances
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
-from simhash_pipeline.stores.contract import check_stamp
-from simhash_pipeline.terminal import Grid, Heading, bar, progress
-from simhash_pipeline.tune.precision import (
+from simhash_pipeline.review.answers import (
     Label,
     Precision,
     Recommendation,
+    SheetLine,
     joined,
     labels,
     more_answers_needed,
     precision,
+    read_sheet,
     recommended,
+    write_sheet,
 )
-from simhash_pipeline.tune.sampling import (
+from simhash_pipeline.review.diff import text_diff
+from simhash_pipeline.review.pairs import (
     LARGEST_DISTANCE,
     Pair,
     drawn_pages,
     sample_pairs,
     valley,
 )
-from simhash_pipeline.tune.sheet import SheetLine, read_sheet, write_sheet
+from simhash_pipeline.stores.contract import check_stamp
+from simhash_pipeline.terminal import Grid, Heading, bar, progress
 
 if TYPE_CHECKING:
     import argparse

@@ -23,7 +23,7 @@ from simhash_pipeline.errors import ArchiveError
 from simhash_pipeline.page.parse import decode
 from simhash_pipeline.stores.memory import MemoryStore
 from tests.archive.archives import KEPT, OTHER, PAGES, STORY, html, page, warc_of, write_json_lines
-from tests.report.logs import read_drops
+from tests.review.logs import read_drops
 from tests.stores.pages import FAR
 from tests.stores.pages import page as stored
 from tests.stores.servers import RunningServer, server_binary

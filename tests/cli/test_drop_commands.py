@@ -16,11 +16,11 @@ from pathlib import Path
 import pytest
 
 from simhash_pipeline.drop_log import Drop, Run, read_log
-from simhash_pipeline.report.swallowing import CAUSES
+from simhash_pipeline.review.swallowing import CAUSES
 from tests.cli.simhash_command import Simhash
 from tests.crawl.crawling import OTHER, crawl, page
 from tests.documents import TEXT
-from tests.report.logs import closing, drop, write_log
+from tests.review.logs import closing, drop, write_log
 
 SUMMARY = """\
 drops.jsonl

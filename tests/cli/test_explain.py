@@ -15,7 +15,7 @@ from simhash_pipeline import open_store
 from tests.cli.simhash_command import Simhash
 from tests.cli.test_commands import scrapy
 from tests.crawl.crawling import OTHER, STORY, crawl, page
-from tests.report.logs import drop, write_log
+from tests.review.logs import drop, write_log
 
 ITEMS = [
     page(1),

@@ -21,7 +21,7 @@ from simhash_pipeline.drop_log import Run, read_log
 from simhash_pipeline.stores.opening import open_store
 from tests.crawl.crawling import Crawl, crawl, crawl_in_a_process, have_reactor
 from tests.crawl.trap_site import STORIES, trap_site
-from tests.report.logs import read_drops
+from tests.review.logs import read_drops
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Iterator

@@ -35,7 +35,7 @@ from tests.crawl.crawling import (
     page,
 )
 from tests.read_only import read_only
-from tests.report.logs import read_drops
+from tests.review.logs import read_drops
 
 
 class StoryItem(scrapy.Item):

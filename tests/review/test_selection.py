@@ -1,7 +1,7 @@
 import pytest
 
-from simhash_pipeline.report.selection import Selection, host_of
-from tests.report.logs import drop
+from simhash_pipeline.review.selection import Selection, host_of
+from tests.review.logs import drop
 
 
 @pytest.mark.parametrize(

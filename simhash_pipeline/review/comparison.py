@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from math import fsum
 from typing import TYPE_CHECKING, Any
 
-from simhash_pipeline.compare.diff import TextDiff, text_diff
 from simhash_pipeline.judge import Distances, Judge, Verdict, distances
 from simhash_pipeline.page.fingerprint import PageFingerprint
+from simhash_pipeline.review.diff import TextDiff, text_diff
 from simhash_pipeline.stores.opening import open_store
 
 if TYPE_CHECKING:

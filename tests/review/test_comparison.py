@@ -3,9 +3,9 @@
 import pytest
 
 from simhash_pipeline import Fingerprinter, Options, PageFingerprint
-from simhash_pipeline.compare.comparison import Comparison, Feature, compare, rejudged
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.judge import Distances
+from simhash_pipeline.review.comparison import Comparison, Feature, compare, rejudged
 
 URLS = ("http://a.example/1", "http://a.example/2")
 STORY = "The ferry came home through fog and nobody saw it. " * 10

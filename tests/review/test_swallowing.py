@@ -3,15 +3,15 @@ import shlex
 from collections import Counter
 
 from simhash_pipeline.cli.dropped import DropSummary
-from simhash_pipeline.report.selection import Selection
-from simhash_pipeline.report.summary import Summary
-from simhash_pipeline.report.swallowing import (
+from simhash_pipeline.review.selection import Selection
+from simhash_pipeline.review.summary import Summary
+from simhash_pipeline.review.swallowing import (
     CAUSES,
     SwallowingPage,
     SwallowingPages,
     TopCounts,
 )
-from tests.report.logs import drop
+from tests.review.logs import drop
 
 TWIN = "http://a.example/1"
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from simhash_pipeline.drop_log import Drop
-from simhash_pipeline.report.doubts import MANY, DoubtCounts, doubts
-from tests.report.logs import drop
+from simhash_pipeline.review.doubts import MANY, DoubtCounts, doubts
+from tests.review.logs import drop
 
 FR, EN = "http://a.example/fr-FR/1", "http://a.example/en/1"
 

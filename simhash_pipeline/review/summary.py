@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from simhash_pipeline.drop_log import Drop, Run, Timeline, unix_seconds
-from simhash_pipeline.report.doubts import Doubt, DoubtCounts, doubts
-from simhash_pipeline.report.selection import Selection, host_of
-from simhash_pipeline.report.swallowing import SwallowingPages, TopCounts
+from simhash_pipeline.review.doubts import Doubt, DoubtCounts, doubts
+from simhash_pipeline.review.selection import Selection, host_of
+from simhash_pipeline.review.swallowing import SwallowingPages, TopCounts
 
 MAX_KEYS = 100_000  # twins, and hosts, that are counted exactly: some 40 MB
 MAX_RUNS = 200  # the latest, listed one by one

@@ -2,7 +2,7 @@
 
 import pytest
 
-from simhash_pipeline.tune.precision import (
+from simhash_pipeline.review.answers import (
     Recommendation,
     answers_needed,
     labels,

@@ -7,7 +7,7 @@ from itertools import combinations
 import pytest
 
 from simhash_pipeline import PageFingerprint
-from simhash_pipeline.tune.sampling import (
+from simhash_pipeline.review.pairs import (
     LARGEST_DISTANCE,
     drawn_pages,
     sample_pairs,

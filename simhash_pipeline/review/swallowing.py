@@ -9,7 +9,7 @@ import heapq
 import shlex
 from dataclasses import dataclass
 
-from simhash_pipeline.report.selection import host_of
+from simhash_pipeline.review.selection import host_of
 
 # A page has a few addresses (print, mobile, tracking): at most 3 pages of the demo site are dropped
 # for one (`scrapy simhash dropped`). 20 is far more than that, and few to lose before a warning.

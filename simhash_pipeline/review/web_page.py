@@ -18,13 +18,13 @@ from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from simhash_pipeline.compare.diff import line_diff
 from simhash_pipeline.drop_log import Drop, unix_seconds
 from simhash_pipeline.options import Options
-from simhash_pipeline.report.doubts import MANY, SWALLOWED, Doubt, DoubtCounts, doubts, swallowed
-from simhash_pipeline.report.selection import host_of
-from simhash_pipeline.report.summary import RunTally, Summary, bits_left
-from simhash_pipeline.report.swallowing import CAUSES, SWALLOWS_FROM
+from simhash_pipeline.review.diff import line_diff
+from simhash_pipeline.review.doubts import MANY, SWALLOWED, Doubt, DoubtCounts, doubts, swallowed
+from simhash_pipeline.review.selection import host_of
+from simhash_pipeline.review.summary import RunTally, Summary, bits_left
+from simhash_pipeline.review.swallowing import CAUSES, SWALLOWS_FROM
 
 if TYPE_CHECKING:
     from simhash_pipeline.stores.contract import PageText
@@ -88,7 +88,7 @@ def _page(data: dict[str, Any]) -> str:
 
 
 def _part(name: str) -> str:
-    return files("simhash_pipeline.report").joinpath(name).read_text(encoding="utf-8")
+    return files("simhash_pipeline.review").joinpath(name).read_text(encoding="utf-8")
 
 
 def _policy(style: str, script: str) -> str:

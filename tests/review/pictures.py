@@ -1,6 +1,6 @@
 """The pictures of the README, made of the demo site's crawl.
 
-python -m tests.report.pictures docs
+python -m tests.review.pictures docs
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import Select
 
-from tests.report.browser import chromium, open_file
+from tests.review.browser import chromium, open_file
 
 ROOT = Path(__file__).parent.parent.parent
 PORT = 8643  # beside a demo site that someone may have running

@@ -3,9 +3,9 @@ from typing import Any
 import pytest
 
 from simhash_pipeline.drop_log import Drop, Run
-from simhash_pipeline.report.selection import Selection
-from simhash_pipeline.report.summary import MAX_RUNS, Summary, bits_left
-from tests.report.logs import closing, drop
+from simhash_pipeline.review.selection import Selection
+from simhash_pipeline.review.summary import MAX_RUNS, Summary, bits_left
+from tests.review.logs import closing, drop
 
 
 def summary(*records: Drop | Run, **asked: Any) -> Summary:

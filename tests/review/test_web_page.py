@@ -17,14 +17,14 @@ from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
 from simhash_pipeline.drop_log import Drop, Run
-from simhash_pipeline.report.selection import Selection
-from simhash_pipeline.report.summary import Summary
-from simhash_pipeline.report.swallowing import CAUSES
-from simhash_pipeline.report.web_page import Neighbours, Texts, write_web_page
+from simhash_pipeline.review.answers import read_sheet
+from simhash_pipeline.review.selection import Selection
+from simhash_pipeline.review.summary import Summary
+from simhash_pipeline.review.swallowing import CAUSES
+from simhash_pipeline.review.web_page import Neighbours, Texts, write_web_page
 from simhash_pipeline.stores.contract import PageText
-from simhash_pipeline.tune.sheet import read_sheet
-from tests.report.browser import chromium, complaints, open_file, resize
-from tests.report.logs import closing, drop
+from tests.review.browser import chromium, complaints, open_file, resize
+from tests.review.logs import closing, drop
 
 HOSTILE = "</script><img src=x onerror=document.title='run'><script>document.title='run'</script>"
 TEXTS = {
