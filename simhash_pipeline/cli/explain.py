@@ -40,15 +40,11 @@ from simhash_pipeline.judge import (
     min_likeness,
     own_likeness,
 )
-from simhash_pipeline.options import PREFIX, Options
+from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.review.comparison import (
     Comparison,
-    Rejudged,
-    asked_distance,
     compare,
-    rejudged,
-    verify_distance,
 )
 from simhash_pipeline.review.diff import beside, bit_picture
 from simhash_pipeline.stores.contract import Store, StoredPage, check_stamp
@@ -186,7 +182,6 @@ class Case(Result):
             "page": _page_record(self.b, self.options.bits),
             "twin": None if self.a is None else _page_record(self.a, self.options.bits),
             "neighbours": [page.url for page in self.neighbours],
-            "rejudged": list(map(dataclasses.asdict, self.rejudged)),
             "texts": self.texts,
             "shared": feature_records(found.shared[:limit]) if found else None,
             "differing": feature_records(found.differing[:limit]) if found else None,
@@ -200,7 +195,6 @@ class Case(Result):
         yield ""
         yield distance_grid(self.a, self.b, self.apart, self.options)
         yield from _pictures(self)
-        yield from _rejudged(self)
         yield ""
         if self.found is None:
             yield from _NO_TEXTS
@@ -214,16 +208,6 @@ class Case(Result):
         else:
             yield f"The main texts ({when}) have the same words."
         yield from _beside_main(self)
-
-    @property
-    def rejudged(self) -> list[Rejudged]:
-        """The pair judged by other settings; empty if no distance decides."""
-        asked = asked_distance(self.options).partition("_")[0]
-        decided = self.drop is None or self.drop.reason not in ("thin", "unchanged")
-        if self.a is None or not decided or getattr(self.apart, asked) is None:
-            return []
-        urls = (self.a.url or "", self.b.url or "")
-        return rejudged(urls, self.apart, self.options, own_texts_agree=self.own_texts_agree)
 
     @property
     def own_texts_agree(self) -> bool:
@@ -404,26 +388,6 @@ def _pictures(case: Case) -> Iterator[Line]:
             continue
         yield Heading(f"{name}, {getattr(case.apart, name)} of {case.options.bits} bits differ")
         yield from (f"  {row}" for row in bit_picture(a, b, case.options.bits))
-
-
-def _rejudged(case: Case) -> Iterator[Line]:
-    found = case.rejudged
-    if not found:
-        return
-    asked, limit = asked_distance(case.options), case.options.verify_distance
-    set_to = getattr(case.options, asked)
-    verified = f"sketches within {verify_distance(case.options)}{'' if limit is None else '*'}"
-    unverified = f"no second look{'*' if limit is None else ''}"
-    rows = [(f"{PREFIX}{asked.upper()}", verified, unverified)]
-    for row in found:
-        distance = f"{row.distance}{'*' if row.distance == set_to else ' '}"
-        verified, unverified = (
-            "dropped" if dropped else "kept" for dropped in (row.verified, row.unverified)
-        )
-        rows.append((distance, verified, unverified))
-    yield ""
-    yield Heading("The same two pages judged by other settings (* as they were)")
-    yield Grid(rows)
 
 
 def _beside_main(case: Case) -> Iterator[str]:

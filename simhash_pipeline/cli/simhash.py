@@ -39,7 +39,7 @@ COMMANDS = {
     "compare": "two pages: distances, features, changed words, and whether a crawl would drop one",
     "dedup": "find the near-duplicates in archives: WARC, feeds, Parquet, folders, stores",
     "dropped": "what was dropped, by reason, host, twin and distance, and what to look at",
-    "explain": "why a page was dropped or kept: its twin, bits, words, and other thresholds",
+    "explain": "why a page was dropped or kept: its twin, bits and words",
     "fingerprint": "a page's fingerprints, title and number of tokens, and its main text on demand",
     "plan": "which tables suit a number of pages, and what they cost",
     "report": "write what was dropped as one HTML file, to search and look at in a browser",

@@ -1,23 +1,20 @@
-"""What two pages share, how they differ, and how they are judged: by these settings and others."""
+"""What two pages share, how they differ, and how they are judged."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import fsum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from simhash_pipeline.judge import Distances, Judge, Verdict, distances
-from simhash_pipeline.page.fingerprint import PageFingerprint
 from simhash_pipeline.review.diff import TextDiff, text_diff
 from simhash_pipeline.stores.opening import open_store
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from simhash_pipeline.options import Options
-    from simhash_pipeline.page.fingerprint import Fingerprinter
-
-DISTANCES = range(9)  # what the settings of distances can be
+    from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,59 +83,3 @@ def _shared_weight(features: list[Feature]) -> float:
     both = fsum(min(feature.weight_a, feature.weight_b) for feature in features)
     either = fsum(max(feature.weight_a, feature.weight_b) for feature in features)
     return both / either if either else 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class Rejudged:
-    """Whether the second page would be dropped with this distance in the settings."""
-
-    distance: int
-    verified: bool  # with a second look
-    unverified: bool  # without
-
-
-def asked_distance(options: Options) -> str:
-    """The option that is varied: the content's distance, or the structure's if only that counts."""
-    return "structure_distance" if options.match == "structure" else "content_distance"
-
-
-def verify_distance(options: Options) -> int:
-    """That of the settings; if they have none, the default."""
-    limit = options.verify_distance
-    return type(options)().verify_distance or 0 if limit is None else limit
-
-
-def rejudged(
-    urls: tuple[str, str], apart: Distances, options: Options, *, own_texts_agree: bool = True
-) -> list[Rejudged]:
-    """The pair judged by each distance, as if no other page were stored."""
-    found = []
-    for distance in DISTANCES:
-        verified, unverified = _dropped(urls, apart, options, distance)
-        found.append(Rejudged(distance, verified and own_texts_agree, unverified))
-    return found
-
-
-def _dropped(
-    urls: tuple[str, str], apart: Distances, options: Options, distance: int
-) -> Iterator[bool]:
-    """With a second look, and without."""
-    # A judge looks at distances alone, so these fingerprints stand for any such pair.
-    kept = _page(Distances(*(None if bits is None else 0 for bits in _all(apart))))
-    found = _page(apart)
-    for limit in (verify_distance(options), None):
-        given: dict[str, Any] = {asked_distance(options): distance, "verify_distance": limit}
-        with open_store("memory:") as store:
-            judge = Judge(store, replace(options, **given))
-            judge.judge(urls[0], kept)
-            yield judge.judge(urls[1], found).dropped
-
-
-def _page(apart: Distances) -> PageFingerprint:
-    """A page so far from one whose fingerprints are all 0."""
-    content, structure, sketch = (None if n is None else (1 << n) - 1 for n in _all(apart))
-    return PageFingerprint(content, structure, sketch, text="", title="", tokens=0)
-
-
-def _all(apart: Distances) -> tuple[int | None, int | None, int | None]:
-    return apart.content, apart.structure, apart.sketch

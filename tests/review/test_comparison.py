@@ -1,13 +1,12 @@
-"""Two pages side by side, judged by these options and by others."""
+"""Two pages side by side, as the options judge them."""
 
 import pytest
 
 from simhash_pipeline import Fingerprinter, Options, PageFingerprint
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.judge import Distances
-from simhash_pipeline.review.comparison import Comparison, Feature, compare, rejudged
+from simhash_pipeline.review.comparison import Comparison, Feature, compare
 
-URLS = ("http://a.example/1", "http://a.example/2")
 STORY = "The ferry came home through fog and nobody saw it. " * 10
 
 
@@ -85,31 +84,3 @@ def test_thin_pages_are_twins_when_title_and_text_are_the_same() -> None:
 def test_a_url_that_is_none_is_refused() -> None:
     with pytest.raises(PageError, match="is not a URL"):
         compared(STORY, STORY, Options(), url_b="http://[")
-
-
-@pytest.mark.parametrize(
-    ("apart", "options", "verified", "unverified"),
-    [
-        (Distances(3, 9, 7), Options(), range(3, 9), range(3, 9)),
-        (Distances(0, None, None), Options(), range(9), range(9)),
-        (Distances(3, 9, 19), Options(), [], range(3, 9)),
-        (Distances(3, 9, 19), Options(verify_distance=None), [], range(3, 9)),
-        (Distances(3, 9, 19), Options(verify_distance=20), range(3, 9), range(3, 9)),
-        (Distances(3, 4, 7), Options(match="both"), [], []),
-        (Distances(3, 3, 7), Options(match="both"), range(3, 9), range(3, 9)),
-        (Distances(3, 3, 7), Options(match="either"), range(9), range(9)),
-        (Distances(None, 5, None), Options(match="structure"), range(5, 9), range(5, 9)),
-    ],
-)
-def test_a_pair_is_dropped_by_the_distances_that_the_judge_would_drop_it_by(
-    apart: Distances, options: Options, verified: range, unverified: range
-) -> None:
-    found = rejudged(URLS, apart, options)
-    assert [row.distance for row in found if row.verified] == list(verified)
-    assert [row.distance for row in found if row.unverified] == list(unverified)
-
-
-def test_pages_of_two_sites_are_no_twins_where_the_scope_is_a_site() -> None:
-    urls = ("http://a.example/1", "http://b.test/1")
-    found = rejudged(urls, Distances(0, 0, 0), Options(scope="site"))
-    assert not any(row.verified or row.unverified for row in found)
