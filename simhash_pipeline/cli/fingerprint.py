@@ -176,7 +176,7 @@ def _fetched(
     urls: Sequence[str], process: CrawlerProcess | None
 ) -> Mapping[str, Source | PageError]:
     """The page or the error of each URL, by one crawl."""
-    why = "it was not fetched; `-L INFO` logs more"
+    why = "it was not fetched; `-s LOG_ENABLED=True` logs why"
     found: dict[str, Source | PageError] = {
         url: PageError("unreachable", why) for url in urls if url.lower().startswith(_FETCHED)
     }

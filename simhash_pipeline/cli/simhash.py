@@ -45,12 +45,10 @@ COMMANDS = {
     "report": "write what was dropped as one HTML file, to search and look at in a browser",
     "rules": "which parts of URLs lead to the same pages, learnt from drops, to request fewer",
     "store": "look into the store of a crawl, and look after it",
-    "store info": "what a store holds: pages, sites, times, texts, size, and how it was made",
-    "store list": "the pages, by when they were kept",
+    "store info": "what a store holds: pages, sites, times, texts, size, how it was made, and damage",
     "store find": "the page of a URL, or the pages near a fingerprint, nearest first",
     "store forget": "forget the pages of these URLs, those not seen for an age, or all",
     "store copy": "store the pages of one store in another, as when a crawl moves to Redis",
-    "store check": "read a whole store and report what is damaged; mends nothing",
     "tune": "which thresholds suit your pages: distances of pairs, and which are twins",
 }
 
@@ -151,8 +149,22 @@ class SimhashCommand(ScrapyCommand):
             add_store(parser)
         if command.prints_json:
             add_json(parser)
-        super().add_options(parser)
+        _add_settings(parser)
         parser.set_defaults(command=command, parser=parser)
+
+
+def _add_settings(parser: argparse.ArgumentParser) -> None:
+    """-s; of the other options that Scrapy reads of each command, which log or profile, none."""
+    parser.add_argument_group("settings").add_argument(
+        *("-s", "--set"),
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="in place of the project's setting (may be repeated)",
+    )
+    parser.set_defaults(
+        logfile=None, loglevel=None, nolog=False, profile=None, pidfile=None, pdb=False
+    )
 
 
 def _names(group: str) -> list[str]:

@@ -156,3 +156,5 @@ def test_every_command_has_a_help(simhash: Simhash, outside: Path, name: str) ->
     result = simhash(outside, *name.split(), "-h")
     assert (result.returncode, result.stderr) == (0, "")
     assert f"usage: scrapy simhash {name} [-h]" in result.stdout
+    assert name == "store" or "--set NAME=VALUE" in result.stdout
+    assert "--pidfile" not in result.stdout  # nor other options of Scrapy that a crawl takes
