@@ -12,8 +12,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from simhash_pipeline.cli.arguments import add_text_field, archive_options, size_bytes
-from simhash_pipeline.cli.command import Command, Result, print_result
+from simhash_pipeline.cli.command import (
+    Command,
+    Result,
+    add_text_field,
+    archive_options,
+    print_result,
+    size_bytes,
+)
 from simhash_pipeline.cli.resolve import store_at
 from simhash_pipeline.errors import ArchiveError
 from simhash_pipeline.terminal import Grid, Heading

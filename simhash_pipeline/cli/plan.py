@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import UsageError
 
-from simhash_pipeline.cli.arguments import whole
-from simhash_pipeline.cli.command import Command, Result, print_result, size
+from simhash_pipeline.cli.command import Command, Result, print_result, size, whole
 from simhash_pipeline.index.tables import ENOUGH_CANDIDATES, MAX_TABLES, Design, Plan, plan
 from simhash_pipeline.terminal import Grid, Heading
 

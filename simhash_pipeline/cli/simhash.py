@@ -20,7 +20,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 import simhash_pipeline
-from simhash_pipeline.cli.arguments import add_json, add_store
+from simhash_pipeline.cli.command import add_json, add_store
 from simhash_pipeline.errors import SimhashError
 from simhash_pipeline.native import kind
 from simhash_pipeline.terminal import printable
@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     from simhash_pipeline.cli.command import Command
 
 
-# A command is a class of the file of its first word, named by its last one: `store info` is
-# InfoCommand in store.py.
+# A command is a class named by its last word: `store info` is InfoCommand.
 COMMANDS = {
     "compare": "two pages: distances, features, changed words, and whether a crawl would drop one",
     "dedup": "find the near-duplicates in archives: WARC, feeds, Parquet, folders, stores",
@@ -45,11 +44,17 @@ COMMANDS = {
     "report": "write what was dropped as one HTML file, to search and look at in a browser",
     "rules": "which parts of URLs lead to the same pages, learnt from drops, to request fewer",
     "store": "look into the store of a crawl, and look after it",
-    "store info": "what a store holds: pages, sites, times, texts, size, how it was made, and damage",
+    "store info": "what a store holds: pages, sites, times, texts, how it was made, and any damage",
     "store find": "the page of a URL, or the pages near a fingerprint, nearest first",
     "store forget": "forget the pages of these URLs, those not seen for an age, or all",
     "store copy": "store the pages of one store in another, as when a crawl moves to Redis",
     "tune": "which thresholds suit your pages: distances of pairs, and which are twins",
+}
+
+# The files of their classes, by the first word; of others the file has the word's own name.
+_FILES = {
+    **dict.fromkeys(("fingerprint", "compare", "explain"), "page"),
+    **dict.fromkeys(("dropped", "report", "rules"), "drops"),
 }
 
 # As shells report programs that these signals ended.
@@ -141,7 +146,8 @@ class SimhashCommand(ScrapyCommand):
 
     def _add_arguments(self, parser: argparse.ArgumentParser, name: str) -> None:
         words = name.split()
-        module = importlib.import_module(f"simhash_pipeline.cli.{words[0]}")
+        file = _FILES.get(words[0], words[0])
+        module = importlib.import_module(f"simhash_pipeline.cli.{file}")
         command: Command = getattr(module, f"{words[-1].capitalize()}Command")()
         parser.epilog = command.epilog
         command.add_arguments(parser)

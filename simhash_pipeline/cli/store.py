@@ -15,8 +15,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from scrapy.exceptions import UsageError
 
 from simhash_pipeline.bits import SKETCH_BITS, fingerprint_hex, hex_digits
-from simhash_pipeline.cli.arguments import add_limit, age
-from simhash_pipeline.cli.command import Command, Result, iso, minute, print_result, size, to_minute
+from simhash_pipeline.cli.command import (
+    Command,
+    Result,
+    add_limit,
+    age,
+    iso,
+    minute,
+    print_result,
+    size,
+    to_minute,
+)
 from simhash_pipeline.cli.resolve import NamedStore, resolve_store, resolve_stores, store_at
 from simhash_pipeline.errors import StoreDamaged
 from simhash_pipeline.options import Options

@@ -14,9 +14,14 @@ from scrapy.exceptions import UsageError
 from simhash_pipeline.archive.inputs import StoredPages, open_input
 from simhash_pipeline.archive.records import Fault, Page
 from simhash_pipeline.atomic_write import atomic_write
-from simhash_pipeline.cli.arguments import number_between, whole
-from simhash_pipeline.cli.command import Command, Result, counted, print_result
-from simhash_pipeline.cli.compare import marked, shortened
+from simhash_pipeline.cli.command import (
+    Command,
+    Result,
+    counted,
+    number_between,
+    print_result,
+    whole,
+)
 from simhash_pipeline.cli.resolve import (
     NamedStore,
     resolve_store,
@@ -40,7 +45,7 @@ from simhash_pipeline.review.answers import (
     recommended,
     write_sheet,
 )
-from simhash_pipeline.review.diff import text_diff
+from simhash_pipeline.review.diff import marked, shortened, text_diff
 from simhash_pipeline.review.pairs import (
     LARGEST_DISTANCE,
     Pair,

@@ -29,6 +29,8 @@ MAX_LOOKED_AT = 2_000_000  # words; without it 18 s where every other word diffe
 MAX_CHARS = 50_000  # of either text of a diff by lines; a longer one is cut
 BITS_A_ROW = 32
 _GROUP = 8
+SHOWN_CHARACTERS = 300  # of a piece, for people
+MARKS = {"same": "{}", "removed": "[-{}-]", "added": "{{+{}+}}"}
 _CONTEXT_CHARS = 60  # shown on either side of a change, in a terminal
 
 # Pieces of a line, unmarked and marked in turn; the first is unmarked, and may be "".
@@ -140,6 +142,19 @@ def _pieces(group: Sequence[tuple[str, int, int, int, int]], a: Words, b: Words)
             yield Piece("removed", a.written(start_a, end_a))
         if end_b > start_b:
             yield Piece("added", b.written(start_b, end_b))
+
+
+def marked(change: Sequence[Piece]) -> str:
+    """As wdiff marks what is gone and what is new; of a long piece the beginning."""
+    return " ".join(MARKS[piece.kind].format(shortened(piece.text)) for piece in change)
+
+
+def shortened(text: str) -> str:
+    """The text; of a long one its beginning and how much more there is."""
+    if len(text) <= SHOWN_CHARACTERS:
+        return text
+    more = len(text) - SHOWN_CHARACTERS
+    return f"{text[:SHOWN_CHARACTERS]}… ({more:,} characters more)"
 
 
 def line_diff(left: str, right: str) -> list[Row]:

@@ -79,7 +79,7 @@ function nothing(place, sentence) {
 
 const sum = (counts) => Object.values(counts).reduce((total, count) => total + count, 0);
 // A selection of a run's drops says nothing of the pages that were kept.
-const isPicked = ["url", "host", "since", "reason", "distance"].some((name) => data.selection[name] !== null);
+const isPicked = data.selection.since !== null;
 
 function verdict(places, runs) {
   const dropped = sum(runs.map((run) => run.dropped));

@@ -68,8 +68,7 @@ def write_web_page(
         ],
         "causes": CAUSES,
         "selection": {
-            name: getattr(summary.selection, name)
-            for name in ("url", "host", "since", "reason", "distance", "run", "spider")
+            name: getattr(summary.selection, name) for name in ("since", "run", "spider")
         },
         "runs": [_run(tally) for tally in summary.runs.values()],
         "drops": _drops(drops, pairs),

@@ -148,7 +148,7 @@ except SystemExit:
         text=True,
         check=True,
     )
-    assert result.stdout.splitlines()[1:] == ["arguments command plan simhash", ""]
+    assert result.stdout.splitlines()[1:] == ["command plan simhash", ""]
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -485,7 +485,7 @@ def test_a_report_is_one_file(simhash: Simhash, log: Path) -> None:
 
 
 def test_a_report_is_of_what_the_filters_pick(simhash: Simhash, log: Path) -> None:
-    result = simhash(log.parent, "report", log.name, "--distance", "3")
+    result = simhash(log.parent, "report", log.name, "--since", "2026-05-05")
     assert result.stdout.startswith("report.html: 1 drop, ")
 
 

@@ -4,8 +4,7 @@ import argparse
 
 import pytest
 
-from simhash_pipeline.cli.arguments import size_bytes
-from simhash_pipeline.cli.command import size
+from simhash_pipeline.cli.command import size, size_bytes
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ import random
 import shlex
 from collections import Counter
 
-from simhash_pipeline.cli.dropped import DropSummary
+from simhash_pipeline.cli.drops import DropSummary
 from simhash_pipeline.review.selection import Selection
 from simhash_pipeline.review.summary import Summary
 from simhash_pipeline.review.swallowing import (

@@ -1,35 +1,59 @@
-"""`scrapy simhash dropped`: what a drop log holds, summed up, listed or as it grows."""
+"""`scrapy simhash dropped | report | rules`: what a drop log holds, and what it teaches."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import time
 from collections import deque
-from contextlib import suppress
-from dataclasses import dataclass
+from contextlib import ExitStack, suppress
+from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 from scrapy.exceptions import UsageError
 
-from simhash_pipeline.cli.arguments import age
-from simhash_pipeline.cli.command import Command, Result, counted, fields, to_minute
-from simhash_pipeline.cli.resolve import LogReader, resolve_log, shown_path
+from simhash_pipeline.atomic_write import atomic_write
+from simhash_pipeline.cli.command import (
+    Command,
+    Result,
+    age,
+    counted,
+    fields,
+    print_result,
+    to_minute,
+    whole,
+)
+from simhash_pipeline.cli.resolve import (
+    LogReader,
+    resolve_log,
+    resolve_store,
+    shown_path,
+    store_of_spider,
+)
 from simhash_pipeline.drop_log import Drop, follow, iso_time, last_run
+from simhash_pipeline.options import Options
+from simhash_pipeline.review.pairs import nearest_distances
 from simhash_pipeline.review.selection import REASONS, Selection
 from simhash_pipeline.review.summary import CLOSEST, MAX_RUNS, MAX_URLS, Summary
 from simhash_pipeline.review.swallowing import CAUSES
-from simhash_pipeline.terminal import Grid, Heading, bar, print_json, print_lines
+from simhash_pipeline.review.web_page import Neighbours, Texts, write_web_page
+from simhash_pipeline.stores.contract import PageText, Store, stamped_bits
+from simhash_pipeline.terminal import Grid, Heading, bar, print_json, print_lines, progress
+from simhash_pipeline.url_rules import learn
 
 if TYPE_CHECKING:
+    import argparse
     from collections import Counter
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from scrapy.settings import BaseSettings
 
     from simhash_pipeline.terminal import Line
+    from simhash_pipeline.url_rules import Evidence, Learnt
 
 HOSTS = GROUPS = 10
 RUNS = 5
@@ -44,13 +68,19 @@ _RUN_KEYS = ("run", "spider", "first", "kept")
 # Distances with a line each; longer ones only mean another template.
 _SINGLE_BITS = range(9)
 _WIDE_BITS = {"9-16": range(9, 17), "17-32": range(17, 33), "33 or more": range(33, 129)}
+MAX_LISTED = 100_000  # drops in one web page: some 20 MB
+MAX_NEIGHBOURS = 200_000  # pages of a store that are compared: some 2 s to read
+DRAWN_NEIGHBOURS = 1_000  # of these, compared with all others: at most some 5 s
+MIN_SUPPORT = 3  # drops that a rule must explain
+SHOWN_RULES = 20  # rules of each kind, taken or not
 
 
 class DroppedCommand(Command):
     prints_json = False
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        add_log_and_filters(parser, " (default: last, or all that --since picks)")
+        add_log(parser, " (default: last, or all that --since picks)")
+        add_filters(parser)
         parser.add_argument("--list", action="store_true", help="print each drop, no summary")
         parser.add_argument(
             "--json",
@@ -67,7 +97,7 @@ class DroppedCommand(Command):
         reads_all = arguments.since is not None or arguments.follow or path.is_fifo()
         if arguments.run is None and not reads_all:
             arguments.run = "last"
-        selection, log = selected(arguments, path), LogReader(path)
+        selection, log = _selection(arguments, path), LogReader(path)
         summary = Summary(selection)
         if arguments.follow:
             with suppress(KeyboardInterrupt):  # how it ends
@@ -83,17 +113,20 @@ class DroppedCommand(Command):
         return log.exit_code()
 
 
-def add_log_and_filters(parser: argparse.ArgumentParser, default: str) -> None:
+def add_log(parser: argparse.ArgumentParser, default_run: str) -> None:
     parser.add_argument(
         "log", nargs="?", type=Path, help="a drop log (default: the one of this project)"
     )
     parser.add_argument("--spider", help="take this spider's log of the project")
-    parser.add_argument("--run", help=f"a run by how its id begins, `last` or `all`{default}")
-    parser.add_argument("--url", help="a part of the dropped page's URL or of its twin's")
-    parser.add_argument("--host", help="a host, with those under it")
+    parser.add_argument("--run", help=f"a run by how its id begins, `last` or `all`{default_run}")
     parser.add_argument(
         "--since", type=_since, help="a date or time in UTC, or as 30m, 2h, 3d or 1w ago"
     )
+
+
+def add_filters(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--url", help="a part of the dropped page's URL or of its twin's")
+    parser.add_argument("--host", help="a host, with those under it")
     parser.add_argument("--reason", choices=REASONS, metavar="REASON", help=", ".join(REASONS))
     parser.add_argument(
         "--distance",
@@ -110,20 +143,12 @@ def log_of(arguments: argparse.Namespace, settings: BaseSettings) -> Path:
     return resolve_log(arguments, settings)
 
 
-def selected(arguments: argparse.Namespace, path: Path) -> Selection:
-    """What the arguments select; of all runs unless they name one."""
-    run = arguments.run
-    if run in ("last", "all"):
-        run = last_run(path, arguments.spider) if run == "last" else None
-    return Selection(
-        url=arguments.url,
-        host=None if arguments.host is None else arguments.host.lower(),
-        since=arguments.since,
-        reason=arguments.reason,
-        distance=arguments.distance,
-        run=run,
-        spider=arguments.spider,
-    )
+def run_of(arguments: argparse.Namespace, path: Path) -> str | None:
+    """How the id of the named run begins; None for all runs."""
+    run: str | None = arguments.run
+    if run == "last":
+        return last_run(path, arguments.spider)
+    return None if run == "all" else run
 
 
 def _since(text: str) -> str:
@@ -139,6 +164,18 @@ def _since(text: str) -> str:
         raise argparse.ArgumentTypeError(
             f"must be as 2026-11-21, 2026-11-21T13:30, 2h or 3d, not {text!r}"
         ) from None
+
+
+def _selection(arguments: argparse.Namespace, path: Path) -> Selection:
+    return Selection(
+        url=arguments.url,
+        host=None if arguments.host is None else arguments.host.lower(),
+        since=arguments.since,
+        reason=arguments.reason,
+        distance=arguments.distance,
+        run=run_of(arguments, path),
+        spider=arguments.spider,
+    )
 
 
 def _print_drops(drops: Iterator[Drop], arguments: argparse.Namespace) -> None:
@@ -364,3 +401,179 @@ def _runs(summary: Summary) -> Iterator[Line]:
 def _more(count: int, what: str) -> Iterator[str]:
     if count > 0:
         yield f"  and {count:,} more {what}"
+
+
+class ReportCommand(Command):
+    prints_json = False
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        add_log(parser, " (default: all; the report opens at the last)")
+        parser.add_argument(
+            *("-o", "--output"),
+            type=Path,
+            default=Path("report.html"),
+            help="the file to write (default: report.html)",
+        )
+
+    def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
+        path, output = log_of(arguments, settings), arguments.output
+        run, log = run_of(arguments, path), LogReader(path)
+        summary = Summary(Selection(run=run, spider=arguments.spider, since=arguments.since))
+        with ExitStack() as opened:
+            read = [path, arguments.log or path]
+            part = opened.enter_context(atomic_write(output, read))
+            latest = deque(summary.take(log), maxlen=MAX_LISTED)
+            stores = _stores(summary, settings, opened)
+            write_web_page(
+                part,
+                summary,
+                latest,
+                log=path.name,
+                texts=_texts(stores),
+                neighbours=_neighbours(stores, Options.from_settings(settings)),
+            )
+        listed = f", the latest {len(latest):,} listed" if len(latest) < summary.drops else ""
+        kilobytes = output.stat().st_size / 1_000
+        print_lines([f"{output}: {counted(summary.drops, 'drop')}{listed}, {kilobytes:,.0f} KB"])
+        return log.exit_code()
+
+
+def _stores(summary: Summary, settings: BaseSettings, opened: ExitStack) -> list[Store]:
+    """The stores of the log's spiders that are there; the last run's first."""
+    spiders = dict.fromkeys(run.spider for run in reversed(summary.runs.values()))
+    named = {each.url: each for each in (store_of_spider(name, settings) for name in spiders)}
+    return [opened.enter_context(one.existing()) for one in named.values() if one.is_there]
+
+
+def _texts(stores: Sequence[Store]) -> Texts:
+    """Looks up texts in these stores; None for a page whose text isn't kept."""
+
+    def text_of(url: str, namespace: str) -> PageText | None:
+        found = (store.text_of(namespace, url) for store in stores)
+        return next((text for text in found if text is not None), None)
+
+    return text_of
+
+
+def _neighbours(stores: Sequence[Store], options: Options) -> Neighbours | None:
+    """How near the kept pages of the first store are to each other; None without a store."""
+    if not stores:
+        return None
+    made_with = stores[0].made_with()
+    if made_with is None:
+        return None
+    found = islice(stores[0].pages(), MAX_NEIGHBOURS)
+    values = [
+        page.content
+        for page in progress(found, "pages")
+        if page.content is not None and page.namespace == options.namespace
+    ]
+    counts = nearest_distances(values, stamped_bits(made_with), DRAWN_NEIGHBOURS, seed=0)
+    return Neighbours(counts, len(values)) if counts else None
+
+
+class RulesCommand(Command):
+    epilog = (
+        "A rule is taken if it explains enough drops and no two kept pages would have one URL by "
+        "it. The file of -o is for duplicate-url-discarder: DUD_LOAD_RULE_PATHS = ['rules.json']."
+    )
+    takes_a_store = True
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument(
+            "logs", nargs="*", type=Path, help="drop logs (default: the one of this project)"
+        )
+        parser.add_argument(
+            "--min-support",
+            type=whole(),
+            default=MIN_SUPPORT,
+            help=f"drops that a rule must explain (default: {MIN_SUPPORT})",
+        )
+        parser.add_argument("-o", "--output", type=Path, help="write the rules to this JSON file")
+
+    def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
+        own = argparse.Namespace(log=None, spider=arguments.spider)
+        logs = [LogReader(log) for log in arguments.logs or [resolve_log(own, settings)]]
+        drops = [
+            (record.url, record.twin_url)
+            for log in logs
+            for record in log
+            if isinstance(record, Drop) and record.twin_url and record.reason != "unchanged"
+        ]
+        with resolve_store(arguments, settings).existing() as store:
+            kept = {page.url for page in progress(store.pages(), "pages", len(store))}
+        learnt = learn(drops, kept, arguments.min_support)
+        written = [one.rule.for_discarder() for one in learnt.evidence if one.taken]
+        rules = [rule for rule in written if rule is not None]
+        if arguments.output is not None:
+            with atomic_write(arguments.output, arguments.logs) as part:
+                part.write_text(json.dumps(rules, ensure_ascii=False, indent=2) + "\n", "utf-8")
+        print_result(PrintedRules(learnt, len(kept), len(rules), arguments.output), arguments)
+        return max(log.exit_code() for log in logs)
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedRules(Result):
+    """The rules, what speaks for and against each, and what they save."""
+
+    learnt: Learnt
+    kept: int
+    written: int  # of the rules, those that duplicate-url-discarder has
+    output: Path | None
+
+    def record(self) -> dict[str, Any]:
+        return {
+            "kept": self.kept,
+            "urls": self.learnt.urls,
+            "saved": self.learnt.saved,
+            "lost": self.learnt.lost,
+            "output": None if self.output is None else str(self.output),
+            "written": self.written,
+            "rules": [
+                {**asdict(one.rule), **asdict(one), "rule": one.rule.for_discarder()}
+                for one in self.learnt.evidence
+            ],
+        }
+
+    def lines(self) -> Iterator[Line]:
+        learnt = self.learnt
+        taken = [one for one in learnt.evidence if one.taken]
+        refused = [one for one in learnt.evidence if not one.taken]
+        if not learnt.evidence:
+            yield f"No part of a URL explains enough drops; {counted(self.kept, 'page')} kept."
+            return
+        if taken:
+            yield Heading("Rules by which no story is lost")
+            yield from _rule_table(taken)
+            yield ""
+        if refused:
+            yield Heading("Not taken: other stories differ in it")
+            yield from _rule_table(refused)
+            yield ""
+        yield (
+            f"By duplicate-url-discarder they would have saved {learnt.saved:,} of "
+            f"{counted(learnt.urls, 'request')}, and lost {learnt.lost:,} of "
+            f"{counted(self.kept, 'kept page')}."
+        )
+        if left := len(taken) - self.written:
+            yield f"It has no rules for suffixes and hosts: {left:,} of these are not counted."
+        if self.output is not None:
+            yield f"{self.output}: {counted(self.written, 'rule')}"
+
+
+def _rule_table(evidence: list[Evidence]) -> Iterator[Line]:
+    head = ("what", "in URLs of", "", "drops", "stories lost", "such as")
+    rows = [
+        (
+            one.rule.kind,
+            one.rule.host,
+            one.rule.value,
+            f"{one.support:,}",
+            f"{one.counter_examples:,}",
+            (one.against or one.example)[one.against is not None],
+        )
+        for one in evidence[:SHOWN_RULES]
+    ]
+    yield Grid([head, *rows], right=(3, 4))
+    if len(evidence) > SHOWN_RULES:
+        yield f"and {len(evidence) - SHOWN_RULES:,} more (--json prints all)"

@@ -1,28 +1,29 @@
-"""`scrapy simhash explain`: why a page was dropped or kept, by the log, the store and the texts."""
+"""`scrapy simhash fingerprint | compare | explain`: a page, two pages, why one was dropped."""
 
 from __future__ import annotations
 
 import dataclasses
+import sys
 from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from scrapy import Request, Spider
 from scrapy.exceptions import UsageError
+from scrapy.http.request import NO_CALLBACK
 
-from simhash_pipeline.bits import fingerprint_hex
-from simhash_pipeline.cli.arguments import add_limit
-from simhash_pipeline.cli.command import Command, Result, counted, fields, iso, minute, print_result
-from simhash_pipeline.cli.compare import (
-    SHOWN,
-    SHOWN_AT_MOST,
-    change_records,
-    distance_grid,
-    feature_lines,
-    feature_records,
-    own_texts_differ,
-    rounded,
+from simhash_pipeline.bits import SKETCH_BITS, fingerprint_hex
+from simhash_pipeline.cli.command import (
+    Command,
+    Result,
+    add_limit,
+    counted,
+    fields,
+    iso,
+    minute,
+    print_result,
 )
-from simhash_pipeline.cli.fingerprint import all_fingerprinted
 from simhash_pipeline.cli.resolve import (
     LogReader,
     NamedStore,
@@ -31,8 +32,10 @@ from simhash_pipeline.cli.resolve import (
     store_of_spider,
 )
 from simhash_pipeline.cli.store import nearest, stored_page
+from simhash_pipeline.crawl.item_source import source_from_response
 from simhash_pipeline.crawl.settings import settings_of_spider
 from simhash_pipeline.drop_log import THRESHOLDS, Drop, unix_seconds
+from simhash_pipeline.errors import PageError
 from simhash_pipeline.judge import (
     Distances,
     distances,
@@ -42,25 +45,369 @@ from simhash_pipeline.judge import (
 )
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
-from simhash_pipeline.review.comparison import (
-    Comparison,
-    compare,
-)
-from simhash_pipeline.review.diff import beside, bit_picture
+from simhash_pipeline.page.source import Source
+from simhash_pipeline.review.comparison import Comparison, Feature, compare
+from simhash_pipeline.review.diff import beside, bit_picture, marked
 from simhash_pipeline.stores.contract import Store, StoredPage, check_stamp
-from simhash_pipeline.terminal import Grid, Heading
+from simhash_pipeline.terminal import Grid, Heading, printable
 from simhash_pipeline.urls import page_key
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator, Sequence
+    from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from scrapy.crawler import CrawlerProcess
+    from scrapy.http import Response
     from scrapy.settings import BaseSettings
 
+    from simhash_pipeline.judge import Distances
+    from simhash_pipeline.review.diff import TextDiff
     from simhash_pipeline.terminal import Line
 
-NEIGHBOURS = 5
+
+SHOWN_AT_MOST, SHOWN = 10, "features of a kind, and changes"
+NEIGHBOURS = 5  # of a kept page, that are listed
+_FETCHED = ("http://", "https://")
+# Nothing that the project has set up for its crawls may run, write or count here.
+SETTINGS: dict[str, Any] = {
+    "SIMHASH_ENABLED": False,
+    "ITEM_PIPELINES": {},
+    "SPIDER_MIDDLEWARES": {},
+    "EXTENSIONS": {},
+    "FEEDS": {},
+    "JOBDIR": None,
+    "SCHEDULER": "scrapy.core.scheduler.Scheduler",
+    "DUPEFILTER_CLASS": "scrapy.dupefilters.RFPDupeFilter",
+    "TELNETCONSOLE_ENABLED": False,
+    "REMOTE_CONTROL_ENABLED": False,
+}
+
+
+class PagesCommand(Command):
+    """A command that takes pages: files, URLs or stdin."""
+
+    def needs_crawl(self, arguments: argparse.Namespace) -> bool:
+        return any(map(_is_url, arguments.page_names))
+
+
+class FingerprintCommand(PagesCommand):
+    epilog = "Exit code 2 when a page can't be read; the others are printed."
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        add_pages(parser, "+")
+        parser.add_argument("--text", action="store_true", help="print the main text too")
+
+    def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
+        options = Options.from_settings(settings)
+        exit_code = 0
+        for page in fingerprinted(arguments, Fingerprinter(options)):
+            if isinstance(page, PageError):
+                print(f"{arguments.parser.prog}: {printable(str(page))}", file=sys.stderr)
+                exit_code = 2
+            else:
+                print_result(PagePrint(page, options, with_text=arguments.text), arguments)
+        return exit_code
+
+
+@dataclass(frozen=True, slots=True)
+class PagePrint(Result):
+    """A page's fingerprints."""
+
+    page: PageFingerprint
+    options: Options
+    with_text: bool = False
+
+    def record(self) -> dict[str, Any]:
+        page, bits = self.page, self.options.bits
+        record = {
+            "url": page.url,
+            "title": page.title,
+            "content": fingerprint_hex(page.content, bits),
+            "structure": fingerprint_hex(page.structure, bits),
+            "sketch": fingerprint_hex(page.sketch, SKETCH_BITS),
+            "tokens": page.tokens,
+            "main_share": None if page.main_share is None else round(page.main_share, 2),
+            "thin": page.content is None,
+        }
+        return record | ({"text": page.text} if self.with_text else {})
+
+    def lines(self) -> Iterator[Line]:
+        record, page = self.record(), self.page
+        fewer = f", fewer than {self.options.min_tokens}: thin" if page.content is None else ""
+        share = "none" if page.main_share is None else f"{page.main_share:.0%} of the page"
+        names = ("title", "content", "structure", "sketch")
+        rows = [(name, record[name] or "none") for name in names]
+        yield page.url or ""
+        yield Grid([*rows, ("tokens", f"{page.tokens:,}{fewer}"), ("main text", share)], indent=2)
+        if self.with_text:
+            yield from ("", *page.text.split("\n"), "")
+
+
+def add_pages(parser: argparse.ArgumentParser, number: int | str) -> None:
+    """The positional arguments, alike for all commands that take pages."""
+    parser.add_argument(
+        "page_names",
+        nargs=number,
+        metavar="page",
+        help="a file, a URL (http:// or https://) or - for stdin; a URL is fetched by Scrapy",
+    )
+
+
+def fingerprinted(
+    arguments: argparse.Namespace, fingerprinter: Fingerprinter, urls: Sequence[str] | None = None
+) -> Iterator[PageFingerprint | PageError]:
+    """The page of each name among the arguments, or a PageError whose message begins with the name.
+
+    `urls` take their place: they come from a log, which may name a file, and no file is read.
+    """
+    names = arguments.page_names if urls is None else urls
+    asked = list(filter(_is_url, names)) if urls is None else urls
+    fetched = _fetched(asked, arguments.crawler_process)
+    return (_fingerprinted(name, fetched.get(name), fingerprinter) for name in names)
+
+
+def all_fingerprinted(
+    arguments: argparse.Namespace, fingerprinter: Fingerprinter, urls: Sequence[str] | None = None
+) -> list[PageFingerprint]:
+    """All the pages; PageError for the first that can't be read."""
+    pages = []
+    for page in fingerprinted(arguments, fingerprinter, urls):
+        if isinstance(page, PageError):
+            raise page
+        pages.append(page)
+    return pages
+
+
+def _is_url(name: str) -> bool:
+    return "://" in name
+
+
+def _fingerprinted(
+    name: str, source: Source | PageError | None, fingerprinter: Fingerprinter
+) -> PageFingerprint | PageError:
+    try:
+        source = source or _read(name)
+        if isinstance(source, PageError):
+            raise source
+        return fingerprinter.read(source)
+    except PageError as error:
+        return PageError(error.kind, f"{name}: {error}")
+
+
+def _read(name: str) -> Source:
+    if name == "-":
+        return Source(sys.stdin.buffer.read(), name)
+    try:
+        path = Path(name).resolve()
+        return Source(path.read_bytes(), path.as_uri())
+    except FileNotFoundError:
+        raise PageError("no_file", "no such file, and no URL, which has a ://") from None
+    except (OSError, ValueError) as error:  # ValueError: a null byte
+        raise PageError("no_file", getattr(error, "strerror", None) or str(error)) from error
+
+
+def _fetched(
+    urls: Sequence[str], process: CrawlerProcess | None
+) -> Mapping[str, Source | PageError]:
+    """The page or the error of each URL, by one crawl."""
+    why = "it was not fetched; `-s LOG_ENABLED=True` logs why"
+    found: dict[str, Source | PageError] = {
+        url: PageError("unreachable", why) for url in urls if url.lower().startswith(_FETCHED)
+    }
+    if found and process is not None:
+        process.crawl(_FetchSpider, found=found)
+        process.start()
+    other = PageError("unreachable", "only http:// and https:// URLs are fetched")
+    return dict.fromkeys(urls, other) | found
+
+
+class _FetchSpider(Spider):
+    """Fetches the keys of `found`, one after the other, and replaces their values."""
+
+    name = "simhash"
+    found: dict[str, Source | PageError]
+
+    @classmethod
+    def update_settings(cls, settings: BaseSettings) -> None:
+        settings.setdict(SETTINGS, priority="cmdline")
+
+    async def start(self) -> AsyncIterator[Any]:
+        for url in self.found:
+            self.found[url] = await self._fetched(url)
+        for nothing in list[Any]():
+            yield nothing
+
+    async def _fetched(self, url: str) -> Source | PageError:
+        try:
+            # Past scheduler and spider middlewares, and through the downloader's.
+            request = Request(url, callback=NO_CALLBACK)
+            return _source(await self.crawler.engine.download_async(request))
+        except Exception as error:  # whatever a handler or middleware raises
+            return PageError("unreachable", str(error) or type(error).__name__)
+
+
+def _source(response: Response) -> Source | PageError:
+    if not 200 <= response.status < 300:
+        return PageError("unreachable", f"the server answers {response.status}")
+    return source_from_response(response)
+
+
+class CompareCommand(PagesCommand):
+    epilog = (
+        "The second page is judged by the settings, as if only the first were stored. "
+        "Exit code as diff's: 0 when they are twins, 1 when they are not."
+    )
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        add_pages(parser, 2)
+        add_limit(parser, SHOWN_AT_MOST, SHOWN)
+
+    def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
+        options = Options.from_settings(settings)
+        fingerprinter = Fingerprinter(options)
+        a, b = all_fingerprinted(arguments, fingerprinter)
+        found = compare(a, b, fingerprinter, options)
+        print_result(ComparedPages(a, b, found, options, arguments.limit), arguments)
+        return 0 if found.are_twins else 1
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedPages(Result):
+    """Two pages and how they differ."""
+
+    a: PageFingerprint
+    b: PageFingerprint
+    found: Comparison
+    options: Options
+    limit: int
+
+    def record(self) -> dict[str, Any]:
+        found, apart, options, limit = self.found, self.found.apart, self.options, self.limit
+        return {
+            "a": PagePrint(self.a, options).record(),
+            "b": PagePrint(self.b, options).record(),
+            "twins": found.are_twins,
+            "reason": found.verdict.reason,
+            "content_distance": apart.content,
+            "structure_distance": apart.structure,
+            "sketch_distance": apart.sketch,
+            "own_likeness": rounded(found.verdict.own_likeness),
+            "thresholds": fields(options, *THRESHOLDS),
+            "shared_weight": round(found.shared_weight, 4),
+            "shared": feature_records(found.shared[:limit]),
+            "differing": feature_records(found.differing[:limit]),
+            "changes": len(found.diff.changes),
+            "diff": change_records(found.diff, limit),
+            "words_left_out": found.diff.words_left_out,
+            "changes_beside": len(found.left_out.changes),
+            "diff_beside": change_records(found.left_out, limit),
+        }
+
+    def lines(self) -> Iterator[Line]:
+        a, b, found = self.a, self.b, self.found
+        yield Grid([(name, page.url or "", _size(page)) for name, page in (("A", a), ("B", b))])
+        yield ""
+        yield distance_grid(a, b, found.apart, self.options)
+        yield ""
+        yield Heading(self._verdict())
+        yield ""
+        yield from feature_lines(found, self.limit)
+        yield ""
+        yield from _changes("Changes of words in the main text", found.diff, self.limit)
+        yield from _changes("Changes of words beside it", found.left_out, self.limit)
+
+    def _verdict(self) -> str:
+        verdict, sketch, limit = (
+            self.found.verdict,
+            self.found.apart.sketch,
+            self.options.verify_distance,
+        )
+        if verdict.dropped:
+            return f"Twins: where A is stored, B is dropped ({verdict.reason})."
+        near = limit is None or sketch is None or sketch <= limit
+        if verdict.reason == "verified different" and near:
+            differ = own_texts_differ(verdict.own_likeness, min_likeness(self.a, self.b))
+            return f"No twins: the main texts are near, but {differ}."
+        return _WHY.get(verdict.reason, "No twins: where A is stored, B is kept.")
+
+
+_WHY = {
+    "unchanged": "Twins: both have one URL, and nothing visible has changed.",
+    "changed": "No twins: both have one URL, and what is visible has changed.",
+    "thin": "No twins: B is thin, and its title and text are not those of A.",
+    "verified different": "No twins: the content is near, but the sketches are not.",
+}
+
+
+def _size(page: PageFingerprint) -> str:
+    share = "" if page.main_share is None else f", {page.main_share:.0%} of the page"
+    return f"{page.tokens:,} tokens{share}"
+
+
+def rounded(likeness: float | None) -> float | None:
+    return None if likeness is None else round(likeness, 2)
+
+
+def own_texts_differ(likeness: float | None, least: float) -> str:
+    """Why two pages of one site with one main text are no twins."""
+    if likeness is None:
+        return "hardly any text of their own can be compared"
+    return f"their own texts are alike by {likeness:.0%}, under {least:.0%}"
+
+
+def distance_grid(
+    a: PageFingerprint, b: PageFingerprint, apart: Distances, options: Options
+) -> Grid:
+    """The fingerprints, their distances, and the distances up to which pages are twins."""
+    bits, match = options.bits, options.match
+    content = None if match == "structure" else options.content_distance
+    structure = None if match == "content" else options.structure_distance
+    sketch = None if match == "structure" else options.verify_distance
+    rows = [("", "A", "B", "differ in", "twins within")]
+    for name, distance, of_bits, limit in (
+        ("content", apart.content, bits, content),
+        ("structure", apart.structure, bits, structure),
+        ("sketch", apart.sketch, SKETCH_BITS, sketch),
+    ):
+        left, right = (fingerprint_hex(getattr(page, name), of_bits) or "none" for page in (a, b))
+        if name == "sketch":  # too long to be read side by side
+            left = right = ""
+        differ = "-" if distance is None else f"{distance} of {of_bits} bits"
+        rows.append((name, left, right, differ, "not asked" if limit is None else str(limit)))
+    return Grid(rows)
+
+
+def feature_records(features: Sequence[Feature]) -> list[dict[str, object]]:
+    return [{"feature": f.text, "a": f.weight_a, "b": f.weight_b} for f in features]
+
+
+def change_records(diff: TextDiff, limit: int) -> list[list[dict[str, str]]]:
+    return [[{piece.kind: piece.text} for piece in change] for change in diff.changes[:limit]]
+
+
+def feature_lines(found: Comparison, limit: int) -> Iterator[Line]:
+    """The heaviest features, and those whose weights differ most."""
+    yield Heading(f"{found.shared_weight:.0%} of the features' weight is shared. The heaviest:")
+    yield _features(found.shared[:limit])
+    yield "Features whose weights differ most:"
+    yield _features(found.differing[:limit])
+
+
+def _features(features: Sequence[Feature]) -> Grid:
+    rows = [(f"{f.weight_a:.4g}", f"{f.weight_b:.4g}", f.text) for f in features]
+    return Grid([("A", "B", ""), *rows] if rows else [("none",)], right=(0, 1), indent=2)
+
+
+def _changes(title: str, diff: TextDiff, limit: int) -> Iterator[str]:
+    changes = diff.changes
+    yield f"{title}: {len(changes):,}" + (" (- only in A, + only in B)" if changes else "")
+    for change in changes[:limit]:
+        yield f"  {marked(change)}"
+    if len(changes) > limit:
+        yield f"  … and {len(changes) - limit:,} more: --limit {len(changes)}"
+    if diff.words_left_out:
+        yield f"  {diff.words_left_out:,} words at the ends of long texts were not compared."
 
 
 class ExplainCommand(Command):
