@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from simhash_pipeline.bits import SKETCH_BITS
-from simhash_pipeline.errors import SheetError
+from simhash_pipeline.errors import SimhashError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -61,7 +61,7 @@ def write_sheet(path: Path, lines: Iterable[SheetLine]) -> None:
 
 
 def read_sheet(path: Path) -> dict[tuple[str, str], SheetLine]:
-    """The lines that a person answered, by both URLs; SheetError names the first bad line.
+    """The lines that a person answered, by both URLs; SimhashError names the first bad line.
 
     Of other columns than those of the answer, the URLs and the distances nothing is read.
     """
@@ -70,10 +70,10 @@ def read_sheet(path: Path) -> dict[tuple[str, str], SheetLine]:
             sheet = csv.DictReader(file)
             missing = {"twins", "url_a", "url_b"} - set(sheet.fieldnames or ())
             if missing:
-                raise SheetError(f"{path} is no sheet of pairs: no column {min(missing)!r}")
+                raise SimhashError(f"{path} is no sheet of pairs: no column {min(missing)!r}")
             return {(line.url_a, line.url_b): line for line in _answered(path, sheet)}
     except (UnicodeDecodeError, csv.Error) as error:
-        raise SheetError(f"{path} is no sheet of pairs: {error}") from error
+        raise SimhashError(f"{path} is no sheet of pairs: {error}") from error
 
 
 def _answered(path: Path, sheet: csv.DictReader[str]) -> Iterator[SheetLine]:
@@ -83,7 +83,7 @@ def _answered(path: Path, sheet: csv.DictReader[str]) -> Iterator[SheetLine]:
             continue
         where = f"{path}, line {sheet.line_num}"
         if answer not in ANSWERS:
-            raise SheetError(f"{where}: twins is {answer!r}, not y, n or ?")
+            raise SimhashError(f"{where}: twins is {answer!r}, not y, n or ?")
         yield SheetLine(
             answer=ANSWERS[answer],
             distance=_bits(row, "distance", where),
@@ -99,7 +99,7 @@ def _bits(row: dict[str, str], column: str, where: str) -> int | None:
         return None
     if not text.isdecimal() or int(text) > SKETCH_BITS:
         rule = f"a number of bits from 0 to {SKETCH_BITS}"
-        raise SheetError(f"{where}: {column} is {text!r}, not {rule}")
+        raise SimhashError(f"{where}: {column} is {text!r}, not {rule}")
     return int(text)
 
 

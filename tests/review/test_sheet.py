@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from simhash_pipeline.errors import SheetError
+from simhash_pipeline.errors import SimhashError
 from simhash_pipeline.review.answers import SheetLine, read_sheet, write_sheet
 
 LINE = SheetLine(
@@ -64,6 +64,6 @@ def test_nothing_from_a_page_is_a_formula_to_a_spreadsheet(tmp_path: Path) -> No
 def test_what_is_no_sheet_is_refused(tmp_path: Path, content: bytes, message: str) -> None:
     path = tmp_path / "s.csv"
     path.write_bytes(content)
-    with pytest.raises(SheetError) as refusal:
+    with pytest.raises(SimhashError) as refusal:
         read_sheet(path)
     assert message in str(refusal.value)
