@@ -9,7 +9,6 @@ from datetime import datetime, timezone
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from simhash_pipeline.options import Options
 from simhash_pipeline.rules import age_secs
 from simhash_pipeline.terminal import print_json, print_lines
 
@@ -45,7 +44,6 @@ class Result:
     """A subclass is a dataclass; its fields are the keys of its JSON, or `record` has others."""
 
     __slots__ = ()
-    TEXT: ClassVar[str] = ""
 
     def record(self) -> dict[str, Any]:
         """The result for programs."""
@@ -53,8 +51,8 @@ class Result:
         return dict(fields)
 
     def lines(self) -> Iterable[Line]:
-        """The result for people; by default one line of TEXT."""
-        return [self.TEXT.format_map(self.record())]
+        """The result for people."""
+        raise NotImplementedError
 
 
 def fields(thing: object, *names: str) -> dict[str, Any]:
@@ -103,23 +101,6 @@ def _moment(seconds: float, form: str) -> str:
         return datetime.fromtimestamp(seconds, timezone.utc).strftime(form)
     except (OverflowError, OSError, ValueError):  # a file may hold any number
         return str(seconds)
-
-
-def add_text_field(parser: argparse.ArgumentParser) -> None:
-    """The option of commands that read pages of archives; `archive_options` reads it."""
-    parser.add_argument(
-        "--text-field",
-        metavar="FIELD",
-        help="field or column that holds a text to be judged in place of a page",
-    )
-
-
-def archive_options(arguments: argparse.Namespace, settings: BaseSettings) -> Options:
-    """The settings' options, with the field that --text-field names."""
-    options = Options.from_settings(settings)
-    if arguments.text_field is None:
-        return options
-    return dataclasses.replace(options, content_field=arguments.text_field)
 
 
 def whole(least: int = 1) -> partial[int]:

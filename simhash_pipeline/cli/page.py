@@ -36,13 +36,7 @@ from simhash_pipeline.crawl.item_source import source_from_response
 from simhash_pipeline.crawl.settings import settings_of_spider
 from simhash_pipeline.drop_log import THRESHOLDS, Drop, unix_seconds
 from simhash_pipeline.errors import PageError
-from simhash_pipeline.judge import (
-    Distances,
-    distances,
-    have_own_texts,
-    min_likeness,
-    own_likeness,
-)
+from simhash_pipeline.judge import Distances, distances, have_own_texts, min_likeness, own_likeness
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.page.source import Source

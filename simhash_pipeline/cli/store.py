@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import UsageError
 
@@ -352,7 +352,9 @@ class Forgotten(Result):
     store: str
     forgotten: int
     pages: int  # left
-    TEXT: ClassVar[str] = "{store}: {forgotten:,} pages forgotten, {pages:,} left"
+
+    def lines(self) -> Sequence[str]:
+        return [f"{self.store}: {self.forgotten:,} pages forgotten, {self.pages:,} left"]
 
 
 def _forgotten(store: Store, namespace: str, urls: Sequence[str]) -> int:

@@ -22,12 +22,7 @@ from simhash_pipeline.cli.command import (
     print_result,
     whole,
 )
-from simhash_pipeline.cli.resolve import (
-    NamedStore,
-    resolve_store,
-    store_at,
-    was_named,
-)
+from simhash_pipeline.cli.resolve import NamedStore, resolve_store, store_at, was_named
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.judge import distances
 from simhash_pipeline.options import Options
@@ -46,13 +41,7 @@ from simhash_pipeline.review.answers import (
     write_sheet,
 )
 from simhash_pipeline.review.diff import marked, shortened, text_diff
-from simhash_pipeline.review.pairs import (
-    LARGEST_DISTANCE,
-    Pair,
-    drawn_pages,
-    sample_pairs,
-    valley,
-)
+from simhash_pipeline.review.pairs import LARGEST_DISTANCE, Pair, drawn_pages, sample_pairs, valley
 from simhash_pipeline.stores.contract import check_stamp
 from simhash_pipeline.terminal import Grid, Heading, bar, progress
 
