@@ -33,7 +33,7 @@ import numpy as np
 
 from benchmarks.index_peers import ASK, DISTANCE, PEERS, Ask
 from simhash_pipeline import open_store
-from simhash_pipeline.stores.contract import Action, IndexPlace, Store, StoredPage, View
+from simhash_pipeline.stores.contract import Action, Store, StoredPage, View
 
 ROOT = Path(__file__).parent.parent
 QUERIES = 1_000
@@ -118,11 +118,11 @@ def _of_index(name: str, values: Any, make: Callable[[Any], Ask]) -> Cost:
 
 def _of_store(name: str, values: Any) -> Cost:
     """The cost of a store in an SQLite file, with its index in memory or on disk."""
-    place: IndexPlace = "disk" if "disk" in name else "memory"
+    index = "?index=disk" if "disk" in name else ""
     before = _memory()
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory, "pages.sqlite")
-        with open_store(f"sqlite:///{path}", place) as store:
+        with open_store(f"sqlite:///{path}{index}") as store:
             store.stamp({"bits": 64})
             started = time.process_time()
             store.insert_many(_pages(values))
@@ -132,7 +132,7 @@ def _of_store(name: str, values: Any) -> Cost:
             len(page.url) for page in _pages(range(len(values) + SETTLED))
         )
         started = time.process_time()
-        with open_store(f"sqlite:///{path}", place) as store:
+        with open_store(f"sqlite:///{path}{index}") as store:
             store.stamp({"bits": 64})
             open_secs = time.process_time() - started
             memory_bytes = (_memory() - before) / len(values)

@@ -10,10 +10,9 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from simhash_pipeline.crawl.addon import Addon
     from simhash_pipeline.crawl.follow import FollowMiddleware
     from simhash_pipeline.crawl.pending import ResponseMiddleware
-    from simhash_pipeline.crawl.pipeline import NearDuplicate, SimhashPipeline, page_judged
+    from simhash_pipeline.crawl.pipeline import Addon, NearDuplicate, SimhashPipeline, page_judged
     from simhash_pipeline.errors import (
         DropLogError,
         OptionsError,
@@ -59,7 +58,7 @@ __all__ = [
 __version__ = "1.0.0"
 
 _MODULES = {
-    "Addon": "crawl.addon",
+    "Addon": "crawl.pipeline",
     "DropLogError": "errors",
     "FingerprintIndex": "index.neighbours",
     "Fingerprinter": "page.fingerprint",

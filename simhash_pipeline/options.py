@@ -13,7 +13,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 from simhash_pipeline.bits import DEFAULT_WIDTH, MAX_DISTANCE_BITS, SKETCH_BITS, WIDTHS
 from simhash_pipeline.errors import OptionsError
@@ -135,33 +135,10 @@ class Options:
         "auto",
         STORE,
         "Where the kept pages are stored: `auto` (an SQLite file for each spider in Scrapy's "
-        "data directory), `memory:`, `sqlite:///path`, or the URL of a Redis or Valkey server.",
+        "data directory), `memory:`, `sqlite:///path`, or the URL of a Redis or Valkey server. "
+        "`auto?index=disk` keeps the index of the file on disk, `redis://host?lost=keep` goes on "
+        "when the server is gone: see the page on stores.",
         shown=False,
-    )
-    store_wait_secs: int = _option(
-        60,
-        whole(0, 10**6, "seconds"),
-        "Seconds to wait when the connection to the store's server is lost.",
-    )
-    store_lost: str = _option(
-        "stop",
-        one_of("stop", "keep"),
-        "What to do if the server stays away longer than `SIMHASH_STORE_WAIT_SECS`: `stop` the "
-        "crawl, or `keep` all items without judging them until it is back.",
-    )
-    index: Literal["memory", "disk"] = _option(
-        "memory",
-        one_of("memory", "disk"),
-        "Where an SQLite store keeps its index: in `memory` (38 bytes per page at ten million "
-        "pages), or on `disk` (slower, with a bigger file, for more than some 50 million "
-        "pages).",
-    )
-    tables: Literal["auto", 4, 10, 16, 20] = _option(
-        "auto",
-        one_of("auto", 4, 10, 16, 20),
-        "How many tables an SQLite store's index on disk has: 4 for every distance; 10, 16 or 20 "
-        "for at most 3 bits. `auto` takes what the store has, and for a new index 4, or 10 from "
-        "20 million pages on.",
     )
     namespace: str = _option("", TEXT, "Pages are compared only with pages of the same namespace.")
     scope: str = _option(
@@ -184,9 +161,6 @@ class Options:
     )
     dry_run: bool = _option(
         False, FLAG, "True judges and logs pages, but drops no item and no link."
-    )
-    reset: bool = _option(
-        False, FLAG, "True forgets the pages of the namespace before the first page is judged."
     )
     follow_twins: bool = _option(
         True,
@@ -216,11 +190,6 @@ class Options:
         "True keeps the title and main text of every judged page in the store, compressed, so "
         "that `explain`, `report` and `tune` can show them.",
     )
-    log_level: str = _option(
-        "INFO",
-        one_of("DEBUG", "INFO", "WARNING", "ERROR"),
-        "The level of the log line for each drop.",
-    )
     html_field: str | None = _option(
         "html",
         or_none(FIELD),
@@ -234,11 +203,6 @@ class Options:
         "it. Such an item is judged by that text alone, and no HTML is read.",
     )
     url_field: str = _option("url", FIELD, "The item field that holds the page's URL.")
-    charset_field: str = _option(
-        "charset",
-        FIELD,
-        "The item field that holds the charset of the HTTP header. Items may lack it.",
-    )
     # Not stamped: with another limit the few pages above it count as changed, which costs less than
     # a store that refuses to open.
     max_page_bytes: int = _option(
@@ -253,12 +217,6 @@ class Options:
         "Seconds that a page may take to be read by a process beside the crawl. Then the process "
         "is killed, and the item is kept without judging it.",
     )
-    page_memory_mb: int = _option(
-        2_000,
-        whole(200, 10**6, "megabytes"),
-        "Megabytes that such a process may take for a page, beside those that it starts with "
-        "(on Linux only). A page that needs more ends it, and the item is kept without judging it.",
-    )
     twin_field: str | None = _option(
         None,
         or_none(FIELD),
@@ -268,19 +226,13 @@ class Options:
     verdict_field: str | None = _option(
         None,
         or_none(FIELD),
-        "With SIMHASH_TWIN_FIELD, the item field that gets the reason and the distances in bits, "
-        "as a dict.",
+        "The declared item field that gets the verdict as a dict: the reason, the distances in "
+        "bits and the content fingerprint in hex, 16 digits for 64 bits. None writes none.",
     )
     text_field: str | None = _option(
         None,
         or_none(FIELD),
         "The declared item field that receives the main text. None writes none.",
-    )
-    fingerprint_field: str | None = _option(
-        None,
-        or_none(FIELD),
-        "The declared item field that receives the content fingerprint in hex, 16 digits for 64 "
-        "bits. None writes none.",
     )
     preset: str | None = _option(
         None,
@@ -410,25 +362,9 @@ class Options:
         if self.weights != "table" and self.weights_table is not None:
             rule = "with SIMHASH_WEIGHTS_TABLE it must be table"
             yield f"SIMHASH_WEIGHTS is {self.weights!r}; {rule}"
-        yield from self._table_conflicts()
         if self.user_dict is not None and self.segmenter not in DICTIONARY_SEGMENTERS:
             rule = f"with SIMHASH_USER_DICT it must be {' or '.join(DICTIONARY_SEGMENTERS)}"
             yield f"SIMHASH_SEGMENTER is {self.segmenter!r}; {rule}"
-
-    def _table_conflicts(self) -> Iterator[str]:
-        if self.tables == "auto":
-            return
-        if self.index != "disk":
-            rule = f"with SIMHASH_TABLES {self.tables} it must be 'disk'"
-            yield f"SIMHASH_INDEX is {self.index!r}; {rule}"
-        if self.tables == 4:
-            return
-        if self.bits == 128:
-            yield f"SIMHASH_BITS is 128; with SIMHASH_TABLES {self.tables} it must be 32 or 64"
-        for name in ("content_distance", "structure_distance"):
-            if (distance := getattr(self, name)) > 3:
-                rule = f"with SIMHASH_TABLES {self.tables} it must be 0 to 3"
-                yield f"SIMHASH_{name.upper()} is {distance}; {rule}"
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Options:
@@ -447,6 +383,11 @@ class Options:
         if faults:
             raise OptionsError(faults)
         return options
+
+    @property
+    def has_own_store(self) -> bool:
+        """Whether the spider has a file of its own, by `auto` or `auto?index=disk`."""
+        return self.store.partition("?")[0] == "auto"
 
     @property
     def keeps_twins(self) -> bool:

@@ -86,7 +86,7 @@ NGRAMS = Rule(
 STORE = Rule(
     "auto or a store URL (memory:, sqlite:///path, redis://host)",
     _text,
-    lambda text: text == "auto" or STORE_URL.match(text) is not None,
+    lambda text: text.partition("?")[0] == "auto" or STORE_URL.match(text) is not None,
 )
 
 

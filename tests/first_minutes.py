@@ -67,8 +67,8 @@ STEPS = [
         "scrapy simhash dropped", "scrapy simhash report -o report.html",
     ]),
     ("See why one page would be dropped", ["scrapy simhash explain {example} --limit 3"]),
-    ("Switch it on; the first crawl begins anew", [
-        f"{CRAWL} -a simhash_reset=1 -O pages.jsonl --logfile=crawl.log",
+    ("Switch it on", [
+        f"{CRAWL} -O pages.jsonl --logfile=crawl.log",
         "grep Near-duplicates: crawl.log",
         "wc -l pages.jsonl",
         "scrapy simhash store info",

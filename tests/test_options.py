@@ -147,15 +147,6 @@ def test_another_table_of_simplified_characters_is_another_stamp(
             {"weights_table": "idf.tsv"},
             "SIMHASH_WEIGHTS is 'tf'; with SIMHASH_WEIGHTS_TABLE it must be table",
         ),
-        ({"tables": 10}, "SIMHASH_INDEX is 'memory'; with SIMHASH_TABLES 10 it must be 'disk'"),
-        (
-            {"tables": 16, "index": "disk", "content_distance": 4},
-            "SIMHASH_CONTENT_DISTANCE is 4; with SIMHASH_TABLES 16 it must be 0 to 3",
-        ),
-        (
-            {"tables": 20, "index": "disk", "bits": 128},
-            "SIMHASH_BITS is 128; with SIMHASH_TABLES 20 it must be 32 or 64",
-        ),
     ],
 )
 def test_options_that_do_not_go_together_are_named(given: dict[str, Any], fault: str) -> None:

@@ -15,7 +15,7 @@ from simhash_pipeline.archive.feeds import MAX_ROW_BYTES, TOO_LONG, item_page
 from simhash_pipeline.archive.records import Record
 from simhash_pipeline.errors import ArchiveError
 from simhash_pipeline.options import Options
-from simhash_pipeline.page.source import page_field
+from simhash_pipeline.page.source import CHARSET_FIELD, page_field
 
 # Rows that are decoded together, from row groups of any size; fewer if they are long on average.
 ROWS_A_BATCH = 16
@@ -111,7 +111,7 @@ def page_columns(
             f"{source} has no column {' and no column '.join(map(repr, missing))} "
             f"(SIMHASH_HTML_FIELD, SIMHASH_URL_FIELD); it has {', '.join(there)}"
         )
-    read = {*needed, page_field(options), options.charset_field, "title", time_field}
+    read = {*needed, page_field(options), CHARSET_FIELD, "title", time_field}
     return [name for name in there if name in read]
 
 

@@ -20,7 +20,7 @@ from simhash_pipeline.urls import page_key
 WORD = (1 << 64) - 1
 # Options that rows depend on besides those of the stamp.
 ROWS_DEPEND_ON = (
-    *("content_field", "html_field", "url_field", "charset_field", "max_page_bytes"),
+    *("content_field", "html_field", "url_field", "max_page_bytes"),
     *("namespace", "min_tokens", "keep_text"),
 )
 SCHEMA = pa.schema(

@@ -12,6 +12,7 @@ from scrapy.exceptions import UsageError
 
 from simhash_pipeline.crawl.settings import (
     STORE_SUFFIX,
+    file_url,
     settings_of_spider,
     spider_file,
     spider_files,
@@ -65,12 +66,12 @@ class NamedStore:
 
     def open(self) -> Store:
         """The store, created if it doesn't exist."""
-        return open_store(self.url, self.options.index, self.options.tables)
+        return open_store(self.url)
 
     def existing(self) -> Store:
         """The store, also if it can only be read; StoreError if it doesn't exist."""
         refuse_absent(self.url)
-        return open_store(self.url, self.options.index, self.options.tables, reading=True)
+        return open_store(self.url, reading=True)
 
 
 def resolve_store(arguments: argparse.Namespace, settings: BaseSettings) -> NamedStore:
@@ -93,7 +94,7 @@ def resolve_stores(arguments: argparse.Namespace, settings: BaseSettings) -> lis
         return [_named(arguments.store, options)]
     if arguments.spider is not None:
         return [store_of_spider(arguments.spider, settings)]
-    if options.store != "auto":
+    if not options.has_own_store:
         return [_named(options.store, options)]
     found = [store_in_file(path, options) for path in spider_files(STORE_SUFFIX).values()]
     if not found:
@@ -113,13 +114,13 @@ def store_at(url_or_file: str, settings: BaseSettings) -> NamedStore:
 def store_of_spider(spider: str, settings: BaseSettings) -> NamedStore:
     """The store of this spider's crawls, which need not exist."""
     options = Options.from_settings(settings_of_spider(spider, settings))
-    if options.store == "auto":
+    if options.has_own_store:
         return store_in_file(spider_file(spider, STORE_SUFFIX), options)
     return _named(options.store, options)
 
 
 def store_in_file(path: Path, options: Options) -> NamedStore:
-    return NamedStore(shown_path(path), f"{SQLITE}{path.as_posix()}", options)
+    return NamedStore(shown_path(path), file_url(path, options), options)
 
 
 def _named(url_or_file: str, options: Options) -> NamedStore:

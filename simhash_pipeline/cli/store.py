@@ -31,6 +31,7 @@ from simhash_pipeline.errors import StoreDamaged
 from simhash_pipeline.options import Options
 from simhash_pipeline.stores.contract import Action, StoredPage, View, stamped_bits
 from simhash_pipeline.stores.sqlite.file import FORMAT
+from simhash_pipeline.stores.store_url import store_place
 from simhash_pipeline.terminal import Grid, printable, progress
 
 if TYPE_CHECKING:
@@ -156,7 +157,7 @@ def _info(named: NamedStore, store: Store) -> StoreInfo:
         bytes=file_bytes,
         bytes_a_page=round(file_bytes / pages) if file_bytes and pages else None,
         format=None if named.path is None else FORMAT,
-        index=None if named.path is None else named.options.index,
+        index=None if named.path is None else store_place(named.url).index,
         made_with=store.made_with(),
     )
 

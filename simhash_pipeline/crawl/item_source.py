@@ -10,7 +10,14 @@ from w3lib.encoding import http_content_type_encoding
 
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.options import Options
-from simhash_pipeline.page.source import Source, item_source, item_url, markup, text_source
+from simhash_pipeline.page.source import (
+    CHARSET_FIELD,
+    Source,
+    item_source,
+    item_url,
+    markup,
+    text_source,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,7 +43,7 @@ def find_page(adapter: ItemAdapter, response: Response | None, options: Options)
     html = markup(held)
     if html:
         if url := item_url(adapter, options):
-            charset = adapter.get(options.charset_field)
+            charset = adapter.get(CHARSET_FIELD)
             return ItemPage(Source(html, url, charset if isinstance(charset, str) else None), False)
         if not _is_body(html, response):
             raise PageError("no_url", f"the item has no URL in its field {options.url_field!r}")

@@ -1,8 +1,10 @@
-"""The Scrapy item pipeline: it keeps each page once and drops near-duplicates, as judge.py says."""
+"""The Scrapy item pipeline: it keeps each page once and drops near-duplicates, as judge.py says.
+
+`ADDONS = {"simhash_pipeline.Addon": 500}`, one line, enables it and what serves beside it.
+"""
 
 from __future__ import annotations
 
-import dataclasses
 import logging
 import os
 import time
@@ -15,6 +17,7 @@ from itemadapter import ItemAdapter
 from scrapy import signals
 from scrapy.exceptions import DropItem, NotConfigured
 from scrapy.utils.defer import deferred_from_coro
+from scrapy.utils.misc import load_object
 
 from simhash_pipeline.bits import fingerprint_hex
 from simhash_pipeline.crawl.feeds import Feeds
@@ -31,7 +34,6 @@ from simhash_pipeline.crawl.pending import (
 )
 from simhash_pipeline.crawl.settings import (
     drop_log_path,
-    is_resumed,
     options_of,
     reasoned,
     store_url,
@@ -40,12 +42,14 @@ from simhash_pipeline.crawl.stats import CrawlStats, drop_line
 from simhash_pipeline.crawl.worker import JudgedPage, JudgeWorker, OwnOptions, result_of
 from simhash_pipeline.drop_log import DropLog
 from simhash_pipeline.errors import DropLogError, PageError, StoreError, StoreLost
+from simhash_pipeline.stores.store_url import store_place
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from scrapy.crawler import Crawler
     from scrapy.http import Response
+    from scrapy.settings import BaseSettings
 
     from simhash_pipeline.judge import Verdict
     from simhash_pipeline.options import Options
@@ -55,6 +59,10 @@ page_judged = object()
 # An item's field and a request's meta key: False keeps the item unjudged. The key may also hold a
 # dict of options for the page.
 OWN_KEY = "simhash"
+PIPELINE_ORDER = 300
+# Next to the engine, after all others: what passes here is scheduled, or becomes an item.
+RESPONSES_ORDER = -999
+FOLLOW_ORDER = -1000
 NEIGHBOUR_LOOK_SECS = 0.5  # between looks at a page that another crawl has not confirmed
 
 logger = logging.getLogger(__name__)
@@ -115,10 +123,7 @@ class SimhashPipeline:
                     path, run=uuid.uuid4().hex, spider=spider.name, options=options
                 )
                 files.callback(self._drop_log.close)
-            if options.reset and is_resumed(self._crawler):
-                message = "Nothing is forgotten: SIMHASH_RESET is for the first run of a JOBDIR"
-                logger.info(message, extra={"spider": spider})
-                options = dataclasses.replace(options, reset=False)
+            self._keeps_when_lost = store_place(store).lost == "keep"
             self._worker = JudgeWorker(options, store, self._is_closing)
             self._files = files.pop_all()
         self._pending = PendingItems(self._crawler) if responses is None else responses.pending
@@ -272,13 +277,10 @@ class SimhashPipeline:
         content = fingerprint_hex(page.content, options.bits)
         fields: list[tuple[str | None, object]] = [
             (options.text_field, page.text),
-            (options.fingerprint_field, content),
+            (options.verdict_field, {**verdict.summary(), "content_fingerprint": content}),
         ]
         if verdict.dropped and not options.dry_run:
-            fields += [
-                (options.twin_field, verdict.twin_url),
-                (options.verdict_field, verdict.summary()),
-            ]
+            fields.append((options.twin_field, verdict.twin_url))
         for field, value in fields:
             if field is None:
                 continue
@@ -300,8 +302,8 @@ class SimhashPipeline:
             self._close("simhash_store_failed")
 
     def _is_tolerated(self, error: Exception, url: str | None = None) -> bool:
-        """Report the failure; True if the crawl goes on all the same, by SIMHASH_STORE_LOST."""
-        tolerated = isinstance(error, StoreLost) and self._options.store_lost == "keep"
+        """Report the failure; True if the crawl goes on all the same, as the store's URL says."""
+        tolerated = isinstance(error, StoreLost) and self._keeps_when_lost
         if tolerated:
             self._stats.fault("store_lost", str(error), url)
         else:
@@ -356,11 +358,28 @@ class SimhashPipeline:
                 self._stats.stopped(error)
 
 
+class Addon:
+    """Adds the pipeline and the spider middlewares that the settings don't name themselves.
+
+    A subclass counts as named too: with two pipelines the second would find every page known.
+    """
+
+    def update_settings(self, settings: BaseSettings) -> None:
+        for setting, component, order in (
+            ("ITEM_PIPELINES", SimhashPipeline, PIPELINE_ORDER),
+            ("SPIDER_MIDDLEWARES", ResponseMiddleware, RESPONSES_ORDER),
+            ("SPIDER_MIDDLEWARES", FollowMiddleware, FOLLOW_ORDER),
+        ):
+            named = map(load_object, settings.getdict(setting))
+            if not any(isinstance(one, type) and issubclass(one, component) for one in named):
+                settings.setdefault_in_component_priority_dict(setting, component, order)
+
+
 def _is_without_items(crawler: Crawler) -> bool:
     """For `scrapy shell`, `fetch`, `bench` and `check`, which should leave no file behind.
 
     A shell that has a spider's name runs the pipelines, but never calls `Crawler.crawl`. Scrapy
-    2.14 starts that spider beside what is typed: SIMHASH_RESET would empty the store.
+    2.14 starts that spider beside what is typed.
     """
     own_module = crawler.spidercls.__module__.startswith(("scrapy.utils.", "scrapy.commands."))
     return own_module or not crawler.crawling or "SCRAPY_CHECK" in os.environ

@@ -10,7 +10,6 @@ from urllib.parse import quote, unquote
 
 from scrapy.exceptions import NotConfigured
 from scrapy.spiderloader import get_spider_loader
-from scrapy.utils.job import job_dir
 from scrapy.utils.project import data_path
 
 from simhash_pipeline.drop_log import LOG_SUFFIX, log_file
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 
 DIRECTORY = "simhash"
 STORE_SUFFIX = ".sqlite"
-JOB_FILES = ("requests.seen", "spider.state")  # Scrapy's own; empty in a new crawl
 
 logger = logging.getLogger(__name__)
 
@@ -72,17 +70,17 @@ def reasoned() -> Iterator[None]:
         raise
 
 
-def is_resumed(crawler: Crawler) -> bool:
-    """Whether the crawl was paused or killed before: its JOBDIR holds requests or state."""
-    directory = job_dir(crawler.settings)
-    files = [] if directory is None else [Path(directory, name) for name in JOB_FILES]
-    return any(file.exists() and file.stat().st_size for file in files)
-
-
 def store_url(options: Options, spider_name: str) -> str:
-    if options.store != "auto":
+    """The URL of SIMHASH_STORE, which may be `auto` or `auto?index=disk`."""
+    if not options.has_own_store:
         return options.store
-    return f"{SQLITE}{spider_file(spider_name, STORE_SUFFIX).as_posix()}"
+    return file_url(spider_file(spider_name, STORE_SUFFIX), options)
+
+
+def file_url(path: Path, options: Options) -> str:
+    """The URL of a store in this file, with the parameters of `auto`."""
+    parameters = options.store.removeprefix("auto") if options.has_own_store else ""
+    return f"{SQLITE}{path.as_posix()}{parameters}"
 
 
 def drop_log_path(options: Options, spider_name: str) -> Path | None:

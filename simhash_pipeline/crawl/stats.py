@@ -53,7 +53,6 @@ class CrawlStats:
         self._dropping = "dropped"
         if options.keeps_twins:
             self._dropping = "would_drop" if options.dry_run else "tagged"
-        self._log_level = getattr(logging, options.log_level)
         self._max_page_bytes = options.max_page_bytes
         self._counts: Counter[str] = Counter()
         self._logged: set[str] = set()
@@ -88,7 +87,7 @@ class CrawlStats:
                 self._dropped_for_earlier += 1
             self._count(self._dropping)
             self._count(f"{self._dropping}/{reason}")
-            self._logger.log(self._log_level, drop_line(verdict, _VERBS[self._dropping]))
+            self._logger.info(drop_line(verdict, _VERBS[self._dropping]))
         else:
             self._count("kept")
         if verdict.reason in _COUNTED_REASONS:
@@ -197,8 +196,8 @@ class CrawlStats:
         if earlier >= _MANY_DROPS and earlier > _NEARLY_ALL * judged:
             self._logger.warning(
                 "%s of %s items are near-duplicates of pages that earlier crawls kept, under other "
-                "URLs. If you want them again, forget the earlier pages by SIMHASH_RESET, or keep "
-                "crawls apart by SIMHASH_NAMESPACE",
+                "URLs. If you want them again, forget the earlier pages (scrapy simhash store "
+                "forget), or keep crawls apart by SIMHASH_NAMESPACE",
                 f"{earlier:,}",
                 f"{judged:,}",
             )

@@ -1,29 +1,33 @@
 """What a crawl does beside its event loop: pages in, verdicts out, in the order they came.
 
 One thread asks the store. Large pages are fingerprinted in up to four processes, and all pages if
-the settings name callables of the user's.
+the settings name callables of the user's; each page there has a limit in seconds.
 """
 
 from __future__ import annotations
 
 import asyncio
 import dataclasses
+import logging
+import math
+import os
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from threading import Event, Thread
 from typing import Any, TypeVar
 
 from scrapy.utils.asyncio import call_later, is_asyncio_available
 from twisted.internet.defer import Deferred
 
-from simhash_pipeline.crawl.readers import Readers
-from simhash_pipeline.errors import OptionsError, PageError, StoreError
+from simhash_pipeline.errors import OptionsError, PageError, ReaderError, StoreError
 from simhash_pipeline.judge import Judge, Verdict
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
+from simhash_pipeline.page.reader import Reader
 from simhash_pipeline.page.source import Source
 from simhash_pipeline.stores.contract import PageText, Store
 from simhash_pipeline.stores.opening import open_store
@@ -36,11 +40,15 @@ SMALL_PAGE_BYTES = 100_000
 MANY_TEXTS = 100
 MANY_CHARACTERS = 1_000_000
 FLUSH_SECS = 1.0
+MAX_READERS = 4  # processes; each takes some 80 MB, and more while it reads
+_WATCH_SECS = 0.2  # a page may take this much longer than its limit
 
 # The options that a request may set for its page.
 OWN_OPTIONS = frozenset(
     {"content_distance", "structure_distance", "verify_distance", "match", "scope", "namespace"}
 )
+
+logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 OwnOptions = Mapping[str, Any]  # by name; empty for the crawl's own
@@ -87,13 +95,7 @@ class JudgeWorker:
     def __init__(self, options: Options, store_url: str, is_closing: Callable[[], bool]) -> None:
         self._fingerprinter = Fingerprinter(options)
         self._confirmed: deque[Verdict] = deque()
-        self._store = open_store(
-            store_url,
-            options.index,
-            options.tables,
-            tentative=True,
-            wait_secs=options.store_wait_secs,
-        )
+        self._store = open_store(store_url, tentative=True)
         try:
             self._judge = Judge(self._store, options)
             self._texts = _TextBuffer(self._store)
@@ -105,7 +107,6 @@ class JudgeWorker:
             raise
         self._options = options
         self._judges = {"": (self._judge, options)}  # by what requests ask for
-        self._reset: set[str] = set()  # namespaces
         self._has_expired = False
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="simhash")
         self._readers = Readers(options, self._fingerprinter, is_closing)
@@ -147,7 +148,7 @@ class JudgeWorker:
     ) -> JudgedPage:
         started = time.perf_counter()
         judge, options = self._judge_by(own)
-        self._clean(options.namespace)
+        self._expire()
         self._write_confirmed()
         self._texts.write_many()
         verdict = judge.judge(url, page)
@@ -170,11 +171,7 @@ class JudgeWorker:
             self._judges[known] = Judge(self._store, options), options
         return self._judges[known]
 
-    def _clean(self, namespace: str) -> None:
-        """Remove what is not to be remembered from earlier crawls."""
-        if self._options.reset and namespace not in self._reset:
-            self._store.clear(namespace)
-            self._reset.add(namespace)
+    def _expire(self) -> None:
         if self._options.expire_after is not None and not self._has_expired:
             self._store.expire(time.time() - self._options.expire_after)
             self._has_expired = True
@@ -240,3 +237,81 @@ class _TextBuffer:
             self._store.keep_texts(self._texts.values())
         self._texts.clear()
         self._characters = 0
+
+
+class Readers:
+    """Threads that wait for processes; a second process is started only while one is busy.
+
+    One more thread ends processes that are late. When the crawl is closing, all pages that are
+    still to be read have the limit of one page together.
+
+    If no process can be started, the threads read by `fingerprinter` and take turns with the loop.
+    Such a page has no limit: Python can't end a thread.
+    """
+
+    def __init__(
+        self, options: Options, fingerprinter: Fingerprinter, is_closing: Callable[[], bool]
+    ) -> None:
+        number = min(MAX_READERS, max(1, (os.cpu_count() or 1) - 1))  # one core is for the loop
+        self._all = [Reader(options) for _ in range(number)]
+        self._idle = deque(self._all)
+        self._threads = ThreadPoolExecutor(number, thread_name_prefix="simhash-reader")
+        self._fingerprinter = fingerprinter
+        self._can_start = True
+        self._limit_secs = options.page_timeout_secs
+        self._is_closing = is_closing
+        self._end = math.inf  # of all reading, once the crawl is closing
+        self._closed = Event()
+        self._watch: Thread | None = None  # daemonic: it watches while the interpreter ends, too
+
+    def read(self, source: Source) -> Future[tuple[PageFingerprint, float]]:
+        """The page's fingerprints, and the seconds they took; PageError as Reader's."""
+        if self._watch is None:
+            self._watch = Thread(target=self._end_late, name="simhash-watch", daemon=True)
+            self._watch.start()
+        return self._threads.submit(self._read, source)
+
+    def close(self) -> None:
+        """End the processes, when all is read."""
+        self._closed.set()
+        for reader in self._all:
+            reader.close()
+        self._threads.shutdown(wait=False)
+
+    def _end_late(self) -> None:
+        while not self._closed.wait(_WATCH_SECS):
+            for reader in self._all:
+                reader.end_if_late()
+            if self._end == math.inf and self._is_closing():
+                self._end = time.monotonic() + self._limit_secs
+
+    def _read(self, source: Source) -> tuple[PageFingerprint, float]:
+        secs, started = self._secs_left(), time.perf_counter()
+        if self._can_start:
+            page = self._read_beside(source, secs)
+        else:
+            page = self._fingerprinter.read(source)
+        return page, time.perf_counter() - started
+
+    def _secs_left(self) -> float:
+        """For a page that is to be read now; PageError if a closing crawl waits no longer."""
+        secs = min(self._limit_secs, self._end - time.monotonic())
+        if secs <= 0:
+            rule = f"for longer than SIMHASH_PAGE_TIMEOUT_SECS ({self._limit_secs})"
+            raise PageError("timeout", f"the crawl has been closing {rule}")
+        return secs
+
+    def _read_beside(self, source: Source, secs: float) -> PageFingerprint:
+        reader = self._idle.pop()  # the one used last: the others may never have to start
+        try:
+            return reader.read(source, limit_secs=secs)
+        except ReaderError as error:
+            self._can_start = False
+            logger.warning(
+                "Pages are read in a thread of the crawl, where no limit in time and memory holds, "
+                "as %s",
+                error,
+            )
+            return self._fingerprinter.read(source)
+        finally:
+            self._idle.append(reader)

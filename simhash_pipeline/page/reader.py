@@ -36,6 +36,8 @@ sys.path[:] = pickle.load(sys.stdin.buffer)
 from simhash_pipeline.page.reader import serve
 serve()
 """
+# Beside what the process begins with. Pages of 5 MB take 300 MB at most.
+PAGE_MEMORY_MB = 2_000
 _START_SECS = 60  # in which a process must begin; it imports what the settings name
 _OWN_END_SECS = 5  # after its limit a process without a caller ends by itself
 _OUT_OF_MEMORY = 81  # the exit status of a process
@@ -128,8 +130,8 @@ class Reader:
             rule = f"SIMHASH_PAGE_TIMEOUT_SECS ({options.page_timeout_secs}) allows"
             return PageError("timeout", f"it takes longer to read than {rule}")
         if status == _OUT_OF_MEMORY:
-            rule = f"SIMHASH_PAGE_MEMORY_MB ({options.page_memory_mb:,}) allows"
-            return PageError("memory", f"it takes more memory to read than {rule}")
+            limit = f"{PAGE_MEMORY_MB:,} MB"
+            return PageError("memory", f"it takes more memory to read than the limit of {limit}")
         return PageError("reader_died", f"the process that read it ended ({status}, {error!r})")
 
 
@@ -151,7 +153,7 @@ def serve() -> None:
     try:
         options: Options = pickle.load(asked)
         fingerprinter = Fingerprinter(options)
-        _limit_memory(options.page_memory_mb)
+        _limit_memory(PAGE_MEMORY_MB)
     except Exception as error:
         return answer(error)
     answer(None)

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from simhash_pipeline.options import Options
 
 
+CHARSET_FIELD = "charset"  # of an item: what the HTTP header said; items may lack it
+
+
 class Source(NamedTuple):
     """A page as it came; `charset` is the HTTP header's.
 
@@ -64,7 +67,7 @@ def item_source(item: Fields, options: Options) -> Source:
         raise PageError("wrong_type", f"field {html_field!r} holds {found}, not a page")
     if not url:
         raise PageError("no_url", f"the item has no URL in its field {options.url_field!r}")
-    charset = item.get(options.charset_field)
+    charset = item.get(CHARSET_FIELD)
     return Source(html, url, charset if isinstance(charset, str) else None)
 
 

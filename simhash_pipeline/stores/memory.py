@@ -20,9 +20,9 @@ from simhash_pipeline.stores.contract import (
     View,
     check_stamp,
     joined_furniture,
+    packed_text,
     stamped_bits,
 )
-from simhash_pipeline.stores.text_packing import packed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -129,7 +129,7 @@ class MemoryStore:
             return iter(list(self._texts.values()))
 
     def text_sizes(self) -> Iterator[int]:
-        return (len(packed(text)) for text in self.texts())
+        return (len(packed_text(text)) for text in self.texts())
 
     def pages(self) -> Iterator[StoredPage]:
         with self._opened() as lookup:

@@ -67,9 +67,9 @@ def test_csv_holds_a_page_a_row_whatever_its_length(tmp_path: Path) -> None:
 
 
 def test_the_fields_are_those_of_the_settings(tmp_path: Path) -> None:
-    item = {"address": "http://a.example/", "body": html("x"), "cs": "gbk"}
+    item = {"address": "http://a.example/", "body": html("x"), "charset": "gbk"}
     path = write_json_lines(tmp_path / "items.jsonl", [item])
-    (found,) = records(path, url_field="address", html_field="body", charset_field="cs")
+    (found,) = records(path, url_field="address", html_field="body")
     assert isinstance(found, Page)
     assert found.source == Source(html("x"), "http://a.example/", "gbk")
 

@@ -190,28 +190,15 @@ def test_commands_that_keep_no_items_work_and_store_no_page(
     project: Path, site: str, command: list[str], said: str
 ) -> None:
     arguments = [argument.replace("@@@", site) for argument in command]
-    output, log = run(project, *arguments, SIMHASH_RESET=True, CLOSESPIDER_PAGECOUNT=20)
+    output, log = run(project, *arguments, CLOSESPIDER_PAGECOUNT=20)
     assert said in output
-    assert "simhash_pipeline.crawl.addon.Addon" in log or command[0] == "check"
+    assert "simhash_pipeline.crawl.pipeline.Addon" in log or command[0] == "check"
     for path in project.glob(".scrapy/simhash/*.sqlite"):
         with open_store(f"sqlite:///{path}") as store:
             assert len(store) == 0
     assert not any(path.read_bytes() for path in project.glob(".scrapy/simhash/*.jsonl"))
     if command[0] != "parse":  # which opens the files of its spider
         assert not list(project.glob(".scrapy/simhash/*"))
-
-
-def test_a_shell_empties_no_store_even_with_reset(project: Path, site: str) -> None:
-    crawl_project(project)
-    # Scrapy 2.14 crawls the spider's start URLs meanwhile, of which there is only one now.
-    spider = project / "shop/spiders/stories.py"
-    spider.write_text(re.sub("start_urls = .*, ", "start_urls = [", spider.read_text()))
-    code = "__import__('time').sleep(1) or response.status"
-    arguments = ["shell", f"{site}/story/1", "--spider", "stories", "-c", code]
-    output, _ = run(project, *arguments, SIMHASH_RESET=True)
-    assert output == "200\n"
-    with open_store(f"sqlite:///{project}/.scrapy/simhash/stories.sqlite") as store:
-        assert len(store) == 2
 
 
 def test_parse_with_pipelines_judges_items_that_hold_their_page(project: Path, site: str) -> None:

@@ -15,8 +15,7 @@ import pytest
 
 from simhash_pipeline import Options, open_store
 from simhash_pipeline.cli.simhash import COMMANDS
-from simhash_pipeline.stores.contract import PageText
-from simhash_pipeline.stores.text_packing import packed
+from simhash_pipeline.stores.contract import PageText, packed_text
 from tests.cli.simhash_command import Simhash
 from tests.stores.pages import keep, page
 
@@ -156,7 +155,7 @@ def test_info_says_what_texts_take(store: Simhash, outside: Path) -> None:
     with open_store(f"sqlite:///{outside / 'seen.sqlite'}") as opened:
         texts = [PageText("", f"https://a.org/{n}", "Fog", "fog " * 1_000, 0) for n in range(3)]
         opened.keep_texts(texts)
-        total = 3 * len(packed(texts[0]))
+        total = 3 * len(packed_text(texts[0]))
     (record,) = told(store(outside, "info", *SEEN, "--json"))
     assert (record["texts"], record["texts_bytes"]) == (3, total)
     words = store(outside, "info", *SEEN).stdout.splitlines()

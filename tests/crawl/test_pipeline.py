@@ -297,9 +297,9 @@ def test_a_dry_run_drops_nothing_but_logs(tmp_path: Path) -> None:
     assert drop.dry_run
 
 
-def test_namespaces_know_nothing_of_one_another_and_a_reset_is_of_one(tmp_path: Path) -> None:
+def test_namespaces_know_nothing_of_one_another(tmp_path: Path) -> None:
     crawl(tmp_path, [page(1)], SIMHASH_NAMESPACE="news")
-    trial = crawl(tmp_path, [page(2)], SIMHASH_NAMESPACE="trial", SIMHASH_RESET="1")
+    trial = crawl(tmp_path, [page(2)], SIMHASH_NAMESPACE="trial")
     news = crawl(tmp_path, [page(3)], SIMHASH_NAMESPACE="news")
     assert (trial.scraped, news.dropped) == (["http://a.example/2"], ["http://a.example/3"])
 
@@ -333,26 +333,6 @@ def test_an_unchanged_page_that_is_dropped_is_called_that(tmp_path: Path) -> Non
         result = crawl(tmp_path, [page(1)], SIMHASH_UNCHANGED="drop")
     assert result.dropped == ["http://a.example/1"]
     assert "Dropped unchanged http://a.example/1\n" in result.log
-
-
-def test_a_paused_crawl_that_goes_on_forgets_no_page_though_it_reset_at_first(
-    tmp_path: Path,
-) -> None:
-    settings: dict[str, Any] = {"SIMHASH_RESET": True, "JOBDIR": "job"}
-    first = crawl(tmp_path, [page(1)], **settings)
-    resumed = crawl(tmp_path, [page(2)], **settings)
-    assert (first.scraped, resumed.dropped) == (["http://a.example/1"], ["http://a.example/2"])
-    assert "Nothing is forgotten: SIMHASH_RESET is for the first run" in resumed.log
-    anew = crawl(tmp_path, [page(3)], SIMHASH_RESET=True, JOBDIR="another")
-    assert anew.scraped == ["http://a.example/3"]
-
-
-def test_a_log_in_the_job_directory_makes_no_new_job_a_resumed_one(tmp_path: Path) -> None:
-    crawl(tmp_path, [page(1)])
-    (tmp_path / "job").mkdir()
-    (tmp_path / "job" / "crawl.log").write_text("of another program\n")
-    result = crawl(tmp_path, [page(2)], SIMHASH_RESET=True, JOBDIR="job")
-    assert result.scraped == ["http://a.example/2"]
 
 
 def test_links_are_followed_with_a_word_where_the_add_on_is_missing(tmp_path: Path) -> None:
@@ -438,23 +418,29 @@ def test_thin_pages_are_counted(tmp_path: Path) -> None:
     assert result.scraped == ["http://a.example/1", "http://a.example/3"]
 
 
-def test_text_and_fingerprint_are_written_to_the_fields_named(tmp_path: Path) -> None:
+def test_text_and_verdict_are_written_to_the_fields_named(tmp_path: Path) -> None:
     crawl(
         tmp_path,
         [page(1)],
         LOG_LEVEL="DEBUG",
         SIMHASH_TEXT_FIELD="text",
-        SIMHASH_FINGERPRINT_FIELD="simhash",
+        SIMHASH_VERDICT_FIELD="simhash",
         FEEDS={"out.json": {"format": "json"}},
     )
     (item,) = json.loads((tmp_path / "out.json").read_text())
     assert item["text"].startswith("word0 word1")
-    assert re.fullmatch("[0-9a-f]{16}", item["simhash"])
+    assert re.fullmatch("[0-9a-f]{16}", item["simhash"].pop("content_fingerprint"))
+    assert item["simhash"] == {
+        "reason": "new",
+        "content_distance": None,
+        "structure_distance": None,
+        "sketch_distance": None,
+    }
 
 
 def test_a_field_the_item_does_not_declare_is_logged_not_fatal(tmp_path: Path) -> None:
     items = [StoryItem(**page(1)), StoryItem(**page(2, OTHER))]
-    result = crawl(tmp_path, items, SIMHASH_FINGERPRINT_FIELD="simhash")
+    result = crawl(tmp_path, items, SIMHASH_VERDICT_FIELD="simhash")
     assert len(result.scraped) == 2
     assert result.stats["simhash/errors/field"] == 2
 
@@ -634,13 +620,15 @@ def test_a_near_duplicate_may_be_tagged_instead_of_dropped(tmp_path: Path) -> No
         "http://a.example/1",
         None,
     ]
+    content = result.items[0]["verdict"]["content_fingerprint"]
     assert result.items[1]["verdict"] == {
+        "content_fingerprint": content,
         "reason": "content",
         "content_distance": 0,
         "structure_distance": None,
         "sketch_distance": 0,
     }
-    assert "verdict" not in result.items[2]
+    assert result.items[2]["verdict"]["reason"] == "new"
     assert (result.stats["simhash/kept"], result.stats["simhash/tagged"]) == (2, 1)
     assert result.stats["simhash/store_pages"] == 2
     assert "Tagged near-duplicate http://a.example/2 of http://a.example/1" in result.log

@@ -27,7 +27,7 @@ def text(root):
     if "harmful" in text:
         os.kill(os.getpid(), signal.SIGKILL)
     if "large memory" in text:
-        return str(len(bytearray(1_000_000_000)))
+        return str(len(bytearray(3_000_000_000)))
     for sign in ("backtracks", "stops", "starts another"):
         if sign not in text:
             continue
@@ -187,12 +187,12 @@ def test_a_page_that_takes_too_much_memory_keeps_its_item_and_the_crawl_goes_on(
 ) -> None:
     (tmp_path / "users_own.py").write_text(EXTRACTOR)
     items = [page(1), page(2, "it takes large memory"), page(3)]
-    result = crawl(tmp_path, items, SIMHASH_EXTRACTOR="users_own.text", SIMHASH_PAGE_MEMORY_MB=500)
+    result = crawl(tmp_path, items, SIMHASH_EXTRACTOR="users_own.text")
     assert result.scraped == [f"http://a.example/{n}" for n in (1, 2)]
     assert result.stats["simhash/errors"] == result.stats["simhash/errors/memory"] == 1
     assert (
-        "Kept without judging, as it takes more memory to read than SIMHASH_PAGE_MEMORY_MB (500) "
-        "allows: http://a.example/2 (more are only counted: simhash/errors/memory)" in result.log
+        "Kept without judging, as it takes more memory to read than the limit of 2,000 MB: "
+        "http://a.example/2 (more are only counted: simhash/errors/memory)" in result.log
     )
 
 

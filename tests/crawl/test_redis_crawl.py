@@ -84,9 +84,7 @@ def test_a_server_lost_for_good_stops_the_crawl_or_leaves_pages_unjudged(
     result = crawl(
         tmp_path,
         items,
-        SIMHASH_STORE=url(server),
-        SIMHASH_STORE_WAIT_SECS=1,
-        SIMHASH_STORE_LOST=lost,
+        SIMHASH_STORE=f"{url(server)}?wait_secs=1&lost={lost}",
     )
     assert result.stats["finish_reason"] == reason
     assert set(result.scraped) >= {f"http://a.example/{n}" for n in range(4, 8)}

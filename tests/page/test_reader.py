@@ -112,11 +112,11 @@ def test_a_process_makes_the_same_fingerprints_by_the_callables_of_the_user(
     reader.close()
 
 
-def test_a_page_as_long_as_is_read_makes_the_same_fingerprints_with_the_least_memory() -> None:
+def test_a_page_as_long_as_is_read_makes_the_same_fingerprints_within_the_limit_of_memory() -> None:
     paragraphs = (f"<p class=c{n}>word{n} term{n * 7}</p>" for n in range(150_000))
     html = "".join(paragraphs)
     assert len(html) > 5_000_000
-    reader = Reader(Options(page_memory_mb=200))
+    reader = Reader(Options())
     assert reader.read(page(html)) == Fingerprinter().read(page(html))
     reader.close()
 

@@ -50,7 +50,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     url = "memory:" if request.param == "memory" else f"sqlite:///{tmp_path}/pages.sqlite"
     if request.param.startswith("redis"):
         url = request.getfixturevalue("redis_servers")(request.param).url
-    with open_store(url, index="disk" if "disk" in request.param else "memory") as opened:
+    with open_store(f"{url}?index=disk" if "disk" in request.param else url) as opened:
         yield opened
 
 

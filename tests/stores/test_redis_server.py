@@ -183,7 +183,7 @@ def test_a_server_that_runs_a_long_script_is_waited_for_also_at_the_start(tmp_pa
     with (
         started(tmp_path, "--lua-time-limit", "50") as server,
         ThreadPoolExecutor() as threads,
-        open_store(server.url, wait_secs=30) as store,
+        open_store(f"{server.url}?wait_secs=30") as store,
     ):
         for use in (lambda: keep(store, page("a", 1)), lambda: open_store(server.url).close()):
             script = threads.submit(_run_a_long_script, server)
@@ -201,7 +201,7 @@ def test_replicas_that_are_gone_for_a_moment_are_waited_for(tmp_path: Path) -> N
     with (
         started(tmp_path) as server,
         ThreadPoolExecutor() as threads,
-        open_store(server.url, wait_secs=30) as store,
+        open_store(f"{server.url}?wait_secs=30") as store,
     ):
         server.tell("CONFIG", "SET", "min-replicas-to-write", "1")
         waiting = threads.submit(keep, store, page("a", 1))

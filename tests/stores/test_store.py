@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from dataclasses import replace
@@ -12,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simhash_pipeline.errors import StoreError, StoreMismatch
-from simhash_pipeline.stores.contract import Action, PageText, Store, View
+from simhash_pipeline.stores.contract import Action, PageText, Store, View, packed_text
 from simhash_pipeline.stores.opening import open_store
 from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
-from simhash_pipeline.stores.text_packing import packed
+from simhash_pipeline.stores.store_url import StorePlace, store_place
 from tests.stores.pages import FAR, always, keep, like_memory, near_content, page, seen, unless_near
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     url = "memory:" if request.param == "memory" else f"sqlite:///{tmp_path}/pages.sqlite"
     if request.param.startswith(("redis", "valkey")):
         url = request.getfixturevalue("redis_servers")(request.param).url
-    with open_store(url, index="disk" if "disk" in request.param else "memory") as opened:
+    with open_store(f"{url}?index=disk" if "disk" in request.param else url) as opened:
         yield opened
 
 
@@ -343,7 +344,7 @@ def test_a_text_comes_back_as_it_was_and_a_later_one_takes_its_place(store: Stor
 
 def test_the_size_of_a_text_is_what_it_takes_compressed(store: Store) -> None:
     store.keep_texts([text("a", "fog " * 1_000), text("b" * 500, ""), text("a", "", "other")])
-    title_alone = len(packed(text("b", "")))
+    title_alone = len(packed_text(text("b", "")))
     long, *others = sorted(store.text_sizes(), reverse=True)
     assert others == [title_alone, title_alone]
     assert title_alone < long < 200
@@ -411,9 +412,41 @@ def test_a_url_of_no_store_is_refused_with_the_forms_there_are(url: str) -> None
         open_store(url)
 
 
-def test_an_index_is_in_memory_or_on_disk(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="an index is in memory or on disk, not 'tape'"):
-        open_store(f"sqlite:///{tmp_path}/pages.sqlite", index="tape")  # type: ignore[arg-type]  # that is the point
+@pytest.mark.parametrize(
+    ("url", "fault"),
+    [
+        (
+            "sqlite:///seen.sqlite?index=tape",
+            "in sqlite:///seen.sqlite?index=tape, index is 'tape'; it must be one of memory, disk",
+        ),
+        (
+            "redis://:sesame@host?lost=it",
+            "in redis://:***@host?lost=it, lost is 'it'; it must be one of stop, keep",
+        ),
+        (
+            "sqlite:///seen.sqlite?lost=keep",
+            "sqlite:///seen.sqlite?lost=keep may have the parameters index and tables, not 'lost'",
+        ),
+        (
+            "redis://host?index=disk",
+            "redis://host?index=disk may have the parameters wait_secs and lost, not 'index'",
+        ),
+        (
+            "sqlite:///seen.sqlite?indx=disk",
+            "sqlite:///seen.sqlite?indx=disk may have the parameters index and tables, not 'indx'",
+        ),
+    ],
+)
+def test_a_wrong_parameter_of_a_stores_url_is_named_with_its_rule(url: str, fault: str) -> None:
+    with pytest.raises(StoreError, match=f"^{re.escape(fault)}$"):
+        open_store(url)
+
+
+def test_what_a_url_says_beside_the_place_is_read_and_the_servers_own_options_stay() -> None:
+    place = store_place("redis://host/2?wait_secs=5&protocol=3&lost=keep")
+    assert place == StorePlace("redis://host/2?protocol=3", wait_secs=5, lost="keep")
+    place = store_place("sqlite:///seen.sqlite?index=disk&tables=10")
+    assert place == StorePlace("sqlite:///seen.sqlite", index="disk", tables=10)
 
 
 def test_three_slashes_name_a_relative_path(

@@ -11,8 +11,7 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING
 
-from simhash_pipeline.stores import text_packing
-from simhash_pipeline.stores.contract import PageText
+from simhash_pipeline.stores.contract import PageText, packed_text, unpacked_text
 from simhash_pipeline.stores.redis.commit import EXPIRE_TEXTS
 from simhash_pipeline.stores.redis.layout import page_id
 
@@ -71,14 +70,14 @@ class RedisTexts:
 
 def _packed(text: PageText) -> bytes:
     url = text.url.encode()
-    return _HEAD.pack(text.kept_at, len(url)) + url + text_packing.packed(text)
+    return _HEAD.pack(text.kept_at, len(url)) + url + packed_text(text)
 
 
 def _unpacked(space: Space, raw: bytes) -> PageText:
     content = _content(raw)
     kept_at, _ = _HEAD.unpack_from(raw)
     url = raw[_HEAD.size : len(raw) - len(content)].decode()
-    return text_packing.unpacked(space.namespace, url, content, kept_at)
+    return unpacked_text(space.namespace, url, content, kept_at)
 
 
 def _content(raw: bytes) -> bytes:

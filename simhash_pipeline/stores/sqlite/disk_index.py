@@ -9,7 +9,7 @@ and its rule says which of them can hold a neighbour:
         |     key 3     |     key 2     |     key 1     |     key 0     |     64 bits
                                      (a block of 32 bits is keyed by its low 16, one of 8 by all)
 
-With 10, 16 or 20 tables, the designs of tables.py for 3 bits, each table is asked for one key. The
+With 10 tables, a design of tables.py for 3 bits, each table is asked for one key. The
 trees are SQLite indexes on expressions: SQLite itself keeps them up to date for every process that
 writes to the file, those with their index in memory included. Which trees there are says how many
 tables the store has.
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 MAX_KEY_BITS = 16
 # From here on ten tables, which find fewer values under a key, take two fifths of the time of four;
 # from some 100 million pages on they also read less of the file. 16 and 20 tables never do: a page
-# of the file holds every list of ten tables. (python -m benchmarks.tables_on_disk 1e6 1e7)
+# of the file holds every list of ten tables.
 MANY_PAGES = 20_000_000
 
 
@@ -89,11 +89,13 @@ class DiskIndex:
 
     The trees of content are made when the store is first opened so, those of structure when it is
     first asked for. Each costs a page 20 to 24 bytes of disk. `tables` is how many there are: 4 for
-    every distance, more for at most 3 bits; "auto" takes what the store has, or what suits its
-    pages. StoreMismatch if the store has others, or not enough for a distance.
+    every distance, 10 for at most 3 bits of 32 or 64; "auto" takes what the store has, or what
+    suits its pages. StoreMismatch if the store has others, or not enough for a distance.
     """
 
     def __init__(self, connection: sqlite3.Connection, bits: int, tables: Tables = "auto") -> None:
+        if bits == 128 and tables not in ("auto", BLOCKS):
+            raise StoreMismatch(f"fingerprints of 128 bits have {BLOCKS} tables, not {tables}")
         self._cursor = connection.cursor()
         self._bits = bits
         self._wanted = tables
@@ -154,8 +156,8 @@ class DiskIndex:
             if tables and {self._tree("content", table) for table in tables} <= names:
                 if self._wanted not in ("auto", number):
                     raise StoreMismatch(
-                        f"SIMHASH_TABLES is {self._wanted}, and the store has {number} tables: "
-                        "leave it at auto, or copy the store (`scrapy simhash store copy`)"
+                        f"the URL asks for {self._wanted} tables, and the store has {number}: "
+                        "leave them at auto, or copy the store (`scrapy simhash store copy`)"
                     )
                 return number
         if self._wanted != "auto":

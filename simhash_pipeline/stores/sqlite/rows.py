@@ -11,8 +11,13 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 from simhash_pipeline.bits import SKETCH_BITS
-from simhash_pipeline.stores import text_packing
-from simhash_pipeline.stores.contract import PageText, StoredPage, joined_furniture
+from simhash_pipeline.stores.contract import (
+    PageText,
+    StoredPage,
+    joined_furniture,
+    packed_text,
+    unpacked_text,
+)
 from simhash_pipeline.stores.sqlite.runs import DeadRun
 
 if TYPE_CHECKING:
@@ -265,14 +270,14 @@ class TextRows:
 def _numbered_text(row: Any) -> tuple[int, PageText]:
     number, namespace, url, packed, kept_at = row
     try:
-        return number, text_packing.unpacked(namespace, url, packed, kept_at)
+        return number, unpacked_text(namespace, url, packed, kept_at)
     except (zlib.error, ValueError) as error:
         raise malformed(f"row {number} of table text: {error}") from error
 
 
 def text_row(text: PageText) -> TextRow:
     """A row of the table `text`, compressed."""
-    return text.namespace, text.url, text_packing.packed(text), text.kept_at
+    return text.namespace, text.url, packed_text(text), text.kept_at
 
 
 def pages_where(
