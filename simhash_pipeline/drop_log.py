@@ -1,4 +1,4 @@
-"""The drop log, written, read and followed: JSON Lines, a line a drop, and one at a run's end."""
+"""The drop log, written and read: JSON Lines, one for each drop and one at the end of a run."""
 
 from __future__ import annotations
 
@@ -45,7 +45,6 @@ THRESHOLDS = (
 _PLACES = ("store", "drop_log")
 _TITLE_CHARS = 300  # enough to recognise a page
 _MAX_TITLES = 20_000  # of the pages that were kept last: some 7 MB
-_LOOK_AGAIN_SECS = 0.3  # while a log is followed
 _LAST_BYTES = 1 << 20  # holds many lines: one is as long as its two URLs and a title
 MAX_SLICES = 240  # as many bars as a chart can show
 _MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
@@ -313,54 +312,25 @@ def read_log(
                 on_cut(f"{path}, line {number}")
 
 
-def follow(path: Path) -> Iterator[Drop]:
-    """The drops that are written from now on, as they come; ends only by KeyboardInterrupt.
-
-    A file that has become shorter is read from its start. DropLogError as of `read_log`.
-    """
-    read_bytes = _size(path)  # of whole lines
-    while True:
-        size = _size(path)
-        if size < read_bytes:
-            read_bytes = 0
-        before = read_bytes
-        if size > read_bytes:
-            for line in _whole_lines(path, read_bytes):
-                read_bytes += len(line)
-                record = _parsed(line, f"{path}, a new line")
-                if isinstance(record, Drop):
-                    yield record
-        if read_bytes == before:
-            time.sleep(_LOOK_AGAIN_SECS)
-
-
-def _whole_lines(path: Path, start: int) -> Iterator[bytes]:
-    """The lines from this byte on; the last one only if it is whole."""
-    with _reading(path), path.open("rb") as log:
-        log.seek(start)
-        for line in log:
-            if not line.endswith(b"\n"):
-                return
-            yield line
-
-
 def last_run(path: Path, spider: str | None = None) -> str | None:
     """The id of the run, of this spider or any, that wrote the log's last whole line.
 
     None if there is none in the log's last mebibyte.
     """
-    start = max(_size(path) - _LAST_BYTES, 0)
-    lines = list(_whole_lines(path, start))
-    for line in reversed(lines[1:] if start else lines):
+    for line in reversed(_last_lines(path)):
         record = _parsed(line, f"{path}, one of its last lines")
         if record is not None and spider in (None, record.spider):
             return record.run
     return None
 
 
-def _size(path: Path) -> int:
+def _last_lines(path: Path) -> list[bytes]:
+    """The whole lines in the log's last mebibyte."""
     with _reading(path), path.open("rb") as log:
-        return log.seek(0, os.SEEK_END)
+        size = log.seek(0, os.SEEK_END)
+        log.seek(max(size - _LAST_BYTES, 0))
+        lines = log.readlines()
+    return lines[1:] if size > _LAST_BYTES else lines
 
 
 @contextmanager

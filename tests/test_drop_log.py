@@ -15,12 +15,13 @@ from simhash_pipeline.drop_log import (
     Run,
     Timeline,
     iso_time,
+    last_run,
     log_file,
     log_files,
     read_log,
     unix_seconds,
 )
-from tests.review.logs import read_drops
+from tests.review.logs import closing, drop, read_drops, write_log
 
 ROOT = Path(__file__).parent.parent
 VERDICT = Verdict(
@@ -264,6 +265,35 @@ def test_a_full_disk_is_told() -> None:
     with pytest.raises(DropLogError, match="can't be written: No space left on device"):
         log.write(VERDICT, PAGE)
     log.close()
+
+
+# The last run
+
+
+def test_the_last_run_is_that_of_the_last_whole_line(tmp_path: Path) -> None:
+    path = write_log(tmp_path / "log", [drop(run="run-1"), drop(run="run-2")])
+    assert last_run(path) == "run-2"
+    path.write_bytes(path.read_bytes()[:-20])
+    assert last_run(path) == "run-1"
+    assert last_run(write_log(path, [closing(run="run-3")])) == "run-3"
+    assert last_run(write_log(path, [])) is None
+
+
+def test_the_last_run_of_a_spider_is_that_of_its_last_line(tmp_path: Path) -> None:
+    path = write_log(tmp_path / "log", [drop(run="run-1", spider="shop"), drop(run="run-2")])
+    assert last_run(path, "shop") == "run-1"
+    assert last_run(path, "none") is None
+
+
+def test_of_a_long_log_only_the_end_is_read(tmp_path: Path) -> None:
+    path = write_log(tmp_path / "log", [drop(run="run-1")])
+    path.write_bytes(b"x" * 2_000_000 + b"\n" + path.read_bytes())
+    assert last_run(path) == "run-1"
+
+
+def test_of_no_log_there_is_no_last_run(tmp_path: Path) -> None:
+    with pytest.raises(DropLogError, match="can't be read: No such file"):
+        last_run(tmp_path / "none")
 
 
 # The times of kept and dropped pages

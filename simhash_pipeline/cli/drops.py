@@ -34,7 +34,7 @@ from simhash_pipeline.cli.resolve import (
     shown_path,
     store_of_spider,
 )
-from simhash_pipeline.drop_log import Drop, follow, iso_time, last_run
+from simhash_pipeline.drop_log import Drop, iso_time, last_run
 from simhash_pipeline.options import Options
 from simhash_pipeline.review.pairs import nearest_distances
 from simhash_pipeline.review.selection import REASONS, Selection
@@ -86,23 +86,17 @@ class DroppedCommand(Command):
             "--json",
             action="store_true",
             help="print each drop as a line of JSON, as in the log, and last an object `summary`; "
-            "with --list or --follow the drops alone",
-        )
-        parser.add_argument(
-            "--follow", action="store_true", help="print new drops as they come, until Ctrl-C"
+            "with --list the drops alone",
         )
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         path = log_of(arguments, settings)
-        reads_all = arguments.since is not None or arguments.follow or path.is_fifo()
+        reads_all = arguments.since is not None or path.is_fifo()
         if arguments.run is None and not reads_all:
             arguments.run = "last"
         selection, log = _selection(arguments, path), LogReader(path)
         summary = Summary(selection)
-        if arguments.follow:
-            with suppress(KeyboardInterrupt):  # how it ends
-                _print_drops(filter(selection.picks, follow(path)), arguments)
-        elif arguments.list:
+        if arguments.list:
             _print_drops(summary.take(log), arguments)
         elif arguments.json:
             _print_drops(summary.take(log), arguments)
@@ -181,9 +175,9 @@ def _selection(arguments: argparse.Namespace, path: Path) -> Selection:
 def _print_drops(drops: Iterator[Drop], arguments: argparse.Namespace) -> None:
     for drop in drops:
         if arguments.json:
-            print_json(msgspec.to_builtins(drop), flush=arguments.follow)
+            print_json(msgspec.to_builtins(drop))
         else:
-            print_lines(_drop_lines(drop), flush=arguments.follow)
+            print_lines(_drop_lines(drop))
 
 
 def _drop_lines(drop: Drop) -> tuple[str, str]:
