@@ -6,14 +6,12 @@ import argparse
 import dataclasses
 import re
 from datetime import datetime, timezone
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from simhash_pipeline.rules import age_secs
 from simhash_pipeline.terminal import print_json, print_lines
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Iterable
 
     from scrapy.settings import BaseSettings
@@ -103,20 +101,16 @@ def _moment(seconds: float, form: str) -> str:
         return str(seconds)
 
 
-def whole(least: int = 1) -> partial[int]:
-    """The type of a whole number as people write it: 8e9, 8_000_000, 8,000,000 or 2^33."""
-    return partial(_whole, least)
-
-
-def _whole(least: int, text: str) -> int:
+def whole(text: str) -> int:
+    """A whole number from 1 on, as people write it: 8e9, 8_000_000, 8,000,000 or 2^33."""
     digits = text.replace(",", "").replace("_", "")
     power = re.fullmatch(r"(\d{1,2})(?:\^|\*\*)(\d{1,2})", text)
     try:
         number = int(power[1]) ** int(power[2]) if power else int(digits)
     except ValueError:
         number = _exponential(digits)
-    if number < least:
-        raise argparse.ArgumentTypeError(f"must be a whole number, {least} or more, not {text!r}")
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"must be a whole number, 1 or more, not {text!r}")
     return number
 
 
@@ -128,20 +122,14 @@ def _exponential(text: str) -> int:
         return -1
 
 
-def number_between(low: float, high: float) -> partial[float]:
-    """The type of a number between these two, which are excluded."""
-    return partial(_number_between, low, high)
-
-
-def _number_between(low: float, high: float, text: str) -> float:
+def share(text: str) -> float:
+    """A number between 0 and 1, which are excluded."""
     try:
-        number = float(text.replace(",", ""))
+        number = float(text)
     except ValueError:
-        number = low
-    if not low < number < high:
-        raise argparse.ArgumentTypeError(
-            f"must be a number between {low:g} and {high:g}, not {text!r}"
-        )
+        number = 0.0
+    if not 0 < number < 1:
+        raise argparse.ArgumentTypeError(f"must be a number between 0 and 1, not {text!r}")
     return number
 
 
@@ -181,8 +169,6 @@ def add_store(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--spider", help="the store of this spider's crawls")
 
 
-def add_limit(parser: argparse.ArgumentParser, default: int | None, what: str) -> None:
-    shown = "" if default is None else f" (default: {default})"
-    parser.add_argument(
-        "--limit", type=whole(), default=default, help=f"at most this many {what}{shown}"
-    )
+def add_limit(parser: argparse.ArgumentParser, default: int, what: str) -> None:
+    meaning = f"at most this many {what} (default: {default})"
+    parser.add_argument("--limit", type=whole, default=default, help=meaning)

@@ -46,7 +46,6 @@ from simhash_pipeline.terminal import Grid, Heading, bar, print_json, print_line
 from simhash_pipeline.url_rules import learn
 
 if TYPE_CHECKING:
-    import argparse
     from collections import Counter
     from collections.abc import Iterator, Mapping, Sequence
 
@@ -479,7 +478,7 @@ class RulesCommand(Command):
         )
         parser.add_argument(
             "--min-support",
-            type=whole(),
+            type=whole,
             default=MIN_SUPPORT,
             help=f"drops that a rule must explain (default: {MIN_SUPPORT})",
         )

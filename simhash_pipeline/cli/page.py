@@ -49,16 +49,13 @@ from simhash_pipeline.urls import page_key
 if TYPE_CHECKING:
     import argparse
     from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from scrapy.crawler import CrawlerProcess
     from scrapy.http import Response
     from scrapy.settings import BaseSettings
 
-    from simhash_pipeline.judge import Distances
     from simhash_pipeline.review.diff import TextDiff
     from simhash_pipeline.terminal import Line
-
 
 SHOWN_AT_MOST, SHOWN = 10, "features of a kind, and changes"
 NEIGHBOURS = 5  # of a kept page, that are listed

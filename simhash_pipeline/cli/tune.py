@@ -18,8 +18,8 @@ from simhash_pipeline.cli.command import (
     Command,
     Result,
     counted,
-    number_between,
     print_result,
+    share,
     whole,
 )
 from simhash_pipeline.cli.resolve import NamedStore, resolve_store, store_at, was_named
@@ -87,13 +87,13 @@ class TuneCommand(Command):
         )
         parser.add_argument(
             "--pairs",
-            type=whole(),
+            type=whole,
             default=PAIRS_OF_EACH,
             help=f"at most this many pairs of each distance (default: {PAIRS_OF_EACH})",
         )
         parser.add_argument(
             "--precision",
-            type=number_between(0, 1),
+            type=share,
             default=0.95,
             help="the least precision of a recommended threshold (default: 0.95)",
         )
