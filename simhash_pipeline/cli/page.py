@@ -501,7 +501,7 @@ class Case(Result):
     texts: str | None = None  # "kept" or "fetched"; None if the texts aren't known
     found: Comparison | None = None  # of the texts
     own_likeness: float | None = None  # of the own texts, 0-1; None for pages of two sites
-    same_site: bool = False  # and something of both pages' own texts is known
+    needs_likeness: bool = False  # of a kept page: one site, and something of both is known
     limit: int = 0  # features of a kind, and changes, to be printed
 
     def record(self) -> dict[str, Any]:
@@ -547,17 +547,6 @@ class Case(Result):
             yield f"The main texts ({when}) have the same words."
         yield from _beside_main(self)
 
-    @property
-    def own_texts_agree(self) -> bool:
-        """True for pages of two sites, which are judged by their main texts."""
-        likeness = self.own_likeness
-        return not self.same_site or (likeness is not None and likeness >= self.min_likeness)
-
-    @property
-    def min_likeness(self) -> float:
-        """The likeness of own texts that near-duplicates have at the least."""
-        return 0.0 if self.a is None else min_likeness(self.a, self.b)
-
 
 _REASONS = {
     "content": "its content is near that of a stored page.",
@@ -600,7 +589,6 @@ def explain_drop(drop: Drop, store: Store | None, options: Options) -> Case:
         ),
         apart=Distances(drop.content_distance, drop.structure_distance, drop.sketch_distance),
         own_likeness=drop.own_likeness,
-        same_site=drop.own_likeness is not None,
     )
 
 
@@ -615,7 +603,7 @@ def explain_kept(page: StoredPage, store: Store, options: Options) -> Case:
         b=_fingerprints(page.url, page),
         apart=Distances(None, None, None) if other is None else distances(page, other),
         own_likeness=None if other is None else own_likeness(page, other, store),
-        same_site=other is not None and have_own_texts(page, other),
+        needs_likeness=other is not None and have_own_texts(page, other),
     )
 
 
@@ -709,8 +697,9 @@ def _why_kept(case: Case) -> str:
     if sketch is not None and limit is not None and sketch > limit:
         apart = f"{counted(sketch, 'bit')} apart"
         return f"a stored page is near, but the sketches are {apart}, over {limit}."
-    if not case.own_texts_agree:
-        differ = own_texts_differ(case.own_likeness, case.min_likeness)
+    least = 0.0 if case.a is None else min_likeness(case.a, case.b)
+    if case.needs_likeness and (case.own_likeness is None or case.own_likeness < least):
+        differ = own_texts_differ(case.own_likeness, least)
         return f"a stored page's main text is near, but {differ}."
     return "it is near a page that is stored too; one of them was kept before the other was."
 
