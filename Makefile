@@ -9,7 +9,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := all
-.PHONY: all help crawl report test matrix oldest quality pictures bench bench-archive bench-compiled bench-crawl bench-drop-log \
+.PHONY: all help crawl report test matrix oldest quality picture bench bench-archive bench-compiled bench-crawl bench-drop-log \
 	bench-drops bench-fingerprints bench-hostile bench-peers bench-tables bench-traps docs drills fuzz fuzz-native same wheels soak dist lint format clean
 
 all: lint test  ## lint and test
@@ -36,8 +36,8 @@ oldest: .venv/matrix  ## run the tests that crawl with the oldest libraries, on 
 quality: .venv/dev  ## hold near-duplicates, main texts and templates of FOLDER=… to pinned floors
 	@$(BIN)/python -m tests.quality $(FOLDER)
 
-pictures: .venv/dev  ## make the pictures of the README of a crawl of the demo site (needs Chromium)
-	@$(BIN)/python -m tests.report.pictures docs
+picture: .venv/dev  ## take the picture of the demo site's report for the docs (needs Chromium)
+	@$(BIN)/python -m tests.review.picture docs
 
 bench: .venv/bench  ## measure index and store beside others, into benchmarks/index.md (BENCH_N=10000000)
 	@$(BIN)/python -m benchmarks.index $(if $(BENCH_N),--n $(BENCH_N)) --write benchmarks

@@ -52,7 +52,7 @@ from simhash_pipeline.archive.records import Page
 from simhash_pipeline.archive.rows import SCHEMA
 from simhash_pipeline.archive.verdicts import ORDERS
 from simhash_pipeline.archive.verdicts import SCHEMA as VERDICTS
-from simhash_pipeline.cli.arguments import size_bytes
+from simhash_pipeline.cli.command import size_bytes
 from simhash_pipeline.index.tables import Design, plan
 
 Contender: TypeAlias = Callable[

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from simhash_pipeline import Options
-from simhash_pipeline.drop_log import Drop, DropLog, iso_time, read_drops
+from simhash_pipeline.drop_log import Drop, DropLog, iso_time, read_log
 from simhash_pipeline.judge import Verdict
 from simhash_pipeline.page.fingerprint import PageFingerprint
 
@@ -67,7 +67,7 @@ def _line_of_a_crawl() -> dict[str, object]:
         log = DropLog(Path(directory) / "log", run="", spider="site", options=Options())
         log.write(verdict, page)
         log.close()
-        (drop,) = read_drops(log.path)
+        (drop,) = read_log(log.path)
     return {name: getattr(drop, name) for name in Drop.__slots__}
 
 

@@ -30,7 +30,7 @@ from scrapy.http import HtmlResponse, Response
 from benchmarks.crawl import QuietHandler
 from benchmarks.table import markdown
 from simhash_pipeline import open_store
-from simhash_pipeline.drop_log import read_drops
+from simhash_pipeline.drop_log import Drop, read_log
 from simhash_pipeline.judge import Judge
 from simhash_pipeline.url_rules import learn
 
@@ -98,7 +98,11 @@ async def measure(folder: Path) -> None:
         second.mkdir()
         urls = urls_of(folder, site)
         before, kept = await crawl(first, urls, {})
-        drops = [(d.url, d.twin_url) for d in read_drops(first / "drops.jsonl") if d.twin_url]
+        drops = [
+            (record.url, record.twin_url)
+            for record in read_log(first / "drops.jsonl")
+            if isinstance(record, Drop) and record.twin_url
+        ]
         learnt = learn(drops, kept, MIN_SUPPORT)
         taken = [one.rule.for_discarder() for one in learnt.evidence if one.taken]
         written = [rule for rule in taken if rule is not None]

@@ -1,8 +1,4 @@
-"""The drop log, written and read: JSON Lines, one for each drop and one at the end of a run.
-
-`%(time)s` in its path, as in the URI of a Scrapy feed, gives each crawl a file of its own. To read
-such a log is to read all its files, oldest first.
-"""
+"""The drop log, written and read: JSON Lines, one for each drop and one at the end of a run."""
 
 from __future__ import annotations
 
@@ -10,21 +6,20 @@ import dataclasses
 import glob
 import json
 import os
-import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 import msgspec
 
 from simhash_pipeline.bits import fingerprint_hex
 from simhash_pipeline.errors import DropLogError
-from simhash_pipeline.timeline import Timeline
 
 if TYPE_CHECKING:
     from simhash_pipeline.judge import Verdict
@@ -33,7 +28,7 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 LOG_SUFFIX = ".drops.jsonl"  # of a log next to a store or a result
-_PLACEHOLDER = re.compile(r"%\(\w+\)s")
+_SPIDER = "%(name)s"  # in the path of a log
 _LINE_START = b'{"schema": '
 _RUN_STARTS = (b'{"schema": 1, "record": "run"', b'{"schema":1,"record":"run"')  # and by jq -c
 # The options that decide whether a page is kept or dropped.
@@ -50,6 +45,16 @@ THRESHOLDS = (
 _PLACES = ("store", "drop_log")
 _TITLE_CHARS = 300  # enough to recognise a page
 _MAX_TITLES = 20_000  # of the pages that were kept last: some 7 MB
+_LAST_BYTES = 1 << 20  # holds many lines: one is as long as its two URLs and a title
+MAX_SLICES = 240  # as many bars as a chart can show
+_MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
+# Each is a multiple of the one before, so that counts of the one add up to those of the next.
+_WIDTHS_SECS = (
+    *(1, 5, 15),
+    *(_MINUTE, 5 * _MINUTE, 15 * _MINUTE),
+    *(_HOUR, 3 * _HOUR, 12 * _HOUR),
+    *(_DAY, 7 * _DAY, 28 * _DAY, 364 * _DAY),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -236,45 +241,53 @@ def _title(title: str) -> str:
     return " ".join(title.split())[:_TITLE_CHARS]
 
 
-def log_file(log: str, spider: str) -> Path:
-    """The file that a crawl of this spider, begun now, writes."""
-    now = datetime.now(timezone.utc).isoformat(timespec="seconds").replace(":", "-")
-    return Path(log.replace("%(time)s", now).replace("%(name)s", quote(spider, safe="")))
+class Timeline:
+    """Counts of kept and dropped pages in slices of equal length.
 
-
-def log_files(log: Path) -> list[Path]:
-    """The log's files by the time of their first lines: several if its path has placeholders.
-
-    DropLogError if there are none.
+    A slice is a second long at first and grows when the time between the first and the last has
+    more than MAX_SLICES of them.
     """
-    found = matching_files(log)
-    if not found:
-        raise DropLogError(f"there is no drop log {log}")
-    return found if found == [log] else sorted(found, key=lambda file: (_began(file), file))
 
+    __slots__ = ("_counts", "_first", "_last", "slice_secs")
 
-def matching_files(log: Path) -> list[Path]:
-    """The same in no order; a placeholder stands for anything."""
-    parts = _PLACEHOLDER.split(str(log))
-    if len(parts) == 1:
-        return [log]
-    pattern = "*".join(map(glob.escape, parts))
-    return [Path(name) for name in glob.glob(pattern)]  # noqa: PTH207  # it may be absolute
+    def __init__(self) -> None:
+        self.slice_secs = _WIDTHS_SECS[0]
+        self._counts: dict[int, list[int]] = {}  # number of slices since 1970 -> [kept, dropped]
+        self._first = self._last = 0
 
+    def add(self, moment: float, *, kept: bool, pages: int = 1) -> None:
+        """Count pages at `moment`, in Unix seconds; moments come in any order."""
+        number = int(moment) // self.slice_secs
+        counts = self._counts.get(number)
+        if counts is None:
+            counts = self._begin(number)
+        counts[0 if kept else 1] += pages
 
-def _began(file: Path) -> str:
-    """The time of its first line; "" if there is none, or the file can't be read."""
-    try:
-        with file.open("rb") as lines:
-            record = parse_line(lines.readline() or _LINE_START, str(file))
-    except (OSError, DropLogError):
-        return ""
-    return "" if record is None else record.time if isinstance(record, Drop) else record.started
+    def slices(self) -> Iterator[tuple[int, int, int]]:
+        """(start in Unix seconds, kept, dropped) by time; slices without a page are left out."""
+        for number, (kept, dropped) in sorted(self._counts.items()):
+            yield number * self.slice_secs, kept, dropped
 
+    def _begin(self, number: int) -> list[int]:
+        self._first = min(self._first, number) if self._counts else number
+        self._last = max(self._last, number) if self._counts else number
+        self._counts[number] = [0, 0]
+        while self._last - self._first >= MAX_SLICES and self.slice_secs < _WIDTHS_SECS[-1]:
+            number = self._widen(number)
+        return self._counts[number]
 
-def read_drops(path: Path) -> Iterator[Drop]:
-    """The log's drops in the order written; raises DropLogError as `read_log` does."""
-    return (record for record in read_log(path) if isinstance(record, Drop))
+    def _widen(self, number: int) -> int:
+        """Join slices to longer ones; the new number of slice `number`."""
+        width = _WIDTHS_SECS[_WIDTHS_SECS.index(self.slice_secs) + 1]
+        times = width // self.slice_secs
+        counts: dict[int, list[int]] = {}
+        for old, (kept, dropped) in self._counts.items():
+            joined = counts.setdefault(old // times, [0, 0])
+            joined[0] += kept
+            joined[1] += dropped
+        self._counts, self.slice_secs = counts, width
+        self._first, self._last = self._first // times, self._last // times
+        return number // times
 
 
 def read_log(
@@ -285,33 +298,50 @@ def read_log(
     """The log's drops and runs in the order written; incomplete lines are skipped.
 
     `on_read` is called with the bytes of each line, for a progress bar; `on_cut` with the place of
-    an incomplete last line, of the last file if there are several. Raises DropLogError at the first
-    line that is neither a drop nor a run, or has another schema.
+    an incomplete last line. Raises DropLogError at the first line that is neither a drop nor a
+    run, or has another schema.
     """
-    *earlier, last = log_files(path)
-    for file in earlier:
-        yield from _read_file(file, on_read, None)
-    yield from _read_file(last, on_read, on_cut)
+    with _reading(path), path.open("rb") as lines:
+        for number, line in enumerate(lines, start=1):
+            if on_read is not None:
+                on_read(len(line))
+            record = _parsed(line, f"{path}, line {number}")
+            if record is not None:
+                yield record
+            elif on_cut is not None and not line.endswith(b"\n"):
+                on_cut(f"{path}, line {number}")
 
 
-def _read_file(
-    path: Path, on_read: Callable[[int], object] | None, on_cut: Callable[[str], object] | None
-) -> Iterator[Drop | Run]:
+def last_run(path: Path, spider: str | None = None) -> str | None:
+    """The id of the run, of this spider or any, that wrote the log's last whole line.
+
+    None if there is none in the log's last mebibyte.
+    """
+    for line in reversed(_last_lines(path)):
+        record = _parsed(line, f"{path}, one of its last lines")
+        if record is not None and spider in (None, record.spider):
+            return record.run
+    return None
+
+
+def _last_lines(path: Path) -> list[bytes]:
+    """The whole lines in the log's last mebibyte."""
+    with _reading(path), path.open("rb") as log:
+        size = log.seek(0, os.SEEK_END)
+        log.seek(max(size - _LAST_BYTES, 0))
+        lines = log.readlines()
+    return lines[1:] if size > _LAST_BYTES else lines
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
     try:
-        with path.open("rb") as lines:
-            for number, line in enumerate(lines, start=1):
-                if on_read is not None:
-                    on_read(len(line))
-                record = parse_line(line, f"{path}, line {number}")
-                if record is not None:
-                    yield record
-                elif on_cut is not None and not line.endswith(b"\n"):
-                    on_cut(f"{path}, line {number}")
+        yield
     except OSError as error:
         raise DropLogError(f"the drop log {path} can't be read: {error.strerror}") from error
 
 
-def parse_line(line: bytes, where: str) -> Drop | Run | None:
+def _parsed(line: bytes, where: str) -> Drop | Run | None:
     """The drop or run of a line; None if it is incomplete. `where` is named by a DropLogError."""
     try:
         record = _RUN.decode(line) if line.startswith(_RUN_STARTS) else _DROP.decode(line)
@@ -322,6 +352,37 @@ def parse_line(line: bytes, where: str) -> Drop | Run | None:
     if record.schema != SCHEMA:
         raise DropLogError(_fault(line, where))
     return record
+
+
+def _begins_like_ours(line: bytes) -> bool:
+    return line.startswith(_LINE_START) or _LINE_START.startswith(line.rstrip(b"\n"))
+
+
+def _fault(line: bytes, where: str, error: Exception | None = None) -> str:
+    try:
+        schema = _SCHEMA_OF.decode(line)["schema"]
+    except (msgspec.DecodeError, UnicodeDecodeError, KeyError):
+        return f"{where} is not a line of a drop log"
+    if schema != SCHEMA:
+        return f"{where} has schema {schema}; this version reads {SCHEMA}"
+    return f"{where} is not a line of a drop log: {error}"
+
+
+def log_file(log: str, spider: str) -> Path:
+    """The file that crawls of this spider write; `log` is a path, in which %(name)s may stand."""
+    return Path(log.replace(_SPIDER, quote(spider, safe="")))
+
+
+def log_files(log: str) -> dict[str, Path]:
+    """The files of a log with %(name)s in its path, by the names of their spiders."""
+    parts = log.split(_SPIDER)
+    found = {}
+    for path in sorted(glob.glob("*".join(map(glob.escape, parts)))):  # noqa: PTH207  # it may be absolute
+        name_length = (len(path) - sum(map(len, parts))) // (len(parts) - 1)
+        spider = unquote(path[len(parts[0]) :][:name_length])
+        if log_file(log, spider) == Path(path):
+            found[spider] = Path(path)
+    return found
 
 
 def log_beside(result: Path) -> Path:
@@ -341,17 +402,3 @@ def iso_time(unix_secs: float) -> str:
     """A time as the log writes it: ISO 8601 in UTC."""
     moment = datetime.fromtimestamp(unix_secs, timezone.utc)
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def _begins_like_ours(line: bytes) -> bool:
-    return line.startswith(_LINE_START) or _LINE_START.startswith(line.rstrip(b"\n"))
-
-
-def _fault(line: bytes, where: str, error: Exception | None = None) -> str:
-    try:
-        schema = _SCHEMA_OF.decode(line)["schema"]
-    except (msgspec.DecodeError, UnicodeDecodeError, KeyError):
-        return f"{where} is not a line of a drop log"
-    if schema != SCHEMA:
-        return f"{where} has schema {schema}; this version reads {SCHEMA}"
-    return f"{where} is not a line of a drop log: {error}"

@@ -1,13 +1,11 @@
 """The error tree. Each message names the thing, its value and the rule that it breaks.
 
-SimhashError
+SimhashError                           a file named to a command can't be read or written
 ├── OptionsError (also a ValueError)   options break their rules; one message names all
 ├── PageError                          one page can't be judged; its item is kept, the crawl goes on
 ├── ReaderError                        no process for pages can be started; a thread is used
 ├── DropLogError                       the drop log can't be used; the crawl stops
 ├── ArchiveError                       an archive can't be read or written; no result is written
-├── SheetError                         a sheet of pairs can't be read or has other pages
-├── OutputError                        a file can't be written; what was there before stays
 └── StoreError                         the store can't be used; the crawl stops
     ├── StoreDamaged                   its file is damaged; nothing is repaired or removed
     ├── StoreLost                      the connection was lost for too long
@@ -52,14 +50,6 @@ class DropLogError(SimhashError):
 
 class ArchiveError(SimhashError):
     """An archive can't be read, or its result can't be written."""
-
-
-class SheetError(SimhashError):
-    """A file is no sheet of pairs, or its pairs are of other pages."""
-
-
-class OutputError(SimhashError):
-    """A file can't be written, or would overwrite a file that is read."""
 
 
 class StoreError(SimhashError):

@@ -215,10 +215,9 @@ class Options:
     )
     drop_log: str | None = _option(
         "auto",
-        or_none(path_with("name", "time", text="a path or auto")),
+        or_none(path_with("name", text="a path or auto")),
         "Path of the drop log, a JSON Lines file; `auto` is a file in Scrapy's data directory. "
-        "`%(time)s` in it gives each crawl a file of its own, as in a feed's URI; `%(name)s` is "
-        "the spider's name. None writes no log.",
+        "`%(name)s` in it is the spider's name. None writes no log.",
     )
     keep_text: bool = _option(
         False,

@@ -85,21 +85,20 @@ def bar(count: float, most: float, columns: int = BAR_COLUMNS) -> str:
     return "█" * max(round(count / most * columns), 1 if count else 0)
 
 
-def print_json(record: Mapping[str, Any], *, flush: bool = False) -> None:
+def print_json(record: Mapping[str, Any]) -> None:
     """Print an object as one line of JSON; other characters than ASCII's only where they can be."""
-    print(printable(json.dumps(record, ensure_ascii=not _has_unicode())), flush=flush)
+    print(printable(json.dumps(record, ensure_ascii=not _has_unicode())))
 
 
-def print_lines(lines: Iterable[Line], *, flush: bool = False, file: TextIO | None = None) -> None:
-    """Print for people: row by row on a terminal, else all at once; on stdout by default."""
-    file = file or sys.stdout
-    if file.isatty():
-        console = _console(file)
+def print_lines(lines: Iterable[Line]) -> None:
+    """Print for people: row by row on a terminal, else all at once."""
+    if sys.stdout.isatty():
+        console = _console(sys.stdout)
         for line in lines:
             for row in drawn(line, console):
                 console.print(row, soft_wrap=True)
     else:
-        print("\n".join(chain.from_iterable(map(_plain, lines))), flush=flush, file=file)
+        print("\n".join(chain.from_iterable(map(_plain, lines))))
 
 
 def _plain(line: Line) -> Iterable[str]:

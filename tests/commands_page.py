@@ -14,7 +14,8 @@ PAGE = DOCS / "reference/command-options.md"
 HEAD = """# All commands and options
 
 Made from the code by `python -m tests.commands_page`. Each command is there as `scrapy simhash`, as
-`simhash` and as `python -m simhash_pipeline`; `--help` prints the same.
+`simhash` and as `python -m simhash_pipeline`; `--help` prints the same. Each takes
+`-s NAME=VALUE`, as often as needed: a setting in place of the project's.
 """
 
 
@@ -37,7 +38,7 @@ def _section(name: str) -> str:
 def _arguments(parser: argparse.ArgumentParser) -> Iterator[tuple[str, str]]:
     formatter = parser._get_formatter()
     for group in parser._action_groups:
-        if group.title == "Global Options":  # Scrapy's own
+        if group.title == "settings":  # -s, which the head of the page describes
             continue
         for action in group._group_actions:
             if action.help is argparse.SUPPRESS or isinstance(action, argparse._HelpAction):

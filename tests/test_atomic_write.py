@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from simhash_pipeline.atomic_write import atomic_write
-from simhash_pipeline.errors import OutputError
+from simhash_pipeline.errors import SimhashError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -66,7 +66,7 @@ def test_a_place_where_no_file_can_be_is_told(
     (here / "items.jsonl").write_text("read")
     (here / "link.jsonl").symlink_to("items.jsonl")
     with (
-        pytest.raises(OutputError, match=message),
+        pytest.raises(SimhashError, match=message),
         atomic_write(here / name, [here / "items.jsonl"]),
     ):
         pytest.fail("the block began")

@@ -17,8 +17,9 @@ from w3lib.url import canonicalize_url
 from crawler import settings as demo_settings
 from crawler.demo_site import Answer, read_answers
 from crawler.spiders.site import SiteSpider
-from simhash_pipeline.drop_log import Drop, read_drops
+from simhash_pipeline.drop_log import Drop
 from tests.crawl.crawling import crawl as crawl_here
+from tests.review.logs import read_drops
 from tests.stores.servers import free_port
 
 ROOT = Path(__file__).parent.parent

@@ -1,6 +1,6 @@
 import dataclasses
 import json
-import re
+import random
 import subprocess
 import sys
 from pathlib import Path
@@ -9,16 +9,19 @@ import pytest
 
 from simhash_pipeline import DropLogError, Options, OptionsError, PageFingerprint, Verdict
 from simhash_pipeline.drop_log import (
+    MAX_SLICES,
     Drop,
     DropLog,
     Run,
+    Timeline,
     iso_time,
+    last_run,
     log_file,
-    read_drops,
+    log_files,
     read_log,
     unix_seconds,
 )
-from tests.report.logs import closing, drop, write_log
+from tests.review.logs import closing, drop, read_drops, write_log
 
 ROOT = Path(__file__).parent.parent
 VERDICT = Verdict(
@@ -198,33 +201,20 @@ def test_the_bytes_of_all_lines_are_told_while_they_are_read(tmp_path: Path) -> 
     assert sum(sizes) == path.stat().st_size
 
 
-def test_a_log_of_several_files_is_read_by_the_times_of_their_first_lines(tmp_path: Path) -> None:
-    for name, day in (("z", 1), ("y", 3), ("x", 2)):
-        records: list[Drop | Run] = [drop(run=name, time=f"2026-05-0{day}T12:00:00Z")]
-        records.append(closing(run=f"{name} ends"))
-        write_log(tmp_path / f"{name} [1].jsonl", records)
-    (tmp_path / "empty [1].jsonl").touch()
-    (tmp_path / "other.jsonl").write_text("not a log")
-    torn: list[str] = []
-    for name in ("x", "y"):
-        with (tmp_path / f"{name} [1].jsonl").open("a") as file:
-            file.write('{"schema": 1, "cut')
-        read = [line.run for line in read_log(tmp_path / "%(time)s [1].jsonl", on_cut=torn.append)]
-        assert read == ["z", "z ends", "x", "x ends", "y", "y ends"]
-    assert torn == [f"{tmp_path}/y [1].jsonl, line 3"]
+def test_each_spider_has_a_log_of_its_own_by_its_name(tmp_path: Path) -> None:
+    log = f"{tmp_path}/[1]/%(name)s/100%-%(name)s.jsonl"
+    shop = log_file(log, "the/shop")
+    assert shop == tmp_path / "[1]/the%2Fshop/100%-the%2Fshop.jsonl"
+    for path in (shop, log_file(log, "news"), tmp_path / "[1]/news/100%-other.jsonl"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    assert log_files(log) == {"news": log_file(log, "news"), "the/shop": shop}
 
 
-def test_a_log_of_several_files_of_which_there_is_none_is_told(tmp_path: Path) -> None:
-    with pytest.raises(DropLogError, match="there is no drop log "):
-        list(read_log(tmp_path / "%(time)s.jsonl"))
-
-
-def test_each_crawl_has_a_file_of_its_own_by_time_and_name() -> None:
-    path = log_file("logs/100%-%(name)s-%(time)s.jsonl", "the/shop")
-    assert re.fullmatch(r"100%-the%2Fshop-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\+00-00\.jsonl", path.name)
-    rule = r"it must be a path or auto, in which %\(name\)s and %\(time\)s may stand, or None"
+def test_a_path_holds_no_other_placeholder() -> None:
+    rule = r"it must be a path or auto, in which %\(name\)s may stand, or None"
     with pytest.raises(OptionsError, match=rule):
-        Options(drop_log="%(tiem)s.jsonl")
+        Options(drop_log="%(time)s.jsonl")
 
 
 def test_times_of_the_log_are_seconds_and_back() -> None:
@@ -275,3 +265,62 @@ def test_a_full_disk_is_told() -> None:
     with pytest.raises(DropLogError, match="can't be written: No space left on device"):
         log.write(VERDICT, PAGE)
     log.close()
+
+
+# The last run
+
+
+def test_the_last_run_is_that_of_the_last_whole_line(tmp_path: Path) -> None:
+    path = write_log(tmp_path / "log", [drop(run="run-1"), drop(run="run-2")])
+    assert last_run(path) == "run-2"
+    path.write_bytes(path.read_bytes()[:-20])
+    assert last_run(path) == "run-1"
+    assert last_run(write_log(path, [closing(run="run-3")])) == "run-3"
+    assert last_run(write_log(path, [])) is None
+
+
+def test_the_last_run_of_a_spider_is_that_of_its_last_line(tmp_path: Path) -> None:
+    path = write_log(tmp_path / "log", [drop(run="run-1", spider="shop"), drop(run="run-2")])
+    assert last_run(path, "shop") == "run-1"
+    assert last_run(path, "none") is None
+
+
+def test_of_a_long_log_only_the_end_is_read(tmp_path: Path) -> None:
+    path = write_log(tmp_path / "log", [drop(run="run-1")])
+    path.write_bytes(b"x" * 2_000_000 + b"\n" + path.read_bytes())
+    assert last_run(path) == "run-1"
+
+
+def test_of_no_log_there_is_no_last_run(tmp_path: Path) -> None:
+    with pytest.raises(DropLogError, match="can't be read: No such file"):
+        last_run(tmp_path / "none")
+
+
+# The times of kept and dropped pages
+
+
+def test_pages_are_counted_by_the_second_at_first() -> None:
+    timeline = Timeline()
+    for moment, kept in ((100.9, True), (102.0, False), (100.1, True), (99.5, True)):
+        timeline.add(moment, kept=kept)
+    assert timeline.slice_secs == 1
+    assert list(timeline.slices()) == [(99, 1, 0), (100, 2, 0), (102, 0, 1)]
+
+
+def test_slices_grow_with_the_time_between_the_first_and_the_last_and_count_the_same() -> None:
+    timeline, draw = Timeline(), random.Random(3)
+    for widest in (10, 1_000, 100_000, 10_000_000, 2_000_000_000):
+        for _ in range(1_000):
+            timeline.add(draw.randrange(widest), kept=draw.random() < 0.7)
+        starts = [start for start, _, _ in timeline.slices()]
+        assert all(start % timeline.slice_secs == 0 for start in starts)
+        assert (starts[-1] - starts[0]) // timeline.slice_secs < MAX_SLICES
+    assert sum(kept + dropped for _, kept, dropped in timeline.slices()) == 5_000
+    assert timeline.slice_secs == 364 * 86_400
+
+
+def test_a_page_at_the_end_of_time_is_counted() -> None:
+    timeline = Timeline()
+    timeline.add(0, kept=True)
+    timeline.add(253_402_300_799, kept=False)  # the last second of the year 9999
+    assert len(list(timeline.slices())) == 2

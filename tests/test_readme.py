@@ -110,7 +110,9 @@ def test_each_setting_that_a_document_names_exists() -> None:
 
 
 def test_each_command_that_a_document_names_exists() -> None:
-    named = re.findall(r"scrapy simhash ([a-z]+(?: (?:info|list|find|remove|copy))?)", TEXT)
+    named = re.findall(
+        r"scrapy simhash ([a-z]+(?: (?:info|list|find|forget|copy|check|export|import))?)", TEXT
+    )
     assert {"dropped", "store info"} <= set(named) <= {*COMMANDS}
 
 

@@ -14,7 +14,7 @@ from simhash_pipeline.url_rules import UrlRule, applied_all, differences, learn
 from tests.crawl.crawling import crawl
 from tests.crawl.test_addon import FROM_RESPONSE, Everything, addon
 from tests.crawl.trap_site import STORIES, trap_site
-from tests.report.logs import drop, write_log
+from tests.review.logs import drop, write_log
 from tests.stores.pages import page
 
 if TYPE_CHECKING:

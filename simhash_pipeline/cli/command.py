@@ -1,15 +1,17 @@
-"""What commands share: their shape, and their results, printed as JSON or for people."""
+"""What commands share: their options, their shape, and their results for programs and people."""
 
 from __future__ import annotations
 
+import argparse
 import dataclasses
+import re
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from simhash_pipeline.rules import age_secs
 from simhash_pipeline.terminal import print_json, print_lines
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Iterable
 
     from scrapy.settings import BaseSettings
@@ -40,7 +42,6 @@ class Result:
     """A subclass is a dataclass; its fields are the keys of its JSON, or `record` has others."""
 
     __slots__ = ()
-    TEXT: ClassVar[str] = ""
 
     def record(self) -> dict[str, Any]:
         """The result for programs."""
@@ -48,8 +49,8 @@ class Result:
         return dict(fields)
 
     def lines(self) -> Iterable[Line]:
-        """The result for people; by default one line of TEXT."""
-        return [self.TEXT.format_map(self.record())]
+        """The result for people."""
+        raise NotImplementedError
 
 
 def fields(thing: object, *names: str) -> dict[str, Any]:
@@ -98,3 +99,76 @@ def _moment(seconds: float, form: str) -> str:
         return datetime.fromtimestamp(seconds, timezone.utc).strftime(form)
     except (OverflowError, OSError, ValueError):  # a file may hold any number
         return str(seconds)
+
+
+def whole(text: str) -> int:
+    """A whole number from 1 on, as people write it: 8e9, 8_000_000, 8,000,000 or 2^33."""
+    digits = text.replace(",", "").replace("_", "")
+    power = re.fullmatch(r"(\d{1,2})(?:\^|\*\*)(\d{1,2})", text)
+    try:
+        number = int(power[1]) ** int(power[2]) if power else int(digits)
+    except ValueError:
+        number = _exponential(digits)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"must be a whole number, 1 or more, not {text!r}")
+    return number
+
+
+def _exponential(text: str) -> int:
+    """8e9; -1 for what is no whole number."""
+    try:
+        return int(number) if (number := float(text)).is_integer() else -1
+    except ValueError:
+        return -1
+
+
+def share(text: str) -> float:
+    """A number between 0 and 1, which are excluded."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0 < number < 1:
+        raise argparse.ArgumentTypeError(f"must be a number between 0 and 1, not {text!r}")
+    return number
+
+
+def age(text: str) -> int:
+    """Seconds of an age of one or more: 30m, 2h, 3d."""
+    try:
+        return age_secs(text)
+    except ValueError:
+        rule = "must be 1 or more, and s, m, h, d or w, as 90d"
+        raise argparse.ArgumentTypeError(f"{rule}, not {text!r}") from None
+
+
+def size_bytes(text: str) -> int:
+    """Bytes of a size: 64GiB and 64G are 64 * 2^30, 64GB is 64 * 10^9."""
+    size = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]+)?)\s*(?:([KMGTP])(I?B)?|B)?", text.upper())
+    power = " KMGTP".index(size[2] or " ") if size else 0
+    whole = int(float(size[1]) * (1000 if size[3] == "B" else 1024) ** power) if size else 0
+    if whole < 1:
+        raise argparse.ArgumentTypeError(
+            f"must be a size of 1 byte or more, as 64GiB (2^30 each) or 2TB (10^12), not {text!r}"
+        )
+    return whole
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--json", action="store_true", help="print JSON: one object a line, for programs"
+    )
+
+
+def add_store(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group(
+        "which store",
+        "Default: SIMHASH_STORE if it is set, else the only store of the project.",
+    ).add_mutually_exclusive_group()
+    group.add_argument("-S", "--store", help="its URL, as sqlite:///seen.sqlite, or an SQLite file")
+    group.add_argument("--spider", help="the store of this spider's crawls")
+
+
+def add_limit(parser: argparse.ArgumentParser, default: int, what: str) -> None:
+    meaning = f"at most this many {what} (default: {default})"
+    parser.add_argument("--limit", type=whole, default=default, help=meaning)

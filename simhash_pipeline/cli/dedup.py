@@ -7,15 +7,15 @@ import shlex
 import signal
 import sys
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from simhash_pipeline.cli.arguments import add_text_field, archive_options, size_bytes
-from simhash_pipeline.cli.command import Command, Result, print_result
+from simhash_pipeline.cli.command import Command, Result, print_result, size_bytes
 from simhash_pipeline.cli.resolve import store_at
 from simhash_pipeline.errors import ArchiveError
+from simhash_pipeline.options import Options
 from simhash_pipeline.terminal import Grid, Heading
 
 if TYPE_CHECKING:
@@ -71,7 +71,11 @@ class DedupCommand(Command):
             "--store",
             help="put the kept pages into a store, a URL or an SQLite file, for a crawl to go on",
         )
-        add_text_field(parser)
+        parser.add_argument(
+            "--text-field",
+            metavar="FIELD",
+            help="field or column that holds a text to be judged in place of a page",
+        )
         parser.add_argument(
             "--time-field",
             metavar="FIELD",
@@ -167,7 +171,7 @@ def _dedup(arguments: argparse.Namespace, settings: BaseSettings) -> Deduplicate
     job = DedupJob(
         inputs=arguments.inputs,
         to=arguments.output,
-        options=archive_options(arguments, settings),
+        options=_options(arguments, settings),
         keep=arguments.keep,
         copies=arguments.copies,
         store=store,
@@ -181,6 +185,14 @@ def _dedup(arguments: argparse.Namespace, settings: BaseSettings) -> Deduplicate
         copies=None if job.copies is None else str(job.copies),
         unread=str(job.faults) if done.faults else None,
     )
+
+
+def _options(arguments: argparse.Namespace, settings: BaseSettings) -> Options:
+    """The settings' options, with the field that --text-field names."""
+    options = Options.from_settings(settings)
+    if arguments.text_field is None:
+        return options
+    return replace(options, content_field=arguments.text_field)
 
 
 def _counted(counts: Mapping[str, int]) -> str:

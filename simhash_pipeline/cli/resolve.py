@@ -145,14 +145,15 @@ def resolve_log(arguments: argparse.Namespace, settings: BaseSettings) -> Path:
     set_to = Options.from_settings(settings).drop_log
     if set_to is None:
         raise UsageError("SIMHASH_DROP_LOG is None, so crawls write no drop log; name another")
-    if set_to != "auto":
+    if set_to != "auto" and "%(name)s" not in set_to:
         return Path(set_to)
-    logs = spider_files(LOG_SUFFIX)
+    logs = spider_files(LOG_SUFFIX) if set_to == "auto" else log_files(set_to)
     if arguments.spider is not None:
         logs = {spider: path for spider, path in logs.items() if spider == arguments.spider}
     if not logs:
         of = f" of a spider {arguments.spider!r}" if arguments.spider is not None else ""
-        raise UsageError(f"there is no drop log{of} in .scrapy/simhash; name one, or crawl first")
+        where = "in .scrapy/simhash" if set_to == "auto" else f"at {set_to}"
+        raise UsageError(f"there is no drop log{of} {where}; name one, or crawl first")
     newest = max(logs.values(), key=lambda path: path.stat().st_mtime_ns)
     if len(logs) > 1:
         others = " | ".join(shlex.quote(spider) for spider, path in logs.items() if path != newest)
@@ -162,16 +163,14 @@ def resolve_log(arguments: argparse.Namespace, settings: BaseSettings) -> Path:
 
 
 class LogReader:
-    """The lines of a log's files, with a progress bar where stderr is a terminal."""
+    """The lines of a log, with a progress bar where stderr is a terminal."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._cut: str | None = None
 
     def __iter__(self) -> Iterator[Drop | Run]:
-        files = log_files(self._path)
-        known = all(file.is_file() for file in files)
-        total = sum(file.stat().st_size for file in files) if known else None
+        total = self._path.stat().st_size if self._path.is_file() else None
         with progress_bar("B", total) as advance:
             yield from read_log(self._path, advance, self._cut_at)
 

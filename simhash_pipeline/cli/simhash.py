@@ -20,7 +20,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 import simhash_pipeline
-from simhash_pipeline.cli.arguments import add_json, add_store
+from simhash_pipeline.cli.command import add_json, add_store
 from simhash_pipeline.errors import SimhashError
 from simhash_pipeline.native import kind
 from simhash_pipeline.terminal import printable
@@ -33,25 +33,28 @@ if TYPE_CHECKING:
     from simhash_pipeline.cli.command import Command
 
 
-# A command is a class of the file of its first word, named by its last one: `store info` is
-# InfoCommand in store.py.
+# A command is a class named by its last word: `store info` is InfoCommand.
 COMMANDS = {
     "compare": "two pages: distances, features, changed words, and whether a crawl would drop one",
     "dedup": "find the near-duplicates in archives: WARC, feeds, Parquet, folders, stores",
     "dropped": "what was dropped, by reason, host, twin and distance, and what to look at",
-    "explain": "why a page was dropped or kept: its twin, bits, words, and other thresholds",
+    "explain": "why a page was dropped or kept: its twin, bits and words",
     "fingerprint": "a page's fingerprints, title and number of tokens, and its main text on demand",
     "plan": "which tables suit a number of pages, and what they cost",
     "report": "write what was dropped as one HTML file, to search and look at in a browser",
     "rules": "which parts of URLs lead to the same pages, learnt from drops, to request fewer",
     "store": "look into the store of a crawl, and look after it",
-    "store info": "what a store holds: pages, sites, times, texts, size, and how it was made",
-    "store list": "the pages, by when they were kept",
+    "store info": "what a store holds: pages, sites, times, texts, how it was made, and any damage",
     "store find": "the page of a URL, or the pages near a fingerprint, nearest first",
     "store forget": "forget the pages of these URLs, those not seen for an age, or all",
     "store copy": "store the pages of one store in another, as when a crawl moves to Redis",
-    "store check": "read a whole store and report what is damaged; mends nothing",
     "tune": "which thresholds suit your pages: distances of pairs, and which are twins",
+}
+
+# The files of their classes, by the first word; of others the file has the word's own name.
+_FILES = {
+    **dict.fromkeys(("fingerprint", "compare", "explain"), "page"),
+    **dict.fromkeys(("dropped", "report", "rules"), "drops"),
 }
 
 # As shells report programs that these signals ended.
@@ -143,7 +146,8 @@ class SimhashCommand(ScrapyCommand):
 
     def _add_arguments(self, parser: argparse.ArgumentParser, name: str) -> None:
         words = name.split()
-        module = importlib.import_module(f"simhash_pipeline.cli.{words[0]}")
+        file = _FILES.get(words[0], words[0])
+        module = importlib.import_module(f"simhash_pipeline.cli.{file}")
         command: Command = getattr(module, f"{words[-1].capitalize()}Command")()
         parser.epilog = command.epilog
         command.add_arguments(parser)
@@ -151,8 +155,22 @@ class SimhashCommand(ScrapyCommand):
             add_store(parser)
         if command.prints_json:
             add_json(parser)
-        super().add_options(parser)
+        _add_settings(parser)
         parser.set_defaults(command=command, parser=parser)
+
+
+def _add_settings(parser: argparse.ArgumentParser) -> None:
+    """-s; of the other options that Scrapy reads of each command, which log or profile, none."""
+    parser.add_argument_group("settings").add_argument(
+        *("-s", "--set"),
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="in place of the project's setting (may be repeated)",
+    )
+    parser.set_defaults(
+        logfile=None, loglevel=None, nolog=False, profile=None, pidfile=None, pdb=False
+    )
 
 
 def _names(group: str) -> list[str]:

@@ -10,13 +10,22 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import UsageError
 
 from simhash_pipeline.bits import SKETCH_BITS, fingerprint_hex, hex_digits
-from simhash_pipeline.cli.arguments import add_limit, age
-from simhash_pipeline.cli.command import Command, Result, iso, minute, print_result, size, to_minute
+from simhash_pipeline.cli.command import (
+    Command,
+    Result,
+    add_limit,
+    age,
+    iso,
+    minute,
+    print_result,
+    size,
+    to_minute,
+)
 from simhash_pipeline.cli.resolve import NamedStore, resolve_store, resolve_stores, store_at
 from simhash_pipeline.errors import StoreDamaged
 from simhash_pipeline.options import Options
@@ -41,17 +50,40 @@ _INDEX_PLACES = {"memory": "memory", "disk": "the file"}
 
 
 class InfoCommand(Command):
-    epilog = "Reads all pages. Without a name, all stores of a project are described."
+    epilog = (
+        "Reads everything, reports damage and repairs nothing. Without a name, all stores of a "
+        "project are described. Exit code 1 when something is damaged."
+    )
     takes_a_store = True
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
+        exit_code = 0
         for place, named in enumerate(resolve_stores(arguments, settings)):
-            with named.existing() as store:
-                info = _info(named, store)
+            described = _described(named)
             if place and not arguments.json:
                 print()
-            print_result(info, arguments)
-        return 0
+            print_result(described, arguments)
+            exit_code |= isinstance(described, DamagedStore)
+        return exit_code
+
+
+def _described(named: NamedStore) -> StoreInfo | DamagedStore:
+    try:
+        with named.existing() as store:
+            faults = store.check()
+            return DamagedStore(named.name, faults) if faults else _info(named, store)
+    except StoreDamaged:
+        return DamagedStore(named.name, ["too damaged to be opened"])
+
+
+@dataclass(frozen=True, slots=True)
+class DamagedStore(Result):
+    store: str
+    faults: list[str]
+
+    def lines(self) -> Sequence[str]:
+        advice = "Restore a copy, or move the file away to begin anew."
+        return [*(f"{self.store}: {fault}" for fault in self.faults), advice]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +105,7 @@ class StoreInfo(Result):
     format: int | None
     index: str | None
     made_with: Mapping[str, object] | None
+    faults: tuple[str, ...] = ()  # as of a DamagedStore
 
     def lines(self) -> Iterator[Grid]:
         yield Grid(list(self._rows()))
@@ -94,6 +127,7 @@ class StoreInfo(Result):
             yield "size", f"{size(self.bytes)}{each}"
             yield "file", f"format {self.format}, index in {_INDEX_PLACES[self.index or 'memory']}"
         yield "made with", _options(self.made_with)
+        yield "damage", "none"
 
 
 def _info(named: NamedStore, store: Store) -> StoreInfo:
@@ -141,63 +175,9 @@ def _options(stamp: Mapping[str, object] | None) -> str:
     return f"the default options{' but ' if other else ''}{', '.join(other)}"
 
 
-class ListCommand(Command):
-    epilog = "A line a page: when it was last seen (UTC), content, structure, URL."
-    takes_a_store = True
-
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("--namespace", help="only the pages of this one; '' is one too")
-        parser.add_argument("--site", help="only those of this registered domain, as example.org")
-        add_limit(parser, None, "pages")
-
-    def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
-        namespace = arguments.namespace
-        site = None if arguments.site is None else arguments.site.lower()
-        with resolve_store(arguments, settings).existing() as store:
-            bits = stamped_bits(store.made_with() or {})
-            pages = (
-                page
-                for page in store.pages()
-                if namespace in (None, page.namespace) and site in (None, page.site)
-            )
-            for page in islice(pages, arguments.limit):
-                print_result(ListedPage(page, bits), arguments)
-        return 0
-
-
-@dataclass(frozen=True, slots=True)
-class ListedPage(Result):
-    """A stored page, in one line."""
-
-    page: StoredPage
-    bits: int  # of its fingerprints
-
-    def record(self) -> dict[str, Any]:
-        page = self.page
-        return {
-            "url": page.url,
-            "namespace": page.namespace,
-            "site": page.site,
-            "content": fingerprint_hex(page.content, self.bits),
-            "structure": fingerprint_hex(page.structure, self.bits),
-            "sketch": fingerprint_hex(page.sketch, SKETCH_BITS),
-            "digest": None if page.digest is None else page.digest.hex(),
-            "first_seen": iso(page.first_seen),
-            "seen_at": iso(page.seen_at),
-        }
-
-    def lines(self) -> Sequence[str]:
-        page, digits = self.page, hex_digits(self.bits)
-        content = fingerprint_hex(page.content, self.bits) or "thin"
-        structure = fingerprint_hex(page.structure, self.bits) or "-"
-        where = f" (namespace {page.namespace})" if page.namespace else ""
-        seen = minute(page.seen_at)
-        return [f"{seen}  {content:{digits}}  {structure:{digits}}  {page.url}{where}"]
-
-
 class FindCommand(Command):
     epilog = (
-        "A line a page, as in `list`, after its distance in bits. "
+        "A line a page: distance in bits, last seen (UTC), content, structure, URL. "
         "Exit code as grep's: 0 when something is found, 1 when nothing is."
     )
     takes_a_store = True
@@ -237,16 +217,36 @@ class FindCommand(Command):
 
 
 @dataclass(frozen=True, slots=True)
-class FoundPage(ListedPage):
+class FoundPage(Result):
     """A stored page and its distance in bits; None when it was found by its URL."""
 
+    page: StoredPage
+    bits: int  # of its fingerprints
     distance: int | None
 
     def record(self) -> dict[str, Any]:
-        return {"distance": self.distance, **ListedPage.record(self)}
+        page = self.page
+        return {
+            "distance": self.distance,
+            "url": page.url,
+            "namespace": page.namespace,
+            "site": page.site,
+            "content": fingerprint_hex(page.content, self.bits),
+            "structure": fingerprint_hex(page.structure, self.bits),
+            "sketch": fingerprint_hex(page.sketch, SKETCH_BITS),
+            "digest": None if page.digest is None else page.digest.hex(),
+            "first_seen": iso(page.first_seen),
+            "seen_at": iso(page.seen_at),
+        }
 
     def lines(self) -> Sequence[str]:
-        (line,) = ListedPage.lines(self)
+        page, digits = self.page, hex_digits(self.bits)
+        content = fingerprint_hex(page.content, self.bits) or "thin"
+        structure = fingerprint_hex(page.structure, self.bits) or "-"
+        where = f" (namespace {page.namespace})" if page.namespace else ""
+        line = (
+            f"{minute(page.seen_at)}  {content:{digits}}  {structure:{digits}}  {page.url}{where}"
+        )
         return [line if self.distance is None else f"{self.distance}  {line}"]
 
 
@@ -311,36 +311,6 @@ def _found(
     return store.settle(sought, lambda view: (Action.SKIP, list(islice(look(view), limit))))
 
 
-class CheckCommand(Command):
-    epilog = "Exit code 1 when something is damaged."
-    takes_a_store = True
-
-    def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
-        named = resolve_store(arguments, settings)
-        pages = None
-        try:
-            with named.existing() as store:
-                faults = store.check()
-                pages = None if faults else len(store)
-        except StoreDamaged:
-            faults = ["too damaged to be opened"]
-        print_result(StoreCheck(named.name, pages, faults), arguments)
-        return 1 if faults else 0
-
-
-@dataclass(frozen=True, slots=True)
-class StoreCheck(Result):
-    store: str
-    pages: int | None  # None if it is damaged
-    faults: list[str]
-
-    def lines(self) -> Sequence[str]:
-        if not self.faults:
-            return [f"{self.store}: {self.pages:,} pages, all well"]
-        advice = "Restore a copy, or move the file away to begin anew."
-        return [*(f"{self.store}: {fault}" for fault in self.faults), advice]
-
-
 class ForgetCommand(Command):
     epilog = (
         "A running crawl notices. The options of the fingerprints stay noted: for others take "
@@ -384,7 +354,9 @@ class Forgotten(Result):
     store: str
     forgotten: int
     pages: int  # left
-    TEXT: ClassVar[str] = "{store}: {forgotten:,} pages forgotten, {pages:,} left"
+
+    def lines(self) -> Sequence[str]:
+        return [f"{self.store}: {self.forgotten:,} pages forgotten, {self.pages:,} left"]
 
 
 def _forgotten(store: Store, namespace: str, urls: Sequence[str]) -> int:

@@ -7,48 +7,44 @@ import math
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from scrapy.exceptions import UsageError
 
 from simhash_pipeline.archive.inputs import StoredPages, open_input
 from simhash_pipeline.archive.records import Fault, Page
 from simhash_pipeline.atomic_write import atomic_write
-from simhash_pipeline.cli.arguments import number_between, whole
-from simhash_pipeline.cli.command import Command, Result, counted, print_result
-from simhash_pipeline.cli.compare import marked, shortened
-from simhash_pipeline.cli.resolve import (
-    NamedStore,
-    resolve_store,
-    store_at,
-    was_named,
+from simhash_pipeline.cli.command import (
+    Command,
+    Result,
+    counted,
+    print_result,
+    share,
+    whole,
 )
-from simhash_pipeline.compare.diff import text_diff
+from simhash_pipeline.cli.resolve import NamedStore, resolve_store, store_at, was_named
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.judge import distances
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.page.stamp import stamp_for
-from simhash_pipeline.stores.contract import check_stamp
-from simhash_pipeline.terminal import Grid, Heading, bar, progress
-from simhash_pipeline.tune.precision import (
+from simhash_pipeline.review.answers import (
     Label,
     Precision,
     Recommendation,
+    SheetLine,
     joined,
     labels,
     more_answers_needed,
     precision,
+    read_sheet,
     recommended,
+    write_sheet,
 )
-from simhash_pipeline.tune.sampling import (
-    LARGEST_DISTANCE,
-    Pair,
-    drawn_pages,
-    sample_pairs,
-    valley,
-)
-from simhash_pipeline.tune.sheet import SheetLine, read_sheet, write_sheet
+from simhash_pipeline.review.diff import marked, shortened, text_diff
+from simhash_pipeline.review.pairs import LARGEST_DISTANCE, Pair, drawn_pages, sample_pairs, valley
+from simhash_pipeline.stores.contract import check_stamp
+from simhash_pipeline.terminal import Grid, Heading, bar, progress
 
 if TYPE_CHECKING:
     import argparse
@@ -92,13 +88,13 @@ class TuneCommand(Command):
         )
         parser.add_argument(
             "--pairs",
-            type=whole(),
+            type=whole,
             default=PAIRS_OF_EACH,
             help=f"at most this many pairs of each distance (default: {PAIRS_OF_EACH})",
         )
         parser.add_argument(
             "--precision",
-            type=number_between(0, 1),
+            type=share,
             default=0.95,
             help="the least precision of a recommended threshold (default: 0.95)",
         )
@@ -308,7 +304,7 @@ def _examples(lines: Sequence[SheetLine]) -> Iterator[Line]:
 
 
 def _known_pairs(
-    source: NamedStore | Archive, options: Options, of_each: int, answers: Answers
+    source: PageSource, options: Options, of_each: int, answers: Answers
 ) -> KnownPairs:
     """Pairs drawn of the source's pages, and the answered ones that were not drawn.
 
@@ -364,38 +360,7 @@ def _line(pages: list[PageFingerprint], pair: Pair, answers: Answers) -> SheetLi
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Archive:
-    """A source that is no store."""
-
-    name: str
-    input: Input
-
-
-class _NoTexts(UsageError):
-    """The store has pages, and no texts of them."""
-
-    def __init__(self, store: str) -> None:
-        how = "crawl with SIMHASH_KEEP_TEXT=True, or name a feed or folder of pages"
-        super().__init__(f"{store} holds no texts: {how}")
-
-
-def _source(
-    arguments: argparse.Namespace, settings: BaseSettings, options: Options
-) -> NamedStore | Archive:
-    """The archive or store that is named, else the store of the project."""
-    source = arguments.source
-    if source is None:
-        return resolve_store(arguments, settings)
-    if was_named(arguments):
-        raise UsageError(f"name {source} or a store, not both")
-    found = open_input(source, options)
-    return store_at(source, settings) if isinstance(found, StoredPages) else Archive(source, found)
-
-
-def _drawn(
-    source: NamedStore | Archive, options: Options
-) -> tuple[list[PageFingerprint], int, int]:
+def _drawn(source: PageSource, options: Options) -> tuple[list[PageFingerprint], int, int]:
     """The source's sampled pages, how many it has, and how many can't be read.
 
     Pages without a content fingerprint are not counted.
@@ -404,12 +369,7 @@ def _drawn(
 
     def compared() -> Iterator[PageFingerprint]:
         nonlocal unread
-        found: Iterator[PageFingerprint | None]
-        if isinstance(source, NamedStore):
-            found = _store_pages(source, options)
-        else:
-            found = _archive_pages(source, options)
-        for page in progress(found, "pages"):
+        for page in progress(source.pages(options), "pages"):
             if page is None:
                 unread += 1
             elif page.content is not None:
@@ -425,33 +385,79 @@ def _drawn(
     return pages, seen, unread
 
 
-def _store_pages(named_store: NamedStore, options: Options) -> Iterator[PageFingerprint]:
-    with named_store.existing() as store:
-        check_stamp(named_store.name, store.made_with() or {}, stamp_for(options))
-        fingerprinter, some = Fingerprinter(options), False
-        for text in store.texts():
-            some = True
-            if text.namespace == options.namespace:
-                yield fingerprinter.fingerprint_text(text.text, title=text.title, url=text.url)
-        if not some:
-            raise _NoTexts(named_store.name)
+class PageSource(Protocol):
+    """What holds pages to be compared."""
+
+    @property
+    def name(self) -> str: ...
+
+    def pages(self, options: Options) -> Iterator[PageFingerprint | None]:
+        """The pages by these options; None for each that can't be read."""
 
 
-def _archive_pages(archive: Archive, options: Options) -> Iterator[PageFingerprint | None]:
-    """The pages; None for each that can't be read, which a crawl keeps without judging it.
+def _source(arguments: argparse.Namespace, settings: BaseSettings, options: Options) -> PageSource:
+    """The archive or store that is named, else the store of the project."""
+    source = arguments.source
+    if source is None:
+        return StoredTexts(resolve_store(arguments, settings))
+    if was_named(arguments):
+        raise UsageError(f"name {source} or a store, not both")
+    archive = open_input(source, options)
+    if isinstance(archive, StoredPages):
+        return StoredTexts(store_at(source, settings))
+    return Archive(source, archive)
 
-    UsageError if none can be read.
-    """
-    fingerprinter, fault, some = Fingerprinter(options), None, False
-    for record, _ in archive.input.read():
-        if isinstance(record, Page):
-            some = True
-            yield _readable(record.source, fingerprinter)
-        elif isinstance(record, Fault):
-            fault = fault or record
-            yield None
-    if fault is not None and not some:
-        raise UsageError(f"no page of {archive.name} can be read: {fault.place}: {fault.message}")
+
+@dataclass(frozen=True, slots=True)
+class StoredTexts:
+    """The texts that a store keeps, in the namespace of the options."""
+
+    store: NamedStore
+
+    @property
+    def name(self) -> str:
+        return self.store.name
+
+    def pages(self, options: Options) -> Iterator[PageFingerprint | None]:
+        with self.store.existing() as store:
+            check_stamp(self.name, store.made_with() or {}, stamp_for(options))
+            fingerprinter, some = Fingerprinter(options), False
+            for text in store.texts():
+                some = True
+                if text.namespace == options.namespace:
+                    yield fingerprinter.fingerprint_text(text.text, title=text.title, url=text.url)
+            if not some:
+                raise _NoTexts(self.name)
+
+
+class _NoTexts(UsageError):
+    """The store has pages, and no texts of them."""
+
+    def __init__(self, store: str) -> None:
+        how = "crawl with SIMHASH_KEEP_TEXT=True, or name a feed or folder of pages"
+        super().__init__(f"{store} holds no texts: {how}")
+
+
+@dataclass(frozen=True, slots=True)
+class Archive:
+    """The pages of an archive."""
+
+    name: str
+    input: Input
+
+    def pages(self, options: Options) -> Iterator[PageFingerprint | None]:
+        """The pages, None for each that can't be read; UsageError if no record is a page."""
+        fingerprinter, fault, some = Fingerprinter(options), None, False
+        for record, _ in self.input.read():
+            if isinstance(record, Page):
+                some = True
+                yield _readable(record.source, fingerprinter)
+            elif isinstance(record, Fault):
+                fault = fault or record
+                yield None
+        if fault is not None and not some:
+            where = f"{fault.place}: {fault.message}"
+            raise UsageError(f"no page of {self.name} can be read: {where}")
 
 
 def _readable(source: Source, fingerprinter: Fingerprinter) -> PageFingerprint | None:

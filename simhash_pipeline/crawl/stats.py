@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from scrapy.utils.asyncio import create_looping_call
 
 from simhash_pipeline import native
-from simhash_pipeline.report.swallowing import CAUSES, SwallowingPages
+from simhash_pipeline.review.swallowing import CAUSES, SwallowingPages
 from simhash_pipeline.stores.store_url import shown_url
 from simhash_pipeline.terminal import printable
 

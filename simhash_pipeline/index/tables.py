@@ -126,9 +126,9 @@ class Design:
         near = sum(comb(self.bits, count) for count in range(self.distance + 1))
         return float(near * pages / 2**self.bits)
 
-    def memory_bytes(self, pages: int, machines: int = 1) -> int:
-        """Bytes on each machine for all tables, sorted and whole; packed, the paper says, half."""
-        return ceil(pages * self.probes * self.bits / 8 / machines)
+    def memory_bytes(self, pages: int) -> int:
+        """Bytes of all tables, sorted and whole; packed, the paper says, half."""
+        return pages * self.probes * self.bits // 8
 
     def keys(self, words: Columns, table: int) -> NDArray[np.uint64]:
         """The keys of all values in one table; the values as `columns` gives them."""
@@ -137,66 +137,38 @@ class Design:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What every worthwhile design costs, and which one fits the budgets; None is no budget.
+    """Every worthwhile design for a number of pages, and which one is recommended.
 
     `designs` runs from the fewest tables to the most; no other design has keys as long in fewer
-    tables. Candidates are those of one probe, memory is that of one machine.
+    tables.
     """
 
     pages: int
-    machines: int
-    max_memory_bytes: int | None
-    max_candidates: float | None
-    max_probes: int | None
-    designs: tuple[Design, ...]
-
-    def faults(self, design: Design) -> list[str]:
-        """The budgets that the design breaks: of "memory", "candidates" and "probes"."""
-        costs = {
-            "memory": (design.memory_bytes(self.pages, self.machines), self.max_memory_bytes),
-            "candidates": (design.candidates_per_probe(self.pages), self.max_candidates),
-            "probes": (design.probes, self.max_probes),
-        }
-        return [name for name, (cost, most) in costs.items() if most is not None and cost > most]
+    designs: tuple[Design, ...]  # one at least
 
     @property
-    def recommended(self) -> Design | None:
-        """The design with the fewest tables within all budgets; None when there is none.
+    def recommended(self) -> Design:
+        """The design with the fewest tables that has at most 100 candidates a probe.
 
-        Without a budget for candidates it aims at 100 a probe; if no design reaches that, it is the
-        one with the fewest candidates a query.
+        If no design has so few, the one with the fewest candidates a query.
         """
-        fitting = [design for design in self.designs if not self.faults(design)]
-        if self.max_candidates is not None:
-            return next(iter(fitting), None)
         return next(
-            (one for one in fitting if one.candidates_per_probe(self.pages) <= ENOUGH_CANDIDATES),
-            min(fitting, key=lambda one: one.candidates_per_query(self.pages), default=None),
+            (
+                one
+                for one in self.designs
+                if one.candidates_per_probe(self.pages) <= ENOUGH_CANDIDATES
+            ),
+            min(self.designs, key=lambda one: one.candidates_per_query(self.pages)),
         )
 
 
-def plan(
-    pages: int,
-    distance: int,
-    bits: int = 64,
-    machines: int = 1,
-    max_memory_bytes: int | None = None,
-    max_candidates: float | None = None,
-    max_probes: int | None = None,
-) -> Plan:
-    """The designs for `pages` pages, up to 2^40, their tables spread over the machines.
-
-    Each machine holds its share of every table: by key, so that a probe asks one machine, or by
-    page, so that it asks all of them and each finds its share of the candidates.
-    """
+def plan(pages: int, distance: int, bits: int = 64) -> Plan:
+    """The designs for `pages` pages, up to 2^40; ValueError for other numbers."""
     refuse_other_widths(bits)
     refuse_other_distances(distance)
     if not 1 <= pages <= MAX_PAGES:
         raise ValueError(f"a plan is for 1 to {MAX_PAGES:,} pages (2^40), not {pages:,}")
-    if machines < 1:
-        raise ValueError(f"there must be 1 machine or more, not {machines}")
-    worthwhile = tuple(designs(bits, distance, max(1, ceil(log2(pages)))))
-    return Plan(pages, machines, max_memory_bytes, max_candidates, max_probes, worthwhile)
+    return Plan(pages, tuple(designs(bits, distance, max(1, ceil(log2(pages))))))
 
 
 def designs(bits: int, distance: int, max_key_bits: int) -> Iterator[Design]:

@@ -8,6 +8,7 @@ from simhash_pipeline.stores.memory import MemoryStore
 from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
 from simhash_pipeline.stores.store_url import (
     REDIS_SCHEMES,
+    SQLITE,
     URL_FORMS,
     StorePlace,
     shown_url,
@@ -33,7 +34,7 @@ def open_store(url: str, *, tentative: bool = False, reading: bool = False) -> S
         return MemoryStore()
     place = store_place(url)
     path = store_file(place.url)
-    if path is not None and str(path) not in (".", ":memory:"):
+    if path is not None and place.url.removeprefix(SQLITE) not in ("", ":memory:"):
         return SqliteStore(
             path, index=place.index, tables=place.tables, tentative=tentative, reading=reading
         )

@@ -18,12 +18,13 @@ from filelock import FileLock
 from crawler.demo_site.pages import all_pages
 from simhash_pipeline import Fingerprinter, Judge, Options, PageError, StoreMismatch, open_store
 from simhash_pipeline.archive.dedup import DedupJob, DedupResult, dedup
-from simhash_pipeline.drop_log import Run, read_drops, read_log
+from simhash_pipeline.drop_log import Run, read_log
 from simhash_pipeline.errors import ArchiveError
 from simhash_pipeline.page.parse import decode
 from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.stores.memory import MemoryStore
 from tests.archive.archives import KEPT, OTHER, PAGES, STORY, html, page, warc_of, write_json_lines
+from tests.review.logs import read_drops
 from tests.stores.pages import FAR
 from tests.stores.pages import page as stored
 from tests.stores.servers import RunningServer, server_binary

@@ -5,22 +5,20 @@ from __future__ import annotations
 import json
 import os
 import re
-import signal
 import struct
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
 import pytest
 
 from simhash_pipeline.drop_log import Drop, Run, read_log
-from simhash_pipeline.report.swallowing import CAUSES
+from simhash_pipeline.review.swallowing import CAUSES
 from tests.cli.simhash_command import Simhash
 from tests.crawl.crawling import OTHER, crawl, page
 from tests.documents import TEXT
-from tests.report.logs import closing, drop, write_log
+from tests.review.logs import closing, drop, write_log
 
 SUMMARY = """\
 drops.jsonl
@@ -370,34 +368,36 @@ def test_the_log_that_the_settings_name_is_taken(simhash: Simhash, tmp_path: Pat
     assert "3 dropped" in result.stdout
 
 
-def test_drops_are_followed_until_ctrl_c(log: Path) -> None:
-    command = [sys.executable, "-W", "error", "-m", "scrapy", "simhash", "dropped", str(log)]
-    new = write_log(log.with_name("new"), [drop(reason="thin"), drop(url="http://a.example/new")])
+def test_the_logs_that_the_settings_name_by_spider_are_taken(
+    simhash: Simhash, tmp_path: Path
+) -> None:
+    setting = ("-s", "SIMHASH_DROP_LOG=logs/%(name)s.jsonl")
+    nothing = simhash(tmp_path, "dropped", *setting)
+    assert "there is no drop log at logs/%(name)s.jsonl; name one" in nothing.stderr
+    (tmp_path / "logs").mkdir()
+    write_log(tmp_path / "logs/daily%20mail.jsonl", [drop(spider="daily mail")])
+    write_log(tmp_path / "logs/news.jsonl", DROPS)
+    os.utime(tmp_path / "logs/daily%20mail.jsonl", (1_000, 1_000))
+    newest = simhash(tmp_path, "dropped", *setting)
+    assert "3 dropped" in newest.stdout
+    assert "news.jsonl, the newest; of others: --spider 'daily mail'" in newest.stderr
+    assert "1 dropped" in simhash(tmp_path, "dropped", "--spider", "daily mail", *setting).stdout
+
+
+def test_a_log_that_grows_is_listed_through_a_pipe(log: Path) -> None:
+    command = [sys.executable, "-W", "error", "-u", "-m", "scrapy", "simhash", "dropped", "--list"]
     with subprocess.Popen(
-        [*command, "--follow", "--reason", "content"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as following:
-        assert following.stdout is not None
-        assert following.stderr is not None
-        is_told = threading.Event()
-
-        def append() -> None:  # only drops that come while it looks are told
-            while not is_told.wait(1):
-                with log.open("ab") as file:
-                    file.write(new.read_bytes())
-
-        appending = threading.Thread(target=append)
-        appending.start()
-        told = following.stdout.readline()
-        is_told.set()
-        appending.join()
-        following.send_signal(signal.SIGINT)
-        rest, complaints = following.stdout.read(), following.stderr.read()
-    assert told == "2026-05-04 12:00:00  http://a.example/new\n"
-    assert len([line for line in rest.splitlines() if f"{line}\n" != told]) == 1
-    assert (following.returncode, complaints) == (0, "")
+        [*command, "/dev/stdin"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
+    ) as listing:
+        assert listing.stdin is not None
+        assert listing.stdout is not None
+        for line in log.read_bytes().splitlines(keepends=True)[:2]:
+            listing.stdin.write(line)
+            told = listing.stdout.readline()  # before the next line is written
+            assert json.loads(line)["url"] in told.decode()
+            listing.stdout.readline()
+        listing.stdin.close()
+    assert listing.returncode == 0
 
 
 def test_a_reader_that_has_had_enough_ends_the_listing_quietly(tmp_path: Path) -> None:
@@ -469,7 +469,7 @@ def test_a_report_is_one_file(simhash: Simhash, log: Path) -> None:
 
 
 def test_a_report_is_of_what_the_filters_pick(simhash: Simhash, log: Path) -> None:
-    result = simhash(log.parent, "report", log.name, "--distance", "3")
+    result = simhash(log.parent, "report", log.name, "--since", "2026-05-05")
     assert result.stdout.startswith("report.html: 1 drop, ")
 
 

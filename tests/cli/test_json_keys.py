@@ -22,10 +22,8 @@ COMMANDS = {
     "dedup": ["broken.jsonl", "-o", "out.jsonl", "--copies", "clean"],
     "explain": ["https://a.org/1", *STORE],
     "store info": STORE,
-    "store list": STORE,
     "store find": ["https://a.org/1", *STORE],
     "store forget": ["https://a.org/1", *STORE],
-    "store check": STORE,
     "tune": ["texts.jsonl"],
     "plan": ["--pages", "1000"],
 }

@@ -28,9 +28,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ("command", "printed"),
     [
         ("store info", "2, 0 of them thin"),
-        ("store list", "http://a.example/3"),
         ("store find http://a.example/1", "http://a.example/1"),
-        ("store check", "2 pages, all well"),
         ("tune", "3 pages with a content fingerprint"),
         ("explain http://a.example/2", "{+tale+}"),
         ("explain http://a.example/1", "Kept"),

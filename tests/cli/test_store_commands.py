@@ -71,19 +71,20 @@ def urls(path: Path) -> list[str]:
 def test_in_a_project_the_only_store_is_taken_and_named(
     simhash_in_project: Simhash, project: Path
 ) -> None:
-    result = simhash_in_project(project, "store", "check")
+    result = simhash_in_project(project, "store", "find", "https://a.org/2")
     assert (result.returncode, result.stderr) == (0, "store: .scrapy/simhash/news.sqlite\n")
-    assert result.stdout == ".scrapy/simhash/news.sqlite: 2 pages, all well\n"
+    assert result.stdout.endswith("  https://a.org/2\n")
 
 
 def test_of_several_stores_one_must_be_named(store: Simhash, project: Path) -> None:
     fill(project / ".scrapy/simhash/the%20shop.sqlite", "https://b.org/1")
-    result = store(project, "list")
+    result = store(project, "find", "https://b.org/1")
     assert (result.returncode, result.stdout) == (2, "")
     said = "there are 2 stores here; name one: --spider news or --spider 'the shop'"
     assert said in result.stderr
-    (listed,) = told(store(project, "list", "--spider", "the shop", "--json"))
-    assert listed["url"] == "https://b.org/1"
+    named = store(project, "find", "https://b.org/1", "--spider", "the shop", "--json")
+    (found,) = told(named)
+    assert found["url"] == "https://b.org/1"
 
 
 def test_info_tells_every_store_of_a_project(store: Simhash, project: Path) -> None:
@@ -98,11 +99,11 @@ def test_info_tells_every_store_of_a_project(store: Simhash, project: Path) -> N
 def test_the_setting_goes_before_the_stores_of_the_spiders(store: Simhash, project: Path) -> None:
     fill(project / "shared.sqlite", "https://c.org/1")
     setting = ("-s", "SIMHASH_STORE=sqlite:///shared.sqlite")
-    result = store(project, "list", "--json", *setting)
+    result = store(project, "find", "https://c.org/1", "--json", *setting)
     assert result.stderr == "store: sqlite:///shared.sqlite\n"
     assert json.loads(result.stdout)["url"] == "https://c.org/1"
-    of_spider = told(store(project, "list", "--json", "--spider", "news", *setting))
-    assert [page["url"] for page in of_spider] == ["https://c.org/1"]
+    of_spider = store(project, "find", "https://c.org/1", "--spider", "news", "--json", *setting)
+    assert [page["url"] for page in told(of_spider)] == ["https://c.org/1"]
 
 
 @pytest.mark.parametrize("command", [name for name in STORE_COMMANDS if name != "copy"])
@@ -139,6 +140,7 @@ def test_info_says_what_there_is_and_how_it_was_made(store: Simhash, outside: Pa
         "format": 1,
         "index": "memory",
         "made_with": stamp_for(Options()),
+        "faults": [],
     }
     words = store(outside, "info", *SEEN).stdout.splitlines()
     assert words[:4] == [
@@ -147,7 +149,7 @@ def test_info_says_what_there_is_and_how_it_was_made(store: Simhash, outside: Pa
         "namespaces  '' 3, test 1",
         "sites       1: example.org 4",
     ]
-    assert words[-1] == "made with   the default options"
+    assert words[-2:] == ["made with   the default options", "damage      none"]
 
 
 def test_info_says_what_texts_take(store: Simhash, outside: Path) -> None:
@@ -166,33 +168,7 @@ def test_info_names_the_options_that_are_no_defaults(store: Simhash, outside: Pa
         opened.stamp(stamp_for(Options(ngrams=(3,), bits=128)))
     result = store(outside, "info", "-S", "other.sqlite")
     assert "pages      0, 0 of them thin" in result.stdout
-    assert result.stdout.endswith("the default options but ngrams [3], bits 128\n")
-
-
-def test_list_tells_the_pages_a_line_each_by_when_they_were_kept(
-    store: Simhash, outside: Path
-) -> None:
-    result = store(outside, "list", *SEEN)
-    assert result.returncode == 0
-    rows = [line.split() for line in result.stdout.splitlines()]
-    assert [(row[2], row[-1]) for row in rows] == [
-        ("0000000000000000", "https://a.org/1"),
-        ("0000000000000001", "https://a.org/2"),
-        ("0000000000000002", "https://a.org/3"),
-    ]
-
-
-def test_list_can_be_narrowed(store: Simhash, outside: Path) -> None:
-    with open_store(f"sqlite:///{outside / 'seen.sqlite'}") as opened:
-        keep(opened, page("https://b.org/4", 9, namespace="test", site="b.org"))
-
-    def listed(*arguments: str) -> list[str]:
-        return [one["url"] for one in told(store(outside, "list", *SEEN, "--json", *arguments))]
-
-    assert listed("--limit", "1") == ["https://a.org/1"]
-    assert listed("--namespace", "test") == ["https://b.org/4"]
-    assert listed("--site", "b.org", "--namespace", "") == []
-    assert len(listed("--namespace", "")) == 3
+    assert "the default options but ngrams [3], bits 128\n" in result.stdout
 
 
 def test_find_tells_the_page_of_a_url_however_it_is_written(store: Simhash, outside: Path) -> None:
@@ -239,19 +215,21 @@ def test_a_fingerprint_has_the_digits_of_its_store(store: Simhash, outside: Path
 def test_what_a_page_brings_cannot_steer_the_terminal(store: Simhash, outside: Path) -> None:
     evil = "https://a.org/\x1b]0;owned\x07\u202e\x9b31m"
     fill(outside / "evil.sqlite", evil, namespace="\x1b[2J")
-    words = store(outside, "list", "-S", "evil.sqlite").stdout
+    fingerprint = ("find", "0" * 16, "-S", "evil.sqlite", "--namespace", "\x1b[2J")
+    words = store(outside, *fingerprint).stdout
     assert r"https://a.org/\u001b]0;owned\u0007\u202e\u009b31m (namespace \u001b[2J)" in words
-    as_json = store(outside, "list", "-S", "evil.sqlite", "--json").stdout
+    as_json = store(outside, *fingerprint, "--json").stdout
     assert json.loads(as_json)["url"] == evil
     for output in (words, as_json, store(outside, "info", "-S", "evil.sqlite").stdout):
         assert output.rstrip("\n").replace("\n", "").isprintable()
 
 
-def test_a_reader_that_has_seen_enough_ends_the_list_quietly(outside: Path) -> None:
-    fill(outside / "long.sqlite", *(f"https://a.org/{i}" for i in range(3_000)))
-    command = [sys.executable, "-W", "error", "-m", "scrapy", "simhash", "store", "list"]
+def test_a_reader_that_has_seen_enough_ends_the_output_quietly(outside: Path) -> None:
+    with open_store(f"sqlite:///{outside}/long.sqlite") as opened:
+        opened.insert_many(page(f"https://a.org/{i}", 0) for i in range(3_000))
+    command = [sys.executable, "-W", "error", "-m", "scrapy", "simhash", "store", "find"]
     with subprocess.Popen(
-        [*command, "-S", "long.sqlite"],
+        [*command, "0" * 16, "-S", "long.sqlite", "--limit", "3000"],
         cwd=outside,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -268,30 +246,24 @@ def test_a_reader_that_has_seen_enough_ends_the_list_quietly(outside: Path) -> N
 # Looking after one
 
 
-def test_check_tells_that_all_is_well(store: Simhash, outside: Path) -> None:
-    result = store(outside, "check", *SEEN)
-    assert (result.returncode, result.stderr) == (0, "")
-    assert result.stdout == "seen.sqlite: 3 pages, all well\n"
-
-
-def test_check_tells_damage_and_leaves_it(store: Simhash, outside: Path) -> None:
+def test_info_tells_damage_and_leaves_it(store: Simhash, outside: Path) -> None:
     path = outside / "seen.sqlite"
     damaged = bytearray(path.read_bytes())
     damaged[8_192:12_288] = b"\xff" * 4_096
     path.write_bytes(damaged)
-    result = store(outside, "check", *SEEN)
+    result = store(outside, "info", *SEEN)
     assert (result.returncode, result.stderr) == (1, "")
     assert "Restore a copy" in result.stdout
     assert path.read_bytes() == damaged
 
 
-def test_check_tells_of_a_store_too_damaged_to_be_opened(store: Simhash, outside: Path) -> None:
+def test_info_tells_of_a_store_too_damaged_to_be_opened(store: Simhash, outside: Path) -> None:
     path = outside / "seen.sqlite"
     cut = path.read_bytes()[: path.stat().st_size // 8192 * 4096]
     path.write_bytes(cut)
-    result = store(outside, "check", *SEEN, "--json")
+    result = store(outside, "info", *SEEN, "--json")
     assert (result.returncode, result.stderr) == (1, "")
-    told = {"store": "seen.sqlite", "pages": None, "faults": ["too damaged to be opened"]}
+    told = {"store": "seen.sqlite", "faults": ["too damaged to be opened"]}
     assert json.loads(result.stdout) == told
     assert path.read_bytes() == cut
 
@@ -364,31 +336,27 @@ def test_forget_all_of_a_namespace_leaves_the_others(store: Simhash, outside: Pa
     assert len(urls(outside / "seen.sqlite")) == 3
 
 
-def test_a_site_is_named_in_capitals_too(store: Simhash, outside: Path) -> None:
-    (listed, *_) = told(store(outside, "list", *SEEN, "--json"))
-    assert told(store(outside, "list", *SEEN, "--json", "--site", listed["site"].upper()))
-
-
 def test_a_time_that_no_calendar_has_is_told_as_it_stands(store: Simhash, outside: Path) -> None:
     with open_store(f"sqlite:///{outside}/odd.sqlite") as odd:
         odd.insert_many([page("https://a.org/", seen_at=1e300)])
-    assert store(outside, "list", "-S", "odd.sqlite").stdout.startswith("1e+300  thin")
+    found = store(outside, "find", "https://a.org/", "-S", "odd.sqlite")
+    assert found.stdout.startswith("1e+300  thin")
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["check"], "no crawl has left a store here; name one by --store"),
+        (["info"], "no crawl has left a store here; name one by --store"),
         (["info", "--spider", "news"], "there is no store at"),
-        (["check", "-S", "nowhere.sqlite"], "there is no store at nowhere.sqlite"),
-        (["list", "-S", "empty"], "there is no store at empty"),
-        (["list", "-S", "notes.txt"], "notes.txt: it is not an SQLite database, and was left"),
-        (["list", "-S", "."], "is a directory; name a file in it"),
-        (["list", "-S", "memory:"], "a store in memory is gone when its crawl ends"),
-        (["check", "-S", "nodb://localhost"], "no store can be opened at 'nodb://localhost'"),
-        (["list", *SEEN, "--spider", "news"], "not allowed with argument -S/--store"),
-        (["list", *SEEN, "--limit", "0"], "must be a whole number, 1 or more, not '0'"),
-        (["list", *SEEN, "-s", "SIMHASH_BITS=9"], "SIMHASH_BITS is '9'"),
+        (["info", "-S", "nowhere.sqlite"], "there is no store at nowhere.sqlite"),
+        (["info", "-S", "empty"], "there is no store at empty"),
+        (["info", "-S", "notes.txt"], "notes.txt: it is not an SQLite database, and was left"),
+        (["info", "-S", "."], "is a directory; name a file in it"),
+        (["info", "-S", "memory:"], "a store in memory is gone when its crawl ends"),
+        (["info", "-S", "nodb://localhost"], "no store can be opened at 'nodb://localhost'"),
+        (["info", *SEEN, "--spider", "news"], "not allowed with argument -S/--store"),
+        (["find", "0" * 16, *SEEN, "--limit", "0"], "must be a whole number, 1 or more, not '0'"),
+        (["info", *SEEN, "-s", "SIMHASH_BITS=9"], "SIMHASH_BITS is '9'"),
         (["find", "night bus", *SEEN], "must be a URL, or a fingerprint of 16 hex digits"),
         (["find", "0" * 15, *SEEN], "must be a URL, or a fingerprint of 16 hex digits"),
         (["find", "http://[", *SEEN], "'http://[' is not a URL"),

@@ -17,10 +17,11 @@ from scrapy.utils.trackref import live_refs
 
 from simhash_pipeline.crawl import pending
 from simhash_pipeline.crawl.pending import PendingItems
-from simhash_pipeline.drop_log import Run, read_drops, read_log
+from simhash_pipeline.drop_log import Run, read_log
 from simhash_pipeline.stores.opening import open_store
 from tests.crawl.crawling import Crawl, crawl, crawl_in_a_process, have_reactor
 from tests.crawl.trap_site import STORIES, trap_site
+from tests.review.logs import read_drops
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Iterator

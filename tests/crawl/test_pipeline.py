@@ -22,7 +22,7 @@ import scrapy
 from scrapy.exceptions import DropItem
 
 from simhash_pipeline import SimhashPipeline, native, open_store
-from simhash_pipeline.drop_log import DropLog, Run, read_drops, read_log
+from simhash_pipeline.drop_log import DropLog, Run, read_log
 from simhash_pipeline.errors import DropLogError
 from tests.crawl.crawling import (
     OTHER,
@@ -35,6 +35,7 @@ from tests.crawl.crawling import (
     page,
 )
 from tests.read_only import read_only
+from tests.review.logs import read_drops
 
 
 class StoryItem(scrapy.Item):

@@ -1,0 +1,572 @@
+"""`scrapy simhash dropped | report | rules`: what a drop log holds, and what it teaches."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections import deque
+from contextlib import ExitStack, suppress
+from dataclasses import asdict, dataclass
+from datetime import datetime, timezone
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from scrapy.exceptions import UsageError
+
+from simhash_pipeline.atomic_write import atomic_write
+from simhash_pipeline.cli.command import (
+    Command,
+    Result,
+    age,
+    counted,
+    fields,
+    print_result,
+    to_minute,
+    whole,
+)
+from simhash_pipeline.cli.resolve import (
+    LogReader,
+    resolve_log,
+    resolve_store,
+    shown_path,
+    store_of_spider,
+)
+from simhash_pipeline.drop_log import Drop, iso_time, last_run
+from simhash_pipeline.options import Options
+from simhash_pipeline.review.pairs import nearest_distances
+from simhash_pipeline.review.selection import REASONS, Selection
+from simhash_pipeline.review.summary import CLOSEST, MAX_RUNS, MAX_URLS, Summary
+from simhash_pipeline.review.swallowing import CAUSES
+from simhash_pipeline.review.web_page import Neighbours, Texts, write_web_page
+from simhash_pipeline.stores.contract import PageText, Store, stamped_bits
+from simhash_pipeline.terminal import Grid, Heading, bar, print_json, print_lines, progress
+from simhash_pipeline.url_rules import learn
+
+if TYPE_CHECKING:
+    from collections import Counter
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from scrapy.settings import BaseSettings
+
+    from simhash_pipeline.terminal import Line
+    from simhash_pipeline.url_rules import Evidence, Learnt
+
+HOSTS = GROUPS = 10
+RUNS = 5
+_HALF_BAR = 20  # columns: two of them, with their counts, fit into 80
+_GROUP_KEYS = ("example", "nearest", "farthest")
+_PAIR_KEYS = (
+    *("url", "twin_url", "reason", "own_likeness"),
+    *("content_distance", "structure_distance", "sketch_distance"),
+)
+_SWALLOWING_KEYS = ("twin_url", "host", "dropped", "example")
+_RUN_KEYS = ("run", "spider", "first", "kept")
+# Distances with a line each; longer ones only mean another template.
+_SINGLE_BITS = range(9)
+_WIDE_BITS = {"9-16": range(9, 17), "17-32": range(17, 33), "33 or more": range(33, 129)}
+MAX_LISTED = 100_000  # drops in one web page: some 20 MB
+MAX_NEIGHBOURS = 200_000  # pages of a store that are compared: some 2 s to read
+DRAWN_NEIGHBOURS = 1_000  # of these, compared with all others: at most some 5 s
+MIN_SUPPORT = 3  # drops that a rule must explain
+SHOWN_RULES = 20  # rules of each kind, taken or not
+
+
+class DroppedCommand(Command):
+    prints_json = False
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        add_log(parser, " (default: last, or all that --since picks)")
+        add_filters(parser)
+        parser.add_argument("--list", action="store_true", help="print each drop, no summary")
+        parser.add_argument(
+            "--json",
+            action="store_true",
+            help="print each drop as a line of JSON, as in the log, and last an object `summary`; "
+            "with --list the drops alone",
+        )
+
+    def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
+        path = log_of(arguments, settings)
+        reads_all = arguments.since is not None or path.is_fifo()
+        if arguments.run is None and not reads_all:
+            arguments.run = "last"
+        selection, log = _selection(arguments, path), LogReader(path)
+        summary = Summary(selection)
+        if arguments.list:
+            _print_drops(summary.take(log), arguments)
+        elif arguments.json:
+            _print_drops(summary.take(log), arguments)
+            print_json({"summary": DropSummary(shown_path(path), summary).record()})
+        else:
+            deque(summary.take(log), maxlen=0)
+            print_lines(DropSummary(shown_path(path), summary).lines())
+        return log.exit_code()
+
+
+def add_log(parser: argparse.ArgumentParser, default_run: str) -> None:
+    parser.add_argument(
+        "log", nargs="?", type=Path, help="a drop log (default: the one of this project)"
+    )
+    parser.add_argument("--spider", help="take this spider's log of the project")
+    parser.add_argument("--run", help=f"a run by how its id begins, `last` or `all`{default_run}")
+    parser.add_argument(
+        "--since", type=_since, help="a date or time in UTC, or as 30m, 2h, 3d or 1w ago"
+    )
+
+
+def add_filters(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--url", help="a part of the dropped page's URL or of its twin's")
+    parser.add_argument("--host", help="a host, with those under it")
+    parser.add_argument("--reason", choices=REASONS, metavar="REASON", help=", ".join(REASONS))
+    parser.add_argument(
+        "--distance",
+        type=int,
+        choices=range(9),
+        metavar="BITS",
+        help="of content, or of structure if that decided, 0-8",
+    )
+
+
+def log_of(arguments: argparse.Namespace, settings: BaseSettings) -> Path:
+    if arguments.log is not None and arguments.spider is not None:
+        raise UsageError(f"name {arguments.log} or --spider {arguments.spider}, not both")
+    return resolve_log(arguments, settings)
+
+
+def run_of(arguments: argparse.Namespace, path: Path) -> str | None:
+    """How the id of the named run begins; None for all runs."""
+    run: str | None = arguments.run
+    if run == "last":
+        return last_run(path, arguments.spider)
+    return None if run == "all" else run
+
+
+def _since(text: str) -> str:
+    """The time as the log writes it."""
+    try:
+        with suppress(argparse.ArgumentTypeError):
+            return iso_time(time.time() - age(text))
+        moment = datetime.fromisoformat(text.replace("Z", "+00:00"))
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=timezone.utc)
+        return iso_time(moment.timestamp())
+    except (ValueError, OverflowError, OSError):  # no time, or one before the year 1
+        raise argparse.ArgumentTypeError(
+            f"must be as 2026-11-21, 2026-11-21T13:30, 2h or 3d, not {text!r}"
+        ) from None
+
+
+def _selection(arguments: argparse.Namespace, path: Path) -> Selection:
+    return Selection(
+        url=arguments.url,
+        host=None if arguments.host is None else arguments.host.lower(),
+        since=arguments.since,
+        reason=arguments.reason,
+        distance=arguments.distance,
+        run=run_of(arguments, path),
+        spider=arguments.spider,
+    )
+
+
+def _print_drops(drops: Iterator[Drop], arguments: argparse.Namespace) -> None:
+    for drop in drops:
+        if arguments.json:
+            print_json(msgspec.to_builtins(drop))
+        else:
+            print_lines(_drop_lines(drop))
+
+
+def _drop_lines(drop: Drop) -> tuple[str, str]:
+    """When, which page; the stored page it is near, and how near."""
+    return (
+        f"{drop.time[:19].replace('T', ' ')}  {drop.url}",
+        f"{'':13}twin of  {drop.twin_url or 'no page'}  ({_nearness(drop)})",
+    )
+
+
+def _nearness(drop: Drop, limits: Mapping[str, Any] | None = None) -> str:
+    """The reason, or the bits that differ: "content 3, structure 9, sketch 7".
+
+    With the settings' limits: "content 3 of 3, structure 9, sketch 7 of 18".
+    """
+    if drop.reason in ("thin", "unchanged"):
+        return drop.reason
+    by_content, by_structure = "content" in drop.reason, "structure" in drop.reason
+    parts = []
+    for name, bits, setting, counts in (
+        ("content", drop.content_distance, "content_distance", by_content),
+        ("structure", drop.structure_distance, "structure_distance", by_structure),
+        ("sketch", drop.sketch_distance, "verify_distance", by_content),
+    ):
+        limit = (limits or {}).get(setting) if counts else None
+        if bits is not None:
+            parts.append(f"{name} {bits}" if limit is None else f"{name} {bits} of {limit}")
+    if drop.own_likeness is not None:
+        parts.append(f"own text {drop.own_likeness:.0%}")
+    return ", ".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class DropSummary(Result):
+    """Totals of a drop log, and the largest of each kind."""
+
+    log: str
+    summary: Summary
+
+    def record(self) -> dict[str, Any]:
+        summary = self.summary
+        hosts, groups, swallowing = summary.hosts, summary.groups, summary.swallowing.worst()
+        return {
+            "log": self.log,
+            "dropped": summary.drops,
+            "pages": summary.pages,
+            "urls": summary.urls,
+            "to_check": summary.to_check,
+            "dry_run": summary.dry,
+            "kept": summary.kept.total() if summary.kept_known else None,
+            "first": summary.first or None,
+            "last": summary.last or None,
+            "swallowing": [fields(page, *_SWALLOWING_KEYS) for page in swallowing[:GROUPS]],
+            "more_swallowing": max(len(swallowing) - GROUPS, 0),
+            "reasons": dict(summary.reasons.most_common()),
+            "hosts": {host: tally.drops for host, tally in hosts.top(HOSTS)},
+            "more_hosts": max(len(hosts) - HOSTS, 0),
+            "content_distances": _by_bits(summary.content),
+            "structure_distances": _by_bits(summary.structure),
+            "groups": [
+                {"twin_url": url, "dropped": tally.drops, **fields(tally, *_GROUP_KEYS)}
+                for url, tally in groups.top(GROUPS)
+            ],
+            "more_groups": max(len(groups) - GROUPS, 0),
+            "groups_lacking": groups.lacking,
+            "closest": [
+                {
+                    **fields(drop, *_PAIR_KEYS),
+                    "doubts": [doubt.text for doubt in summary.doubts_about(drop)],
+                }
+                for drop in summary.closest()
+            ],
+            "runs": [
+                {**fields(tally, *_RUN_KEYS), "dropped": tally.drops}
+                for tally in list(summary.runs.values())[-RUNS:]
+            ],
+            "earlier_runs": max(summary.runs_seen - RUNS, 0),
+        }
+
+    def lines(self) -> Iterator[Line]:
+        summary = self.summary
+        yield self.log
+        yield Heading(_verdict(summary))
+        yield "; ".join(_circumstances(summary))
+        if not summary.drops:
+            return
+        yield from _swallowing(summary)
+        yield from _closest(summary)
+        yield from _counts("Reason", summary.reasons.most_common(), summary.drops)
+        hosts = [(host or "none", tally.drops) for host, tally in summary.hosts.top(HOSTS)]
+        yield from _counts("Host", hosts, summary.drops)
+        yield from _more(len(summary.hosts) - HOSTS, "hosts")
+        yield from _histograms(summary)
+        yield from _groups(summary)
+        yield from _runs(summary)
+
+
+def _verdict(summary: Summary) -> str:
+    if not summary.drops:
+        is_all = summary.selection.whole_runs and (summary.runs_seen or not summary.other_runs)
+        return "no drops" if is_all else "no drops that match"
+    dropped = f"{summary.drops:,} dropped"
+    if summary.runs_seen > 1:
+        urls = summary.urls
+        pages = f"over {MAX_URLS:,} pages" if urls is None else counted(urls, "page")
+        dropped = f"{summary.drops:,} drops in {summary.runs_seen:,} runs, of {pages}"
+    elif summary.pages is not None:
+        dropped = f"{summary.drops:,} of {summary.pages:,} pages dropped"
+    return f"{dropped}; {f'{summary.to_check:,} to check' if summary.to_check else 'none to check'}"
+
+
+def _circumstances(summary: Summary) -> Iterator[str]:
+    if summary.kept_known:
+        yield f"{summary.kept.total():,} kept"
+    if summary.errors:
+        yield f"{summary.errors.total():,} not judged"
+    if summary.dry:
+        yield f"{summary.dry:,} by a dry run: their items were kept"
+    if summary.drops:
+        first, last = to_minute(summary.first), to_minute(summary.last)
+        yield f"{first} UTC" if first == last else f"{first} to {last} UTC"
+    if summary.other_runs:
+        more = "at least " * (len(summary.other_runs) == MAX_RUNS)
+        yield f"{more}{counted(len(summary.other_runs), 'other run')}: --run all"
+
+
+def _by_bits(counts: Counter[int]) -> dict[str, int]:
+    return {str(bits): count for bits, count in sorted(counts.items())}
+
+
+def _swallowing(summary: Summary) -> Iterator[Line]:
+    pages = summary.swallowing.worst()
+    if not pages:
+        return
+    yield ""
+    yield Heading(f"Look at this first. {CAUSES}")
+    dry_run = summary.dry == summary.drops
+    yield from (f"  {page.sentence(dry_run=dry_run)}" for page in pages[:GROUPS])
+    yield from _more(len(pages) - GROUPS, "such pages")
+
+
+def _counts(heading: str, counts: list[tuple[str, int]], total: int) -> Iterator[Line]:
+    yield ""
+    yield Heading(heading)
+    rows = [(name, f"{count:,}", bar(count, total)) for name, count in counts]
+    yield Grid(rows, right=(1,), indent=2, wraps=0)
+
+
+def _histograms(summary: Summary) -> Iterator[Line]:
+    bins = {str(bits): range(bits, bits + 1) for bits in _SINGLE_BITS} | _WIDE_BITS
+    content, structure = (
+        [sum(counts[bits] for bits in each) for each in bins.values()]
+        for counts in (summary.content, summary.structure)
+    )
+    most = max([*content, *structure, 1])
+    yield ""
+    yield Heading("Bits apart")
+    rows = [("", "content", "", "structure", "")]
+    for name, here, there in zip(bins, content, structure, strict=True):
+        if here or there:
+            left, right = bar(here, most, _HALF_BAR), bar(there, most, _HALF_BAR)
+            rows.append((name, f"{here:,}", left, f"{there:,}", right))
+    yield Grid(rows, right=(0, 1, 3), indent=2)
+
+
+def _groups(summary: Summary) -> Iterator[Line]:
+    groups = summary.groups
+    if not len(groups):
+        return
+    yield ""
+    yield Heading("Most dropped in favour of one page")
+    for url, tally in groups.top(GROUPS):
+        yield f"  {tally.drops:>9,}  {url}"
+        yield f"{'':13}as {tally.example}{_span(tally.nearest, tally.farthest)}"
+    yield from _more(len(groups) - GROUPS, "pages")
+    if groups.lacking:
+        yield f"  (too many pages to count each: these may lack up to {groups.lacking:,} drops)"
+
+
+def _span(nearest: int | None, farthest: int | None) -> str:
+    if nearest is None:
+        return ""
+    return f"  (content {nearest})" if nearest == farthest else f"  (content {nearest}-{farthest})"
+
+
+def _closest(summary: Summary) -> Iterator[Line]:
+    closest = summary.closest()
+    if not closest:
+        return
+    yield ""
+    yield Heading(f"The likeliest to be wrong (at most {CLOSEST})")
+    for drop in closest:
+        yield f"  {drop.url}"
+        yield f"    ≈ {drop.twin_url or ''}"
+        if found := summary.doubts_about(drop):
+            yield f"    {'; '.join(doubt.text for doubt in found)}"
+        if drop.reason != "thin":
+            yield f"    ({_nearness(drop, limits=drop.thresholds)})"
+
+
+def _runs(summary: Summary) -> Iterator[Line]:
+    if summary.runs_seen < 2:
+        return
+    yield ""
+    rows = [("Run", "spider", "began (UTC)", "kept", "dropped")]
+    for tally in list(summary.runs.values())[-RUNS:]:
+        kept = "unknown" if tally.kept is None else f"{tally.kept:,}"
+        shown = kept if summary.selection.whole_runs else ""
+        began = to_minute(tally.first)
+        rows.append((tally.run[:8], tally.spider, began, shown, f"{tally.drops:,}"))
+    yield Grid(rows, right=(3, 4), wraps=1)
+    yield from _more(summary.runs_seen - RUNS, "earlier runs")
+
+
+def _more(count: int, what: str) -> Iterator[str]:
+    if count > 0:
+        yield f"  and {count:,} more {what}"
+
+
+class ReportCommand(Command):
+    prints_json = False
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        add_log(parser, " (default: all; the report opens at the last)")
+        parser.add_argument(
+            *("-o", "--output"),
+            type=Path,
+            default=Path("report.html"),
+            help="the file to write (default: report.html)",
+        )
+
+    def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
+        path, output = log_of(arguments, settings), arguments.output
+        run, log = run_of(arguments, path), LogReader(path)
+        summary = Summary(Selection(run=run, spider=arguments.spider, since=arguments.since))
+        with ExitStack() as opened:
+            read = [path, arguments.log or path]
+            part = opened.enter_context(atomic_write(output, read))
+            latest = deque(summary.take(log), maxlen=MAX_LISTED)
+            stores = _stores(summary, settings, opened)
+            write_web_page(
+                part,
+                summary,
+                latest,
+                log=path.name,
+                texts=_texts(stores),
+                neighbours=_neighbours(stores, Options.from_settings(settings)),
+            )
+        listed = f", the latest {len(latest):,} listed" if len(latest) < summary.drops else ""
+        kilobytes = output.stat().st_size / 1_000
+        print_lines([f"{output}: {counted(summary.drops, 'drop')}{listed}, {kilobytes:,.0f} KB"])
+        return log.exit_code()
+
+
+def _stores(summary: Summary, settings: BaseSettings, opened: ExitStack) -> list[Store]:
+    """The stores of the log's spiders that are there; the last run's first."""
+    spiders = dict.fromkeys(run.spider for run in reversed(summary.runs.values()))
+    named = {each.url: each for each in (store_of_spider(name, settings) for name in spiders)}
+    return [opened.enter_context(one.existing()) for one in named.values() if one.is_there]
+
+
+def _texts(stores: Sequence[Store]) -> Texts:
+    """Looks up texts in these stores; None for a page whose text isn't kept."""
+
+    def text_of(url: str, namespace: str) -> PageText | None:
+        found = (store.text_of(namespace, url) for store in stores)
+        return next((text for text in found if text is not None), None)
+
+    return text_of
+
+
+def _neighbours(stores: Sequence[Store], options: Options) -> Neighbours | None:
+    """How near the kept pages of the first store are to each other; None without a store."""
+    if not stores:
+        return None
+    made_with = stores[0].made_with()
+    if made_with is None:
+        return None
+    found = islice(stores[0].pages(), MAX_NEIGHBOURS)
+    values = [
+        page.content
+        for page in progress(found, "pages")
+        if page.content is not None and page.namespace == options.namespace
+    ]
+    counts = nearest_distances(values, stamped_bits(made_with), DRAWN_NEIGHBOURS, seed=0)
+    return Neighbours(counts, len(values)) if counts else None
+
+
+class RulesCommand(Command):
+    epilog = (
+        "A rule is taken if it explains enough drops and no two kept pages would have one URL by "
+        "it. The file of -o is for duplicate-url-discarder: DUD_LOAD_RULE_PATHS = ['rules.json']."
+    )
+    takes_a_store = True
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument(
+            "logs", nargs="*", type=Path, help="drop logs (default: the one of this project)"
+        )
+        parser.add_argument(
+            "--min-support",
+            type=whole,
+            default=MIN_SUPPORT,
+            help=f"drops that a rule must explain (default: {MIN_SUPPORT})",
+        )
+        parser.add_argument("-o", "--output", type=Path, help="write the rules to this JSON file")
+
+    def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
+        own = argparse.Namespace(log=None, spider=arguments.spider)
+        logs = [LogReader(log) for log in arguments.logs or [resolve_log(own, settings)]]
+        drops = [
+            (record.url, record.twin_url)
+            for log in logs
+            for record in log
+            if isinstance(record, Drop) and record.twin_url and record.reason != "unchanged"
+        ]
+        with resolve_store(arguments, settings).existing() as store:
+            kept = {page.url for page in progress(store.pages(), "pages", len(store))}
+        learnt = learn(drops, kept, arguments.min_support)
+        written = [one.rule.for_discarder() for one in learnt.evidence if one.taken]
+        rules = [rule for rule in written if rule is not None]
+        if arguments.output is not None:
+            with atomic_write(arguments.output, arguments.logs) as part:
+                part.write_text(json.dumps(rules, ensure_ascii=False, indent=2) + "\n", "utf-8")
+        print_result(PrintedRules(learnt, len(kept), len(rules), arguments.output), arguments)
+        return max(log.exit_code() for log in logs)
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedRules(Result):
+    """The rules, what speaks for and against each, and what they save."""
+
+    learnt: Learnt
+    kept: int
+    written: int  # of the rules, those that duplicate-url-discarder has
+    output: Path | None
+
+    def record(self) -> dict[str, Any]:
+        return {
+            "kept": self.kept,
+            "urls": self.learnt.urls,
+            "saved": self.learnt.saved,
+            "lost": self.learnt.lost,
+            "output": None if self.output is None else str(self.output),
+            "written": self.written,
+            "rules": [
+                {**asdict(one.rule), **asdict(one), "rule": one.rule.for_discarder()}
+                for one in self.learnt.evidence
+            ],
+        }
+
+    def lines(self) -> Iterator[Line]:
+        learnt = self.learnt
+        taken = [one for one in learnt.evidence if one.taken]
+        refused = [one for one in learnt.evidence if not one.taken]
+        if not learnt.evidence:
+            yield f"No part of a URL explains enough drops; {counted(self.kept, 'page')} kept."
+            return
+        if taken:
+            yield Heading("Rules by which no story is lost")
+            yield from _rule_table(taken)
+            yield ""
+        if refused:
+            yield Heading("Not taken: other stories differ in it")
+            yield from _rule_table(refused)
+            yield ""
+        yield (
+            f"By duplicate-url-discarder they would have saved {learnt.saved:,} of "
+            f"{counted(learnt.urls, 'request')}, and lost {learnt.lost:,} of "
+            f"{counted(self.kept, 'kept page')}."
+        )
+        if left := len(taken) - self.written:
+            yield f"It has no rules for suffixes and hosts: {left:,} of these are not counted."
+        if self.output is not None:
+            yield f"{self.output}: {counted(self.written, 'rule')}"
+
+
+def _rule_table(evidence: list[Evidence]) -> Iterator[Line]:
+    head = ("what", "in URLs of", "", "drops", "stories lost", "such as")
+    rows = [
+        (
+            one.rule.kind,
+            one.rule.host,
+            one.rule.value,
+            f"{one.support:,}",
+            f"{one.counter_examples:,}",
+            (one.against or one.example)[one.against is not None],
+        )
+        for one in evidence[:SHOWN_RULES]
+    ]
+    yield Grid([head, *rows], right=(3, 4))
+    if len(evidence) > SHOWN_RULES:
+        yield f"and {len(evidence) - SHOWN_RULES:,} more (--json prints all)"

@@ -1,0 +1,731 @@
+"""`scrapy simhash fingerprint | compare | explain`: a page, two pages, why one was dropped."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from scrapy import Request, Spider
+from scrapy.exceptions import UsageError
+from scrapy.http.request import NO_CALLBACK
+
+from simhash_pipeline.bits import SKETCH_BITS, fingerprint_hex
+from simhash_pipeline.cli.command import (
+    Command,
+    Result,
+    add_limit,
+    counted,
+    fields,
+    iso,
+    minute,
+    print_result,
+)
+from simhash_pipeline.cli.resolve import (
+    LogReader,
+    NamedStore,
+    resolve_log,
+    resolve_store,
+    store_of_spider,
+)
+from simhash_pipeline.cli.store import nearest, stored_page
+from simhash_pipeline.crawl.item_source import source_from_response
+from simhash_pipeline.crawl.settings import settings_of_spider
+from simhash_pipeline.drop_log import THRESHOLDS, Drop, unix_seconds
+from simhash_pipeline.errors import PageError
+from simhash_pipeline.judge import Distances, distances, have_own_texts, min_likeness, own_likeness
+from simhash_pipeline.options import Options
+from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
+from simhash_pipeline.page.source import Source
+from simhash_pipeline.page.stamp import stamp_for
+from simhash_pipeline.review.comparison import Comparison, Feature, compare
+from simhash_pipeline.review.diff import beside, bit_picture, marked
+from simhash_pipeline.stores.contract import Store, StoredPage, check_stamp
+from simhash_pipeline.terminal import Grid, Heading, printable
+from simhash_pipeline.urls import page_key
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+
+    from scrapy.crawler import CrawlerProcess
+    from scrapy.http import Response
+    from scrapy.settings import BaseSettings
+
+    from simhash_pipeline.review.diff import TextDiff
+    from simhash_pipeline.terminal import Line
+
+SHOWN_AT_MOST, SHOWN = 10, "features of a kind, and changes"
+NEIGHBOURS = 5  # of a kept page, that are listed
+_FETCHED = ("http://", "https://")
+# Nothing that the project has set up for its crawls may run, write or count here.
+SETTINGS: dict[str, Any] = {
+    "SIMHASH_ENABLED": False,
+    "ITEM_PIPELINES": {},
+    "SPIDER_MIDDLEWARES": {},
+    "EXTENSIONS": {},
+    "FEEDS": {},
+    "JOBDIR": None,
+    "SCHEDULER": "scrapy.core.scheduler.Scheduler",
+    "DUPEFILTER_CLASS": "scrapy.dupefilters.RFPDupeFilter",
+    "TELNETCONSOLE_ENABLED": False,
+    "REMOTE_CONTROL_ENABLED": False,
+}
+
+
+class PagesCommand(Command):
+    """A command that takes pages: files, URLs or stdin."""
+
+    def needs_crawl(self, arguments: argparse.Namespace) -> bool:
+        return any(map(_is_url, arguments.page_names))
+
+
+class FingerprintCommand(PagesCommand):
+    epilog = "Exit code 2 when a page can't be read; the others are printed."
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        add_pages(parser, "+")
+        parser.add_argument("--text", action="store_true", help="print the main text too")
+
+    def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
+        options = Options.from_settings(settings)
+        exit_code = 0
+        for page in fingerprinted(arguments, Fingerprinter(options)):
+            if isinstance(page, PageError):
+                print(f"{arguments.parser.prog}: {printable(str(page))}", file=sys.stderr)
+                exit_code = 2
+            else:
+                print_result(PagePrint(page, options, with_text=arguments.text), arguments)
+        return exit_code
+
+
+@dataclass(frozen=True, slots=True)
+class PagePrint(Result):
+    """A page's fingerprints."""
+
+    page: PageFingerprint
+    options: Options
+    with_text: bool = False
+
+    def record(self) -> dict[str, Any]:
+        page, bits = self.page, self.options.bits
+        record = {
+            "url": page.url,
+            "title": page.title,
+            "content": fingerprint_hex(page.content, bits),
+            "structure": fingerprint_hex(page.structure, bits),
+            "sketch": fingerprint_hex(page.sketch, SKETCH_BITS),
+            "tokens": page.tokens,
+            "main_share": None if page.main_share is None else round(page.main_share, 2),
+            "thin": page.content is None,
+        }
+        return record | ({"text": page.text} if self.with_text else {})
+
+    def lines(self) -> Iterator[Line]:
+        record, page = self.record(), self.page
+        fewer = f", fewer than {self.options.min_tokens}: thin" if page.content is None else ""
+        share = "none" if page.main_share is None else f"{page.main_share:.0%} of the page"
+        names = ("title", "content", "structure", "sketch")
+        rows = [(name, record[name] or "none") for name in names]
+        yield page.url or ""
+        yield Grid([*rows, ("tokens", f"{page.tokens:,}{fewer}"), ("main text", share)], indent=2)
+        if self.with_text:
+            yield from ("", *page.text.split("\n"), "")
+
+
+def add_pages(parser: argparse.ArgumentParser, number: int | str) -> None:
+    """The positional arguments, alike for all commands that take pages."""
+    parser.add_argument(
+        "page_names",
+        nargs=number,
+        metavar="page",
+        help="a file, a URL (http:// or https://) or - for stdin; a URL is fetched by Scrapy",
+    )
+
+
+def fingerprinted(
+    arguments: argparse.Namespace, fingerprinter: Fingerprinter, urls: Sequence[str] | None = None
+) -> Iterator[PageFingerprint | PageError]:
+    """The page of each name among the arguments, or a PageError whose message begins with the name.
+
+    `urls` take their place: they come from a log, which may name a file, and no file is read.
+    """
+    names = arguments.page_names if urls is None else urls
+    asked = list(filter(_is_url, names)) if urls is None else urls
+    fetched = _fetched(asked, arguments.crawler_process)
+    return (_fingerprinted(name, fetched.get(name), fingerprinter) for name in names)
+
+
+def all_fingerprinted(
+    arguments: argparse.Namespace, fingerprinter: Fingerprinter, urls: Sequence[str] | None = None
+) -> list[PageFingerprint]:
+    """All the pages; PageError for the first that can't be read."""
+    pages = []
+    for page in fingerprinted(arguments, fingerprinter, urls):
+        if isinstance(page, PageError):
+            raise page
+        pages.append(page)
+    return pages
+
+
+def _is_url(name: str) -> bool:
+    return "://" in name
+
+
+def _fingerprinted(
+    name: str, source: Source | PageError | None, fingerprinter: Fingerprinter
+) -> PageFingerprint | PageError:
+    try:
+        source = source or _read(name)
+        if isinstance(source, PageError):
+            raise source
+        return fingerprinter.read(source)
+    except PageError as error:
+        return PageError(error.kind, f"{name}: {error}")
+
+
+def _read(name: str) -> Source:
+    if name == "-":
+        return Source(sys.stdin.buffer.read(), name)
+    try:
+        path = Path(name).resolve()
+        return Source(path.read_bytes(), path.as_uri())
+    except FileNotFoundError:
+        raise PageError("no_file", "no such file, and no URL, which has a ://") from None
+    except (OSError, ValueError) as error:  # ValueError: a null byte
+        raise PageError("no_file", getattr(error, "strerror", None) or str(error)) from error
+
+
+def _fetched(
+    urls: Sequence[str], process: CrawlerProcess | None
+) -> Mapping[str, Source | PageError]:
+    """The page or the error of each URL, by one crawl."""
+    why = "it was not fetched; `-s LOG_ENABLED=True` logs why"
+    found: dict[str, Source | PageError] = {
+        url: PageError("unreachable", why) for url in urls if url.lower().startswith(_FETCHED)
+    }
+    if found and process is not None:
+        process.crawl(_FetchSpider, found=found)
+        process.start()
+    other = PageError("unreachable", "only http:// and https:// URLs are fetched")
+    return dict.fromkeys(urls, other) | found
+
+
+class _FetchSpider(Spider):
+    """Fetches the keys of `found`, one after the other, and replaces their values."""
+
+    name = "simhash"
+    found: dict[str, Source | PageError]
+
+    @classmethod
+    def update_settings(cls, settings: BaseSettings) -> None:
+        settings.setdict(SETTINGS, priority="cmdline")
+
+    async def start(self) -> AsyncIterator[Any]:
+        for url in self.found:
+            self.found[url] = await self._fetched(url)
+        for nothing in list[Any]():
+            yield nothing
+
+    async def _fetched(self, url: str) -> Source | PageError:
+        try:
+            # Past scheduler and spider middlewares, and through the downloader's.
+            request = Request(url, callback=NO_CALLBACK)
+            return _source(await self.crawler.engine.download_async(request))
+        except Exception as error:  # whatever a handler or middleware raises
+            return PageError("unreachable", str(error) or type(error).__name__)
+
+
+def _source(response: Response) -> Source | PageError:
+    if not 200 <= response.status < 300:
+        return PageError("unreachable", f"the server answers {response.status}")
+    return source_from_response(response)
+
+
+class CompareCommand(PagesCommand):
+    epilog = (
+        "The second page is judged by the settings, as if only the first were stored. "
+        "Exit code as diff's: 0 when they are twins, 1 when they are not."
+    )
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        add_pages(parser, 2)
+        add_limit(parser, SHOWN_AT_MOST, SHOWN)
+
+    def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
+        options = Options.from_settings(settings)
+        fingerprinter = Fingerprinter(options)
+        a, b = all_fingerprinted(arguments, fingerprinter)
+        found = compare(a, b, fingerprinter, options)
+        print_result(ComparedPages(a, b, found, options, arguments.limit), arguments)
+        return 0 if found.are_twins else 1
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedPages(Result):
+    """Two pages and how they differ."""
+
+    a: PageFingerprint
+    b: PageFingerprint
+    found: Comparison
+    options: Options
+    limit: int
+
+    def record(self) -> dict[str, Any]:
+        found, apart, options, limit = self.found, self.found.apart, self.options, self.limit
+        return {
+            "a": PagePrint(self.a, options).record(),
+            "b": PagePrint(self.b, options).record(),
+            "twins": found.are_twins,
+            "reason": found.verdict.reason,
+            "content_distance": apart.content,
+            "structure_distance": apart.structure,
+            "sketch_distance": apart.sketch,
+            "own_likeness": rounded(found.verdict.own_likeness),
+            "thresholds": fields(options, *THRESHOLDS),
+            "shared_weight": round(found.shared_weight, 4),
+            "shared": feature_records(found.shared[:limit]),
+            "differing": feature_records(found.differing[:limit]),
+            "changes": len(found.diff.changes),
+            "diff": change_records(found.diff, limit),
+            "words_left_out": found.diff.words_left_out,
+            "changes_beside": len(found.left_out.changes),
+            "diff_beside": change_records(found.left_out, limit),
+        }
+
+    def lines(self) -> Iterator[Line]:
+        a, b, found = self.a, self.b, self.found
+        yield Grid([(name, page.url or "", _size(page)) for name, page in (("A", a), ("B", b))])
+        yield ""
+        yield distance_grid(a, b, found.apart, self.options)
+        yield ""
+        yield Heading(self._verdict())
+        yield ""
+        yield from feature_lines(found, self.limit)
+        yield ""
+        yield from _changes("Changes of words in the main text", found.diff, self.limit)
+        yield from _changes("Changes of words beside it", found.left_out, self.limit)
+
+    def _verdict(self) -> str:
+        verdict, sketch, limit = (
+            self.found.verdict,
+            self.found.apart.sketch,
+            self.options.verify_distance,
+        )
+        if verdict.dropped:
+            return f"Twins: where A is stored, B is dropped ({verdict.reason})."
+        near = limit is None or sketch is None or sketch <= limit
+        if verdict.reason == "verified different" and near:
+            differ = own_texts_differ(verdict.own_likeness, min_likeness(self.a, self.b))
+            return f"No twins: the main texts are near, but {differ}."
+        return _WHY.get(verdict.reason, "No twins: where A is stored, B is kept.")
+
+
+_WHY = {
+    "unchanged": "Twins: both have one URL, and nothing visible has changed.",
+    "changed": "No twins: both have one URL, and what is visible has changed.",
+    "thin": "No twins: B is thin, and its title and text are not those of A.",
+    "verified different": "No twins: the content is near, but the sketches are not.",
+}
+
+
+def _size(page: PageFingerprint) -> str:
+    share = "" if page.main_share is None else f", {page.main_share:.0%} of the page"
+    return f"{page.tokens:,} tokens{share}"
+
+
+def rounded(likeness: float | None) -> float | None:
+    return None if likeness is None else round(likeness, 2)
+
+
+def own_texts_differ(likeness: float | None, least: float) -> str:
+    """Why two pages of one site with one main text are no twins."""
+    if likeness is None:
+        return "hardly any text of their own can be compared"
+    return f"their own texts are alike by {likeness:.0%}, under {least:.0%}"
+
+
+def distance_grid(
+    a: PageFingerprint, b: PageFingerprint, apart: Distances, options: Options
+) -> Grid:
+    """The fingerprints, their distances, and the distances up to which pages are twins."""
+    bits, match = options.bits, options.match
+    content = None if match == "structure" else options.content_distance
+    structure = None if match == "content" else options.structure_distance
+    sketch = None if match == "structure" else options.verify_distance
+    rows = [("", "A", "B", "differ in", "twins within")]
+    for name, distance, of_bits, limit in (
+        ("content", apart.content, bits, content),
+        ("structure", apart.structure, bits, structure),
+        ("sketch", apart.sketch, SKETCH_BITS, sketch),
+    ):
+        left, right = (fingerprint_hex(getattr(page, name), of_bits) or "none" for page in (a, b))
+        if name == "sketch":  # too long to be read side by side
+            left = right = ""
+        differ = "-" if distance is None else f"{distance} of {of_bits} bits"
+        rows.append((name, left, right, differ, "not asked" if limit is None else str(limit)))
+    return Grid(rows)
+
+
+def feature_records(features: Sequence[Feature]) -> list[dict[str, object]]:
+    return [{"feature": f.text, "a": f.weight_a, "b": f.weight_b} for f in features]
+
+
+def change_records(diff: TextDiff, limit: int) -> list[list[dict[str, str]]]:
+    return [[{piece.kind: piece.text} for piece in change] for change in diff.changes[:limit]]
+
+
+def feature_lines(found: Comparison, limit: int) -> Iterator[Line]:
+    """The heaviest features, and those whose weights differ most."""
+    yield Heading(f"{found.shared_weight:.0%} of the features' weight is shared. The heaviest:")
+    yield _features(found.shared[:limit])
+    yield "Features whose weights differ most:"
+    yield _features(found.differing[:limit])
+
+
+def _features(features: Sequence[Feature]) -> Grid:
+    rows = [(f"{f.weight_a:.4g}", f"{f.weight_b:.4g}", f.text) for f in features]
+    return Grid([("A", "B", ""), *rows] if rows else [("none",)], right=(0, 1), indent=2)
+
+
+def _changes(title: str, diff: TextDiff, limit: int) -> Iterator[str]:
+    changes = diff.changes
+    yield f"{title}: {len(changes):,}" + (" (- only in A, + only in B)" if changes else "")
+    for change in changes[:limit]:
+        yield f"  {marked(change)}"
+    if len(changes) > limit:
+        yield f"  … and {len(changes) - limit:,} more: --limit {len(changes)}"
+    if diff.words_left_out:
+        yield f"  {diff.words_left_out:,} words at the ends of long texts were not compared."
+
+
+class ExplainCommand(Command):
+    epilog = (
+        "The last drop of the URL in the drop log or, if it was kept, the stored page and its "
+        "nearest neighbour. The texts are compared if SIMHASH_KEEP_TEXT kept them, or with "
+        "--fetch."
+    )
+    takes_a_store = True
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("url", help="of the page, as the crawl requested it")
+        parser.add_argument("--log", help="the drop log (default: the one of this project)")
+        parser.add_argument(
+            "--fetch", action="store_true", help="fetch both pages now, and compare their texts"
+        )
+        add_limit(parser, SHOWN_AT_MOST, SHOWN)
+
+    def needs_crawl(self, arguments: argparse.Namespace) -> bool:
+        return bool(arguments.fetch)
+
+    def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
+        options = Options.from_settings(settings)
+        key = page_key(arguments.url)
+        path, log = _log(arguments, settings)
+        drop = _last_drop(log, options.namespace, key, arguments.spider)
+        if drop is not None:
+            settings = settings_of_spider(drop.spider, settings)
+            options = Options.from_settings(settings)
+        named = _store(arguments, settings, drop)
+        with ExitStack() as opened:
+            store = None if named is None else opened.enter_context(named.existing())
+            stamp = None if store is None else store.made_with()
+            if named is not None and stamp is not None:
+                check_stamp(f"store {named.name}", stamp, stamp_for(options))
+            page = None if store is None else stored_page(store, options.namespace, key)
+            if drop is not None and (page is None or page.first_seen <= unix_seconds(drop.time)):
+                case = explain_drop(drop, store, options)
+            elif page is not None and store is not None:
+                case = explain_kept(page, store, options)
+            else:
+                places = [str(path)] if path else []
+                places += [] if named is None else [named.name]
+                where = " nor ".join(places) or "no drop log or store here"
+                raise UsageError(f"nothing of {key} is in {where}")
+            case = _with_texts(case, arguments, store, options)
+        print_result(dataclasses.replace(case, limit=arguments.limit), arguments)
+        return 0 if log is None else log.exit_code()
+
+
+def _log(
+    arguments: argparse.Namespace, settings: BaseSettings
+) -> tuple[Path | None, LogReader | None]:
+    """(None, None) if crawls write no log."""
+    try:
+        path = resolve_log(arguments, settings)
+    except UsageError:
+        if arguments.store is None:
+            raise
+        return None, None
+    return path, LogReader(path)
+
+
+def _last_drop(log: LogReader | None, namespace: str, key: str, spider: str | None) -> Drop | None:
+    """The URL's last drop in this namespace, by this spider or any."""
+    drop = None
+    for record in log or ():
+        if not isinstance(record, Drop) or record.url != key:
+            continue
+        if record.namespace == namespace and spider in (None, record.spider):
+            drop = record
+    return drop
+
+
+def _store(
+    arguments: argparse.Namespace, settings: BaseSettings, drop: Drop | None
+) -> NamedStore | None:
+    """The named store, or that of the drop's spider; None if it doesn't exist any more."""
+    if arguments.store is None and (arguments.spider or drop is not None):
+        spider = arguments.spider if drop is None else drop.spider
+        named = store_of_spider(spider, settings)
+        return named if named.is_there else None
+    try:
+        return resolve_store(arguments, settings)
+    except UsageError:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Case(Result):
+    """A page, and the stored page it is near to or the nearest stored page."""
+
+    options: Options  # those that decided; of a kept page, those in force
+    a: PageFingerprint | None  # the stored page; without what isn't known of it
+    b: PageFingerprint  # the page in question
+    apart: Distances
+    drop: Drop | None = None  # of a dropped page
+    kept: StoredPage | None = None  # of a kept page
+    neighbours: tuple[StoredPage, ...] = ()  # of a kept page, nearest first
+    texts: str | None = None  # "kept" or "fetched"; None if the texts aren't known
+    found: Comparison | None = None  # of the texts
+    own_likeness: float | None = None  # of the own texts, 0-1; None for pages of two sites
+    needs_likeness: bool = False  # of a kept page: one site, and something of both is known
+    limit: int = 0  # features of a kind, and changes, to be printed
+
+    def record(self) -> dict[str, Any]:
+        drop, kept, found, limit = self.drop, self.kept, self.found, self.limit
+        return {
+            "url": self.b.url,
+            "status": "kept" if drop is None else "dropped",
+            "reason": None if drop is None else drop.reason,
+            "time": drop.time if drop else iso(kept.first_seen) if kept else None,
+            "dry_run": None if drop is None else drop.dry_run,
+            "thresholds": fields(self.options, *THRESHOLDS),
+            "content_distance": self.apart.content,
+            "structure_distance": self.apart.structure,
+            "sketch_distance": self.apart.sketch,
+            "own_likeness": rounded(self.own_likeness),
+            "page": _page_record(self.b, self.options.bits),
+            "twin": None if self.a is None else _page_record(self.a, self.options.bits),
+            "neighbours": [page.url for page in self.neighbours],
+            "texts": self.texts,
+            "shared": feature_records(found.shared[:limit]) if found else None,
+            "differing": feature_records(found.differing[:limit]) if found else None,
+            "diff": change_records(found.diff, limit) if found else None,
+        }
+
+    def lines(self) -> Iterator[Line]:
+        yield from _headline(self)
+        if self.a is None:
+            return
+        yield ""
+        yield distance_grid(self.a, self.b, self.apart, self.options)
+        yield from _pictures(self)
+        yield ""
+        if self.found is None:
+            yield from _NO_TEXTS
+            return
+        yield from feature_lines(self.found, self.limit)
+        yield ""
+        when = "as fetched now" if self.texts == "fetched" else "as they were judged"
+        if self.found.diff.changes:
+            yield Heading(f"The texts ({when}), A beside B; [-only in A-], {{+only in B+}}")
+            yield from beside(self.a.text, self.b.text, self.limit)
+        else:
+            yield f"The main texts ({when}) have the same words."
+        yield from _beside_main(self)
+
+
+_REASONS = {
+    "content": "its content is near that of a stored page.",
+    "structure": "its structure is near that of a stored page.",
+    "content and structure": "both content and structure are near those of a stored page.",
+    "thin": "it has little text, and its title and text are a stored page's.",
+    "unchanged": "it is stored, and nothing visible has changed.",
+}
+_NO_TEXTS: tuple[Line, ...] = (
+    "The texts of the pages were not kept. To compare them:",
+    Grid(
+        [
+            ("now", "the same command with --fetch"),
+            ("from the next crawl on", "SIMHASH_KEEP_TEXT = True (`dedup` needs --store too)"),
+        ],
+        indent=2,
+    ),
+)
+
+
+def explain_drop(drop: Drop, store: Store | None, options: Options) -> Case:
+    twin = None
+    if store is not None and drop.twin_url is not None:
+        twin = stored_page(store, options.namespace, drop.twin_url)
+    bits = 4 * len(drop.content or drop.structure or "") or options.bits
+    known = {field.name for field in dataclasses.fields(Options)}
+    limits = {name: value for name, value in drop.thresholds.items() if name in known}
+    return Case(
+        options=Options(**limits, bits=bits),
+        drop=drop,
+        a=None if drop.twin_url is None else _fingerprints(drop.twin_url, twin),
+        b=PageFingerprint(
+            content=None if drop.content is None else int(drop.content, 16),
+            structure=None if drop.structure is None else int(drop.structure, 16),
+            sketch=None,
+            text="",
+            title=drop.title,
+            tokens=drop.tokens,
+            url=drop.url,
+        ),
+        apart=Distances(drop.content_distance, drop.structure_distance, drop.sketch_distance),
+        own_likeness=drop.own_likeness,
+    )
+
+
+def explain_kept(page: StoredPage, store: Store, options: Options) -> Case:
+    near = nearest(store, page, NEIGHBOURS)
+    other = near[0] if near else None
+    return Case(
+        options=options,
+        kept=page,
+        neighbours=tuple(near),
+        a=None if other is None else _fingerprints(other.url, other),
+        b=_fingerprints(page.url, page),
+        apart=Distances(None, None, None) if other is None else distances(page, other),
+        own_likeness=None if other is None else own_likeness(page, other, store),
+        needs_likeness=other is not None and have_own_texts(page, other),
+    )
+
+
+def _fingerprints(url: str, page: StoredPage | None) -> PageFingerprint:
+    """A stored page as the store knows it; without fingerprints if it isn't stored any more."""
+    content, structure, sketch = (
+        (None, None, None) if page is None else (page.content, page.structure, page.sketch)
+    )
+    return PageFingerprint(content, structure, sketch, text="", title="", tokens=0, url=url)
+
+
+def _with_texts(
+    case: Case, arguments: argparse.Namespace, store: Store | None, options: Options
+) -> Case:
+    """The case with the pages' texts, fetched now or kept; unchanged if these aren't known."""
+    fingerprinter = Fingerprinter(options)
+    pages = [case.b] if case.a is None else [case.a, case.b]
+    texts: Sequence[PageFingerprint | None]
+    if arguments.fetch:
+        texts = all_fingerprinted(arguments, fingerprinter, [page.url or "" for page in pages])
+    else:
+        texts = [_kept(page, store, options, fingerprinter) for page in pages]
+    *a, b = (text or page for text, page in zip(texts, pages, strict=True))
+    case = dataclasses.replace(case, a=a[0] if a else None, b=b)
+    if None in texts:
+        return case
+    case = dataclasses.replace(case, texts="fetched" if arguments.fetch else "kept")
+    if case.a is None:
+        return case
+    found = compare(case.a, case.b, fingerprinter, options)
+    apart = found.apart if arguments.fetch else case.apart
+    return dataclasses.replace(case, found=found, apart=apart)
+
+
+def _kept(
+    page: PageFingerprint, store: Store | None, options: Options, fingerprinter: Fingerprinter
+) -> PageFingerprint | None:
+    """The page with the text that the store kept, and the sketch of that text; None without one."""
+    text = None if store is None else store.text_of(options.namespace, page.url or "")
+    if text is None:
+        return None
+    made = fingerprinter.fingerprint_text(text.text, title=text.title, url=page.url)
+    return dataclasses.replace(made, content=page.content, structure=page.structure)
+
+
+def _page_record(page: PageFingerprint, bits: int) -> dict[str, Any]:
+    return {
+        "url": page.url,
+        "title": page.title,
+        "content": fingerprint_hex(page.content, bits),
+        "structure": fingerprint_hex(page.structure, bits),
+    }
+
+
+def _headline(case: Case) -> Iterator[Line]:
+    drop = case.drop
+    if drop is not None:
+        when = minute(unix_seconds(drop.time))
+        dry = ", by a dry run, so its item was kept" if drop.dry_run else ""
+        why = _REASONS.get(drop.reason, drop.reason)
+        yield Heading(f"Dropped {when} UTC by spider {drop.spider}{dry}: {why}")
+    elif case.kept is not None:
+        first, last = minute(case.kept.first_seen), minute(case.kept.seen_at)
+        yield Heading(f"Kept {first} UTC, last seen {last}: {_why_kept(case)}")
+    rows = [("A", "kept" if drop else "nearest", case.a)] if case.a is not None else []
+    rows.append(("B", "dropped" if drop else "kept", case.b))
+    yield ""
+    yield Grid(
+        [
+            row
+            for name, status, page in rows
+            for row in ((name, status, page.url or ""), ("", "", page.title))
+            if row[2]
+        ]
+    )
+    if len(case.neighbours) > 1:
+        yield "Further neighbours:"
+        yield from (f"  {page.url}" for page in case.neighbours[1:])
+
+
+def _why_kept(case: Case) -> str:
+    content, sketch, options = case.apart.content, case.apart.sketch, case.options
+    if case.b.content is None:
+        return f"as a thin page, of fewer than {options.min_tokens} tokens."
+    if content is None:
+        return "no other stored page is within 8 bits of its content."
+    if content > options.content_distance:
+        within = f"twins are within {options.content_distance}"
+        return f"the nearest stored page is {counted(content, 'bit')} away, and {within}."
+    limit = options.verify_distance
+    if sketch is not None and limit is not None and sketch > limit:
+        apart = f"{counted(sketch, 'bit')} apart"
+        return f"a stored page is near, but the sketches are {apart}, over {limit}."
+    least = 0.0 if case.a is None else min_likeness(case.a, case.b)
+    if case.needs_likeness and (case.own_likeness is None or case.own_likeness < least):
+        differ = own_texts_differ(case.own_likeness, least)
+        return f"a stored page's main text is near, but {differ}."
+    return "it is near a page that is stored too; one of them was kept before the other was."
+
+
+def _pictures(case: Case) -> Iterator[Line]:
+    for name in ("content", "structure"):
+        a, b = getattr(case.a, name), getattr(case.b, name)
+        if b is None:
+            continue
+        yield ""
+        if a is None:
+            yield f"{name}: that of A is not known, for no store here holds it"
+            continue
+        yield Heading(f"{name}, {getattr(case.apart, name)} of {case.options.bits} bits differ")
+        yield from (f"  {row}" for row in bit_picture(a, b, case.options.bits))
+
+
+def _beside_main(case: Case) -> Iterator[str]:
+    """How alike the pages are beside what was read as main text."""
+    if case.own_likeness is not None:
+        yield f"All that is their own on the site is alike by {case.own_likeness:.0%}."
+    if case.found is None or case.texts != "fetched":
+        return
+    for name, page in (("A", case.a), ("B", case.b)):
+        if page is not None and page.main_share is not None:
+            yield f"The main text is {page.main_share:.0%} of {name}."
+    changes = case.found.left_out.changes
+    yield f"Beside the main texts {counted(len(changes), 'change')} of words."

@@ -1,0 +1,218 @@
+"""Totals, histograms, groups and runs of a drop log, read once, in bounded memory."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from simhash_pipeline.drop_log import Drop, Run, Timeline, unix_seconds
+from simhash_pipeline.review.doubts import Doubt, DoubtCounts, doubts
+from simhash_pipeline.review.selection import Selection, host_of
+from simhash_pipeline.review.swallowing import SwallowingPages, TopCounts
+
+MAX_KEYS = 100_000  # twins, and hosts, that are counted exactly: some 40 MB
+MAX_RUNS = 200  # the latest, listed one by one
+MAX_URLS = 500_000  # dropped pages that are counted exactly: some 40 MB
+CLOSEST = 10
+_REMEMBERED = 100  # of them, as some turn out to be like many others
+
+
+@dataclass(slots=True)
+class RunTally:
+    """What the log holds of one crawl."""
+
+    run: str
+    spider: str
+    first: str  # time of its first drop, or when it started
+    last: str
+    drops: int = 0
+    closing: Run | None = None  # its last line; None if it was killed or still runs
+    settings: dict[str, Any] = field(default_factory=dict)
+    timeline: Timeline = field(default_factory=Timeline)
+
+    @property
+    def kept(self) -> int | None:
+        """How many pages the run kept; None if it has no closing line."""
+        return None if self.closing is None else sum(self.closing.kept.values())
+
+    def slices(self) -> Iterable[tuple[int, int, int]]:
+        """(start in Unix seconds, kept, dropped) by time; kept is 0 if it isn't known."""
+        return self.timeline.slices() if self.closing is None else self.closing.slices
+
+    @property
+    def slice_secs(self) -> int:
+        return (self.timeline if self.closing is None else self.closing).slice_secs
+
+
+class Summary:
+    """Takes a log's lines one by one; drops that aren't selected are not counted."""
+
+    def __init__(self, selection: Selection, max_keys: int = MAX_KEYS) -> None:
+        self.selection = selection
+        self.drops = 0
+        self.dry = 0  # of these, how many items a dry run kept all the same
+        self.doubts = DoubtCounts()
+        self.first = self.last = ""
+        self.reasons: Counter[str] = Counter()
+        self.content: Counter[int] = Counter()  # drops by distance in bits
+        self.structure: Counter[int] = Counter()
+        self.hosts = TopCounts(max_keys)
+        self.groups = TopCounts(max_keys)  # by the URL of the twin
+        self.swallowing = SwallowingPages()
+        self.runs: dict[str, RunTally] = {}  # the latest, in the order they began
+        self.runs_seen = self.runs_closed = 0
+        self.other_runs: set[str] = set()  # that are not selected; at most MAX_RUNS
+        self.kept: Counter[str] = Counter()  # by reason, in runs that were closed
+        self.errors: Counter[str] = Counter()
+        self._urls: set[int] = set()  # hashes
+        self._closest: list[tuple[int, int, int, int, Drop]] = []  # a heap, the surest on top
+        self._order = itertools.count()
+
+    def take(self, records: Iterable[Drop | Run]) -> Iterator[Drop]:
+        """Count the records and pass on the drops that are selected."""
+        for record in records:
+            if not self.selection.picks_run(record):
+                if len(self.other_runs) < MAX_RUNS:
+                    self.other_runs.add(record.run)
+            elif isinstance(record, Run):
+                self._add_run(record)
+            elif self.selection.picks(record):
+                self._add(record)
+                yield record
+
+    def closest(self) -> list[Drop]:
+        """The pairs that are likeliest to be wrong: the most suspicious, then the nearest."""
+        ranked = [
+            (sum(d.weight for d in self.doubts_about(entry[-1])), *entry[1:])
+            for entry in self._closest
+        ]
+        return [drop for *_, drop in sorted(ranked, reverse=True)[:CLOSEST]]
+
+    def doubts_about(self, drop: Drop) -> list[Doubt]:
+        """The drop's doubts, by what is known of the others of its run."""
+        return doubts(drop, self.doubts.usual(drop))
+
+    @property
+    def to_check(self) -> int:
+        """Drops that a person should look at, one of each swallowing page's among them."""
+        return self.doubts.to_check + len(self.swallowing.worst())
+
+    @property
+    def urls(self) -> int | None:
+        """Different pages that were dropped; None if there are over MAX_URLS."""
+        return len(self._urls) if len(self._urls) <= MAX_URLS else None
+
+    @property
+    def pages(self) -> int | None:
+        """Pages that the crawls saw, unjudged ones too; None if what was kept isn't known."""
+        seen = self.drops + self.kept.total() + self.errors.total()
+        return seen if self.kept_known else None
+
+    @property
+    def kept_known(self) -> bool:
+        """Whether the log has the number of pages kept in the runs of the selected drops."""
+        return self.selection.whole_runs and 0 < self.runs_seen == self.runs_closed
+
+    def _add(self, drop: Drop) -> None:
+        self.drops += 1
+        self.dry += drop.dry_run
+        self.first = min(self.first, drop.time) if self.first else drop.time
+        self.last = max(self.last, drop.time)
+        self.reasons[drop.reason] += 1
+        if len(self._urls) <= MAX_URLS:
+            self._urls.add(hash(drop.url))
+        weight = self.doubts.add(drop)
+        self.hosts.tally(host_of(drop.url)).drops += 1
+        if drop.reason != "unchanged":  # such a page is no other's twin
+            self._add_distances(drop)
+            self._add_to_group(drop)
+            self.swallowing.add(drop.url, drop.twin_url, drop.run)
+        self._add_to_run(drop)
+        self._add_to_closest(drop, weight)
+
+    def _add_distances(self, drop: Drop) -> None:
+        if drop.content_distance is not None:
+            self.content[drop.content_distance] += 1
+        if drop.structure_distance is not None:
+            self.structure[drop.structure_distance] += 1
+
+    def _add_to_group(self, drop: Drop) -> None:
+        if drop.twin_url is None:
+            return
+        group, distance = self.groups.tally(drop.twin_url), drop.content_distance
+        group.drops += 1
+        group.example = group.example or drop.url
+        if distance is not None:
+            nearest, farthest = group.nearest, group.farthest
+            group.nearest = distance if nearest is None else min(nearest, distance)
+            group.farthest = distance if farthest is None else max(farthest, distance)
+
+    def _add_to_run(self, drop: Drop) -> None:
+        tally = self.runs.get(drop.run) or self._begin(drop.run, drop.spider, drop.time)
+        tally.drops += 1
+        tally.last = drop.time
+        tally.settings = drop.thresholds
+        tally.timeline.add(unix_seconds(drop.time), kept=False)
+
+    def _add_run(self, run: Run) -> None:
+        if not self.selection.whole_runs:
+            return
+        tally = self.runs.get(run.run) or self._begin(run.run, run.spider, run.started)
+        tally.first, tally.last = run.started, run.ended
+        tally.closing, tally.settings = run, run.options
+        self.runs_closed += 1
+        self.kept.update(run.kept)
+        self.errors.update(run.errors)
+
+    def _begin(self, run: str, spider: str, time: str) -> RunTally:
+        if len(self.runs) >= MAX_RUNS:
+            del self.runs[next(iter(self.runs))]
+        self.runs_seen += 1
+        self.runs[run] = RunTally(run, spider, first=time, last=time)
+        return self.runs[run]
+
+    def _add_to_closest(self, drop: Drop, weight: int) -> None:
+        left = bits_left(drop) or (128, 128)
+        same_words = drop.content_distance == 0 and not drop.sketch_distance
+        is_sure = left[0] == 128 or (same_words and drop.reason != "structure")
+        if is_sure and not weight:
+            return
+        # Negated: the heap's least is the least close, and of equals the one that came last.
+        entry = (weight, -left[0], -left[1], -next(self._order), drop)
+        if len(self._closest) == _REMEMBERED and entry < self._closest[0]:
+            return
+        if any(
+            (drop.url, drop.twin_url) == (other.url, other.twin_url) for *_, other in self._closest
+        ):
+            return  # the same pair in another run
+        if len(self._closest) < _REMEMBERED:
+            heapq.heappush(self._closest, entry)
+        else:
+            heapq.heapreplace(self._closest, entry)
+
+
+def bits_left(drop: Drop) -> tuple[int, int] | None:
+    """Bits between the drop and the thresholds, of the fingerprints and of the sketches.
+
+    None for a drop that no threshold decided: a thin page, or an unchanged one.
+    """
+    limits = drop.thresholds
+    content = _left(drop.content_distance, limits.get("content_distance"))
+    structure = _left(drop.structure_distance, limits.get("structure_distance"))
+    sketch = _left(drop.sketch_distance, limits.get("verify_distance"))
+    if drop.reason == "content":
+        return content, sketch
+    if drop.reason == "structure":
+        return structure, _left(None, None)
+    if drop.reason == "content and structure":
+        return min(content, structure), sketch
+    return None
+
+
+def _left(distance: int | None, limit: object) -> int:
+    """Bits between a distance and its limit; 128, more than any, if one of them is unknown."""
+    return 128 if distance is None or not isinstance(limit, int) else limit - distance

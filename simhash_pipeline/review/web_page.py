@@ -1,0 +1,283 @@
+"""A summary and its drops as one HTML file that loads nothing and runs nothing but its own script.
+
+All that comes from pages travels as JSON and is shown as text; the policy in the file's head lets
+the browser run the one script whose hash it names.
+"""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import hashlib
+import json
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from simhash_pipeline.drop_log import Drop, unix_seconds
+from simhash_pipeline.options import Options
+from simhash_pipeline.review.diff import line_diff
+from simhash_pipeline.review.doubts import MANY, SWALLOWED, Doubt, DoubtCounts, doubts, swallowed
+from simhash_pipeline.review.selection import host_of
+from simhash_pipeline.review.summary import RunTally, Summary, bits_left
+from simhash_pipeline.review.swallowing import CAUSES, SWALLOWS_FROM
+
+if TYPE_CHECKING:
+    from simhash_pipeline.stores.contract import PageText
+
+# The texts of the page at a URL, in a namespace; None if they aren't known.
+Texts: TypeAlias = Callable[[str, str], "PageText | None"]
+
+MAX_COMPARED_BYTES = 20_000_000  # of all pairs beside each other, as they stand in the file
+TOP_SWALLOWING = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """How far kept pages are from the nearest other kept page."""
+
+    counts: Sequence[int]  # pages by distance in bits, from 0
+    pages: int  # the store's; those counted were drawn at random
+
+
+def write_web_page(
+    path: Path,
+    summary: Summary,
+    drops: Sequence[Drop],
+    *,
+    log: str,
+    texts: Texts | None = None,
+    neighbours: Neighbours | None = None,
+) -> None:
+    """Write the page, which lists `drops`, and opens at the last run.
+
+    `texts` has what to show beside each other; `neighbours` is drawn beside the drops' distances.
+    """
+    pairs = _pairs(drops, texts or (lambda url, namespace: None))
+    drops = [_titled(drop, pairs.titles) for drop in drops]
+    data = {
+        "log": log,
+        "dropped": summary.drops,
+        "swallowing": [
+            {name: getattr(page, name) for name in ("twin_url", "host", "dropped", "example")}
+            for page in summary.swallowing.worst()[:TOP_SWALLOWING]
+        ],
+        "causes": CAUSES,
+        "selection": {
+            name: getattr(summary.selection, name) for name in ("since", "run", "spider")
+        },
+        "runs": [_run(tally) for tally in summary.runs.values()],
+        "drops": _drops(drops, pairs),
+        "compared": pairs.compared,
+        "neighbours": None if neighbours is None else dataclasses.asdict(neighbours),
+    }
+    path.write_text(_page(data), encoding="utf-8", errors="replace")
+
+
+def _page(data: dict[str, Any]) -> str:
+    style = _part("report.css")
+    script = "\n".join(map(_part, ("charts.js", "overview.js", "list.js", "review.js")))
+    return Template(_part("report.html")).substitute(
+        policy=_policy(style, script), style=style, script=script, json=_in_a_script_element(data)
+    )
+
+
+def _part(name: str) -> str:
+    return files("simhash_pipeline.review").joinpath(name).read_text(encoding="utf-8")
+
+
+def _policy(style: str, script: str) -> str:
+    """Nothing is loaded or sent, no string becomes markup or script; this style and script run."""
+    return "; ".join(
+        [
+            "default-src 'none'",
+            f"style-src {_hash(style)}",
+            f"script-src {_hash(script)}",
+            "base-uri 'none'",
+            "form-action 'none'",
+            "require-trusted-types-for 'script'",
+            "trusted-types 'none'",
+        ]
+    )
+
+
+def _hash(source: str) -> str:
+    digest = hashlib.sha256(source.encode("utf-8")).digest()
+    return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
+
+
+def _in_a_script_element(data: dict[str, Any]) -> str:
+    """JSON without a `<`, so that nothing in it ends the element or begins a comment."""
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c")
+
+
+def _run(tally: RunTally) -> dict[str, Any]:
+    default = Options()
+    closing = tally.closing
+    return {
+        "id": tally.run,
+        "spider": tally.spider,
+        "first": unix_seconds(tally.first),
+        "last": unix_seconds(tally.last),
+        "dropped": tally.drops,
+        "kept": tally.kept,
+        "keptBy": {} if closing is None else closing.kept,
+        "errors": {} if closing is None else closing.errors,
+        "sliceSecs": tally.slice_secs,
+        "slices": list(tally.slices()),
+        "settings": tally.settings,
+        "changed": [
+            name
+            for name, value in tally.settings.items()
+            if value != _as_in_json(getattr(default, name, None))
+        ],
+    }
+
+
+def _as_in_json(value: object) -> object:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _drops(drops: Sequence[Drop], pairs: _Pairs) -> dict[str, Any]:
+    """A list for each field, as long as there are drops: half the size of a list of objects."""
+    reasons, runs, twins, whys = _Numbered(), _Numbered(), _Numbered(), _Numbered()
+    first_seen: dict[int, int | None] = {}
+    found = _all_doubts(drops)
+    to_check = _to_check(drops, found)
+    for drop in drops:
+        seen = drop.twin_first_seen
+        number = twins.of(drop.twin_url or "")
+        first_seen.setdefault(number, None if seen is None else int(unix_seconds(seen)))
+    return {
+        "url": [drop.url for drop in drops],
+        "title": [drop.title for drop in drops],
+        "time": [int(unix_seconds(drop.time)) for drop in drops],
+        "reason": [reasons.of(drop.reason) for drop in drops],
+        "run": [runs.of(drop.run) for drop in drops],
+        "twin": [twins.of(drop.twin_url or "") for drop in drops],
+        "content": [drop.content_distance for drop in drops],
+        "structure": [drop.structure_distance for drop in drops],
+        "sketch": [drop.sketch_distance for drop in drops],
+        "own": [drop.own_likeness for drop in drops],
+        "main": [drop.main_share for drop in drops],
+        "left": [None if (left := bits_left(drop)) is None else left[0] for drop in drops],
+        "tokens": [drop.tokens for drop in drops],
+        "dry": [int(drop.dry_run) for drop in drops],
+        "why": [[whys.of(f"{doubt.kind}\n{doubt.text}") for doubt in each] for each in found],
+        "weight": [sum(doubt.weight for doubt in each) for each in found],
+        "check": [int(place in to_check) for place in range(len(drops))],
+        "pair": pairs.places,
+        "reasons": reasons.names,
+        "runs": runs.names,
+        "twins": twins.names,
+        "twinTitles": [pairs.titles.get(name, "") for name in twins.names],
+        "firstSeen": list(first_seen.values()),
+        "whys": [name.split("\n") for name in whys.names],  # kind, and kind with figures
+    }
+
+
+def _titled(drop: Drop, titles: dict[str, str]) -> Drop:
+    """With the twin's title, where the store knows it and the log doesn't."""
+    known = "" if drop.twin_title else titles.get(drop.twin_url or "", "")
+    return dataclasses.replace(drop, twin_title=known) if known else drop
+
+
+def _all_doubts(drops: Sequence[Drop]) -> list[list[Doubt]]:
+    """The doubts about each drop, the swallowed ones' too."""
+    counts = DoubtCounts()
+    for drop in drops:
+        counts.add(drop)
+    pages: dict[tuple[str, str, str | None], set[str]] = {}
+    keys = [(drop.run, host_of(drop.url), drop.twin_url) for drop in drops]
+    for key, drop in zip(keys, drops, strict=True):
+        if drop.reason != "unchanged":
+            pages.setdefault(key, set()).add(drop.url)
+    found = [doubts(drop, counts.usual(drop)) for drop in drops]
+    for each, key in zip(found, keys, strict=True):
+        if len(pages.get(key, ())) >= SWALLOWS_FROM:
+            each.append(swallowed(len(pages[key])))
+    return found
+
+
+def _to_check(drops: Sequence[Drop], found: Sequence[Sequence[Doubt]]) -> set[int]:
+    """The places of the drops that are to be checked: see `DoubtCounts.to_check`."""
+    alike: dict[tuple[str, ...], list[int]] = {}  # by run and kind, or swallowing page
+    for place, (drop, each) in enumerate(zip(drops, found, strict=True)):
+        if each:
+            swallows = each[0].kind == SWALLOWED
+            page = (host_of(drop.url), drop.twin_url or "") if swallows else ()
+            alike.setdefault((drop.run, each[0].kind, *page), []).append(place)
+    chosen: set[int] = set()
+    for (_, kind, *_), places in alike.items():
+        places.sort(key=lambda place: _rank(drops[place], found[place]))
+        chosen.update(places[: 1 if kind == SWALLOWED else MANY])
+    return chosen
+
+
+class _Numbered:
+    """Names by the order they were first asked for."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+
+    def of(self, name: str) -> int:
+        return self._numbers.setdefault(name, len(self._numbers))
+
+    @property
+    def names(self) -> list[str]:
+        return list(self._numbers)
+
+
+@dataclass(slots=True)
+class _Pairs:
+    """What is known of the drops' pairs of pages."""
+
+    titles: dict[str, str]  # of kept pages, by URL
+    compared: list[str]  # both texts beside each other: zlib and base64 of JSON
+    places: list[int | None]  # of each drop's pair in `compared`
+
+
+def _pairs(drops: Sequence[Drop], texts: Texts) -> _Pairs:
+    """The pairs whose texts are known; the likeliest to be wrong first, if they are too many.
+
+    Compressed, as most are never opened; at most some MAX_COMPARED_BYTES.
+    """
+    pairs = _Pairs({}, [], [None] * len(drops))
+    known: dict[tuple[str, str | None, str], int | None] = {}
+    size = 0
+    for place in sorted(
+        range(len(drops)), key=lambda place: _rank(drops[place], doubts(drops[place]))
+    ):
+        drop = drops[place]
+        twin_url = drop.twin_url or ""
+        if drop.twin_title:
+            pairs.titles.setdefault(twin_url, drop.twin_title)
+        key = (drop.namespace, twin_url, drop.url)
+        if key not in known:
+            if size > MAX_COMPARED_BYTES:
+                continue
+            known[key] = None
+            kept, dropped = (texts(url, drop.namespace) for url in (twin_url, drop.url))
+            if kept is not None:
+                pairs.titles[twin_url] = kept.title
+            if kept is not None and dropped is not None:
+                known[key] = len(pairs.compared)
+                pairs.compared.append(_beside(kept, dropped))
+                size += len(pairs.compared[-1])
+        pairs.places[place] = known[key]
+    return pairs
+
+
+def _rank(drop: Drop, found: Sequence[Doubt]) -> tuple[int, tuple[int, int]]:
+    return -sum(doubt.weight for doubt in found), bits_left(drop) or (128, 128)
+
+
+def _beside(kept: PageText, dropped: PageText) -> str:
+    rows = [line_diff(kept.text, dropped.text), line_diff(kept.left_out, dropped.left_out)]
+    beside = json.dumps(rows, ensure_ascii=False, separators=(",", ":"))
+    return base64.b64encode(zlib.compress(beside.encode("utf-8", "replace"))).decode("ascii")

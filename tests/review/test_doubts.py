@@ -1,0 +1,117 @@
+"""What makes a drop suspicious, in words."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from simhash_pipeline.drop_log import Drop
+from simhash_pipeline.review.doubts import MANY, DoubtCounts, doubts
+from tests.review.logs import drop
+
+FR, EN = "http://a.example/fr-FR/1", "http://a.example/en/1"
+
+
+@pytest.mark.parametrize(
+    ("fields", "texts"),
+    [
+        ({}, []),
+        ({"content_distance": 3}, ["at the threshold: content 3 of 3 bits"]),
+        (
+            {"content_distance": 3, "sketch_distance": 18},
+            ["at the threshold: content 3 of 3 bits, sketch 18 of 18 bits"],
+        ),
+        ({"structure_distance": 3}, []),  # it didn't decide
+        (
+            {"structure_distance": 3, "reason": "structure"},
+            ["at the threshold: structure 3 of 3 bits"],
+        ),
+        ({"content_distance": 0, "thresholds": {"content_distance": 0}}, []),  # nothing nearer
+        (
+            {"main_share": 0.19},
+            ["main text is a small part of the page: 19% of what the page shows"],
+        ),
+        ({"main_share": 0.2}, []),
+        ({"own_likeness": 0.6}, ["own texts differ: alike by 60%"]),
+        ({"own_likeness": 0.7}, []),
+        (
+            {"reason": "thin", "content_distance": None, "tokens": 12},
+            ["thin: 12 words, judged by title and text alone"],
+        ),
+        ({"url": FR, "twin_url": EN}, ["other language: fr and en in the addresses"]),
+        (
+            {"url": "http://de.a.example/", "twin_url": "http://fr.a.example/"},
+            ["other language: de and fr in the addresses"],
+        ),
+        ({"url": "http://a.example/m/1", "twin_url": "http://a.example/w/1"}, []),
+        ({"url": FR, "twin_url": "http://a.example/news/1"}, []),
+        ({"reason": "unchanged", "content_distance": 3, "main_share": 0.1}, []),
+        ({"twin_url": None}, []),
+    ],
+)
+def test_a_drop_is_doubted_by_its_line_alone(fields: dict[str, Any], texts: list[str]) -> None:
+    assert [doubt.text for doubt in doubts(drop(**fields))] == texts
+
+
+@pytest.mark.parametrize(
+    ("title", "other", "differ"),
+    [
+        ("The ferry stops", "The ferry stops", False),
+        ("The ferry stops | Harbour Post", "The ferry stops | Inland Wire", False),
+        ("Old ferry goes to the breakers", "A boat that was always late", True),
+        ("Chapter 3 - A manual", "Chapter 4 - A manual", True),
+        ("Chapter 3 - A manual", "Chapter 3 - A manual", False),
+        ("The ferry stops (2)", "The ferry stops", False),  # one has no number
+        ("渡轮三点开", "旧书店的诗", True),
+        ("ＦＥＲＲＹ stops", "Ferry stops", False),
+        ("", "The ferry stops", False),  # not known
+    ],
+)
+def test_titles_differ_in_most_words_or_in_a_number(title: str, other: str, differ: bool) -> None:
+    found = [doubt.kind for doubt in doubts(drop(title=title, twin_title=other))]
+    assert found == ["titles differ"] * differ
+
+
+def versions(count: int, **more: Any) -> list[Drop]:
+    """Drops of two releases of a manual."""
+    return [
+        drop(
+            url=f"http://a.example/15/{n}",
+            title=f"Part{n} of Ropes 15",
+            twin_title=f"Part{n} of Ropes 14",
+            **more,
+        )
+        for n in range(count)
+    ]
+
+
+def test_a_change_of_titles_that_many_drops_share_is_no_doubt() -> None:
+    other = drop(url="http://a.example/x", title="Chapter 3", twin_title="Chapter 4")
+    few = counted([*versions(MANY - 1), other])
+    assert few.to_check == MANY
+    many = counted([*versions(MANY + 5), other])
+    assert many.to_check == 1
+    assert doubts(versions(1)[0], many.usual(versions(1)[0])) == []
+    assert [doubt.kind for doubt in doubts(other, many.usual(other))] == ["titles differ"]
+
+
+def test_what_else_is_odd_about_such_a_drop_remains() -> None:
+    found = counted([*versions(MANY + 5), *versions(2, content_distance=3)])
+    assert found.to_check == 2
+
+
+def test_each_run_has_its_own_changes() -> None:
+    found = counted([*versions(MANY), *versions(3, run="run-2")])
+    assert found.to_check == 3
+
+
+def test_of_one_kind_of_doubt_a_person_checks_some() -> None:
+    thin = [drop(url=f"http://a.example/{n}", reason="thin", tokens=9) for n in range(300)]
+    assert counted([*thin, *(drop(main_share=0.1) for _ in range(4))]).to_check == MANY + 4
+
+
+def counted(drops: Sequence[Drop]) -> DoubtCounts:
+    counts = DoubtCounts()
+    for one in drops:
+        counts.add(one)
+    return counts

@@ -1,0 +1,113 @@
+from typing import Any
+
+import pytest
+
+from simhash_pipeline.drop_log import Drop, Run
+from simhash_pipeline.review.selection import Selection
+from simhash_pipeline.review.summary import MAX_RUNS, Summary, bits_left
+from tests.review.logs import closing, drop
+
+
+def summary(*records: Drop | Run, **asked: Any) -> Summary:
+    summary = Summary(Selection(**asked))
+    assert all(summary.take(records))
+    return summary
+
+
+def test_drops_are_counted_by_reason_host_twin_and_distance() -> None:
+    told = summary(
+        drop(),
+        drop(url="http://b.example/x", content_distance=3),
+        drop(reason="thin", content_distance=None, twin_url="http://c.example/"),
+    )
+    assert told.drops == 3
+    assert told.reasons == {"content": 2, "thin": 1}
+    assert told.content == {1: 1, 3: 1}
+    assert told.structure == {9: 3}
+    assert [(host, tally.drops) for host, tally in told.hosts.top(9)] == [
+        ("a.example", 2),
+        ("b.example", 1),
+    ]
+    (twin, group), _ = told.groups.top(2)
+    assert (twin, group.drops) == ("http://a.example/1", 2)
+    assert (group.nearest, group.farthest, group.example) == (1, 3, "http://a.example/2")
+
+
+def test_an_unchanged_page_is_no_twin_and_an_exact_copy_is_near_no_threshold() -> None:
+    unchanged = drop(reason="unchanged", url="http://a.example/1", content_distance=2)
+    copy = drop(url="http://a.example/2", content_distance=0, sketch_distance=0)
+    told = summary(unchanged, copy, drop(url="http://a.example/3", content_distance=2))
+    assert told.reasons == {"unchanged": 1, "content": 2}
+    assert told.content == {0: 1, 2: 1}
+    ((_, group),) = told.groups.top(9)
+    assert group.drops == 2
+    assert [pair.url for pair in told.closest()] == ["http://a.example/3"]
+
+
+def test_only_what_is_selected_is_counted() -> None:
+    told = summary(drop(), drop(content_distance=3), distance=3)
+    assert (told.drops, told.content) == (1, {3: 1})
+
+
+@pytest.mark.parametrize(
+    ("fields", "left"),
+    [
+        ({"content_distance": 3, "sketch_distance": 18}, (0, 0)),
+        ({"content_distance": 0, "sketch_distance": 4}, (3, 14)),
+        ({"content_distance": 0, "sketch_distance": None}, (3, 128)),
+        ({"reason": "structure", "structure_distance": 2}, (1, 128)),
+        ({"reason": "content and structure", "structure_distance": 3}, (0, 14)),
+        ({"reason": "thin"}, None),
+        ({"reason": "unchanged"}, None),
+        ({"thresholds": {}}, (128, 128)),
+    ],
+)
+def test_the_bits_left_are_those_to_the_thresholds_that_decided(
+    fields: dict[str, Any], left: tuple[int, int] | None
+) -> None:
+    assert bits_left(drop(**fields)) == left
+
+
+def test_the_closest_are_the_ten_pairs_nearest_the_threshold_each_once() -> None:
+    pairs = [
+        drop(url=f"http://a.example/{n}", content_distance=n % 4, sketch_distance=n % 19)
+        for n in range(400)
+    ]
+    told = summary(*pairs, *pairs)
+    expected = sorted(pairs, key=lambda pair: bits_left(pair) or (999, 0))[:10]
+    assert [bits_left(pair) for pair in told.closest()] == [bits_left(pair) for pair in expected]
+    assert len({pair.url for pair in told.closest()}) == 10
+
+
+def test_kept_pages_are_known_when_every_run_was_closed() -> None:
+    told = summary(drop(), closing())
+    assert told.kept_known
+    assert told.kept == {"new": 6, "thin": 1}
+    assert told.errors == {"no_html": 2}
+    assert list(told.runs["run-1"].slices()) == [(1777895999, 6, 0), (1777896000, 1, 1)]
+    assert told.runs["run-1"].settings["bits"] == 64
+
+
+def test_kept_pages_are_unknown_when_a_run_was_killed_or_drops_are_picked_out() -> None:
+    assert not summary(drop(), closing(), drop(run="run-2")).kept_known
+    assert not summary(drop(), closing(), reason="content").kept_known
+    assert not summary().kept_known
+    assert summary(drop(), closing(), drop(run="run-2"), run="run-1").kept_known
+
+
+def test_a_run_that_dropped_nothing_is_told_too() -> None:
+    told = summary(closing(dropped={}))
+    assert told.kept_known
+    assert (told.drops, told.runs["run-1"].drops) == (0, 0)
+
+
+def test_of_many_runs_the_latest_are_told_one_by_one_and_all_are_counted() -> None:
+    told = summary(*(drop(run=f"run-{n}") for n in range(MAX_RUNS + 50)))
+    assert told.runs_seen == MAX_RUNS + 50
+    assert next(iter(told.runs)) == "run-50"
+    assert len(told.runs) == MAX_RUNS
+
+
+def test_a_run_without_a_closing_line_has_its_drops_by_time() -> None:
+    told = summary(drop(), drop(time="2026-05-04T12:00:02.500Z"))
+    assert list(told.runs["run-1"].slices()) == [(1777896000, 0, 1), (1777896002, 0, 1)]

@@ -1,0 +1,129 @@
+import random
+import shlex
+from collections import Counter
+
+from simhash_pipeline.cli.drops import DropSummary
+from simhash_pipeline.review.selection import Selection
+from simhash_pipeline.review.summary import Summary
+from simhash_pipeline.review.swallowing import (
+    CAUSES,
+    SwallowingPage,
+    SwallowingPages,
+    TopCounts,
+)
+from tests.review.logs import drop
+
+TWIN = "http://a.example/1"
+
+
+def counted(urls: list[str], twin_url: str | None = TWIN) -> list[SwallowingPage | None]:
+    pages = SwallowingPages()
+    return [pages.add(url, twin_url) for url in urls]
+
+
+def numbered(host: str, count: int) -> list[str]:
+    return [f"http://{host}/copy{n}" for n in range(count)]
+
+
+def test_the_twentieth_dropped_page_of_a_host_makes_a_page_a_swallowing_one_and_no_later_one() -> (
+    None
+):
+    told = counted(numbered("a.example", 60))
+    assert told[19] == SwallowingPage(TWIN, "a.example", 20, "http://a.example/copy0")
+    assert told[:19] + told[20:] == [None] * 59
+
+
+def test_a_page_that_was_dropped_again_and_again_counts_once() -> None:
+    assert counted(numbered("a.example", 19) * 9) == [None] * 171
+
+
+def test_hosts_runs_and_twins_are_counted_apart() -> None:
+    assert not any(counted(numbered("a.example", 19) + numbered("b.example", 19)))
+    pages = SwallowingPages()
+    for url in numbered("a.example", 30):
+        assert pages.add(url, f"{TWIN}{int(url[-1]) % 2}", run=url[-1]) is None
+    assert pages.worst() == []
+
+
+def test_an_unchanged_page_and_one_without_a_twin_are_swallowed_by_none() -> None:
+    assert not any(counted(numbered("a.example", 30), twin_url=None))
+    pages = SwallowingPages()
+    assert not any(pages.add(url, url) for url in numbered("a.example", 30))
+
+
+def test_the_worst_come_first_and_of_several_runs_the_worst_one_counts() -> None:
+    pages = SwallowingPages()
+    for run, count in (("monday", 21), ("tuesday", 25), ("wednesday", 19)):
+        for url in numbered("a.example", count):
+            pages.add(url, TWIN, run)
+    for url in numbered("b.example", 40):
+        pages.add(url, TWIN, "monday")
+    assert pages.worst() == [
+        SwallowingPage(TWIN, "b.example", 40, "http://b.example/copy0"),
+        SwallowingPage(TWIN, "a.example", 25, "http://a.example/copy0"),
+    ]
+
+
+def test_a_swallowing_page_is_found_among_a_hundred_thousand_twins() -> None:
+    pages = SwallowingPages()
+    told = []
+    for n in range(100_000):
+        pages.add(f"http://a.example/{n}?print", f"http://a.example/{n}")
+        if n % 1_000 == 0:
+            told.append(pages.add(f"http://a.example/{n}", "http://a.example/notice"))
+    assert [page.dropped for page in told if page] == [20]
+    assert [page.dropped for page in pages.worst()] == [100]
+
+
+def test_the_command_to_look_at_a_page_runs_nothing_that_stands_in_its_url() -> None:
+    url = "http://a.example/$(reboot)?a=1&b='"
+    command = SwallowingPage(TWIN, "a.example", 20, url).sentence().split("`")[1]
+    assert shlex.split(command) == ["scrapy", "simhash", "explain", url]
+
+
+def test_swallowing_pages_stand_right_below_the_totals_and_are_no_more_than_ten() -> None:
+    summary = Summary(Selection())
+    twins = [
+        drop(url=url, twin_url=f"{TWIN}{n}") for n in range(12) for url in numbered("a.example", 20)
+    ]
+    assert all(summary.take(twins))
+    lines = list(DropSummary("log", summary).lines())
+    assert lines[1] == "240 dropped; 12 to check"
+    assert lines[3:5] == ["", f"Look at this first. {CAUSES}"]
+    assert lines[5] == (
+        "  20 pages of a.example were dropped as near-duplicates of http://a.example/10: "
+        "look at `scrapy simhash explain http://a.example/copy0`"
+    )
+    assert lines[15:17] == ["  and 2 more such pages", ""]
+
+
+def test_a_log_of_dry_runs_alone_says_what_would_be_dropped() -> None:
+    summary = Summary(Selection())
+    assert all(summary.take(drop(url=url, dry_run=True) for url in numbered("a.example", 20)))
+    sentence = list(DropSummary("log", summary).lines())[5]
+    assert str(sentence).startswith("  20 pages of a.example would be dropped ")
+
+
+def tallied(keys: list[str], cap: int) -> TopCounts:
+    heaviest = TopCounts(cap)
+    for key in keys:
+        heaviest.tally(key).drops += 1
+    return heaviest
+
+
+def test_counts_are_exact_up_to_the_cap() -> None:
+    heaviest = tallied(list("abcabca"), cap=3)
+    assert [(key, tally.drops) for key, tally in heaviest.top(2)] == [("a", 3), ("b", 2)]
+    assert (len(heaviest), heaviest.lacking) == (3, 0)
+
+
+def test_past_the_cap_memory_is_bounded_and_no_count_lacks_more_than_it_says() -> None:
+    draw = random.Random(7)
+    keys = [str(int(10_000 * draw.random() ** 6)) for _ in range(50_000)]
+    heaviest, true = tallied(keys, cap=500), Counter(keys)
+    assert len(true) > 1_000
+    assert len(heaviest) <= 500
+    assert heaviest.lacking > 0
+    for key, tally in heaviest.top(500):
+        assert true[key] - heaviest.lacking <= tally.drops <= true[key]
+    assert [key for key, _ in heaviest.top(5)] == [key for key, _ in true.most_common(5)]

@@ -1,0 +1,689 @@
+"""The report as people use it: opened from disk and driven in a headless Chromium."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from selenium.webdriver import Chrome, Keys
+from selenium.webdriver.common.by import By
+from selenium.webdriver.remote.webelement import WebElement
+from selenium.webdriver.support.ui import Select, WebDriverWait
+
+from simhash_pipeline.drop_log import Drop, Run
+from simhash_pipeline.review.answers import read_sheet
+from simhash_pipeline.review.selection import Selection
+from simhash_pipeline.review.summary import Summary
+from simhash_pipeline.review.swallowing import CAUSES
+from simhash_pipeline.review.web_page import Neighbours, Texts, write_web_page
+from simhash_pipeline.stores.contract import PageText
+from tests.review.browser import chromium, complaints, open_file, resize
+from tests.review.logs import closing, drop
+
+HOSTILE = "</script><img src=x onerror=document.title='run'><script>document.title='run'</script>"
+TEXTS = {
+    "http://a.example/1": (
+        "The bell in the fog",
+        "The fog bell\nrings three strokes a minute\n渡轮三点开",
+        "Port City Weather",
+    ),
+    "http://a.example/2": (
+        "A story",
+        "The fog bell\nrings four strokes a minute\n渡轮四点开",
+        "Port City Sport",
+    ),
+}
+# 30 groups: page n has n % 3 + 1 drops, so that three pages of a list are had, and sizes differ.
+MANY = [
+    drop(
+        url=f"http://b.example/{n}/copy{copy}",
+        title=f"Story number {n}",
+        twin_url=f"http://b.example/{n}",
+        time=f"2026-05-04T12:{n:02}:00.000Z",
+        content_distance=copy,
+        sketch_distance=copy,
+    )
+    for n in range(30)
+    for copy in range(n % 3 + 1)
+]
+
+
+@pytest.fixture(scope="module")
+def chrome() -> Iterator[Chrome]:
+    with chromium() as browser:
+        yield browser
+
+
+class Report:
+    """A report that is open in the browser."""
+
+    def __init__(self, browser: Chrome, path: Path) -> None:
+        self.browser = browser
+        self.path = path
+        open_file(browser, path)
+
+    def one(self, selector: str) -> WebElement:
+        return self.browser.find_element(By.CSS_SELECTOR, selector)
+
+    def texts(self, selector: str) -> list[str]:
+        return [found.text for found in self.browser.find_elements(By.CSS_SELECTOR, selector)]
+
+    def search(self, words: str, expected: str) -> None:
+        """Type into the search box and wait until that many are told."""
+        box = self.one("#search")
+        box.clear()
+        box.send_keys(words, " ", Keys.BACKSPACE)
+        WebDriverWait(self.browser, 20).until(lambda _: self.one("#found").text == expected)
+
+    def choose(self, label: str, value: str) -> None:
+        Select(self.one(f"#{label}")).select_by_visible_text(value)
+
+    @property
+    def title(self) -> str:
+        return self.browser.title
+
+
+@pytest.fixture
+def report(chrome: Chrome, tmp_path: Path) -> Iterator[Any]:
+    """Makes and opens reports; at the end none may have troubled the console."""
+
+    def opened(
+        *records: Drop | Run, texts: Texts | None = None, neighbours: Neighbours | None = None
+    ) -> Report:
+        path = tmp_path / "report.html"
+        summary = Summary(Selection())
+        drops = list(summary.take(records))
+        log = f"{tmp_path.name}.drops.jsonl"  # the browser keeps answers by its name
+        write_web_page(path, summary, drops, log=log, texts=texts, neighbours=neighbours)
+        return Report(chrome, path)
+
+    complaints(chrome)
+    yield opened
+    assert complaints(chrome) == []
+
+
+def text_of(url: str, namespace: str) -> PageText | None:
+    if url not in TEXTS or namespace != drop().namespace:
+        return None
+    title, text, left_out = TEXTS[url]
+    return PageText(namespace, url, title, text, 0.0, left_out)
+
+
+def headings(report: Report) -> list[str]:
+    return report.texts("article h3")
+
+
+def test_the_verdict_stands_on_top_with_the_reasons_to_check(report: Any) -> None:
+    far = {"content_distance": 3, "title": "Chapter 4", "twin_title": "Chapter 3"}
+    page = report(
+        drop(twin_url="http://a.example/0"), drop(url="http://a.example/3", **far), closing()
+    )
+    assert page.one("h1").text == "2 of 11 pages dropped; 1 to check"
+    why, unjudged = page.texts("#why p")
+    assert why.startswith("To check: titles differ (1), at the threshold (1). Say of each whether")
+    assert unjudged == "Kept without being judged: no html 2."
+    assert headings(page) == ["Chapter 3", "http://a.example/0"]
+    assert page.texts("ul.why li") == ["titles differ", "at the threshold: content 3 of 3 bits"]
+
+
+def test_a_run_without_suspicious_drops_and_one_without_any_say_so(report: Any) -> None:
+    assert report(drop(), closing()).one("h1").text == "1 of 10 pages dropped; none is suspicious"
+    page = report(closing(dropped={}))
+    assert page.one("h1").text == "None of 9 pages was dropped"
+    assert page.one("#reasons").text == "Nothing was dropped, so there is no reason."
+
+
+def test_a_page_that_swallows_others_stands_on_top(report: Any) -> None:
+    page = report(*(drop(url=f"http://b.example/{HOSTILE}{n}") for n in range(20)), closing())
+    (note,) = page.texts("#swallowing .note")
+    assert note == (
+        "20 pages of b.example were dropped as near-duplicates of http://a.example/1: look at "
+        f"http://b.example/{HOSTILE}0. {CAUSES}"
+    )
+    assert page.one("#swallowing").rect["y"] < page.one("#drops").rect["y"]
+    assert page.one("h1").text == "20 of 29 pages dropped; 1 to check"
+    assert page.title == "Dropped near-duplicates"
+
+
+def test_a_log_that_does_not_say_what_was_kept_makes_no_number_up(report: Any) -> None:
+    page = report(drop())
+    assert page.one("h1").text == "1 page dropped; none is suspicious"
+    assert "How many pages were kept is not known" in page.one("#why").text
+    assert "what it kept isn't known" in page.one("#timeline").text
+
+
+def test_charts_have_their_numbers_in_tables(report: Any) -> None:
+    kept = [0] * 9 + [4, 0, 7]
+    page = report(
+        drop(), drop(content_distance=3), closing(), neighbours=Neighbours(kept, pages=11)
+    )
+    tables = [
+        [row.get_attribute("textContent") for row in table.find_elements(By.CSS_SELECTOR, "tr")]
+        for table in page.browser.find_elements(By.CSS_SELECTOR, "#valley table, #timeline table")
+    ]
+    assert tables[0][:6] == ["bits apartdroppedkept", "000", "110", "200", "310", "400"]
+    assert tables[0][10:] == ["904", "1000", "1107", "1200", "13–1600", "17–2400", "25+00"]
+    assert tables[1] == ["from (UTC)keptdropped", "2026-05-04 11:59:5960", "2026-05-04 12:00:0011"]
+    assert "threshold 3" in page.one("#valley").text
+    assert page.one("#valley-says").text == (
+        "Of 11 kept pages, the nearest neighbour beyond the threshold is 9 bits away: the "
+        "threshold of 3 lies in a valley 5 bits wide."
+    )
+
+
+@pytest.mark.parametrize(
+    ("kept", "says"),
+    [
+        ([1, 0, 0, 0, 2], "2 pages have a neighbour just beyond the threshold of 3"),
+        ([1, 0, 0, 0, 2], "1 page has a neighbour within the threshold all the same"),
+        ([0, 0, 0, 2], "none has a neighbour beyond the threshold"),
+    ],
+)
+def test_the_chart_says_whether_there_is_a_valley(report: Any, kept: list[int], says: str) -> None:
+    page = report(drop(), closing(), neighbours=Neighbours(kept, pages=sum(kept)))
+    assert says in page.one("#valley-says").text
+
+
+def test_the_timeline_uses_its_width(report: Any) -> None:
+    page = report(drop(), closing())
+    drawn = page.one("#timeline svg").rect["width"]
+    bars = page.browser.find_elements(By.CSS_SELECTOR, "#timeline rect.kept")
+    assert sum(bar.rect["width"] for bar in bars) > 0.7 * drawn
+
+
+def test_changed_settings_stand_before_the_others_which_are_folded(report: Any) -> None:
+    page = report(closing(options={"match": "content", "content_distance": 5, "bits": 64}))
+    assert page.one("#settings").text.splitlines() == [
+        "SIMHASH_CONTENT_DISTANCE 5",
+        "2 settings with their defaults",
+    ]
+
+
+def test_the_kept_page_comes_first_and_what_was_dropped_below(report: Any) -> None:
+    page = report(drop(reason="content", structure_distance=None))
+    (card,) = page.texts("article")
+    assert card.splitlines() == [
+        "Kept",
+        "http://a.example/1",
+        "1 drop",
+        "first kept 2026-05-04 11:00",
+        "Dropped",
+        "A story",
+        "http://a.example/2",
+        *("reason content", "content 1 of 3 bits", "sketch 4 of 18 bits", "words 321"),
+        "2026-05-04 12:00:00",
+        *("Compare", "with http://a.example/2"),
+    ]
+
+
+def test_a_kept_page_has_the_title_that_the_log_or_the_store_knows(report: Any) -> None:
+    page = report(drop(twin_title="By the log"))
+    assert headings(page) == ["By the log"]
+    assert headings(report(drop(), texts=text_of)) == ["The bell in the fog"]
+
+
+def test_search_finds_words_of_titles_and_addresses(report: Any) -> None:
+    page = report(*MANY)
+    assert page.one("#found").text == "60 drops of 30 kept pages"
+    page.search("story 17", "3 drops of 1 kept page")
+    assert headings(page) == ["http://b.example/17"]
+    page.search("/29/COPY1", "1 drop of 1 kept page")
+    page.search("nothing of the sort", "No drop is like that.")
+    assert headings(page) == []
+    page.search("", "60 drops of 30 kept pages")
+
+
+def test_search_finds_chinese_in_titles_and_in_encoded_addresses(report: Any) -> None:
+    url = "http://a.example/%E6%97%A7%E4%B9%A6%E5%BA%97"
+    page = report(drop(url=url, title="夜市的诗"), drop())
+    page.search("旧书店", "1 drop of 1 kept page")
+    page.search("夜市", "1 drop of 1 kept page")
+    page.search("%E6%97%A7", "1 drop of 1 kept page")
+    title, link = page.one(".title"), page.one("li .address")
+    assert (title.get_attribute("lang"), link.get_attribute("lang")) == ("zh", "zh")
+    assert (link.text, link.get_attribute("href")) == ("http://a.example/旧书店", url)
+
+
+def test_the_list_can_be_ordered(report: Any) -> None:
+    page = report(*MANY)
+    page.choose("order", "biggest groups first")
+    assert headings(page)[:2] == ["http://b.example/2", "http://b.example/5"]
+    page.choose("order", "newest first")
+    assert headings(page)[:2] == ["http://b.example/29", "http://b.example/28"]
+    page.choose("order", "oldest first")
+    assert headings(page)[:2] == ["http://b.example/0", "http://b.example/1"]
+    page.choose("order", "by address")
+    assert headings(page)[:3] == [f"http://b.example/{n}" for n in ("0", "1", "10")]
+    page.choose("order", "nearest the threshold first")
+    assert headings(page)[0] == "http://b.example/2"
+    assert page.texts("article")[0].index("copy2") < page.texts("article")[0].index("copy0")
+
+
+def test_reasons_and_distances_filter(report: Any) -> None:
+    page = report(*MANY, drop(reason="thin", content_distance=None))
+    page.choose("distance", "2 bits")
+    assert page.one("#found").text == "10 drops of 10 kept pages"
+    page.choose("distance", "any")
+    page.choose("reason", "thin")
+    assert page.one("#found").text == "1 drop of 1 kept page"
+
+
+def test_the_list_is_paged(report: Any) -> None:
+    page = report(*MANY)
+    assert len(headings(page)) == 20
+    assert page.one("#page").text == "Page 1 of 2"
+    assert not page.one("#previous").is_enabled()
+    page.one("#next").click()
+    assert len(headings(page)) == 10
+    assert page.one("#page").text == "Page 2 of 2"
+    assert page.one("#found").text == "60 drops of 30 kept pages, page 2"
+    assert not page.one("#next").is_enabled()
+    page.search("story", "60 drops of 30 kept pages")
+    assert page.one("#page").text == "Page 1 of 2"
+
+
+def test_a_large_group_shows_more_when_asked(report: Any) -> None:
+    page = report(*(drop(url=f"http://a.example/copy{n}") for n in range(58)))
+    assert len(page.texts("article li > .tag")) == 3
+    page.one("article .more").click()
+    assert len(page.texts("article li > .tag")) == 53
+    focused = page.browser.switch_to.active_element
+    assert "copy3" in focused.text  # the first of those that came
+    assert page.one("article .more").text == "Show 5 more"
+    page.one("article .more").click()
+    assert len(page.texts("article li > .tag")) == 58
+    assert not page.one("article .more").is_displayed()
+
+
+def rows_shown(page: Report) -> list[str]:
+    found = page.browser.find_elements(By.CSS_SELECTOR, "#compared tr.same, #compared tr.differs")
+    return [row.text for row in found if row.is_displayed()]
+
+
+def keys(page: Report, *pressed: str) -> None:
+    for key in pressed:
+        page.browser.switch_to.active_element.send_keys(key)
+
+
+def shown(page: Report, heading: str) -> None:
+    """Wait until this drop is open."""
+    WebDriverWait(page.browser, 20).until(
+        lambda _: (
+            page.one("#compare").is_displayed() and page.one("#compare-heading").text == heading
+        )
+    )
+
+
+def test_two_texts_are_opened_side_by_side_at_the_first_difference(report: Any) -> None:
+    page = report(drop(), drop(url="http://a.example/3"), texts=text_of)
+    page.one("article .compare").click()
+    shown(page, "Drop 1 of 2")
+    assert page.one("#compare-found").text == "2 differences, 1 beside the main text"
+    assert page.texts("#compared mark.kept") == ["three", "三", "Weather"]
+    assert page.texts("#compared mark.dropped") == ["four", "四", "Sport"]
+    assert page.texts("#compared td:lang(zh)") == ["渡轮三点开", "渡轮四点开"]
+    assert page.texts("#compared .part") == [
+        "Main text: the content fingerprint is made of it",
+        "Beside it: menus, boxes, rows, comments. No part of the content fingerprint",
+    ]
+    assert "The bell in the fog" in page.one("#compared thead").text
+    assert len(rows_shown(page)) == 4
+    page.one("#differences").click()
+    assert len(rows_shown(page)) == 3
+    page.one("#close").click()
+    assert not page.one("#compare").is_displayed()
+
+
+def test_n_and_p_with_shift_go_from_difference_to_difference(report: Any) -> None:
+    page = report(drop(), texts=text_of)
+    page.one("article .compare").click()
+    shown(page, "Drop 1 of 1")
+    at = [page.one("#compared .at").text]
+    for key in ("N", "N", "N", "P"):
+        keys(page, key)
+        at.append(page.one("#compared .at").text)
+    assert [row.split()[-1] for row in at] == [
+        "minute",
+        "渡轮四点开",
+        "Sport",
+        "Sport",
+        "渡轮四点开",
+    ]
+
+
+def test_of_texts_that_were_not_kept_the_report_says_how_to_have_them(report: Any) -> None:
+    page = report(drop(url="http://a.example/it's"))
+    page.one("article .compare").click()
+    shown(page, "Drop 1 of 1")
+    assert page.texts("#unknown code") == [
+        "SIMHASH_KEEP_TEXT = True",
+        r"scrapy simhash explain 'http://a.example/it'\''s' --fetch",
+    ]
+    assert "content 1 of 3 bits" in page.texts("#pair-facts li")
+    assert not page.one("#walk").is_displayed()
+
+
+def test_drops_are_answered_by_keys_and_the_answers_are_kept(report: Any) -> None:
+    records = [drop(url=f"http://a.example/{n}", content_distance=n - 4) for n in range(4, 8)]
+    page = report(*records)
+    keys(page, "j")
+    shown(page, "Drop 1 of 4")
+    keys(page, "y")
+    shown(page, "Drop 2 of 4")
+    keys(page, "j", "d")
+    shown(page, "Drop 4 of 4")
+    keys(page, "k", "k", "n")
+    shown(page, "Drop 3 of 4")
+    keys(page, Keys.ESCAPE)
+    assert page.one("#answered").text == "3 answers, 1 wrongly dropped."
+    said = ["rightly dropped", "wrongly dropped", "don't know"]
+    assert page.texts(".said") == said
+    open_file(page.browser, page.path)
+    assert page.texts(".said") == said
+    page.choose("show", "answered: wrongly dropped")
+    assert page.one("#found").text == "1 drop of 1 kept page"
+
+
+def test_the_answers_are_saved_as_a_sheet_that_tune_reads(report: Any, tmp_path: Path) -> None:
+    formula = "=cmd|' /C calc'!A1"
+    odd = {
+        "title": '"Fog", it says',
+        "twin_url": "http://a.example/0",
+        "twin_title": formula,
+        "content_distance": 3,
+    }
+    page = report(
+        drop(**odd),
+        drop(url="http://a.example/3"),
+        drop(url="http://a.example/4"),
+        drop(**odd, run="run-2"),  # the first page again
+    )
+    page.choose("run", page.texts("#run option")[-1])
+    save_in(page.browser, tmp_path)
+    assert not page.one("#save").is_enabled()
+    page.one("#start").click()
+    shown(page, "Drop 1 of 2")
+    keys(page, "n")
+    shown(page, "Drop 2 of 2")
+    keys(page, Keys.ESCAPE)
+    page.choose("show", "all drops")
+    page.browser.execute_script("document.activeElement.blur()")  # a select takes letters
+    for opened in range(1, 4):
+        keys(page, "j")
+        shown(page, f"Drop {opened} of 4")
+    keys(page, "y")
+    shown(page, "Drop 4 of 4")
+    keys(page, "d", Keys.ESCAPE)
+    page.one("#save").click()
+    sheet = downloaded(tmp_path / "answers.csv")
+    rows = list(csv.DictReader(io.StringIO(sheet)))
+    assert [(row["url_b"], row["twins"]) for row in rows] == [
+        ("http://a.example/2", "n"),
+        ("http://a.example/3", "y"),
+        ("http://a.example/4", "?"),
+    ]
+    assert rows[0]["title_a"] == f"'{formula}"
+    assert "scrapy simhash tune --labels answers.csv" in page.one("#then").text
+    answers = read_sheet(tmp_path / "answers.csv").values()
+    assert [(line.twins, line.distance) for line in answers] == [(False, 3), (True, 1), (None, 1)]
+
+
+def test_what_is_shown_is_saved_as_csv(report: Any, tmp_path: Path) -> None:
+    page = report(*MANY, drop(title='"Fog", it\nsays', twin_title="=1+1", content_distance=3))
+    save_in(page.browser, tmp_path)
+    page.search("fog", "1 drop of 1 kept page")
+    page.one("#csv").click()
+    (row,) = csv.DictReader(io.StringIO(downloaded(tmp_path / "drops.csv"), newline=""))
+    assert row["title_b"] == '"Fog", it\nsays'
+    assert row["title_a"] == "'=1+1"
+    assert row["words"] == "titles differ; at the threshold: content 3 of 3 bits"
+    assert (row["distance"], row["reason"], row["time"]) == ("3", "content", "2026-05-04 12:00:00")
+
+
+def save_in(browser: Chrome, folder: Path) -> None:
+    where = {"behavior": "allow", "downloadPath": str(folder)}
+    browser.execute_cdp_cmd("Browser.setDownloadBehavior", where)
+
+
+def downloaded(path: Path) -> str:
+    deadline = time.monotonic() + 20
+    while not path.exists() or not path.stat().st_size:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    return path.read_text(encoding="utf-8-sig")
+
+
+def test_the_last_run_is_shown_and_all_runs_count_each_page_once(report: Any) -> None:
+    page = report(
+        drop(run="first"),
+        drop(url="http://a.example/3", run="first"),
+        closing(run="first", dropped={"content": 2}),
+        drop(run="second", time="2026-05-05T12:00:00.000Z"),
+        closing(run="second", started="2026-05-05T11:59:59.000Z"),
+    )
+    assert page.one("h1").text == "1 of 10 pages dropped; none is suspicious"
+    assert page.one("#found").text == "1 drop of 1 kept page"
+    page.choose("run", "all runs")
+    assert page.one("h1").text == "3 drops in 2 runs, of 2 pages; none is suspicious"
+    assert page.one("#found").text == "3 drops (2 different pages) of 1 kept page"
+
+
+def test_a_link_opens_the_same_drops_and_the_same_pair(report: Any) -> None:
+    page = report(*MANY, drop(run="run-2", spider="other", url="http://c.example/?a=1&b=#2"))
+    page.choose("run", "all runs")
+    page.choose("distance", "1 bit")
+    page.choose("host", "c.example (1)")
+    page.one("article .compare").click()
+    shown(page, "Drop 1 of 1")
+    link = page.browser.current_url
+    page.browser.get("about:blank")
+    page.browser.get(link)
+    shown(page, "Drop 1 of 1")
+    assert "http://c.example/?a=1&b=#2" in page.one("#compared thead").text
+    assert page.one("#found").text == "1 drop of 1 kept page"
+    page.browser.get(page.path.resolve().as_uri() + "#run=all&spider=news&order=newest")
+    WebDriverWait(page.browser, 20).until(lambda _: not page.one("#compare").is_displayed())
+    assert page.one("#found").text == "60 drops of 30 kept pages"
+    assert headings(page)[0] == "http://b.example/29"
+    page.browser.get(page.path.resolve().as_uri() + "#run=gone&reason=none&pair=nowhere")
+    assert page.one("#found").text == "1 drop of 1 kept page"  # an unknown choice is none
+
+
+def test_all_can_be_reached_and_used_by_the_keyboard(report: Any) -> None:
+    page = report(*MANY, drop(), texts=text_of)
+    keys = page.one("body")
+
+    def focused() -> WebElement:
+        element: WebElement = page.browser.switch_to.active_element
+        return element
+
+    def tab(times: int = 1) -> WebElement:
+        for _ in range(times):
+            focused().send_keys(Keys.TAB)
+        return focused()
+
+    keys.send_keys(Keys.TAB)
+    assert focused().text == "Skip to the drops"
+    focused().send_keys(Keys.ENTER)
+    assert focused().get_attribute("id") == "drops"
+    assert tab().get_attribute("id") == "search"
+    focused().send_keys("fog nowhere")
+    WebDriverWait(page.browser, 20).until(
+        lambda _: page.one("#found").text == "No drop is like that."
+    )
+    focused().send_keys(*[Keys.BACKSPACE] * 11, "a.example")
+    WebDriverWait(page.browser, 20).until(
+        lambda _: page.one("#found").text == "1 drop of 1 kept page"
+    )
+    assert tab(5).get_attribute("id") == "order"
+    assert tab().get_attribute("id") == "csv"
+    assert "The bell in the fog" in tab().text  # opens and closes the group
+    assert tab().text == "http://a.example/1"
+    assert tab().text == "http://a.example/2"
+    assert tab().text.startswith("Compare")
+    focused().send_keys(Keys.ENTER)
+    WebDriverWait(page.browser, 20).until(lambda _: page.one("#compare").is_displayed())
+    focused().send_keys(Keys.ESCAPE)
+    WebDriverWait(page.browser, 20).until(lambda _: not page.one("#compare").is_displayed())
+    assert focused().text.startswith("Compare")  # back where it was opened
+
+
+def test_results_are_announced_and_everything_has_a_name(report: Any) -> None:
+    page = report(drop(), closing(), texts=text_of)
+    assert page.one("#found").get_attribute("aria-live") == "polite"
+    assert page.one("html").get_attribute("lang") == "en"
+    for control in page.browser.find_elements(By.CSS_SELECTOR, "button, input, select, svg[role]"):
+        name = control.accessible_name
+        assert name or not control.is_displayed(), control.get_attribute("outerHTML")
+    for landmark in ("header", "main", "footer", "nav[aria-label]", "form[role=search]"):
+        assert page.one(landmark)
+
+
+def contrast(foreground: Sequence[float], background: Sequence[float]) -> float:
+    """The ratio of WCAG 2, 1 to 21."""
+
+    def luminance(colour: Sequence[float]) -> float:
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in colour]
+        return sum(share * c for share, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+    light, dark = sorted((luminance(foreground), luminance(background)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def colour(text: str) -> list[float]:
+    return [int(part) / 255 for part in re.findall(r"\d+", text)[:3]]
+
+
+GROUND = """
+for (let at = arguments[0]; at; at = at.parentElement) {
+  const ground = getComputedStyle(at).backgroundColor;
+  if (ground !== "rgba(0, 0, 0, 0)") return [getComputedStyle(arguments[0]).color, ground];
+}
+"""
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_text_stands_out_from_its_ground_by_4_5_in_light_and_dark(report: Any, dark: bool) -> None:
+    page = report(drop(content_distance=3), closing(), texts=text_of)
+    if dark:
+        page.one("#theme").click()
+    page.one(".compare").click()
+    WebDriverWait(page.browser, 20).until(lambda _: page.one("#compare").is_displayed())
+    texts = (
+        "p, a, h1, h2, h3, dt, dd b, dd span, label, td, th, .tag, li, b, del, ins, button, select"
+    )
+    for element in page.browser.find_elements(By.CSS_SELECTOR, texts):
+        if element.is_enabled():
+            text, ground = page.browser.execute_script(GROUND, element)
+            assert contrast(colour(text), colour(ground)) >= 4.5, element.get_attribute("outerHTML")
+
+
+def test_the_system_decides_on_dark_and_the_button_changes_it(tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    summary = Summary(Selection())
+    write_web_page(path, summary, list(summary.take([drop()])), log="log")
+    with chromium(dark=True) as browser:
+        page = Report(browser, path)
+        pressed = page.one("#theme").get_attribute("aria-pressed")
+        dark = page.one("body").value_of_css_property("background-color")
+        page.one("#theme").click()
+        light = page.one("body").value_of_css_property("background-color")
+        assert pressed == "true"
+        assert page.one("#theme").get_attribute("aria-pressed") == "false"
+        assert max(colour(dark)) < 0.2 < 0.9 < min(colour(light))
+
+
+def test_nothing_from_a_page_is_run_or_becomes_markup(report: Any) -> None:
+    page = report(
+        drop(url=f"http://a.example/{HOSTILE}", title=HOSTILE, spider=HOSTILE, reason=HOSTILE),
+        drop(url="http://a.example/2", title="<!--<script>", twin_url=HOSTILE),
+        drop(url="javascript:document.title='run'", title="{{7*7}}", twin_url="data:text/html,x"),
+        texts=lambda url, space: PageText(space, url, HOSTILE, f"{HOSTILE}\n{url}", 0.0, HOSTILE),
+    )
+    assert page.title == "Dropped near-duplicates"
+    assert set(page.texts(".title")) == {"<!--<script>", "{{7*7}}"}
+    assert headings(page) == [HOSTILE] * 3
+    assert page.browser.find_elements(By.CSS_SELECTOR, "img, main script, [onerror]") == []
+    links = page.browser.find_elements(By.CSS_SELECTOR, "article a")
+    assert {str(link.get_attribute("href"))[:17] for link in links} == {"http://a.example/"}
+    for button in page.browser.find_elements(By.CSS_SELECTOR, ".compare"):
+        button.click()
+        WebDriverWait(page.browser, 20).until(lambda _: page.one("#compare").is_displayed())
+        assert HOSTILE in page.one("#compared").text
+        page.one("#close").click()
+    assert page.title == "Dropped near-duplicates"
+
+
+def test_the_policy_refuses_any_other_script_and_anything_from_elsewhere(
+    chrome: Chrome, report: Any
+) -> None:
+    page = report(drop())
+    blocked = page.browser.execute_async_script("""
+        const done = arguments[0], seen = [];
+        addEventListener("securitypolicyviolation", (event) => seen.push(event.effectiveDirective));
+        const script = document.createElement("script");
+        try { script.textContent = "document.title = 'run'"; } catch { seen.push("trusted types"); }
+        try { document.body.innerHTML += "x"; } catch { seen.push("trusted types"); }
+        const image = document.createElement("img");
+        image.src = "http://127.0.0.1:9/x.png";
+        document.body.append(image);
+        fetch("http://127.0.0.1:9/").catch(() => setTimeout(() => done(seen.sort()), 100));
+    """)
+    assert "connect-src" in blocked
+    assert "img-src" in blocked
+    assert blocked.count("trusted types") == 2
+    assert page.title == "Dropped near-duplicates"
+    complaints(chrome)  # that it refused each of these
+
+
+def test_direction_marks_of_a_title_stay_in_it_and_those_of_an_address_are_shown(
+    report: Any,
+) -> None:
+    page = report(drop(url="http://a.example/%E2%80%AEgpj.exe", title="\u202eevil"))
+    assert page.one("li .address").text == "http://a.example/%E2%80%AEgpj.exe"
+    assert page.one(".title").value_of_css_property("unicode-bidi") in ("isolate", "plaintext")
+
+
+def test_an_address_that_is_not_utf_8_is_shown_as_it_stands(report: Any) -> None:
+    url = "http://a.example/%C4%E3%BA%C3?q=%26%3D%20x%"
+    page = report(drop(url=url))
+    assert page.one("li .address").text == url
+
+
+def test_a_phone_need_not_scroll_sideways(report: Any) -> None:
+    page = report(drop(url="http://a.example/" + "longword" * 60, title="标题" * 90), closing())
+    resize(page.browser, 360, 700)
+    try:
+        assert page.browser.execute_script("return document.documentElement.scrollWidth") <= 360
+    finally:
+        resize(page.browser, 1200, 900)
+
+
+def test_a_hundred_thousand_drops_are_listed_and_searched(report: Any) -> None:
+    page = report(
+        *(
+            drop(
+                url=f"http://host{n % 500}.example/story-{n % 40_000}?copy={n}",
+                title=f"The story of number {n}",
+                twin_url=f"http://host{n % 500}.example/story-{n % 40_000}",
+            )
+            for n in range(100_000)
+        )
+    )
+    assert page.one("#found").text == "100,000 drops of 40,000 kept pages"
+    assert page.one("#page").text == "Page 1 of 2,000"
+    page.search("number 99999", "1 drop of 1 kept page")
+    assert headings(page) == ["http://host499.example/story-19999"]
+
+
+def test_an_empty_log_makes_a_page_too(report: Any) -> None:
+    page = report()
+    assert page.one("h1").text == "Nothing was dropped"
+    assert page.one("#about").text.endswith(".drops.jsonl")
+    assert page.one("#found").text == "No drop is like that."
