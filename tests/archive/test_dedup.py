@@ -372,37 +372,26 @@ def test_copies_of_inputs_whose_names_begin_alike_are_both_whole(tmp_path: Path)
     assert len(list((tmp_path / "copies").iterdir())) == 2
 
 
-@pytest.mark.parametrize("with_log", [False, True])
-@pytest.mark.parametrize("name", ["mine.txt", "part-1/mine.txt"])
-def test_a_directory_that_is_no_result_of_spark_is_not_taken_away(
-    tmp_path: Path, name: str, *, with_log: bool
-) -> None:
+def test_a_directory_in_the_result_s_place_is_left_alone(tmp_path: Path) -> None:
     source = write_json_lines(tmp_path / "items.jsonl", PAGES)
-    mine = tmp_path / "out.parquet" / name
-    mine.parent.mkdir(parents=True)
+    mine = tmp_path / "out.parquet" / "mine.txt"
+    mine.parent.mkdir()
     mine.write_text("mine")
-    if with_log:
-        (tmp_path / "out.parquet.drops.jsonl").touch()
-    with pytest.raises(ArchiveError, match=r"out.parquet is a directory, and no result that Spark"):
+    with pytest.raises(ArchiveError, match=r"out.parquet is a directory; name another output"):
         dedup(job(tmp_path, source))
     assert mine.read_text() == "mine"
 
 
-def test_a_result_that_spark_wrote_is_replaced_unless_it_is_read(tmp_path: Path) -> None:
-    source = write_json_lines(tmp_path / "items.jsonl", PAGES)
-    (tmp_path / "out.parquet").mkdir()
-    for name in ("part-00000-1.parquet", "_SUCCESS", "._SUCCESS.crc"):
-        (tmp_path / "out.parquet" / name).touch()
-    with pytest.raises(ArchiveError, match="and no result that Spark wrote before"):
+def test_what_lies_among_the_parts_is_neither_read_nor_taken_away(tmp_path: Path) -> None:
+    parts = tmp_path / "out.parquet.parts"
+    parts.mkdir()
+    source = write_json_lines(parts / "items.jsonl", PAGES)
+    with pytest.raises(ArchiveError, match=r"jsonl lies in .*out.parquet.parts, which is removed"):
         dedup(job(tmp_path, source))
-    (tmp_path / "out.parquet.drops.jsonl").touch()
-    part = tmp_path / "out.parquet" / "part-00000-1.parquet"
-    with pytest.raises(ArchiveError, match=r"parquet lies in .*out.parquet, which is removed"):
-        dedup(job(tmp_path, source, part))
-    with pytest.raises(ArchiveError, match=r"--copies lies in .*out.parquet, which is removed"):
-        dedup(job(tmp_path, source, copies=tmp_path / "out.parquet"))
-    dedup(job(tmp_path, source))
-    assert kept(tmp_path / "out.parquet") == KEPT
+    other = write_json_lines(tmp_path / "items.jsonl", PAGES)
+    with pytest.raises(ArchiveError, match=r"--copies lies in .*out.parquet.parts, which is"):
+        dedup(job(tmp_path, other, copies=parts / "copies"))
+    assert source.exists()
 
 
 def test_an_archive_that_can_not_be_read_leaves_the_earlier_result(tmp_path: Path) -> None:
