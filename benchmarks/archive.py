@@ -68,7 +68,8 @@ def measure(judge: Callable[[Path], None], n: int) -> None:
         before, started, cpu = peak_mb(), time.perf_counter(), cpu_secs()
         judge(folder)
         wall, cpu = time.perf_counter() - started, cpu_secs() - cpu
-        dropped = pq.read_table([*folder.glob("verdicts-*")]).column("kept").to_pylist().count(False)
+        verdicts = pq.read_table([*folder.glob("verdicts-*")], columns=["kept"])
+        dropped = verdicts["kept"].to_pylist().count(False)
     print(
         f"{cpu / n * 1e6:6.1f} us CPU  {wall / n * 1e6:6.1f} us wall  "
         f"{peak_mb() - before:6,.0f} MB  {dropped:>10,} dropped"
@@ -87,54 +88,6 @@ def by_length(folder: Path) -> None:
 def by_site(folder: Path) -> None:
     with workers(folder) as pool:
         judge_sorted(pool, folder, BY_SITE, "first", None)
-
-
-CONTENDERS:
-                run = [sys.executable, "-m", "benchmarks.archive", "--alone", name, str(n)]
-                done = subprocess.run(run, stdout=subprocess.PIPE, text=True, check=False)
-                print(f"{n:>12,} rows  {name:<10}{done.stdout.strip() or 'failed'}", flush=True)
-
-
-def measure(judge: Callable[[Path], None], n: int) -> None:
-    """One contender's line."""
-    with tempfile.TemporaryDirectory() as made:
-        folder = Path(made)
-        write_rows(folder, values(n))
-        before, started, cpu = peak_mb(), time.perf_counter(), cpu_secs()
-        judge(folder)
-        wall, cpu = time.perf_counter() - started, cpu_secs() - cpu
-        dropped = pq.read_table([*folder.glob("verdicts-*")]).column("kept").to_pylist().count(False)
-    print(
-        f"{cpu / n * 1e6:6.1f} us CPU  {wall / n * 1e6:6.1f} us wall  "
-        f"{peak_mb() - before:6,.0f} MB  {dropped:>10,} dropped"
-    )
-
-
-def in_order(folder: Path) -> None:
-    judge_parts(sorted(folder.glob("part-*")), folder, Options())
-
-
-def by_length(folder: Path) -> None:
-    with workers(folder) as pool:
-        judge_sorted(pool, folder, Options(), "shortest-url", None)
-
-
-def by_site(folder: Path) -> None:
-    with workers(folder) as pool:
-        judge_sorted(pool, folder, BY_SITE, "first", None)
-
-
-def on_spark(folder: Path, options: Options | None = None) -> None:
-    from pyspark.sql import SparkSession
-
-    from simhash_pipeline.archive.on_spark import judged
-
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    spark = SparkSession.builder.master("local[*]").getOrCreate()
-    inputs = spark.createDataFrame([(0, "made")], "place int, name string")
-    parts, verdicts = f"{folder}/part-*.parquet", f"{folder}/verdicts"
-    judged(spark, parts, inputs, verdicts, options or Options(), "first").count()
-    spark.stop()
 
 
 CONTENDERS: dict[str, Callable[[Path], None]] = {

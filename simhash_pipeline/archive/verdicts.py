@@ -22,7 +22,7 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from simhash_pipeline.archive.on_duckdb import DuckDb
+from simhash_pipeline.archive.on_duckdb import ROWS_A_BATCH, DuckDb
 from simhash_pipeline.archive.rows import page_from_row
 from simhash_pipeline.judge import Judge
 from simhash_pipeline.options import Options
@@ -154,7 +154,7 @@ def _judge_share(
 def _rows_of(part: Path) -> Iterator[pa.RecordBatch]:
     """The rows of a part that can be judged."""
     with pq.ParquetFile(part) as file:
-        for batch in file.iter_batches(columns=JUDGED_BY):
+        for batch in file.iter_batches(ROWS_A_BATCH, columns=JUDGED_BY):
             yield batch.filter(batch.column("key").is_valid())
 
 
