@@ -17,7 +17,9 @@ from filelock import FileLock
 
 from crawler.demo_site.pages import all_pages
 from simhash_pipeline import Fingerprinter, Judge, Options, PageError, StoreMismatch, open_store
+from simhash_pipeline.archive import feeds
 from simhash_pipeline.archive.dedup import DedupJob, DedupResult, dedup
+from simhash_pipeline.archive.rows import page_from_row
 from simhash_pipeline.drop_log import Run, read_drops, read_log
 from simhash_pipeline.errors import ArchiveError
 from simhash_pipeline.page.parse import decode
@@ -261,6 +263,32 @@ def test_a_killed_job_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.M
     assert len(seen) == 50
     assert finished.items() <= seen.items()
     assert [row["kept"] for row in rows(tmp_path / "out.parquet")] == [True, False] * 500
+
+
+def test_parts_are_judged_while_later_pages_are_still_being_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[int] = []
+    item_page = feeds.item_page
+
+    def noted(item: Any, number: int, *more: Any) -> Any:
+        read.append(number)
+        return item_page(item, number, *more)
+
+    monkeypatch.setattr("simhash_pipeline.archive.parts.PAGES_A_PART", 1)
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    monkeypatch.setattr(feeds, "item_page", noted)
+    read_when_judged: list[int] = []
+
+    def judged(*given: Any) -> Any:
+        read_when_judged.append(len(read))
+        return page_from_row(*given)
+
+    monkeypatch.setattr("simhash_pipeline.archive.verdicts.page_from_row", judged)
+    pages = [page(str(number), f"number{number // 2} " * 100) for number in range(40)]
+    dedup(job(tmp_path, write_json_lines(tmp_path / "items.jsonl", pages)))
+    assert read_when_judged[0] <= 8
+    assert (len(read), len(read_when_judged)) == (40, 40)
 
 
 def test_parts_of_other_options_are_not_taken_for_these(tmp_path: Path) -> None:
