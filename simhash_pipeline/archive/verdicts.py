@@ -145,7 +145,10 @@ def _judge_share(
     apart = shared_by(options)
     # Dealt like cards, the largest first.
     number = f"row_number() OVER (ORDER BY count(*) DESC, {apart})"
-    dealt = f"SELECT {apart} FROM page GROUP BY {apart} QUALIFY {number} % {shares} = {share}"
+    dealt = (
+        f"SELECT {apart} FROM page WHERE key IS NOT NULL GROUP BY {apart} "
+        f"QUALIFY {number} % {shares} = {share}"
+    )
     with closing(DuckDb(folder, memory_bytes, shares)) as engine:
         rows = engine.batches(f"{TO_JUDGE} AND ({apart}) IN ({dealt}) ORDER BY {ORDERS[keep]}")
         return sum(_written(rows, folder, share, options))

