@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := all
 .PHONY: all help crawl report test matrix oldest quality picture bench bench-archive bench-compiled bench-crawl bench-drop-log \
-	bench-drops bench-fingerprints bench-hostile bench-peers bench-tables bench-traps docs drills fuzz fuzz-native same wheels soak dist lint format clean
+	bench-drops bench-fingerprints bench-hostile bench-peers bench-traps docs drills fuzz fuzz-native same wheels soak dist lint format clean
 
 all: lint test  ## lint and test
 
@@ -42,14 +42,11 @@ picture: .venv/dev  ## take the picture of the demo site's report for the docs (
 bench: .venv/bench  ## measure index and store beside others, into benchmarks/index.md (BENCH_N=10000000)
 	@$(BIN)/python -m benchmarks.index $(if $(BENCH_N),--n $(BENCH_N)) --write benchmarks
 
-bench-archive: .venv/bench  ## measure what cleaning an archive costs (BENCH_N=10000000), or of PAGES=feed.jsonl
-	@$(BIN)/python -m benchmarks.archive $(if $(BENCH_N),--n $(BENCH_N)) $(if $(PAGES),--pages $(PAGES)) --seomoz .venv/seomoz
+bench-archive: .venv/dev  ## measure what cleaning an archive costs (BENCH_N=10000000), or of PAGES=feed.jsonl
+	@$(BIN)/python -m benchmarks.archive $(if $(BENCH_N),--n $(BENCH_N)) $(if $(PAGES),--pages $(PAGES))
 
 bench-crawl: .venv/dev  ## measure what the pipeline costs a crawl of the demo site, FOLDER=… or LARGE=1 pages
 	@$(BIN)/python -m benchmarks.crawl $(FOLDER) $(if $(LARGE),--large) $(if $(PAGES),--pages $(PAGES))
-
-bench-tables: .venv/dev  ## measure the table designs beside the paper's figures
-	@$(BIN)/python -m benchmarks.tables
 
 bench-drop-log: .venv/dev  ## measure what a log of five million drops costs to sum up
 	@$(BIN)/python -m benchmarks.drop_log

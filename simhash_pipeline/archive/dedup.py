@@ -1,14 +1,14 @@
 """Finds the near-duplicates in archives: a row for each page, and copies without duplicates.
 
-inputs ──▶ parts.py ──▶ an engine ──▶ verdicts.py ──▶ outcome.py
-records    fingerprints  sorts them    the judge       result, drop log, copies, a store
+inputs ──▶ parts.py ──▶ verdicts.py ──▶ outcome.py
+records    fingerprints  judges         result, drop log, copies, a store
 """
 
 from __future__ import annotations
 
 import shutil
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter, deque
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,18 +19,18 @@ from filelock import FileLock, Timeout
 from simhash_pipeline.archive.inputs import Folder, StoredPages, open_input, stamp_of
 from simhash_pipeline.archive.on_duckdb import DuckDb
 from simhash_pipeline.archive.outcome import (
+    COUNTS,
+    RESULT,
     copy_name,
-    counts,
     fill_store,
-    result,
     write_copies,
     write_drop_log,
     write_faults,
 )
-from simhash_pipeline.archive.parts import ReadSummary, write_parts
+from simhash_pipeline.archive.parts import ReadSummary, claim, workers, write_parts
 from simhash_pipeline.archive.records import Input
 from simhash_pipeline.archive.rows import fingerprinter, row_stamp
-from simhash_pipeline.archive.verdicts import ORDERS, Engine, add_verdicts
+from simhash_pipeline.archive.verdicts import ORDERS, judge_parts, judge_sorted
 from simhash_pipeline.drop_log import log_beside
 from simhash_pipeline.errors import ArchiveError
 from simhash_pipeline.options import Options
@@ -53,6 +53,7 @@ class DedupJob:
     copies: Path | None = None  # folder of copies of the inputs without dropped pages
     store: str | None = None  # URL of a store that receives the kept pages
     time_field: str | None = None  # field of an item that says when its page was fetched
+    memory_bytes: int | None = None  # where DuckDB goes to disk; None: 80 % of the memory
 
     @property
     def folder(self) -> Path:
@@ -78,7 +79,7 @@ class DedupResult:
     faults: dict[str, int]  # records that can't be read, by kind
 
 
-def dedup(job: DedupJob, engine_on: Callable[[Path], Engine] = DuckDb) -> DedupResult:
+def dedup(job: DedupJob) -> DedupResult:
     """Do the job; the result appears when it is complete.
 
     A job that was stopped continues where it was. Raises ArchiveError for inputs that can't be read
@@ -97,36 +98,24 @@ def dedup(job: DedupJob, engine_on: Callable[[Path], Engine] = DuckDb) -> DedupR
         with open_store(job.store) as store:
             store.stamp(stamp_for(job.options))
     with _alone(job):
-        return _run(job, inputs, engine_on)
+        return _run(job, inputs)
 
 
-def _run(
-    job: DedupJob, inputs: Mapping[str, Input], engine_on: Callable[[Path], Engine]
-) -> DedupResult:
-    reading = write_parts(inputs, job.folder, job.options, _made_of(job, inputs))
-    if reason := _why_nothing(job, inputs, reading):
-        if not reading.pages:
-            write_faults(reading.faults, job.faults)
-        shutil.rmtree(job.folder)
-        raise ArchiveError(reason)
+def _run(job: DedupJob, inputs: Mapping[str, Input]) -> DedupResult:
+    claim(job.folder, _made_of(job, inputs))
+    reading = _judged(job, inputs)
     whole, log = job.folder / f"result{job.to.suffix}", job.folder / "drops.jsonl"
-    with (
-        closing(engine_on(job.folder)) as engine,
-        add_verdicts(engine, job.folder, job.options, job.keep) as kept,
-    ):
-        engine.write(result(engine, list(inputs)), str(whole))
-        pages = [(row["kept"], row["reason"], row["pages"]) for row in engine.rows(counts())]
+    with closing(DuckDb(job.folder, job.memory_bytes)) as engine:
+        engine.add_verdicts(list(inputs))
+        engine.write(RESULT, whole)
+        pages = [(row["kept"], row["reason"], row["pages"]) for row in engine.rows(COUNTS)]
         write_drop_log(engine, log, job.options, job.to.stem, pages)
         if job.store is not None:
-            fill_store(engine, kept, job.store, job.options, ORDERS[job.keep])
+            fill_store(engine, job.folder, job.store, job.options, ORDERS[job.keep])
         if job.copies is not None:  # last, as it fails if a folder's copy exists
             write_copies(engine, inputs, job.copies)
     write_faults(reading.faults, job.faults)
     log.replace(job.drop_log)
-    if job.to.is_dir():  # Spark writes folders
-        shutil.rmtree(job.to)
-    elif whole.is_dir():
-        job.to.unlink(missing_ok=True)
     whole.replace(job.to)
     shutil.rmtree(job.folder)
     return DedupResult(
@@ -135,6 +124,27 @@ def _run(
         skipped=dict(reading.skipped.most_common()),
         faults=dict(Counter(fault.kind for _, fault in reading.faults)),
     )
+
+
+def _judged(job: DedupJob, inputs: Mapping[str, Input]) -> ReadSummary:
+    """Write the parts and their verdicts; ArchiveError if there is no page to judge."""
+    reading = ReadSummary()
+    with workers(job.folder) as pool:
+        parts = write_parts(pool, inputs, job.folder, job.options, reading)
+        # One judge is enough to follow the readers. Several are worth to be waited for only where
+        # the readers don't take all cores, as with pages of stores.
+        in_order = job.keep == "first" and job.options.scope == "all"
+        if in_order:
+            judge_parts(parts, job.folder, job.options)
+        deque(parts, maxlen=0)
+        if reason := _why_nothing(job, inputs, reading):
+            if not reading.pages:
+                write_faults(reading.faults, job.faults)
+            shutil.rmtree(job.folder)
+            raise ArchiveError(reason)
+        if not in_order:
+            judge_sorted(pool, job.folder, job.options, job.keep, job.memory_bytes)
+    return reading
 
 
 @contextmanager
@@ -177,27 +187,15 @@ def _refuse_places(job: DedupJob) -> None:
 
 
 def _refuse_folders(job: DedupJob) -> None:
-    """Refuse to remove a folder that an earlier job didn't write, or that holds an input."""
-    if job.to.is_dir() and not _is_of_spark(job):
-        raise ArchiveError(
-            f"{job.to} is a directory, and no result that Spark wrote before; name another output"
-        )
+    """Refuse a result in place of a folder, and to remove a folder that holds an input."""
+    if job.to.is_dir():
+        raise ArchiveError(f"{job.to} is a directory; name another output")
     staying = {name: Path(name) for name in job.inputs}
     if job.copies is not None:
         staying["--copies"] = job.copies
-    for removed in (job.to, job.folder):
-        for name, path in staying.items():
-            if path.resolve().is_relative_to(removed.resolve()):
-                raise ArchiveError(f"{name} lies in {removed}, which is removed; name other output")
-
-
-def _is_of_spark(job: DedupJob) -> bool:
-    """Whether the result's folder holds only files of Spark, and its drop log is next to it."""
-    return job.drop_log.exists() and all(
-        path.is_file()
-        and (path.name.startswith("part-") or path.name == "_SUCCESS" or path.suffix == ".crc")
-        for path in job.to.iterdir()
-    )
+    for name, path in staying.items():
+        if path.resolve().is_relative_to(job.folder.resolve()):
+            raise ArchiveError(f"{name} lies in {job.folder}, which is removed; name other output")
 
 
 def _refuse_copies(job: DedupJob, inputs: Mapping[str, Input]) -> None:

@@ -3,53 +3,75 @@
 from __future__ import annotations
 
 import glob
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 
 from simhash_pipeline.errors import ArchiveError
 
 ROWS_A_BATCH = 10_000
+MEMORY_PERCENT = 80  # of the machine's memory, if no limit is set
 
 
 class DuckDb:
-    """An `Engine` on the parts in a folder, where it goes to disk too."""
+    """The table `page` of the parts in a folder.
 
-    def __init__(self, folder: Path, memory_bytes: int | None = None) -> None:
+    `shares` is the number of processes that share the memory and the cores. Errors, as for a full
+    disk, are raised as ArchiveError.
+    """
+
+    def __init__(self, folder: Path, memory_bytes: int | None = None, shares: int = 1) -> None:
+        self._folder = folder
         self._connection = duckdb.connect()
-        self._run(f"SET temp_directory = {self.text(str(folder / 'sorting'))}")
+        self._run(f"SET temp_directory = {_text(str(folder / 'sorting'))}")
+        most = f"{MEMORY_PERCENT // shares}%"
         if memory_bytes is not None:
-            self._run(f"SET memory_limit = '{memory_bytes}B'")
-        self._see("page", f"{glob.escape(str(folder))}/part-*.parquet")
+            most = f"{memory_bytes // shares}B"
+        self._run(f"SET memory_limit = '{most}'")
+        if shares > 1:
+            self._run("SET threads = 1")
+        self._see("page", "part-*")
 
-    def add(self, table: str, file: Path) -> None:
-        self._see(table, glob.escape(str(file)))
+    def add_verdicts(self, names: Sequence[str]) -> None:
+        """Add the table `verdict`, and `input` with the inputs' names, once all are judged."""
+        self._see("verdict", "verdicts-*")
+        self._run("CREATE TABLE input (place INTEGER, name VARCHAR)")
+        with _reasoned():
+            self._connection.executemany("INSERT INTO input VALUES (?, ?)", [*enumerate(names)])
 
-    def rows(self, query: str) -> Iterator[dict[str, Any]]:
+    def batches(self, query: str) -> Iterator[pa.RecordBatch]:
+        """The query's rows, some thousands at a time."""
         with _reasoned():
             reader: Any = self._connection.cursor().sql(query).to_arrow_reader(ROWS_A_BATCH)
-            for batch in reader:
-                yield from batch.to_pylist()
+            yield from reader
 
-    def write(self, query: str, to: str) -> None:
-        form = "PARQUET, COMPRESSION zstd" if to.endswith(".parquet") else "JSON"
-        self._run(f"COPY ({query}) TO {self.text(to)} (FORMAT {form})")
+    def rows(self, query: str) -> Iterator[dict[str, Any]]:
+        return (row for batch in self.batches(query) for row in batch.to_pylist())
 
-    def text(self, words: str) -> str:
-        return "'" + words.replace("'", "''") + "'"
+    def write(self, query: str, to: Path) -> None:
+        """Write the query's rows to a file, Parquet or JSON Lines by its ending."""
+        form = "PARQUET, COMPRESSION zstd" if to.suffix == ".parquet" else "JSON"
+        self._run(f"COPY ({query}) TO {_text(str(to))} (FORMAT {form})")
 
     def close(self) -> None:
         self._connection.close()
+
+    def _see(self, table: str, files: str) -> None:
+        place = _text(f"{glob.escape(str(self._folder))}/{files}.parquet")
+        self._run(f"CREATE VIEW {table} AS SELECT * FROM read_parquet({place})")
 
     def _run(self, statement: str) -> None:
         with _reasoned():
             self._connection.execute(statement)
 
-    def _see(self, table: str, files: str) -> None:
-        self._run(f"CREATE VIEW {table} AS SELECT * FROM read_parquet({self.text(files)})")
+
+def _text(words: str) -> str:
+    """SQL: a string literal."""
+    return "'" + words.replace("'", "''") + "'"
 
 
 @contextmanager

@@ -1,6 +1,7 @@
-"""The same on a cluster, by Spark: an engine for `dedup`, and a job for Parquet files.
+"""The same on a cluster, by Spark: pages in Parquet files, read, judged and written there.
 
-The cluster makes the fingerprints, and its driver judges them.
+Pages that may be compared come to one partition, sorted, where the judge of verdicts.py has a store
+of its own: that is one partition for all pages, or with SCOPE = "site" one for some sites.
 
 spark-submit …/simhash_pipeline/archive/on_spark.py s3a://crawl/pages s3a://crawl/kept.parquet
 """
@@ -23,52 +24,21 @@ from pyspark.sql import DataFrame, SparkSession, functions
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from simhash_pipeline.archive.feeds import item_page
-from simhash_pipeline.archive.outcome import counts, result
+from simhash_pipeline.archive.outcome import COUNTS, RESULT
 from simhash_pipeline.archive.parquet import page_columns, rows
 from simhash_pipeline.archive.rows import SCHEMA as ROWS
 from simhash_pipeline.archive.rows import fingerprint_rows, fingerprinter, row_stamp
-from simhash_pipeline.archive.verdicts import ORDERS, add_verdicts
+from simhash_pipeline.archive.verdicts import ORDERS, TO_JUDGE, judge_rows, shared_by
+from simhash_pipeline.archive.verdicts import SCHEMA as VERDICTS
 from simhash_pipeline.errors import SimhashError
 from simhash_pipeline.options import Options
+from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
 
 # A position is the file's number, and in the lowest 40 bits the row's.
 ROW_BITS = 40
 
 
-class Spark:
-    """An `Engine` on the parts in a folder of any Hadoop file system that all machines can read.
-
-    The package must be installed on all machines. `master` is Spark's; None takes Spark's settings.
-    """
-
-    def __init__(self, folder: Path | str, master: str | None = None) -> None:
-        self._session = session(master).newSession()  # with settings and views of its own
-        self._folder = str(folder)
-        self._session.read.parquet(f"{folder}/part-*.parquet").createOrReplaceTempView("page")
-
-    def add(self, table: str, file: Path) -> None:
-        path = f"{self._folder}/{table}.parquet"
-        system, place = _file_system(self._session, path)
-        system.copyFromLocalFile(False, True, _hadoop_path(self._session, str(file)), place)
-        self._session.read.parquet(path).createOrReplaceTempView(table)
-
-    def rows(self, query: str) -> Iterator[dict[str, Any]]:
-        return (row.asDict() for row in self._session.sql(query).toLocalIterator())
-
-    def write(self, query: str, to: str) -> None:
-        """A folder of files, as Spark writes them."""
-        writer = self._session.sql(query).write.mode("overwrite")
-        (writer.parquet if to.endswith(".parquet") else writer.json)(to)
-
-    def text(self, words: str) -> str:
-        escaped = words.replace("\\", "\\\\").replace("'", "\\'")
-        return f"'{escaped}'"
-
-    def close(self) -> None:
-        """Keeps the session, which may belong to a notebook."""
-
-
-def session(master: str | None = None) -> SparkSession:
+def _session(master: str | None = None) -> SparkSession:
     """The current session, or a new one."""
     if master is not None and master.startswith("local"):
         # Else workers run the first python3 in PATH, which may lack this package.
@@ -95,10 +65,11 @@ def dedup_on_cluster(
     OptionsError for options that name missing things.
     """
     fingerprinter(options)
-    spark = session(master)
+    spark = _session(master).newSession()  # with settings and views of its own
     pages = spark.read.parquet(source)
     states = _states(pages)
-    files = [path for path, *_ in states]
+    names = [path for path, *_ in states]
+    files = spark.createDataFrame(list(enumerate(names)), "place int, name string")
     # The name is a digest of files and options, so that parts of others aren't used.
     made_of = json.dumps([states, row_stamp(options), time_field], sort_keys=True)
     parts = f"{to}.parts/{hashlib.sha256(made_of.encode()).hexdigest()[:16]}"
@@ -108,10 +79,10 @@ def dedup_on_cluster(
             fingerprint, from_arrow_schema(ROWS)
         )
         rows.write.mode("overwrite").parquet(parts)
-    engine = Spark(parts, master)
-    with TemporaryDirectory() as folder, add_verdicts(engine, Path(folder), options, keep):
-        engine.write(result(engine, files), to)
-        counted = list(engine.rows(counts()))
+    writer = judged(spark, parts, files, f"{to}.parts/verdicts", options, keep).write
+    writer = writer.mode("overwrite")
+    (writer.parquet if to.endswith(".parquet") else writer.json)(to)
+    counted = [row.asDict() for row in spark.sql(COUNTS).collect()]
     _remove(spark, f"{to}.parts")
     return counted
 
@@ -150,14 +121,14 @@ def _states(pages: DataFrame) -> list[tuple[Any, ...]]:
 
 
 def _pages(
-    source: str, pages: DataFrame, files: list[str], options: Options, time_field: str | None
+    source: str, pages: DataFrame, files: DataFrame, options: Options, time_field: str | None
 ) -> DataFrame:
-    """The columns that are needed, with the number of each row and of its file."""
+    """The columns that are needed, with the number of each row and the place of its file."""
     wanted = page_columns(source, pages.columns, options, time_field)
-    places = pages.sparkSession.createDataFrame(list(enumerate(files)), "input int, file string")
     row, file = functions.col("_metadata.row_index"), functions.col("_metadata.file_path")
-    numbered = pages.select(*wanted, row.alias("row"), file.alias("file"))
-    return numbered.join(functions.broadcast(places), "file").drop("file")
+    numbered = pages.select(*wanted, row.alias("_row"), file.alias("_file"))
+    found = numbered.join(functions.broadcast(files), numbered["_file"] == files["name"])
+    return found.select(*wanted, "_row", files["place"].alias("_place"))
 
 
 def _fingerprinted(
@@ -166,13 +137,32 @@ def _fingerprinted(
     for batch in batches:
         records = (
             (
-                (row["input"] << ROW_BITS) + row["row"],
-                row["input"],
-                item_page(row, row["row"] + 1, "", options, time_field),
+                (row["_place"] << ROW_BITS) + row["_row"],
+                row["_place"],
+                item_page(row, row["_row"] + 1, "", options, time_field),
             )
             for row in rows(batch, time_field)
         )
         yield from fingerprint_rows(records, options).to_batches()
+
+
+def judged(
+    spark: SparkSession, parts: str, files: DataFrame, verdicts: str, options: Options, keep: str
+) -> DataFrame:
+    """The result of the rows at `parts`; the verdicts are written, and `files` are the inputs."""
+    files.createOrReplaceTempView("input")
+    spark.read.parquet(parts).createOrReplaceTempView("page")
+    apart, order = shared_by(options), ORDERS[keep]
+    rows = spark.sql(f"{TO_JUDGE} DISTRIBUTE BY {apart} SORT BY {order}")
+    found = rows.mapInArrow(partial(_verdicts, options=options), from_arrow_schema(VERDICTS))
+    found.write.mode("overwrite").parquet(verdicts)
+    spark.read.parquet(verdicts).createOrReplaceTempView("verdict")
+    return spark.sql(RESULT)
+
+
+def _verdicts(batches: Iterable[pa.RecordBatch], options: Options) -> Iterator[pa.RecordBatch]:
+    with TemporaryDirectory() as folder, SqliteStore(Path(folder, "kept.sqlite")) as store:
+        yield from judge_rows(batches, options, store)
 
 
 def _exists(spark: SparkSession, path: str) -> bool:

@@ -12,19 +12,22 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from simhash_pipeline.archive.on_duckdb import DuckDb
 from simhash_pipeline.archive.records import Fault, Input
 from simhash_pipeline.archive.rows import page_from_row
-from simhash_pipeline.archive.verdicts import JUDGED_BY, MEASURES, Engine
+from simhash_pipeline.archive.verdicts import JUDGED_BY, MEASURES
 from simhash_pipeline.drop_log import DropLog
 from simhash_pipeline.judge import Verdict
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import PageFingerprint
 from simhash_pipeline.page.stamp import stamp_for
-from simhash_pipeline.stores.contract import PageText, Store
+from simhash_pipeline.stores.contract import PageText
 from simhash_pipeline.stores.opening import open_store
+from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
 
 TEXTS_A_BATCH = 1_000
-# A page that can't be judged has no verdict.
+# SQL on the tables `page` (rows.py), `verdict` (verdicts.py) and `input` (place, name). A page that
+# can't be judged has no verdict.
 KEPT = "coalesce(verdict.kept, TRUE)"
 UNJUDGED = "unjudged"
 REASON = f"coalesce(verdict.reason, '{UNJUDGED}')"
@@ -32,31 +35,24 @@ MEASURED = ", ".join(f"verdict.{name}" for name in MEASURES)
 JUDGED = "page LEFT JOIN verdict ON verdict.position = page.position"
 
 
-def result(engine: Engine, names: Sequence[str]) -> str:
-    """SQL: the result, a row for each page in their order; `names` are those of the inputs."""
-    inputs = ", ".join(f"({place}, {engine.text(name)})" for place, name in enumerate(names))
-    return f"""
-        SELECT page.url, {KEPT} AS kept, {REASON} AS reason,
-            coalesce(verdict.group, page.position) AS group,
-            twin.url AS twin_url, {MEASURED}, page.content, page.structure, page.sketch,
-            page.title, page.tokens, page.time,
-            input.name AS input, page.number, page.fault
-        FROM {JUDGED} LEFT JOIN page AS twin ON twin.position = verdict.twin
-            JOIN (VALUES {inputs}) AS input (place, name) ON input.place = page.input
-        ORDER BY page.position
-    """
-
-
-def counts() -> str:
-    """SQL: the number of pages by verdict and reason."""
-    return (
-        f"SELECT {KEPT} AS kept, {REASON} AS reason, count(*) AS pages FROM {JUDGED} "
-        f"GROUP BY {KEPT}, {REASON} ORDER BY pages DESC, reason, kept"
-    )
+RESULT = f"""
+    SELECT page.url, {KEPT} AS kept, {REASON} AS reason,
+        coalesce(verdict.group, page.position) AS group,
+        twin.url AS twin_url, {MEASURED}, page.content, page.structure, page.sketch,
+        page.title, page.tokens, page.time,
+        input.name AS input, page.number, page.fault
+    FROM {JUDGED} LEFT JOIN page AS twin ON twin.position = verdict.twin
+        JOIN input ON input.place = page.input
+    ORDER BY page.position
+"""
+COUNTS = f"""
+    SELECT {KEPT} AS kept, {REASON} AS reason, count(*) AS pages FROM {JUDGED}
+    GROUP BY {KEPT}, {REASON} ORDER BY pages DESC, reason, kept
+"""
 
 
 def write_drop_log(
-    engine: Engine, to: Path, options: Options, name: str, pages: Iterable[tuple[bool, str, int]]
+    engine: DuckDb, to: Path, options: Options, name: str, pages: Iterable[tuple[bool, str, int]]
 ) -> None:
     """Write the drop log of a spider of this name; `pages` counts pages by verdict and reason."""
     to.unlink(missing_ok=True)
@@ -120,7 +116,7 @@ def copy_name(name: str) -> str:
     return path.resolve().name if path.name in ("", "..") else path.name
 
 
-def write_copies(engine: Engine, inputs: Mapping[str, Input], folder: Path) -> None:
+def write_copies(engine: DuckDb, inputs: Mapping[str, Input], folder: Path) -> None:
     """Copy each input without its dropped pages; all are moved into place at the end."""
     folder.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix=".copies-", dir=folder) as parts:
@@ -135,7 +131,7 @@ def write_copies(engine: Engine, inputs: Mapping[str, Input], folder: Path) -> N
             Path(parts, str(place), copy_name(name)).replace(folder / copy_name(name))
 
 
-def fill_store(engine: Engine, kept: Store, url: str, options: Options, order: str) -> None:
+def fill_store(engine: DuckDb, folder: Path, url: str, options: Options, order: str) -> None:
     """Copy the kept pages into a store, and with KEEP_TEXT the texts of all pages."""
     texts = (
         PageText(row["namespace"], row["key"], row["title"], row["text"], row["time"])
@@ -146,8 +142,10 @@ def fill_store(engine: Engine, kept: Store, url: str, options: Options, order: s
     )
     with open_store(url) as store:
         store.stamp(stamp_for(options))
-        for furniture in kept.all_furniture():
-            store.add_furniture(*furniture)
-        store.insert_many(kept.pages())
+        for file in sorted(folder.glob("kept-*.sqlite")):
+            with SqliteStore(file) as kept:
+                for furniture in kept.all_furniture():
+                    store.add_furniture(*furniture)
+                store.insert_many(kept.pages())
         while batch := list(islice(texts, TEXTS_A_BATCH)):
             store.keep_texts(batch)

@@ -13,8 +13,9 @@ import os
 import signal
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -32,6 +33,7 @@ Numbered: TypeAlias = tuple[int, int, Page | StoredRecord]
 # A part takes seconds, so that a stopped run loses little, and several fit into memory.
 PAGES_A_PART = 500
 CHARS_A_PART = 32_000_000
+PARTS_AHEAD = 2  # for each core; reading further ahead would fill the memory
 NOTE = "made-of.json"
 
 
@@ -45,44 +47,11 @@ class ReadSummary:
     faults: list[tuple[str, Fault]] = field(default_factory=list)  # with the input's name
 
 
-def write_parts(
-    inputs: Mapping[str, Input], folder: Path, options: Options, made_of: Mapping[str, Any]
-) -> ReadSummary:
-    """Write the parts into the folder; `made_of` is what they depend on.
+def claim(folder: Path, made_of: Mapping[str, Any]) -> None:
+    """Make the folder, or take over that of a stopped run, whose verdicts are removed.
 
-    Raises ArchiveError if the folder holds other parts, or a worker process died.
+    `made_of` is what the parts depend on. ArchiveError if the folder holds anything else.
     """
-    _claim(folder, made_of)
-    found, workers = ReadSummary(), os.cpu_count() or 1
-    # Not forked: a fork of a process with threads may hang, and not every system forks.
-    pool = ProcessPoolExecutor(
-        workers,
-        multiprocessing.get_context("spawn"),
-        initializer=signal.signal,  # Ctrl-C stops the main process only
-        initargs=(signal.SIGINT, signal.SIG_IGN),
-    )
-    at_work: deque[Future[None]] = deque()
-    try:
-        for number, batch in enumerate(_batches(inputs, found)):
-            part = folder / f"part-{number:06}.parquet"
-            if part.exists():
-                continue
-            at_work.append(pool.submit(_write_part, batch, part, options))
-            while len(at_work) > 2 * workers:  # don't read far ahead of the workers
-                at_work.popleft().result()
-        while at_work:
-            at_work.popleft().result()
-    except BrokenProcessPool as error:
-        raise ArchiveError(
-            f"a worker process was killed, perhaps as memory was full; run the same command "
-            f"again to continue with the parts in {folder}"
-        ) from error
-    finally:
-        pool.shutdown(cancel_futures=True)
-    return found
-
-
-def _claim(folder: Path, made_of: Mapping[str, Any]) -> None:
     note, text = folder / NOTE, json.dumps(made_of, indent=1, sort_keys=True)
     folder.mkdir(parents=True, exist_ok=True)
     if not note.exists() and any(folder.iterdir()):
@@ -93,26 +62,79 @@ def _claim(folder: Path, made_of: Mapping[str, Any]) -> None:
             "run, or remove the folder"
         )
     note.write_text(text, encoding="utf-8")
+    for file in (*folder.glob("kept-*"), *folder.glob("verdicts-*")):
+        file.unlink()
 
 
-def _batches(inputs: Mapping[str, Input], found: ReadSummary) -> Iterator[list[Numbered]]:
+@contextmanager
+def workers(folder: Path) -> Iterator[Executor]:
+    """A process for each core; ArchiveError if one of them dies.
+
+    Not forked: a fork of a process with threads may hang, and not every system forks.
+    """
+    pool = ProcessPoolExecutor(
+        os.cpu_count() or 1,
+        multiprocessing.get_context("spawn"),
+        initializer=signal.signal,  # Ctrl-C stops the main process only
+        initargs=(signal.SIGINT, signal.SIG_IGN),
+    )
+    try:
+        yield pool
+    except BrokenProcessPool as error:
+        raise ArchiveError(
+            f"a worker process was killed, perhaps as memory was full; run the same command "
+            f"again to continue with the parts in {folder}"
+        ) from error
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def write_parts(
+    pool: Executor,
+    inputs: Mapping[str, Input],
+    folder: Path,
+    options: Options,
+    reading: ReadSummary,
+) -> Iterator[Path]:
+    """The parts in their order, each when it is written; the next ones are worked at meanwhile.
+
+    The folder must be claimed; `reading` is filled.
+    """
+    at_work: deque[tuple[Path, Future[None] | None]] = deque()
+    for number, batch in enumerate(_batches(inputs, reading)):
+        part = folder / f"part-{number:06}.parquet"
+        written = None if part.exists() else pool.submit(_write_part, batch, part, options)
+        at_work.append((part, written))
+        if len(at_work) > PARTS_AHEAD * (os.cpu_count() or 1):
+            yield _finished(*at_work.popleft())
+    while at_work:
+        yield _finished(*at_work.popleft())
+
+
+def _finished(part: Path, written: Future[None] | None) -> Path:
+    if written is not None:
+        written.result()
+    return part
+
+
+def _batches(inputs: Mapping[str, Input], reading: ReadSummary) -> Iterator[list[Numbered]]:
     """The pages of all inputs in parts, which are the same in each run."""
     batch: list[Numbered] = []
     chars = 0
     for source, (name, archive) in enumerate(inputs.items()):
-        for record in _records(name, archive, found):
-            batch.append((found.pages, source, record))
-            found.pages += 1
-            found.timed += isinstance(record, StoredRecord) or record.time is not None
+        for record in _records(name, archive, reading):
+            batch.append((reading.pages, source, record))
+            reading.pages += 1
+            reading.timed += isinstance(record, StoredRecord) or record.time is not None
             chars += len(record.source.html) if isinstance(record, Page) else 0
             if len(batch) == PAGES_A_PART or chars >= CHARS_A_PART:
                 yield batch
                 batch, chars = [], 0
-    if batch or not found.pages:  # an empty part still makes a table
+    if batch or not reading.pages:  # an empty part still makes a table
         yield batch
 
 
-def _records(name: str, archive: Input, found: ReadSummary) -> Iterator[Page | StoredRecord]:
+def _records(name: str, archive: Input, reading: ReadSummary) -> Iterator[Page | StoredRecord]:
     """An input's pages, with a progress bar where stderr is a terminal; the others are counted."""
     last = 0
     with progress_bar(archive.unit.strip(), archive.total(), Path(name).name) as advance:
@@ -120,9 +142,9 @@ def _records(name: str, archive: Input, found: ReadSummary) -> Iterator[Page | S
             advance(at - last)
             last = at
             if isinstance(record, Fault):
-                found.faults.append((name, record))
+                reading.faults.append((name, record))
             elif isinstance(record, Skipped):
-                found.skipped[record.kind] += 1
+                reading.skipped[record.kind] += 1
             else:
                 yield record
 

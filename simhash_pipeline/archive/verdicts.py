@@ -1,27 +1,32 @@
 """Judges the pages of an archive one after another, as a crawl that meets them in this order.
 
 To judge a page takes a twentieth of what its fingerprints take. So the pages are fingerprinted on
-all cores, or on a cluster, and judged here, by one judge with a store of its own.
+all cores, or on a cluster, and judged by one judge with a store of its own:
+
+    --keep first    rows in the order of the inputs, judged as soon as they are written
+    another         all rows, sorted
+    SCOPE = "site"  all rows, shared out by site among several judges, each share sorted
 """
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from itertools import islice
+from concurrent.futures import Executor, as_completed
+from contextlib import closing
+from itertools import chain
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from simhash_pipeline.archive.on_duckdb import ROWS_A_BATCH, DuckDb
 from simhash_pipeline.archive.rows import page_from_row
 from simhash_pipeline.judge import Judge
 from simhash_pipeline.options import Options
-from simhash_pipeline.stores.contract import Store
-from simhash_pipeline.stores.opening import open_store
-from simhash_pipeline.stores.store_url import SQLITE
+from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
 from simhash_pipeline.terminal import progress_bar
 
 Row: TypeAlias = Mapping[str, Any]
@@ -46,7 +51,6 @@ SCHEMA = pa.schema(
         ("own_likeness", pa.float64()),
     ]
 )
-ROWS_A_BATCH = 10_000
 # The order of judging, in SQL; the first of several twins is kept.
 ORDERS = {
     "first": "position",
@@ -55,57 +59,31 @@ ORDERS = {
     "shortest-url": "length(url), position",
     "canonical": "NOT coalesce(is_canonical, FALSE), position",
 }
+TO_JUDGE = f"SELECT {', '.join(JUDGED_BY)} FROM page WHERE key IS NOT NULL"
 
 
-class Engine(Protocol):
-    """Runs SQL on the table `page`, the rows of rows.py, and on tables that were added."""
-
-    def add(self, table: str, file: Path) -> None:
-        """Have the rows of a Parquet file of this machine as a table."""
-
-    def rows(self, query: str) -> Iterator[dict[str, Any]]:
-        """The query's rows, one after another."""
-
-    def write(self, query: str, to: str) -> None:
-        """Write the query's rows to a file, Parquet or JSON Lines by its ending."""
-
-    def text(self, words: str) -> str:
-        """SQL: a string literal."""
-
-    def close(self) -> None: ...
+def shared_by(options: Options) -> str:
+    """SQL: columns; pages with different values in them are never compared."""
+    return "namespace, site" if options.scope == "site" else "namespace"
 
 
-@contextmanager
-def add_verdicts(engine: Engine, folder: Path, options: Options, keep: str) -> Iterator[Store]:
-    """Add the table `verdict`; gives the store with the kept pages, until the end of the block.
+def judge_rows(
+    batches: Iterable[pa.RecordBatch], options: Options, store: SqliteStore
+) -> Iterator[pa.RecordBatch]:
+    """The verdicts on rows, in their order; a page without a time counts as seen now.
 
-    Both are files in the folder. `keep` is one of ORDERS.
+    The store must have no other user.
     """
-    for file in folder.glob("kept.sqlite*"):  # of a run that was stopped
-        file.unlink()
-    pages = "FROM page WHERE key IS NOT NULL"
-    (counted,) = engine.rows(f"SELECT count(*) AS pages {pages}")
-    rows = engine.rows(f"SELECT {', '.join(JUDGED_BY)} {pages} ORDER BY {ORDERS[keep]}")
-    verdicts = folder / "verdicts.parquet"
-    with open_store(f"{SQLITE}{folder.as_posix()}/kept.sqlite") as store:
-        with (
-            pq.ParquetWriter(verdicts, SCHEMA) as file,
-            progress_bar("pages", counted["pages"], "judging") as advance,
-        ):
-            for batch in _judged(rows, options, store):
-                file.write_batch(batch)
-                advance(batch.num_rows)
-        engine.add("verdict", verdicts)
-        yield store
-
-
-def _judged(rows: Iterable[Row], options: Options, store: Store) -> Iterator[pa.RecordBatch]:
-    """The verdicts on rows, in their order; a page without a time counts as seen now."""
     judge, now = Judge(store, options), time.time()
     kept_at: dict[int, int] = {}  # positions of stored pages, by a hash of their keys
-    verdicts = (_verdict(row, judge, kept_at, now) for row in rows)
-    while batch := list(islice(verdicts, ROWS_A_BATCH)):
-        yield pa.RecordBatch.from_pylist(batch, SCHEMA)
+    for batch in batches:
+        columns = [batch.column(name).to_pylist() for name in JUDGED_BY]
+        with store.batch():
+            verdicts = [
+                _verdict(dict(zip(JUDGED_BY, row, strict=True)), judge, kept_at, now)
+                for row in zip(*columns, strict=True)
+            ]
+        yield pa.RecordBatch.from_pylist(verdicts, SCHEMA)
 
 
 def _verdict(row: Row, judge: Judge, kept_at: dict[int, int], now: float) -> dict[str, Any]:
@@ -123,3 +101,74 @@ def _verdict(row: Row, judge: Judge, kept_at: dict[int, int], now: float) -> dic
         "twin": twin,
         **{name: getattr(verdict, name) for name in MEASURES},
     }
+
+
+def judge_parts(parts: Iterable[Path], folder: Path, options: Options) -> None:
+    """Judge the rows of parts in their order; writes verdicts and kept pages into the folder."""
+    for _ in _written(chain.from_iterable(map(_rows_of, parts)), folder, 0, options):
+        pass
+
+
+def judge_sorted(
+    pool: Executor, folder: Path, options: Options, keep: str, memory_bytes: int | None
+) -> None:
+    """Judge the rows of the folder's parts in one of ORDERS; writes as `judge_parts`.
+
+    Pages that are never compared are shared out among judges, each in a process of the pool.
+    """
+    apart = shared_by(options)
+    with closing(DuckDb(folder)) as engine:
+        (all_,) = engine.rows(
+            f"SELECT count(*) AS pages, count(DISTINCT ({apart})) AS apart "
+            "FROM page WHERE key IS NOT NULL"
+        )
+    shares = max(1, min(os.cpu_count() or 1, all_["apart"]))
+    with progress_bar("pages", all_["pages"], "judging") as advance:
+        if shares == 1:
+            with closing(DuckDb(folder, memory_bytes)) as engine:
+                rows = engine.batches(f"{TO_JUDGE} ORDER BY {ORDERS[keep]}")
+                for pages in _written(rows, folder, 0, options):
+                    advance(pages)
+            return
+        judges = [
+            pool.submit(_judge_share, folder, options, keep, memory_bytes, share, shares)
+            for share in range(shares)
+        ]
+        for judge in as_completed(judges):
+            advance(judge.result())
+
+
+def _judge_share(
+    folder: Path, options: Options, keep: str, memory_bytes: int | None, share: int, shares: int
+) -> int:
+    """Judge the share with this number, from 0; how many pages."""
+    apart = shared_by(options)
+    # Dealt like cards, the largest first.
+    number = f"row_number() OVER (ORDER BY count(*) DESC, {apart})"
+    dealt = (
+        f"SELECT {apart} FROM page WHERE key IS NOT NULL GROUP BY {apart} "
+        f"QUALIFY {number} % {shares} = {share}"
+    )
+    with closing(DuckDb(folder, memory_bytes, shares)) as engine:
+        rows = engine.batches(f"{TO_JUDGE} AND ({apart}) IN ({dealt}) ORDER BY {ORDERS[keep]}")
+        return sum(_written(rows, folder, share, options))
+
+
+def _rows_of(part: Path) -> Iterator[pa.RecordBatch]:
+    """The rows of a part that can be judged."""
+    with pq.ParquetFile(part) as file:
+        for batch in file.iter_batches(ROWS_A_BATCH, columns=JUDGED_BY):
+            yield batch.filter(batch.column("key").is_valid())
+
+
+def _written(
+    batches: Iterable[pa.RecordBatch], folder: Path, share: int, options: Options
+) -> Iterator[int]:
+    """The number of pages of each batch whose verdicts were written."""
+    with (
+        SqliteStore(folder / f"kept-{share}.sqlite") as store,
+        pq.ParquetWriter(folder / f"verdicts-{share}.parquet", SCHEMA) as file,
+    ):
+        for verdicts in judge_rows(batches, options, store):
+            file.write_batch(verdicts)
+            yield verdicts.num_rows

@@ -8,7 +8,6 @@ import signal
 import sys
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -83,14 +82,6 @@ class DedupCommand(Command):
             "seconds; WARC files need none",
         )
         parser.add_argument(
-            "--engine",
-            choices=("duckdb", "spark"),
-            default="duckdb",
-            help="what sorts: duckdb, on this machine; spark, on a cluster that can read where the "
-            "output goes (default: duckdb)",
-        )
-        parser.add_argument("--master", help="Spark's, as local[*] (default: as Spark is set up)")
-        parser.add_argument(
             "--memory",
             type=size_bytes,
             help="where DuckDB goes to disk, as 2GB (default: at 80%% of the memory)",
@@ -101,8 +92,7 @@ class DedupCommand(Command):
             with _exit_on_sigterm():
                 result = _dedup(arguments, settings)
         except ImportError as error:
-            extra = "spark" if error.name == "pyspark" else "archive"
-            how = f"pip install 'simhash-pipeline[{extra}]'"
+            how = "pip install 'simhash-pipeline[archive]'"
             raise ArchiveError(f"this needs {error.name}: {how}") from error
         print_result(result, arguments)
         return 0
@@ -158,15 +148,6 @@ class Deduplicated(Result):
 def _dedup(arguments: argparse.Namespace, settings: BaseSettings) -> Deduplicated:
     from simhash_pipeline.archive.dedup import DedupJob, dedup
 
-    engine: Any
-    if arguments.engine == "spark":
-        from simhash_pipeline.archive.on_spark import Spark
-
-        engine = partial(Spark, master=arguments.master)
-    else:
-        from simhash_pipeline.archive.on_duckdb import DuckDb
-
-        engine = partial(DuckDb, memory_bytes=arguments.memory)
     store = None if arguments.store is None else store_at(arguments.store, settings).url
     job = DedupJob(
         inputs=arguments.inputs,
@@ -176,8 +157,9 @@ def _dedup(arguments: argparse.Namespace, settings: BaseSettings) -> Deduplicate
         copies=arguments.copies,
         store=store,
         time_field=arguments.time_field,
+        memory_bytes=arguments.memory,
     )
-    done = dedup(job, engine)
+    done = dedup(job)
     return Deduplicated(
         **asdict(done),
         output=str(job.to),

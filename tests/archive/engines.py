@@ -1,18 +1,19 @@
-"""Rows of made-up pages for an engine, and what becomes of them."""
+"""Rows of made-up pages, and what becomes of them."""
 
 from __future__ import annotations
 
 import random
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
 
 from simhash_pipeline.archive.on_duckdb import DuckDb
-from simhash_pipeline.archive.outcome import result
+from simhash_pipeline.archive.outcome import RESULT
 from simhash_pipeline.archive.records import StoredRecord
 from simhash_pipeline.archive.rows import fingerprint_rows
-from simhash_pipeline.archive.verdicts import add_verdicts
+from simhash_pipeline.archive.verdicts import judge_parts, judge_sorted
 from tests.stores.pages import page
 
 if TYPE_CHECKING:
@@ -36,12 +37,14 @@ def crowd(bits: int, seed: int = 1) -> list[StoredPage]:
 
     return [
         page(
-            f"http://a.example/{dice.randrange(280)}",
+            f"http://{url % 3}.example/{url}",
             None if number % 10 == 0 else value(),
             value(),
+            site=f"{url % 3}.example",
             digest=bytes([dice.randrange(20)]) if number % 10 == 0 else None,
         )
         for number in range(300)
+        for url in [dice.randrange(280)]
     ]
 
 
@@ -58,7 +61,15 @@ def write_rows(folder: Path, pages: Sequence[StoredPage], options: Options, **co
     pq.write_table(table, folder / "part-000000.parquet")
 
 
-def outcome(folder: Path, options: Options, keep: str = "first") -> list[dict[str, Any]]:
-    """The rows of the result."""
-    with closing(DuckDb(folder)) as engine, add_verdicts(engine, folder, options, keep):
-        return list(engine.rows(result(engine, ["made up"])))
+def outcome(
+    folder: Path, options: Options, keep: str = "first", *, in_order: bool = False
+) -> list[dict[str, Any]]:
+    """The rows of the result; judged `in_order` of the parts, or sorted."""
+    if in_order:
+        judge_parts(sorted(folder.glob("part-*")), folder, options)
+    else:
+        with ThreadPoolExecutor() as pool:
+            judge_sorted(pool, folder, options, keep, None)
+    with closing(DuckDb(folder)) as engine:
+        engine.add_verdicts(["made up"])
+        return list(engine.rows(RESULT))

@@ -17,7 +17,9 @@ from filelock import FileLock
 
 from crawler.demo_site.pages import all_pages
 from simhash_pipeline import Fingerprinter, Judge, Options, PageError, StoreMismatch, open_store
+from simhash_pipeline.archive import feeds
 from simhash_pipeline.archive.dedup import DedupJob, DedupResult, dedup
+from simhash_pipeline.archive.rows import page_from_row
 from simhash_pipeline.drop_log import Run, read_log
 from simhash_pipeline.errors import ArchiveError
 from simhash_pipeline.page.parse import decode
@@ -265,6 +267,32 @@ def test_a_killed_job_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.M
     assert [row["kept"] for row in rows(tmp_path / "out.parquet")] == [True, False] * 500
 
 
+def test_parts_are_judged_while_later_pages_are_still_being_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[int] = []
+    item_page = feeds.item_page
+
+    def noted(item: Any, number: int, *more: Any) -> Any:
+        read.append(number)
+        return item_page(item, number, *more)
+
+    monkeypatch.setattr("simhash_pipeline.archive.parts.PAGES_A_PART", 1)
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    monkeypatch.setattr(feeds, "item_page", noted)
+    read_when_judged: list[int] = []
+
+    def judged(*given: Any) -> Any:
+        read_when_judged.append(len(read))
+        return page_from_row(*given)
+
+    monkeypatch.setattr("simhash_pipeline.archive.verdicts.page_from_row", judged)
+    pages = [page(str(number), f"number{number // 2} " * 100) for number in range(40)]
+    dedup(job(tmp_path, write_json_lines(tmp_path / "items.jsonl", pages)))
+    assert read_when_judged[0] <= 8
+    assert (len(read), len(read_when_judged)) == (40, 40)
+
+
 def test_parts_of_other_options_are_not_taken_for_these(tmp_path: Path) -> None:
     source = write_json_lines(tmp_path / "items.jsonl", PAGES)
     (tmp_path / "out.parquet.parts").mkdir()
@@ -374,37 +402,26 @@ def test_copies_of_inputs_whose_names_begin_alike_are_both_whole(tmp_path: Path)
     assert len(list((tmp_path / "copies").iterdir())) == 2
 
 
-@pytest.mark.parametrize("with_log", [False, True])
-@pytest.mark.parametrize("name", ["mine.txt", "part-1/mine.txt"])
-def test_a_directory_that_is_no_result_of_spark_is_not_taken_away(
-    tmp_path: Path, name: str, *, with_log: bool
-) -> None:
+def test_a_directory_in_the_result_s_place_is_left_alone(tmp_path: Path) -> None:
     source = write_json_lines(tmp_path / "items.jsonl", PAGES)
-    mine = tmp_path / "out.parquet" / name
-    mine.parent.mkdir(parents=True)
+    mine = tmp_path / "out.parquet" / "mine.txt"
+    mine.parent.mkdir()
     mine.write_text("mine")
-    if with_log:
-        (tmp_path / "out.parquet.drops.jsonl").touch()
-    with pytest.raises(ArchiveError, match=r"out.parquet is a directory, and no result that Spark"):
+    with pytest.raises(ArchiveError, match=r"out.parquet is a directory; name another output"):
         dedup(job(tmp_path, source))
     assert mine.read_text() == "mine"
 
 
-def test_a_result_that_spark_wrote_is_replaced_unless_it_is_read(tmp_path: Path) -> None:
-    source = write_json_lines(tmp_path / "items.jsonl", PAGES)
-    (tmp_path / "out.parquet").mkdir()
-    for name in ("part-00000-1.parquet", "_SUCCESS", "._SUCCESS.crc"):
-        (tmp_path / "out.parquet" / name).touch()
-    with pytest.raises(ArchiveError, match="and no result that Spark wrote before"):
+def test_what_lies_among_the_parts_is_neither_read_nor_taken_away(tmp_path: Path) -> None:
+    parts = tmp_path / "out.parquet.parts"
+    parts.mkdir()
+    source = write_json_lines(parts / "items.jsonl", PAGES)
+    with pytest.raises(ArchiveError, match=r"jsonl lies in .*out.parquet.parts, which is removed"):
         dedup(job(tmp_path, source))
-    (tmp_path / "out.parquet.drops.jsonl").touch()
-    part = tmp_path / "out.parquet" / "part-00000-1.parquet"
-    with pytest.raises(ArchiveError, match=r"parquet lies in .*out.parquet, which is removed"):
-        dedup(job(tmp_path, source, part))
-    with pytest.raises(ArchiveError, match=r"--copies lies in .*out.parquet, which is removed"):
-        dedup(job(tmp_path, source, copies=tmp_path / "out.parquet"))
-    dedup(job(tmp_path, source))
-    assert kept(tmp_path / "out.parquet") == KEPT
+    other = write_json_lines(tmp_path / "items.jsonl", PAGES)
+    with pytest.raises(ArchiveError, match=r"--copies lies in .*out.parquet.parts, which is"):
+        dedup(job(tmp_path, other, copies=parts / "copies"))
+    assert source.exists()
 
 
 def test_an_archive_that_can_not_be_read_leaves_the_earlier_result(tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ import os
 import shutil
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,17 +16,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from simhash_pipeline import Options
-from simhash_pipeline.archive.dedup import DedupJob, DedupResult, dedup
-from simhash_pipeline.archive.outcome import result
-from simhash_pipeline.archive.verdicts import add_verdicts
 from simhash_pipeline.errors import ArchiveError
-from tests.archive.archives import KEPT, PAGES, write_json_lines
+from tests.archive.archives import KEPT, PAGES
 from tests.archive.engines import crowd, outcome, write_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
-    from simhash_pipeline.archive.on_spark import Spark
+    from pyspark.sql import SparkSession
 
 MASTER = "local[2]"
 # Java's quick compiler alone, and its simplest garbage collector. To optimize code that runs for a
@@ -45,8 +41,8 @@ HOW = "Spark needs Java: apt-get install default-jre-headless, then make test"
 
 
 @pytest.fixture(scope="module")
-def spark() -> Iterator[Callable[[Path], Spark]]:
-    """Spark on a folder of parts; one session for all tests."""
+def spark() -> Iterator[SparkSession]:
+    """One session for all tests."""
     there = importlib.util.find_spec("pyspark") and (
         shutil.which("java") or "JAVA_HOME" in os.environ
     )
@@ -59,10 +55,7 @@ def spark() -> Iterator[Callable[[Path], Spark]]:
     for name, value in CONF.items():
         builder = builder.config(name, value)
     session = builder.getOrCreate()
-
-    from simhash_pipeline.archive.on_spark import Spark
-
-    yield Spark
+    yield session
     session.stop()
 
 
@@ -71,15 +64,15 @@ def spark() -> Iterator[Callable[[Path], Spark]]:
     [
         ("earliest", Options(scope="site")),
         ("longest", Options(match="either", content_distance=4)),
+        ("canonical", Options()),
     ],
 )
-def test_spark_says_what_duckdb_says(
-    tmp_path: Path,
-    spark: Callable[[Path], Spark],
-    keep: str,
-    options: Options,
+def test_a_judge_in_each_partition_gives_the_verdicts_of_one_machine(
+    tmp_path: Path, spark: SparkSession, keep: str, options: Options
 ) -> None:
-    pages = [replace(one, site=f"{n % 3}.example") for n, one in enumerate(crowd(options.bits))]
+    from simhash_pipeline.archive import on_spark
+
+    pages = crowd(options.bits)
     columns: dict[str, list[Any]] = {
         "position": [n << 54 for n in range(len(pages))],  # as of files without end
         "time": [None if n % 5 == 0 else float(n * 7 % 100) for n in range(len(pages))],
@@ -87,22 +80,12 @@ def test_spark_says_what_duckdb_says(
         "is_canonical": [None if n % 3 == 0 else n % 3 == 1 for n in range(len(pages))],
     }
     write_rows(tmp_path, pages, options, **columns)
-    engine = spark(tmp_path)
-    with add_verdicts(engine, tmp_path, options, keep):
-        found = list(engine.rows(result(engine, ["made up"])))
-    assert found == outcome(tmp_path, options, keep)
-
-
-@pytest.mark.usefixtures("shared_workers")
-def test_the_same_job_is_done_on_spark(tmp_path: Path, spark: Callable[[Path], Spark]) -> None:
-    source = write_json_lines(tmp_path / "it's.jsonl", PAGES)
-    job = DedupJob(inputs=[str(source)], to=tmp_path / "out.parquet", options=Options())
-    assert dedup(job, spark) == DedupResult({"new": 2}, {"content": 2}, {}, {})
-    found = pq.read_table(job.to).to_pylist()
-    assert [row["url"] for row in found if row["kept"]] == KEPT
-    assert {row["input"] for row in found} == {str(source)}
-    assert not job.folder.exists()
-    assert dedup(job) == dedup(job, spark)  # each in place of the other's
+    places = spark.createDataFrame([(0, "made up")], "place int, name string")
+    found = on_spark.judged(
+        spark, str(tmp_path / "part-*"), places, f"{tmp_path}/of-spark", options, keep
+    )
+    rows = [row.asDict() for row in found.collect()]
+    assert rows == outcome(tmp_path, options, keep)
 
 
 @pytest.mark.usefixtures("spark")
@@ -146,7 +129,7 @@ def test_parts_on_the_cluster_serve_the_same_job_alone(
 
     def parts_of_stopped_job(options: Options) -> dict[Path, int]:
         with monkeypatch.context() as stopping:
-            stopping.setattr(on_spark, "add_verdicts", stop)
+            stopping.setattr(on_spark, "judged", stop)
             with pytest.raises(StoppedError):
                 job(options)
         found = Path(f"{to}.parts").glob("*/part-*.parquet")

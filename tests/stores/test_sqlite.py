@@ -696,6 +696,46 @@ def test_calling_the_store_while_deciding_is_refused_and_stores_nothing(path: Pa
         assert list(store.pages()) == [page("a", 0)]
 
 
+@pytest.mark.parametrize("index", ["memory", "disk"])
+def test_a_batch_is_committed_at_its_end_and_its_pages_are_found_before(
+    path: Path, index: IndexPlace
+) -> None:
+    with SqliteStore(path, index=index) as store, SqliteStore(path) as other:
+        with store.batch():
+            assert store.settle(page("a", 0), unless_near) is None
+            assert store.settle(page("b", 1), unless_near) == "a"
+            store.add_furniture("", "example.org", b"abcd")
+            assert list(other.pages()) == []
+        assert list(other.pages()) == [page("a", 0)]
+        assert other.furniture("", "example.org") == b"abcd"
+        assert store.settle(page("c", 2), unless_near) == "a"
+
+
+@pytest.mark.parametrize("index", ["memory", "disk"])
+def test_a_batch_that_ends_in_an_error_leaves_no_page_in_the_file_and_none_in_memory(
+    path: Path, index: IndexPlace
+) -> None:
+    with SqliteStore(path, index=index) as store:
+        keep(store, page("before", spread(5)))
+        with pytest.raises(ZeroDivisionError), store.batch():  # noqa: PT012
+            keep(store, page("a", 0), page("b", FAR))
+            raise ZeroDivisionError
+        keep(store, page("c", FAR), page("d", 0))  # have the ids that the others would have had
+        assert near_content(store, 0) == [("d", 0)]
+        assert near_content(store, FAR) == [("c", 0)]
+        assert [kept.url for kept in store.pages()] == ["before", "c", "d"]
+
+
+def test_calling_the_store_while_deciding_is_refused_in_a_batch_too(path: Path) -> None:
+    def meddle(view: View) -> tuple[Action, int]:
+        return Action.KEEP, store.expire(9e9)
+
+    with SqliteStore(path) as store:
+        with pytest.raises(StoreError, match="within a transaction"), store.batch():
+            store.settle(page("a", 1), meddle)
+        assert list(store.pages()) == []
+
+
 def _emptied(path: Path) -> None:
     path.write_bytes(b"")
 

@@ -81,7 +81,7 @@ class Index(Protocol):
 class PageRows:
     """The pages and the furniture; answers a View's questions (see `Lookup`).
 
-    The owner holds the write lock from `catch_up` until it calls `committed` or `rolled_back`.
+    The owner holds the write lock from `catch_up` until it calls `settled` or `rolled_back`.
     """
 
     def __init__(
@@ -108,7 +108,8 @@ class PageRows:
             self._index.catch_up(self._newest_id)
             self._version = version
 
-    def committed(self) -> None:
+    def settled(self) -> None:
+        """Find the pages that were inserted: they are committed, or a batch goes on with them."""
         for page_id, page in self._inserted:
             self._index.add(page_id, page)
         self._inserted.clear()

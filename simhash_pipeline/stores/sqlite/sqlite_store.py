@@ -94,6 +94,7 @@ class SqliteStore:
         self._access = Access(self._path, busy_timeout_secs)
         self._has_read = False
         self._is_stamped = False  # whether a committed stamp was read, which never changes
+        self._in_batch = False
         self._tentative = tentative
         self._session: StoreSession | None = None  # begun with the first page that is settled
         with self._access:
@@ -145,6 +146,24 @@ class SqliteStore:
         if session is not None and action is Action.KEEP:
             session.kept(page.namespace, page.url, page_id)
         return answer
+
+    @contextmanager
+    def batch(self) -> Iterator[None]:
+        """Commit all that is settled within the block at its end, at once; nothing if it raises.
+
+        A commit takes longer than settling a page. Others wait for the end, threads too. Not for a
+        tentative store.
+        """
+        with self._access:
+            try:
+                with self._transaction():
+                    self._in_batch = True
+                    yield
+            except BaseException:
+                self._pages = self._new_pages(self._pages.bits)  # without the batch's pages
+                raise
+            finally:
+                self._in_batch = False
 
     def insert_many(self, pages: Iterable[StoredPage]) -> int:
         count, rest = 0, iter(pages)
@@ -251,9 +270,15 @@ class SqliteStore:
     def _transaction(self) -> Iterator[PageRows]:
         """The pages under the write lock, held from before the first look-up until the commit.
 
-        There is no lock on a file that can't be written.
+        There is no lock on a file that can't be written. Within a batch there is one for all.
         """
         with self._access:
+            if self._in_batch:
+                self._in_batch = False  # so that `decide` can't call the store
+                yield self._pages
+                self._pages.settled()
+                self._in_batch = True
+                return
             if not self._has_read:
                 self._read_ahead()
             self._file.refuse_another()
@@ -270,7 +295,7 @@ class SqliteStore:
                     self._cursor.execute("ROLLBACK")
                 self._pages.rolled_back()
                 raise
-            self._pages.committed()
+            self._pages.settled()
             self._log.committed()
             if self._session is not None:
                 self._session.written()
