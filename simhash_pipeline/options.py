@@ -19,6 +19,7 @@ from simhash_pipeline.rules import (
     AGE,
     FIELD,
     FLAG,
+    LIKENESS,
     NGRAMS,
     SHARE,
     STORE,
@@ -159,6 +160,12 @@ class Options:
         "Pages that are near in content are twins only if at most this many of the 128 bits of "
         "their sketches differ and, on one site, their own texts are alike. None disables both "
         "checks.",
+    )
+    own_likeness: float = _option(
+        0.85,
+        LIKENESS,
+        "Two pages of one site are twins only if their own texts, all that is visible but menus "
+        "and what the site repeats, are alike by this much (0-1). 0 asks for no likeness.",
     )
     min_tokens: int = _option(
         50,

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from threading import Lock
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,15 +22,6 @@ Site = tuple[str, str]  # namespace, registered domain
 
 # A store keeps this many windows of a page's own text: 4 + 64 * 6 = 388 bytes.
 KEPT_WINDOWS = 64
-# Own texts are alike from this likeness on. Exchanging a fifth of a text leaves a likeness of 0.67,
-# which an estimate from 64 windows puts at 0.85 or more once in 900 times. In crawls of six manuals
-# 0.8 found 1 % more of the pairs that share nine tenths of their shingles, and 50 % more of the
-# pairs that share less.
-MIN_LIKENESS = 0.85
-# The same for pages in two templates of a site, such as a page and its print view, whose frames
-# differ: as much must be equal as differs. In crawls of ten manuals no pages that differ were over
-# 5 bits of structure apart; a demo site's copies in other templates are 9 and more bits apart.
-MIN_LIKENESS_OF_TEMPLATES = 0.5
 _MIN_COMMON = 4  # equal windows; fewer prove nothing
 _MUCH = 2**28  # a sixteenth of all windows: holds one of 50 differing ones with 95 % probability
 # A block on this many kept pages is furniture. With 4, more pages have no own text left.
@@ -47,12 +39,15 @@ def own_sample(sample: bytes, furniture: Blocks) -> bytes:
     return packed_sample(limit, own)
 
 
-def likeness(a: bytes, b: bytes, furniture: Blocks, *, thin: bool = False) -> float | None:
+def likeness(
+    a: bytes, b: bytes, furniture: Blocks, count: Literal["own", "main", "all"] = "own"
+) -> float | None:
     """How alike the own texts of two pages are, 0-1; None if too few windows are left to compare.
 
     A window that differs counts wherever it stands. An equal window counts only in the main text,
-    as elsewhere it may be furniture that isn't known yet. In thin pages, whose main texts are
-    equal, every window counts.
+    as elsewhere it may be furniture that isn't known yet. With "main", what differs counts only in
+    the main texts. With "all", as for thin pages, whose main texts are equal, all that is equal
+    counts.
 
         a   12  31  44  57  90               complete up to 90; higher windows aren't compared
         b   12  44  57  60  95               complete up to 95
@@ -71,10 +66,15 @@ def likeness(a: bytes, b: bytes, furniture: Blocks, *, thin: bool = False) -> fl
     differing = len(one) + len(other) - 2 * len(common)
     if len(common) < _MIN_COMMON:
         # A thin page may be all furniture: so it is if a large sample holds nothing that differs.
-        return 1.0 if thin and not differing and limit >= _MUCH else None
-    alike = len(common)
-    if not thin:
-        alike = int(np.count_nonzero((one["block"][at] | other["block"][there]) & MAIN))
+        return 1.0 if count == "all" and not differing and limit >= _MUCH else None
+    if count == "all":
+        return len(common) / (len(common) + differing)
+    alike = int(np.count_nonzero((one["block"][at] | other["block"][there]) & MAIN))
+    if count == "main":
+        differing = sum(
+            int(np.count_nonzero(np.delete(entries["block"], found) & MAIN))
+            for entries, found in ((one, at), (other, there))
+        )
     return alike / (alike + differing) if alike else 0.0
 
 

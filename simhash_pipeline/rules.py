@@ -78,6 +78,7 @@ TEXT = Rule("a text", _text)
 FIELD = Rule("the name of an item field", _text, bool)
 AGE = Rule("an age, as 90d, 12h or 30m, or whole seconds", _age, lambda secs: secs > 0)
 SHARE = Rule("a number above 0, at most 1", _float, lambda share: 0 < share <= 1)
+LIKENESS = Rule("a number from 0 to 1", _float, lambda share: 0 <= share <= 1)
 NGRAMS = Rule(
     "sizes from 1 to 8, such as (1, 2)",
     _sizes,

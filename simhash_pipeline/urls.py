@@ -1,7 +1,9 @@
-"""The key by which stores know a page, and the site that it belongs to; both from its URL."""
+"""The key by which stores know a page, its site, and the address that it declares."""
 
 from __future__ import annotations
 
+import hashlib
+import re
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -13,6 +15,11 @@ from simhash_pipeline.page.bounds import has_long_host
 if TYPE_CHECKING:
     import tldextract
 
+# Parameters that say where a visitor comes from, and nothing of the page.
+_TRACKING = re.compile(
+    r"(?i)(?:utm_\w+|g(?:clid|clsrc|braid|ad_source)|wbraid|dclid|fbclid|msclkid|yclid|twclid"
+    r"|ttclid|igshid|mc_[ce]id|_ga|_gl|_hs(?:enc|mi)|mkt_tok|spm|ref_src)=[^&]*"
+)
 # Servers accept some 8,000. Canonicalising a URL of ten million characters takes up to 16 s.
 _MAX_URL_CHARS = 100_000
 
@@ -30,6 +37,26 @@ def page_key(url: str) -> str:
     return key
 
 
+def address_of(key: str, canonical_url: str | None) -> bytes:
+    """8 bytes of the address that a page declares: its canonical URL, or else its own.
+
+    Without tracking parameters. A canonical URL of another site says nothing: a page can speak for
+    its own site alone.
+    """
+    address = key
+    if canonical_url is not None and canonical_url != key:
+        try:
+            declared = page_key(canonical_url)
+            address = declared if site_of(declared) == site_of(key) else key
+        except PageError:
+            pass
+    place, mark, query = address.partition("?")
+    if mark:
+        kept = [part for part in query.split("&") if not _TRACKING.fullmatch(part)]
+        address = f"{place}?{'&'.join(kept)}" if kept else place
+    return hashlib.blake2b(address.encode(), digest_size=8).digest()
+
+
 def _refuse_long(url: str) -> None:
     if len(url) > _MAX_URL_CHARS:
         rule = f"the limit is {_MAX_URL_CHARS:,}"
@@ -37,7 +64,10 @@ def _refuse_long(url: str) -> None:
 
 
 def site_of(url: str) -> str:
-    """The registered domain (example.co.uk), or the host if it has none (wiki.intranet)."""
+    """The registered domain (example.co.uk), or the host if it has none (wiki.intranet).
+
+    Below a domain whose names are given to strangers, such as github.io, each name is a site.
+    """
     parts = _suffixes()(url)
     host = (parts.subdomain, parts.domain, parts.suffix)
     return parts.top_domain_under_public_suffix or ".".join(filter(None, host))
@@ -48,4 +78,6 @@ def _suffixes() -> tldextract.TLDExtract:
     """The public suffix list that comes with the package: no network, no cache file."""
     import tldextract  # takes 0.16 s, and most commands need no site
 
-    return tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None)
+    return tldextract.TLDExtract(
+        suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True
+    )

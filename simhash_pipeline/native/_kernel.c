@@ -616,8 +616,8 @@ static inline uint32_t window_hash(uint32_t hash) {
 }
 
 /* The entries below the bound in order of place; sums[block] is the sum of its windows. */
-static size_t windows_below(const uint8_t *text, size_t size, size_t window, const uint8_t *menus,
-                            int menu_bits, uint64_t bound, Entry *entries, size_t room, uint32_t *sums) {
+static size_t windows_below(const uint8_t *text, size_t size, size_t window, const uint8_t *shifts,
+                            uint64_t bound, Entry *entries, size_t room, uint32_t *sums) {
     const uint32_t multiplier = 0x9E3779B1u;
     uint32_t block = 0, hash = 0, highest = 1, rank;
     size_t count = 0, place = 0;
@@ -626,13 +626,13 @@ static size_t windows_below(const uint8_t *text, size_t size, size_t window, con
     for (; place < window - 1; place++) hash = hash * multiplier + text[place];
     for (place = 0; place + window <= size;) {
         uint32_t sum = 0;
-        shift = menus[block] ? menu_bits : 0; /* a menu's window counts as some times its hash */
+        shift = shifts[block]; /* of 32: none */
         for (; text[place] != '\n'; place++) {
             hash = hash * multiplier + text[place + window - 1];
             rank = window_hash(hash);
             hash -= text[place] * highest;
             sum += rank;
-            if ((uint64_t)rank << shift < bound) {
+            if (shift < 32 && (uint64_t)rank << shift < bound) {
                 if (count < room) entries[count] = (Entry){rank << shift, block};
                 count++;
             }
@@ -648,28 +648,26 @@ static size_t windows_below(const uint8_t *text, size_t size, size_t window, con
     return count;
 }
 
-PyDoc_STRVAR(sample_doc, "sample(text, menus, mains, window, taken, menu_bits): limit, entries, hashes of their blocks.");
+PyDoc_STRVAR(sample_doc, "sample(text, shifts, mains, window, taken): limit, entries, hashes of their blocks.");
 static PyObject *sample(PyObject *module, PyObject *args) {
-    const char *text, *menus, *mains;
+    const char *text, *shifts, *mains;
     Py_ssize_t size, blocks, mains_size, window, most;
-    int menu_bits;
     Entry *entries = NULL, *sorted = NULL;
     uint32_t *sums = NULL, last = 0xFFFFFFFFu;
     PyObject *answer = NULL;
     static const uint64_t likely[3] = {2, 8, 0};
-    size_t taken = 0, told = 0, separators = 0, windows;
+    size_t taken = 0, told = 0, separators = 0, windows = 0;
     uint8_t out[6 * TAKEN_ROOM], *is_told = NULL; /* of each block */
     uint32_t of_blocks[TAKEN_ROOM], hashes[TAKEN_ROOM];
     (void)module;
-    if (!PyArg_ParseTuple(args, "y#y#y#nni", &text, &size, &menus, &blocks, &mains, &mains_size, &window, &most,
-                          &menu_bits))
+    if (!PyArg_ParseTuple(args, "y#y#y#nn", &text, &size, &shifts, &blocks, &mains, &mains_size, &window, &most))
         return NULL;
     if (window < 1 || most < 1 || most > TAKEN_ROOM)
         return PyErr_Format(PyExc_ValueError, "a sample has up to %d windows", TAKEN_ROOM);
-    for (const char *at = text; at && (at = memchr(at, '\n', (size_t)(text + size - at))); at++) {
-        if (text + size - at < window) break;
+    for (const char *at = text, *end; (end = memchr(at, '\n', (size_t)(text + size - at))); at = end + window) {
+        if (text + size - end < window) break;
+        if (separators < (size_t)blocks && shifts[separators] < 32) windows += (size_t)(end - at);
         separators++;
-        at += window - 1;
     }
     if (mains_size != blocks || separators > (size_t)blocks || separators == 0 || size < window ||
         text[size - window] != '\n')
@@ -680,7 +678,6 @@ static PyObject *sample(PyObject *module, PyObject *args) {
         PyErr_NoMemory();
         goto done;
     }
-    windows = (size_t)size - (size_t)window * separators;
     for (int round = 0; round < 3; round++) {
         uint64_t all = 1ull << 32, bound = all, room;
         if (likely[round]) bound = likely[round] * (uint64_t)most * all / (windows ? windows : 1);
@@ -695,7 +692,7 @@ static PyObject *sample(PyObject *module, PyObject *args) {
             goto done;
         }
         size_t count = windows_below((const uint8_t *)text, (size_t)size, (size_t)window,
-                                     (const uint8_t *)menus, menu_bits, bound, entries, room, sums);
+                                     (const uint8_t *)shifts, bound, entries, room, sums);
         if (count > room) continue; /* text that repeats itself: the next bound, or all */
         sort_by_rank(entries, sorted, count);
         taken = 0;

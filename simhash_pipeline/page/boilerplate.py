@@ -12,20 +12,16 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from itertools import accumulate, compress, islice
-from urllib.parse import urljoin
-
-from lxml.etree import _Element
+from itertools import accumulate, compress
 
 from simhash_pipeline import native
 from simhash_pipeline.page.blocks import Blocks, Box
-from simhash_pipeline.page.bounds import has_long_host
 
 # Chosen on labelled pages (articles, forums, listings, documentation; English and Chinese): for the
 # same text out of two templates first, for agreement with hand-made main text second.
 _LONG_BYTES = 100  # a block this long is running text; a shorter one needs a sentence's punctuation
 _SENTENCE_BYTES = 20
-_MAX_LINK_SHARE = 0.75  # of a block's characters; above it the block is a menu
+MAX_LINK_SHARE = 0.75  # of a block's characters; above it the block is a menu
 _TITLE_WEIGHT = 2  # times the weight where a word of the title occurs
 _REPEATED_BYTES = 60  # a block this long seen before on the page is a carousel's or caption's copy
 _FORUM_SHARE = 0.4  # of the weight, in boxes that call themselves a forum's
@@ -54,7 +50,6 @@ _MAX_MENU_SHARES = {"consent": 0.5, "footer": 1.0, "furniture": 0.5}  # of all u
 _MARKS, _FULL_STOPS, _CLOSING = ",，、；。！？：", ".!?…", "\"'”’」』）)"
 _SENTENCE = re.compile(rf"[{_MARKS}{_FULL_STOPS}](?:(?<=[{_MARKS}])|[{_CLOSING}]*(?:\s|$))")
 _TITLE_WORD = re.compile(r"[^\W\d_\u3040-\u30ff\u3400-\u9fff]{4,}|[\u3040-\u30ff\u3400-\u9fff]{2,}")
-_MAX_TITLES = 5  # empty ones to look at; each may hold the next, and all that follows
 _MAX_TITLE_CHARS = 200
 _MAX_TITLE_WORDS = 24
 _SHORT_POST_TAGS = frozenset(
@@ -71,7 +66,7 @@ _EQUAL_SHARE = 0.5  # of a box's weight, for what others of its kind hold to be 
 _NUMBERS = (
     _LONG_BYTES,
     _SENTENCE_BYTES,
-    _MAX_LINK_SHARE,
+    MAX_LINK_SHARE,
     _TITLE_WEIGHT,
     _REPEATED_BYTES,
     _FORUM_SHARE,
@@ -148,41 +143,6 @@ def _set_up() -> None:
         native.kernel.set_rules(numbers, traits, hints, _MARKS, _FULL_STOPS, _CLOSING)
 
 
-def title_of(root: _Element) -> str:
-    """The page's title, white space collapsed: its title element, og:title or first h1; else ""."""
-    return next(filter(None, (" ".join(text.split()) for text in _titles(root))), "")
-
-
-def canonical_url(root: _Element, url: str | None) -> str | None:
-    """What the link rel="canonical" in the page's head says, made absolute; None without one."""
-    for link in root.iterfind("head/link"):
-        href = link.get("href", "").strip()
-        if href and "canonical" in link.get("rel", "").lower().split():
-            bases = (base.get("href", "").strip() for base in root.iterfind("head/base"))
-            base = next(filter(None, bases), "")
-            if any(map(has_long_host, (url or "", base, href))):
-                return None
-            try:
-                return urljoin(urljoin(url or "", base), href)
-            except ValueError:  # it is no URL
-                return None
-    return None
-
-
-def _titles(root: _Element) -> Iterator[str]:
-    # The common case first: a search of the whole page costs a tenth of the parse.
-    yield root.findtext("head/title") or ""
-    for element in islice(root.iter("title"), _MAX_TITLES):
-        parent = element.getparent()
-        if parent is None or parent.tag in ("head", "html", "body"):  # not an image's
-            yield "".join(map(str, element.itertext()))
-    for element in root.iter("meta"):
-        if element.get("property") == "og:title":
-            yield element.get("content") or ""
-    for element in islice(root.iter("h1"), _MAX_TITLES):
-        yield "".join(map(str, element.itertext()))
-
-
 def _title_words(text: str) -> list[str]:
     """Words of four letters or more; of Han and kana, which have no spaces, each pair."""
     words: dict[str, None] = {}
@@ -195,7 +155,7 @@ def _title_words(text: str) -> list[str]:
 def _unlinked(page: Blocks) -> list[int]:
     """Bytes outside links of each block, 0 for a menu's."""
     return [
-        (int(size * (1 - share)) if share <= _MAX_LINK_SHARE else 0) if share else size
+        (int(size * (1 - share)) if share <= MAX_LINK_SHARE else 0) if share else size
         for size, share in zip(page.sizes, page.link_shares, strict=True)
     ]
 
@@ -383,7 +343,7 @@ def _without_links(
         i
         for i in blocks
         if weights[i]
-        or (tags[i] in short_tags and link_shares[i] <= _MAX_LINK_SHARE and i not in bylines)
+        or (tags[i] in short_tags and link_shares[i] <= MAX_LINK_SHARE and i not in bylines)
     ]
     if page.bytes_of(unlinked) < _MIN_UNLINKED_SHARE * page.bytes_of(blocks):
         return blocks

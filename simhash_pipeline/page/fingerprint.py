@@ -25,14 +25,14 @@ from simhash_pipeline.page.blocks import (
     Blocks,
     hides,
     hint_of,
-    menu_blocks,
     read_body,
 )
-from simhash_pipeline.page.boilerplate import canonical_url, main_blocks, title_of
+from simhash_pipeline.page.boilerplate import main_blocks
 from simhash_pipeline.page.bounds import first_of_text
 from simhash_pipeline.page.compiled import content_of, hashed_words, sketch_of, votes_by_kernel
 from simhash_pipeline.page.elements import END_SVG, HOLD_HTML, Elements, elements_of
 from simhash_pipeline.page.hashing import TokenHashes, hash_rows
+from simhash_pipeline.page.head import canonical_url, title_marks, title_of
 from simhash_pipeline.page.parse import ParsedPage, parsed_page
 from simhash_pipeline.page.segment import segmenter
 from simhash_pipeline.page.simhash import simhash
@@ -45,7 +45,7 @@ from simhash_pipeline.page.structure import (
     structure_fingerprint,
     voted,
 )
-from simhash_pipeline.page.visible import Visible, visible_text
+from simhash_pipeline.page.visible import visible_text, window_shifts
 from simhash_pipeline.page.weights import counted_ngrams, heaviest, stop_words, weighing
 
 _SKETCH_SHINGLE_TOKENS = 3
@@ -70,7 +70,8 @@ class PageFingerprint:
     blocks: tuple[int, ...] = field(default=(), repr=False)  # of the sample, 32 bits each
     left_out: str = field(default="", repr=False)  # visible text that is no main text
     url: str | None = None
-    canonical_url: str | None = None  # what its link rel="canonical" says, made absolute
+    canonical_url: str | None = None  # what its link rel="canonical" or og:url says, made absolute
+    title_marks: int = 1  # which words of the title are the page's name: see page/head.py
     cut: bool = False  # True where the page is longer than MAX_PAGE_BYTES lets it be read
 
     @property
@@ -136,15 +137,13 @@ class Fingerprinter:
         if self._extract is not None:  # it may have changed the tree
             tree = Tree(parsed.root)
         is_main += [False] * len(blocks.hidden)
-        texts = blocks.texts + blocks.hidden
-        menus = {number for number in menu_blocks(blocks) if not is_main[number]}
         return self._of_text(
             text,
+            blocks,
+            is_main,
             title=title,
             url=url,
-            visible=visible_text(texts, is_main, title, menus),
             structure=tree.structure(self._options),
-            left_out="\n".join(compress(texts, map(not_, is_main))),
             canonical_url=canonical,
             cut=parsed.cut,
         )
@@ -155,23 +154,27 @@ class Fingerprinter:
         """The fingerprints of a page whose main text is known, and is all there is to see."""
         read = first_of_text(text, self._options.max_page_bytes)
         lines = [line for line in read.split("\n") if line.strip()]
-        visible = visible_text(lines, [True] * len(lines), title)
-        return self._of_text(text, title=title, url=url, visible=visible)
+        return self._of_text(text, Blocks(lines), [True] * len(lines), title=title, url=url)
 
     def _of_text(
         self,
         text: str,
+        blocks: Blocks,
+        is_main: list[bool],
         *,
         title: str,
         url: str | None,
-        visible: Visible,
         structure: int | None = None,
-        left_out: str = "",
         canonical_url: str | None = None,
         cut: bool = False,
     ) -> PageFingerprint:
+        """`is_main` says which of the blocks, the hidden ones last, are the text."""
         read = first_of_text(text, self._options.max_page_bytes)
         content, sketch, tokens = self._of_tokens(read)
+        texts = blocks.texts + blocks.hidden
+        # Of a thin page every word counts: its main text says little.
+        shifts = b"" if content is None else window_shifts(blocks, is_main)
+        visible = visible_text(texts, is_main, title, shifts)
         return PageFingerprint(
             content=content,
             structure=structure,
@@ -182,9 +185,10 @@ class Fingerprinter:
             visible=visible.digest,
             sample=visible.sample,
             blocks=visible.blocks,
-            left_out=left_out,
+            left_out="\n".join(compress(texts, map(not_, is_main))),
             url=url,
             canonical_url=canonical_url,
+            title_marks=title_marks(title, blocks, read),
             cut=cut or len(read) < len(text),
         )
 

@@ -1,6 +1,9 @@
 """A page's visible blocks in; a digest of all of it and a sample of its text out.
 
-The main text says which pages may be near-duplicates; what is visible says whether they are. The
+The main text says which pages may be near-duplicates; what is visible says whether they are, but
+for what stands beside the text on another day: before and after the main text, links name other
+pages, and a box that calls itself furniture counts half. Where these links outweigh the main text
+the page is a list, and they are what it says. The
 sample is a bottom-k sample of short windows of the text (Broder 1997): windows are chosen by their
 hash alone, so that two pages that share a text sample the same parts of it, and the share of equal
 windows in two samples estimates the share in the pages (the Jaccard index).
@@ -16,14 +19,17 @@ windows in two samples estimates the share in the pages (the Jaccard index).
 from __future__ import annotations
 
 from array import array
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import compress
 
 import mmh3
 import numpy as np
 from numpy.typing import NDArray
 
 from simhash_pipeline import native
+from simhash_pipeline.page.blocks import Blocks, menu_blocks
+from simhash_pipeline.page.boilerplate import MAX_LINK_SHARE
 
 WINDOW_BYTES = 16  # a power of two
 # Windows that are taken from a page. A store keeps fewer, of the page's own text: own_text.py.
@@ -41,8 +47,8 @@ _NO_LIMIT = 0xFFFFFFFF
 MAIN = np.uint16(1 << 15)
 BLOCK_BITS = np.uint16(MAIN - 1)
 
-# Links in a box that calls itself a menu, a sidebar or related stories say little of the page.
-_MENU_BITS = 2  # a quarter
+# By how many bits the hash of a block's windows is shifted: half of the windows are taken, or none.
+_HALF, NONE = 1, 32
 _MULTIPLIER = 0x9E3779B1  # odd: 2**32 by the golden ratio
 _SEPARATOR = "\n" + "\0" * (WINDOW_BYTES - 1)  # blocks hold neither
 
@@ -62,16 +68,44 @@ class Visible:
     blocks: tuple[int, ...]  # 32-bit hashes of the blocks that the sample's windows stand in
 
 
+def window_shifts(page: Blocks, is_main: Sequence[bool]) -> bytes:
+    """What each block counts for where two pages of a site are compared, a shift for each.
+
+    `is_main` says which blocks are the main text; hidden blocks follow the visible ones.
+    """
+    shifts = bytearray(len(is_main))
+    if True not in is_main:
+        return bytes(shifts)
+    first, last = is_main.index(True), len(is_main) - 1 - is_main[::-1].index(True)
+    beside = [*range(first), *range(last + 1, len(page.texts))]
+    if not beside:
+        return bytes(shifts)
+    links = [i for i in beside if page.link_shares[i] > MAX_LINK_SHARE]
+    menus = menu_blocks(page)
+    if page.bytes_of(set(links) - menus) <= page.bytes_of(
+        compress(range(len(page.texts)), is_main)
+    ):
+        for start, end, hint in page.hints:
+            if hint != "forum":
+                shifts[start:end] = bytes([_HALF]) * (end - start)
+        shifts[first : last + 1] = bytes(last + 1 - first)
+        for i in links:
+            shifts[i] = NONE
+    return bytes(shifts)
+
+
 def visible_text(
     blocks: Sequence[str],
     is_main: Sequence[bool],
     title: str = "",
-    menus: Collection[int] = frozenset(),
+    shifts: bytes = b"",
 ) -> Visible:
     """The digest of these blocks, and a sample of the first megabyte of them.
 
-    `menus` are the numbers of blocks that count for a quarter: of their windows as many are taken.
+    `shifts` says of each block how many of its windows are taken, see `window_shifts`; all of all
+    blocks without it.
     """
+    shifts = shifts or bytes(len(blocks))
     if not blocks:
         return Visible(None, packed_sample(_NO_LIMIT, np.empty(0, ENTRY)), ())
     # ASCII letters alone: Pythons differ in what others become, and take ten times as long.
@@ -80,28 +114,21 @@ def visible_text(
     if len(said) > _MAX_BYTES:
         said = said[:_MAX_BYTES].rstrip(_END) + _END  # the cut may be in a separator
     if native.kernel is not None:
-        in_menu = bytearray(len(blocks))
-        for number in menus:
-            in_menu[number] = 1
         limit, packed, hashes = native.kernel.sample(
-            said, bytes(in_menu), bytes(is_main), WINDOW_BYTES, _TAKEN, _MENU_BITS
+            said, shifts, bytes(is_main), WINDOW_BYTES, _TAKEN
         )
         sample = limit.to_bytes(LIMIT_SIZE, "little") + packed
         return Visible(digest, sample, tuple(dict.fromkeys(array("I", hashes))))
-    return Visible(digest, *_sampled(said, is_main, menus))
+    return Visible(digest, *_sampled(said, is_main, shifts))
 
 
-def _sampled(
-    said: bytes, is_main: Sequence[bool], menus: Collection[int]
-) -> tuple[bytes, tuple[int, ...]]:
+def _sampled(said: bytes, is_main: Sequence[bool], shifts: bytes) -> tuple[bytes, tuple[int, ...]]:
     """The sample of these blocks, each with its separator, and its blocks' hashes."""
     text = np.frombuffer(said, np.uint8)
     ends = np.flatnonzero(text == ord("\n"))
     starts = np.concatenate([[0], ends[:-1] + len(_SEPARATOR)])
     windows = _rolled(text)
-    is_menu = np.zeros(len(is_main), np.bool_)
-    is_menu[list(menus)] = True
-    ranks, at = _smallest(windows, starts, ends, is_menu)
+    ranks, at = _smallest(windows, starts, ends, np.frombuffer(shifts, np.uint8).astype(np.uint64))
     sums = np.zeros(len(windows) + 1, np.uint32)
     np.cumsum(windows, dtype=np.uint32, out=sums[1:])
     block_hashes = (sums[ends] - sums[starts]).astype(np.uint32)[at]  # of all windows of the block
@@ -136,21 +163,22 @@ def _rolled(text: NDArray[np.uint8]) -> Hashes:
 
 
 def _smallest(
-    windows: Hashes, starts: Places, ends: Places, is_menu: NDArray[np.bool_]
+    windows: Hashes, starts: Places, ends: Places, shifts: NDArray[np.uint64]
 ) -> tuple[Hashes, Places]:
     """The smallest distinct windows that begin in a block, rising, and the block of each.
 
     Most pages have them below a bound that is known: nothing else needs to be sorted.
 
-    A window of a menu counts as four times its hash, so that a quarter of them are among these.
+    A window's hash is shifted: by one bit it is doubled, so that half of them are among these.
     """
-    count = max(1, int((ends - starts).sum()))
+    taken = shifts[: len(ends)] < NONE
+    count = max(1, int((ends - starts)[taken].sum()))
     for bound in (*(min(_ALL, likely * _TAKEN * _ALL // count) for likely in _LIKELY), _ALL):
         places = np.flatnonzero(windows < np.uint64(bound))
         blocks = np.searchsorted(starts, places, side="right") - 1
-        inside = places < ends[blocks]
+        inside = (places < ends[blocks]) & taken[blocks]
         found, blocks = windows[places[inside]].astype(np.uint64), blocks[inside]
-        ranks = np.where(is_menu[blocks], found << np.uint64(_MENU_BITS), found)
+        ranks = found << shifts[blocks]
         # A row each, to be sorted by both: of a window that is repeated the first block counts.
         rows = np.sort((ranks << np.uint64(32) | blocks.astype(np.uint64))[ranks < bound])
         ranks = rows >> np.uint64(32)

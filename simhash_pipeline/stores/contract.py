@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 T = TypeVar("T")
-Column = Literal["content", "structure", "digest"]
+Column = Literal["content", "structure", "digest", "address"]
 IndexPlace = Literal["memory", "disk"]
 Tables = Literal["auto", 4, 10]
 
@@ -40,6 +40,9 @@ class StoredPage:
     seen_at: float  # Unix seconds; `expire` goes by it
     visible: int | None = None  # 64 bits of all visible text; None when that is not known
     sample: bytes | None = None  # of all visible text: see page/visible.py; None when not known
+    title: str = ""  # its first 100 characters
+    title_marks: int = 1  # which of its words are the page's name: see page/head.py
+    address: bytes | None = None  # 8 bytes, of the address that the page declares: see urls.py
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +122,11 @@ class View:
         """Thin pages of the same title and text, oldest first."""
         if self._page.digest is not None:
             yield from (page for _, page in self._others("digest", self._page.digest))
+
+    def same_address(self) -> Iterator[StoredPage]:
+        """Pages that declare the same address, oldest first."""
+        if self._page.address is not None:
+            yield from (page for _, page in self._others("address", self._page.address))
 
     def is_unconfirmed(self, found: StoredPage) -> bool:
         """Whether a page of this view may yet go: another process has kept it tentatively."""

@@ -237,5 +237,6 @@ def _values(page: StoredPage) -> list[tuple[Column, int | bytes]]:
         ("content", page.content),
         ("structure", page.structure),
         ("digest", page.digest),
+        ("address", page.address),
     ]
     return [(column, value) for column, value in values if value is not None]

@@ -26,7 +26,7 @@ choose a bucket: the rest are the other six. One case by hand, block 1 of 0123 4
     block 1                           ab 89                hash 89, field ab
     rest                        ef cd       67 45 23 01
 
-A digest has one block and one bucket.
+A digest and an address have one block and one bucket.
 """
 
 from __future__ import annotations
@@ -56,6 +56,7 @@ NAMESPACES = PREFIX + b"namespaces"
 HASHES = 256  # of a block
 MAX_KEY_BYTES = 2
 SKETCH_SIZE = 16  # and a digest's
+ADDRESS_SIZE = 8
 # A page is known by 64 bits of its key's hash: among a billion, about one pair shares them, of
 # which the second is judged and not stored.
 ID_SIZE = 8
@@ -63,10 +64,11 @@ NUMBER_SIZE = 7
 REF_SIZE = NUMBER_SIZE + ID_SIZE
 SALT_SIZE = 2
 
-COLUMNS: tuple[Column, ...] = ("content", "structure", "digest")
+COLUMNS: tuple[Column, ...] = ("content", "structure", "digest", "address")
+_ONE_BLOCK = ("digest", "address")  # they are found whole alone
 _LENGTH = struct.Struct(">H")
-_HEAD = struct.Struct(f">{SALT_SIZE}sBdd")  # salt, flags, first_seen, seen_at
-_FIELDS = ("content", "structure", "sketch", "digest", "visible", "sample")
+_HEAD = struct.Struct(f">{SALT_SIZE}sBQdd")  # salt, flags, title_marks, first_seen, seen_at
+_FIELDS = ("content", "structure", "sketch", "digest", "visible", "sample", "address")
 _VISIBLE_SIZE = 8
 
 
@@ -93,7 +95,7 @@ class Space:
         """The keys of all that pages brought: not the head, not the runs."""
         yield from (self.pages, self.tentative, self.texts, self.furniture)
         for column in COLUMNS:
-            for block in (*range(1 if column == "digest" else BLOCKS), "more"):
+            for block in (*range(1 if column in _ONE_BLOCK else BLOCKS), "more"):
                 yield from (self.buckets(column, block, number) for number in range(HASHES))
 
 
@@ -146,7 +148,7 @@ class Layout:
         self.bits = bits
         self._size = bits // 8
         self._sizes = {"content": self._size, "structure": self._size, "visible": _VISIBLE_SIZE}
-        self._sizes |= {"sketch": SKETCH_SIZE, "digest": SKETCH_SIZE}
+        self._sizes |= {"sketch": SKETCH_SIZE, "digest": SKETCH_SIZE, "address": ADDRESS_SIZE}
         self._word = np.dtype("<u4" if bits == 32 else "<u8")
 
     def pack(self, page: StoredPage, salt: bytes) -> bytes:
@@ -162,13 +164,15 @@ class Layout:
                 if name == "sample":
                     parts.append(_LENGTH.pack(len(value)))
                 parts.append(value if isinstance(value, bytes) else self._packed(name, value))
-        site = page.site.encode()
-        head = _HEAD.pack(salt, flags, page.first_seen, page.seen_at)
-        return b"".join([head, *parts, _LENGTH.pack(len(site)), site, page.url.encode()])
+        for text in (page.site, page.title):
+            packed = text.encode("utf-8", "replace")
+            parts += [_LENGTH.pack(len(packed)), packed]
+        head = _HEAD.pack(salt, flags, page.title_marks, page.first_seen, page.seen_at)
+        return b"".join([head, *parts, page.url.encode()])
 
     def unpack(self, namespace: str, raw: bytes, run: bytes | None = None) -> Record:
         """A record of its number and its packed page; ValueError or struct.error for others."""
-        _, flags, first_seen, seen_at = _HEAD.unpack_from(raw, NUMBER_SIZE)
+        _, flags, marks, first_seen, seen_at = _HEAD.unpack_from(raw, NUMBER_SIZE)
         at = NUMBER_SIZE + _HEAD.size
         values: dict[str, int | bytes | None] = {}
         for flag, name in enumerate(_FIELDS):
@@ -180,16 +184,29 @@ class Layout:
                 (size,) = _LENGTH.unpack_from(raw, at)
                 at += _LENGTH.size
             value = raw[at : at + size]
-            values[name] = value if name in ("digest", "sample") else _number(value)
+            values[name] = value if name in ("digest", "sample", "address") else _number(value)
             at += size
-        (length,) = _LENGTH.unpack_from(raw, at)
-        at += _LENGTH.size
-        site, url = raw[at : at + length].decode(), raw[at + length :].decode()
-        page = StoredPage(url, namespace, site, **values, first_seen=first_seen, seen_at=seen_at)  # type: ignore[arg-type]  # by the names of their fields
+        texts = []
+        for _ in range(2):
+            (length,) = _LENGTH.unpack_from(raw, at)
+            at += _LENGTH.size
+            texts.append(raw[at : at + length].decode())
+            at += length
+        site, title = texts
+        page = StoredPage(
+            raw[at:].decode(),
+            namespace,
+            site,
+            **values,  # type: ignore[arg-type]  # by the names of their fields
+            first_seen=first_seen,
+            seen_at=seen_at,
+            title=title,
+            title_marks=marks,
+        )
         return Record(page, raw, run or b"")
 
     def entries(self, space: Space, page: StoredPage) -> Iterator[Entry]:
-        """Where the page's fingerprints and digest belong."""
+        """Where the page's fingerprints, digest and address belong."""
         for column in COLUMNS:
             value = getattr(page, column)
             if value is not None:

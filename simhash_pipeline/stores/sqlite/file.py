@@ -51,6 +51,9 @@ TABLES = (
         seen_at REAL NOT NULL,
         run INTEGER,
         visible INTEGER,
+        title TEXT NOT NULL,
+        title_marks INTEGER NOT NULL,
+        address BLOB,
         sample BLOB
     )""",
     # Finds a page by the hash of its URL, and takes 34 bytes a page; an index on the URL itself
@@ -58,6 +61,7 @@ TABLES = (
     # which take twenty times as much.
     "CREATE INDEX page_by_url ON page (url_hash, content, structure)",
     "CREATE INDEX page_by_digest ON page (namespace, digest) WHERE digest IS NOT NULL",
+    "CREATE INDEX page_by_address ON page (namespace, address) WHERE address IS NOT NULL",
     "CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
     # No id is given twice. (AUTOINCREMENT would do it too, and write another block for each page.)
     """CREATE TRIGGER newest_page_removed AFTER DELETE ON page
@@ -68,7 +72,7 @@ TABLES = (
             WHERE CAST(value AS INTEGER) < OLD.id;
     END""",
     """CREATE VIEW page_hex AS SELECT
-        id, namespace, url, site,
+        id, namespace, url, site, title,
         CASE typeof(content) WHEN 'integer' THEN printf('%016x', content)
             WHEN 'blob' THEN lower(hex(content)) END AS content,
         CASE typeof(structure) WHEN 'integer' THEN printf('%016x', structure)

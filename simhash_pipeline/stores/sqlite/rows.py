@@ -27,10 +27,11 @@ if TYPE_CHECKING:
 
 # The id, then StoredPage's fields in their order.
 SELECTED = """SELECT id, url, namespace, site, content, structure, sketch, digest,
-    first_seen, seen_at, visible, sample FROM page"""
+    first_seen, seen_at, visible, sample, title, title_marks, address FROM page"""
 # A page takes 550 bytes beside its URL, 388 of them the sample (`make bench`, a million pages).
 INSERT = f"""INSERT INTO page (id, url_hash, url, namespace, site, content, structure, sketch,
-    digest, first_seen, seen_at, visible, sample, run) VALUES ({", ".join("?" * 14)})"""
+    digest, first_seen, seen_at, visible, sample, title, title_marks, address, run)
+    VALUES ({", ".join("?" * 17)})"""
 SAME_KEY = "url_hash = ? AND url = ? AND namespace = ?"
 NEWEST_ID = """SELECT max(ifnull((SELECT max(id) FROM page), 0),
     ifnull((SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'last_id'), 0))"""
@@ -48,7 +49,10 @@ MAX_ID = (1 << 32) - 2  # what an index in memory holds
 # What the columns that are read may hold; SQLite lets any program write anything there.
 _BITS, _BYTES, _TIME = (int, bytes, type(None)), (bytes, type(None)), (int, float)
 _TYPES = {
-    "page": (int, str, str, str, _BITS, _BITS, _BITS, _BYTES, _TIME, _TIME, _BITS, _BYTES),
+    "page": (
+        *(int, str, str, str, _BITS, _BITS, _BITS, _BYTES),
+        *(_TIME, _TIME, _BITS, _BYTES, str, int, _BYTES),
+    ),
     "text": (int, str, str, bytes, _TIME),
     "furniture": (str, str, bytes),
 }
@@ -142,7 +146,7 @@ class PageRows:
     ) -> Iterator[tuple[int, StoredPage]]:
         if isinstance(value, int):
             return self._index.sharing(namespace, column, value)
-        return pages_where(self._cursor, "", {"namespace": namespace, "digest": value})
+        return pages_where(self._cursor, "", {"namespace": namespace, column: value})
 
     def is_unconfirmed(self, namespace: str, url: str) -> bool:
         """As Lookup says; DeadRun where the page's process has died."""
@@ -202,6 +206,9 @@ class PageRows:
                 page.seen_at,
                 column_value(page.visible, 64),
                 None if page.sample is None else bytearray(page.sample),  # see column_value
+                page.title,
+                page.title_marks,
+                None if page.address is None else bytearray(page.address),
                 run,
             ),
         )
@@ -303,15 +310,15 @@ def pages_where(
 
 def numbered_page(row: tuple[Any, ...]) -> tuple[int, StoredPage]:
     """(id, page) of a row of SELECTED."""
-    page_id, url, namespace, site, *values, digest, first_seen, seen_at, visible, sample = checked(
+    page_id, url, namespace, site, *values, digest, first_seen, seen_at, visible = checked(
         "page", row
-    )
+    )[:11]
     content, structure, sketch, visible = (
         None if value is None else fingerprint(value) for value in (*values, visible)
     )
     fingerprints = (content, structure, sketch, digest)
     return page_id, StoredPage(
-        url, namespace, site, *fingerprints, first_seen, seen_at, visible, sample
+        url, namespace, site, *fingerprints, first_seen, seen_at, visible, *row[11:]
     )
 
 

@@ -1,0 +1,142 @@
+"""What a page says of itself: its title, its address, and which words of the title are its name.
+
+Two pages of one site with one text may be about two things, and then their titles say so:
+
+    title      scipy.linalg.sinm — SciPy v1.10.1 Manual        scipy.linalg.cosm — SciPy ...
+    heading    scipy.linalg.sinm                               scipy.linalg.cosm
+    name       scipy linalg sinm                               scipy linalg cosm
+
+Each names a thing that the other's title lacks. The words of a version, a section or the site are
+no part of a name, as they don't stand in the heading.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from itertools import islice
+from urllib.parse import urljoin
+
+from lxml.etree import _Element
+
+from simhash_pipeline.page.blocks import Blocks
+from simhash_pipeline.page.bounds import has_long_host
+
+_MAX_TITLES = 5  # empty ones to look at; each may hold the next, and all that follows
+_MAX_HEADINGS = 5
+TITLE_CHARS = 100  # of a title, that a store keeps and that is compared
+_MAX_WORDS = 62  # so that a mark for each fits into a signed word of 64 bits
+_READ_CHARS = 20_000  # of the main text, in which the title's words are looked for
+_SAID_SHARE = 3  # one in so many of the title's words stands in the text of a page that is its own
+SAID = 1  # bit 0 of a page's marks
+# A number with its dots is one word: 3.27.1 and 3.27.2 are two versions. An operator is one, too.
+_WORD = re.compile(
+    r"\d+(?:[.:/_-]\d+)*|[\u3040-\u30ff\u3400-\u9fff]+|[^\W\d_\u3040-\u30ff\u3400-\u9fff]+"
+    r"|[+*%=<>!~^&#@$]+"
+)
+_HAN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+
+
+def title_of(root: _Element) -> str:
+    """The page's title, white space collapsed: its title element, og:title or first h1; else ""."""
+    return next(filter(None, (" ".join(text.split()) for text in _titles(root))), "")
+
+
+def canonical_url(root: _Element, url: str | None) -> str | None:
+    """What the page's head says is its address, made absolute; None where it says nothing.
+
+    It is the link rel="canonical", or else og:url.
+    """
+    declared = next(filter(None, _declared(root)), None)
+    if declared is None:
+        return None
+    bases = (base.get("href", "").strip() for base in root.iterfind("head/base"))
+    base = next(filter(None, bases), "")
+    if any(map(has_long_host, (url or "", base, declared))):
+        return None
+    try:
+        return urljoin(urljoin(url or "", base), declared)
+    except ValueError:  # it is no URL
+        return None
+
+
+def title_words(title: str) -> list[str]:
+    """The words of a title, each once; of Han and kana, which have no spaces, each pair."""
+    words: dict[str, None] = {}
+    for word in _WORD.findall(unicodedata.normalize("NFKC", title[:TITLE_CHARS]).lower()):
+        pairs = [word[i : i + 2] for i in range(len(word) - 1)] if _HAN.match(word) else []
+        words.update(dict.fromkeys(pairs or [word]))
+    return list(words)[:_MAX_WORDS]
+
+
+def title_marks(title: str, blocks: Blocks, text: str) -> int:
+    """What is known of the words of `title_words`, in bits.
+
+    bit 0        whether the main text says at least a third of them
+    bit i + 1    whether word i is part of the page's name: it stands in the heading, or, where
+                 the heading has none of them, in the main text
+    """
+    words = title_words(title)
+    if not words:
+        return SAID
+    read = text[:_READ_CHARS].lower()
+    heading = _heading(blocks)
+    named = [_stands_in(word, heading) for word in words]
+    if any(named):
+        needed = -(-len(words) // _SAID_SHARE)
+        said = sum(islice((1 for word in words if _stands_in(word, read)), needed))
+    else:
+        named = [_stands_in(word, read) for word in words]
+        said = sum(named)
+    marks = sum(2 << i for i, is_named in enumerate(named) if is_named)
+    return marks | (SAID if _SAID_SHARE * said >= len(words) else 0)
+
+
+def name_of(words: list[str], marks: int) -> set[str]:
+    """The words that are the page's name."""
+    return {word for i, word in enumerate(words) if marks >> i + 1 & 1}
+
+
+def _titles(root: _Element) -> Iterator[str]:
+    # The common case first: a search of the whole page costs a tenth of the parse.
+    yield root.findtext("head/title") or ""
+    for element in islice(root.iter("title"), _MAX_TITLES):
+        parent = element.getparent()
+        if parent is None or parent.tag in ("head", "html", "body"):  # not an image's
+            yield "".join(map(str, element.itertext()))
+    for element in root.iter("meta"):
+        if element.get("property") == "og:title":
+            yield element.get("content") or ""
+    for element in islice(root.iter("h1"), _MAX_TITLES):
+        yield "".join(map(str, element.itertext()))
+
+
+def _declared(root: _Element) -> Iterator[str]:
+    for link in root.iterfind("head/link"):
+        if "canonical" in link.get("rel", "").lower().split():
+            yield link.get("href", "").strip()
+    for meta in root.iterfind("head/meta[@property='og:url']"):
+        yield meta.get("content", "").strip()
+
+
+def _heading(blocks: Blocks) -> str:
+    """The texts of the first h1s, or of the first h2."""
+    for tag, most in (("h1", _MAX_HEADINGS), ("h2", 1)):
+        found = [text for text, of in zip(blocks.texts, blocks.tags, strict=False) if of == tag]
+        if found:
+            return unicodedata.normalize("NFKC", " ".join(found[:most])).lower()
+    return ""
+
+
+def _stands_in(word: str, text: str) -> bool:
+    """Whether it is a word of the text, not a part of one."""
+    if not word[0].isalnum() or _HAN.match(word):
+        return word in text
+    at = text.find(word)
+    while at >= 0:
+        end = at + len(word)
+        if not text[at - 1 : at].isalnum() and not text[end : end + 1].isalnum():
+            return True
+        at = text.find(word, end)
+    return False
