@@ -255,6 +255,8 @@ class Judge:
             return True
         if are_two_subjects(page, other):
             return False
+        if page.address is not None and page.address == other.address:
+            return True
         if page.content is None or among_others:  # a few other words make a different page
             least = max(least, _MIN_LIKENESS_AMONG_OTHERS) if least else 0
         alike = self._likeness(page, other, view) if least else 1

@@ -59,7 +59,7 @@ class Kernel(Protocol):
         """jieba's dictionary as its file has it, and its model's logarithms by B, M, E, S."""
 
     def sample(
-        self, text: bytes, shifts: bytes, mains: bytes, window: int, taken: int, /
+        self, text: bytes, masks: bytes, mains: bytes, window: int, taken: int, /
     ) -> tuple[int, bytes, bytes]:
         """The limit and the entries of a sample, and its blocks' hashes, 4 bytes each."""
 

@@ -584,6 +584,7 @@ static PyObject *load_dictionary(PyObject *module, PyObject *args) {
 /* ---- the sample of visible text */
 
 #define TAKEN_ROOM 512
+#define NONE 255
 #define DIGIT_BITS 11
 #define DIGITS (1 << DIGIT_BITS)
 
@@ -616,24 +617,23 @@ static inline uint32_t window_hash(uint32_t hash) {
 }
 
 /* The entries below the bound in order of place; sums[block] is the sum of its windows. */
-static size_t windows_below(const uint8_t *text, size_t size, size_t window, const uint8_t *shifts,
+static size_t windows_below(const uint8_t *text, size_t size, size_t window, const uint8_t *masks,
                             uint64_t bound, Entry *entries, size_t room, uint32_t *sums) {
     const uint32_t multiplier = 0x9E3779B1u;
-    uint32_t block = 0, hash = 0, highest = 1, rank;
+    uint32_t block = 0, hash = 0, highest = 1, rank, mask;
     size_t count = 0, place = 0;
-    int shift;
     for (size_t i = 1; i < window; i++) highest *= multiplier;
     for (; place < window - 1; place++) hash = hash * multiplier + text[place];
     for (place = 0; place + window <= size;) {
         uint32_t sum = 0;
-        shift = shifts[block]; /* of 32: none */
+        mask = masks[block]; /* leaves out the windows that have its bits */
         for (; text[place] != '\n'; place++) {
             hash = hash * multiplier + text[place + window - 1];
             rank = window_hash(hash);
             hash -= text[place] * highest;
             sum += rank;
-            if (shift < 32 && (uint64_t)rank << shift < bound) {
-                if (count < room) entries[count] = (Entry){rank << shift, block};
+            if (!(rank & mask) && mask != NONE && rank < bound) {
+                if (count < room) entries[count] = (Entry){rank, block};
                 count++;
             }
         }
@@ -648,9 +648,9 @@ static size_t windows_below(const uint8_t *text, size_t size, size_t window, con
     return count;
 }
 
-PyDoc_STRVAR(sample_doc, "sample(text, shifts, mains, window, taken): limit, entries, hashes of their blocks.");
+PyDoc_STRVAR(sample_doc, "sample(text, masks, mains, window, taken): limit, entries, hashes of their blocks.");
 static PyObject *sample(PyObject *module, PyObject *args) {
-    const char *text, *shifts, *mains;
+    const char *text, *masks, *mains;
     Py_ssize_t size, blocks, mains_size, window, most;
     Entry *entries = NULL, *sorted = NULL;
     uint32_t *sums = NULL, last = 0xFFFFFFFFu;
@@ -660,13 +660,13 @@ static PyObject *sample(PyObject *module, PyObject *args) {
     uint8_t out[6 * TAKEN_ROOM], *is_told = NULL; /* of each block */
     uint32_t of_blocks[TAKEN_ROOM], hashes[TAKEN_ROOM];
     (void)module;
-    if (!PyArg_ParseTuple(args, "y#y#y#nn", &text, &size, &shifts, &blocks, &mains, &mains_size, &window, &most))
+    if (!PyArg_ParseTuple(args, "y#y#y#nn", &text, &size, &masks, &blocks, &mains, &mains_size, &window, &most))
         return NULL;
     if (window < 1 || most < 1 || most > TAKEN_ROOM)
         return PyErr_Format(PyExc_ValueError, "a sample has up to %d windows", TAKEN_ROOM);
     for (const char *at = text, *end; (end = memchr(at, '\n', (size_t)(text + size - at))); at = end + window) {
         if (text + size - end < window) break;
-        if (separators < (size_t)blocks && shifts[separators] < 32) windows += (size_t)(end - at);
+        if (separators < (size_t)blocks && (uint8_t)masks[separators] != NONE) windows += (size_t)(end - at);
         separators++;
     }
     if (mains_size != blocks || separators > (size_t)blocks || separators == 0 || size < window ||
@@ -692,7 +692,7 @@ static PyObject *sample(PyObject *module, PyObject *args) {
             goto done;
         }
         size_t count = windows_below((const uint8_t *)text, (size_t)size, (size_t)window,
-                                     (const uint8_t *)shifts, bound, entries, room, sums);
+                                     (const uint8_t *)masks, bound, entries, room, sums);
         if (count > room) continue; /* text that repeats itself: the next bound, or all */
         sort_by_rank(entries, sorted, count);
         taken = 0;

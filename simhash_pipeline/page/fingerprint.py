@@ -45,7 +45,7 @@ from simhash_pipeline.page.structure import (
     structure_fingerprint,
     voted,
 )
-from simhash_pipeline.page.visible import visible_text, window_shifts
+from simhash_pipeline.page.visible import visible_text, window_masks
 from simhash_pipeline.page.weights import counted_ngrams, heaviest, stop_words, weighing
 
 _SKETCH_SHINGLE_TOKENS = 3
@@ -173,8 +173,8 @@ class Fingerprinter:
         content, sketch, tokens = self._of_tokens(read)
         texts = blocks.texts + blocks.hidden
         # Of a thin page every word counts: its main text says little.
-        shifts = b"" if content is None else window_shifts(blocks, is_main)
-        visible = visible_text(texts, is_main, title, shifts)
+        masks = b"" if content is None else window_masks(blocks, is_main)
+        visible = visible_text(texts, is_main, title, masks)
         return PageFingerprint(
             content=content,
             structure=structure,

@@ -47,8 +47,9 @@ _NO_LIMIT = 0xFFFFFFFF
 MAIN = np.uint16(1 << 15)
 BLOCK_BITS = np.uint16(MAIN - 1)
 
-# By how many bits the hash of a block's windows is shifted: half of the windows are taken, or none.
-_HALF, NONE = 1, 32
+# Which windows of a block are taken: those whose hash has none of these bits. They are half of them,
+# or none.
+_HALF, NONE = 1, 255
 _MULTIPLIER = 0x9E3779B1  # odd: 2**32 by the golden ratio
 _SEPARATOR = "\n" + "\0" * (WINDOW_BYTES - 1)  # blocks hold neither
 
@@ -68,18 +69,18 @@ class Visible:
     blocks: tuple[int, ...]  # 32-bit hashes of the blocks that the sample's windows stand in
 
 
-def window_shifts(page: Blocks, is_main: Sequence[bool]) -> bytes:
-    """What each block counts for where two pages of a site are compared, a shift for each.
+def window_masks(page: Blocks, is_main: Sequence[bool]) -> bytes:
+    """Which windows of each block count where two pages of a site are compared, a mask for each.
 
     `is_main` says which blocks are the main text; hidden blocks follow the visible ones.
     """
-    shifts = bytearray(len(is_main))
+    masks = bytearray(len(is_main))
     if True not in is_main:
-        return bytes(shifts)
+        return bytes(masks)
     first, last = is_main.index(True), len(is_main) - 1 - is_main[::-1].index(True)
     beside = [*range(first), *range(last + 1, len(page.texts))]
     if not beside:
-        return bytes(shifts)
+        return bytes(masks)
     links = [i for i in beside if page.link_shares[i] > MAX_LINK_SHARE]
     menus = menu_blocks(page)
     if page.bytes_of(set(links) - menus) <= page.bytes_of(
@@ -87,25 +88,25 @@ def window_shifts(page: Blocks, is_main: Sequence[bool]) -> bytes:
     ):
         for start, end, hint in page.hints:
             if hint != "forum":
-                shifts[start:end] = bytes([_HALF]) * (end - start)
-        shifts[first : last + 1] = bytes(last + 1 - first)
+                masks[start:end] = bytes([_HALF]) * (end - start)
+        masks[first : last + 1] = bytes(last + 1 - first)
         for i in links:
-            shifts[i] = NONE
-    return bytes(shifts)
+            masks[i] = NONE
+    return bytes(masks)
 
 
 def visible_text(
     blocks: Sequence[str],
     is_main: Sequence[bool],
     title: str = "",
-    shifts: bytes = b"",
+    masks: bytes = b"",
 ) -> Visible:
     """The digest of these blocks, and a sample of the first megabyte of them.
 
-    `shifts` says of each block how many of its windows are taken, see `window_shifts`; all of all
+    `masks` says of each block how many of its windows are taken, see `window_masks`; all of all
     blocks without it.
     """
-    shifts = shifts or bytes(len(blocks))
+    masks = masks or bytes(len(blocks))
     if not blocks:
         return Visible(None, packed_sample(_NO_LIMIT, np.empty(0, ENTRY)), ())
     # ASCII letters alone: Pythons differ in what others become, and take ten times as long.
@@ -115,20 +116,20 @@ def visible_text(
         said = said[:_MAX_BYTES].rstrip(_END) + _END  # the cut may be in a separator
     if native.kernel is not None:
         limit, packed, hashes = native.kernel.sample(
-            said, shifts, bytes(is_main), WINDOW_BYTES, _TAKEN
+            said, masks, bytes(is_main), WINDOW_BYTES, _TAKEN
         )
         sample = limit.to_bytes(LIMIT_SIZE, "little") + packed
         return Visible(digest, sample, tuple(dict.fromkeys(array("I", hashes))))
-    return Visible(digest, *_sampled(said, is_main, shifts))
+    return Visible(digest, *_sampled(said, is_main, masks))
 
 
-def _sampled(said: bytes, is_main: Sequence[bool], shifts: bytes) -> tuple[bytes, tuple[int, ...]]:
+def _sampled(said: bytes, is_main: Sequence[bool], masks: bytes) -> tuple[bytes, tuple[int, ...]]:
     """The sample of these blocks, each with its separator, and its blocks' hashes."""
     text = np.frombuffer(said, np.uint8)
     ends = np.flatnonzero(text == ord("\n"))
     starts = np.concatenate([[0], ends[:-1] + len(_SEPARATOR)])
     windows = _rolled(text)
-    ranks, at = _smallest(windows, starts, ends, np.frombuffer(shifts, np.uint8).astype(np.uint64))
+    ranks, at = _smallest(windows, starts, ends, np.frombuffer(masks, np.uint8))
     sums = np.zeros(len(windows) + 1, np.uint32)
     np.cumsum(windows, dtype=np.uint32, out=sums[1:])
     block_hashes = (sums[ends] - sums[starts]).astype(np.uint32)[at]  # of all windows of the block
@@ -163,24 +164,23 @@ def _rolled(text: NDArray[np.uint8]) -> Hashes:
 
 
 def _smallest(
-    windows: Hashes, starts: Places, ends: Places, shifts: NDArray[np.uint64]
+    windows: Hashes, starts: Places, ends: Places, masks: NDArray[np.uint8]
 ) -> tuple[Hashes, Places]:
     """The smallest distinct windows that begin in a block, rising, and the block of each.
 
     Most pages have them below a bound that is known: nothing else needs to be sorted.
 
-    A window's hash is shifted: by one bit it is doubled, so that half of them are among these.
+    A block's mask leaves out windows by their hash: the same ones wherever the text stands.
     """
-    taken = shifts[: len(ends)] < NONE
+    taken = masks[: len(ends)] != NONE
     count = max(1, int((ends - starts)[taken].sum()))
     for bound in (*(min(_ALL, likely * _TAKEN * _ALL // count) for likely in _LIKELY), _ALL):
         places = np.flatnonzero(windows < np.uint64(bound))
         blocks = np.searchsorted(starts, places, side="right") - 1
-        inside = (places < ends[blocks]) & taken[blocks]
-        found, blocks = windows[places[inside]].astype(np.uint64), blocks[inside]
-        ranks = found << shifts[blocks]
+        inside = (places < ends[blocks]) & taken[blocks] & (windows[places] & masks[blocks] == 0)
+        ranks, blocks = windows[places[inside]].astype(np.uint64), blocks[inside]
         # A row each, to be sorted by both: of a window that is repeated the first block counts.
-        rows = np.sort((ranks << np.uint64(32) | blocks.astype(np.uint64))[ranks < bound])
+        rows = np.sort(ranks << np.uint64(32) | blocks.astype(np.uint64))
         ranks = rows >> np.uint64(32)
         is_first = np.ones(len(ranks), np.bool_)
         np.not_equal(ranks[1:], ranks[:-1], out=is_first[1:])

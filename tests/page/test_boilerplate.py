@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
-from simhash_pipeline.page.boilerplate import title_of
+from simhash_pipeline.page.head import title_of
 from tests.trees import main_text, parse
 
 PARAGRAPHS = [
