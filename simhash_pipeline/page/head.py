@@ -32,8 +32,8 @@ _SAID_SHARE = 3  # one in so many of the title's words stands in the text of a p
 SAID = 1  # bit 0 of a page's marks
 # A number with its dots is one word: 3.27.1 and 3.27.2 are two versions. An operator is one, too.
 _WORD = re.compile(
-    r"\d+(?:[.:/_-]\d+)*|[\u3040-\u30ff\u3400-\u9fff]+|[^\W\d_\u3040-\u30ff\u3400-\u9fff]+"
-    r"|[+*%=<>!~^&#@$]+"
+    r"\d+(?:[.:/_-]\d+)*(?![^\W_])|[\u3040-\u30ff\u3400-\u9fff]+"
+    r"|[^\W_\u3040-\u30ff\u3400-\u9fff]+|[+*%=<>!~^&#@$]+"
 )
 _HAN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 
