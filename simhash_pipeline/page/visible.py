@@ -1,7 +1,7 @@
 """A page's visible blocks in; a digest of all of it and a sample of its text out.
 
 The main text says which pages may be near-duplicates; what is visible says whether they are, but
-for what stands beside the text on another day: before and after the main text, links name other
+for what stands beside the text on another day: outside the box of the main text, links name other
 pages, and a box that calls itself furniture counts half. Where these links outweigh the main text
 the page is a list, and they are what it says. The
 sample is a bottom-k sample of short windows of the text (Broder 1997): windows are chosen by their
@@ -47,8 +47,7 @@ _NO_LIMIT = 0xFFFFFFFF
 MAIN = np.uint16(1 << 15)
 BLOCK_BITS = np.uint16(MAIN - 1)
 
-# Which windows of a block are taken: those whose hash has none of these bits. They are half of them,
-# or none.
+# Which windows of a block are taken: those whose hash has none of these bits, half of them or none.
 _HALF, NONE = 1, 255
 _MULTIPLIER = 0x9E3779B1  # odd: 2**32 by the golden ratio
 _SEPARATOR = "\n" + "\0" * (WINDOW_BYTES - 1)  # blocks hold neither
@@ -77,22 +76,28 @@ def window_masks(page: Blocks, is_main: Sequence[bool]) -> bytes:
     masks = bytearray(len(is_main))
     if True not in is_main:
         return bytes(masks)
-    first, last = is_main.index(True), len(is_main) - 1 - is_main[::-1].index(True)
-    beside = [*range(first), *range(last + 1, len(page.texts))]
+    start, end = _around(page, is_main)
+    beside = [*range(start), *range(end, len(page.texts))]
     if not beside:
         return bytes(masks)
     links = [i for i in beside if page.link_shares[i] > MAX_LINK_SHARE]
     menus = menu_blocks(page)
-    if page.bytes_of(set(links) - menus) <= page.bytes_of(
-        compress(range(len(page.texts)), is_main)
-    ):
-        for start, end, hint in page.hints:
+    main_bytes = page.bytes_of(compress(range(len(page.texts)), is_main))
+    if page.bytes_of(set(links) - menus) <= main_bytes:
+        for first, last, hint in page.hints:
             if hint != "forum":
-                masks[start:end] = bytes([_HALF]) * (end - start)
-        masks[first : last + 1] = bytes(last + 1 - first)
+                masks[first:last] = bytes([_HALF]) * (last - first)
+        masks[start:end] = bytes(end - start)
         for i in links:
             masks[i] = NONE
     return bytes(masks)
+
+
+def _around(page: Blocks, is_main: Sequence[bool]) -> tuple[int, int]:
+    """The range of blocks of the innermost box around all of the main text."""
+    first, end = is_main.index(True), len(is_main) - is_main[::-1].index(True)
+    boxes = (box[:2] for box in reversed(page.boxes))  # inner ones first
+    return next((box for box in boxes if box[0] <= first and end <= box[1]), (0, len(page.texts)))
 
 
 def visible_text(
