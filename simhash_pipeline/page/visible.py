@@ -48,7 +48,7 @@ MAIN = np.uint16(1 << 15)
 BLOCK_BITS = np.uint16(MAIN - 1)
 
 # Which windows of a block are taken: those whose hash has none of these bits, half of them or none.
-_HALF, NONE = 1, 255
+_HALF, NONE = 3, 255
 _MULTIPLIER = 0x9E3779B1  # odd: 2**32 by the golden ratio
 _SEPARATOR = "\n" + "\0" * (WINDOW_BYTES - 1)  # blocks hold neither
 
