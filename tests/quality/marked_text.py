@@ -151,6 +151,12 @@ def marked_texts(corpus: Corpus, lang: str, page_type: str = "") -> Mapping[str,
     return {name: _marked_text(corpus, name) for name in names}
 
 
+def marked_paragraphs(corpus: Corpus, name: str) -> list[str]:
+    """The lines of a page's marked text."""
+    lines = corpus.read(f"gold/{name}.txt").decode().splitlines()
+    return [" ".join(line.split()) for line in lines if line.strip()]
+
+
 @cache
 def _words(text: str) -> list[str]:
     return WORD.findall(text)
