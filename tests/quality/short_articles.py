@@ -42,7 +42,7 @@ _LEAST_TAKEN_OUT = 0.98
 # page shows ten times as many words beside the article, and these are taken for its main text.
 _GOALS = {15: (0.745, 0.695), 30: (0.855, 0.855), 50: (0.91, 0.925), 75: (0.945, 0.95)}
 _TITLED_GOAL = 0.99
-_JOINED_GOALS = {100: 0.80, 50: 0.45}  # by length, of one article in two templates
+_JOINED_LENGTHS = (100, 50)  # of one article in two templates
 _JOINED_ARTICLES = 3  # of each two templates
 
 
@@ -79,10 +79,10 @@ def short_article_rows(corpus: Corpus, work: Work) -> Iterator[Row]:
             yield share_row(corpus.name, after_measure, "all", after, goal_after)
     pairs = [(a, b) for a, b in pairwise(index) if a["lang"] == b["lang"]]
     joins = work.each("articles in two templates", partial(joined, corpus), pairs)
-    for length, goal in _JOINED_GOALS.items():
+    for length in _JOINED_LENGTHS:
         hits = [float(hit) for pair in joins for hit in pair.get(length, ())]
         measure = f"one article of {length} words in two templates: joined"
-        yield share_row(corpus.name, measure, "all", hits, goal)
+        yield share_row(corpus.name, measure, "all", hits)
 
 
 def kept_apart(corpus: Corpus, titled: bool, row: Mapping[str, str]) -> dict[int, KeptApart]:
@@ -108,7 +108,7 @@ def joined(corpus: Corpus, rows: Sequence[Mapping[str, str]]) -> dict[int, list[
     """By length, whether an article is found in the second template, on another site."""
     try:
         templates = [marked_page(corpus, row) for row in rows]
-        articles = _articles(corpus, templates[0], max(_JOINED_GOALS), _JOINED_ARTICLES)
+        articles = _articles(corpus, templates[0], max(_JOINED_LENGTHS), _JOINED_ARTICLES)
         if not all(map(_is_template, templates)):
             return {}
         pages = {
@@ -116,12 +116,12 @@ def joined(corpus: Corpus, rows: Sequence[Mapping[str, str]]) -> dict[int, list[
                 fingerprint_of(_with_article(template, article, length, titled=True))
                 for template in templates
             ]
-            for length in _JOINED_GOALS
+            for length in _JOINED_LENGTHS
             for number, article in enumerate(articles)
         }
     except PageError:
         return {}
-    hits: dict[int, list[bool]] = {length: [] for length in _JOINED_GOALS}
+    hits: dict[int, list[bool]] = {length: [] for length in _JOINED_LENGTHS}
     for (length, _), pair in pages.items():
         hits[length].append(not _kept(pair, ("a", "b"))[1])
     return hits
