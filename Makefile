@@ -9,8 +9,9 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := all
-.PHONY: all help crawl report test matrix oldest quality picture bench bench-archive bench-compiled bench-crawl bench-drop-log \
-	bench-drops bench-fingerprints bench-hostile bench-peers bench-traps docs drills fuzz fuzz-native same wheels soak dist lint format clean
+.PHONY: all help crawl report test matrix oldest quality picture bench bench-archive bench-boxes bench-compiled bench-crawl \
+	bench-drop-log bench-drops bench-fingerprints bench-hostile bench-peers bench-shuffles bench-traps \
+	docs drills fuzz fuzz-native same wheels soak dist lint format clean
 
 all: lint test  ## lint and test
 
@@ -56,6 +57,12 @@ bench-traps: .venv/dev  ## count the requests that crawling less saves on a site
 
 bench-drops: .venv/dev  ## count wrong drops in whole crawls of FOLDER="…", without labels
 	@$(BIN)/python -m benchmarks.wrong_drops $(FOLDER)
+
+bench-boxes: .venv/dev  ## count the copies with one more box that are found as a site grows, of FOLDER=…
+	@$(BIN)/python -m benchmarks.boxed_copies $(FOLDER)
+
+bench-shuffles: .venv/dev  ## compare what crawls of the demo site, or FOLDER=…, keep in five random orders
+	@$(BIN)/python -m benchmarks.shuffles $(FOLDER)
 
 bench-fingerprints: .venv/bench  ## measure a fingerprint against its peers, on made pages or FOLDER=…
 	@$(BIN)/python -m benchmarks.fingerprints $(if $(FOLDER),--pages $(FOLDER)) --seomoz .venv/seomoz

@@ -20,6 +20,7 @@ PAGE_BYTES = 134_000
 _PARAGRAPHS = {"en": 24, "zh": 30}  # some 10 KB of text, as in real articles of this size
 _SCRIPT_BYTES = 30_000
 _MAX_REAL_PAGES = 12  # of a language, those nearest in size
+_MAX_FILE_BYTES = 3_000_000  # of a page of a folder
 _HAN_SHARE = 0.02  # of a page's characters, markup included: above it a page is Chinese
 
 
@@ -29,6 +30,15 @@ class BenchPage:
 
     name: str
     html: bytes
+
+
+def html_files(folder: Path) -> list[Path]:
+    """The folder's pages in the order of their paths; no links, empty or huge files."""
+    return sorted(
+        path
+        for path in folder.rglob("*.html")
+        if path.is_file() and not path.is_symlink() and 0 < path.stat().st_size < _MAX_FILE_BYTES
+    )
 
 
 def made_pages(size: int = PAGE_BYTES) -> dict[str, list[BenchPage]]:

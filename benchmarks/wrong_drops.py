@@ -6,7 +6,9 @@ The pages of each folder are judged in the order of their paths, as one site. A 
 are those that stand on at most 3 % of the folder's pages (and on 6). A dropped page and the one it
 was dropped for are compared by the Jaccard index of the 5-word shingles of their own blocks: from
 0.9 on the drop is right, from 0.5 on doubtful, and below wrong. Kept pages of an index of 0.9 are
-missed. Debian's documentation packages do (`apt-get download PACKAGE; dpkg -x`).
+missed. Signs are words too: "operator+" is another text than "operator-". Drops under another
+title are counted among all drops, right ones too: an alias has one, and a page about another thing.
+Debian's documentation packages do (`apt-get download PACKAGE; dpkg -x`).
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations
@@ -23,17 +26,17 @@ from urllib.parse import quote
 
 from lxml.etree import _Element
 
+from benchmarks.pages import html_files
 from benchmarks.table import markdown
 from simhash_pipeline import Fingerprinter, Judge, Options, PageError, Verdict, open_store
 from tests.trees import parse
 
 RIGHT, DOUBTFUL = 0.9, 0.5
 _SHARED_PAGES, _SHARED_SHARE = 6, 0.03
-_MAX_BYTES = 3_000_000
 _MIN_WORDS = 50  # of kept pages that may be missed
 _COMMON_SHINGLE = 30  # pages; one that more have ties nobody
 _UNSPACED = "\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff"
-_WORD = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+")
+_WORD = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+|[^\w\s]")
 _INLINE = frozenset(
     [
         *("a", "abbr", "acronym", "b", "bdi", "bdo", "big", "br", "cite", "code", "data", "dfn"),
@@ -53,7 +56,12 @@ def main() -> int:
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--limit", type=int, default=800, help="pages of a folder, drawn")
     parser.add_argument("--distance", type=int, default=Options().content_distance)
-    parser.add_argument("--show", type=int, default=0, help="drops that aren't right, and missed")
+    parser.add_argument(
+        "--show",
+        type=int,
+        default=0,
+        help="drops that aren't right or have another title, and missed",
+    )
     arguments = parser.parse_args()
     options = Options(content_distance=arguments.distance)
     rows, total = [], Counter[str]()
@@ -62,17 +70,18 @@ def main() -> int:
         total += found
         rows.append([folder.name, *(str(found[name]) for name in _COLUMNS)])
     rows.append(["all", *(str(total[name]) for name in _COLUMNS)])
-    print(markdown("folder, pages>, right>, doubtful>, wrong>, missed>", rows))
+    print(markdown("folder, pages>, right>, doubtful>, wrong>, missed>, another title>", rows))
     return 1 if total["wrong"] else 0
 
 
-_COLUMNS = ("pages", "right", "doubtful", "wrong", "missed")
+_COLUMNS = ("pages", "right", "doubtful", "wrong", "missed", "another title")
 
 
 def drops_of(folder: Path, options: Options, limit: int, show: int) -> Counter[str]:
     """How many pages and drops there are, by what became of them."""
     texts: dict[str, list[str]] = {}
     verdicts: dict[str, Verdict] = {}
+    titles: dict[str, list[str]] = {}
     fingerprinter = Fingerprinter(options)
     with open_store("memory:") as store:
         judge = Judge(store, options)
@@ -85,6 +94,7 @@ def drops_of(folder: Path, options: Options, limit: int, show: int) -> Counter[s
             address = quote(str(path.relative_to(folder)))
             verdict = judge.judge(f"http://site.example/{address}", page)
             texts[verdict.url], verdicts[verdict.url] = _blocks(parse(html)), verdict
+            titles[verdict.url] = _words(page.title)
     own = _own_words(texts)
     shingles = {url: _shingles(words) for url, words in own.items()}
     found = Counter(pages=len(texts))
@@ -95,6 +105,11 @@ def drops_of(folder: Path, options: Options, limit: int, show: int) -> Counter[s
             found[kind] += 1
             if kind != "right" and found["doubtful"] + found["wrong"] <= show:
                 print(f"{kind} {share:.2f} {url} -> {verdict.twin_url}", file=sys.stderr)
+            if titles[url] != titles[verdict.twin_url]:
+                found["another title"] += 1
+                if found["another title"] <= show:
+                    named = f"{' '.join(titles[url])} -> {' '.join(titles[verdict.twin_url])}"
+                    print(f"another title {share:.2f} {named}", file=sys.stderr)
     kept = [url for url in own if not verdicts[url].dropped and len(own[url]) >= _MIN_WORDS]
     for place, (a, b) in enumerate(_missed({url: shingles[url] for url in kept})):
         found["missed"] += 1
@@ -104,11 +119,7 @@ def drops_of(folder: Path, options: Options, limit: int, show: int) -> Counter[s
 
 
 def _pages(folder: Path, limit: int) -> list[Path]:
-    files = sorted(
-        path
-        for path in folder.rglob("*.html")
-        if path.is_file() and not path.is_symlink() and 0 < path.stat().st_size < _MAX_BYTES
-    )
+    files = html_files(folder)
     return files if len(files) <= limit else sorted(Random(1).sample(files, limit))
 
 
@@ -143,9 +154,14 @@ def _own_words(texts: Mapping[str, list[str]]) -> dict[str, list[str]]:
     seen = Counter(block for blocks in texts.values() for block in set(blocks))
     most = max(_SHARED_PAGES, _SHARED_SHARE * len(texts))
     return {
-        url: _WORD.findall("\n".join(block for block in blocks if seen[block] <= most).lower())
+        url: _words("\n".join(block for block in blocks if seen[block] <= most))
         for url, blocks in texts.items()
     }
+
+
+def _words(text: str) -> list[str]:
+    """Words and signs, without regard to case and to how Unicode writes them."""
+    return _WORD.findall(unicodedata.normalize("NFKC", text).lower())
 
 
 def _shingles(words: list[str]) -> Shingles:

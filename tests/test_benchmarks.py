@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import soak, wrong_drops
+from benchmarks import boxed_copies, shuffles, soak, wrong_drops
 from benchmarks.pages import PAGE_BYTES, made_pages
 from benchmarks.peer_contenders import Project
 from benchmarks.peers import Case, demo_case, scores, table
@@ -89,14 +89,51 @@ def test_wrong_drops_are_counted_without_labels(
     monkeypatch.setattr(sys, "argv", ["wrong_drops", str(folder)])
     assert wrong_drops.main() == 0
     assert capsys.readouterr().out.splitlines()[2:] == [
-        "| site   |     9 |     1 |        0 |     0 |      0 |",
-        "| all    |     9 |     1 |        0 |     0 |      0 |",
+        "| site   |     9 |     1 |        0 |     0 |      0 |             0 |",
+        "| all    |     9 |     1 |        0 |     0 |      0 |             0 |",
     ]
     # By the main text alone a page that shares it and nothing else is dropped.
-    beside = " ".join(f"z{n} other" for n in range(100))
+    beside = " ".join(f"z{n} other" for n in range(120))
     (folder / "z.html").write_text(
         f"<body>{menu}<article><p>{stories['a']}, we heard.</p></article><aside>{beside}</aside>"
     )
     options = Options(verify_distance=None)
     assert wrong_drops.drops_of(folder, options, limit=99, show=0)["wrong"] == 1
     assert wrong_drops.drops_of(folder, Options(), limit=99, show=0)["wrong"] == 0
+
+
+def test_a_drop_under_another_title_is_counted_and_a_sign_is_a_word(tmp_path: Path) -> None:
+    lines = "".join(f"<p>Line {n} of the page about that and no other thing.</p>" for n in range(9))
+    for name, title in (("plus", "Plus"), ("minus", "Minus"), ("again", "minus ")):
+        page = f"<title>{title}</title><body><main>{lines}</main>"
+        (tmp_path / f"{name}.html").write_text(page)
+    found = wrong_drops.drops_of(tmp_path, Options(verify_distance=None), limit=99, show=0)
+    assert (found["right"], found["another title"]) == (2, 1)
+    (tmp_path / "plus.html").write_text(f"<title>Plus</title><body><main>{signs('+')}</main>")
+    (tmp_path / "minus.html").write_text(f"<title>Minus</title><body><main>{signs('-')}</main>")
+    (tmp_path / "again.html").unlink()
+    found = wrong_drops.drops_of(tmp_path, Options(verify_distance=None), limit=99, show=0)
+    assert (found["right"], found["wrong"], found["another title"]) == (0, 1, 1)
+
+
+def signs(sign: str) -> str:
+    return "".join(f"<p>It names operator {sign} of class {n}.</p>" for n in range(9))
+
+
+def test_copies_with_a_box_are_found_or_kept_and_forgotten(tmp_path: Path) -> None:
+    for number in range(6):
+        text = " ".join(f"w{number}x{word}" for word in range(400))
+        (tmp_path / f"{number}.html").write_text(
+            f"<body><main><p>{text}, we heard.</p></main></body>"
+        )
+    files = boxed_copies.drawn(tmp_path, 10)
+    assert b"</div></body>" in boxed_copies.with_box(files[0].read_bytes(), 1)
+    rows = boxed_copies.found_after(files, [3, 10], 2, Options(verify_distance=None))
+    assert rows == [(3, 2, 2), (6, 2, 2)]
+
+
+def test_the_demo_site_keeps_each_story_in_whatever_order_its_pages_come() -> None:
+    pages = dict(shuffles.demo_pages())
+    crawls = [shuffles.judged(pages, order)[0] for order in range(2)]
+    assert shuffles.lost_stories(frozenset(pages), crawls) == 0
+    assert shuffles.lost_stories(frozenset(pages), [crawls[0], frozenset()]) > 90

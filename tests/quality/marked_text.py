@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from random import Random
@@ -22,16 +22,25 @@ _SURE_CHARACTERS = 8
 _HIDDEN = frozenset(
     ["script", "style", "noscript", "template", "svg", "iframe", "select", "textarea"]
 )
+# By attribute: the words that make a link or a meta element one that declares an address.
+_DECLARING = {"rel": ("canonical", "amphtml"), "property": ("og:url",), "name": ("twitter:url",)}
+# A shorter text beside the marked text is a button or a date, and no box of other pages' words.
+_MIN_LINK_WORDS = 4
+_MIN_PROSE_WORDS = 8
+_TITLE_WORDS = 6
 
 
 @dataclass(frozen=True, slots=True)
 class MarkedPage:
-    """A page's tree as parsed, and its marked text with single spaces."""
+    """A page's tree without the addresses that it declares, and its marked text.
+
+    With them all copies and other pages that are made of it would declare one address.
+    """
 
     name: str
     lang: str
     root: _Element
-    marked: str
+    marked: str  # with single spaces
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +56,11 @@ class TextNode:
         found = self.element.tail if self.is_tail else self.element.text
         return " ".join((found or "").split())
 
+    @property
+    def is_linked(self) -> bool:
+        inner = self.element.getparent() if self.is_tail else self.element
+        return _is_within(inner, {"a"})
+
     def replace(self, text: str) -> None:
         if self.is_tail:
             self.element.tail = f" {text} "
@@ -57,6 +71,9 @@ class TextNode:
 def marked_page(corpus: Corpus, row: Mapping[str, str]) -> MarkedPage:
     """The page of this row of the index; PageError when it can't be read."""
     root = parse(corpus.read(f"pages/{row['id']}.html"))
+    for element in root.iter("link", "meta"):
+        if any(element.get(name) in words for name, words in _DECLARING.items()):
+            element.attrib.clear()
     return MarkedPage(row["id"], row["lang"], root, _marked_text(corpus, row["id"]))
 
 
@@ -76,21 +93,31 @@ def all_marked_nodes(root: _Element, marked: str) -> list[TextNode]:
     return nodes[sure[0] : sure[-1] + 1] if sure else []
 
 
+def nodes_beside(root: _Element, marked: str) -> list[TextNode]:
+    """Those that are no part of the marked text: links of 4 words and more, others of 8."""
+    return [
+        node
+        for node in _text_nodes(root)
+        if (text := node.text) not in marked
+        and word_count(text) >= (_MIN_LINK_WORDS if node.is_linked else _MIN_PROSE_WORDS)
+    ]
+
+
 def _text_nodes(root: _Element) -> Iterator[TextNode]:
     """All visible ones; none of a page without a body."""
     body = root.find("body")
     if body is None:
         return
     for event, element in etree.iterwalk(body, events=("start", "end")):
-        if event == "start" and element.text and not _is_hidden(element):
+        if event == "start" and element.text and not _is_within(element, _HIDDEN):
             yield TextNode(element, is_tail=False)
         is_behind = event == "end" and element.tail and element is not body
-        if is_behind and not _is_hidden(element.getparent()):
+        if is_behind and not _is_within(element.getparent(), _HIDDEN):
             yield TextNode(element, is_tail=True)
 
 
-def _is_hidden(element: _Element | None) -> bool:
-    while element is not None and element.tag not in _HIDDEN:
+def _is_within(element: _Element | None, tags: Container[object]) -> bool:
+    while element is not None and element.tag not in tags:
         element = element.getparent()
     return element is not None
 
@@ -124,6 +151,12 @@ def marked_texts(corpus: Corpus, lang: str, page_type: str = "") -> Mapping[str,
     return {name: _marked_text(corpus, name) for name in names}
 
 
+def marked_paragraphs(corpus: Corpus, name: str) -> list[str]:
+    """The lines of a page's marked text."""
+    lines = corpus.read(f"gold/{name}.txt").decode().splitlines()
+    return [" ".join(line.split()) for line in lines if line.strip()]
+
+
 @cache
 def _words(text: str) -> list[str]:
     return WORD.findall(text)
@@ -133,6 +166,29 @@ def _marked_text(corpus: Corpus, name: str) -> str:
     return " ".join(corpus.read(f"gold/{name}.txt").decode().split())
 
 
+def title_text(root: _Element) -> str:
+    """With single spaces; "" where the page has none."""
+    title = next(root.iter("title"), None)
+    return " ".join("".join(map(str, title.itertext())).split()) if title is not None else ""
+
+
+def set_title(root: _Element, title: str) -> None:
+    """Another title; nothing is done to a page that has none."""
+    for element in root.iter("title"):
+        element.text = title
+
+
+def drawn_title(words: Sequence[str], chance: Random) -> str:
+    """The title of another page."""
+    return " ".join(chance.choices(words, k=_TITLE_WORDS))
+
+
 def fingerprint_of(root: _Element) -> PageFingerprint:
     """Of the page as its tree says it again; PageError when that can't be read."""
-    return Fingerprinter().fingerprint(etree.tostring(root, encoding="unicode", method="html"))
+    html = etree.tostring(root, encoding="unicode", method="html")
+    return _fingerprinter().fingerprint(html)
+
+
+@cache
+def _fingerprinter() -> Fingerprinter:
+    return Fingerprinter()

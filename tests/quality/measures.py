@@ -27,9 +27,11 @@ from simhash_pipeline import (
     open_store,
 )
 from simhash_pipeline.page.segment import words as tokens
+from tests.quality.beside_changes import beside_change_rows
 from tests.quality.blind_changes import blind_change_rows
 from tests.quality.corpora import Corpus, Pair, pages_of
 from tests.quality.demo_corpora import write_demo_corpora
+from tests.quality.print_views import print_view_rows
 from tests.quality.rows import LANGUAGES, Row, share_row
 from tests.quality.short_articles import short_article_rows
 from tests.quality.structure import structure_rows
@@ -78,6 +80,8 @@ def all_rows(folder: Path, work: Work) -> Iterator[Row]:
     for corpus in (articles, pagetypes) if pagetypes.path.exists() else (articles,):
         yield from article_rows(corpus, work)
         yield from blind_change_rows(corpus, work)
+        yield from print_view_rows(corpus, work)
+    yield from beside_change_rows(articles, work)
     yield from short_article_rows(articles, work)
     yield from structure_rows(Corpus(folder / "templates.zip"), work)
     yield from short_rows(versions, pages[versions], work)

@@ -6,6 +6,9 @@ from tests.quality.marked_text import (
     all_marked_nodes,
     first_words,
     marked_nodes,
+    nodes_beside,
+    set_title,
+    title_text,
     with_other_words,
     word_count,
 )
@@ -29,6 +32,25 @@ def test_marked_text_is_found_where_it_is_visible() -> None:
 def test_short_pieces_of_marked_text_are_found_between_longer_ones_alone() -> None:
     nodes = all_marked_nodes(html.document_fromstring(PAGE), MARKED)
     assert [node.text for node in nodes] == ["The crane is", "back", "in the harbour, said"]
+
+
+def test_links_and_longer_texts_beside_the_marked_text_are_found() -> None:
+    page = html.document_fromstring(
+        f"<p>{MARKED}</p><p>Menu of the port</p><a>Four words of link</a><i><a>Three words "
+        "only</a></i><div>A text of eight words that nobody marked</div><script>var of eight words "
+        "that nobody will ever see</script>"
+    )
+    found = [(node.text, node.is_linked) for node in nodes_beside(page, MARKED)]
+    assert found == [
+        ("Four words of link", True),
+        ("A text of eight words that nobody marked", False),
+    ]
+
+
+def test_a_title_is_read_and_exchanged() -> None:
+    root = html.document_fromstring(PAGE)
+    set_title(root, "Two cranes")
+    assert title_text(root) == "Two cranes"
 
 
 def test_a_replaced_text_leaves_the_elements_where_they_are() -> None:
