@@ -30,9 +30,8 @@ from numpy.typing import NDArray
 from simhash_pipeline import Fingerprinter, Options
 from simhash_pipeline.archive.dedup import DedupJob, dedup
 from simhash_pipeline.archive.inputs import open_input
-from simhash_pipeline.archive.parts import ReadSummary, workers, write_parts
+from simhash_pipeline.archive.parts import SCHEMA, ReadSummary, workers, write_parts
 from simhash_pipeline.archive.records import Page
-from simhash_pipeline.archive.rows import SCHEMA
 from simhash_pipeline.archive.verdicts import judge_parts, judge_sorted
 
 DISTANCE = 3

@@ -27,9 +27,15 @@ from simhash_pipeline.archive.outcome import (
     write_drop_log,
     write_faults,
 )
-from simhash_pipeline.archive.parts import ReadSummary, claim, workers, write_parts
+from simhash_pipeline.archive.parts import (
+    ReadSummary,
+    claim,
+    fingerprinter,
+    row_stamp,
+    workers,
+    write_parts,
+)
 from simhash_pipeline.archive.records import Input
-from simhash_pipeline.archive.rows import fingerprinter, row_stamp
 from simhash_pipeline.archive.verdicts import ORDERS, judge_parts, judge_sorted
 from simhash_pipeline.drop_log import log_beside
 from simhash_pipeline.errors import ArchiveError

@@ -23,7 +23,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from simhash_pipeline.archive.on_duckdb import ROWS_A_BATCH, DuckDb
-from simhash_pipeline.archive.rows import page_from_row
+from simhash_pipeline.archive.parts import page_from_row
 from simhash_pipeline.judge import Judge
 from simhash_pipeline.options import Options
 from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
@@ -31,7 +31,7 @@ from simhash_pipeline.terminal import progress_bar
 
 Row: TypeAlias = Mapping[str, Any]
 
-# The columns of rows.py that verdicts and ORDERS depend on.
+# The columns of parts.py that verdicts and ORDERS depend on.
 JUDGED_BY = (
     *("position", "url", "key", "namespace", "site", "content", "structure", "sketch", "digest"),
     *("visible", "sample", "blocks", "time", "seen_at", "text_chars", "is_canonical"),

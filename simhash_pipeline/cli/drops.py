@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from scrapy.exceptions import UsageError
 
-from simhash_pipeline.atomic_write import atomic_write
 from simhash_pipeline.cli.command import (
     Command,
     Result,
     age,
+    atomic_write,
     counted,
     fields,
     print_result,

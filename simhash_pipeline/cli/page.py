@@ -41,8 +41,14 @@ from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.page.source import Source
 from simhash_pipeline.page.stamp import stamp_for
-from simhash_pipeline.review.comparison import Comparison, Feature, compare
-from simhash_pipeline.review.diff import beside, bit_picture, marked
+from simhash_pipeline.review.comparison import (
+    Comparison,
+    Feature,
+    beside,
+    bit_picture,
+    compare,
+    marked,
+)
 from simhash_pipeline.stores.contract import Store, StoredPage, check_stamp
 from simhash_pipeline.terminal import Grid, Heading, printable
 from simhash_pipeline.urls import page_key
@@ -55,7 +61,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from scrapy.settings import BaseSettings
 
-    from simhash_pipeline.review.diff import TextDiff
+    from simhash_pipeline.review.comparison import TextDiff
     from simhash_pipeline.terminal import Line
 
 SHOWN_AT_MOST, SHOWN = 10, "features of a kind, and changes"

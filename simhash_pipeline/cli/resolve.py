@@ -19,8 +19,7 @@ from simhash_pipeline.crawl.settings import (
 )
 from simhash_pipeline.drop_log import LOG_SUFFIX, Drop, Run, log_beside, log_files, read_log
 from simhash_pipeline.errors import StoreError
-from simhash_pipeline.options import Options
-from simhash_pipeline.rules import STORE_URL
+from simhash_pipeline.options import STORE_URL, Options
 from simhash_pipeline.stores.opening import open_store, refuse_absent
 from simhash_pipeline.stores.store_url import SQLITE, shown_url, store_file
 from simhash_pipeline.terminal import printable, progress_bar

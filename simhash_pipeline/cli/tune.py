@@ -13,10 +13,10 @@ from scrapy.exceptions import UsageError
 
 from simhash_pipeline.archive.inputs import StoredPages, open_input
 from simhash_pipeline.archive.records import Fault, Page
-from simhash_pipeline.atomic_write import atomic_write
 from simhash_pipeline.cli.command import (
     Command,
     Result,
+    atomic_write,
     counted,
     print_result,
     share,
@@ -28,21 +28,25 @@ from simhash_pipeline.judge import distances
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.page.stamp import stamp_for
-from simhash_pipeline.review.answers import (
+from simhash_pipeline.review.comparison import marked, shortened, text_diff
+from simhash_pipeline.review.pairs import (
+    LARGEST_DISTANCE,
     Label,
+    Pair,
     Precision,
     Recommendation,
     SheetLine,
+    drawn_pages,
     joined,
     labels,
     more_answers_needed,
     precision,
     read_sheet,
     recommended,
+    sample_pairs,
+    valley,
     write_sheet,
 )
-from simhash_pipeline.review.diff import marked, shortened, text_diff
-from simhash_pipeline.review.pairs import LARGEST_DISTANCE, Pair, drawn_pages, sample_pairs, valley
 from simhash_pipeline.stores.contract import check_stamp
 from simhash_pipeline.terminal import Grid, Heading, bar, progress
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from simhash_pipeline.drop_log import Drop, unix_seconds
 from simhash_pipeline.options import Options
-from simhash_pipeline.review.diff import line_diff
+from simhash_pipeline.review.comparison import line_diff
 from simhash_pipeline.review.doubts import MANY, SWALLOWED, Doubt, DoubtCounts, doubts, swallowed
 from simhash_pipeline.review.selection import host_of
 from simhash_pipeline.review.summary import RunTally, Summary, bits_left

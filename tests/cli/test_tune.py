@@ -12,7 +12,7 @@ import pytest
 
 from simhash_pipeline import Options, open_store
 from simhash_pipeline.page.stamp import stamp_for
-from simhash_pipeline.review.answers import read_sheet
+from simhash_pipeline.review.pairs import read_sheet
 from tests.cli.simhash_command import Simhash
 from tests.crawl.crawling import crawl
 

@@ -1,7 +1,7 @@
 from rich.cells import cell_len
 from rich.console import Console
 
-from simhash_pipeline.review.diff import beside, bit_picture
+from simhash_pipeline.review.comparison import beside, bit_picture
 from simhash_pipeline.terminal import drawn
 
 

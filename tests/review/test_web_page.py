@@ -17,7 +17,7 @@ from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
 from simhash_pipeline.drop_log import Drop, Run
-from simhash_pipeline.review.answers import read_sheet
+from simhash_pipeline.review.pairs import read_sheet
 from simhash_pipeline.review.selection import Selection
 from simhash_pipeline.review.summary import Summary
 from simhash_pipeline.review.swallowing import CAUSES
