@@ -86,7 +86,7 @@ def by_length(folder: Path) -> None:
 
 def by_site(folder: Path) -> None:
     with workers(folder) as pool:
-        judge_sorted(pool, folder, BY_SITE, "first", None)
+        judge_sorted(pool, folder, BY_SITE, "first")
 
 
 CONTENDERS: dict[str, Callable[[Path], None]] = {

@@ -26,8 +26,8 @@ from simhash_pipeline.stores.opening import open_store
 from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
 
 TEXTS_A_BATCH = 1_000
-# SQL on the tables `page` (parts.py), `verdict` (verdicts.py) and `input` (place, name). A page that
-# can't be judged has no verdict.
+# SQL on the tables `page` (parts.py), `verdict` (verdicts.py) and `input` (place, name). A page
+# that can't be judged has no verdict.
 KEPT = "coalesce(verdict.kept, TRUE)"
 UNJUDGED = "unjudged"
 REASON = f"coalesce(verdict.reason, '{UNJUDGED}')"

@@ -180,18 +180,6 @@ def age(text: str) -> int:
         raise argparse.ArgumentTypeError(f"{rule}, not {text!r}") from None
 
 
-def size_bytes(text: str) -> int:
-    """Bytes of a size: 64GiB and 64G are 64 * 2^30, 64GB is 64 * 10^9."""
-    size = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]+)?)\s*(?:([KMGTP])(I?B)?|B)?", text.upper())
-    power = " KMGTP".index(size[2] or " ") if size else 0
-    whole = int(float(size[1]) * (1000 if size[3] == "B" else 1024) ** power) if size else 0
-    if whole < 1:
-        raise argparse.ArgumentTypeError(
-            f"must be a size of 1 byte or more, as 64GiB (2^30 each) or 2TB (10^12), not {text!r}"
-        )
-    return whole
-
-
 def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--json", action="store_true", help="print JSON: one object a line, for programs"

@@ -13,7 +13,6 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 from scrapy.exceptions import UsageError
 
 from simhash_pipeline.cli.command import (
@@ -37,17 +36,16 @@ from simhash_pipeline.cli.resolve import (
 from simhash_pipeline.drop_log import Drop, iso_time, last_run
 from simhash_pipeline.options import Options
 from simhash_pipeline.review.pairs import nearest_distances
-from simhash_pipeline.review.selection import REASONS, Selection
-from simhash_pipeline.review.summary import CLOSEST, MAX_RUNS, MAX_URLS, Summary
+from simhash_pipeline.review.summary import CLOSEST, MAX_RUNS, MAX_URLS, Selection, Summary
 from simhash_pipeline.review.swallowing import CAUSES
 from simhash_pipeline.review.web_page import Neighbours, Texts, write_web_page
 from simhash_pipeline.stores.contract import PageText, Store, stamped_bits
-from simhash_pipeline.terminal import Grid, Heading, bar, print_json, print_lines, progress
+from simhash_pipeline.terminal import Grid, Heading, bar, print_lines, progress
 from simhash_pipeline.url_rules import learn
 
 if TYPE_CHECKING:
     from collections import Counter
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from scrapy.settings import BaseSettings
 
@@ -75,34 +73,22 @@ SHOWN_RULES = 20  # rules of each kind, taken or not
 
 
 class DroppedCommand(Command):
-    prints_json = False
+    epilog = (
+        "A log may come through a pipe, and lack lines: jq -c 'select(.reason == \"thin\")' LOG | "
+        "scrapy simhash dropped /dev/stdin sums up thin drops."
+    )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         add_log(parser, " (default: last, or all that --since picks)")
-        add_filters(parser)
-        parser.add_argument("--list", action="store_true", help="print each drop, no summary")
-        parser.add_argument(
-            "--json",
-            action="store_true",
-            help="print each drop as a line of JSON, as in the log, and last an object `summary`; "
-            "with --list the drops alone",
-        )
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         path = log_of(arguments, settings)
         reads_all = arguments.since is not None or path.is_fifo()
         if arguments.run is None and not reads_all:
             arguments.run = "last"
-        selection, log = _selection(arguments, path), LogReader(path)
-        summary = Summary(selection)
-        if arguments.list:
-            _print_drops(summary.take(log), arguments)
-        elif arguments.json:
-            _print_drops(summary.take(log), arguments)
-            print_json({"summary": DropSummary(shown_path(path), summary).record()})
-        else:
-            deque(summary.take(log), maxlen=0)
-            print_lines(DropSummary(shown_path(path), summary).lines())
+        summary, log = Summary(_selection(arguments, path)), LogReader(path)
+        deque(summary.take(log), maxlen=0)
+        print_result(DropSummary(shown_path(path), summary), arguments)
         return log.exit_code()
 
 
@@ -117,31 +103,10 @@ def add_log(parser: argparse.ArgumentParser, default_run: str) -> None:
     )
 
 
-def add_filters(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--url", help="a part of the dropped page's URL or of its twin's")
-    parser.add_argument("--host", help="a host, with those under it")
-    parser.add_argument("--reason", choices=REASONS, metavar="REASON", help=", ".join(REASONS))
-    parser.add_argument(
-        "--distance",
-        type=int,
-        choices=range(9),
-        metavar="BITS",
-        help="of content, or of structure if that decided, 0-8",
-    )
-
-
 def log_of(arguments: argparse.Namespace, settings: BaseSettings) -> Path:
     if arguments.log is not None and arguments.spider is not None:
         raise UsageError(f"name {arguments.log} or --spider {arguments.spider}, not both")
     return resolve_log(arguments, settings)
-
-
-def run_of(arguments: argparse.Namespace, path: Path) -> str | None:
-    """How the id of the named run begins; None for all runs."""
-    run: str | None = arguments.run
-    if run == "last":
-        return last_run(path, arguments.spider)
-    return None if run == "all" else run
 
 
 def _since(text: str) -> str:
@@ -160,40 +125,19 @@ def _since(text: str) -> str:
 
 
 def _selection(arguments: argparse.Namespace, path: Path) -> Selection:
-    return Selection(
-        url=arguments.url,
-        host=None if arguments.host is None else arguments.host.lower(),
-        since=arguments.since,
-        reason=arguments.reason,
-        distance=arguments.distance,
-        run=run_of(arguments, path),
-        spider=arguments.spider,
-    )
+    return Selection(since=arguments.since, run=_run(arguments, path), spider=arguments.spider)
 
 
-def _print_drops(drops: Iterator[Drop], arguments: argparse.Namespace) -> None:
-    for drop in drops:
-        if arguments.json:
-            print_json(msgspec.to_builtins(drop))
-        else:
-            print_lines(_drop_lines(drop))
+def _run(arguments: argparse.Namespace, path: Path) -> str | None:
+    """How the id of the named run begins; None for all runs."""
+    run: str | None = arguments.run
+    if run == "last":
+        return last_run(path, arguments.spider)
+    return None if run == "all" else run
 
 
-def _drop_lines(drop: Drop) -> tuple[str, str]:
-    """When, which page; the stored page it is near, and how near."""
-    return (
-        f"{drop.time[:19].replace('T', ' ')}  {drop.url}",
-        f"{'':13}twin of  {drop.twin_url or 'no page'}  ({_nearness(drop)})",
-    )
-
-
-def _nearness(drop: Drop, limits: Mapping[str, Any] | None = None) -> str:
-    """The reason, or the bits that differ: "content 3, structure 9, sketch 7".
-
-    With the settings' limits: "content 3 of 3, structure 9, sketch 7 of 18".
-    """
-    if drop.reason in ("thin", "unchanged"):
-        return drop.reason
+def _nearness(drop: Drop) -> str:
+    """The bits that differ, with the settings' limits: "content 3 of 3, structure 9"."""
     by_content, by_structure = "content" in drop.reason, "structure" in drop.reason
     parts = []
     for name, bits, setting, counts in (
@@ -201,7 +145,7 @@ def _nearness(drop: Drop, limits: Mapping[str, Any] | None = None) -> str:
         ("structure", drop.structure_distance, "structure_distance", by_structure),
         ("sketch", drop.sketch_distance, "verify_distance", by_content),
     ):
-        limit = (limits or {}).get(setting) if counts else None
+        limit = drop.thresholds.get(setting) if counts else None
         if bits is not None:
             parts.append(f"{name} {bits}" if limit is None else f"{name} {bits} of {limit}")
     if drop.own_likeness is not None:
@@ -374,7 +318,7 @@ def _closest(summary: Summary) -> Iterator[Line]:
         if found := summary.doubts_about(drop):
             yield f"    {'; '.join(doubt.text for doubt in found)}"
         if drop.reason != "thin":
-            yield f"    ({_nearness(drop, limits=drop.thresholds)})"
+            yield f"    ({_nearness(drop)})"
 
 
 def _runs(summary: Summary) -> Iterator[Line]:
@@ -410,8 +354,7 @@ class ReportCommand(Command):
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         path, output = log_of(arguments, settings), arguments.output
-        run, log = run_of(arguments, path), LogReader(path)
-        summary = Summary(Selection(run=run, spider=arguments.spider, since=arguments.since))
+        summary, log = Summary(_selection(arguments, path)), LogReader(path)
         with ExitStack() as opened:
             read = [path, arguments.log or path]
             part = opened.enter_context(atomic_write(output, read))

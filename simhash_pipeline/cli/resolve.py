@@ -81,7 +81,7 @@ def resolve_store(arguments: argparse.Namespace, settings: BaseSettings) -> Name
             f"--spider {shlex.quote(name)}" for name in spider_files(STORE_SUFFIX)
         )
         raise UsageError(f"there are {len(found)} stores here; name one: {spiders}")
-    if not was_named(arguments):
+    if arguments.store is None and arguments.spider is None:
         print(f"store: {printable(found[0].name)}", file=sys.stderr)
     return found[0]
 
@@ -99,10 +99,6 @@ def resolve_stores(arguments: argparse.Namespace, settings: BaseSettings) -> lis
     if not found:
         raise UsageError("no crawl has left a store here; name one by --store")
     return found
-
-
-def was_named(arguments: argparse.Namespace) -> bool:
-    return arguments.store is not None or arguments.spider is not None
 
 
 def store_at(url_or_file: str, settings: BaseSettings) -> NamedStore:

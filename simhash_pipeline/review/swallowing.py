@@ -9,8 +9,6 @@ import heapq
 import shlex
 from dataclasses import dataclass
 
-from simhash_pipeline.review.selection import host_of
-
 # A page has a few addresses (print, mobile, tracking): at most 3 pages of the demo site are dropped
 # for one (`scrapy simhash dropped`). 20 is far more than that, and few to lose before a warning.
 SWALLOWS_FROM = 20
@@ -123,3 +121,9 @@ class SwallowingPages:
             page = SwallowingPage(twin_url, host, tally.drops, tally.example)
             found.setdefault((host, twin_url), page)
         return list(found.values())
+
+
+def host_of(url: str) -> str:
+    """Host and port of an absolute URL; "" without one."""
+    authority = url.partition("://")[2].partition("/")[0].partition("?")[0]
+    return authority.rpartition("@")[2]

@@ -22,9 +22,8 @@ from simhash_pipeline.drop_log import Drop, unix_seconds
 from simhash_pipeline.options import Options
 from simhash_pipeline.review.comparison import line_diff
 from simhash_pipeline.review.doubts import MANY, SWALLOWED, Doubt, DoubtCounts, doubts, swallowed
-from simhash_pipeline.review.selection import host_of
 from simhash_pipeline.review.summary import RunTally, Summary, bits_left
-from simhash_pipeline.review.swallowing import CAUSES, SWALLOWS_FROM
+from simhash_pipeline.review.swallowing import CAUSES, SWALLOWS_FROM, host_of
 
 if TYPE_CHECKING:
     from simhash_pipeline.stores.contract import PageText

@@ -69,7 +69,7 @@ def outcome(
         judge_parts(sorted(folder.glob("part-*")), folder, options)
     else:
         with ThreadPoolExecutor() as pool:
-            judge_sorted(pool, folder, options, keep, None)
+            judge_sorted(pool, folder, options, keep)
     with closing(DuckDb(folder)) as engine:
         engine.add_verdicts(["made up"])
         return list(engine.rows(RESULT))

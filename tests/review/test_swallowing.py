@@ -3,8 +3,7 @@ import shlex
 from collections import Counter
 
 from simhash_pipeline.cli.drops import DropSummary
-from simhash_pipeline.review.selection import Selection
-from simhash_pipeline.review.summary import Summary
+from simhash_pipeline.review.summary import Selection, Summary
 from simhash_pipeline.review.swallowing import (
     CAUSES,
     SwallowingPage,
