@@ -81,7 +81,7 @@ def in_order(folder: Path) -> None:
 
 def by_length(folder: Path) -> None:
     with workers(folder) as pool:
-        judge_sorted(pool, folder, Options(), "shortest-url", None)
+        judge_sorted(pool, folder, Options(), "shortest-url")
 
 
 def by_site(folder: Path) -> None:

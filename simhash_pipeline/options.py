@@ -109,16 +109,6 @@ def path(text: str) -> Rule:
     return Rule(text, lambda value: _text(os.fspath(value)), bool)
 
 
-def path_with(*names: str, text: str) -> Rule:
-    """A path that may hold these placeholders, `%(name)s`, and no others."""
-    shown = " and ".join(f"%({name})s" for name in names)
-    return Rule(
-        f"{text}, in which {shown} may stand",
-        path(text).read,
-        lambda value: bool(value) and set(re.findall(r"%\((\w+)\)s", value)) <= {*names},
-    )
-
-
 def one_of(*values: Any) -> Rule:
     by_name = {str(value): value for value in values}
     return Rule("one of " + ", ".join(by_name), lambda value: by_name[str(value)])
@@ -343,9 +333,9 @@ class Options:
     )
     drop_log: str | None = _option(
         "auto",
-        or_none(path_with("name", text="a path or auto")),
-        "Path of the drop log, a JSON Lines file; `auto` is a file in Scrapy's data directory. "
-        "`%(name)s` in it is the spider's name. None writes no log.",
+        or_none(path("a path or auto")),
+        "Path of the drop log, a JSON Lines file that spiders may share; `auto` is a file for each "
+        "spider in Scrapy's data directory. None writes no log.",
     )
     keep_text: bool = _option(
         False,

@@ -21,7 +21,6 @@ from simhash_pipeline.cli.command import (
     age,
     atomic_write,
     counted,
-    fields,
     print_result,
     to_minute,
     whole,
@@ -44,7 +43,6 @@ from simhash_pipeline.terminal import Grid, Heading, bar, print_lines, progress
 from simhash_pipeline.url_rules import learn
 
 if TYPE_CHECKING:
-    from collections import Counter
     from collections.abc import Iterator, Sequence
 
     from scrapy.settings import BaseSettings
@@ -55,13 +53,6 @@ if TYPE_CHECKING:
 HOSTS = GROUPS = 10
 RUNS = 5
 _HALF_BAR = 20  # columns: two of them, with their counts, fit into 80
-_GROUP_KEYS = ("example", "nearest", "farthest")
-_PAIR_KEYS = (
-    *("url", "twin_url", "reason", "own_likeness"),
-    *("content_distance", "structure_distance", "sketch_distance"),
-)
-_SWALLOWING_KEYS = ("twin_url", "host", "dropped", "example")
-_RUN_KEYS = ("run", "spider", "first", "kept")
 # Distances with a line each; longer ones only mean another template.
 _SINGLE_BITS = range(9)
 _WIDE_BITS = {"9-16": range(9, 17), "17-32": range(17, 33), "33 or more": range(33, 129)}
@@ -73,6 +64,7 @@ SHOWN_RULES = 20  # rules of each kind, taken or not
 
 
 class DroppedCommand(Command):
+    prints_json = False
     epilog = (
         "A log may come through a pipe, and lack lines: jq -c 'select(.reason == \"thin\")' LOG | "
         "scrapy simhash dropped /dev/stdin sums up thin drops."
@@ -88,7 +80,7 @@ class DroppedCommand(Command):
             arguments.run = "last"
         summary, log = Summary(_selection(arguments, path)), LogReader(path)
         deque(summary.take(log), maxlen=0)
-        print_result(DropSummary(shown_path(path), summary), arguments)
+        print_lines(summed_up(shown_path(path), summary))
         return log.exit_code()
 
 
@@ -153,69 +145,22 @@ def _nearness(drop: Drop) -> str:
     return ", ".join(parts)
 
 
-@dataclass(frozen=True, slots=True)
-class DropSummary(Result):
+def summed_up(log: str, summary: Summary) -> Iterator[Line]:
     """Totals of a drop log, and the largest of each kind."""
-
-    log: str
-    summary: Summary
-
-    def record(self) -> dict[str, Any]:
-        summary = self.summary
-        hosts, groups, swallowing = summary.hosts, summary.groups, summary.swallowing.worst()
-        return {
-            "log": self.log,
-            "dropped": summary.drops,
-            "pages": summary.pages,
-            "urls": summary.urls,
-            "to_check": summary.to_check,
-            "dry_run": summary.dry,
-            "kept": summary.kept.total() if summary.kept_known else None,
-            "first": summary.first or None,
-            "last": summary.last or None,
-            "swallowing": [fields(page, *_SWALLOWING_KEYS) for page in swallowing[:GROUPS]],
-            "more_swallowing": max(len(swallowing) - GROUPS, 0),
-            "reasons": dict(summary.reasons.most_common()),
-            "hosts": {host: tally.drops for host, tally in hosts.top(HOSTS)},
-            "more_hosts": max(len(hosts) - HOSTS, 0),
-            "content_distances": _by_bits(summary.content),
-            "structure_distances": _by_bits(summary.structure),
-            "groups": [
-                {"twin_url": url, "dropped": tally.drops, **fields(tally, *_GROUP_KEYS)}
-                for url, tally in groups.top(GROUPS)
-            ],
-            "more_groups": max(len(groups) - GROUPS, 0),
-            "groups_lacking": groups.lacking,
-            "closest": [
-                {
-                    **fields(drop, *_PAIR_KEYS),
-                    "doubts": [doubt.text for doubt in summary.doubts_about(drop)],
-                }
-                for drop in summary.closest()
-            ],
-            "runs": [
-                {**fields(tally, *_RUN_KEYS), "dropped": tally.drops}
-                for tally in list(summary.runs.values())[-RUNS:]
-            ],
-            "earlier_runs": max(summary.runs_seen - RUNS, 0),
-        }
-
-    def lines(self) -> Iterator[Line]:
-        summary = self.summary
-        yield self.log
-        yield Heading(_verdict(summary))
-        yield "; ".join(_circumstances(summary))
-        if not summary.drops:
-            return
-        yield from _swallowing(summary)
-        yield from _closest(summary)
-        yield from _counts("Reason", summary.reasons.most_common(), summary.drops)
-        hosts = [(host or "none", tally.drops) for host, tally in summary.hosts.top(HOSTS)]
-        yield from _counts("Host", hosts, summary.drops)
-        yield from _more(len(summary.hosts) - HOSTS, "hosts")
-        yield from _histograms(summary)
-        yield from _groups(summary)
-        yield from _runs(summary)
+    yield log
+    yield Heading(_verdict(summary))
+    yield "; ".join(_circumstances(summary))
+    if not summary.drops:
+        return
+    yield from _swallowing(summary)
+    yield from _closest(summary)
+    yield from _counts("Reason", summary.reasons.most_common(), summary.drops)
+    hosts = [(host or "none", tally.drops) for host, tally in summary.hosts.top(HOSTS)]
+    yield from _counts("Host", hosts, summary.drops)
+    yield from _more(len(summary.hosts) - HOSTS, "hosts")
+    yield from _histograms(summary)
+    yield from _groups(summary)
+    yield from _runs(summary)
 
 
 def _verdict(summary: Summary) -> str:
@@ -245,10 +190,6 @@ def _circumstances(summary: Summary) -> Iterator[str]:
     if summary.other_runs:
         more = "at least " * (len(summary.other_runs) == MAX_RUNS)
         yield f"{more}{counted(len(summary.other_runs), 'other run')}: --run all"
-
-
-def _by_bits(counts: Counter[int]) -> dict[str, int]:
-    return {str(bits): count for bits, count in sorted(counts.items())}
 
 
 def _swallowing(summary: Summary) -> Iterator[Line]:

@@ -45,7 +45,6 @@ from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.review.comparison import (
     Comparison,
     Feature,
-    beside,
     bit_picture,
     compare,
     marked,
@@ -534,13 +533,8 @@ class Case(Result):
             return
         yield from feature_lines(self.found, self.limit)
         yield ""
-        if self.found.diff.changes:
-            yield Heading(
-                "The texts (as they were judged), A beside B; [-only in A-], {+only in B+}"
-            )
-            yield from beside(self.a.text, self.b.text, self.limit)
-        else:
-            yield "The main texts (as they were judged) have the same words."
+        title = "Changes of words in the main text (as it was judged)"
+        yield from _changes(title, self.found.diff, self.limit)
         if self.own_likeness is not None:
             yield f"All that is their own on the site is alike by {self.own_likeness:.0%}."
 

@@ -1,6 +1,6 @@
 """How two pages differ: what they share, how they are judged, and their words and lines.
 
-Texts are compared by words and by lines; what differs is drawn for a terminal too.
+Texts are compared by words for a terminal, and by lines for the report.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from simhash_pipeline.judge import Distances, Judge, Verdict, distances
 from simhash_pipeline.page.segment import WORD_OR_CHARACTER, nfkc
 from simhash_pipeline.stores.opening import open_store
-from simhash_pipeline.terminal import Beside
 
 if TYPE_CHECKING:
     import re
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 
     from simhash_pipeline.options import Options
     from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
-    from simhash_pipeline.terminal import Line
 
 CONTEXT_WORDS = 6
 # Words of either text that are compared between their common beginning and end. With the bounds
@@ -39,7 +37,6 @@ BITS_A_ROW = 32
 _GROUP = 8
 SHOWN_CHARACTERS = 300  # of a piece, for people
 MARKS = {"same": "{}", "removed": "[-{}-]", "added": "{{+{}+}}"}
-_CONTEXT_CHARS = 60  # shown on either side of a change, in a terminal
 
 # Pieces of a line, unmarked and marked in turn; the first is unmarked, and may be "".
 Marked: TypeAlias = list[str]
@@ -264,63 +261,6 @@ def _line_pieces(line: str, changed: list[tuple[int, int]]) -> Marked:
         pieces += [line[done:start], line[start:end]]
         done = end
     return pieces + ([line[done:]] if done < len(line) else [])
-
-
-def beside(left: str, right: str, limit: int, columns: int | None = None) -> Iterator[Line]:
-    """At most `limit` changed lines, each with a line around it; [-gone-] and {+new+} words."""
-    rows = line_diff(left, right)
-    changes = [place for place, row in enumerate(rows) if _differs(row)]
-    yield Beside(list(_shown_pairs(rows, changes[:limit])), columns)
-    if len(changes) > limit:
-        yield f"and {len(changes) - limit:,} more changed lines: --limit {len(changes)}"
-
-
-def _shown_pairs(rows: list[Row], changes: list[int]) -> Iterator[tuple[str, str]]:
-    last = -1
-    for place in changes:
-        for near in range(max(last + 1, place - 1), min(place + 2, len(rows))):
-            if near > place and _differs(rows[near]):
-                break
-            if near > last + 1:
-                yield "...", "..."
-            yield _sides(rows[near])
-            last = near
-    if last + 1 < len(rows):
-        yield "...", "..."
-
-
-def _differs(row: Row) -> bool:
-    """Whether a word differs, not only the punctuation."""
-    return not isinstance(row, str) and any(len(side) > 1 for side in row)
-
-
-def _sides(row: Row) -> tuple[str, str]:
-    if isinstance(row, str):
-        return _short([row]), _short([row])
-    if not _differs(row):
-        return _short(row[0]), _short(row[1])
-    return _with_marks(row[0], "[-{}-]"), _with_marks(row[1], "{{+{}+}}")
-
-
-def _with_marks(pieces: Marked, mark: str) -> str:
-    last = len(pieces) - 1
-    return "".join(
-        mark.format(piece) if place % 2 else _cut(piece, first=not place, last=place == last)
-        for place, piece in enumerate(pieces)
-    )
-
-
-def _short(pieces: Marked) -> str:
-    return _cut("".join(pieces), first=False, last=True)
-
-
-def _cut(text: str, *, first: bool, last: bool) -> str:
-    """Text between changes without its middle, if it is long."""
-    room = _CONTEXT_CHARS * (1 if first or last else 2)
-    if len(text) <= room + 3:
-        return text
-    start = "" if first else text[:_CONTEXT_CHARS]
-    return f"{start}…{'' if last else text[-_CONTEXT_CHARS:]}"
 
 
 def bit_picture(a: int, b: int, bits: int) -> Iterator[str]:

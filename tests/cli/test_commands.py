@@ -124,7 +124,7 @@ def test_a_start_imports_no_more_than_the_command_that_is_named(outside: Path) -
 import sys
 from scrapy.cmdline import execute
 try:
-    execute(["scrapy", "simhash", "plan", "--pages", "1000", "--json"])
+    execute(["scrapy", "simhash", "plan", "-h"])
 except SystemExit:
     loaded = set(sys.modules)
     own = {name for name in loaded if name.startswith("simhash_pipeline.cli.")}
@@ -138,7 +138,7 @@ except SystemExit:
         text=True,
         check=True,
     )
-    assert result.stdout.splitlines()[1:] == ["command plan simhash", ""]
+    assert result.stdout.splitlines()[-2:] == ["command plan simhash", ""]
 
 
 @pytest.mark.parametrize("name", COMMANDS)

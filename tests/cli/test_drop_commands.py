@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import struct
@@ -17,7 +16,6 @@ from simhash_pipeline.drop_log import Drop, Run, read_log
 from simhash_pipeline.review.swallowing import CAUSES
 from tests.cli.simhash_command import Simhash
 from tests.crawl.crawling import OTHER, crawl, page
-from tests.documents import TEXT
 from tests.review.logs import closing, drop, write_log
 
 SUMMARY = """\
@@ -57,61 +55,6 @@ DROPS = (
     drop(reason="thin", content_distance=None, sketch_distance=None),
     drop(url="http://b.example/3", content_distance=3, time="2026-05-05T12:00:00.000Z"),
 )
-SUMMARY_RECORD = {
-    "log": "drops.jsonl",
-    "dropped": 3,
-    "pages": 12,
-    "urls": 2,
-    "to_check": 2,
-    "dry_run": 0,
-    "kept": 7,
-    "first": "2026-05-04T12:00:00.000Z",
-    "last": "2026-05-05T12:00:00.000Z",
-    "swallowing": [],
-    "more_swallowing": 0,
-    "reasons": {"content": 2, "thin": 1},
-    "hosts": {"a.example": 2, "b.example": 1},
-    "more_hosts": 0,
-    "content_distances": {"1": 1, "3": 1},
-    "structure_distances": {"9": 3},
-    "groups": [
-        {
-            "twin_url": "http://a.example/1",
-            "dropped": 3,
-            "example": "http://a.example/2",
-            "nearest": 1,
-            "farthest": 3,
-        }
-    ],
-    "more_groups": 0,
-    "groups_lacking": 0,
-    "closest": [
-        {
-            "url": url,
-            "twin_url": "http://a.example/1",
-            "reason": "content",
-            "content_distance": bits,
-            "structure_distance": 9,
-            "sketch_distance": 4,
-            "own_likeness": None,
-            "doubts": doubts,
-        }
-        for url, bits, doubts in (
-            ("http://b.example/3", 3, ["at the threshold: content 3 of 3 bits"]),
-            ("http://a.example/2", 1, []),
-        )
-    ],
-    "runs": [
-        {
-            "run": "run-1",
-            "spider": "news",
-            "first": "2026-05-04T11:59:59.000Z",
-            "dropped": 3,
-            "kept": 7,
-        }
-    ],
-    "earlier_runs": 0,
-}
 
 
 @pytest.fixture
@@ -140,24 +83,13 @@ def test_a_log_is_summed_up(simhash: Simhash, log: Path) -> None:
     ],
 )
 def test_filters_pick_drops(simhash: Simhash, log: Path, filters: list[str], urls: int) -> None:
-    result = simhash(log.parent, "dropped", str(log), "--json", *filters)
+    result = simhash(log.parent, "dropped", str(log), *filters)
     assert (result.returncode, result.stderr) == (0, "")
-    assert json.loads(result.stdout)["dropped"] == urls
-    summed_up = simhash(log.parent, "dropped", str(log), *filters)
-    verdict = summed_up.stdout.splitlines()[1]
+    verdict = result.stdout.splitlines()[1]
     assert verdict.startswith(f"{urls} " if urls else "no drops that match")
 
 
-def test_the_summary_as_json_holds_the_same(simhash: Simhash, log: Path) -> None:
-    result = simhash(log.parent, "dropped", log.name, "--json")
-    assert json.loads(result.stdout) == SUMMARY_RECORD
-    (row,) = re.findall(r"^\| `dropped` .*$", TEXT, re.MULTILINE)
-    assert all(f"`{key}`" in row for key in SUMMARY_RECORD)
-
-
-def test_a_page_that_swallows_others_is_told_first_and_as_json(
-    simhash: Simhash, tmp_path: Path
-) -> None:
+def test_a_page_that_swallows_others_is_told_first(simhash: Simhash, tmp_path: Path) -> None:
     many = [drop(url=f"http://b.example/{n}") for n in range(1_234)]
     log = write_log(tmp_path / "drops.jsonl", many)
     told = simhash(tmp_path, "dropped", log.name).stdout
@@ -166,23 +98,6 @@ def test_a_page_that_swallows_others_is_told_first_and_as_json(
         "  1,234 pages of b.example were dropped as near-duplicates of http://a.example/1: "
         "look at `scrapy simhash explain http://b.example/0`"
     )
-    summary = json.loads(simhash(tmp_path, "dropped", log.name, "--json").stdout)
-    (page,) = summary["swallowing"]
-    assert page == {
-        "twin_url": "http://a.example/1",
-        "host": "b.example",
-        "dropped": 1_234,
-        "example": "http://b.example/0",
-    }
-    (row,) = re.findall(r"^\| `dropped` .*$", TEXT, re.MULTILINE)
-    assert all(f"`{key}`" in row for key in page)
-
-
-def test_an_empty_log_has_a_summary_as_json(simhash: Simhash, tmp_path: Path) -> None:
-    log = write_log(tmp_path / "log", [])
-    (line,) = simhash(tmp_path, "dropped", str(log), "--json").stdout.splitlines()
-    told = json.loads(line)
-    assert (told["dropped"], told["kept"], told["first"], told["closest"]) == (0, None, None, [])
 
 
 def test_several_runs_are_told_apart(simhash: Simhash, tmp_path: Path) -> None:
@@ -211,11 +126,10 @@ def test_a_dry_run_says_that_its_items_were_kept(simhash: Simhash, tmp_path: Pat
 
 def test_what_would_steer_a_terminal_is_not_printed(simhash: Simhash, tmp_path: Path) -> None:
     log = write_log(tmp_path / "log", [drop(url="http://a.example/\x1b[31m", twin_url="x\x07")])
-    for form in ([], ["--json"]):
-        result = simhash(tmp_path, "dropped", str(log), *form)
-        assert result.returncode == 0
-        assert "\x1b" not in result.stdout
-        assert "\x07" not in result.stdout
+    result = simhash(tmp_path, "dropped", str(log))
+    assert result.returncode == 0
+    assert "\x1b" not in result.stdout
+    assert "\x07" not in result.stdout
 
 
 def test_an_empty_log_has_no_drops(simhash: Simhash, tmp_path: Path) -> None:
@@ -233,7 +147,7 @@ def test_a_line_that_a_crash_cut_short_is_passed_over(simhash: Simhash, log: Pat
     assert "3 of 12 pages dropped" in result.stdout
 
 
-@pytest.mark.parametrize("command", [["dropped"], ["dropped", "--json"], ["report"]])
+@pytest.mark.parametrize("command", [["dropped"], ["report"]])
 def test_a_truncated_log_is_told_and_what_is_left_of_it_too(
     simhash: Simhash, log: Path, command: list[str]
 ) -> None:
@@ -340,22 +254,6 @@ def test_the_log_that_the_settings_name_is_taken(simhash: Simhash, tmp_path: Pat
     write_log(tmp_path / "own.jsonl", DROPS)
     result = simhash(tmp_path, "dropped", "-s", "SIMHASH_DROP_LOG=own.jsonl")
     assert "3 dropped" in result.stdout
-
-
-def test_the_logs_that_the_settings_name_by_spider_are_taken(
-    simhash: Simhash, tmp_path: Path
-) -> None:
-    setting = ("-s", "SIMHASH_DROP_LOG=logs/%(name)s.jsonl")
-    nothing = simhash(tmp_path, "dropped", *setting)
-    assert "there is no drop log at logs/%(name)s.jsonl; name one" in nothing.stderr
-    (tmp_path / "logs").mkdir()
-    write_log(tmp_path / "logs/daily%20mail.jsonl", [drop(spider="daily mail")])
-    write_log(tmp_path / "logs/news.jsonl", DROPS)
-    os.utime(tmp_path / "logs/daily%20mail.jsonl", (1_000, 1_000))
-    newest = simhash(tmp_path, "dropped", *setting)
-    assert "3 dropped" in newest.stdout
-    assert "news.jsonl, the newest; of others: --spider 'daily mail'" in newest.stderr
-    assert "1 dropped" in simhash(tmp_path, "dropped", "--spider", "daily mail", *setting).stdout
 
 
 def test_lines_of_a_log_are_summed_up_through_a_pipe(log: Path) -> None:

@@ -106,7 +106,7 @@ def test_a_thin_drop_is_explained_by_its_title_and_text(simhash: Simhash, texts:
     result = simhash(texts, "explain", "http://a.example/5")
     assert result.returncode == 0
     assert "it has little text, and its title and text are a stored page's" in result.stdout
-    assert "have the same words" in result.stdout
+    assert "Changes of words in the main text (as it was judged): 0\n" in result.stdout
 
 
 def test_a_kept_page_is_explained_by_the_nearest_other(simhash: Simhash, tmp_path: Path) -> None:
