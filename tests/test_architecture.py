@@ -10,7 +10,6 @@ PACKAGE = Path(simhash_pipeline.__file__).parent
 ENGINE = {"bits", "errors", "options", "page", "stores", "urls", "own_text", "judge", "drop_log"}
 # Each room, and the rooms it may import from besides itself.
 ROOMS = {
-    "__main__": {"cli"},
     "bits": set(),
     "errors": set(),
     "options": {"bits", "errors"},

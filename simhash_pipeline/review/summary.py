@@ -10,8 +10,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from simhash_pipeline.drop_log import Drop, Run, Timeline, unix_seconds
-from simhash_pipeline.review.doubts import Doubt, DoubtCounts, doubts
-from simhash_pipeline.review.swallowing import SwallowingPages, TopCounts, host_of
+from simhash_pipeline.review.doubts import (
+    Doubt,
+    DoubtCounts,
+    SwallowingPages,
+    TopCounts,
+    doubts,
+    host_of,
+)
 
 MAX_KEYS = 100_000  # twins, and hosts, that are counted exactly: some 40 MB
 MAX_RUNS = 200  # the latest, listed one by one

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from simhash_pipeline.drop_log import Drop, Run, read_log
-from simhash_pipeline.review.swallowing import CAUSES
+from simhash_pipeline.review.doubts import CAUSES
 from tests.cli.simhash_command import Simhash
 from tests.crawl.crawling import OTHER, crawl, page
 from tests.review.logs import closing, drop, write_log

@@ -1,7 +1,7 @@
 import pytest
 
+from simhash_pipeline.review.doubts import host_of
 from simhash_pipeline.review.summary import Selection
-from simhash_pipeline.review.swallowing import host_of
 from tests.review.logs import drop
 
 

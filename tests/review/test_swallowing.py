@@ -3,13 +3,13 @@ import shlex
 from collections import Counter
 
 from simhash_pipeline.cli.drops import summed_up
-from simhash_pipeline.review.summary import Selection, Summary
-from simhash_pipeline.review.swallowing import (
+from simhash_pipeline.review.doubts import (
     CAUSES,
     SwallowingPage,
     SwallowingPages,
     TopCounts,
 )
+from simhash_pipeline.review.summary import Selection, Summary
 from tests.review.logs import drop
 
 TWIN = "http://a.example/1"

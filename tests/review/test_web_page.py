@@ -17,9 +17,9 @@ from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
 from simhash_pipeline.drop_log import Drop, Run
+from simhash_pipeline.review.doubts import CAUSES
 from simhash_pipeline.review.pairs import read_sheet
 from simhash_pipeline.review.summary import Selection, Summary
-from simhash_pipeline.review.swallowing import CAUSES
 from simhash_pipeline.review.web_page import Neighbours, Texts, write_web_page
 from simhash_pipeline.stores.contract import PageText
 from tests.review.browser import chromium, complaints, open_file, resize
