@@ -7,21 +7,18 @@ import json
 import time
 from collections import deque
 from contextlib import ExitStack, suppress
-from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
 from simhash_pipeline.cli.command import (
     Command,
-    Result,
     age,
     atomic_write,
     counted,
-    print_result,
     to_minute,
     whole,
 )
@@ -355,6 +352,7 @@ class RulesCommand(Command):
         "it. The file of -o is for duplicate-url-discarder: DUD_LOAD_RULE_PATHS = ['rules.json']."
     )
     takes_a_store = True
+    prints_json = False
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
@@ -380,62 +378,36 @@ class RulesCommand(Command):
         with resolve_store(arguments, settings).existing() as store:
             kept = {page.url for page in progress(store.pages(), "pages", len(store))}
         learnt = learn(drops, kept, arguments.min_support)
-        written = [one.rule.for_discarder() for one in learnt.evidence if one.taken]
-        rules = [rule for rule in written if rule is not None]
+        rules = [one.rule.for_discarder() for one in learnt.evidence if one.taken]
         if arguments.output is not None:
             with atomic_write(arguments.output, arguments.logs) as part:
                 part.write_text(json.dumps(rules, ensure_ascii=False, indent=2) + "\n", "utf-8")
-        print_result(PrintedRules(learnt, len(kept), len(rules), arguments.output), arguments)
+        print_lines(_rules(learnt, len(kept)))
+        if arguments.output is not None:
+            print_lines([f"{arguments.output}: {counted(len(rules), 'rule')}"])
         return max(log.exit_code() for log in logs)
 
 
-@dataclass(frozen=True, slots=True)
-class PrintedRules(Result):
-    """The rules, what speaks for and against each, and what they save."""
-
-    learnt: Learnt
-    kept: int
-    written: int  # of the rules, those that duplicate-url-discarder has
-    output: Path | None
-
-    def record(self) -> dict[str, Any]:
-        return {
-            "kept": self.kept,
-            "urls": self.learnt.urls,
-            "saved": self.learnt.saved,
-            "lost": self.learnt.lost,
-            "output": None if self.output is None else str(self.output),
-            "written": self.written,
-            "rules": [
-                {**asdict(one.rule), **asdict(one), "rule": one.rule.for_discarder()}
-                for one in self.learnt.evidence
-            ],
-        }
-
-    def lines(self) -> Iterator[Line]:
-        learnt = self.learnt
-        taken = [one for one in learnt.evidence if one.taken]
-        refused = [one for one in learnt.evidence if not one.taken]
-        if not learnt.evidence:
-            yield f"No part of a URL explains enough drops; {counted(self.kept, 'page')} kept."
-            return
-        if taken:
-            yield Heading("Rules by which no story is lost")
-            yield from _rule_table(taken)
-            yield ""
-        if refused:
-            yield Heading("Not taken: other stories differ in it")
-            yield from _rule_table(refused)
-            yield ""
-        yield (
-            f"By duplicate-url-discarder they would have saved {learnt.saved:,} of "
-            f"{counted(learnt.urls, 'request')}, and lost {learnt.lost:,} of "
-            f"{counted(self.kept, 'kept page')}."
-        )
-        if left := len(taken) - self.written:
-            yield f"It has no rules for suffixes and hosts: {left:,} of these are not counted."
-        if self.output is not None:
-            yield f"{self.output}: {counted(self.written, 'rule')}"
+def _rules(learnt: Learnt, kept: int) -> Iterator[Line]:
+    """The rules, what speaks for and against each, and what they save of `kept` pages."""
+    taken = [one for one in learnt.evidence if one.taken]
+    refused = [one for one in learnt.evidence if not one.taken]
+    if not learnt.evidence:
+        yield f"No part of a URL explains enough drops; {counted(kept, 'page')} kept."
+        return
+    if taken:
+        yield Heading("Rules by which no story is lost")
+        yield from _rule_table(taken)
+        yield ""
+    if refused:
+        yield Heading("Not taken: other stories differ in it")
+        yield from _rule_table(refused)
+        yield ""
+    yield (
+        f"By duplicate-url-discarder they would have saved {learnt.saved:,} of "
+        f"{counted(learnt.urls, 'request')}, and lost {learnt.lost:,} of "
+        f"{counted(kept, 'kept page')}."
+    )
 
 
 def _rule_table(evidence: list[Evidence]) -> Iterator[Line]:
@@ -453,4 +425,4 @@ def _rule_table(evidence: list[Evidence]) -> Iterator[Line]:
     ]
     yield Grid([head, *rows], right=(3, 4))
     if len(evidence) > SHOWN_RULES:
-        yield f"and {len(evidence) - SHOWN_RULES:,} more (--json prints all)"
+        yield f"and {len(evidence) - SHOWN_RULES:,} more"
