@@ -30,9 +30,8 @@ from numpy.typing import NDArray
 from simhash_pipeline import Fingerprinter, Options
 from simhash_pipeline.archive.dedup import DedupJob, dedup
 from simhash_pipeline.archive.inputs import open_input
-from simhash_pipeline.archive.parts import ReadSummary, workers, write_parts
+from simhash_pipeline.archive.parts import SCHEMA, ReadSummary, workers, write_parts
 from simhash_pipeline.archive.records import Page
-from simhash_pipeline.archive.rows import SCHEMA
 from simhash_pipeline.archive.verdicts import judge_parts, judge_sorted
 
 DISTANCE = 3
@@ -82,12 +81,12 @@ def in_order(folder: Path) -> None:
 
 def by_length(folder: Path) -> None:
     with workers(folder) as pool:
-        judge_sorted(pool, folder, Options(), "shortest-url", None)
+        judge_sorted(pool, folder, Options(), "shortest-url")
 
 
 def by_site(folder: Path) -> None:
     with workers(folder) as pool:
-        judge_sorted(pool, folder, BY_SITE, "first", None)
+        judge_sorted(pool, folder, BY_SITE, "first")
 
 
 CONTENDERS: dict[str, Callable[[Path], None]] = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import glob
 import json
 import os
 import time
@@ -14,7 +13,6 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote, unquote
 
 import msgspec
 
@@ -28,7 +26,6 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 LOG_SUFFIX = ".drops.jsonl"  # of a log next to a store or a result
-_SPIDER = "%(name)s"  # in the path of a log
 _LINE_START = b'{"schema": '
 _RUN_STARTS = (b'{"schema": 1, "record": "run"', b'{"schema":1,"record":"run"')  # and by jq -c
 # The options that decide whether a page is kept or dropped.
@@ -366,23 +363,6 @@ def _fault(line: bytes, where: str, error: Exception | None = None) -> str:
     if schema != SCHEMA:
         return f"{where} has schema {schema}; this version reads {SCHEMA}"
     return f"{where} is not a line of a drop log: {error}"
-
-
-def log_file(log: str, spider: str) -> Path:
-    """The file that crawls of this spider write; `log` is a path, in which %(name)s may stand."""
-    return Path(log.replace(_SPIDER, quote(spider, safe="")))
-
-
-def log_files(log: str) -> dict[str, Path]:
-    """The files of a log with %(name)s in its path, by the names of their spiders."""
-    parts = log.split(_SPIDER)
-    found = {}
-    for path in sorted(glob.glob("*".join(map(glob.escape, parts)))):  # noqa: PTH207  # it may be absolute
-        name_length = (len(path) - sum(map(len, parts))) // (len(parts) - 1)
-        spider = unquote(path[len(parts[0]) :][:name_length])
-        if log_file(log, spider) == Path(path):
-            found[spider] = Path(path)
-    return found
 
 
 def log_beside(result: Path) -> Path:

@@ -7,7 +7,6 @@ is never interpreted. Rich is imported when it is needed, so that a command star
 from __future__ import annotations
 
 import json
-import shutil
 import sys
 import time
 import unicodedata
@@ -29,9 +28,7 @@ T = TypeVar("T")
 # They join letters of Persian, of India's scripts and of emoji, and steer nothing.
 JOINERS = "\u200c\u200d"
 BAR_COLUMNS = 24  # of the longest bar
-LEAST_COLUMNS = 20  # of each of two texts beside each other
 _UNBOUNDED = 1_000_000  # columns: nothing is wrapped
-_IN_ASCII = str.maketrans({"█": "#", "…": "...", "≈": "~"})
 _COLOURS = {"cyan": "█+", "red": r"\[-.*?(-\]|$)", "green": r"\{\+.*?(\+\}|$)"}
 SHOW_AFTER_SECS = 0.5  # of work, a progress bar
 _REDRAW_SECS = 0.1
@@ -53,15 +50,7 @@ class Grid:
     wraps: int = -1  # number of the column that may be wrapped; from the end if negative
 
 
-@dataclass(frozen=True, slots=True)
-class Beside:
-    """Pairs of texts beside each other, each wrapped in half of the terminal's columns."""
-
-    pairs: Sequence[tuple[str, str]]
-    columns: int | None = None  # None: those of the terminal; 80 when piped
-
-
-Line: TypeAlias = "str | Grid | Beside"  # a string is one line: a newline in it is made visible
+Line: TypeAlias = "str | Grid"  # a string is one line: a newline in it is made visible
 
 
 def printable(text: str) -> str:
@@ -87,7 +76,8 @@ def bar(count: float, most: float, columns: int = BAR_COLUMNS) -> str:
 
 def print_json(record: Mapping[str, Any]) -> None:
     """Print an object as one line of JSON; other characters than ASCII's only where they can be."""
-    print(printable(json.dumps(record, ensure_ascii=not _has_unicode())))
+    has_unicode = (sys.stdout.encoding or "").lower().startswith("utf")
+    print(printable(json.dumps(record, ensure_ascii=not has_unicode)))
 
 
 def print_lines(lines: Iterable[Line]) -> None:
@@ -186,16 +176,7 @@ class _ProgressBar:
 
 
 def _visible(line: str) -> str:
-    line = printable(line.expandtabs())
-    if _has_unicode():
-        return line
-    # Here, not as it is written: a column is as wide as what it shows.
-    encoding = sys.stdout.encoding or "ascii"
-    return line.translate(_IN_ASCII).encode(encoding, "backslashreplace").decode(encoding)
-
-
-def _has_unicode() -> bool:
-    return (sys.stdout.encoding or "").lower().startswith("utf")
+    return printable(line.expandtabs())
 
 
 def _console(file: TextIO) -> Console:
@@ -229,22 +210,20 @@ def _wrapped(text: Text, console: Console) -> Iterator[Text]:
         yield type(text)(" " * indent).append_text(row)
 
 
-def _table_rows(line: Grid | Beside, console: Console) -> Iterator[Text]:
+def _table_rows(grid: Grid, console: Console) -> Iterator[Text]:
     from rich.segment import Segment
     from rich.text import Text
 
-    table = _grid(line) if isinstance(line, Grid) else _halves(line)
-    indent = line.indent if isinstance(line, Grid) else 0
-    options = console.options.update_width(console.width - indent)
-    for segments in Segment.split_lines(console.render(table, options)):
-        row = Text(" " * indent)
+    options = console.options.update_width(console.width - grid.indent)
+    for segments in Segment.split_lines(console.render(_table(grid), options)):
+        row = Text(" " * grid.indent)
         for segment in segments:
             row.append(segment.text, segment.style)
         row.rstrip()
         yield row
 
 
-def _grid(grid: Grid) -> Table:
+def _table(grid: Grid) -> Table:
     from rich.table import Table
 
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
@@ -257,19 +236,4 @@ def _grid(grid: Grid) -> Table:
         )
     for row in grid.rows:
         table.add_row(*map(_styled, row))
-    return table
-
-
-def _halves(beside: Beside) -> Table:
-    from rich.box import Box
-    from rich.table import Table
-
-    columns = beside.columns or shutil.get_terminal_size().columns
-    each = max((columns - len(" | ")) // 2, LEAST_COLUMNS)
-    divided = Box("    \n  | \n    \n  | \n    \n    \n  | \n    \n", ascii=True)
-    table = Table(box=divided, show_header=False, show_edge=False, pad_edge=False)
-    for _ in range(2):
-        table.add_column(width=each, overflow="fold")
-    for pair in beside.pairs:
-        table.add_row(*map(_styled, pair))
     return table

@@ -20,25 +20,24 @@ from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 from w3lib.url import url_query_cleaner
 
-Kind = Literal["query key", "path prefix", "path suffix", "host"]
+Kind = Literal["query key", "path prefix"]
 
 MAX_SEGMENTS = 2  # of a prefix
-_MAX_SUFFIX_CHARS = 40
 _LONGEST_CHAIN = 20  # of twins, each dropped in a later crawl
 _MAX_RULES = 1_000  # that are tried; of more, those that explain the most drops
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class UrlRule:
-    """What may be left out of the URLs of a host, or which host it is an alias of."""
+    """What may be left out of the URLs of a host."""
 
     kind: Kind
     host: str  # with its port, if it has one
-    value: str  # the key, the prefix (/print), the suffix (/amp, .html), the host that is meant
+    value: str  # the key, or the prefix (/print)
 
     def applied(self, url: str) -> str:
         """The URL without it; the same URL if the rule is not about it."""
-        if self.host not in url or (self.kind != "host" and self.value not in url):
+        if self.host not in url or self.value not in url:
             return url  # nearly always, and ten times as fast
         parts = urlsplit(url)
         if parts.netloc != self.host:
@@ -47,29 +46,22 @@ class UrlRule:
             if self.value not in _query(parts):
                 return url
             return url_query_cleaner(url, (self.value,), remove=True, unique=False)
-        if self.kind == "host":
-            return parts._replace(netloc=self.value).geturl()
-        path = parts.path
-        if self.kind == "path prefix" and path.startswith(f"{self.value}/"):
-            path = path[len(self.value) :]
-        elif self.kind == "path suffix" and path.endswith(self.value) and path != self.value:
-            path = path.removesuffix(self.value) + "/" * (self.value[1:].endswith("/"))
-        return parts._replace(path=path).geturl()
+        if not parts.path.startswith(f"{self.value}/"):
+            return url
+        return parts._replace(path=parts.path[len(self.value) :]).geturl()
 
     def extends(self, other: UrlRule) -> bool:
         """Whether it is a prefix that begins with another: one URL would lose both."""
         same = (self.kind, self.host) == (other.kind, other.host) and self.kind == "path prefix"
         return same and self.value.startswith(f"{other.value}/")
 
-    def for_discarder(self) -> dict[str, Any] | None:
-        """The rule as duplicate-url-discarder loads it; None if it has no such rule."""
+    def for_discarder(self) -> dict[str, Any]:
+        """The rule as duplicate-url-discarder loads it."""
         if self.kind == "query key":
             include, processor, args = self.host, "queryRemoval", [self.value]
-        elif self.kind == "path prefix":
+        else:
             segments = range(self.value.count("/"))
             include, processor, args = f"{self.host}{self.value}/", "subpathRemoval", [*segments]
-        else:
-            return None
         pattern = {"include": [include]}
         return {"order": 100, "processor": processor, "urlPattern": pattern, "args": args}
 
@@ -92,7 +84,7 @@ class Learnt:
 
     evidence: list[Evidence]
     urls: int  # of dropped and kept pages
-    saved: int  # requests for these, by the taken rules that duplicate-url-discarder has
+    saved: int  # requests for these, by the taken rules
     lost: int  # URLs by which another story than theirs would have been fetched
 
 
@@ -120,9 +112,8 @@ def learn(drops: Iterable[tuple[str, str]], kept: AbstractSet[str], min_support:
         )
         for rule in sorted(tried, key=lambda rule: (rule not in taken, -support[rule], rule))
     ]
-    applied = [rule for rule in taken if rule.for_discarder() is not None]
-    saved = len(stories) - len({applied_all(url, applied) for url in stories})
-    return Learnt(evidence, len(stories), saved, len(_merged(stories, applied)))
+    saved = len(stories) - len({applied_all(url, taken) for url in stories})
+    return Learnt(evidence, len(stories), saved, len(_merged(stories, taken)))
 
 
 def _stories(pairs: Iterable[tuple[str, str]], kept: AbstractSet[str]) -> dict[str, str]:
@@ -141,55 +132,33 @@ def _stories(pairs: Iterable[tuple[str, str]], kept: AbstractSet[str]) -> dict[s
 
 
 def differences(dropped: str, twin: str) -> list[UrlRule]:
-    """The rules that together make one URL of these two, host last; none if no such rules do."""
+    """The rules that together make one URL of these two; none if no such rules do."""
     try:
         a, b = urlsplit(dropped), urlsplit(twin)
     except ValueError:
         return []
-    if a.scheme != b.scheme or dropped == twin:
+    if (a.scheme, a.netloc) != (b.scheme, b.netloc) or dropped == twin:
         return []
-    found = [UrlRule("host", a.netloc, b.netloc)] if a.netloc != b.netloc else []
-    if a.path != b.path:
-        longer, shorter = (a, b) if len(a.path) > len(b.path) else (b, a)
-        rule = _path_rule(longer, shorter.path)
-        rules = _prefix_rules(a, b) if rule is None else [rule]
-        if not rules:
-            return []
-        found += rules
+    found = set(_prefix_rules(a, b))
     mine, others = _query(a), _query(b)
-    for of, parts in ((mine, a), (others, b)):
-        keys = [key for key in of if mine.get(key) != others.get(key)]
-        found += [UrlRule("query key", parts.netloc, key) for key in keys]
-    found = sorted(set(found), key=lambda rule: (rule.kind == "host", rule))  # or none would match
-    return found if applied_all(dropped, found) == applied_all(twin, found) else []
-
-
-def _path_rule(longer: SplitResult, shorter: str) -> UrlRule | None:
-    path = longer.path
-    if path.endswith(shorter) and shorter.strip("/"):
-        prefix = path.removesuffix(shorter)
-        if prefix.count("/") <= MAX_SEGMENTS and len(prefix) > 1:
-            return UrlRule("path prefix", longer.netloc, prefix)
-    stem = shorter.rstrip("/")
-    if stem and path.startswith(stem):
-        suffix = path.removeprefix(stem)
-        if suffix.count("/") <= MAX_SEGMENTS and len(suffix) <= _MAX_SUFFIX_CHARS:
-            return UrlRule("path suffix", longer.netloc, suffix)
-    return None
+    keys = (key for key in mine | others if mine.get(key) != others.get(key))
+    found.update(UrlRule("query key", a.netloc, key) for key in keys)
+    rules = sorted(found)
+    return rules if applied_all(dropped, rules) == applied_all(twin, rules) else []
 
 
 def _prefix_rules(a: SplitResult, b: SplitResult) -> list[UrlRule]:
-    """The rules of two prefixes of one path; none if the paths end otherwise."""
+    """The rules of one prefix, or of two of one path; none if the paths end otherwise."""
     one, other = a.path.split("/"), b.path.split("/")
     shared = 0
     while shared < min(len(one), len(other)) - 1 and one[-shared - 1] == other[-shared - 1]:
         shared += 1
+    if not any(one[len(one) - shared :]):
+        return []
     prefixes = ["/".join(parts[: len(parts) - shared]) for parts in (one, other)]
-    if not any(one[len(one) - shared :]) or not all(map(str.strip, prefixes)):
+    if any(prefix.count("/") > MAX_SEGMENTS or prefix == "/" for prefix in prefixes):
         return []
-    if max(prefix.count("/") for prefix in prefixes) > MAX_SEGMENTS:
-        return []
-    return [UrlRule("path prefix", of.netloc, p) for of, p in zip((a, b), prefixes, strict=True)]
+    return [UrlRule("path prefix", a.netloc, prefix) for prefix in prefixes if prefix]
 
 
 def _compatible(

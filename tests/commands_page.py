@@ -13,9 +13,9 @@ from tests.documents import DOCS
 PAGE = DOCS / "reference/command-options.md"
 HEAD = """# All commands and options
 
-Made from the code by `python -m tests.commands_page`. Each command is there as `scrapy simhash`, as
-`simhash` and as `python -m simhash_pipeline`; `--help` prints the same. Each takes
-`-s NAME=VALUE`, as often as needed: a setting in place of the project's.
+Made from the code by `python -m tests.commands_page`. Each command is there as `scrapy simhash` and
+as `simhash`; `--help` prints the same. Each takes `-s NAME=VALUE`, as often as needed: a setting in
+place of the project's.
 """
 
 

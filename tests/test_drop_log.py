@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from simhash_pipeline import DropLogError, Options, OptionsError, PageFingerprint, Verdict
+from simhash_pipeline import DropLogError, Options, PageFingerprint, Verdict
 from simhash_pipeline.drop_log import (
     MAX_SLICES,
     Drop,
@@ -16,8 +16,6 @@ from simhash_pipeline.drop_log import (
     Timeline,
     iso_time,
     last_run,
-    log_file,
-    log_files,
     read_log,
     unix_seconds,
 )
@@ -199,22 +197,6 @@ def test_the_bytes_of_all_lines_are_told_while_they_are_read(tmp_path: Path) -> 
     sizes: list[int] = []
     assert len(list(read_log(path, sizes.append))) == 3
     assert sum(sizes) == path.stat().st_size
-
-
-def test_each_spider_has_a_log_of_its_own_by_its_name(tmp_path: Path) -> None:
-    log = f"{tmp_path}/[1]/%(name)s/100%-%(name)s.jsonl"
-    shop = log_file(log, "the/shop")
-    assert shop == tmp_path / "[1]/the%2Fshop/100%-the%2Fshop.jsonl"
-    for path in (shop, log_file(log, "news"), tmp_path / "[1]/news/100%-other.jsonl"):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.touch()
-    assert log_files(log) == {"news": log_file(log, "news"), "the/shop": shop}
-
-
-def test_a_path_holds_no_other_placeholder() -> None:
-    rule = r"it must be a path or auto, in which %\(name\)s may stand, or None"
-    with pytest.raises(OptionsError, match=rule):
-        Options(drop_log="%(time)s.jsonl")
 
 
 def test_times_of_the_log_are_seconds_and_back() -> None:

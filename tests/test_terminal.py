@@ -9,7 +9,6 @@ import pytest
 from rich.console import Console
 
 from simhash_pipeline.terminal import (
-    Beside,
     Grid,
     Heading,
     Line,
@@ -88,20 +87,12 @@ def test_a_long_line_is_wrapped_at_words_and_a_url_is_left_whole() -> None:
     assert shown(url, columns=20) == [url]
 
 
-def test_texts_beside_each_other_fit_into_the_columns() -> None:
-    assert shown(Beside([("a fog bell rings in the bay", "")], columns=43)) == [
-        "a fog bell rings in  |",
-        "the bay              |",
-    ]
-
-
-def test_in_an_ascii_locale_bars_and_json_are_ascii(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_in_an_ascii_locale_json_is_ascii(monkeypatch: pytest.MonkeyPatch) -> None:
     output = io.TextIOWrapper(io.BytesIO(), encoding="ascii", errors="backslashreplace")
     monkeypatch.setattr("sys.stdout", output)
-    print_lines(["… ≈ ██", Grid([("é", "█"), ("a", "b")])])
     print_json({"title": "é 港"})
     output.seek(0)
-    assert output.read() == '... ~ ##\n\\xe9  #\na     b\n{"title": "\\u00e9 \\u6e2f"}\n'
+    assert output.read() == '{"title": "\\u00e9 \\u6e2f"}\n'
 
 
 class Terminal(io.StringIO):

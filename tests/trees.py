@@ -5,8 +5,8 @@ from __future__ import annotations
 from lxml.etree import _Element
 
 from simhash_pipeline.page.boilerplate import main_blocks
-from simhash_pipeline.page.head import title_of
 from simhash_pipeline.page.fingerprint import Tree
+from simhash_pipeline.page.head import title_of
 from simhash_pipeline.page.parse import parsed_page
 
 

@@ -27,9 +27,15 @@ from simhash_pipeline.archive.outcome import (
     write_drop_log,
     write_faults,
 )
-from simhash_pipeline.archive.parts import ReadSummary, claim, workers, write_parts
+from simhash_pipeline.archive.parts import (
+    ReadSummary,
+    claim,
+    fingerprinter,
+    row_stamp,
+    workers,
+    write_parts,
+)
 from simhash_pipeline.archive.records import Input
-from simhash_pipeline.archive.rows import fingerprinter, row_stamp
 from simhash_pipeline.archive.verdicts import ORDERS, judge_parts, judge_sorted
 from simhash_pipeline.drop_log import log_beside
 from simhash_pipeline.errors import ArchiveError
@@ -53,7 +59,6 @@ class DedupJob:
     copies: Path | None = None  # folder of copies of the inputs without dropped pages
     store: str | None = None  # URL of a store that receives the kept pages
     time_field: str | None = None  # field of an item that says when its page was fetched
-    memory_bytes: int | None = None  # where DuckDB goes to disk; None: 80 % of the memory
 
     @property
     def folder(self) -> Path:
@@ -105,7 +110,7 @@ def _run(job: DedupJob, inputs: Mapping[str, Input]) -> DedupResult:
     claim(job.folder, _made_of(job, inputs))
     reading = _judged(job, inputs)
     whole, log = job.folder / f"result{job.to.suffix}", job.folder / "drops.jsonl"
-    with closing(DuckDb(job.folder, job.memory_bytes)) as engine:
+    with closing(DuckDb(job.folder)) as engine:
         engine.add_verdicts(list(inputs))
         engine.write(RESULT, whole)
         pages = [(row["kept"], row["reason"], row["pages"]) for row in engine.rows(COUNTS)]
@@ -143,7 +148,7 @@ def _judged(job: DedupJob, inputs: Mapping[str, Input]) -> ReadSummary:
             shutil.rmtree(job.folder)
             raise ArchiveError(reason)
         if not in_order:
-            judge_sorted(pool, job.folder, job.options, job.keep, job.memory_bytes)
+            judge_sorted(pool, job.folder, job.options, job.keep)
     return reading
 
 

@@ -15,9 +15,8 @@ from typing import ClassVar
 from simhash_pipeline.archive.feeds import Feed, feed_kind
 from simhash_pipeline.archive.records import Fault, Input, Page, Record, StoredRecord
 from simhash_pipeline.errors import ArchiveError, StoreError
-from simhash_pipeline.options import Options
+from simhash_pipeline.options import STORE_URL, Options
 from simhash_pipeline.page.source import Source
-from simhash_pipeline.rules import STORE_URL
 from simhash_pipeline.stores.opening import open_store, refuse_absent
 from simhash_pipeline.stores.store_url import SQLITE, shown_url
 

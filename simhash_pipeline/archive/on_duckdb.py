@@ -14,7 +14,7 @@ import pyarrow as pa
 from simhash_pipeline.errors import ArchiveError
 
 ROWS_A_BATCH = 10_000
-MEMORY_PERCENT = 80  # of the machine's memory, if no limit is set
+MEMORY_PERCENT = 80  # of the machine's memory: beyond it DuckDB goes to disk
 
 
 class DuckDb:
@@ -24,14 +24,11 @@ class DuckDb:
     disk, are raised as ArchiveError.
     """
 
-    def __init__(self, folder: Path, memory_bytes: int | None = None, shares: int = 1) -> None:
+    def __init__(self, folder: Path, shares: int = 1) -> None:
         self._folder = folder
         self._connection = duckdb.connect()
         self._run(f"SET temp_directory = {_text(str(folder / 'sorting'))}")
-        most = f"{MEMORY_PERCENT // shares}%"
-        if memory_bytes is not None:
-            most = f"{memory_bytes // shares}B"
-        self._run(f"SET memory_limit = '{most}'")
+        self._run(f"SET memory_limit = '{MEMORY_PERCENT // shares}%'")
         if shares > 1:
             self._run("SET threads = 1")
         self._see("page", "part-*")

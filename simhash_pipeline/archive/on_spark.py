@@ -26,8 +26,8 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from simhash_pipeline.archive.feeds import item_page
 from simhash_pipeline.archive.outcome import COUNTS, RESULT
 from simhash_pipeline.archive.parquet import page_columns, rows
-from simhash_pipeline.archive.rows import SCHEMA as ROWS
-from simhash_pipeline.archive.rows import fingerprint_rows, fingerprinter, row_stamp
+from simhash_pipeline.archive.parts import SCHEMA as ROWS
+from simhash_pipeline.archive.parts import fingerprint_rows, fingerprinter, row_stamp
 from simhash_pipeline.archive.verdicts import ORDERS, TO_JUDGE, judge_rows, shared_by
 from simhash_pipeline.archive.verdicts import SCHEMA as VERDICTS
 from simhash_pipeline.errors import SimhashError

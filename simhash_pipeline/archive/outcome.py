@@ -13,8 +13,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from simhash_pipeline.archive.on_duckdb import DuckDb
+from simhash_pipeline.archive.parts import page_from_row
 from simhash_pipeline.archive.records import Fault, Input
-from simhash_pipeline.archive.rows import page_from_row
 from simhash_pipeline.archive.verdicts import JUDGED_BY, MEASURES
 from simhash_pipeline.drop_log import DropLog
 from simhash_pipeline.judge import Verdict
@@ -26,8 +26,8 @@ from simhash_pipeline.stores.opening import open_store
 from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
 
 TEXTS_A_BATCH = 1_000
-# SQL on the tables `page` (rows.py), `verdict` (verdicts.py) and `input` (place, name). A page that
-# can't be judged has no verdict.
+# SQL on the tables `page` (parts.py), `verdict` (verdicts.py) and `input` (place, name). A page
+# that can't be judged has no verdict.
 KEPT = "coalesce(verdict.kept, TRUE)"
 UNJUDGED = "unjudged"
 REASON = f"coalesce(verdict.reason, '{UNJUDGED}')"

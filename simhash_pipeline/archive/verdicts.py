@@ -23,7 +23,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from simhash_pipeline.archive.on_duckdb import ROWS_A_BATCH, DuckDb
-from simhash_pipeline.archive.rows import page_from_row
+from simhash_pipeline.archive.parts import page_from_row
 from simhash_pipeline.judge import Judge
 from simhash_pipeline.options import Options
 from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
@@ -31,7 +31,7 @@ from simhash_pipeline.terminal import progress_bar
 
 Row: TypeAlias = Mapping[str, Any]
 
-# The columns of rows.py that verdicts and ORDERS depend on.
+# The columns of parts.py that verdicts and ORDERS depend on.
 JUDGED_BY = (
     *("position", "url", "key", "namespace", "site", "content", "structure", "sketch", "digest"),
     *("visible", "sample", "blocks", "time", "seen_at", "text_chars", "is_canonical"),
@@ -109,9 +109,7 @@ def judge_parts(parts: Iterable[Path], folder: Path, options: Options) -> None:
         pass
 
 
-def judge_sorted(
-    pool: Executor, folder: Path, options: Options, keep: str, memory_bytes: int | None
-) -> None:
+def judge_sorted(pool: Executor, folder: Path, options: Options, keep: str) -> None:
     """Judge the rows of the folder's parts in one of ORDERS; writes as `judge_parts`.
 
     Pages that are never compared are shared out among judges, each in a process of the pool.
@@ -125,22 +123,20 @@ def judge_sorted(
     shares = max(1, min(os.cpu_count() or 1, all_["apart"]))
     with progress_bar("pages", all_["pages"], "judging") as advance:
         if shares == 1:
-            with closing(DuckDb(folder, memory_bytes)) as engine:
+            with closing(DuckDb(folder)) as engine:
                 rows = engine.batches(f"{TO_JUDGE} ORDER BY {ORDERS[keep]}")
                 for pages in _written(rows, folder, 0, options):
                     advance(pages)
             return
         judges = [
-            pool.submit(_judge_share, folder, options, keep, memory_bytes, share, shares)
+            pool.submit(_judge_share, folder, options, keep, share, shares)
             for share in range(shares)
         ]
         for judge in as_completed(judges):
             advance(judge.result())
 
 
-def _judge_share(
-    folder: Path, options: Options, keep: str, memory_bytes: int | None, share: int, shares: int
-) -> int:
+def _judge_share(folder: Path, options: Options, keep: str, share: int, shares: int) -> int:
     """Judge the share with this number, from 0; how many pages."""
     apart = shared_by(options)
     # Dealt like cards, the largest first.
@@ -149,7 +145,7 @@ def _judge_share(
         f"SELECT {apart} FROM page WHERE key IS NOT NULL GROUP BY {apart} "
         f"QUALIFY {number} % {shares} = {share}"
     )
-    with closing(DuckDb(folder, memory_bytes, shares)) as engine:
+    with closing(DuckDb(folder, shares)) as engine:
         rows = engine.batches(f"{TO_JUDGE} AND ({apart}) IN ({dealt}) ORDER BY {ORDERS[keep]}")
         return sum(_written(rows, folder, share, options))
 

@@ -1,18 +1,23 @@
-"""What commands share: their options, their shape, and their results for programs and people."""
+"""What commands share: their shape, options, results for programs and people, and written files."""
 
 from __future__ import annotations
 
 import argparse
 import dataclasses
+import os
 import re
+import uuid
+from contextlib import contextmanager, suppress
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from simhash_pipeline.rules import age_secs
+from simhash_pipeline.errors import SimhashError
+from simhash_pipeline.options import age_secs
 from simhash_pipeline.terminal import print_json, print_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
     from scrapy.settings import BaseSettings
 
@@ -63,6 +68,39 @@ def print_result(result: Result, arguments: argparse.Namespace) -> None:
         print_json(result.record())
     else:
         print_lines(result.lines())
+
+
+@contextmanager
+def atomic_write(path: Path, read: Iterable[Path] = ()) -> Iterator[Path]:
+    """An empty file beside `path` that replaces it at the end of the block.
+
+    If the block fails, the old file stays. SimhashError, before the block begins, for a path that
+    can't be written and for one of the files that are `read`; and for an error of writing.
+    """
+    part = path.parent / f".{uuid.uuid4().hex}{path.suffix}"
+    try:
+        _refuse(path, read)
+        part.touch()
+        yield part
+        part.replace(path)
+    except OSError as error:
+        if error.filename is not None and str(error.filename) != str(part):
+            raise  # of another file, which it names
+        # Arrow's own words for it name the part.
+        reason = os.strerror(error.errno) if error.errno else str(error)
+        raise SimhashError(f"{path}: {reason}") from error
+    finally:
+        with suppress(OSError):  # it isn't there, or no file can be there
+            part.unlink()
+
+
+def _refuse(path: Path, read: Iterable[Path]) -> None:
+    if not path.name or path.is_dir():
+        raise SimhashError(f"{path} is a directory; name a file")
+    if path.exists() and not path.is_file():
+        raise SimhashError(f"{path} is no regular file")
+    if path.resolve() in {one.resolve() for one in read}:
+        raise SimhashError(f"{path} is an input, and would be overwritten")
 
 
 def size(size_bytes: float) -> str:
@@ -140,18 +178,6 @@ def age(text: str) -> int:
     except ValueError:
         rule = "must be 1 or more, and s, m, h, d or w, as 90d"
         raise argparse.ArgumentTypeError(f"{rule}, not {text!r}") from None
-
-
-def size_bytes(text: str) -> int:
-    """Bytes of a size: 64GiB and 64G are 64 * 2^30, 64GB is 64 * 10^9."""
-    size = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]+)?)\s*(?:([KMGTP])(I?B)?|B)?", text.upper())
-    power = " KMGTP".index(size[2] or " ") if size else 0
-    whole = int(float(size[1]) * (1000 if size[3] == "B" else 1024) ** power) if size else 0
-    if whole < 1:
-        raise argparse.ArgumentTypeError(
-            f"must be a size of 1 byte or more, as 64GiB (2^30 each) or 2TB (10^12), not {text!r}"
-        )
-    return whole
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:

@@ -7,11 +7,11 @@ import shlex
 import signal
 import sys
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from simhash_pipeline.cli.command import Command, Result, print_result, size_bytes
+from simhash_pipeline.cli.command import Command, Result, print_result
 from simhash_pipeline.cli.resolve import store_at
 from simhash_pipeline.errors import ArchiveError
 from simhash_pipeline.options import Options
@@ -71,20 +71,10 @@ class DedupCommand(Command):
             help="put the kept pages into a store, a URL or an SQLite file, for a crawl to go on",
         )
         parser.add_argument(
-            "--text-field",
-            metavar="FIELD",
-            help="field or column that holds a text to be judged in place of a page",
-        )
-        parser.add_argument(
             "--time-field",
             metavar="FIELD",
             help="field or column with the time when a page was fetched, in RFC 3339 or Unix "
             "seconds; WARC files need none",
-        )
-        parser.add_argument(
-            "--memory",
-            type=size_bytes,
-            help="where DuckDB goes to disk, as 2GB (default: at 80%% of the memory)",
         )
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
@@ -152,12 +142,11 @@ def _dedup(arguments: argparse.Namespace, settings: BaseSettings) -> Deduplicate
     job = DedupJob(
         inputs=arguments.inputs,
         to=arguments.output,
-        options=_options(arguments, settings),
+        options=Options.from_settings(settings),
         keep=arguments.keep,
         copies=arguments.copies,
         store=store,
         time_field=arguments.time_field,
-        memory_bytes=arguments.memory,
     )
     done = dedup(job)
     return Deduplicated(
@@ -167,14 +156,6 @@ def _dedup(arguments: argparse.Namespace, settings: BaseSettings) -> Deduplicate
         copies=None if job.copies is None else str(job.copies),
         unread=str(job.faults) if done.faults else None,
     )
-
-
-def _options(arguments: argparse.Namespace, settings: BaseSettings) -> Options:
-    """The settings' options, with the field that --text-field names."""
-    options = Options.from_settings(settings)
-    if arguments.text_field is None:
-        return options
-    return replace(options, content_field=arguments.text_field)
 
 
 def _counted(counts: Mapping[str, int]) -> str:

@@ -7,23 +7,18 @@ import json
 import time
 from collections import deque
 from contextlib import ExitStack, suppress
-from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import msgspec
 from scrapy.exceptions import UsageError
 
-from simhash_pipeline.atomic_write import atomic_write
 from simhash_pipeline.cli.command import (
     Command,
-    Result,
     age,
+    atomic_write,
     counted,
-    fields,
-    print_result,
     to_minute,
     whole,
 )
@@ -36,18 +31,16 @@ from simhash_pipeline.cli.resolve import (
 )
 from simhash_pipeline.drop_log import Drop, iso_time, last_run
 from simhash_pipeline.options import Options
+from simhash_pipeline.review.doubts import CAUSES
 from simhash_pipeline.review.pairs import nearest_distances
-from simhash_pipeline.review.selection import REASONS, Selection
-from simhash_pipeline.review.summary import CLOSEST, MAX_RUNS, MAX_URLS, Summary
-from simhash_pipeline.review.swallowing import CAUSES
+from simhash_pipeline.review.summary import CLOSEST, MAX_RUNS, MAX_URLS, Selection, Summary
 from simhash_pipeline.review.web_page import Neighbours, Texts, write_web_page
 from simhash_pipeline.stores.contract import PageText, Store, stamped_bits
-from simhash_pipeline.terminal import Grid, Heading, bar, print_json, print_lines, progress
+from simhash_pipeline.terminal import Grid, Heading, bar, print_lines, progress
 from simhash_pipeline.url_rules import learn
 
 if TYPE_CHECKING:
-    from collections import Counter
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from scrapy.settings import BaseSettings
 
@@ -57,13 +50,6 @@ if TYPE_CHECKING:
 HOSTS = GROUPS = 10
 RUNS = 5
 _HALF_BAR = 20  # columns: two of them, with their counts, fit into 80
-_GROUP_KEYS = ("example", "nearest", "farthest")
-_PAIR_KEYS = (
-    *("url", "twin_url", "reason", "own_likeness"),
-    *("content_distance", "structure_distance", "sketch_distance"),
-)
-_SWALLOWING_KEYS = ("twin_url", "host", "dropped", "example")
-_RUN_KEYS = ("run", "spider", "first", "kept")
 # Distances with a line each; longer ones only mean another template.
 _SINGLE_BITS = range(9)
 _WIDE_BITS = {"9-16": range(9, 17), "17-32": range(17, 33), "33 or more": range(33, 129)}
@@ -76,33 +62,22 @@ SHOWN_RULES = 20  # rules of each kind, taken or not
 
 class DroppedCommand(Command):
     prints_json = False
+    epilog = (
+        "A log may come through a pipe, and lack lines: jq -c 'select(.reason == \"thin\")' LOG | "
+        "scrapy simhash dropped /dev/stdin sums up thin drops."
+    )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         add_log(parser, " (default: last, or all that --since picks)")
-        add_filters(parser)
-        parser.add_argument("--list", action="store_true", help="print each drop, no summary")
-        parser.add_argument(
-            "--json",
-            action="store_true",
-            help="print each drop as a line of JSON, as in the log, and last an object `summary`; "
-            "with --list the drops alone",
-        )
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         path = log_of(arguments, settings)
         reads_all = arguments.since is not None or path.is_fifo()
         if arguments.run is None and not reads_all:
             arguments.run = "last"
-        selection, log = _selection(arguments, path), LogReader(path)
-        summary = Summary(selection)
-        if arguments.list:
-            _print_drops(summary.take(log), arguments)
-        elif arguments.json:
-            _print_drops(summary.take(log), arguments)
-            print_json({"summary": DropSummary(shown_path(path), summary).record()})
-        else:
-            deque(summary.take(log), maxlen=0)
-            print_lines(DropSummary(shown_path(path), summary).lines())
+        summary, log = Summary(_selection(arguments, path)), LogReader(path)
+        deque(summary.take(log), maxlen=0)
+        print_lines(summed_up(shown_path(path), summary))
         return log.exit_code()
 
 
@@ -117,31 +92,10 @@ def add_log(parser: argparse.ArgumentParser, default_run: str) -> None:
     )
 
 
-def add_filters(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--url", help="a part of the dropped page's URL or of its twin's")
-    parser.add_argument("--host", help="a host, with those under it")
-    parser.add_argument("--reason", choices=REASONS, metavar="REASON", help=", ".join(REASONS))
-    parser.add_argument(
-        "--distance",
-        type=int,
-        choices=range(9),
-        metavar="BITS",
-        help="of content, or of structure if that decided, 0-8",
-    )
-
-
 def log_of(arguments: argparse.Namespace, settings: BaseSettings) -> Path:
     if arguments.log is not None and arguments.spider is not None:
         raise UsageError(f"name {arguments.log} or --spider {arguments.spider}, not both")
     return resolve_log(arguments, settings)
-
-
-def run_of(arguments: argparse.Namespace, path: Path) -> str | None:
-    """How the id of the named run begins; None for all runs."""
-    run: str | None = arguments.run
-    if run == "last":
-        return last_run(path, arguments.spider)
-    return None if run == "all" else run
 
 
 def _since(text: str) -> str:
@@ -160,40 +114,19 @@ def _since(text: str) -> str:
 
 
 def _selection(arguments: argparse.Namespace, path: Path) -> Selection:
-    return Selection(
-        url=arguments.url,
-        host=None if arguments.host is None else arguments.host.lower(),
-        since=arguments.since,
-        reason=arguments.reason,
-        distance=arguments.distance,
-        run=run_of(arguments, path),
-        spider=arguments.spider,
-    )
+    return Selection(since=arguments.since, run=_run(arguments, path), spider=arguments.spider)
 
 
-def _print_drops(drops: Iterator[Drop], arguments: argparse.Namespace) -> None:
-    for drop in drops:
-        if arguments.json:
-            print_json(msgspec.to_builtins(drop))
-        else:
-            print_lines(_drop_lines(drop))
+def _run(arguments: argparse.Namespace, path: Path) -> str | None:
+    """How the id of the named run begins; None for all runs."""
+    run: str | None = arguments.run
+    if run == "last":
+        return last_run(path, arguments.spider)
+    return None if run == "all" else run
 
 
-def _drop_lines(drop: Drop) -> tuple[str, str]:
-    """When, which page; the stored page it is near, and how near."""
-    return (
-        f"{drop.time[:19].replace('T', ' ')}  {drop.url}",
-        f"{'':13}twin of  {drop.twin_url or 'no page'}  ({_nearness(drop)})",
-    )
-
-
-def _nearness(drop: Drop, limits: Mapping[str, Any] | None = None) -> str:
-    """The reason, or the bits that differ: "content 3, structure 9, sketch 7".
-
-    With the settings' limits: "content 3 of 3, structure 9, sketch 7 of 18".
-    """
-    if drop.reason in ("thin", "unchanged"):
-        return drop.reason
+def _nearness(drop: Drop) -> str:
+    """The bits that differ, with the settings' limits: "content 3 of 3, structure 9"."""
     by_content, by_structure = "content" in drop.reason, "structure" in drop.reason
     parts = []
     for name, bits, setting, counts in (
@@ -201,7 +134,7 @@ def _nearness(drop: Drop, limits: Mapping[str, Any] | None = None) -> str:
         ("structure", drop.structure_distance, "structure_distance", by_structure),
         ("sketch", drop.sketch_distance, "verify_distance", by_content),
     ):
-        limit = (limits or {}).get(setting) if counts else None
+        limit = drop.thresholds.get(setting) if counts else None
         if bits is not None:
             parts.append(f"{name} {bits}" if limit is None else f"{name} {bits} of {limit}")
     if drop.own_likeness is not None:
@@ -209,69 +142,22 @@ def _nearness(drop: Drop, limits: Mapping[str, Any] | None = None) -> str:
     return ", ".join(parts)
 
 
-@dataclass(frozen=True, slots=True)
-class DropSummary(Result):
+def summed_up(log: str, summary: Summary) -> Iterator[Line]:
     """Totals of a drop log, and the largest of each kind."""
-
-    log: str
-    summary: Summary
-
-    def record(self) -> dict[str, Any]:
-        summary = self.summary
-        hosts, groups, swallowing = summary.hosts, summary.groups, summary.swallowing.worst()
-        return {
-            "log": self.log,
-            "dropped": summary.drops,
-            "pages": summary.pages,
-            "urls": summary.urls,
-            "to_check": summary.to_check,
-            "dry_run": summary.dry,
-            "kept": summary.kept.total() if summary.kept_known else None,
-            "first": summary.first or None,
-            "last": summary.last or None,
-            "swallowing": [fields(page, *_SWALLOWING_KEYS) for page in swallowing[:GROUPS]],
-            "more_swallowing": max(len(swallowing) - GROUPS, 0),
-            "reasons": dict(summary.reasons.most_common()),
-            "hosts": {host: tally.drops for host, tally in hosts.top(HOSTS)},
-            "more_hosts": max(len(hosts) - HOSTS, 0),
-            "content_distances": _by_bits(summary.content),
-            "structure_distances": _by_bits(summary.structure),
-            "groups": [
-                {"twin_url": url, "dropped": tally.drops, **fields(tally, *_GROUP_KEYS)}
-                for url, tally in groups.top(GROUPS)
-            ],
-            "more_groups": max(len(groups) - GROUPS, 0),
-            "groups_lacking": groups.lacking,
-            "closest": [
-                {
-                    **fields(drop, *_PAIR_KEYS),
-                    "doubts": [doubt.text for doubt in summary.doubts_about(drop)],
-                }
-                for drop in summary.closest()
-            ],
-            "runs": [
-                {**fields(tally, *_RUN_KEYS), "dropped": tally.drops}
-                for tally in list(summary.runs.values())[-RUNS:]
-            ],
-            "earlier_runs": max(summary.runs_seen - RUNS, 0),
-        }
-
-    def lines(self) -> Iterator[Line]:
-        summary = self.summary
-        yield self.log
-        yield Heading(_verdict(summary))
-        yield "; ".join(_circumstances(summary))
-        if not summary.drops:
-            return
-        yield from _swallowing(summary)
-        yield from _closest(summary)
-        yield from _counts("Reason", summary.reasons.most_common(), summary.drops)
-        hosts = [(host or "none", tally.drops) for host, tally in summary.hosts.top(HOSTS)]
-        yield from _counts("Host", hosts, summary.drops)
-        yield from _more(len(summary.hosts) - HOSTS, "hosts")
-        yield from _histograms(summary)
-        yield from _groups(summary)
-        yield from _runs(summary)
+    yield log
+    yield Heading(_verdict(summary))
+    yield "; ".join(_circumstances(summary))
+    if not summary.drops:
+        return
+    yield from _swallowing(summary)
+    yield from _closest(summary)
+    yield from _counts("Reason", summary.reasons.most_common(), summary.drops)
+    hosts = [(host or "none", tally.drops) for host, tally in summary.hosts.top(HOSTS)]
+    yield from _counts("Host", hosts, summary.drops)
+    yield from _more(len(summary.hosts) - HOSTS, "hosts")
+    yield from _histograms(summary)
+    yield from _groups(summary)
+    yield from _runs(summary)
 
 
 def _verdict(summary: Summary) -> str:
@@ -301,10 +187,6 @@ def _circumstances(summary: Summary) -> Iterator[str]:
     if summary.other_runs:
         more = "at least " * (len(summary.other_runs) == MAX_RUNS)
         yield f"{more}{counted(len(summary.other_runs), 'other run')}: --run all"
-
-
-def _by_bits(counts: Counter[int]) -> dict[str, int]:
-    return {str(bits): count for bits, count in sorted(counts.items())}
 
 
 def _swallowing(summary: Summary) -> Iterator[Line]:
@@ -374,7 +256,7 @@ def _closest(summary: Summary) -> Iterator[Line]:
         if found := summary.doubts_about(drop):
             yield f"    {'; '.join(doubt.text for doubt in found)}"
         if drop.reason != "thin":
-            yield f"    ({_nearness(drop, limits=drop.thresholds)})"
+            yield f"    ({_nearness(drop)})"
 
 
 def _runs(summary: Summary) -> Iterator[Line]:
@@ -410,8 +292,7 @@ class ReportCommand(Command):
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         path, output = log_of(arguments, settings), arguments.output
-        run, log = run_of(arguments, path), LogReader(path)
-        summary = Summary(Selection(run=run, spider=arguments.spider, since=arguments.since))
+        summary, log = Summary(_selection(arguments, path)), LogReader(path)
         with ExitStack() as opened:
             read = [path, arguments.log or path]
             part = opened.enter_context(atomic_write(output, read))
@@ -471,6 +352,7 @@ class RulesCommand(Command):
         "it. The file of -o is for duplicate-url-discarder: DUD_LOAD_RULE_PATHS = ['rules.json']."
     )
     takes_a_store = True
+    prints_json = False
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
@@ -496,62 +378,36 @@ class RulesCommand(Command):
         with resolve_store(arguments, settings).existing() as store:
             kept = {page.url for page in progress(store.pages(), "pages", len(store))}
         learnt = learn(drops, kept, arguments.min_support)
-        written = [one.rule.for_discarder() for one in learnt.evidence if one.taken]
-        rules = [rule for rule in written if rule is not None]
+        rules = [one.rule.for_discarder() for one in learnt.evidence if one.taken]
         if arguments.output is not None:
             with atomic_write(arguments.output, arguments.logs) as part:
                 part.write_text(json.dumps(rules, ensure_ascii=False, indent=2) + "\n", "utf-8")
-        print_result(PrintedRules(learnt, len(kept), len(rules), arguments.output), arguments)
+        print_lines(_rules(learnt, len(kept)))
+        if arguments.output is not None:
+            print_lines([f"{arguments.output}: {counted(len(rules), 'rule')}"])
         return max(log.exit_code() for log in logs)
 
 
-@dataclass(frozen=True, slots=True)
-class PrintedRules(Result):
-    """The rules, what speaks for and against each, and what they save."""
-
-    learnt: Learnt
-    kept: int
-    written: int  # of the rules, those that duplicate-url-discarder has
-    output: Path | None
-
-    def record(self) -> dict[str, Any]:
-        return {
-            "kept": self.kept,
-            "urls": self.learnt.urls,
-            "saved": self.learnt.saved,
-            "lost": self.learnt.lost,
-            "output": None if self.output is None else str(self.output),
-            "written": self.written,
-            "rules": [
-                {**asdict(one.rule), **asdict(one), "rule": one.rule.for_discarder()}
-                for one in self.learnt.evidence
-            ],
-        }
-
-    def lines(self) -> Iterator[Line]:
-        learnt = self.learnt
-        taken = [one for one in learnt.evidence if one.taken]
-        refused = [one for one in learnt.evidence if not one.taken]
-        if not learnt.evidence:
-            yield f"No part of a URL explains enough drops; {counted(self.kept, 'page')} kept."
-            return
-        if taken:
-            yield Heading("Rules by which no story is lost")
-            yield from _rule_table(taken)
-            yield ""
-        if refused:
-            yield Heading("Not taken: other stories differ in it")
-            yield from _rule_table(refused)
-            yield ""
-        yield (
-            f"By duplicate-url-discarder they would have saved {learnt.saved:,} of "
-            f"{counted(learnt.urls, 'request')}, and lost {learnt.lost:,} of "
-            f"{counted(self.kept, 'kept page')}."
-        )
-        if left := len(taken) - self.written:
-            yield f"It has no rules for suffixes and hosts: {left:,} of these are not counted."
-        if self.output is not None:
-            yield f"{self.output}: {counted(self.written, 'rule')}"
+def _rules(learnt: Learnt, kept: int) -> Iterator[Line]:
+    """The rules, what speaks for and against each, and what they save of `kept` pages."""
+    taken = [one for one in learnt.evidence if one.taken]
+    refused = [one for one in learnt.evidence if not one.taken]
+    if not learnt.evidence:
+        yield f"No part of a URL explains enough drops; {counted(kept, 'page')} kept."
+        return
+    if taken:
+        yield Heading("Rules by which no story is lost")
+        yield from _rule_table(taken)
+        yield ""
+    if refused:
+        yield Heading("Not taken: other stories differ in it")
+        yield from _rule_table(refused)
+        yield ""
+    yield (
+        f"By duplicate-url-discarder they would have saved {learnt.saved:,} of "
+        f"{counted(learnt.urls, 'request')}, and lost {learnt.lost:,} of "
+        f"{counted(kept, 'kept page')}."
+    )
 
 
 def _rule_table(evidence: list[Evidence]) -> Iterator[Line]:
@@ -569,4 +425,4 @@ def _rule_table(evidence: list[Evidence]) -> Iterator[Line]:
     ]
     yield Grid([head, *rows], right=(3, 4))
     if len(evidence) > SHOWN_RULES:
-        yield f"and {len(evidence) - SHOWN_RULES:,} more (--json prints all)"
+        yield f"and {len(evidence) - SHOWN_RULES:,} more"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import shlex
 import sys
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -41,8 +42,13 @@ from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.page.source import Source
 from simhash_pipeline.page.stamp import stamp_for
-from simhash_pipeline.review.comparison import Comparison, Feature, compare
-from simhash_pipeline.review.diff import beside, bit_picture, marked
+from simhash_pipeline.review.comparison import (
+    Comparison,
+    Feature,
+    bit_picture,
+    compare,
+    marked,
+)
 from simhash_pipeline.stores.contract import Store, StoredPage, check_stamp
 from simhash_pipeline.terminal import Grid, Heading, printable
 from simhash_pipeline.urls import page_key
@@ -55,7 +61,7 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from scrapy.settings import BaseSettings
 
-    from simhash_pipeline.review.diff import TextDiff
+    from simhash_pipeline.review.comparison import TextDiff
     from simhash_pipeline.terminal import Line
 
 SHOWN_AT_MOST, SHOWN = 10, "features of a kind, and changes"
@@ -147,24 +153,20 @@ def add_pages(parser: argparse.ArgumentParser, number: int | str) -> None:
 
 
 def fingerprinted(
-    arguments: argparse.Namespace, fingerprinter: Fingerprinter, urls: Sequence[str] | None = None
+    arguments: argparse.Namespace, fingerprinter: Fingerprinter
 ) -> Iterator[PageFingerprint | PageError]:
-    """The page of each name among the arguments, or a PageError whose message begins with the name.
-
-    `urls` take their place: they come from a log, which may name a file, and no file is read.
-    """
-    names = arguments.page_names if urls is None else urls
-    asked = list(filter(_is_url, names)) if urls is None else urls
-    fetched = _fetched(asked, arguments.crawler_process)
+    """The page of each named one, or a PageError whose message begins with the name."""
+    names = arguments.page_names
+    fetched = _fetched(list(filter(_is_url, names)), arguments.crawler_process)
     return (_fingerprinted(name, fetched.get(name), fingerprinter) for name in names)
 
 
 def all_fingerprinted(
-    arguments: argparse.Namespace, fingerprinter: Fingerprinter, urls: Sequence[str] | None = None
+    arguments: argparse.Namespace, fingerprinter: Fingerprinter
 ) -> list[PageFingerprint]:
     """All the pages; PageError for the first that can't be read."""
     pages = []
-    for page in fingerprinted(arguments, fingerprinter, urls):
+    for page in fingerprinted(arguments, fingerprinter):
         if isinstance(page, PageError):
             raise page
         pages.append(page)
@@ -405,21 +407,14 @@ def _changes(title: str, diff: TextDiff, limit: int) -> Iterator[str]:
 class ExplainCommand(Command):
     epilog = (
         "The last drop of the URL in the drop log or, if it was kept, the stored page and its "
-        "nearest neighbour. The texts are compared if SIMHASH_KEEP_TEXT kept them, or with "
-        "--fetch."
+        "nearest neighbour. The texts are compared if SIMHASH_KEEP_TEXT kept them."
     )
     takes_a_store = True
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("url", help="of the page, as the crawl requested it")
         parser.add_argument("--log", help="the drop log (default: the one of this project)")
-        parser.add_argument(
-            "--fetch", action="store_true", help="fetch both pages now, and compare their texts"
-        )
         add_limit(parser, SHOWN_AT_MOST, SHOWN)
-
-    def needs_crawl(self, arguments: argparse.Namespace) -> bool:
-        return bool(arguments.fetch)
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         options = Options.from_settings(settings)
@@ -445,7 +440,7 @@ class ExplainCommand(Command):
                 places += [] if named is None else [named.name]
                 where = " nor ".join(places) or "no drop log or store here"
                 raise UsageError(f"nothing of {key} is in {where}")
-            case = _with_texts(case, arguments, store, options)
+            case = _with_texts(case, store, options)
         print_result(dataclasses.replace(case, limit=arguments.limit), arguments)
         return 0 if log is None else log.exit_code()
 
@@ -499,8 +494,7 @@ class Case(Result):
     drop: Drop | None = None  # of a dropped page
     kept: StoredPage | None = None  # of a kept page
     neighbours: tuple[StoredPage, ...] = ()  # of a kept page, nearest first
-    texts: str | None = None  # "kept" or "fetched"; None if the texts aren't known
-    found: Comparison | None = None  # of the texts
+    found: Comparison | None = None  # of the texts; None if they weren't kept
     own_likeness: float | None = None  # of the own texts, 0-1; None for pages of two sites
     needs_likeness: bool = False  # of a kept page: one site, and something of both is known
     limit: int = 0  # features of a kind, and changes, to be printed
@@ -521,7 +515,6 @@ class Case(Result):
             "page": _page_record(self.b, self.options.bits),
             "twin": None if self.a is None else _page_record(self.a, self.options.bits),
             "neighbours": [page.url for page in self.neighbours],
-            "texts": self.texts,
             "shared": feature_records(found.shared[:limit]) if found else None,
             "differing": feature_records(found.differing[:limit]) if found else None,
             "diff": change_records(found.diff, limit) if found else None,
@@ -536,17 +529,14 @@ class Case(Result):
         yield from _pictures(self)
         yield ""
         if self.found is None:
-            yield from _NO_TEXTS
+            yield from _no_texts(self)
             return
         yield from feature_lines(self.found, self.limit)
         yield ""
-        when = "as fetched now" if self.texts == "fetched" else "as they were judged"
-        if self.found.diff.changes:
-            yield Heading(f"The texts ({when}), A beside B; [-only in A-], {{+only in B+}}")
-            yield from beside(self.a.text, self.b.text, self.limit)
-        else:
-            yield f"The main texts ({when}) have the same words."
-        yield from _beside_main(self)
+        title = "Changes of words in the main text (as it was judged)"
+        yield from _changes(title, self.found.diff, self.limit)
+        if self.own_likeness is not None:
+            yield f"All that is their own on the site is alike by {self.own_likeness:.0%}."
 
 
 _REASONS = {
@@ -556,16 +546,6 @@ _REASONS = {
     "thin": "it has little text, and its title and text are a stored page's.",
     "unchanged": "it is stored, and nothing visible has changed.",
 }
-_NO_TEXTS: tuple[Line, ...] = (
-    "The texts of the pages were not kept. To compare them:",
-    Grid(
-        [
-            ("now", "the same command with --fetch"),
-            ("from the next crawl on", "SIMHASH_KEEP_TEXT = True (`dedup` needs --store too)"),
-        ],
-        indent=2,
-    ),
-)
 
 
 def explain_drop(drop: Drop, store: Store | None, options: Options) -> Case:
@@ -616,27 +596,13 @@ def _fingerprints(url: str, page: StoredPage | None) -> PageFingerprint:
     return PageFingerprint(content, structure, sketch, text="", title="", tokens=0, url=url)
 
 
-def _with_texts(
-    case: Case, arguments: argparse.Namespace, store: Store | None, options: Options
-) -> Case:
-    """The case with the pages' texts, fetched now or kept; unchanged if these aren't known."""
+def _with_texts(case: Case, store: Store | None, options: Options) -> Case:
+    """The case with the texts of its pages, as far as the store kept them."""
     fingerprinter = Fingerprinter(options)
-    pages = [case.b] if case.a is None else [case.a, case.b]
-    texts: Sequence[PageFingerprint | None]
-    if arguments.fetch:
-        texts = all_fingerprinted(arguments, fingerprinter, [page.url or "" for page in pages])
-    else:
-        texts = [_kept(page, store, options, fingerprinter) for page in pages]
-    *a, b = (text or page for text, page in zip(texts, pages, strict=True))
-    case = dataclasses.replace(case, a=a[0] if a else None, b=b)
-    if None in texts:
-        return case
-    case = dataclasses.replace(case, texts="fetched" if arguments.fetch else "kept")
-    if case.a is None:
-        return case
-    found = compare(case.a, case.b, fingerprinter, options)
-    apart = found.apart if arguments.fetch else case.apart
-    return dataclasses.replace(case, found=found, apart=apart)
+    b = _kept(case.b, store, options, fingerprinter)
+    a = None if case.a is None else _kept(case.a, store, options, fingerprinter)
+    found = None if a is None or b is None else compare(a, b, fingerprinter, options)
+    return dataclasses.replace(case, a=a or case.a, b=b or case.b, found=found)
 
 
 def _kept(
@@ -705,6 +671,16 @@ def _why_kept(case: Case) -> str:
     return "it is near a page that is stored too; one of them was kept before the other was."
 
 
+def _no_texts(case: Case) -> Iterator[Line]:
+    yield "The texts of the pages were not kept. To compare them:"
+    pages = " ".join(shlex.quote(page.url or "") for page in (case.a, case.b) if page is not None)
+    rows = [
+        ("now", f"scrapy simhash compare {pages}"),
+        ("from the next crawl on", "SIMHASH_KEEP_TEXT = True (`dedup` needs --store too)"),
+    ]
+    yield Grid(rows, indent=2)
+
+
 def _pictures(case: Case) -> Iterator[Line]:
     for name in ("content", "structure"):
         a, b = getattr(case.a, name), getattr(case.b, name)
@@ -716,16 +692,3 @@ def _pictures(case: Case) -> Iterator[Line]:
             continue
         yield Heading(f"{name}, {getattr(case.apart, name)} of {case.options.bits} bits differ")
         yield from (f"  {row}" for row in bit_picture(a, b, case.options.bits))
-
-
-def _beside_main(case: Case) -> Iterator[str]:
-    """How alike the pages are beside what was read as main text."""
-    if case.own_likeness is not None:
-        yield f"All that is their own on the site is alike by {case.own_likeness:.0%}."
-    if case.found is None or case.texts != "fetched":
-        return
-    for name, page in (("A", case.a), ("B", case.b)):
-        if page is not None and page.main_share is not None:
-            yield f"The main text is {page.main_share:.0%} of {name}."
-    changes = case.found.left_out.changes
-    yield f"Beside the main texts {counted(len(changes), 'change')} of words."

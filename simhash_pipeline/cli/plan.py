@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import log2
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
-from simhash_pipeline.cli.command import Command, Result, print_result, size, whole
+from simhash_pipeline.cli.command import Command, size, whole
 from simhash_pipeline.index.tables import ENOUGH_CANDIDATES, MAX_TABLES, Design, Plan, plan
-from simhash_pipeline.terminal import Grid, Heading
+from simhash_pipeline.terminal import Grid, Heading, print_lines
 
 if TYPE_CHECKING:
     import argparse
@@ -32,6 +31,8 @@ LEGEND = (
 
 
 class PlanCommand(Command):
+    prints_json = False
+
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             "--pages", type=whole, required=True, help="to 2^40: 8e9, 250_000, 2^34"
@@ -44,51 +45,26 @@ class PlanCommand(Command):
             planned = plan(arguments.pages, arguments.distance, arguments.bits)
         except ValueError as error:
             raise UsageError(str(error)) from None
-        print_result(PrintedPlan(planned), arguments)
+        print_lines(_lines(planned))
         return 0
 
 
-@dataclass(frozen=True, slots=True)
-class PrintedPlan(Result):
+def _lines(planned: Plan) -> Iterator[Line]:
     """The designs, their costs, and which one is recommended."""
-
-    plan: Plan
-
-    def record(self) -> dict[str, Any]:
-        planned, first = self.plan, self.plan.designs[0]
-        return {
-            "pages": planned.pages,
-            "bits": first.bits,
-            "distance": first.distance,
-            "designs": [
-                {
-                    "tables": design.probes,
-                    "splits": design.splits,
-                    "key_bits": design.key_bits,
-                    "candidates_per_probe": design.candidates_per_probe(planned.pages),
-                    "candidates_per_query": design.candidates_per_query(planned.pages),
-                    "bytes": design.memory_bytes(planned.pages),
-                    "recommended": design == planned.recommended,
-                }
-                for design in planned.designs
-            ],
-        }
-
-    def lines(self) -> Iterator[Line]:
-        planned, design = self.plan, self.plan.designs[0]
-        yield (
-            f"Every fingerprint within {design.distance} of {design.bits} bits, "
-            f"among {planned.pages:,} pages (2^{log2(planned.pages):.3g})"
-        )
-        yield ""
-        header = ("", "tables", "cut into", "key bits", "candidates", "a query", "memory")
-        yield Grid([header, *(_row(planned, one) for one in planned.designs)], right=range(7))
-        yield ""
-        yield Heading(_advice(planned))
-        yield from _warning(planned)
-        yield ""
-        unit = f"{design.bits // 8} bytes a fingerprint in each table; 1 GiB is 2^30 bytes"
-        yield Grid([*LEGEND, ("memory", unit)])
+    design = planned.designs[0]
+    yield (
+        f"Every fingerprint within {design.distance} of {design.bits} bits, "
+        f"among {planned.pages:,} pages (2^{log2(planned.pages):.3g})"
+    )
+    yield ""
+    header = ("", "tables", "cut into", "key bits", "candidates", "a query", "memory")
+    yield Grid([header, *(_row(planned, one) for one in planned.designs)], right=range(7))
+    yield ""
+    yield Heading(_advice(planned))
+    yield from _warning(planned)
+    yield ""
+    unit = f"{design.bits // 8} bytes a fingerprint in each table; 1 GiB is 2^30 bytes"
+    yield Grid([*LEGEND, ("memory", unit)])
 
 
 def _row(planned: Plan, design: Design) -> tuple[str, ...]:

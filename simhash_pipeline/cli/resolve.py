@@ -17,10 +17,9 @@ from simhash_pipeline.crawl.settings import (
     spider_file,
     spider_files,
 )
-from simhash_pipeline.drop_log import LOG_SUFFIX, Drop, Run, log_beside, log_files, read_log
+from simhash_pipeline.drop_log import LOG_SUFFIX, Drop, Run, log_beside, read_log
 from simhash_pipeline.errors import StoreError
-from simhash_pipeline.options import Options
-from simhash_pipeline.rules import STORE_URL
+from simhash_pipeline.options import STORE_URL, Options
 from simhash_pipeline.stores.opening import open_store, refuse_absent
 from simhash_pipeline.stores.store_url import SQLITE, shown_url, store_file
 from simhash_pipeline.terminal import printable, progress_bar
@@ -82,7 +81,7 @@ def resolve_store(arguments: argparse.Namespace, settings: BaseSettings) -> Name
             f"--spider {shlex.quote(name)}" for name in spider_files(STORE_SUFFIX)
         )
         raise UsageError(f"there are {len(found)} stores here; name one: {spiders}")
-    if not was_named(arguments):
+    if arguments.store is None and arguments.spider is None:
         print(f"store: {printable(found[0].name)}", file=sys.stderr)
     return found[0]
 
@@ -100,10 +99,6 @@ def resolve_stores(arguments: argparse.Namespace, settings: BaseSettings) -> lis
     if not found:
         raise UsageError("no crawl has left a store here; name one by --store")
     return found
-
-
-def was_named(arguments: argparse.Namespace) -> bool:
-    return arguments.store is not None or arguments.spider is not None
 
 
 def store_at(url_or_file: str, settings: BaseSettings) -> NamedStore:
@@ -145,15 +140,14 @@ def resolve_log(arguments: argparse.Namespace, settings: BaseSettings) -> Path:
     set_to = Options.from_settings(settings).drop_log
     if set_to is None:
         raise UsageError("SIMHASH_DROP_LOG is None, so crawls write no drop log; name another")
-    if set_to != "auto" and "%(name)s" not in set_to:
+    if set_to != "auto":
         return Path(set_to)
-    logs = spider_files(LOG_SUFFIX) if set_to == "auto" else log_files(set_to)
+    logs = spider_files(LOG_SUFFIX)
     if arguments.spider is not None:
         logs = {spider: path for spider, path in logs.items() if spider == arguments.spider}
     if not logs:
         of = f" of a spider {arguments.spider!r}" if arguments.spider is not None else ""
-        where = "in .scrapy/simhash" if set_to == "auto" else f"at {set_to}"
-        raise UsageError(f"there is no drop log{of} {where}; name one, or crawl first")
+        raise UsageError(f"there is no drop log{of} in .scrapy/simhash; name one, or crawl first")
     newest = max(logs.values(), key=lambda path: path.stat().st_mtime_ns)
     if len(logs) > 1:
         others = " | ".join(shlex.quote(spider) for spider, path in logs.items() if path != newest)

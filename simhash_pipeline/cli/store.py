@@ -31,8 +31,6 @@ from simhash_pipeline.errors import StoreDamaged
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.stores.contract import Action, StoredPage, View, stamped_bits
-from simhash_pipeline.stores.sqlite.file import FORMAT
-from simhash_pipeline.stores.store_url import store_place
 from simhash_pipeline.terminal import Grid, printable, progress
 
 if TYPE_CHECKING:
@@ -46,7 +44,6 @@ if TYPE_CHECKING:
 TOP_SITES = 5
 FOUND_AT_MOST = 20
 TEXTS_A_BATCH = 1_000
-_INDEX_PLACES = {"memory": "memory", "disk": "the file"}
 
 
 class InfoCommand(Command):
@@ -101,9 +98,6 @@ class StoreInfo(Result):
     texts: int
     texts_bytes: int
     bytes: int | None
-    bytes_a_page: int | None
-    format: int | None
-    index: str | None
     made_with: Mapping[str, object] | None
     faults: tuple[str, ...] = ()  # as of a DamagedStore
 
@@ -123,9 +117,7 @@ class StoreInfo(Result):
             each = f"{round(self.texts_bytes / self.texts):,} bytes a text, compressed"
             yield "texts", f"{self.texts:,}, {size(self.texts_bytes)}, {each}"
         if self.bytes is not None:
-            each = "" if self.bytes_a_page is None else f", {self.bytes_a_page:,} bytes a page"
-            yield "size", f"{size(self.bytes)}{each}"
-            yield "file", f"format {self.format}, index in {_INDEX_PLACES[self.index or 'memory']}"
+            yield "size", size(self.bytes)
         yield "made with", _options(self.made_with)
         yield "damage", "none"
 
@@ -143,7 +135,6 @@ def _info(named: NamedStore, store: Store) -> StoreInfo:
     for size_bytes in progress(store.text_sizes(), "texts"):
         texts += 1
         texts_bytes += size_bytes
-    file_bytes = named.size_bytes
     return StoreInfo(
         store=named.name,
         pages=pages,
@@ -155,10 +146,7 @@ def _info(named: NamedStore, store: Store) -> StoreInfo:
         seen_at=iso(newest) if pages else None,
         texts=texts,
         texts_bytes=texts_bytes,
-        bytes=file_bytes,
-        bytes_a_page=round(file_bytes / pages) if file_bytes and pages else None,
-        format=None if named.path is None else FORMAT,
-        index=None if named.path is None else store_place(named.url).index,
+        bytes=named.size_bytes,
         made_with=store.made_with(),
     )
 

@@ -7,42 +7,43 @@ import math
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from scrapy.exceptions import UsageError
 
-from simhash_pipeline.archive.inputs import StoredPages, open_input
-from simhash_pipeline.archive.records import Fault, Page
-from simhash_pipeline.atomic_write import atomic_write
 from simhash_pipeline.cli.command import (
     Command,
     Result,
+    atomic_write,
     counted,
     print_result,
     share,
     whole,
 )
-from simhash_pipeline.cli.resolve import NamedStore, resolve_store, store_at, was_named
-from simhash_pipeline.errors import PageError
+from simhash_pipeline.cli.resolve import NamedStore, resolve_store
 from simhash_pipeline.judge import distances
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.page.stamp import stamp_for
-from simhash_pipeline.review.answers import (
+from simhash_pipeline.review.comparison import marked, shortened, text_diff
+from simhash_pipeline.review.pairs import (
+    LARGEST_DISTANCE,
     Label,
+    Pair,
     Precision,
     Recommendation,
     SheetLine,
+    drawn_pages,
     joined,
     labels,
     more_answers_needed,
     precision,
     read_sheet,
     recommended,
+    sample_pairs,
+    valley,
     write_sheet,
 )
-from simhash_pipeline.review.diff import marked, shortened, text_diff
-from simhash_pipeline.review.pairs import LARGEST_DISTANCE, Pair, drawn_pages, sample_pairs, valley
 from simhash_pipeline.stores.contract import check_stamp
 from simhash_pipeline.terminal import Grid, Heading, bar, progress
 
@@ -52,8 +53,7 @@ if TYPE_CHECKING:
 
     from scrapy.settings import BaseSettings
 
-    from simhash_pipeline.archive.records import Input
-    from simhash_pipeline.page.source import Source
+    from simhash_pipeline.stores.contract import Store
     from simhash_pipeline.terminal import Line
 
 Answers: TypeAlias = "Mapping[tuple[str, str], SheetLine]"  # by both URLs
@@ -68,18 +68,13 @@ _WIDE_BITS = 4  # distances in one line, from 13 bits on
 
 class TuneCommand(Command):
     epilog = (
+        "The store must hold texts: crawl, or `dedup --store`, with SIMHASH_KEEP_TEXT=True. "
         "Without --labels: the number of pairs at each distance, with examples. With answers: how "
         "often each threshold would be right, and the settings to use."
     )
     takes_a_store = True
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument(
-            "source",
-            nargs="?",
-            help="an archive as dedup reads it: a feed, a folder of .html files, a WARC file, …; "
-            "or a store with texts (default: the store of this project)",
-        )
         parser.add_argument("--sheet", type=Path, help="write the pairs to a CSV file to fill in")
         parser.add_argument(
             "--labels",
@@ -104,10 +99,10 @@ class TuneCommand(Command):
         answers = {} if arguments.labels is None else read_sheet(arguments.labels)
         sheet = arguments.sheet
         _refuse_lost_answers(sheet, answers)
-        source = _source(arguments, settings, options)
-        read = [] if arguments.source is None else [Path(arguments.source)]
+        named = resolve_store(arguments, settings)
+        read = [] if named.path is None else [named.path]
         with nullcontext() if sheet is None else atomic_write(sheet, read) as part:
-            known = _known_pairs(source, options, arguments.pairs, answers)
+            known = _known_pairs(named, options, arguments.pairs, answers)
             if part is not None:
                 if not known.lines:
                     raise UsageError(
@@ -120,12 +115,11 @@ class TuneCommand(Command):
 
 @dataclass(frozen=True, slots=True)
 class KnownPairs:
-    """Pairs of a source's pages."""
+    """Pairs of a store's pages."""
 
-    name: str  # of the source
+    name: str  # of the store
     pages: int  # with a content fingerprint; drawn out of `seen`
     seen: int
-    left_out: int  # that can't be read
     counts: Sequence[int]  # all pairs, by distance
     lines: Sequence[SheetLine]  # the pairs that were drawn, and others that a person answered
     others: int = 0  # of the lines, those that a person answered and nobody drew
@@ -133,7 +127,7 @@ class KnownPairs:
 
 @dataclass(frozen=True, slots=True)
 class Tuning(Result):
-    """What is known of a source's pairs."""
+    """What is known of a store's pairs."""
 
     known: KnownPairs
     options: Options
@@ -153,9 +147,8 @@ class Tuning(Result):
         known = self.known
         best, emptiest = self.recommended, valley(known.counts)
         return {
-            "source": known.name,
+            "store": known.name,
             "pages": known.pages,
-            "left_out": known.left_out,
             "pairs": list(known.counts),
             "valley": None if emptiest is None else list(emptiest),
             "answers": len(self.labels),
@@ -174,9 +167,8 @@ class Tuning(Result):
     def lines(self) -> Iterator[Line]:
         known = self.known
         drawn = f", drawn out of {known.seen:,}" if known.seen > known.pages else ""
-        unread = f", {known.left_out:,} that can't be read left out" if known.left_out else ""
         if known.pages:
-            yield f"{known.name}: {known.pages:,} pages with a content fingerprint{drawn}{unread}"
+            yield f"{known.name}: {known.pages:,} pages with a content fingerprint{drawn}"
         else:
             yield f"{known.name} holds no texts: the answered pairs alone are counted"
         yield ""
@@ -303,19 +295,23 @@ def _examples(lines: Sequence[SheetLine]) -> Iterator[Line]:
         yield f"  {shortened(line.words) or 'the same words'}"
 
 
-def _known_pairs(
-    source: PageSource, options: Options, of_each: int, answers: Answers
-) -> KnownPairs:
-    """Pairs drawn of the source's pages, and the answered ones that were not drawn.
+def _known_pairs(named: NamedStore, options: Options, of_each: int, answers: Answers) -> KnownPairs:
+    """Pairs drawn of the store's pages, and the answered ones that were not drawn.
 
-    If a store has no texts, the answered pairs alone.
+    If the store has no texts, the answered pairs alone.
     """
-    try:
-        pages, seen, left_out = _drawn(source, options)
-    except _NoTexts:
-        if not answers:
-            raise
-        return _answered_alone(source.name, options.bits, answers)
+    with named.existing() as store:
+        check_stamp(named.name, store.made_with() or {}, stamp_for(options))
+        if next(iter(store.texts()), None) is None:
+            if answers:
+                return _answered_alone(named.name, options.bits, answers)
+            how = "crawl, or `dedup --store`, with SIMHASH_KEEP_TEXT=True"
+            raise UsageError(f"{named.name} holds no texts: {how}")
+        pages, seen = drawn_pages(_fingerprinted(store, options), MAX_PAGES, SEED)
+    if len(pages) < 2:
+        whole = f"namespace {options.namespace!r} of " if options.namespace else ""
+        rule = f"a pair needs two pages of at least {options.min_tokens} tokens"
+        raise UsageError(f"{rule}, and {whole}{named.name} has {seen}")
     values = [page.content for page in pages if page.content is not None]
     sample = sample_pairs(values, options.bits, of_each, SEED)
     drawn = [_line(pages, pair, answers) for pair in sample.pairs]
@@ -323,9 +319,19 @@ def _known_pairs(
     if others and seen == len(pages):
         urls = {page.url for page in pages}
         if not any({line.url_a, line.url_b} <= urls for line in answers.values()):
-            raise UsageError(f"the answers are about other pages than those of {source.name}")
+            raise UsageError(f"the answers are about other pages than those of {named.name}")
     lines = [*drawn, *others]
-    return KnownPairs(source.name, len(pages), seen, left_out, sample.counts, lines, len(others))
+    return KnownPairs(named.name, len(pages), seen, sample.counts, lines, len(others))
+
+
+def _fingerprinted(store: Store, options: Options) -> Iterator[PageFingerprint]:
+    """The pages of the options' namespace by their texts, without thin ones."""
+    fingerprinter = Fingerprinter(options)
+    for text in progress(store.texts(), "pages"):
+        if text.namespace == options.namespace:
+            page = fingerprinter.fingerprint_text(text.text, title=text.title, url=text.url)
+            if page.content is not None:
+                yield page
 
 
 def _answered_alone(name: str, bits: int, answers: Answers) -> KnownPairs:
@@ -334,7 +340,7 @@ def _answered_alone(name: str, bits: int, answers: Answers) -> KnownPairs:
         if line.distance is not None and line.distance <= bits:
             counts[line.distance] += 1
     others = list(answers.values())
-    return KnownPairs(name, 0, 0, 0, counts, others, len(others))
+    return KnownPairs(name, 0, 0, counts, others, len(others))
 
 
 def _not_drawn(answers: Answers, drawn: list[SheetLine]) -> list[SheetLine]:
@@ -358,113 +364,6 @@ def _line(pages: list[PageFingerprint], pair: Pair, answers: Answers) -> SheetLi
         title_b=b.title,
         words=" | ".join(marked(change) for change in changes[:SHOWN_CHANGES]),
     )
-
-
-def _drawn(source: PageSource, options: Options) -> tuple[list[PageFingerprint], int, int]:
-    """The source's sampled pages, how many it has, and how many can't be read.
-
-    Pages without a content fingerprint are not counted.
-    """
-    unread = 0
-
-    def compared() -> Iterator[PageFingerprint]:
-        nonlocal unread
-        for page in progress(source.pages(options), "pages"):
-            if page is None:
-                unread += 1
-            elif page.content is not None:
-                yield page
-
-    pages, seen = drawn_pages(compared(), MAX_PAGES, SEED)
-    if len(pages) < 2:
-        name = source.name
-        whole = f"namespace {options.namespace!r} of {name}" if options.namespace else name
-        rule = f"a pair needs two pages of at least {options.min_tokens} tokens"
-        beside = f", and {unread:,} that can't be read" if unread else ""
-        raise UsageError(f"{rule}, and {whole} has {seen}{beside}")
-    return pages, seen, unread
-
-
-class PageSource(Protocol):
-    """What holds pages to be compared."""
-
-    @property
-    def name(self) -> str: ...
-
-    def pages(self, options: Options) -> Iterator[PageFingerprint | None]:
-        """The pages by these options; None for each that can't be read."""
-
-
-def _source(arguments: argparse.Namespace, settings: BaseSettings, options: Options) -> PageSource:
-    """The archive or store that is named, else the store of the project."""
-    source = arguments.source
-    if source is None:
-        return StoredTexts(resolve_store(arguments, settings))
-    if was_named(arguments):
-        raise UsageError(f"name {source} or a store, not both")
-    archive = open_input(source, options)
-    if isinstance(archive, StoredPages):
-        return StoredTexts(store_at(source, settings))
-    return Archive(source, archive)
-
-
-@dataclass(frozen=True, slots=True)
-class StoredTexts:
-    """The texts that a store keeps, in the namespace of the options."""
-
-    store: NamedStore
-
-    @property
-    def name(self) -> str:
-        return self.store.name
-
-    def pages(self, options: Options) -> Iterator[PageFingerprint | None]:
-        with self.store.existing() as store:
-            check_stamp(self.name, store.made_with() or {}, stamp_for(options))
-            fingerprinter, some = Fingerprinter(options), False
-            for text in store.texts():
-                some = True
-                if text.namespace == options.namespace:
-                    yield fingerprinter.fingerprint_text(text.text, title=text.title, url=text.url)
-            if not some:
-                raise _NoTexts(self.name)
-
-
-class _NoTexts(UsageError):
-    """The store has pages, and no texts of them."""
-
-    def __init__(self, store: str) -> None:
-        how = "crawl with SIMHASH_KEEP_TEXT=True, or name a feed or folder of pages"
-        super().__init__(f"{store} holds no texts: {how}")
-
-
-@dataclass(frozen=True, slots=True)
-class Archive:
-    """The pages of an archive."""
-
-    name: str
-    input: Input
-
-    def pages(self, options: Options) -> Iterator[PageFingerprint | None]:
-        """The pages, None for each that can't be read; UsageError if no record is a page."""
-        fingerprinter, fault, some = Fingerprinter(options), None, False
-        for record, _ in self.input.read():
-            if isinstance(record, Page):
-                some = True
-                yield _readable(record.source, fingerprinter)
-            elif isinstance(record, Fault):
-                fault = fault or record
-                yield None
-        if fault is not None and not some:
-            where = f"{fault.place}: {fault.message}"
-            raise UsageError(f"no page of {self.name} can be read: {where}")
-
-
-def _readable(source: Source, fingerprinter: Fingerprinter) -> PageFingerprint | None:
-    try:
-        return fingerprinter.read(source)
-    except PageError:
-        return None
 
 
 def _refuse_lost_answers(sheet: Path | None, answers: Answers) -> None:

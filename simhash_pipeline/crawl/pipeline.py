@@ -324,7 +324,6 @@ class SimhashPipeline:
     async def close_spider(self) -> None:
         if self._files is None:  # Scrapy closes what it failed to open
             return
-        self._stats.stop_periodic()
         if self._items:  # `scrapy parse` doesn't wait for them
             await self._no_items.wait()
         self._pending.end()

@@ -12,7 +12,7 @@ from scrapy.exceptions import NotConfigured
 from scrapy.spiderloader import get_spider_loader
 from scrapy.utils.project import data_path
 
-from simhash_pipeline.drop_log import LOG_SUFFIX, log_file
+from simhash_pipeline.drop_log import LOG_SUFFIX
 from simhash_pipeline.errors import DropLogError, SimhashError, StoreError
 from simhash_pipeline.options import PREFIX, Options
 from simhash_pipeline.stores.store_url import SQLITE
@@ -87,7 +87,7 @@ def drop_log_path(options: Options, spider_name: str) -> Path | None:
     """None if there is no drop log."""
     if options.drop_log == "auto":
         return spider_file(spider_name, LOG_SUFFIX)
-    return None if options.drop_log is None else log_file(options.drop_log, spider_name)
+    return None if options.drop_log is None else Path(options.drop_log)
 
 
 def spider_file(spider_name: str, suffix: str) -> Path:

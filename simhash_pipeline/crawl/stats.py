@@ -9,10 +9,8 @@ import time
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from scrapy.utils.asyncio import create_looping_call
-
 from simhash_pipeline import native
-from simhash_pipeline.review.swallowing import CAUSES, SwallowingPages
+from simhash_pipeline.review.doubts import CAUSES, SwallowingPages
 from simhash_pipeline.stores.store_url import shown_url
 from simhash_pipeline.terminal import printable
 
@@ -20,8 +18,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from scrapy.crawler import Crawler
-    from scrapy.utils.asyncio import AsyncioLoopingCall
-    from twisted.internet.task import LoopingCall
 
     from simhash_pipeline.crawl.worker import JudgedPage
     from simhash_pipeline.judge import Verdict
@@ -31,7 +27,6 @@ _SHOWN_CHARS = 2_000  # of a URL or message
 # A kept page is also counted under these reasons.
 _COUNTED_REASONS = ("changed", "unchanged", "verified different")
 _SWALLOWING_WARNED = 10  # pages that swallow others, in one crawl
-_SWALLOWING_SUMMED_UP = 5
 # A crawl of at least so many drops for pages of earlier crawls, and hardly anything else, is odd.
 _MANY_DROPS = 20
 _NEARLY_ALL = 0.9
@@ -59,7 +54,6 @@ class CrawlStats:
         self._started = math.floor(time.time())  # as `first_seen` of stored pages
         self._dropped_for_earlier = 0  # items whose twin an earlier crawl has kept
         self._swallowing = SwallowingPages()
-        self._periodic: AsyncioLoopingCall | LoopingCall | None = None
 
     def open(self, store: str, drop_log: Path | None, *, knows_responses: bool) -> None:
         """Sets counts to zero, for monitors that ask for them before the first page."""
@@ -75,10 +69,6 @@ class CrawlStats:
                 "(`pip install -v` says why)",
                 native.missing,
             )
-        interval = self._crawler.settings.getfloat("LOGSTATS_INTERVAL")
-        if interval:  # as often as Scrapy logs how many pages it has crawled
-            self._periodic = create_looping_call(self._log_so_far)
-            self._periodic.start(interval, now=False)
 
     def count_item(self, judged: JudgedPage) -> None:
         verdict, reason = judged.verdict, judged.verdict.reason.replace(" ", "_")
@@ -148,11 +138,6 @@ class CrawlStats:
         self._count_error("store")
         self._log_once("store", logging.CRITICAL, "Crawl stopped: %s", error)
 
-    def stop_periodic(self) -> None:
-        """No more lines until the summary."""
-        if self._periodic is not None and self._periodic.running:
-            self._periodic.stop()
-
     @property
     def errors(self) -> dict[str, int]:
         """Faults by kind."""
@@ -161,7 +146,7 @@ class CrawlStats:
 
     def close(self, stored_pages: int | None) -> None:
         """Log the summary; None if the store couldn't be asked."""
-        summary = self._so_far()
+        summary = self._summed_up()
         if stored_pages is not None:
             self._note("store_pages", stored_pages)
             summary = f"{summary}; {stored_pages:,} pages are stored"
@@ -181,11 +166,6 @@ class CrawlStats:
                 remedy,
             )
         self._warn_of_earlier_crawls()
-        pages = self._swallowing.worst()
-        for place, page in enumerate(pages[:_SWALLOWING_SUMMED_UP], start=1):
-            sentence = _shown(page.sentence(dry_run=self._keeps_twins))
-            message = "Near-duplicates to look at, %d of %d: %s"
-            self._logger.info(message, place, len(pages), sentence)
 
     def _warn_of_earlier_crawls(self) -> None:
         """A site that moved to another host looks as if the crawl had found nothing."""
@@ -202,10 +182,7 @@ class CrawlStats:
                 f"{judged:,}",
             )
 
-    def _log_so_far(self) -> None:
-        self._logger.info("Near-duplicates so far: %s", self._so_far())
-
-    def _so_far(self) -> str:
+    def _summed_up(self) -> str:
         counts, dropping = self._counts, self._dropping
         reasons = ", ".join(
             f"{name.partition('/')[2].replace('_', ' ')} {count:,}"

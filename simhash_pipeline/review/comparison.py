@@ -1,20 +1,47 @@
-"""What two pages share, how they differ, and how they are judged."""
+"""How two pages differ: what they share, how they are judged, and their words and lines.
+
+Texts are compared by words for a terminal, and by lines for the report.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
+from difflib import Match, SequenceMatcher
+from itertools import takewhile, zip_longest
 from math import fsum
-from typing import TYPE_CHECKING
+from operator import eq
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from simhash_pipeline.judge import Distances, Judge, Verdict, distances
-from simhash_pipeline.review.diff import TextDiff, text_diff
+from simhash_pipeline.page.segment import WORD_OR_CHARACTER, nfkc
 from simhash_pipeline.stores.opening import open_store
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    import re
+    from collections.abc import Iterator, Mapping, Sequence
 
     from simhash_pipeline.options import Options
     from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
+
+CONTEXT_WORDS = 6
+# Words of either text that are compared between their common beginning and end. With the bounds
+# below: at most .7 s of CPU for texts, and 3 s for 150 words in random order.
+MAX_WORDS = 20_000
+# Pairs of places with the same word, above which the commonest words are no longer matched alone:
+# difflib's time grows with them, and with the square of a text's length.
+MAX_PAIRS = 500_000
+MAX_LOOKED_AT = 2_000_000  # words; without it 18 s where every other word differs
+MAX_CHARS = 50_000  # of either text of a diff by lines; a longer one is cut
+BITS_A_ROW = 32
+_GROUP = 8
+SHOWN_CHARACTERS = 300  # of a piece, for people
+MARKS = {"same": "{}", "removed": "[-{}-]", "added": "{{+{}+}}"}
+
+# Pieces of a line, unmarked and marked in turn; the first is unmarked, and may be "".
+Marked: TypeAlias = list[str]
+# A line of both texts, or what differs in its place: (left, right).
+Row: TypeAlias = str | tuple[Marked, Marked]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,3 +110,169 @@ def _shared_weight(features: list[Feature]) -> float:
     both = fsum(min(feature.weight_a, feature.weight_b) for feature in features)
     either = fsum(max(feature.weight_a, feature.weight_b) for feature in features)
     return both / either if either else 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Words as they stand in the text, in one line; "removed" are only in the first."""
+
+    kind: Literal["same", "removed", "added"]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TextDiff:
+    """The changes, each with a few words around it; empty when the words are the same."""
+
+    changes: tuple[tuple[Piece, ...], ...]
+    words_left_out: int  # of texts too long to be compared to their ends
+
+
+def text_diff(a: str, b: str) -> TextDiff:
+    """Where the words of two texts differ, whatever their case, punctuation and spacing.
+
+    A character is a word in scripts written without spaces.
+    """
+    words_a, words_b = Words(a), Words(b)
+    start, end = _common(words_a.keys, words_b.keys)
+    compared_a, out_a = words_a.between(start, end)
+    compared_b, out_b = words_b.between(start, end)
+    changes = tuple(
+        tuple(_pieces(group, compared_a, compared_b))
+        for group in matched(compared_a.keys, compared_b.keys).get_grouped_opcodes(CONTEXT_WORDS)
+    )
+    return TextDiff(changes, out_a + out_b)
+
+
+def matched(a: Sequence[str], b: Sequence[str]) -> SequenceMatcher[str]:
+    """What two sequences share, in bounded time."""
+    return _Bounded(None, a, b, autojunk=_pairs(a, b) > MAX_PAIRS)
+
+
+class _Bounded(SequenceMatcher[str]):
+    """Stops looking for matches after MAX_LOOKED_AT words.
+
+    difflib looks at a stretch again for each half that a match leaves of it. If all matches are
+    equally long it takes the first, and looks at all the rest for each of them.
+    """
+
+    left = MAX_LOOKED_AT
+
+    def find_longest_match(
+        self, alo: int = 0, ahi: int | None = None, blo: int = 0, bhi: int | None = None
+    ) -> Match:
+        self.left -= (ahi or 0) - alo  # get_matching_blocks always passes the end
+        if self.left < 0:
+            return Match(alo, blo, 0)
+        return super().find_longest_match(alo, ahi, blo, bhi)
+
+
+class Words:
+    """A stretch of a text's words: what is compared of each, and where it begins in the text."""
+
+    def __init__(self, text: str, found: Sequence[re.Match[str]] | None = None) -> None:
+        self._text = text
+        self._found = list(WORD_OR_CHARACTER.finditer(text)) if found is None else found
+        self.keys = [nfkc(word[0]).lower() for word in self._found]
+
+    def between(self, start: int, end: int) -> tuple[Words, int]:
+        """The words without `start` first and `end` last ones, and how many more are left out."""
+        stop = len(self._found) - end
+        cut = min(stop, start + MAX_WORDS)
+        text = self._text if cut == len(self._found) else self._text[: self._found[cut].start()]
+        return Words(text, self._found[start:cut]), stop - cut
+
+    def edges(self, start: int, end: int) -> tuple[int, int]:
+        """Where in the text the words from `start` to `end` (exclusive, one at least) lie."""
+        return self._found[start].start(), self._found[end - 1].end()
+
+    def written(self, start: int, end: int) -> str:
+        """The words as the text has them, with the punctuation behind each."""
+        first = self._found[start].start()
+        last = self._found[end].start() if end < len(self._found) else len(self._text)
+        return " ".join(self._text[first:last].split())
+
+
+def _common(a: Sequence[str], b: Sequence[str]) -> tuple[int, int]:
+    """How many words both begin and end with, without those shown around a change."""
+    start = sum(takewhile(bool, map(eq, a, b)))
+    end = sum(takewhile(bool, map(eq, reversed(a), reversed(b))))
+    rest = min(len(a), len(b)) - start
+    return max(0, start - CONTEXT_WORDS), max(0, min(end, rest) - CONTEXT_WORDS)
+
+
+def _pairs(a: Sequence[str], b: Sequence[str]) -> int:
+    count_b = Counter(b)
+    return sum(count * count_b[word] for word, count in Counter(a).items())
+
+
+def _pieces(group: Sequence[tuple[str, int, int, int, int]], a: Words, b: Words) -> Iterator[Piece]:
+    for kind, start_a, end_a, start_b, end_b in group:
+        if kind == "equal":
+            yield Piece("same", a.written(start_a, end_a))
+            continue
+        if end_a > start_a:
+            yield Piece("removed", a.written(start_a, end_a))
+        if end_b > start_b:
+            yield Piece("added", b.written(start_b, end_b))
+
+
+def marked(change: Sequence[Piece]) -> str:
+    """As wdiff marks what is gone and what is new; of a long piece the beginning."""
+    return " ".join(MARKS[piece.kind].format(shortened(piece.text)) for piece in change)
+
+
+def shortened(text: str) -> str:
+    """The text; of a long one its beginning and how much more there is."""
+    if len(text) <= SHOWN_CHARACTERS:
+        return text
+    more = len(text) - SHOWN_CHARACTERS
+    return f"{text[:SHOWN_CHARACTERS]}… ({more:,} characters more)"
+
+
+def line_diff(left: str, right: str) -> list[Row]:
+    """The texts' lines in order; a line that was changed stands beside what it was."""
+    return list(_rows(left[:MAX_CHARS].splitlines(), right[:MAX_CHARS].splitlines()))
+
+
+def _rows(left: list[str], right: list[str]) -> Iterator[Row]:
+    for kind, a, b, c, d in matched(left, right).get_opcodes():
+        if kind == "equal":
+            yield from left[a:b]
+        else:
+            pairs = zip_longest(left[a:b], right[c:d], fillvalue="")
+            yield from (_marked(one, other) for one, other in pairs)
+
+
+def _marked(left: str, right: str) -> tuple[Marked, Marked]:
+    """The pieces of two lines; the words that differ, in the sense of `text_diff`, are marked."""
+    ours, others = Words(left), Words(right)
+    changed: tuple[list[tuple[int, int]], ...] = ([], [])
+    for kind, a, b, c, d in matched(ours.keys, others.keys).get_opcodes():
+        if kind != "equal":
+            changed[0].extend([ours.edges(a, b)] if b > a else [])
+            changed[1].extend([others.edges(c, d)] if d > c else [])
+    return _line_pieces(left, changed[0]), _line_pieces(right, changed[1])
+
+
+def _line_pieces(line: str, changed: list[tuple[int, int]]) -> Marked:
+    pieces, done = [], 0
+    for start, end in changed:
+        pieces += [line[done:start], line[start:end]]
+        done = end
+    return pieces + ([line[done:]] if done < len(line) else [])
+
+
+def bit_picture(a: int, b: int, bits: int) -> Iterator[str]:
+    """Rows of 32 bits, the highest first: a's, b's, and a ^ under each bit that differs.
+
+    A set bit is a #, another one a dot: blocks are two columns wide in some terminals.
+    """
+    for start in range(bits, 0, -BITS_A_ROW):
+        places = range(start - 1, start - 1 - BITS_A_ROW, -1)
+        for name, value, marks in (("A", a, ".#"), ("B", b, ".#"), (" ", a ^ b, " ^")):
+            drawn = "".join(marks[value >> place & 1] for place in places)
+            groups = (drawn[i : i + _GROUP] for i in range(0, BITS_A_ROW, _GROUP))
+            row = f"{name}  {' '.join(groups)}".rstrip()
+            if row:
+                yield row

@@ -167,11 +167,12 @@ function cell(pieces, kind) {
 }
 
 function unknownTexts(place) {
-  const url = `'${drops.url[place].replaceAll("'", "'\\''")}'`;
+  const pages = [drops.twins[drops.twin[place]], drops.url[place]];
+  const urls = pages.map((url) => `'${url.replaceAll("'", "'\\''")}'`).join(" ");
   return [
     element("p", {}, "The texts of these two pages were not kept; what the log knows stands above."),
     element("p", {}, "To have them here after the next crawl, set in settings.py: ", element("code", {}, "SIMHASH_KEEP_TEXT = True")),
-    element("p", {}, "To fetch and compare both now: ", element("code", {}, `scrapy simhash explain ${url} --fetch`)),
+    element("p", {}, "To fetch and compare both now: ", element("code", {}, `scrapy simhash compare ${urls}`)),
   ];
 }
 

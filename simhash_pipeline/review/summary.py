@@ -10,15 +10,43 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from simhash_pipeline.drop_log import Drop, Run, Timeline, unix_seconds
-from simhash_pipeline.review.doubts import Doubt, DoubtCounts, doubts
-from simhash_pipeline.review.selection import Selection, host_of
-from simhash_pipeline.review.swallowing import SwallowingPages, TopCounts
+from simhash_pipeline.review.doubts import (
+    Doubt,
+    DoubtCounts,
+    SwallowingPages,
+    TopCounts,
+    doubts,
+    host_of,
+)
 
 MAX_KEYS = 100_000  # twins, and hosts, that are counted exactly: some 40 MB
 MAX_RUNS = 200  # the latest, listed one by one
 MAX_URLS = 500_000  # dropped pages that are counted exactly: some 40 MB
 CLOSEST = 10
 _REMEMBERED = 100  # of them, as some turn out to be like many others
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """The conditions that a selected drop meets, all of them; None is no condition."""
+
+    since: str | None = None  # time in UTC, as the log writes it
+    run: str | None = None  # how the id of its run begins
+    spider: str | None = None
+
+    @property
+    def whole_runs(self) -> bool:
+        """Whether all drops of a run are selected or none: then its kept pages count too."""
+        return self.since is None
+
+    def picks_run(self, record: Drop | Run) -> bool:
+        """Whether it belongs to a selected run."""
+        return (self.run is None or record.run.startswith(self.run)) and (
+            self.spider is None or record.spider == self.spider
+        )
+
+    def picks(self, drop: Drop) -> bool:
+        return self.picks_run(drop) and (self.since is None or drop.time >= self.since)
 
 
 @dataclass(slots=True)

@@ -20,11 +20,19 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from simhash_pipeline.drop_log import Drop, unix_seconds
 from simhash_pipeline.options import Options
-from simhash_pipeline.review.diff import line_diff
-from simhash_pipeline.review.doubts import MANY, SWALLOWED, Doubt, DoubtCounts, doubts, swallowed
-from simhash_pipeline.review.selection import host_of
+from simhash_pipeline.review.comparison import line_diff
+from simhash_pipeline.review.doubts import (
+    CAUSES,
+    MANY,
+    SWALLOWED,
+    SWALLOWS_FROM,
+    Doubt,
+    DoubtCounts,
+    doubts,
+    host_of,
+    swallowed,
+)
 from simhash_pipeline.review.summary import RunTally, Summary, bits_left
-from simhash_pipeline.review.swallowing import CAUSES, SWALLOWS_FROM
 
 if TYPE_CHECKING:
     from simhash_pipeline.stores.contract import PageText

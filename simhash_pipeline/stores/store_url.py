@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from simhash_pipeline.errors import StoreError
-from simhash_pipeline.rules import Rule, one_of, whole
+from simhash_pipeline.options import Rule, one_of, whole
 
 URL_FORMS = (
     "memory:, sqlite:///relative/path.sqlite or sqlite:////absolute/path.sqlite, "

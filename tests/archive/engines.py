@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 
 from simhash_pipeline.archive.on_duckdb import DuckDb
 from simhash_pipeline.archive.outcome import RESULT
+from simhash_pipeline.archive.parts import fingerprint_rows
 from simhash_pipeline.archive.records import StoredRecord
-from simhash_pipeline.archive.rows import fingerprint_rows
 from simhash_pipeline.archive.verdicts import judge_parts, judge_sorted
 from tests.stores.pages import page
 
@@ -69,7 +69,7 @@ def outcome(
         judge_parts(sorted(folder.glob("part-*")), folder, options)
     else:
         with ThreadPoolExecutor() as pool:
-            judge_sorted(pool, folder, options, keep, None)
+            judge_sorted(pool, folder, options, keep)
     with closing(DuckDb(folder)) as engine:
         engine.add_verdicts(["made up"])
         return list(engine.rows(RESULT))

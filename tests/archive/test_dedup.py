@@ -19,7 +19,7 @@ from crawler.demo_site.pages import all_pages
 from simhash_pipeline import Fingerprinter, Judge, Options, PageError, StoreMismatch, open_store
 from simhash_pipeline.archive import feeds
 from simhash_pipeline.archive.dedup import DedupJob, DedupResult, dedup
-from simhash_pipeline.archive.rows import page_from_row
+from simhash_pipeline.archive.parts import page_from_row
 from simhash_pipeline.drop_log import Run, read_log
 from simhash_pipeline.errors import ArchiveError
 from simhash_pipeline.page.parse import decode

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import subprocess
 import sys
@@ -59,15 +58,6 @@ def test_the_command_runs_inside_a_project_too() -> None:
     result = scrapy("simhash", "plan", "--pages", "1_000_000", directory=ROOT)
     assert (result.returncode, result.stderr) == (0, "")
     assert "-> 4 tables: the fewest with at most 100 candidates a probe." in result.stdout
-
-
-def test_the_plan_as_json_holds_the_same_figures(simhash: Simhash, outside: Path) -> None:
-    result = simhash(outside, "plan", "--pages", "2^34", "--json")
-    plan = json.loads(result.stdout)
-    assert (plan["pages"], plan["bits"], plan["distance"]) == (2**34, 64, 3)
-    figures = {one["tables"]: one["candidates_per_probe"] for one in plan["designs"]}
-    assert (figures[4], figures[16], figures[20]) == (262_144, 64, 8)
-    assert [one["tables"] for one in plan["designs"] if one["recommended"]] == [16]
 
 
 def test_the_plan_warns_of_fingerprints_too_short_for_so_many_pages(
@@ -134,7 +124,7 @@ def test_a_start_imports_no_more_than_the_command_that_is_named(outside: Path) -
 import sys
 from scrapy.cmdline import execute
 try:
-    execute(["scrapy", "simhash", "plan", "--pages", "1000", "--json"])
+    execute(["scrapy", "simhash", "plan", "-h"])
 except SystemExit:
     loaded = set(sys.modules)
     own = {name for name in loaded if name.startswith("simhash_pipeline.cli.")}
@@ -148,7 +138,7 @@ except SystemExit:
         text=True,
         check=True,
     )
-    assert result.stdout.splitlines()[1:] == ["command plan simhash", ""]
+    assert result.stdout.splitlines()[-2:] == ["command plan simhash", ""]
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -83,7 +83,6 @@ def test_the_other_commands_read_what_it_leaves(simhash: Simhash, tmp_path: Path
     assert "term7x" in result.stdout
     result = simhash(tmp_path, "tune", *store, "--json")
     assert json.loads(result.stdout)["pages"] == 5
-    assert json.loads(simhash(tmp_path, "tune", "items.jsonl", "--json").stdout)["pages"] == 5
 
 
 @pytest.mark.parametrize(
@@ -97,18 +96,6 @@ def test_the_other_commands_read_what_it_leaves(simhash: Simhash, tmp_path: Path
         (["other.parquet", "-o", "x.jsonl"], "other.parquet has no column 'url'"),
         (["items.jsonl"], "the following arguments are required: -o/--output"),
         (["items.jsonl", "-o", "x.jsonl", "--keep", "best"], "invalid choice: 'best'"),
-        (
-            ["items.jsonl", "-o", "x.jsonl", "--memory", "much"],
-            "must be a size of 1 byte or more, as 64GiB (2^30 each) or 2TB (10^12), not 'much'",
-        ),
-        (
-            ["items.jsonl", "-o", "x.jsonl", "--memory", "0GB"],
-            "must be a size of 1 byte or more, as 64GiB (2^30 each) or 2TB (10^12), not '0GB'",
-        ),
-        (
-            ["items.jsonl", "-o", "x.jsonl", "--memory", "1.2.3GB"],
-            "must be a size of 1 byte or more, as 64GiB (2^30 each) or 2TB (10^12), not '1.2.3GB'",
-        ),
         (["sqlite:///none.sqlite", "-o", "x.jsonl"], "there is no store at none.sqlite"),
         (["memory:", "-o", "x.jsonl"], "a store in memory is gone when its crawl ends"),
         (

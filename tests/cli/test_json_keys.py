@@ -10,6 +10,7 @@ import pytest
 
 from simhash_pipeline import Options, open_store
 from simhash_pipeline.page.stamp import stamp_for
+from simhash_pipeline.stores.contract import PageText
 from tests.cli.simhash_command import Simhash
 from tests.documents import DOCS
 from tests.stores.pages import keep, page
@@ -24,8 +25,7 @@ COMMANDS = {
     "store info": STORE,
     "store find": ["https://a.org/1", *STORE],
     "store forget": ["https://a.org/1", *STORE],
-    "tune": ["texts.jsonl"],
-    "plan": ["--pages", "1000"],
+    "tune": STORE,
 }
 
 
@@ -41,11 +41,12 @@ def test_the_keys_are_those_in_the_readme(simhash: Simhash, tmp_path: Path, comm
     (tmp_path / "a.html").write_text(PAGE)
     story = f"<p>{' '.join(f'word{i}' for i in range(60))}"
     items = [json.dumps({"url": f"https://a.org/{n}", "html": story}) for n in range(2)]
-    (tmp_path / "texts.jsonl").write_text("\n".join(items))
     (tmp_path / "broken.jsonl").write_text("\n".join([*items, "{"]))
     with open_store(f"sqlite:///{tmp_path}/seen.sqlite") as store:
         store.stamp(stamp_for(Options()))
         keep(store, page("https://a.org/1", 1))
+        words = " ".join(f"word{i}" for i in range(60))
+        store.keep_texts(PageText("", f"https://a.org/{n}", "", words, 0.0) for n in range(2))
     result = simhash(tmp_path, *command.split(), *COMMANDS[command], "--json")
     assert (result.returncode, result.stderr) == (0, "")
     assert set(json.loads(result.stdout)) == promised(command)

@@ -136,9 +136,6 @@ def test_info_says_what_there_is_and_how_it_was_made(store: Simhash, outside: Pa
         "texts": 0,
         "texts_bytes": 0,
         "bytes": size,
-        "bytes_a_page": round(size / 4),
-        "format": 1,
-        "index": "memory",
         "made_with": stamp_for(Options()),
         "faults": [],
     }

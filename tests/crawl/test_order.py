@@ -78,10 +78,19 @@ def test_the_event_loop_goes_on_while_a_large_page_is_read(tmp_path: Path) -> No
     assert len(beats) > seconds / 0.05
 
 
-def test_the_counts_are_logged_as_often_as_scrapy_logs_its_own(tmp_path: Path) -> None:
-    items = [page(1, secs=0.5), page(2, secs=0.5), page(3, OTHER, secs=0.5)]
-    result = crawl(tmp_path, items, LOGSTATS_INTERVAL=0.2)
-    assert "Near-duplicates so far: kept 1, dropped 0, errors 0" in result.log
+def test_scrapys_periodic_log_has_the_counts_of_a_crawl(tmp_path: Path) -> None:
+    result = crawl(
+        tmp_path,
+        [page(1, secs=0.5), page(2, secs=0.5), page(3, OTHER, secs=0.5)],
+        EXTENSIONS={"scrapy.extensions.periodic_log.PeriodicLog": 0},
+        PERIODIC_LOG_STATS={"include": ["simhash/"]},
+        LOGSTATS_INTERVAL=0.2,
+    )
+    assert '"simhash/kept": 1' in result.log
+
+
+def test_the_counts_are_logged_at_the_end(tmp_path: Path) -> None:
+    result = crawl(tmp_path, [page(1), page(2), page(3, OTHER)])
     assert (
         "Near-duplicates: kept 2, dropped 1 (content 1), errors 0; 2 pages are stored" in result.log
     )

@@ -60,11 +60,11 @@ def test_a_drop_is_explained_and_thresholds_are_tuned_by_texts_on_the_server(
     store = ("--store", url(server))
     explained = simhash(tmp_path, "explain", "http://a.example/2", *store, "--json")
     told = json.loads(explained.stdout)
-    assert (told["status"], told["texts"]) == ("dropped", "kept")
+    assert told["status"] == "dropped"
     (change,) = told["diff"]
     assert {"removed": "word100"} in change
     tuned = json.loads(simhash(tmp_path, "tune", *store, "--json").stdout)
-    assert (tuned["pages"], tuned["source"]) == (3, f"redis://:***@127.0.0.1:{server.port}/0")
+    assert (tuned["pages"], tuned["store"]) == (3, f"redis://:***@127.0.0.1:{server.port}/0")
     assert "sesame" not in explained.stdout + explained.stderr
 
 

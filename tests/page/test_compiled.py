@@ -271,7 +271,7 @@ def test_the_walk_is_left_out_where_lxml_has_another_libxml2(
 
 @pytest.mark.parametrize(("switch", "answer"), [("0", "(Python)"), ("1", "(compiled)")])
 def test_the_version_says_what_hashes_texts(switch: str, answer: str) -> None:
-    command = [sys.executable, "-m", "simhash_pipeline", "--version"]
+    command = [sys.executable, "-m", "scrapy", "simhash", "--version"]
     environment = {**os.environ, "SIMHASH_NATIVE": switch}
     printed = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     assert printed.stdout.split()[-1] == answer

@@ -2,7 +2,7 @@
 
 import pytest
 
-from simhash_pipeline.review.answers import (
+from simhash_pipeline.review.pairs import (
     Recommendation,
     answers_needed,
     labels,

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from simhash_pipeline.errors import SimhashError
-from simhash_pipeline.review.answers import SheetLine, read_sheet, write_sheet
+from simhash_pipeline.review.pairs import SheetLine, read_sheet, write_sheet
 
 LINE = SheetLine(
     "", 3, 7, "http://a.example/1", "http://a.example/2", "雾钟", "A bell", "[-a-] {+b+}"

@@ -3,8 +3,7 @@ from typing import Any
 import pytest
 
 from simhash_pipeline.drop_log import Drop, Run
-from simhash_pipeline.review.selection import Selection
-from simhash_pipeline.review.summary import MAX_RUNS, Summary, bits_left
+from simhash_pipeline.review.summary import MAX_RUNS, Selection, Summary, bits_left
 from tests.review.logs import closing, drop
 
 
@@ -45,7 +44,7 @@ def test_an_unchanged_page_is_no_twin_and_an_exact_copy_is_near_no_threshold() -
 
 
 def test_only_what_is_selected_is_counted() -> None:
-    told = summary(drop(), drop(content_distance=3), distance=3)
+    told = summary(drop(), drop(content_distance=3, run="run-2"), run="run-2")
     assert (told.drops, told.content) == (1, {3: 1})
 
 
@@ -90,7 +89,7 @@ def test_kept_pages_are_known_when_every_run_was_closed() -> None:
 
 def test_kept_pages_are_unknown_when_a_run_was_killed_or_drops_are_picked_out() -> None:
     assert not summary(drop(), closing(), drop(run="run-2")).kept_known
-    assert not summary(drop(), closing(), reason="content").kept_known
+    assert not summary(drop(), closing(), since="2026-05-04").kept_known
     assert not summary().kept_known
     assert summary(drop(), closing(), drop(run="run-2"), run="run-1").kept_known
 

@@ -2,15 +2,14 @@ import random
 import shlex
 from collections import Counter
 
-from simhash_pipeline.cli.drops import DropSummary
-from simhash_pipeline.review.selection import Selection
-from simhash_pipeline.review.summary import Summary
-from simhash_pipeline.review.swallowing import (
+from simhash_pipeline.cli.drops import summed_up
+from simhash_pipeline.review.doubts import (
     CAUSES,
     SwallowingPage,
     SwallowingPages,
     TopCounts,
 )
+from simhash_pipeline.review.summary import Selection, Summary
 from tests.review.logs import drop
 
 TWIN = "http://a.example/1"
@@ -87,7 +86,7 @@ def test_swallowing_pages_stand_right_below_the_totals_and_are_no_more_than_ten(
         drop(url=url, twin_url=f"{TWIN}{n}") for n in range(12) for url in numbered("a.example", 20)
     ]
     assert all(summary.take(twins))
-    lines = list(DropSummary("log", summary).lines())
+    lines = list(summed_up("log", summary))
     assert lines[1] == "240 dropped; 12 to check"
     assert lines[3:5] == ["", f"Look at this first. {CAUSES}"]
     assert lines[5] == (
@@ -100,7 +99,7 @@ def test_swallowing_pages_stand_right_below_the_totals_and_are_no_more_than_ten(
 def test_a_log_of_dry_runs_alone_says_what_would_be_dropped() -> None:
     summary = Summary(Selection())
     assert all(summary.take(drop(url=url, dry_run=True) for url in numbered("a.example", 20)))
-    sentence = list(DropSummary("log", summary).lines())[5]
+    sentence = list(summed_up("log", summary))[5]
     assert str(sentence).startswith("  20 pages of a.example would be dropped ")
 
 

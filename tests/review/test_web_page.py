@@ -17,10 +17,9 @@ from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
 from simhash_pipeline.drop_log import Drop, Run
-from simhash_pipeline.review.answers import read_sheet
-from simhash_pipeline.review.selection import Selection
-from simhash_pipeline.review.summary import Summary
-from simhash_pipeline.review.swallowing import CAUSES
+from simhash_pipeline.review.doubts import CAUSES
+from simhash_pipeline.review.pairs import read_sheet
+from simhash_pipeline.review.summary import Selection, Summary
 from simhash_pipeline.review.web_page import Neighbours, Texts, write_web_page
 from simhash_pipeline.stores.contract import PageText
 from tests.review.browser import chromium, complaints, open_file, resize
@@ -363,7 +362,7 @@ def test_of_texts_that_were_not_kept_the_report_says_how_to_have_them(report: An
     shown(page, "Drop 1 of 1")
     assert page.texts("#unknown code") == [
         "SIMHASH_KEEP_TEXT = True",
-        r"scrapy simhash explain 'http://a.example/it'\''s' --fetch",
+        r"scrapy simhash compare 'http://a.example/1' 'http://a.example/it'\''s'",
     ]
     assert "content 1 of 3 bits" in page.texts("#pair-facts li")
     assert not page.one("#walk").is_displayed()

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from simhash_pipeline.atomic_write import atomic_write
+from simhash_pipeline.cli.command import atomic_write
 from simhash_pipeline.errors import SimhashError
 
 if TYPE_CHECKING:
