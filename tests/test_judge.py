@@ -350,14 +350,18 @@ def rows(seed: object, count: int = 12) -> str:
     return "".join(f"<li><a href='/{n}'>{story((seed, n), 4)}</a></li>" for n in range(count))
 
 
+def words(seed: object, count: int = 12) -> str:
+    return "".join(f"<li>{story((seed, n), 4)}</li>" for n in range(count))
+
+
 def judged(*pages: tuple[str, PageFingerprint], **options: Any) -> list[Verdict]:
     with open_store("memory:") as store:
         judge = Judge(store, Options(**options))
         return [judge.judge(url, page) for url, page in pages]
 
 
-def test_pages_of_one_site_that_differ_beside_the_main_text_are_kept() -> None:
-    a, b = read(prose("box"), rows(1)), read(prose("box"), rows(2))
+def test_pages_of_one_site_that_differ_in_text_beside_the_main_text_are_kept() -> None:
+    a, b = read(prose("box"), words(1)), read(prose("box"), words(2))
     assert a.content == b.content
     first, second = judged(("http://a.example/1", a), ("http://a.example/2", b))
     assert (second.dropped, second.reason) == (False, "verified different")
@@ -372,8 +376,20 @@ def test_pages_of_two_sites_are_judged_by_their_main_texts() -> None:
     assert (second.dropped, second.reason, second.own_likeness) == (True, "content", None)
 
 
+def test_a_story_with_another_day_s_links_beside_it_is_dropped() -> None:
+    a, b = read(prose("box"), rows(1)), read(prose("box"), rows(2))
+    first, second = judged(("http://a.example/1", a), ("http://a.example/2", b))
+    assert (second.twin_url, second.reason, second.own_likeness) == (first.url, "content", 1)
+
+
+def test_a_list_with_other_links_below_a_short_text_is_kept() -> None:
+    a, b = read(prose("box", 60), rows(1, 40)), read(prose("box", 60), rows(2, 40))
+    assert a.content == b.content
+    assert not judged(("http://a.example/1", a), ("http://a.example/2", b))[1].dropped
+
+
 def test_a_story_under_another_url_of_its_site_is_dropped() -> None:
-    a, b = read(prose("news", 300), rows(1, 2)), read(prose("news", 300), rows(2, 2))
+    a, b = read(prose("news", 300), words(1, 2)), read(prose("news", 300), words(2, 2))
     _, second = judged(("http://a.example/1", a), ("http://a.example/2", b))
     assert (second.dropped, second.reason) == (True, "content")
     assert second.own_likeness is not None
@@ -444,3 +460,124 @@ def test_lists_that_differ_in_their_rows_are_all_kept(
     assert [verdict.url for verdict in verdicts if verdict.dropped] == []
     verdicts = judged(*((f"http://a.example/{n % 20}?{n}", pages[n % 20]) for n in range(40)))
     assert [verdict.dropped for verdict in verdicts] == [False] * 20 + [True] * 20
+
+
+# --- what a page says of itself
+
+
+def declaring(
+    main: str, rest: str = "", title: str = "A page", *, head: str = ""
+) -> PageFingerprint:
+    html = (
+        f"<html><head><title>{title}</title>{head}</head><body><ul class='nav'>{MENU}</ul>"
+        f"<h1>{title}</h1><article>{main}</article><div>{rest}</div></body></html>"
+    )
+    return Fingerprinter().fingerprint(html, "http://a.example/2")
+
+
+CANONICAL = "<link rel=canonical href=http://a.example/1>"
+
+
+@pytest.mark.parametrize(
+    ("url", "head"),
+    [
+        ("http://a.example/1?utm_source=x&fbclid=y", ""),
+        ("http://a.example/2", CANONICAL),
+        ("http://amp.a.example/2", CANONICAL),
+        ("http://a.example/2", "<meta property=og:url content=http://a.example/1>"),
+        ("http://a.example/2", "<link rel=canonical href=/1?utm_medium=feed>"),
+    ],
+)
+def test_of_pages_that_declare_one_address_what_stands_beside_the_text_says_nothing(
+    url: str, head: str
+) -> None:
+    a, b = declaring(prose("box"), words(1, 40)), declaring(prose("box"), words(2, 40), head=head)
+    _, second = judged(("http://a.example/1", a), (url, b))
+    assert second.dropped
+    _, second = judged(
+        ("http://a.example/1", a), ("http://a.example/2", declaring(prose("box"), words(2, 40)))
+    )
+    assert not second.dropped
+
+
+def test_a_page_of_one_address_whose_text_was_read_with_a_box_is_a_copy() -> None:
+    a = declaring(prose("box"))
+    b = declaring(prose("box") + prose("advert", 60), head=CANONICAL)
+    _, second = judged(("http://a.example/1", a), ("http://a.example/2", b))
+    assert (second.dropped, second.reason) == (True, "address")
+    assert second.content_distance is not None
+    assert second.content_distance > 3
+
+
+def test_pages_of_a_list_that_declare_its_first_page_are_kept() -> None:
+    pages = [declaring(prose(n), head=CANONICAL) for n in range(20)]
+    verdicts = judged(*((f"http://a.example/{n + 1}", page) for n, page in enumerate(pages)))
+    assert not any(verdict.dropped for verdict in verdicts)
+
+
+def test_variants_that_declare_one_product_are_kept_where_their_titles_name_them() -> None:
+    names = ("Shoe, red", "Shoe, blue")
+    a, b = (declaring(prose("shoe"), words(name, 3), name, head=CANONICAL) for name in names)
+    assert not judged(("http://a.example/1", a), ("http://a.example/2", b))[1].dropped
+    a, b = (declaring(prose("shoe"), words(name, 3), "Shoe", head=CANONICAL) for name in names)
+    assert judged(("http://a.example/1", a), ("http://a.example/2", b))[
+        1
+    ].dropped  # the site says so
+
+
+def test_a_page_can_not_declare_the_address_of_another_site() -> None:
+    victim = declaring(prose("story"), words(1, 40))
+    thief = declaring(prose("story"), words(2, 40), head=CANONICAL)
+    first, second = judged(
+        ("http://evil.example/2", thief), ("http://a.example/1", victim), scope="site"
+    )
+    assert (first.dropped, second.dropped) == (False, False)
+    tenants = ("http://evil.github.io/2", thief), ("http://alice.github.io/1", victim)
+    assert not any(verdict.dropped for verdict in judged(*tenants, scope="site"))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("csr_array.diagonal", "bsr_matrix.diagonal"),
+        ("Release 3.27.1", "Release 3.27.2"),
+        ("operator+", "operator-="),
+        ("关于张伟的公告", "关于李娜的公告"),
+        ("Weather, 14 June", "Weather, 15 June"),
+    ],
+)
+def test_pages_that_name_two_things_are_two_pages(one: str, other: str) -> None:
+    a, b = (declaring(prose("notice", 300), title=f"{title} | Office") for title in (one, other))
+    _, second = judged(("http://a.example/1", a), ("http://a.example/2", b))
+    assert (second.dropped, second.reason) == (False, "verified different")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Night bus trial - City desk", "Night bus trial - Wire"),  # sections, in no heading
+        ("Night bus trial", "Night bus trial, print view"),  # one name more
+        ("", "Night bus trial"),
+    ],
+)
+def test_titles_that_name_no_two_things_part_no_copies(one: str, other: str) -> None:
+    heading = "<h1>Night bus trial</h1>"
+    a, b = (read(heading + prose("bus", 300), title=title) for title in (one, other))
+    assert judged(("http://a.example/1", a), ("http://a.example/2", b))[1].dropped
+
+
+@pytest.mark.parametrize("hosts", [("a.example", "a.example"), ("a.example", "b.example")])
+def test_a_text_that_is_of_neither_page_decides_nothing(hosts: tuple[str, str]) -> None:
+    shell = prose("this site uses cookies", 300)
+    a, b = read(shell, title="Fish pie for four"), read(shell, title="How to prune a rose")
+    pages = (f"http://{host}/{n}" for n, host in enumerate(hosts))
+    _, second = judged(*zip(pages, (a, b), strict=True))
+    assert (second.dropped, second.reason) == (False, "verified different")
+
+
+def test_the_likeness_that_is_asked_for_is_a_setting() -> None:
+    a, b = read(prose("box"), words(1)), read(prose("box"), words(2))
+    pages = ("http://a.example/1", a), ("http://a.example/2", b)
+    assert [judged(*pages, own_likeness=least)[1].dropped for least in (0, 0.5, 0.85, 1)] == [
+        *(True, True, False, False)
+    ]

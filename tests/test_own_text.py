@@ -78,14 +78,14 @@ def test_a_thin_page_that_is_furniture_but_for_nothing_is_alike() -> None:
     short = ["operand", "size: one word"]
     one = own_sample(sample(short, MENU[:20]), NO_BLOCKS)
     known = furniture(short + MENU[:20])
-    assert likeness(one, one, known, thin=True) == 1.0
+    assert likeness(one, one, known, "all") == 1.0
     assert likeness(one, one, known) is None
 
 
 def test_of_thin_pages_all_that_is_seen_counts() -> None:
     short = ["No comments yet."]
     a, b = (own_sample(sample(short, [text(seed, 30)]), NO_BLOCKS) for seed in (1, 2))
-    found = likeness(a, b, NO_BLOCKS, thin=True)
+    found = likeness(a, b, NO_BLOCKS, "all")
     assert found is None or found < 0.5
 
 

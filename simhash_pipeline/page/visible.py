@@ -2,9 +2,10 @@
 
 The main text says which pages may be near-duplicates; what is visible says whether they are, but
 for what stands beside the text on another day: outside the box of the main text, links name other
-pages, and a box that calls itself furniture counts half. Where these links outweigh the main text
-the page is a list, and they are what it says. The
-sample is a bottom-k sample of short windows of the text (Broder 1997): windows are chosen by their
+pages, and a box that calls itself furniture counts a quarter. Where these links outweigh the main
+text the page is a list, and they are what it says.
+
+The sample is a bottom-k sample of short windows of the text (Broder 1997): windows are chosen by their
 hash alone, so that two pages that share a text sample the same parts of it, and the share of equal
 windows in two samples estimates the share in the pages (the Jaccard index).
 
@@ -47,8 +48,8 @@ _NO_LIMIT = 0xFFFFFFFF
 MAIN = np.uint16(1 << 15)
 BLOCK_BITS = np.uint16(MAIN - 1)
 
-# Which windows of a block are taken: those whose hash has none of these bits, half of them or none.
-_HALF, NONE = 3, 255
+# Which windows of a block are taken: those whose hash has none of these bits, a quarter or none.
+_QUARTER, NONE = 3, 255
 _MULTIPLIER = 0x9E3779B1  # odd: 2**32 by the golden ratio
 _SEPARATOR = "\n" + "\0" * (WINDOW_BYTES - 1)  # blocks hold neither
 
@@ -86,7 +87,7 @@ def window_masks(page: Blocks, is_main: Sequence[bool]) -> bytes:
     if page.bytes_of(set(links) - menus) <= main_bytes:
         for first, last, hint in page.hints:
             if hint != "forum":
-                masks[first:last] = bytes([_HALF]) * (last - first)
+                masks[first:last] = bytes([_QUARTER]) * (last - first)
         masks[start:end] = bytes(end - start)
         for i in links:
             masks[i] = NONE

@@ -4,8 +4,18 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from lxml.html import document_fromstring
 
-from simhash_pipeline.page.visible import ENTRY, LIMIT_SIZE, MAIN, visible_text
+from simhash_pipeline.page.boilerplate import main_blocks
+from simhash_pipeline.page.fingerprint import Tree
+from simhash_pipeline.page.visible import (
+    ENTRY,
+    LIMIT_SIZE,
+    MAIN,
+    NONE,
+    visible_text,
+    window_masks,
+)
 
 WORDS = [f"word{number}" for number in range(500)]
 
@@ -89,11 +99,50 @@ def test_a_sample_is_full_where_most_windows_are_repeated() -> None:
     assert len(windows(visible_text(blocks, [True] * 31).sample)) == 512
 
 
-def test_of_a_menu_s_windows_a_quarter_is_taken() -> None:
-    menu = text(5, 20)
-    whole, quarter = (visible_text([menu], [False], menus=menus).sample for menus in ((), (0,)))
-    assert len(windows(quarter)) == pytest.approx(len(windows(whole)) / 4, rel=0.5)
-    assert {window >> 2 for window in windows(quarter)} <= set(windows(whole))
+@pytest.mark.parametrize(("mask", "share"), [(0, 1), (1, 1 / 2), (3, 1 / 4), (NONE, 0)])
+def test_a_block_s_mask_leaves_out_windows_by_their_hash(mask: int, share: float) -> None:
+    box = text(5, 40)
+    whole, masked = (
+        visible_text([box], [False], masks=masks).sample for masks in (b"", bytes([mask]))
+    )
+    assert len(windows(masked)) == pytest.approx(len(windows(whole)) * share, rel=0.3)
+    assert set(windows(masked)) == {w for w in windows(whole) if mask != NONE and not w & mask}
+
+
+STORY = "".join(f"<p>{text(n, 60)}.</p>" for n in range(4))
+LINKS = "".join(f"<li><a href=/{n}>{text(n, 6)}</a></li>" for n in range(9))
+
+
+def counted(page: str) -> dict[str, float]:
+    """By the first letters of blocks, the share of their windows that counts."""
+    tree = Tree(document_fromstring(f"<body>{page}</body>"))
+    blocks = tree.blocks()
+    main = set(main_blocks(blocks, ""))
+    masks = window_masks(blocks, [i in main for i in range(len(blocks.texts))])
+    shares = {0: 1.0, 3: 0.25, NONE: 0.0}
+    return {each[:6]: shares[mask] for each, mask in zip(blocks.texts, masks, strict=True)}
+
+
+def test_links_outside_the_box_of_the_main_text_count_nothing() -> None:
+    page = f"<div><div>{STORY}</div><ul><li><a href=/x>Other: a story of another day</a></ul></div>"
+    assert counted(page)["Other:"] == 0
+    assert counted(page)[text(1, 60)[:6]] == 1
+
+
+def test_links_in_the_box_of_the_main_text_count_as_its_rows() -> None:
+    page = f"<div>{STORY}<ul><li><a href=/x>Other: a story of another day</a></ul></div>"
+    assert counted(page)["Other:"] == 1
+
+
+def test_links_that_outweigh_the_main_text_are_what_a_list_says() -> None:
+    page = f"<div><p>{text(1, 60)}.</p></div><ul>{LINKS * 9}</ul>"
+    assert counted(page)[text(2, 6)[:6]] == 1
+
+
+def test_text_in_a_box_that_calls_itself_furniture_counts_a_quarter() -> None:
+    page = f"<div><div>{STORY}</div><aside><p>Weekly: what our readers said of it</p></aside></div>"
+    assert counted(page)["Weekly"] == 0.25
+    assert counted(page.replace("aside", "div"))["Weekly"] == 1
 
 
 def test_each_entry_says_whether_its_block_is_main_text() -> None:
