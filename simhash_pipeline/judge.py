@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Literal
 
+from simhash_pipeline.bits import MAX_DISTANCE_BITS
 from simhash_pipeline.options import Options
 from simhash_pipeline.own_text import (
     Blocks,
@@ -42,6 +43,10 @@ Reason = Literal[
 
 # The judge gives up after this many near pages with other sketches or own texts: some 10 ms.
 _MAX_REFUSED = 200
+# The own texts of pages in two templates of a site, such as a page and its print view, whose frames
+# differ: as much must be equal as differs. In crawls of ten manuals no pages that differ were over
+# 5 bits of structure apart; a demo site's copies in other templates are 9 and more bits apart.
+_MIN_LIKENESS_OF_TEMPLATES = 0.5
 _MAX_SAME_ADDRESS = 8  # pages that are looked at for the address: many may wrongly declare one
 # Of what both pages were read as main text, if they declare one address. The rest of a page may
 # have been read as text on one day and left out on another.
@@ -250,13 +255,13 @@ class Judge:
         self, page: StoredPage, other: StoredPage, view: View, *, among_others: bool
     ) -> bool:
         """True too for pages of two sites."""
-        least = self._options.own_likeness
         if not have_own_texts(page, other):
             return True
         if are_two_subjects(page, other):
             return False
         if page.address is not None and page.address == other.address:
             return True
+        least = min_likeness(page, other, self._options)
         if page.content is None or among_others:  # a few other words make a different page
             least = max(least, _MIN_LIKENESS_AMONG_OTHERS) if least else 0
         alike = self._likeness(page, other, view) if least else 1
@@ -308,16 +313,27 @@ def have_own_texts(page: StoredPage, other: StoredPage) -> bool:
     return page.site == other.site and page.sample is not None and other.sample is not None
 
 
-def are_two_subjects(page: StoredPage, other: StoredPage) -> bool:
-    """Whether each page names a thing, in its title and its heading, that the other's title lacks.
+def min_likeness(
+    page: PageFingerprint | StoredPage, other: PageFingerprint | StoredPage, options: Options
+) -> float:
+    """The least likeness, 0-1, of the own texts of two near-duplicates of one site."""
+    apart = _distance(page.structure, other.structure)
+    if apart is None:
+        same_template = page.structure is None and other.structure is None
+    else:
+        same_template = apart <= MAX_DISTANCE_BITS
+    least = options.own_likeness
+    return least if same_template else min(least, _MIN_LIKENESS_OF_TEMPLATES)
 
-    In crawls of scipy, CMake, JDK and Qt documentation this tells apart 1,720 of 1,735 pairs of
-    pages with other titles that are near in content, and 5 of 1,189 pages from their own releases.
+
+def are_two_subjects(page: StoredPage, other: StoredPage) -> bool:
+    """Whether the titles are of one form, and each names a thing that the other lacks.
+
+    A name stands in the heading too: see page/head.py. Titles of two forms may be two headlines of
+    one story.
     """
-    if page.title == other.title:
-        return False
     words, others = title_words(page.title), title_words(other.title)
-    return bool(
+    return _share_words(words, others) and bool(
         name_of(words, page.title_marks).difference(others)
         and name_of(others, other.title_marks).difference(words)
     )
@@ -330,8 +346,11 @@ def is_no_page(page: StoredPage, other: StoredPage) -> bool:
     """
     if (page.title_marks | other.title_marks) & SAID:
         return False
-    words, others = set(title_words(page.title)), set(title_words(other.title))
-    return len(words & others) < _SHARED_TITLE * min(len(words), len(others))
+    return not _share_words(title_words(page.title), title_words(other.title))
+
+
+def _share_words(words: list[str], others: list[str]) -> bool:
+    return len({*words} & {*others}) >= _SHARED_TITLE * min(len(words), len(others))
 
 
 def own_likeness(page: StoredPage, other: StoredPage, store: Store) -> float | None:

@@ -37,7 +37,7 @@ from simhash_pipeline.crawl.item_source import source_from_response
 from simhash_pipeline.crawl.settings import settings_of_spider
 from simhash_pipeline.drop_log import THRESHOLDS, Drop, unix_seconds
 from simhash_pipeline.errors import PageError
-from simhash_pipeline.judge import Distances, distances, have_own_texts, own_likeness
+from simhash_pipeline.judge import Distances, distances, have_own_texts, min_likeness, own_likeness
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.page.source import Source
@@ -321,7 +321,9 @@ class ComparedPages(Result):
             return f"Twins: where A is stored, B is dropped ({verdict.reason})."
         near = limit is None or sketch is None or sketch <= limit
         if verdict.reason == "verified different" and near:
-            differ = own_texts_differ(verdict.own_likeness, self.options.own_likeness)
+            differ = own_texts_differ(
+                verdict.own_likeness, min_likeness(self.a, self.b, self.options)
+            )
             return f"No twins: the main texts are near, but {differ}."
         return _WHY.get(verdict.reason, "No twins: where A is stored, B is kept.")
 
@@ -664,7 +666,7 @@ def _why_kept(case: Case) -> str:
     if sketch is not None and limit is not None and sketch > limit:
         apart = f"{counted(sketch, 'bit')} apart"
         return f"a stored page is near, but the sketches are {apart}, over {limit}."
-    least = options.own_likeness
+    least = 0.0 if case.a is None else min_likeness(case.a, case.b, options)
     if case.needs_likeness and (case.own_likeness is None or case.own_likeness < least):
         differ = own_texts_differ(case.own_likeness, least)
         return f"a stored page's main text is near, but {differ}."

@@ -5,9 +5,9 @@ for what stands beside the text on another day: outside the box of the main text
 pages, and a box that calls itself furniture counts a quarter. Where these links outweigh the main
 text the page is a list, and they are what it says.
 
-The sample is a bottom-k sample of short windows of the text (Broder 1997): windows are chosen by their
-hash alone, so that two pages that share a text sample the same parts of it, and the share of equal
-windows in two samples estimates the share in the pages (the Jaccard index).
+The sample is a bottom-k sample of short windows of the text (Broder 1997): windows are chosen by
+their hash alone, so that two pages that share a text sample the same parts of it, and the share of
+equal windows in two samples estimates the share in the pages (the Jaccard index).
 
     block    Parameters: scalar
     window   Parameters: scal      16 bytes: some three words, or five characters of Chinese,
