@@ -115,7 +115,7 @@ def test_every_page_is_seen_once_and_none_that_robots_txt_disallows(crawl: DemoC
 def test_the_summary_tells_a_newcomer_what_happened_and_where_to_look(crawl: DemoCrawl) -> None:
     lines = crawl.first_output.splitlines()
     assert f"Pages seen {len(crawl.kept) + len(crawl.drops):10}" in lines
-    assert f"  dropped  {len(crawl.drops):10}   content" in crawl.first_output
+    assert f"  dropped  {len(crawl.drops):10}   address 3, content" in crawl.first_output
     assert sum(line.startswith("    ≈ http") for line in lines) == 5
     assert any(line.endswith(".scrapy/simhash/site.drops.jsonl") for line in lines)
     assert any(line.endswith(".scrapy/simhash/site.sqlite") for line in lines)
@@ -125,7 +125,7 @@ def test_the_summary_tells_a_newcomer_what_happened_and_where_to_look(crawl: Dem
 def test_a_second_crawl_finds_the_kept_pages_unchanged_and_drops_the_same(
     crawl: DemoCrawl,
 ) -> None:
-    assert f"  dropped  {len(crawl.drops):10}   content" in crawl.second_output
+    assert f"  dropped  {len(crawl.drops):10}   address 3, content" in crawl.second_output
     unreadable = 2  # a PDF and an empty body: kept each time, never judged
     assert f"unchanged {len(crawl.kept) - unreadable}" in crawl.second_output
 

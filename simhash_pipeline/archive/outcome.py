@@ -57,7 +57,7 @@ def write_drop_log(
     """Write the drop log of a spider of this name; `pages` counts pages by verdict and reason."""
     to.unlink(missing_ok=True)
     log = DropLog(to, run=uuid.uuid4().hex, spider=name, options=options)
-    columns = ", ".join(f"page.{column}" for column in (*JUDGED_BY, "title", "tokens"))
+    columns = ", ".join(f"page.{column}" for column in (*JUDGED_BY, "tokens"))
     drops = f"""
         SELECT {columns}, verdict.reason, twin.key AS twin_key, twin.time AS twin_time,
             twin.title AS twin_title,

@@ -30,6 +30,7 @@ from simhash_pipeline.errors import ArchiveError, PageError
 from simhash_pipeline.judge import stored_page
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter
+from simhash_pipeline.page.head import TITLE_CHARS
 from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.stores.contract import StoredPage
 from simhash_pipeline.terminal import progress_bar
@@ -65,6 +66,8 @@ SCHEMA = pa.schema(
         ("sample", pa.binary()),  # of all visible text; of a store's page of its own text
         ("blocks", pa.list_(pa.int64())),  # of the sample; null of a store's page
         ("title", pa.string()),
+        ("title_marks", pa.int64()),
+        ("address", pa.binary()),
         ("text", pa.string()),  # null unless texts are kept
         ("text_chars", pa.int64()),
         ("tokens", pa.int64()),
@@ -231,6 +234,9 @@ def page_from_row(row: Mapping[str, Any], now: float = 0) -> StoredPage:
         seen_at=int(now) if row["seen_at"] is None else row["seen_at"],
         visible=None if visible is None else visible & WORD,
         sample=row["sample"],
+        title=(row["title"] or "")[:TITLE_CHARS],
+        title_marks=row["title_marks"],
+        address=row["address"],
     )
 
 
@@ -274,6 +280,9 @@ def _fingerprints(page: StoredPage, bits: int) -> dict[str, Any]:
         "digest": page.digest,
         "visible": None if page.visible is None else _signed(page.visible),
         "sample": page.sample,
+        "title": _utf8(page.title),
+        "title_marks": page.title_marks,
+        "address": page.address,
     }
 
 

@@ -542,6 +542,7 @@ class Case(Result):
 
 
 _REASONS = {
+    "address": "it declares the address of a stored page, and their main texts are alike.",
     "content": "its content is near that of a stored page.",
     "structure": "its structure is near that of a stored page.",
     "content and structure": "both content and structure are near those of a stored page.",

@@ -29,6 +29,7 @@ TITLE_CHARS = 100  # of a title, that a store keeps and that is compared
 _MAX_WORDS = 62  # so that a mark for each fits into a signed word of 64 bits
 _READ_CHARS = 20_000  # of the main text, in which the title's words are looked for
 _SAID_SHARE = 3  # one in so many of the title's words stands in the text of a page that is its own
+_MIN_WORDS = 3  # of a title that can be missed in a text
 SAID = 1  # bit 0 of a page's marks
 # A number with its dots is one word: 3.27.1 and 3.27.2 are two versions. An operator is one, too.
 _WORD = re.compile(
@@ -78,8 +79,6 @@ def title_marks(title: str, blocks: Blocks, text: str) -> int:
                  the heading has none of them, in the main text
     """
     words = title_words(title)
-    if not words:
-        return SAID
     read = text[:_READ_CHARS].lower()
     heading = _heading(blocks)
     named = [_stands_in(word, heading) for word in words]
@@ -90,7 +89,8 @@ def title_marks(title: str, blocks: Blocks, text: str) -> int:
         named = [_stands_in(word, read) for word in words]
         said = sum(named)
     marks = sum(2 << i for i, is_named in enumerate(named) if is_named)
-    return marks | (SAID if _SAID_SHARE * said >= len(words) else 0)
+    is_said = len(words) < _MIN_WORDS or _SAID_SHARE * said >= len(words)
+    return marks | (SAID if is_said else 0)
 
 
 def name_of(words: list[str], marks: int) -> set[str]:
