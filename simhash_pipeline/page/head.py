@@ -27,7 +27,7 @@ _MAX_TITLES = 5  # empty ones to look at; each may hold the next, and all that f
 _MAX_HEADINGS = 5
 TITLE_CHARS = 100  # of a title, that a store keeps and that is compared
 _MAX_WORDS = 62  # so that a mark for each fits into a signed word of 64 bits
-_READ_CHARS = 20_000  # of the main text, in which the title's words are looked for
+_READ_CHARS = 5_000  # of the main text, in which the title's words are looked for
 _SAID_SHARE = 3  # one in so many of the title's words stands in the text of a page that is its own
 _MIN_WORDS = 3  # of a title that can be missed in a text
 SAID = 1  # bit 0 of a page's marks
@@ -122,11 +122,13 @@ def _declared(root: _Element) -> Iterator[str]:
 
 def _heading(blocks: Blocks) -> str:
     """The texts of the first h1s, or of the first h2."""
-    for tag, most in (("h1", _MAX_HEADINGS), ("h2", 1)):
-        found = [text for text, of in zip(blocks.texts, blocks.tags, strict=False) if of == tag]
-        if found:
-            return unicodedata.normalize("NFKC", " ".join(found[:most])).lower()
-    return ""
+    tag, most = ("h1", _MAX_HEADINGS) if "h1" in blocks.tags else ("h2", 1)
+    found: list[str] = []
+    at = -1
+    while len(found) < min(most, blocks.tags.count(tag)):
+        at = blocks.tags.index(tag, at + 1)
+        found.append(blocks.texts[at])
+    return unicodedata.normalize("NFKC", " ".join(found)).lower()
 
 
 def _stands_in(word: str, text: str) -> bool:

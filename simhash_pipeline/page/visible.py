@@ -22,7 +22,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import compress
+from itertools import chain, compress
 
 import mmh3
 import numpy as np
@@ -78,20 +78,24 @@ def window_masks(page: Blocks, is_main: Sequence[bool]) -> bytes:
     if True not in is_main:
         return bytes(masks)
     start, end = _around(page, is_main)
-    beside = [*range(start), *range(end, len(page.texts))]
-    if not beside:
-        return bytes(masks)
+    beside = chain(range(start), range(end, len(page.texts)))
     links = [i for i in beside if page.link_shares[i] > MAX_LINK_SHARE]
-    menus = menu_blocks(page)
-    main_bytes = page.bytes_of(compress(range(len(page.texts)), is_main))
-    if page.bytes_of(set(links) - menus) <= main_bytes:
-        for first, last, hint in page.hints:
-            if hint != "forum":
-                masks[first:last] = bytes([_QUARTER]) * (last - first)
-        masks[start:end] = bytes(end - start)
-        for i in links:
-            masks[i] = NONE
+    if _is_list(page, links, page.bytes_of(compress(range(len(page.texts)), is_main))):
+        return bytes(masks)
+    for first, last, hint in page.hints:
+        if hint != "forum":
+            masks[first:last] = bytes([_QUARTER]) * (last - first)
+    masks[start:end] = bytes(end - start)
+    for i in links:
+        masks[i] = NONE
     return bytes(masks)
+
+
+def _is_list(page: Blocks, links: list[int], main_bytes: int) -> bool:
+    """Whether these links, without those of menus, outweigh the main text."""
+    if page.bytes_of(links) <= main_bytes:  # nearly always
+        return False
+    return page.bytes_of({*links} - menu_blocks(page)) > main_bytes
 
 
 def _around(page: Blocks, is_main: Sequence[bool]) -> tuple[int, int]:
