@@ -29,7 +29,7 @@ TITLE_CHARS = 100  # of a title, that a store keeps and that is compared
 _MAX_WORDS = 62  # so that a mark for each fits into a signed word of 64 bits
 _READ_CHARS = 5_000  # of the main text, in which the title's words are looked for
 _SAID_SHARE = 3  # one in so many of the title's words stands in the text of a page that is its own
-_MIN_WORDS = 3  # of a title that can be missed in a text
+_TELLING_CHARS = 4  # of a word that can be missed in a text: shorter ones stand in any
 SAID = 1  # bit 0 of a page's marks
 # A number with its dots is one word: 3.27.1 and 3.27.2 are two versions. An operator is one, too.
 _WORD = re.compile(
@@ -79,18 +79,20 @@ def title_marks(title: str, blocks: Blocks, text: str) -> int:
                  the heading has none of them, in the main text
     """
     words = title_words(title)
-    read = text[:_READ_CHARS].lower()
-    heading = _heading(blocks)
+    heading, read = _heading(blocks), text[:_READ_CHARS].lower()
     named = [_stands_in(word, heading) for word in words]
-    if any(named):
-        needed = -(-len(words) // _SAID_SHARE)
-        said = sum(islice((1 for word in words if _stands_in(word, read)), needed))
-    else:
+    if not any(named):
         named = [_stands_in(word, read) for word in words]
-        said = sum(named)
+    asked = telling(words)
+    needed = -(-len(asked) // _SAID_SHARE)
+    said = sum(islice((1 for word in asked if _stands_in(word, read)), needed))
     marks = sum(2 << i for i, is_named in enumerate(named) if is_named)
-    is_said = len(words) < _MIN_WORDS or _SAID_SHARE * said >= len(words)
-    return marks | (SAID if is_said else 0)
+    return marks | (SAID if said >= needed else 0)
+
+
+def telling(words: list[str]) -> list[str]:
+    """The words of a title that not every text holds."""
+    return [word for word in words if len(word) >= _TELLING_CHARS or _HAN.match(word)]
 
 
 def name_of(words: list[str], marks: int) -> set[str]:
