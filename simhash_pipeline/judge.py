@@ -51,9 +51,9 @@ _MAX_SAME_ADDRESS = 8  # pages that are looked at for the address: many may wron
 # Of what both pages were read as main text, if they declare one address. The rest of a page may
 # have been read as text on one day and left out on another.
 _MIN_MAIN_LIKENESS = 0.5
-# The own texts of thin pages, of pages whose titles have two forms and two names, and of pages among
-# which one of the same main text was found different: there the main text proves little. A likeness
-# is an estimate, and the highest of many estimates may be high by chance.
+# The own texts of thin pages, of pages whose titles have two forms and two names, and of pages
+# among which one of the same main text was found different: there the main text proves little. A
+# likeness is an estimate, and the highest of many estimates may be high by chance.
 _MIN_LIKENESS_IN_DOUBT = 0.95
 _COPY_LIKENESS = 0.9  # of own texts; a dropped page that is less alike has text of its own
 _MAX_SITES = 4_096  # sites whose furniture is cached: some 16 MB
