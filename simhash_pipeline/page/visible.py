@@ -80,7 +80,7 @@ def window_masks(page: Blocks, is_main: Sequence[bool]) -> bytes:
     start, end = _around(page, is_main)
     beside = chain(range(start), range(end, len(page.texts)))
     links = [i for i in beside if page.link_shares[i] > MAX_LINK_SHARE]
-    if _is_list(page, links, page.bytes_of(compress(range(len(page.texts)), is_main))):
+    if links and _is_list(page, links, is_main):
         return bytes(masks)
     for first, last, hint in page.hints:
         if hint != "forum":
@@ -91,8 +91,9 @@ def window_masks(page: Blocks, is_main: Sequence[bool]) -> bytes:
     return bytes(masks)
 
 
-def _is_list(page: Blocks, links: list[int], main_bytes: int) -> bool:
+def _is_list(page: Blocks, links: list[int], is_main: Sequence[bool]) -> bool:
     """Whether these links, without those of menus, outweigh the main text."""
+    main_bytes = page.bytes_of(compress(range(len(page.texts)), is_main))
     if page.bytes_of(links) <= main_bytes:  # nearly always
         return False
     return page.bytes_of({*links} - menu_blocks(page)) > main_bytes
