@@ -51,9 +51,9 @@ _MAX_SAME_ADDRESS = 8  # pages that are looked at for the address: many may wron
 # Of what both pages were read as main text, if they declare one address. The rest of a page may
 # have been read as text on one day and left out on another.
 _MIN_MAIN_LIKENESS = 0.5
-# The own texts of thin pages, of pages whose titles have two forms and two names, and of pages
-# among which one of the same main text was found different: there the main text proves little. A
-# likeness is an estimate, and the highest of many estimates may be high by chance.
+# The own texts of thin pages, and of pages among which one of the same main text was found
+# different: there the main text proves little. A likeness is an estimate, and the highest of many
+# estimates may be high by chance.
 _MIN_LIKENESS_IN_DOUBT = 0.95
 _COPY_LIKENESS = 0.9  # of own texts; a dropped page that is less alike has text of its own
 _MAX_SITES = 4_096  # sites whose furniture is cached: some 16 MB
@@ -261,8 +261,7 @@ class Judge:
         if page.address is not None and page.address == other.address:
             return True
         least = min_likeness(page, other, self._options)
-        is_doubtful = page.content is None or among_others or _names_differ(page, other)
-        if is_doubtful and in_one_template(page, other):  # a few other words make a different page
+        if page.content is None or among_others:  # a few other words make a different page
             least = max(least, _MIN_LIKENESS_IN_DOUBT) if least else 0
         alike = self._likeness(page, other, view) if least else 1
         return alike is not None and alike >= least
@@ -332,27 +331,21 @@ def in_one_template(
 
 
 def are_two_subjects(page: StoredPage, other: StoredPage) -> bool:
-    """Whether each page names a thing that the other's title lacks, in titles of one form.
+    """Whether each page names a thing that the other's title lacks.
 
     A name stands in the title and in the heading: see page/head.py. In crawls of scipy, CMake, JDK
     and Qt documentation this tells apart 1,716 of 1,730 pairs that are near in content and have
     other titles, and takes 5 of 1,189 pages for others than their own earlier releases. Titles of
-    two forms may be two headlines of one story.
+    two forms, in two templates, may be two headlines of one story.
     """
-    words, others = title_words(page.title), title_words(other.title)
-    return _names_differ(page, other) and (
-        words[0] == others[0] or words[-1] == others[-1] or _share_half(words, others)
-    )
-
-
-def _names_differ(page: StoredPage, other: StoredPage) -> bool:
     if page.title == other.title:
         return False
     words, others = title_words(page.title), title_words(other.title)
-    return bool(
-        name_of(words, page.title_marks).difference(others)
-        and name_of(others, other.title_marks).difference(words)
-    )
+    name, other_name = name_of(words, page.title_marks), name_of(others, other.title_marks)
+    if not name.difference(others) or not other_name.difference(words):
+        return False
+    one_form = words[0] == others[0] or words[-1] == others[-1] or _share_half(words, others)
+    return one_form or in_one_template(page, other)
 
 
 def is_no_page(page: StoredPage, other: StoredPage) -> bool:

@@ -61,7 +61,7 @@ def notices(length: int) -> list[MadePage]:
         ]
         title = f"Notice to {name}"
         body = _paragraphs(paragraphs)
-        pages.append(_page("council.example", f"notice-{number}", title, body, related="notices"))
+        pages.append(_page("council-example.org", f"notice-{number}", title, body, related="notices"))
     return pages
 
 
@@ -130,7 +130,7 @@ def shop(size: int, *, titled: bool) -> list[MadePage]:
             rows = "".join(f"<tr><th>{k}</th><td>{v}</td></tr>" for k, v in cells.items())
             body = f"<p>{text}</p><table>{rows}</table>"
             path = f"{product}-{variant}"
-            pages.append(_page("shop.example", path, title, body, related=f"{product}"))
+            pages.append(_page("shop-example.org", path, title, body, related=f"{product}"))
     return pages
 
 
@@ -141,7 +141,7 @@ def copies(kind: str, *, declared: bool) -> Copies:
     for number in range(_STORIES):
         title, length = _title(chance), chance.randint(60, 190)
         text = [_prose(chance, length // 3) for _ in range(3)]
-        story = _page("news.example", f"story-{number}", title, _paragraphs(text))
+        story = _page("news-example.org", f"story-{number}", title, _paragraphs(text))
         link = f'<link rel="canonical" href="{story.url}">' if declared else ""
         made.append(_copy(kind, number, title, text, link))
         stories.append(story)
@@ -154,10 +154,10 @@ def syndicated(length: int) -> Copies:
     stories, made = [], []
     for number in range(_STORIES):
         title, text = _title(chance), [_prose(chance, length // 2) for _ in range(2)]
-        stories.append(_page("news.example", f"story-{number}", title, _paragraphs(text)))
+        stories.append(_page("news-example.org", f"story-{number}", title, _paragraphs(text)))
         links = "".join(f"<li><a href='#'>{_title(chance)}</a></li>" for _ in range(6))
         body = f"<p>By our agency</p>{_paragraphs(text)}<ul>{links}</ul>"
-        made.append(_bare("wire.example", number, title, f"<h2>{title}</h2>{body}"))
+        made.append(_bare("wire-example.org", number, title, f"<h2>{title}</h2>{body}"))
     return Copies(stories, made)
 
 
@@ -165,10 +165,10 @@ def _copy(kind: str, number: int, title: str, text: Sequence[str], link: str) ->
     """The same story as a site's template for print, AMP or telephones shows it."""
     chance = _chance(f"{kind} {number}")
     paragraphs = _paragraphs(text)
-    url = f"http://news.example/{kind}/{number}"
+    url = f"http://news-example.org/{kind}/{number}"
     if kind == "print":
         body = (
-            f"<h1>{title}</h1>{paragraphs}<p>Printed from http://news.example/story-{number}. "
+            f"<h1>{title}</h1>{paragraphs}<p>Printed from http://news-example.org/story-{number}. "
             "All rights reserved by the publisher.</p>"
         )
     elif kind == "amp":
@@ -178,7 +178,7 @@ def _copy(kind: str, number: int, title: str, text: Sequence[str], link: str) ->
             f"<p>Read the full story on our website</p>"
         )
     else:
-        url = f"http://m.news.example/story-{number}"
+        url = f"http://m.news-example.org/story-{number}"
         links = "".join(f"<a href='#'>{_title(chance)}</a>" for _ in range(6))
         body = (
             f"<div>Menu</div><h1>{title}</h1>{paragraphs}<div>More stories {links}</div>"
@@ -214,7 +214,7 @@ def _bare(host: str, number: int, title: str, body: str) -> MadePage:
 
 def _host(name: str, number: int, hosts: int) -> str:
     """One of `hosts` sites, in turn."""
-    return f"{name}-{number % hosts}.example"
+    return f"{name}-{number % hosts}-example.org"
 
 
 def _people(count: int) -> list[str]:
