@@ -29,6 +29,7 @@ TITLE_CHARS = 100  # of a title, that a store keeps and that is compared
 _MAX_WORDS = 62  # so that a mark for each fits into a signed word of 64 bits
 _READ_CHARS = 5_000  # of the main text, in which the title's words are looked for
 _SAID_SHARE = 3  # one in so many of the title's words stands in the text of a page that is its own
+_MIN_TELLING_CHARS = 6  # of these words of a title together: a blogger's name is in no text
 _TELLING_CHARS = 4  # of a word that can be missed in a text: shorter ones stand in any
 SAID = 1  # bit 0 of a page's marks
 # A number with its dots is one word: 3.27.1 and 3.27.2 are two versions. An operator is one, too.
@@ -74,7 +75,8 @@ def title_words(title: str) -> list[str]:
 def title_marks(title: str, blocks: Blocks, text: str) -> int:
     """What is known of the words of `title_words`, in bits.
 
-    bit 0        whether the main text says at least a third of them
+    bit 0        whether the main text says at least a third of those that are `telling`, or they
+                 are too few
     bit i + 1    whether word i is part of the page's name: it stands in the heading, or, where
                  the heading has none of them, in the main text
     """
@@ -86,6 +88,8 @@ def title_marks(title: str, blocks: Blocks, text: str) -> int:
     asked = telling(words)
     needed = -(-len(asked) // _SAID_SHARE)
     said = sum(islice((1 for word in asked if _stands_in(word, read)), needed))
+    if sum(map(len, asked)) < _MIN_TELLING_CHARS:
+        said = needed
     marks = sum(2 << i for i, is_named in enumerate(named) if is_named)
     return marks | (SAID if said >= needed else 0)
 

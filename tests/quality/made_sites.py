@@ -61,7 +61,9 @@ def notices(length: int) -> list[MadePage]:
         ]
         title = f"Notice to {name}"
         body = _paragraphs(paragraphs)
-        pages.append(_page("council-example.org", f"notice-{number}", title, body, related="notices"))
+        pages.append(
+            _page("council-example.org", f"notice-{number}", title, body, related="notices")
+        )
     return pages
 
 
