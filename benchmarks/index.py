@@ -25,7 +25,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -199,7 +199,10 @@ def _pages(values: Any, first: int = 0) -> Iterator[StoredPage]:
         # Own texts are only stored: pages of random values have no neighbours to be compared with.
         sample = (spread << 3_000).to_bytes(388, "little")
         fingerprints = (int(value), structure, sketch)
-        yield StoredPage(url, "", site, *fingerprints, None, seen, seen, structure, sample)
+        page = StoredPage(url, "", site, *fingerprints, None, seen, seen, structure, sample)
+        address = (spread & (1 << 64) - 1).to_bytes(8, "little")
+        title = f"A title of some fifty characters, number {number:09}"
+        yield replace(page, title=title, title_marks=1023, address=address)
 
 
 def _asked(values: Any) -> list[int]:
