@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 LENGTHS = (10, 15, 20, 30, 40, 50, 75, 100, 150, 200, 300, 500, 1_000)
 DRAWS = 400  # of each length and language
-# SIMHASH_CONTENT_DISTANCE and SIMHASH_VERIFY_DISTANCE: the default, and two for short pages.
+# SIMHASH_CONTENT_DISTANCE and SIMHASH_SKETCH_DISTANCE: the default, and two for short pages.
 SETTINGS = ((3, 18), (8, 18), (8, 30))
 A_FIFTH = 0.2  # of the words, by which a page becomes another one
 

@@ -12,7 +12,7 @@ from scrapy.crawler import Crawler
 from simhash_pipeline import NearDuplicate, Verdict
 
 _DROPS_SHOWN = 5
-_KEPT = ("changed", "unchanged", "verified_different")
+_KEPT = ("changed", "unchanged", "told_apart")
 
 
 class Summary:

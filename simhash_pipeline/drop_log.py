@@ -33,7 +33,7 @@ THRESHOLDS = (
     "match",
     "content_distance",
     "structure_distance",
-    "verify_distance",
+    "sketch_distance",
     "min_tokens",
     "scope",
     "unchanged",

@@ -33,7 +33,7 @@ Reason = Literal[
     "new",  # kept: no stored page is near it
     "thin",  # kept: it has too little text; dropped: a stored page has the same title and text
     "changed",  # kept: the URL is known, its content has changed
-    "verified different",  # kept: a stored content fingerprint is near, the sketch or own text not
+    "told apart",  # kept: a stored content fingerprint is near, the sketch or own text not
     "unchanged",  # kept, or dropped by UNCHANGED: the URL is known, and all its text is as it was
     "address",  # dropped: it declares the address of a stored page, and their main texts are alike
     "content",  # dropped: its content fingerprint is near that of a stored page
@@ -154,7 +154,7 @@ class Judge:
         refused: list[StoredPage] = []
         unconfirmed: tuple[StoredPage, Reason] | None = None
         for neighbour, reason in self.neighbours(page, view):
-            if reason == "verified different":
+            if reason == "told apart":
                 refused.append(neighbour)
                 if len(refused) == _MAX_REFUSED:
                     break
@@ -169,7 +169,7 @@ class Judge:
             verdict = self._verdict_of(page, reason, neighbour, view, dropped=True)
             return Action.SKIP, replace(verdict, provisional=True)
         if refused:
-            verdict = self._verdict_of(page, "verified different", refused[0], view, dropped=False)
+            verdict = self._verdict_of(page, "told apart", refused[0], view, dropped=False)
             return Action.KEEP, verdict
         return Action.KEEP, verdict_of(page, _kept_reason(page, previous))
 
@@ -197,12 +197,12 @@ class Judge:
             if not self._second_look:
                 yield neighbour, reason
             elif not self._sketches_agree(page, neighbour) or is_no_page(page, neighbour):
-                yield neighbour, "verified different"
+                yield neighbour, "told apart"
             elif self._own_texts_agree(page, neighbour, view, among_others=among_others):
                 yield neighbour, reason
             else:
                 among_others = True
-                yield neighbour, "verified different"
+                yield neighbour, "told apart"
 
     def _by_address(self, page: StoredPage, view: View) -> Iterator[tuple[StoredPage, Reason]]:
         """Pages of the same site and declared address: what stands beside their texts says nothing.
@@ -243,11 +243,11 @@ class Judge:
 
     @property
     def _second_look(self) -> bool:
-        return self._options.verify_distance is not None
+        return self._options.sketch_distance is not None
 
     def _sketches_agree(self, page: StoredPage, other: StoredPage) -> bool:
-        """True too if VERIFY_DISTANCE is None or either page has no sketch."""
-        limit, distance = self._options.verify_distance, _distance(page.sketch, other.sketch)
+        """True too if SKETCH_DISTANCE is None or either page has no sketch."""
+        limit, distance = self._options.sketch_distance, _distance(page.sketch, other.sketch)
         return limit is None or distance is None or distance <= limit
 
     def _own_texts_agree(

@@ -272,7 +272,7 @@ class Options:
         "Pages are near in structure if at most this many bits (0-8) of their structure "
         "fingerprints differ.",
     )
-    verify_distance: int | None = _option(
+    sketch_distance: int | None = _option(
         18,
         or_none(whole(0, SKETCH_BITS, "bits")),
         "Pages that are near in content are twins only if at most this many of the 128 bits of "

@@ -76,7 +76,7 @@ def test_padding_brings_any_page_within_the_distance_of_any_other(
 ) -> None:
     victim, attacker = made_to_collide
     assert not set(victim.text.split()) & set(attacker.text.split())
-    _, second = judged([(VICTIM, victim), (ATTACKER, attacker)], verify_distance=None)
+    _, second = judged([(VICTIM, victim), (ATTACKER, attacker)], sketch_distance=None)
     assert (second.dropped, second.reason) == (True, "content")
 
 
@@ -87,7 +87,7 @@ def test_the_sketch_tells_a_page_that_was_made_to_collide_from_its_victim(
     victim, attacker = made_to_collide
     pages = [(VICTIM, victim), (ATTACKER, attacker)][::order]
     first, second = judged(pages)
-    assert (first.reason, second.reason) == ("new", "verified different")
+    assert (first.reason, second.reason) == ("new", "told apart")
     assert second.twin_url == pages[0][0]
     assert second.sketch_distance is not None
     assert second.sketch_distance > 18

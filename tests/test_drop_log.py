@@ -72,7 +72,7 @@ def test_a_drop_is_one_line_that_tells_all_but_the_page(tmp_path: Path) -> None:
             "match": "content",
             "content_distance": 3,
             "structure_distance": 3,
-            "verify_distance": 18,
+            "sketch_distance": 18,
             "min_tokens": 50,
             "scope": "all",
             "unchanged": "keep",

@@ -163,7 +163,7 @@ def test_a_neighbour_with_another_sketch_is_refused_and_told(store: Store) -> No
     j = judge(store)
     j.judge("http://a.example/1", page())
     verdict = j.judge("http://a.example/2", page(sketch=SKETCH ^ (2**19 - 1)))
-    assert (verdict.dropped, verdict.reason) == (False, "verified different")
+    assert (verdict.dropped, verdict.reason) == (False, "told apart")
     assert (verdict.twin_url, verdict.sketch_distance) == ("http://a.example/1", 19)
     assert judge(store).judge("http://a.example/3", page(sketch=SKETCH ^ (2**18 - 1))).dropped
 
@@ -185,13 +185,13 @@ def test_behind_very_many_refused_neighbours_none_is_looked_for(
     monkeypatch.setattr("simhash_pipeline.judge._MAX_REFUSED", 2)
     for url in ("http://a.example/2", "http://a.example/3"):
         verdict = j.judge(url, page())
-        assert (verdict.reason, verdict.twin_url) == ("verified different", "http://a.example/0")
+        assert (verdict.reason, verdict.twin_url) == ("told apart", "http://a.example/0")
     monkeypatch.setattr("simhash_pipeline.judge._MAX_REFUSED", 3)
     assert j.judge("http://a.example/4", page()).twin_url == "http://a.example/2"
 
 
 def test_without_a_second_look_the_content_fingerprint_decides(store: Store) -> None:
-    j = judge(store, verify_distance=None)
+    j = judge(store, sketch_distance=None)
     j.judge("http://a.example/1", page())
     assert j.judge("http://a.example/2", page(sketch=0)).dropped
 
@@ -364,7 +364,7 @@ def test_pages_of_one_site_that_differ_in_text_beside_the_main_text_are_kept() -
     a, b = read(prose("box"), words(1)), read(prose("box"), words(2))
     assert a.content == b.content
     first, second = judged(("http://a.example/1", a), ("http://a.example/2", b))
-    assert (second.dropped, second.reason) == (False, "verified different")
+    assert (second.dropped, second.reason) == (False, "told apart")
     assert second.twin_url == first.url
     assert second.own_likeness is not None
     assert second.own_likeness < 0.8
@@ -399,7 +399,7 @@ def test_a_story_under_another_url_of_its_site_is_dropped() -> None:
 def test_without_a_second_look_the_main_text_decides_alone() -> None:
     a, b = read(prose("box"), rows(1)), read(prose("box"), rows(2))
     pages = ("http://a.example/1", a), ("http://a.example/2", b)
-    assert judged(*pages, verify_distance=None)[1].dropped
+    assert judged(*pages, sketch_distance=None)[1].dropped
 
 
 def test_a_text_that_stands_on_eight_kept_pages_makes_no_twins() -> None:
@@ -549,7 +549,7 @@ def test_a_page_can_not_declare_the_address_of_another_site() -> None:
 def test_pages_that_name_two_things_are_two_pages(one: str, other: str) -> None:
     a, b = (declaring(prose("notice", 300), title=f"{title} | Office") for title in (one, other))
     _, second = judged(("http://a.example/1", a), ("http://a.example/2", b))
-    assert (second.dropped, second.reason) == (False, "verified different")
+    assert (second.dropped, second.reason) == (False, "told apart")
 
 
 @pytest.mark.parametrize(
@@ -572,7 +572,7 @@ def test_a_text_that_is_of_neither_page_decides_nothing(hosts: tuple[str, str]) 
     a, b = read(shell, title="Fish pie for four"), read(shell, title="How to prune a rose")
     pages = (f"http://{host}/{n}" for n, host in enumerate(hosts))
     _, second = judged(*zip(pages, (a, b), strict=True))
-    assert (second.dropped, second.reason) == (False, "verified different")
+    assert (second.dropped, second.reason) == (False, "told apart")
 
 
 def test_the_likeness_that_is_asked_for_is_a_setting() -> None:

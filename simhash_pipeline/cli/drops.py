@@ -132,7 +132,7 @@ def _nearness(drop: Drop) -> str:
     for name, bits, setting, counts in (
         ("content", drop.content_distance, "content_distance", by_content),
         ("structure", drop.structure_distance, "structure_distance", by_structure),
-        ("sketch", drop.sketch_distance, "verify_distance", by_content),
+        ("sketch", drop.sketch_distance, "sketch_distance", by_content),
     ):
         limit = drop.thresholds.get(setting) if counts else None
         if bits is not None:

@@ -315,12 +315,12 @@ class ComparedPages(Result):
         verdict, sketch, limit = (
             self.found.verdict,
             self.found.apart.sketch,
-            self.options.verify_distance,
+            self.options.sketch_distance,
         )
         if verdict.dropped:
             return f"Twins: where A is stored, B is dropped ({verdict.reason})."
         near = limit is None or sketch is None or sketch <= limit
-        if verdict.reason == "verified different" and near:
+        if verdict.reason == "told apart" and near:
             differ = own_texts_differ(
                 verdict.own_likeness, min_likeness(self.a, self.b, self.options)
             )
@@ -332,7 +332,7 @@ _WHY = {
     "unchanged": "Twins: both have one URL, and nothing visible has changed.",
     "changed": "No twins: both have one URL, and what is visible has changed.",
     "thin": "No twins: B is thin, and its title and text are not those of A.",
-    "verified different": "No twins: the content is near, but the sketches are not.",
+    "told apart": "No twins: the content is near, but the sketches are not.",
 }
 
 
@@ -359,7 +359,7 @@ def distance_grid(
     bits, match = options.bits, options.match
     content = None if match == "structure" else options.content_distance
     structure = None if match == "content" else options.structure_distance
-    sketch = None if match == "structure" else options.verify_distance
+    sketch = None if match == "structure" else options.sketch_distance
     rows = [("", "A", "B", "differ in", "twins within")]
     for name, distance, of_bits, limit in (
         ("content", apart.content, bits, content),
@@ -663,7 +663,7 @@ def _why_kept(case: Case) -> str:
     if content > options.content_distance:
         within = f"twins are within {options.content_distance}"
         return f"the nearest stored page is {counted(content, 'bit')} away, and {within}."
-    limit = options.verify_distance
+    limit = options.sketch_distance
     if sketch is not None and limit is not None and sketch > limit:
         apart = f"{counted(sketch, 'bit')} apart"
         return f"a stored page is near, but the sketches are {apart}, over {limit}."

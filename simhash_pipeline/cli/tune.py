@@ -184,11 +184,11 @@ class Tuning(Result):
 
     @property
     def recommended(self) -> Recommendation | None:
-        return recommended(self.labels, self.options.verify_distance, self.least)
+        return recommended(self.labels, self.options.sketch_distance, self.least)
 
     def within(self, distance: int) -> tuple[Precision | None, Precision | None]:
         """The precision of a threshold with a second look as set, and without."""
-        verify = self.options.verify_distance
+        verify = self.options.sketch_distance
         return (
             precision(joined(self.labels, distance, verify)),
             precision(joined(self.labels, distance, None)),
@@ -230,7 +230,7 @@ def _valley(tuning: Tuning) -> Iterator[Line]:
 
 
 def _precisions(tuning: Tuning) -> Iterator[Line]:
-    verify = tuning.options.verify_distance
+    verify = tuning.options.sketch_distance
     rows = []
     for distance in range(LARGEST_DISTANCE + 1):
         with_, without = tuning.within(distance)
@@ -268,14 +268,14 @@ def _recommended(tuning: Tuning) -> Iterator[Line]:
     yield f"For settings.py, the largest distances whose interval begins at {least} or above:"
     yield ""
     yield f"SIMHASH_CONTENT_DISTANCE = {best.content_distance}"
-    yield f"SIMHASH_VERIFY_DISTANCE = {best.verify_distance}"
+    yield f"SIMHASH_SKETCH_DISTANCE = {best.sketch_distance}"
 
 
 def _needed(tuning: Tuning) -> str:
     """How many answers are still needed, for the distance that is set."""
     distance, options = tuning.options.content_distance, tuning.options
     more = more_answers_needed(
-        joined(tuning.labels, distance, options.verify_distance), tuning.least
+        joined(tuning.labels, distance, options.sketch_distance), tuning.least
     )
     if not more:
         return f"Within {counted(distance, 'bit')} there are answers enough."

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _SHOWN_CHARS = 2_000  # of a URL or message
 # A kept page is also counted under these reasons.
-_COUNTED_REASONS = ("changed", "unchanged", "verified different")
+_COUNTED_REASONS = ("changed", "unchanged", "told apart")
 _SWALLOWING_WARNED = 10  # pages that swallow others, in one crawl
 # A crawl of at least so many drops for pages of earlier crawls, and hardly anything else, is odd.
 _MANY_DROPS = 20

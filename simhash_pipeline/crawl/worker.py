@@ -45,7 +45,7 @@ _WATCH_SECS = 0.2  # a page may take this much longer than its limit
 
 # The options that a request may set for its page.
 OWN_OPTIONS = frozenset(
-    {"content_distance", "structure_distance", "verify_distance", "match", "scope", "namespace"}
+    {"content_distance", "structure_distance", "sketch_distance", "match", "scope", "namespace"}
 )
 
 logger = logging.getLogger(__name__)

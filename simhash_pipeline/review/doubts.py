@@ -136,7 +136,7 @@ def _at_threshold(drop: Drop) -> str:
     for name, bits, setting in (
         ("content", drop.content_distance, "content_distance"),
         ("structure", drop.structure_distance, "structure_distance"),
-        ("sketch", drop.sketch_distance, "verify_distance"),
+        ("sketch", drop.sketch_distance, "sketch_distance"),
     ):
         decides = name in drop.reason or (name == "sketch" and "content" in drop.reason)
         limit = drop.thresholds.get(setting)

@@ -179,7 +179,7 @@ function facts(place) {
     fact("reason", reason),
     apart("content", drops.content[place], settings.content_distance, byContent),
     apart("structure", drops.structure[place], settings.structure_distance, reason.includes("structure")),
-    apart("sketch", drops.sketch[place], settings.verify_distance, byContent),
+    apart("sketch", drops.sketch[place], settings.sketch_distance, byContent),
     drops.own[place] === null ? null : fact("own text alike", share(drops.own[place])),
     drops.main[place] === null ? null : fact("main text", `${share(drops.main[place])} of the page`),
     fact("words", number.format(drops.tokens[place])),

@@ -298,7 +298,7 @@ class Recommendation:
     """Settings that would have been right often enough."""
 
     content_distance: int
-    verify_distance: int | None
+    sketch_distance: int | None
 
 
 def labels(answers: Sequence[tuple[int, int | None, bool]], counts: Sequence[int]) -> list[Label]:

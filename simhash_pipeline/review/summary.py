@@ -231,7 +231,7 @@ def bits_left(drop: Drop) -> tuple[int, int] | None:
     limits = drop.thresholds
     content = _left(drop.content_distance, limits.get("content_distance"))
     structure = _left(drop.structure_distance, limits.get("structure_distance"))
-    sketch = _left(drop.sketch_distance, limits.get("verify_distance"))
+    sketch = _left(drop.sketch_distance, limits.get("sketch_distance"))
     if drop.reason == "content":
         return content, sketch
     if drop.reason == "structure":

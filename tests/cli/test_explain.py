@@ -110,8 +110,8 @@ def test_a_thin_drop_is_explained_by_its_title_and_text(simhash: Simhash, texts:
 
 
 def test_a_kept_page_is_explained_by_the_nearest_other(simhash: Simhash, tmp_path: Path) -> None:
-    crawled(tmp_path, SIMHASH_KEEP_TEXT=True, SIMHASH_VERIFY_DISTANCE=0)
-    strict = ("http://a.example/2", "-s", "SIMHASH_VERIFY_DISTANCE=0")
+    crawled(tmp_path, SIMHASH_KEEP_TEXT=True, SIMHASH_SKETCH_DISTANCE=0)
+    strict = ("http://a.example/2", "-s", "SIMHASH_SKETCH_DISTANCE=0")
     told = json.loads(simhash(tmp_path, "explain", *strict, "--json").stdout)
     assert (told["status"], told["reason"]) == ("kept", None)
     assert told["neighbours"] == [told["twin"]["url"]] == ["http://a.example/1"]

@@ -93,7 +93,7 @@ def test_a_sheet_that_is_filled_in_gives_precision_and_settings(
     assert told["thresholds"][best["content_distance"]]["verified"]["low"] >= 0.6
     words = simhash(stored, *arguments, ".6").stdout
     assert f"SIMHASH_CONTENT_DISTANCE = {best['content_distance']}\n" in words
-    assert f"SIMHASH_VERIFY_DISTANCE = {best['verify_distance']}\n" in words
+    assert f"SIMHASH_SKETCH_DISTANCE = {best['sketch_distance']}\n" in words
     few = simhash(stored, *arguments, ".95").stdout
     assert re.search(
         r"It takes at least \d\d more answers to pairs within 3 bits, all of them", few

@@ -144,7 +144,7 @@ def test_items_of_one_response_share_its_verdict(tmp_path: Path) -> None:
     assert result.reasons == ["new", "new", "content", "content"]
 
 
-STRICT = {"content_distance": 0, "verify_distance": 0}
+STRICT = {"content_distance": 0, "sketch_distance": 0}
 
 
 class Copies(Everything):

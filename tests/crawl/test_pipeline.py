@@ -322,10 +322,10 @@ def test_only_changed_pages_come_out_where_unchanged_ones_are_dropped(tmp_path: 
 
 
 def test_pages_that_the_second_look_told_apart_are_kept_and_counted(tmp_path: Path) -> None:
-    settings: dict[str, Any] = {"SIMHASH_CONTENT_DISTANCE": "8", "SIMHASH_VERIFY_DISTANCE": "0"}
+    settings: dict[str, Any] = {"SIMHASH_CONTENT_DISTANCE": "8", "SIMHASH_SKETCH_DISTANCE": "0"}
     result = crawl(tmp_path, [page(1), page(2, STORY + " more")], **settings)
     assert result.scraped == ["http://a.example/1", "http://a.example/2"]
-    assert result.stats["simhash/verified_different"] == 1
+    assert result.stats["simhash/told_apart"] == 1
 
 
 def test_an_unchanged_page_that_is_dropped_is_called_that(tmp_path: Path) -> None:

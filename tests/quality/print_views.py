@@ -30,8 +30,8 @@ _PAGE = "http://a.example/1"
 _ADDRESSES = {"one host": "http://a.example/print/1", "two hosts": "http://b.example/1"}
 # Content and sketch distance in bits: the default, and the one for sites with print views.
 _SETTINGS = {
-    "3/18": Options(content_distance=3, verify_distance=18),
-    "6/24": Options(content_distance=6, verify_distance=24),
+    "3/18": Options(content_distance=3, sketch_distance=18),
+    "6/24": Options(content_distance=6, sketch_distance=24),
 }
 _GOALS = {"3/18": 0.80, "6/24": 0.88}
 

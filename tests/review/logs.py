@@ -14,7 +14,7 @@ THRESHOLDS = {
     "match": "content",
     "content_distance": 3,
     "structure_distance": 3,
-    "verify_distance": 18,
+    "sketch_distance": 18,
     "min_tokens": 50,
     "scope": "all",
     "unchanged": "keep",
