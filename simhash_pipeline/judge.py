@@ -171,8 +171,8 @@ class Judge:
     def neighbours(self, page: StoredPage, view: View) -> Iterator[tuple[StoredPage, Reason]]:
         """Stored pages near this one by MATCH and within SCOPE, each with the reason to drop it.
 
-        Nearest first, then oldest. A page whose sketch or own text differs has the reason "verified
-        different": it is near, but no twin.
+        Nearest first, then oldest. A page that a second look tells apart has the reason "told
+        apart": it is near, but no twin.
         """
         found = {
             "content": self._by_content,
@@ -184,14 +184,15 @@ class Judge:
         return (pair for pair in found if everywhere or pair[0].site == page.site)
 
     def _by_content(self, page: StoredPage, view: View) -> Iterator[tuple[StoredPage, Reason]]:
-        yield from self._by_address(page, view)
         near = (pair[0] for pair in view.near_content(self._options.content_distance))
+        if not self._options.second_look:
+            yield from ((neighbour, "content") for neighbour in near)
+            return
+        yield from self._by_address(page, view)
         reason: Reason = "content" if page.content is not None else "thin"
         among_others = False
         for neighbour in near if page.content is not None else view.same_digest():
-            if not self._second_look:
-                yield neighbour, reason
-            elif not self._sketches_agree(page, neighbour) or is_no_page(page, neighbour):
+            if not self._sketches_agree(page, neighbour) or is_no_page(page, neighbour):
                 yield neighbour, "told apart"
             elif self._own_texts_agree(page, neighbour, view, among_others=among_others):
                 yield neighbour, reason
@@ -204,12 +205,11 @@ class Judge:
 
         Their main texts must be alike: many sites declare one address for all pages of a list.
         """
-        if self._second_look:
-            for other in islice(view.same_address(), _MAX_SAME_ADDRESS):
-                if have_own_texts(page, other) and not are_two_subjects(page, other):
-                    alike = self._likeness(page, other, view, only_main=True)
-                    if alike is not None and alike >= _MIN_MAIN_LIKENESS:
-                        yield other, "address"
+        for other in islice(view.same_address(), _MAX_SAME_ADDRESS):
+            if have_own_texts(page, other) and not are_two_subjects(page, other):
+                alike = self._likeness(page, other, view, only_main=True)
+                if alike is not None and alike >= _MIN_MAIN_LIKENESS:
+                    yield other, "address"
 
     def _by_structure(self, page: StoredPage, view: View) -> Iterator[tuple[StoredPage, Reason]]:
         for neighbour, _ in view.near_structure(self._options.structure_distance):
@@ -218,8 +218,9 @@ class Judge:
     def _by_both(self, page: StoredPage, view: View) -> Iterator[tuple[StoredPage, Reason]]:
         for neighbour, reason in self._by_content(page, view):
             distance = _distance(page.structure, neighbour.structure)
-            if distance is None:  # a page of a few elements is judged by its content
-                yield neighbour, reason
+            if distance is None:
+                if self._options.second_look:  # a page of a few elements is judged by its content
+                    yield neighbour, reason
             elif distance <= self._options.structure_distance:
                 yield neighbour, "content and structure" if reason == "content" else reason
 
@@ -236,14 +237,10 @@ class Judge:
         near = hamming_distance(page.content, previous.content) <= self._options.content_distance
         return near and self._sketches_agree(page, previous)
 
-    @property
-    def _second_look(self) -> bool:
-        return self._options.sketch_distance is not None
-
     def _sketches_agree(self, page: StoredPage, other: StoredPage) -> bool:
-        """True too if SKETCH_DISTANCE is None or either page has no sketch."""
-        limit, distance = self._options.sketch_distance, _distance(page.sketch, other.sketch)
-        return limit is None or distance is None or distance <= limit
+        """True too if either page has no sketch."""
+        distance = _distance(page.sketch, other.sketch)
+        return distance is None or distance <= self._options.sketch_distance
 
     def _own_texts_agree(
         self, page: StoredPage, other: StoredPage, view: View, *, among_others: bool
