@@ -50,8 +50,11 @@ def test_furniture_is_remembered_by_host(store: Store) -> None:
         ("other", "a.example", b"third"),
     ]
     for host, known in (("a.example", b"second"), ("b.example", b"")):
-        looked_up = store.settle(page("a"), lambda view, h=host: (Action.SKIP, view.furniture(h)))
-        assert looked_up == known
+
+        def look_up(view: View, host: str = host) -> tuple[Action, bytes]:
+            return Action.SKIP, view.furniture(host)
+
+        assert store.settle(page("a"), look_up) == known
     store.clear("")
     assert store.furniture("", "a.example") == b""
     assert store.furniture("other", "a.example") == b"third"
