@@ -324,7 +324,7 @@ class Options:
     unchanged: str = _option(
         "keep",
         one_of("keep", "drop"),
-        "What to do with a URL seen again whose visible text is unchanged: `keep` or `drop` its "
+        "What to do with a URL seen again whose title and text are unchanged: `keep` or `drop` its "
         "item.",
     )
     dry_run: bool = _option(
