@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -33,10 +34,8 @@ def pages() -> list[PageFingerprint]:
     fingerprinter, rng = Fingerprinter(Options(second_look=False)), Random(7)
     found = [fingerprinter.fingerprint(html) for html in made_pages(rng)]
     for page in all_pages().values():
-        try:
+        with suppress(PageError):  # it is empty, or no page
             found.append(fingerprinter.fingerprint(page.body))
-        except PageError:  # it is empty, or no page
-            continue
     rng.shuffle(found)
     return found
 
@@ -57,7 +56,7 @@ def made_pages(rng: Random) -> Iterator[bytes]:
 def distances(values: Sequence[int | None]) -> Distances:
     known = np.array([value or 0 for value in values], np.uint64)
     missing = np.array([value is None for value in values])
-    bits = np.bitwise_count(known[:, None] ^ known[None, :])
+    bits: Distances = np.bitwise_count(known[:, None] ^ known[None, :])
     bits[missing[:, None] | missing[None, :]] = FAR
     return bits
 
