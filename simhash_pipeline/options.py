@@ -159,13 +159,15 @@ SEGMENTERS = (
     "jieba",
     "jieba-search",
     "jieba-full",
+    "jieba-cpp",
     "cjk-characters",
     "characters",
+    "java-characters",
     "spaces",
     "ascii-words",
 )
 WEIGHTS = ("tf", "log-tf", "uniform", "jieba-tfidf", "textrank", "line-tfidf")
-DICTIONARY_SEGMENTERS = ("words", "jieba", "jieba-search", "jieba-full")
+DICTIONARY_SEGMENTERS = ("words", "jieba", "jieba-search", "jieba-full", "jieba-cpp")
 KEYWORD_WEIGHTS = ("jieba-tfidf", "textrank")  # of single words only
 HASH_BITS = {
     "murmur3": WIDTHS,
@@ -178,7 +180,7 @@ HASH_BITS = {
 }
 # Published ways to make fingerprints. A preset sets the options that it names; those that the user
 # sets take precedence.
-_KEYWORDS = {"segmenter": "jieba", "ngrams": (1,), "weights": "jieba-tfidf", "bits": 64}
+_KEYWORDS = {"segmenter": "jieba-cpp", "ngrams": (1,), "weights": "jieba-tfidf", "bits": 64}
 
 PRESETS: Mapping[str, Mapping[str, Any]] = {
     # github.com/mfonda/simhash (Go): every word of its ASCII expression weighs 1.
@@ -190,14 +192,14 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
         "bits": 64,
         "set_when": ">=0",
     },
-    # github.com/sing1ee/simhash-java: overlapping pairs of characters.
+    # github.com/sing1ee/simhash-java, since 2016: overlapping pairs of characters.
     "simhash-java": {
-        "segmenter": "characters",
+        "segmenter": "java-characters",
         "ngrams": (2,),
         "weights": "tf",
         "hash": "murmur2",
         "bits": 64,
-        "set_when": ">1",
+        "set_when": ">0",
     },
     # The tutorials' 32 bits by String.hashCode.
     "java32": {
