@@ -107,7 +107,7 @@ class Fingerprinter:
         filtered = options.stop_words is not None and options.weights not in KEYWORD_WEIGHTS
         self._stops = stop_words(options.stop_words) if filtered else frozenset()
         self._weigh = weighing(options, lambda text: self._count(self._segment(text)))
-        self._joiner = "" if options.segmenter == "characters" else " "
+        self._joiner = "" if options.segmenter in ("characters", "java-characters") else " "
         self._hash = hash_rows(options.hash, options.bits, self._joiner)
         self._by_kernel = votes_by_kernel(options)
         # Counts for weights: then each n-gram votes as it comes, and none has to be made as text.
