@@ -42,7 +42,7 @@ import numpy as np
 
 from simhash_pipeline.bits import refuse_other_distances
 from simhash_pipeline.index.neighbours import BLOCKS, probe_masks
-from simhash_pipeline.stores.contract import Column, StoredPage
+from simhash_pipeline.stores.contract import MOST_NEAR, Column, StoredPage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -240,16 +240,35 @@ class Layout:
     def near(
         self, value: int, max_distance_bits: int, buckets: Iterable[tuple[int, bytes, bytes]]
     ) -> list[tuple[int, int]]:
-        """(value, distance) within the distance, nearest first, of (block, key, bucket)."""
+        """(value, distance) within the distance, nearest first, of (block, key, bucket).
+
+        The nearest 200, and all that are as near as the last of them.
+        """
         parts = [self._rows(*bucket) for bucket in buckets if bucket[2]]
         if not parts:
             return []
         rows = np.concatenate(parts)
+        rows = np.unique(rows[self._distances(rows, value) <= max_distance_bits], axis=0)
+        distances = self._distances(rows, value)
+        order = np.argsort(distances, kind="stable")
+        if len(order) > MOST_NEAR:
+            order = order[distances[order] <= distances[order[MOST_NEAR - 1]]]
+        return [(_number(rows[place].tobytes()), int(distances[place])) for place in order]
+
+    def numbers(self, key: bytes, bucket: bytes) -> dict[int, int]:
+        """The number of the oldest page of each value in a bucket of the first block."""
+        size = self._size - len(key)
+        values = (_number(row.tobytes()) for row in self._rows(0, key, bucket))
+        refs = range(size, len(bucket), size + REF_SIZE)
+        return {
+            value: int.from_bytes(bucket[at : at + NUMBER_SIZE], "big")
+            for value, at in zip(values, refs, strict=True)
+        }
+
+    def _distances(self, rows: NDArray[np.uint8], value: int) -> NDArray[np.intp]:
         needle = np.frombuffer(value.to_bytes(self._size, "little"), self._word)
-        distances = np.bitwise_count(rows.view(self._word) ^ needle).sum(axis=1)
-        hits = (distances <= max_distance_bits).nonzero()[0].tolist()
-        near = {_number(rows[hit].tobytes()): int(distances[hit]) for hit in hits}
-        return sorted(near.items(), key=lambda pair: pair[1])
+        distances: NDArray[np.intp] = np.bitwise_count(rows.view(self._word) ^ needle).sum(axis=1)
+        return distances
 
     def _rows(self, block: int, key: bytes, bucket: bytes) -> NDArray[np.uint8]:
         """The bucket's values, a row of bytes each, lowest first."""

@@ -18,12 +18,20 @@ has gone that was no twin, which could only have left this one kept.
 
 from __future__ import annotations
 
+import heapq
 import secrets
 import struct
 from itertools import chain
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from simhash_pipeline.stores.contract import Action, StoredPage, View, joined_furniture
+from simhash_pipeline.stores.contract import (
+    MOST_NEAR,
+    Action,
+    StoredPage,
+    View,
+    joined_furniture,
+)
 from simhash_pipeline.stores.redis.commit import EXCHANGE, SHARING, Command, Commit
 from simhash_pipeline.stores.redis.layout import (
     MADE_WITH,
@@ -317,23 +325,44 @@ class RedisLookup:
         places = self._unread(probes)
         self._note(places, self._namespace.server.run(_reads(places)))
         buckets = [(block, key, self._buckets[place[:2]]) for block, key, place in probes]
-        return self._namespace.layout.near(value, max_distance_bits, buckets)
+        near = self._namespace.layout.near(value, max_distance_bits, buckets)
+        return near if len(near) <= MOST_NEAR else self._nearest(column, near)
+
+    def _nearest(self, column: Column, near: list[tuple[int, int]]) -> list[tuple[int, int]]:
+        """The nearest 200; of those that are as near as the last of them, the oldest."""
+        ties = [value for value, distance in near if distance == near[-1][1]]
+        probes = [probe for value in ties for probe in self._probes(column, value, 0)]
+        keys = {place[:2]: key for _, key, place in probes}  # of buckets of the first block
+        numbers = dict[int, int]()
+        buckets = self._namespace.server.run(_reads(keys))
+        for key, bucket in zip(keys.values(), buckets, strict=True):
+            numbers |= self._namespace.layout.numbers(key, bucket or b"")
+        near.sort(key=lambda pair: (pair[1], numbers.get(pair[0], 0)))
+        return near[:MOST_NEAR]
 
     def sharing(
-        self, namespace: str, column: Column, value: int | bytes
+        self, namespace: str, column: Column, values: Sequence[int | bytes]
     ) -> Iterator[tuple[int, StoredPage]]:
-        space, run = self._namespace.space, self._namespace.server.run
-        entry = self._namespace.layout.entry(space, column, value)
-        place, after, limit = entry.places[0], b"[" + entry.value, FIRST_PAGES
+        space = self._namespace.space
+        entries = [self._namespace.layout.entry(space, column, value) for value in values]
+        reads = [self._sharing(entry, b"[" + entry.value, FIRST_PAGES) for entry in entries]
+        # A page with this value is compared by its text without its site's furniture.
+        *found, self._furniture = self._namespace.server.run(
+            [*reads, ("HGET", space.furniture, self._site)]
+        )
+        by_age = map(self._pages_of, entries, found)
+        return heapq.merge(*by_age, key=itemgetter(0))
+
+    def _sharing(self, entry: Entry, after: bytes, limit: int) -> Command:
+        space, place = self._namespace.space, entry.places[0]
         keys = [space.pages, space.tentative, place.key, entry.more]
+        return SHARING(keys, place.field, place.rest, entry.value, after, limit)
+
+    def _pages_of(self, entry: Entry, reply: list[Any]) -> Iterator[tuple[int, StoredPage]]:
+        """Of this value, oldest first; `reply` has the first of them."""
+        place, after, limit = entry.places[0], b"[" + entry.value, FIRST_PAGES
         while True:
-            # A page with this value is compared by its text without its site's furniture.
-            (bucket, *found), self._furniture = run(
-                [
-                    SHARING(keys, place.field, place.rest, entry.value, after, limit),
-                    ("HGET", space.furniture, self._site),
-                ]
-            )
+            bucket, *found = reply
             self._buckets.setdefault(place[:2], bucket)
             first = ref_in(place, bucket)
             further = [ref for ref in found[::3] if ref != first]
@@ -344,6 +373,7 @@ class RedisLookup:
                 self._newest.append((entry, b"" if last == entry.value else last))
                 return
             after, limit = b"(" + entry.value + further[-1], min(2 * limit, MOST_PAGES)
+            reply = self._namespace.server.ask(*self._sharing(entry, after, limit))
 
     def expect_as_read(self, commit: Commit) -> None:
         """Have the commit check all that was answered."""
