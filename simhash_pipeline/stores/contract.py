@@ -22,6 +22,7 @@ IndexPlace = Literal["memory", "disk"]
 Tables = Literal["auto", 4, 10]
 
 MAX_FURNITURE = 1_024  # blocks of a site
+BLOCK_SIZE = 4  # bytes
 # Values that a page's own is compared with, so that a look-up costs some milliseconds however many
 # are near; the judge gives up after as many pages.
 MOST_NEAR = 200

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given, settings
 
+from simhash_pipeline.errors import StoreDamaged
 from simhash_pipeline.stores.contract import Action, PageText, StoredPage, View
 from simhash_pipeline.stores.opening import open_store
 from simhash_pipeline.stores.redis.redis_store import RedisStore
@@ -246,3 +247,26 @@ def test_many_texts_take_one_round_trip_and_are_compressed(server: RunningServer
             server.tell("MEMORY", "USAGE", key, "SAMPLES", 0) for key in server.tell("KEYS", "*")
         ]
         assert sum(held) < 20 * 1_000
+
+
+def test_a_damaged_record_or_furniture_stops_who_judges_by_it(server: RunningServer) -> None:
+    with RedisStore(server.url) as store:
+        keep(store, page("a", 0, site="a.example"))
+        store.add_furniture("", "a.example", b"menu")
+        server.tell("HSET", "simhash:{.}furniture", "a.example", b"men")
+
+        def look(view: View) -> tuple[Action, list[object]]:
+            return Action.KEEP, [list(view.near_content(3)), view.furniture()]
+
+        asking = page("b", 0, site="a.example")
+        with pytest.raises(
+            StoreDamaged, match=r"namespace '' is damaged \(furniture of 'a.example'"
+        ):
+            store.settle(asking, look)
+        store.clear("")
+        keep(store, page("a", 0, site="a.example"))
+        (known,) = server.tell("HKEYS", "simhash:{.}pages")
+        server.tell("HSET", "simhash:{.}pages", known, b"a record")
+        with pytest.raises(StoreDamaged, match=r"namespace '' is damaged \(a page's record"):
+            store.settle(asking, look)
+        assert len(store) == 1

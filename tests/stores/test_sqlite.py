@@ -478,6 +478,7 @@ def test_an_error_of_sqlite_with_a_brace_in_it_is_reported_as_it_is(path: Path) 
         ("UPDATE text SET packed = 'text'", "malformed row 1 of table text"),
         ("UPDATE text SET packed = x'00'", "malformed row 1 of table text: Error -5 while"),
         ("UPDATE furniture SET blocks = 7", "malformed row '' of table furniture"),
+        ("UPDATE furniture SET blocks = x'010203'", "malformed furniture of 'example.org': 3"),
         ("DROP TABLE run", "no TABLE run"),
         ("DROP INDEX page_by_url", "no INDEX page_by_url"),
     ],
@@ -492,6 +493,19 @@ def test_what_no_store_has_written_is_damage_that_a_check_names(
     with closing(sqlite3.connect(path, isolation_level=None)) as shell:
         shell.execute(statement)
     assert [found[: len(fault)] for found in damage(path)] == [fault]
+
+
+def test_furniture_that_ends_within_a_block_stops_who_judges_by_it(path: Path) -> None:
+    with SqliteStore(path) as store:
+        store.add_furniture("", "a.example", b"1234")
+        with closing(sqlite3.connect(path, isolation_level=None)) as shell:
+            shell.execute("UPDATE furniture SET blocks = x'010203'")
+        for _ in range(2):
+            with pytest.raises(StoreDamaged, match=r"pages\.sqlite: it is damaged; restore a copy"):
+                store.settle(
+                    page("1", site="a.example"), lambda view: (Action.KEEP, view.furniture())
+                )
+        assert len(store) == 0
 
 
 def test_a_run_of_a_foreign_table_names_no_file_to_be_removed(path: Path) -> None:

@@ -25,7 +25,9 @@ from itertools import chain
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from simhash_pipeline.errors import StoreDamaged
 from simhash_pipeline.stores.contract import (
+    BLOCK_SIZE,
     MOST_NEAR,
     Action,
     StoredPage,
@@ -166,10 +168,10 @@ class RedisNamespace:
             for known, raw in found.items():
                 try:
                     records.append(self.record(raw))
-                except (ValueError, struct.error) as error:  # noqa: PERF203  # each by itself
+                except StoreDamaged as error:  # noqa: PERF203  # each by itself
                     yield (
                         f"record {known.hex()} of namespace {self.space.namespace!r} can't be "
-                        f"read: {error}"
+                        f"read: {error.__cause__}"
                     )
             entries = [(record, entry) for record in records for entry in self.entries(record.page)]
             commands: list[Command] = []
@@ -188,7 +190,13 @@ class RedisNamespace:
                     )
 
     def furniture(self, site: str) -> bytes:
-        return self.server.ask("HGET", self.space.furniture, site) or b""
+        return self.whole_blocks(site, self.server.ask("HGET", self.space.furniture, site))
+
+    def whole_blocks(self, site: str, furniture: bytes | None) -> bytes:
+        """The furniture as it was read; StoreDamaged if it ends within a block."""
+        if len(furniture or b"") % BLOCK_SIZE:
+            raise self._damaged(f"furniture of {site!r}")
+        return furniture or b""
 
     def add_furniture(self, site: str, blocks: bytes) -> None:
         while True:
@@ -198,7 +206,16 @@ class RedisNamespace:
                 return
 
     def record(self, raw: bytes, run: bytes | None = None) -> Record:
-        return self.layout.unpack(self.space.namespace, raw, run)
+        try:
+            return self.layout.unpack(self.space.namespace, raw, run)
+        except (ValueError, struct.error) as error:
+            raise self._damaged(f"a page's record: {error}") from error
+
+    def _damaged(self, what: str) -> StoreDamaged:
+        return StoreDamaged(
+            f"store {self.server.shown}: namespace {self.space.namespace!r} is damaged ({what}); "
+            "restore a copy, or clear the namespace to begin anew"
+        )
 
     def entries(self, page: StoredPage) -> list[Entry]:
         return list(self.layout.entries(self.space, page))
@@ -347,9 +364,8 @@ class RedisLookup:
         entries = [self._namespace.layout.entry(space, column, value) for value in values]
         reads = [self._sharing(entry, b"[" + entry.value, FIRST_PAGES) for entry in entries]
         # A page with this value is compared by its text without its site's furniture.
-        *found, self._furniture = self._namespace.server.run(
-            [*reads, ("HGET", space.furniture, self._site)]
-        )
+        *found, blocks = self._namespace.server.run([*reads, ("HGET", space.furniture, self._site)])
+        self._furniture = self._namespace.whole_blocks(self._site, blocks)
         by_age = map(self._pages_of, entries, found)
         return heapq.merge(*by_age, key=itemgetter(0))
 

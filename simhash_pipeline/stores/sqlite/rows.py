@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import sqlite3
 import zlib
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from simhash_pipeline.bits import SKETCH_BITS
 from simhash_pipeline.stores.contract import (
+    BLOCK_SIZE,
     PageText,
     StoredPage,
     joined_furniture,
@@ -172,7 +173,10 @@ class PageRows:
         found = self._cursor.execute(
             f"SELECT namespace, site, blocks FROM furniture {condition}", values
         )
-        return (checked("furniture", row) for row in found.fetchall())
+        for namespace, site, blocks in map(partial(checked, "furniture"), found.fetchall()):
+            if len(blocks) % BLOCK_SIZE:
+                raise malformed(f"furniture of {site!r}: {len(blocks)} bytes")
+            yield namespace, site, blocks
 
     def pages_after(self, last_id: int, limit: int) -> list[tuple[int, StoredPage]]:
         """(id, page) for at most `limit` pages, oldest first."""
