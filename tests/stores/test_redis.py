@@ -231,7 +231,7 @@ def test_clearing_a_namespace_leaves_nothing_of_it_but_its_name(server: RunningS
         store._begin("")
         before = sorted(server.tell("KEYS", "*"))
         keep(store, page("a", 0, 0), page("b", 0, 0), page("thin", digest=b"x" * 16))
-        store.add_furniture("", "example.org", b"menu")
+        store.put_furniture("", "example.org", b"menu")
         store.keep_texts([PageText("", "a", "", "words", 1)])
         assert store.clear("") == 3
         assert sorted(server.tell("KEYS", "*")) == before
@@ -249,24 +249,11 @@ def test_many_texts_take_one_round_trip_and_are_compressed(server: RunningServer
         assert sum(held) < 20 * 1_000
 
 
-def test_a_damaged_record_or_furniture_stops_who_judges_by_it(server: RunningServer) -> None:
+def test_a_record_that_can_not_be_read_stops_who_meets_it(server: RunningServer) -> None:
     with RedisStore(server.url) as store:
-        keep(store, page("a", 0, site="a.example"))
-        store.add_furniture("", "a.example", b"menu")
-        server.tell("HSET", "simhash:{.}furniture", "a.example", b"men")
-
-        def look(view: View) -> tuple[Action, list[object]]:
-            return Action.KEEP, [list(view.near_content(3)), view.furniture()]
-
-        asking = page("b", 0, site="a.example")
-        with pytest.raises(
-            StoreDamaged, match=r"namespace '' is damaged \(furniture of 'a.example'"
-        ):
-            store.settle(asking, look)
-        store.clear("")
-        keep(store, page("a", 0, site="a.example"))
+        keep(store, page("a", 0))
         (known,) = server.tell("HKEYS", "simhash:{.}pages")
         server.tell("HSET", "simhash:{.}pages", known, b"a record")
         with pytest.raises(StoreDamaged, match=r"namespace '' is damaged \(a page's record"):
-            store.settle(asking, look)
+            store.settle(page("b", 0), unless_near)
         assert len(store) == 1

@@ -477,8 +477,7 @@ def test_an_error_of_sqlite_with_a_brace_in_it_is_reported_as_it_is(path: Path) 
         ("UPDATE meta SET value = '[]'", "malformed stamp: 'list' object has no attribute 'get'"),
         ("UPDATE text SET packed = 'text'", "malformed row 1 of table text"),
         ("UPDATE text SET packed = x'00'", "malformed row 1 of table text: Error -5 while"),
-        ("UPDATE furniture SET blocks = 7", "malformed row '' of table furniture"),
-        ("UPDATE furniture SET blocks = x'010203'", "malformed furniture of 'example.org': 3"),
+        ("UPDATE furniture SET templates = 7", "malformed row '' of table furniture"),
         ("DROP TABLE run", "no TABLE run"),
         ("DROP INDEX page_by_url", "no INDEX page_by_url"),
     ],
@@ -489,23 +488,10 @@ def test_what_no_store_has_written_is_damage_that_a_check_names(
     filled(path)
     with SqliteStore(path) as store:
         store.keep_texts([PageText("", "0", "a title", "a text", 0.0)])
-        store.add_furniture("", "example.org", b"1234")
+        store.put_furniture("", "example.org", b"1234")
     with closing(sqlite3.connect(path, isolation_level=None)) as shell:
         shell.execute(statement)
     assert [found[: len(fault)] for found in damage(path)] == [fault]
-
-
-def test_furniture_that_ends_within_a_block_stops_who_judges_by_it(path: Path) -> None:
-    with SqliteStore(path) as store:
-        store.add_furniture("", "a.example", b"1234")
-        with closing(sqlite3.connect(path, isolation_level=None)) as shell:
-            shell.execute("UPDATE furniture SET blocks = x'010203'")
-        for _ in range(2):
-            with pytest.raises(StoreDamaged, match=r"pages\.sqlite: it is damaged; restore a copy"):
-                store.settle(
-                    page("1", site="a.example"), lambda view: (Action.KEEP, view.furniture())
-                )
-        assert len(store) == 0
 
 
 def test_a_run_of_a_foreign_table_names_no_file_to_be_removed(path: Path) -> None:
@@ -719,7 +705,7 @@ def test_a_batch_is_committed_at_its_end_and_its_pages_are_found_before(
         with store.batch():
             assert store.settle(page("a", 0), unless_near) is None
             assert store.settle(page("b", 1), unless_near) == "a"
-            store.add_furniture("", "example.org", b"abcd")
+            store.put_furniture("", "example.org", b"abcd")
             assert list(other.pages()) == []
         assert list(other.pages()) == [page("a", 0)]
         assert other.furniture("", "example.org") == b"abcd"
@@ -825,7 +811,7 @@ def test_no_statement_reads_a_table_row_by_row_but_those_about_the_whole_store(
         keep(store, asking)
         store.settle(asking, lambda view: (Action.RENEW, list(view.same_address())))
         store.confirm("", "asking")
-        store.add_furniture("", "example.org", b"1234")
+        store.put_furniture("", "example.org", b"1234")
         store.furniture("", "example.org")
         store.keep_texts([PageText("", "asking", "A title", "A text", 1.0)])
         store.text_of("", "asking")

@@ -26,14 +26,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from simhash_pipeline.errors import StoreDamaged
-from simhash_pipeline.stores.contract import (
-    BLOCK_SIZE,
-    MOST_NEAR,
-    Action,
-    StoredPage,
-    View,
-    joined_furniture,
-)
+from simhash_pipeline.stores.contract import MOST_NEAR, Action, StoredPage, View
 from simhash_pipeline.stores.redis.commit import EXCHANGE, SHARING, Command, Commit
 from simhash_pipeline.stores.redis.layout import (
     MADE_WITH,
@@ -189,21 +182,11 @@ class RedisNamespace:
                         "can't be found"
                     )
 
-    def furniture(self, site: str) -> bytes:
-        return self.whole_blocks(site, self.server.ask("HGET", self.space.furniture, site))
+    def furniture(self, host: str) -> bytes:
+        return self.server.ask("HGET", self.space.furniture, host) or b""
 
-    def whole_blocks(self, site: str, furniture: bytes | None) -> bytes:
-        """The furniture as it was read; StoreDamaged if it ends within a block."""
-        if len(furniture or b"") % BLOCK_SIZE:
-            raise self._damaged(f"furniture of {site!r}")
-        return furniture or b""
-
-    def add_furniture(self, site: str, blocks: bytes) -> None:
-        while True:
-            known = self.furniture(site)
-            both = joined_furniture(known, blocks)
-            if self.server.ask(*EXCHANGE([self.space.furniture], site, known, both)):
-                return
+    def put_furniture(self, host: str, furniture: bytes) -> None:
+        self.server.ask("HSET", self.space.furniture, host, furniture)
 
     def record(self, raw: bytes, run: bytes | None = None) -> Record:
         try:
@@ -304,7 +287,7 @@ class RedisLookup:
         before: Sequence[Command],
     ) -> None:
         self._namespace = namespace
-        self._site = page.site
+        self._host = page.host
         self._buckets: dict[Bucket, bytes] = {}
         self._newest: list[tuple[Entry, bytes]] = []  # further pages
         self._furniture: bytes | None = None
@@ -329,9 +312,9 @@ class RedisLookup:
     def is_unconfirmed(self, namespace: str, url: str) -> bool:
         return url in self._unconfirmed
 
-    def furniture(self, namespace: str, site: str) -> bytes:
-        if self._furniture is None or site != self._site:
-            return self._namespace.furniture(site)
+    def furniture(self, namespace: str, host: str) -> bytes:
+        if self._furniture is None or host != self._host:
+            return self._namespace.furniture(host)
         return self._furniture
 
     def near_values(
@@ -363,9 +346,10 @@ class RedisLookup:
         space = self._namespace.space
         entries = [self._namespace.layout.entry(space, column, value) for value in values]
         reads = [self._sharing(entry, b"[" + entry.value, FIRST_PAGES) for entry in entries]
-        # A page with this value is compared by its text without its site's furniture.
-        *found, blocks = self._namespace.server.run([*reads, ("HGET", space.furniture, self._site)])
-        self._furniture = self._namespace.whole_blocks(self._site, blocks)
+        # A page with this value is compared by its text without its host's furniture.
+        *found, self._furniture = self._namespace.server.run(
+            [*reads, ("HGET", space.furniture, self._host)]
+        )
         by_age = map(self._pages_of, entries, found)
         return heapq.merge(*by_age, key=itemgetter(0))
 
