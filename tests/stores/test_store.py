@@ -18,6 +18,7 @@ from simhash_pipeline.stores.contract import Action, PageText, Store, View, pack
 from simhash_pipeline.stores.opening import open_store
 from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
 from simhash_pipeline.stores.store_url import StorePlace, store_place
+from simhash_pipeline.urls import address_of
 from tests.stores.pages import FAR, always, keep, like_memory, near_content, page, seen, unless_near
 
 if TYPE_CHECKING:
@@ -141,6 +142,33 @@ def test_same_digest_finds_thin_pages_oldest_first(store: Store) -> None:
     keep(store, page("a", digest=b"x" * 16), page("b", digest=b"y" * 16))
     keep(store, page("c", digest=b"x" * 16))
     assert seen(store, page("asking", digest=b"x" * 16))["digest"] == [("a", 0), ("c", 0)]
+
+
+def test_pages_of_one_address_come_oldest_first(store: Store) -> None:
+    address, other = address_of("http://a.example/1", None), address_of("http://a.example/2", None)
+
+    def same(url: str, declared: bytes | None) -> list[str]:
+        asking = replace(page(url), address=declared)
+        return store.settle(
+            asking, lambda view: (Action.SKIP, [one.url for one in view.same_address()])
+        )
+
+    keep(store, replace(page("http://a.example/early"), address=address))
+    keep(store, replace(page("http://a.example/1"), address=address))  # as most pages do
+    keep(store, replace(page("http://a.example/2"), address=address))  # and not its own
+    keep(store, page("http://a.example/3"))
+    early, one, two = (f"http://a.example/{name}" for name in ("early", 1, 2))
+    assert same("http://a.example/new", address) == [early, one, two]
+    assert same(one, address) == [early, two]
+    assert same(two, other) == []
+    assert same("http://a.example/new", other) == []
+    assert same("http://a.example/new", None) == []
+    assert [each.address for each in store.pages()] == [address, address, address, None]
+    assert store.forget("", one)
+    assert same("http://a.example/new", address) == [early, two]
+    keep(store, replace(page(one), address=address))
+    assert same("http://a.example/new", address) == [early, two, one]
+    assert store.check() == []
 
 
 def test_a_page_is_never_its_own_neighbour(store: Store) -> None:

@@ -26,7 +26,8 @@ choose a bucket: the rest are the other six. One case by hand, block 1 of 0123 4
     block 1                           ab 89                hash 89, field ab
     rest                        ef cd       67 45 23 01
 
-A digest and an address have one block and one bucket.
+A digest and an address have one block and one bucket. A page that declares its own URL as its
+address, as most do, is found by its id, and its address is not written.
 """
 
 from __future__ import annotations
@@ -51,7 +52,6 @@ if TYPE_CHECKING:
 
 PREFIX = b"simhash:"
 STORE, FORMAT, MADE_WITH = PREFIX + b"store", b"format", b"made_with"
-NUMBER = b"number"  # of a namespace's newest page
 NAMESPACES = PREFIX + b"namespaces"
 HASHES = 256  # of a block
 MAX_KEY_BYTES = 2
@@ -65,10 +65,11 @@ REF_SIZE = NUMBER_SIZE + ID_SIZE
 SALT_SIZE = 2
 
 COLUMNS: tuple[Column, ...] = ("content", "structure", "digest", "address")
-_ONE_BLOCK = ("digest", "address")  # they are found whole alone
+ONE_BLOCK = ("digest", "address")  # they are found whole alone
 _LENGTH = struct.Struct(">H")
 _HEAD = struct.Struct(f">{SALT_SIZE}sBQdd")  # salt, flags, title_marks, first_seen, seen_at
 _FIELDS = ("content", "structure", "sketch", "digest", "visible", "sample", "address")
+_OWN_ADDRESS = 1 << len(_FIELDS)  # a flag
 _VISIBLE_SIZE = 8
 
 
@@ -95,7 +96,7 @@ class Space:
         """The keys of all that pages brought: not the head, not the runs."""
         yield from (self.pages, self.tentative, self.texts, self.furniture)
         for column in COLUMNS:
-            for block in (*range(1 if column in _ONE_BLOCK else BLOCKS), "more"):
+            for block in (*range(1 if column in ONE_BLOCK else BLOCKS), "more"):
                 yield from (self.buckets(column, block, number) for number in range(HASHES))
 
 
@@ -156,10 +157,11 @@ class Layout:
 
         ValueError when a fingerprint is wider than `bits`, or the site longer than 64 KiB.
         """
-        parts, flags = [], 0
+        is_own = _declares_itself(page)
+        parts, flags = [], _OWN_ADDRESS if is_own else 0
         for flag, name in enumerate(_FIELDS):
             value = getattr(page, name)
-            if value is not None:
+            if value is not None and not (name == "address" and is_own):
                 flags |= 1 << flag
                 if name == "sample":
                     parts.append(_LENGTH.pack(len(value)))
@@ -193,8 +195,11 @@ class Layout:
             texts.append(raw[at : at + length].decode())
             at += length
         site, title = texts
+        url = raw[at:].decode()
+        if flags & _OWN_ADDRESS:
+            values["address"] = page_id(url)
         page = StoredPage(
-            raw[at:].decode(),
+            url,
             namespace,
             site,
             **values,  # type: ignore[arg-type]  # by the names of their fields
@@ -209,7 +214,7 @@ class Layout:
         """Where the page's fingerprints, digest and address belong."""
         for column in COLUMNS:
             value = getattr(page, column)
-            if value is not None:
+            if value is not None and not (column == "address" and _declares_itself(page)):
                 yield self.entry(space, column, value)
 
     def entry(self, space: Space, column: Column, value: int | bytes) -> Entry:
@@ -221,9 +226,11 @@ class Layout:
         return Entry(packed, space.buckets(column, "more", number), tuple(places))
 
     def probes(
-        self, space: Space, column: Column, value: int, max_distance_bits: int
+        self, space: Space, column: Column, value: int | bytes, max_distance_bits: int
     ) -> list[Probe]:
-        """The buckets that can hold a neighbour."""
+        """The buckets that can hold a neighbour; of a digest or an address the one it is in."""
+        if isinstance(value, bytes):
+            return [(0, b"", self.entry(space, column, value).places[0])]
         refuse_other_distances(max_distance_bits)
         packed = self._packed(column, value)
         found = []
@@ -248,7 +255,10 @@ class Layout:
         if not parts:
             return []
         rows = np.concatenate(parts)
-        rows = np.unique(rows[self._distances(rows, value) <= max_distance_bits], axis=0)
+        rows = rows[self._distances(rows, value) <= max_distance_bits]
+        if not len(rows):  # nearly always
+            return []
+        rows = np.unique(rows, axis=0)
         distances = self._distances(rows, value)
         order = np.argsort(distances, kind="stable")
         if len(order) > MOST_NEAR:
@@ -289,17 +299,22 @@ class Layout:
 
 
 def page_id(url: str) -> bytes:
-    """What a page is known by within its namespace."""
+    """What a page is known by within its namespace; its address too, if it declares no other."""
     return hashlib.blake2b(url.encode(), digest_size=ID_SIZE).digest()
+
+
+def _declares_itself(page: StoredPage) -> bool:
+    """Whether the page's address is its own URL's: it is found by its id then."""
+    return page.address == page_id(page.url)
 
 
 def ref_in(place: Place, bucket: bytes) -> bytes | None:
     """The ref beside a value in a bucket of the first block; None when no page has the value."""
     size = len(place.rest)
-    for at in range(0, len(bucket), size + REF_SIZE):
-        if bucket.startswith(place.rest, at):
-            return bucket[at + size : at + size + REF_SIZE]
-    return None
+    at = bucket.find(place.rest)
+    while at % (size + REF_SIZE) and at >= 0:  # bytes of two neighbours
+        at = bucket.find(place.rest, at + 1)
+    return None if at < 0 else bucket[at + size : at + size + REF_SIZE]
 
 
 def is_in(place: Place, bucket: bytes) -> bool:

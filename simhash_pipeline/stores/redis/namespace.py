@@ -27,11 +27,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from simhash_pipeline.errors import StoreDamaged
 from simhash_pipeline.stores.contract import MOST_NEAR, Action, StoredPage, View
-from simhash_pipeline.stores.redis.commit import EXCHANGE, SHARING, Command, Commit
+from simhash_pipeline.stores.redis.commit import EXCHANGE, READ, SHARING, Command, Commit
 from simhash_pipeline.stores.redis.layout import (
     MADE_WITH,
-    NUMBER,
     NUMBER_SIZE,
+    ONE_BLOCK,
     SALT_SIZE,
     Record,
     Space,
@@ -298,7 +298,9 @@ class RedisLookup:
             for column, distance in likely.items()
             if (value := getattr(page, column)) is not None
         ]
-        self.own = self._read(page_id(page.url), list(chain.from_iterable(probes)), before)
+        ids = list(dict.fromkeys([page_id(page.url), page.address or page_id(page.url)]))
+        self.own, *others = self._read(ids, list(chain.from_iterable(probes)), before)
+        self._at_address = others[0] if others else None  # the page whose URL is the address
         # Of runs that died: nobody confirms these pages any more.
         self.dead = [] if self.own is None else namespace.dead([self.own])
 
@@ -345,13 +347,36 @@ class RedisLookup:
     ) -> Iterator[tuple[int, StoredPage]]:
         space = self._namespace.space
         entries = [self._namespace.layout.entry(space, column, value) for value in values]
+        at_address = []
+        if column == "address":
+            at_address = self._declared(values[0])
+        if column in ONE_BLOCK:
+            self.asked[column] = 0
+            entries = [entry for entry in entries if self._may_have(entry)]
+        if not entries:  # nearly always with an address
+            return iter(at_address)
         reads = [self._sharing(entry, b"[" + entry.value, FIRST_PAGES) for entry in entries]
         # A page with this value is compared by its text without its host's furniture.
         *found, self._furniture = self._namespace.server.run(
             [*reads, ("HGET", space.furniture, self._host)]
         )
         by_age = map(self._pages_of, entries, found)
-        return heapq.merge(*by_age, key=itemgetter(0))
+        return heapq.merge(at_address, *by_age, key=itemgetter(0))
+
+    def _declared(self, address: int | bytes) -> list[tuple[int, StoredPage]]:
+        """The page whose URL is the address, if it declares no other."""
+        found, key = self._at_address, self._namespace.space.pages
+        if isinstance(address, bytes):
+            self._buckets[key, address] = b"" if found is None else found.raw
+        if found is None or found.page.address != address:
+            return []
+        living = self._living([found.ref, found.raw, found.run])
+        return [(record.number, record.page) for record in living]
+
+    def _may_have(self, entry: Entry) -> bool:
+        """False where the bucket was read with the page, and hasn't the value."""
+        bucket = self._buckets.get(entry.places[0][:2])
+        return bucket is None or ref_in(entry.places[0], bucket) is not None
 
     def _sharing(self, entry: Entry, after: bytes, limit: int) -> Command:
         space, place = self._namespace.space, entry.places[0]
@@ -393,21 +418,25 @@ class RedisLookup:
                 yield each
 
     def _read(
-        self, known: bytes, probes: Sequence[Probe], before: Sequence[Command]
-    ) -> Record | None:
+        self, ids: Sequence[bytes], probes: Sequence[Probe], before: Sequence[Command]
+    ) -> list[Record | None]:
+        """The records of these ids; what is in the buckets is noted."""
         space, places = self._namespace.space, self._unread(probes)
-        own = [("HGET", space.pages, known), ("HGET", space.tentative, known)]
-        replies = self._namespace.server.run(
-            [*before, ("HMGET", space.head, MADE_WITH, NUMBER), *own, *_reads(places)]
-        )
-        (mark, number), raw, run, *buckets = replies[len(before) :]
+        keys = [space.head, space.pages, space.tentative, *(key for key, _ in places)]
+        fields = (field for _, field in places)
+        reply = self._namespace.server.run([*before, READ(keys, len(ids), *ids, *fields)])[-1]
+        mark, number, *found = reply
         if mark != self._namespace.mark:
             raise OtherStamp
         self._number: bytes = number or b""
+        records, buckets = found[: 2 * len(ids)], found[2 * len(ids) :]
         self._note(places, buckets)
-        return None if raw is None else self._namespace.record(raw, run)
+        return [
+            None if raw is None else self._namespace.record(raw, run)
+            for raw, run in zip(records[::2], records[1::2], strict=True)
+        ]
 
-    def _probes(self, column: Column, value: int, max_distance_bits: int) -> list[Probe]:
+    def _probes(self, column: Column, value: int | bytes, max_distance_bits: int) -> list[Probe]:
         space, layout = self._namespace.space, self._namespace.layout
         return layout.probes(space, column, value, max_distance_bits)
 
