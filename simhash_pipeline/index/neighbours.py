@@ -40,6 +40,7 @@ Hamming space with multi-index hashing" (CVPR 2012).
 from __future__ import annotations
 
 import heapq
+from functools import cache
 from itertools import combinations, islice
 from typing import TYPE_CHECKING, Any
 
@@ -324,6 +325,7 @@ class FingerprintIndex:
         return int.from_bytes(packed[row * self._size : (row + 1) * self._size], "little")
 
 
+@cache
 def probe_masks(key_bits: int, max_distance_bits: int) -> list[list[int]]:
     """For each block the masks to probe its key with: those of at most its radius of set bits."""
     return [_masks(key_bits, radius) for radius in radii(max_distance_bits)]
