@@ -267,12 +267,14 @@ class Layout:
 
     def numbers(self, key: bytes, bucket: bytes) -> dict[int, int]:
         """The number of the oldest page of each value in a bucket of the first block."""
-        size = self._size - len(key)
-        values = (_number(row.tobytes()) for row in self._rows(0, key, bucket))
-        refs = range(size, len(bucket), size + REF_SIZE)
+        packed, beside = self._rows(0, key, bucket).tobytes(), self._size - len(key)
+        values = range(0, len(packed), self._size)
+        numbers = range(beside, len(bucket), beside + REF_SIZE)
         return {
-            value: int.from_bytes(bucket[at : at + NUMBER_SIZE], "big")
-            for value, at in zip(values, refs, strict=True)
+            _number(packed[at : at + self._size]): int.from_bytes(
+                bucket[there : there + NUMBER_SIZE], "big"
+            )
+            for at, there in zip(values, numbers, strict=True)
         }
 
     def _distances(self, rows: NDArray[np.uint8], value: int) -> NDArray[np.intp]:

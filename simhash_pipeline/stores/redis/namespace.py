@@ -334,8 +334,9 @@ class RedisLookup:
 
     def _nearest(self, column: Column, near: list[tuple[int, int]]) -> list[tuple[int, int]]:
         """The nearest 200; of those that are as near as the last of them, the oldest."""
-        ties = [value for value, distance in near if distance == near[-1][1]]
-        probes = [probe for value in ties for probe in self._probes(column, value, 0)]
+        # One value of each bucket of the first block: that is chosen by 16 bits at most.
+        ties = {value & 0xFFFF: value for value, distance in near if distance == near[-1][1]}
+        probes = [probe for value in ties.values() for probe in self._probes(column, value, 0)]
         keys = {place[:2]: key for _, key, place in probes}  # of buckets of the first block
         numbers = dict[int, int]()
         buckets = self._namespace.server.run(_reads(keys))
