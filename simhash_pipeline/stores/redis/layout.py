@@ -255,7 +255,11 @@ class Layout:
         if not parts:
             return []
         rows = np.concatenate(parts)
-        rows = rows[self._distances(rows, value) <= max_distance_bits]
+        distances = self._distances(rows, value)
+        furthest, most = max_distance_bits, BLOCKS * MOST_NEAR  # a value is in a bucket a block
+        if len(rows) > most:
+            furthest = min(furthest, np.partition(distances, most)[most])
+        rows = rows[distances <= furthest]
         if not len(rows):  # nearly always
             return []
         rows = np.unique(rows, axis=0)
