@@ -19,7 +19,7 @@ ROOMS = {
     "stores": {"bits", "errors", "options", "index"},
     "urls": {"errors", "page"},
     "own_text": {"page"},
-    "judge": {"bits", "options", "page", "stores", "own_text", "urls"},
+    "judge": {"bits", "errors", "options", "page", "stores", "own_text", "urls"},
     "drop_log": {"bits", "errors", "options", "page", "judge"},
     "terminal": set(),
     "review": ENGINE | {"index", "terminal"},

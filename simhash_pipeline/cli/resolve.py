@@ -19,9 +19,9 @@ from simhash_pipeline.crawl.settings import (
 )
 from simhash_pipeline.drop_log import LOG_SUFFIX, Drop, Run, log_beside, read_log
 from simhash_pipeline.errors import StoreError
-from simhash_pipeline.options import STORE_URL, Options
+from simhash_pipeline.options import Options
 from simhash_pipeline.stores.opening import open_store, refuse_absent
-from simhash_pipeline.stores.store_url import SQLITE, shown_url, store_file
+from simhash_pipeline.stores.store_url import shown_url, store_file, url_of_store
 from simhash_pipeline.terminal import printable, progress_bar
 
 if TYPE_CHECKING:
@@ -119,8 +119,7 @@ def store_in_file(path: Path, options: Options) -> NamedStore:
 
 
 def _named(url_or_file: str, options: Options) -> NamedStore:
-    url = url_or_file if STORE_URL.match(url_or_file) else f"{SQLITE}{url_or_file}"
-    return NamedStore(shown_url(url_or_file), url, options)
+    return NamedStore(shown_url(url_or_file), url_of_store(url_or_file), options)
 
 
 def shown_path(path: Path) -> str:
