@@ -10,7 +10,7 @@ AUTOTHROTTLE_START_DELAY = 0.5
 DOWNLOAD_TIMEOUT = 60
 
 ADDONS = {"simhash_pipeline.Addon": 500}
-# What may be set, with its defaults, is listed in the README. The usual ones:
+# What may be set, with its defaults, is listed in docs/reference/settings.md. The usual ones:
 # SIMHASH_CONTENT_DISTANCE = 3
 # SIMHASH_MATCH = "content"
 # SIMHASH_DRY_RUN = True

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
@@ -66,6 +66,7 @@ class Verdict:
     dropped: bool
     reason: Reason
     twin_url: str | None = None  # of the stored page that it is near
+    twin_title: str = field(default="", compare=False)  # its first TITLE_CHARS characters
     twin_first_seen: float | None = None  # Unix seconds
     content_distance: int | None = None  # None if either page has no such fingerprint
     structure_distance: int | None = None
@@ -467,6 +468,7 @@ def verdict_of(
         dropped=dropped,
         reason=reason,
         twin_url=other.url,
+        twin_title=other.title,
         twin_first_seen=other.first_seen,
         content_distance=apart.content,
         structure_distance=apart.structure,
