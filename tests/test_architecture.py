@@ -41,7 +41,7 @@ ROOMS = {
         "terminal",
         "url_rules",
     },
-    "url_rules": set(),
+    "url_rules": {"urls"},
 }
 # Libraries that only one place may import.
 OUTSIDE = {
