@@ -43,7 +43,7 @@ def pages(number: int, columns: str, first: int = 0) -> Iterator[StoredPage]:
             digest=None,
             first_seen=1_700_000_000.0,
             seen_at=1_700_000_000.0,
-            visible=rng.getrandbits(64),
+            story=rng.getrandbits(64),
             sample=rng.randbytes(388),
         )
 
