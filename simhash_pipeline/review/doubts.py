@@ -17,6 +17,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+from simhash_pipeline.page.head import TITLE_CHARS
 from simhash_pipeline.page.segment import WORD_OR_CHARACTER, nfkc
 
 if TYPE_CHECKING:
@@ -147,7 +148,7 @@ def _at_threshold(drop: Drop) -> str:
 
 def title_change(drop: Drop) -> TitleChange | None:
     """None unless titles share few words or differ in a number: chapter 3 is not chapter 4."""
-    words, others = _words(drop.title), _words(drop.twin_title)
+    words, others = _words(drop.title[:TITLE_CHARS]), _words(drop.twin_title)
     if not words or not others or words == others:
         return None
     change = words - others, others - words
