@@ -464,7 +464,7 @@ def _last_drop(log: LogReader | None, namespace: str, key: str, spider: str | No
     """The URL's last drop in this namespace, by this spider or any."""
     drop = None
     for record in log or ():
-        if not isinstance(record, Drop) or record.url != key:
+        if not isinstance(record, Drop) or record.is_near_miss or record.url != key:
             continue
         if record.namespace == namespace and spider in (None, record.spider):
             drop = record
