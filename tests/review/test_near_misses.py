@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from simhash_pipeline import Options
-from simhash_pipeline.drop_log import DropLog, read_log
+from simhash_pipeline.drop_log import Drop, DropLog, Run, read_log
 from simhash_pipeline.errors import DropLogError
 from simhash_pipeline.judge import ToldBy, Verdict
 from simhash_pipeline.page.fingerprint import PageFingerprint
@@ -95,7 +95,7 @@ def test_the_likeliest_copies_come_first_and_are_to_check() -> None:
 
 def test_near_misses_are_counted_beside_the_drops() -> None:
     summary = Summary(Selection())
-    records = [drop(), near_miss(), closing(kept={"new": 1, "told apart": 40})]
+    records: list[Drop | Run] = [drop(), near_miss(), closing(kept={"new": 1, "told apart": 40})]
     assert list(summary.take(records)) == [drop()]
     assert (summary.drops, summary.kept_near, summary.kept_to_check) == (1, 40, 1)
 
