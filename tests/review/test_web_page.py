@@ -233,7 +233,7 @@ def test_search_finds_words_of_titles_and_addresses(report: Any) -> None:
     page.search("story 17", "3 drops of 1 kept page")
     assert headings(page) == ["http://b.example/17"]
     page.search("/29/COPY1", "1 drop of 1 kept page")
-    page.search("nothing of the sort", "No drop is like that.")
+    page.search("nothing of the sort", "No page is like that.")
     assert headings(page) == []
     page.search("", "60 drops of 30 kept pages")
 
@@ -311,10 +311,11 @@ def keys(page: Report, *pressed: str) -> None:
 
 
 def shown(page: Report, heading: str) -> None:
-    """Wait until this drop is open."""
+    """Wait until the pair with a heading that ends so is open."""
     WebDriverWait(page.browser, 20).until(
         lambda _: (
-            page.one("#compare").is_displayed() and page.one("#compare-heading").text == heading
+            page.one("#compare").is_displayed()
+            and f" {page.one('#compare-heading').text}".endswith(f" {heading}")
         )
     )
 
@@ -421,9 +422,7 @@ def test_a_hundred_pairs_are_decided_by_a_hundred_and_one_keys(report: Any) -> N
     page = report(*drops, *near)
     keys(page, "j")
     for number in range(1, 101):
-        WebDriverWait(page.browser, 20).until(
-            lambda _, at=number: f" {at} of 100" in page.one("#compare-heading").text
-        )
+        shown(page, f"{number} of 100")
         keys(page, "yn"[number % 2])
     keys(page, Keys.ESCAPE)
     assert page.one("#answered").text.startswith("100 answers, ")
@@ -554,7 +553,7 @@ def test_all_can_be_reached_and_used_by_the_keyboard(report: Any) -> None:
     assert tab().get_attribute("id") == "search"
     focused().send_keys("fog nowhere")
     WebDriverWait(page.browser, 20).until(
-        lambda _: page.one("#found").text == "No drop is like that."
+        lambda _: page.one("#found").text == "No page is like that."
     )
     focused().send_keys(*[Keys.BACKSPACE] * 11, "a.example")
     WebDriverWait(page.browser, 20).until(
@@ -725,4 +724,4 @@ def test_an_empty_log_makes_a_page_too(report: Any) -> None:
     page = report()
     assert page.one("h1").text == "Nothing was dropped"
     assert page.one("#about").text.endswith(".drops.jsonl")
-    assert page.one("#found").text == "No drop is like that."
+    assert page.one("#found").text == "No page is like that."
