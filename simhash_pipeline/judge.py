@@ -39,6 +39,8 @@ Reason = Literal[
     "structure",  # dropped: its structure fingerprint is near that of a stored page
     "content and structure",  # dropped: both are near those of one stored page
 ]
+# The first test of the second look that told a page from the near one, in the order they are made.
+ToldBy = Literal["sketch", "no page", "title", "own text"]
 
 # The judge gives up after this many near pages with other sketches or own texts: some 10 ms.
 _MAX_REFUSED = 200
@@ -72,6 +74,7 @@ class Verdict:
     structure_distance: int | None = None
     sketch_distance: int | None = None
     own_likeness: float | None = None  # of the own texts, 0-1; None for pages of two sites
+    told_by: ToldBy | None = None  # for the reason "told apart" alone
     # Whether the stored page may yet go: another process has kept it, and its item is not out.
     provisional: bool = False
     namespace: str = ""  # of the page and of the stored one
@@ -197,7 +200,7 @@ class Judge:
             return Action.SKIP, replace(verdict, provisional=True)
         if refused:
             verdict = self._verdict_of(page, "told apart", refused[0], view, dropped=False)
-            return Action.KEEP, verdict
+            return Action.KEEP, replace(verdict, told_by=self._told_by(page, refused[0]))
         return Action.KEEP, verdict_of(page, _kept_reason(page, previous))
 
     def neighbours(self, page: StoredPage, view: View) -> Iterator[tuple[StoredPage, Reason]]:
@@ -289,6 +292,14 @@ class Judge:
             least = max(least, _MIN_LIKENESS_IN_DOUBT) if least else 0
         alike = self._likeness(page, other, view) if least else 1
         return alike is not None and alike >= least
+
+    def _told_by(self, page: StoredPage, other: StoredPage) -> ToldBy:
+        """Which test of `_by_content` failed for pages that were told apart."""
+        if not self._sketches_agree(page, other):
+            return "sketch"
+        if is_no_page(page, other):
+            return "no page"
+        return "title" if are_two_subjects(page, other) else "own text"
 
     def _likeness(
         self, page: StoredPage, other: StoredPage, view: View, *, only_main: bool = False

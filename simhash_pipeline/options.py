@@ -332,6 +332,12 @@ class Options:
         "Path of the drop log, a JSON Lines file that spiders may share; `auto` is a file for each "
         "spider in Scrapy's data directory. None writes no log.",
     )
+    log_near_misses: bool = _option(
+        True,
+        FLAG,
+        "Log the pages that were kept although a stored page is near, with what told them apart: "
+        "at most 5 for each stored page, and 5,000 a crawl.",
+    )
     keep_text: bool = _option(
         False,
         FLAG,

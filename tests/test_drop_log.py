@@ -73,6 +73,7 @@ def test_a_drop_is_one_line_that_tells_all_but_the_page(tmp_path: Path) -> None:
             "content_distance": 3,
             "structure_distance": 3,
             "sketch_distance": 18,
+            "own_likeness": 0.85,
             "min_tokens": 50,
             "scope": "all",
             "unchanged": "keep",

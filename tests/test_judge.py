@@ -206,6 +206,7 @@ def test_a_neighbour_with_another_sketch_is_refused_and_told(store: Store) -> No
     verdict = j.judge("http://a.example/2", page(sketch=SKETCH ^ (2**19 - 1)))
     assert (verdict.dropped, verdict.reason) == (False, "told apart")
     assert (verdict.twin_url, verdict.sketch_distance) == ("http://a.example/1", 19)
+    assert verdict.told_by == "sketch"
     assert judge(store).judge("http://a.example/3", page(sketch=SKETCH ^ (2**18 - 1))).dropped
 
 
@@ -428,7 +429,7 @@ def test_pages_of_one_site_that_differ_in_text_beside_the_main_text_are_kept() -
     assert a.content == b.content
     first, second = judged(("http://a.example/1", a), ("http://a.example/2", b))
     assert (second.dropped, second.reason) == (False, "told apart")
-    assert second.twin_url == first.url
+    assert (second.twin_url, second.told_by) == (first.url, "own text")
     assert second.own_likeness is not None
     assert second.own_likeness < 0.8
 
@@ -612,7 +613,7 @@ def test_a_page_can_not_declare_the_address_of_another_site() -> None:
 def test_pages_that_name_two_things_are_two_pages(one: str, other: str) -> None:
     a, b = (declaring(prose("notice", 300), title=f"{title} | Office") for title in (one, other))
     _, second = judged(("http://a.example/1", a), ("http://a.example/2", b))
-    assert (second.dropped, second.reason) == (False, "told apart")
+    assert (second.reason, second.told_by) == ("told apart", "title")
 
 
 @pytest.mark.parametrize(
@@ -635,7 +636,7 @@ def test_a_text_that_is_of_neither_page_decides_nothing(hosts: tuple[str, str]) 
     a, b = read(shell, title="Fish pie for four"), read(shell, title="How to prune a rose")
     pages = (f"http://{host}/{n}" for n, host in enumerate(hosts))
     _, second = judged(*zip(pages, (a, b), strict=True))
-    assert (second.dropped, second.reason) == (False, "told apart")
+    assert (second.reason, second.told_by) == ("told apart", "no page")
 
 
 def test_the_likeness_that_is_asked_for_is_a_setting() -> None:

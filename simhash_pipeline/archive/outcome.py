@@ -60,11 +60,10 @@ def write_drop_log(
     log = DropLog(to, run=uuid.uuid4().hex, spider=name, options=options)
     columns = ", ".join(f"page.{column}" for column in (*JUDGED_BY, "tokens"))
     drops = f"""
-        SELECT {columns}, verdict.reason, twin.key AS twin_key, twin.time AS twin_time,
-            twin.title AS twin_title,
-            {MEASURED}
+        SELECT {columns}, verdict.kept, verdict.reason, verdict.told_by, {MEASURED},
+            twin.key AS twin_key, twin.time AS twin_time, twin.title AS twin_title
         FROM {JUDGED} LEFT JOIN page AS twin ON twin.position = verdict.twin
-        WHERE NOT verdict.kept ORDER BY page.position
+        WHERE NOT verdict.kept OR verdict.told_by IS NOT NULL ORDER BY page.position
     """
     for row in engine.rows(drops):
         log.write(_verdict(row), _fingerprint(row))
@@ -81,8 +80,9 @@ def write_drop_log(
 def _verdict(row: Mapping[str, Any]) -> Verdict:
     return Verdict(
         url=row["key"],
-        dropped=True,
+        dropped=not row["kept"],
         reason=row["reason"],
+        told_by=row["told_by"],
         twin_url=row["twin_key"],
         twin_title=(row["twin_title"] or "")[:TITLE_CHARS],
         twin_first_seen=row["twin_time"],

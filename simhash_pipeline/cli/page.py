@@ -463,7 +463,9 @@ def _last_drop(
     """The URL's last drop in the namespace of its spider, by this spider or any."""
     last = None
     for record in chain.from_iterable(logs):
-        if not isinstance(record, Drop) or record.url != key or spider not in (None, record.spider):
+        if not isinstance(record, Drop) or record.is_near_miss:
+            continue
+        if record.url != key or spider not in (None, record.spider):
             continue
         options = Options.from_settings(settings_of_spider(record.spider, settings))
         if record.namespace == options.namespace and (last is None or record.time >= last.time):
