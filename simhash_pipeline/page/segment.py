@@ -6,24 +6,18 @@ jieba.
 
 from __future__ import annotations
 
-import importlib
-import logging
 import re
 import unicodedata
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
 
 from simhash_pipeline.errors import OptionsError, PageError
 from simhash_pipeline.options import load_callable, unreadable
+from simhash_pipeline.page.han import HAN, HAN_FIRST, HAN_LAST, HanCutter, UserWord, jieba_tokenizer
 
 Segment = Callable[[str], list[str]]
 
-# The block of jieba's dictionary.
-_HAN_FIRST, _HAN_END = "\u4e00", "\u9fd6"  # the end is the first that isn't in it
-HAN = "\u4e00-\u9fd5"
 # Scripts written without spaces (Thai to Tibetan, Myanmar, Khmer, kana, other Han): a character is
 # a token, and bigrams do the rest.
 UNSPACED = (
@@ -69,14 +63,6 @@ _USER_WORD = re.compile(r"(.+?)(?:\s+([0-9]+))?(?:\s+([a-z]+))?")  # as jieba re
 _MAX_FREQUENCY = 10**9
 _HAN_RANGES = ((0x3400, 0x4DC0), (0x4E00, 0xA000), (0xF900, 0xFB00), (0x20000, 0x32000))
 _ASCII_WORD = re.compile(r"[\w']+(?:://[\w./]+)?", re.ASCII)
-
-
-class UserWord(NamedTuple):
-    """A line of a user dictionary."""
-
-    word: str
-    frequency: int | None  # None: as high as the word needs to be left whole
-    tag: str | None
 
 
 def segmenter(name: str, *, to_simplified: bool = False, user_dict: str | None = None) -> Segment:
@@ -179,23 +165,22 @@ class _Words:
         return self._with_han_cut(self._token.findall(text))
 
     def _with_han_cut(self, tokens: list[str]) -> list[str]:
-        """The tokens with each Han run replaced by its words.
-
-        All runs are cut in one call, with a line break for each other token, which comes back as a
-        word of its own: 海港 2015 渔船 is asked as 海港 \\n 渔船.
-        """
-        others = [t for t in tokens if not _HAN_FIRST <= t < _HAN_END or t in self._mixed]
-        if len(others) == len(tokens):
+        """The tokens with each Han run replaced by its words."""
+        runs = [t for t in tokens if HAN_FIRST <= t[0] <= HAN_LAST and t not in self._mixed]
+        if not runs:
             return tokens
-        rest, is_other = iter(others), set(others)
-        asked = " ".join(["\n" if token in is_other else token for token in tokens])
-        return [
-            next(rest) if word == "\n" else word for word in self._cut_han(asked) if word != " "
-        ]
+        is_run, words = set(runs), iter(self._cutter.cut(runs))
+        found: list[str] = []
+        for token in tokens:
+            if token in is_run:
+                found += next(words)
+            else:
+                found.append(token)
+        return found
 
     @cached_property
-    def _cut_han(self) -> Callable[[str], list[str]]:
-        return jieba_cutter(self._han)
+    def _cutter(self) -> HanCutter:
+        return HanCutter(self._han)
 
 
 def _whole(word: str) -> str:
@@ -259,27 +244,6 @@ def _between_spaces(text: str) -> list[str]:
     return text.rstrip(" ").split(" ") if text.strip(" ") else []
 
 
-def jieba_cutter(added: tuple[UserWord, ...] = ()) -> Segment:
-    """jieba in its exact mode."""
-    cut: Segment = _jieba(added).lcut
-    return cut
-
-
-@cache
-def _jieba(added: tuple[UserWord, ...]) -> Any:
-    """A tokenizer of our own: words that the program adds to jieba's don't move fingerprints.
-
-    (Those that it splits by `del_word` or `suggest_freq` do: jieba keeps these for all tokenizers.)
-    """
-    jieba = jieba_module("jieba")
-    # jieba writes its loading to stderr by a handler of its own.
-    jieba.setLogLevel(logging.WARNING)
-    tokenizer = jieba.Tokenizer()
-    for word, frequency, tag in added:
-        tokenizer.add_word(word, frequency, tag)
-    return tokenizer
-
-
 def _read_user_dict(path: str) -> Iterator[UserWord]:
     try:
         lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
@@ -296,18 +260,9 @@ def _read_user_dict(path: str) -> Iterator[UserWord]:
         yield UserWord(word, None if frequency is None else int(frequency), tag)
 
 
-@cache
-def jieba_module(name: str) -> Any:
-    """jieba, or a part of it, without what Python says of its backslashes."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SyntaxWarning)  # from 3.12 on
-        warnings.simplefilter("ignore", DeprecationWarning)
-        return importlib.import_module(name)
-
-
 def _jieba_words(added: tuple[UserWord, ...], method: str, **mode: bool) -> Segment:
     """jieba alone on the text as it stands, case and all, without what has no letter or digit."""
-    cut = getattr(_jieba(added), method)
+    cut = getattr(jieba_tokenizer(added), method)
 
     def segment(text: str) -> list[str]:
         return [word for word in cut(text, **mode) if any(map(str.isalnum, word))]
