@@ -18,8 +18,7 @@ import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from itertools import pairwise
-from math import log
+from math import inf, log
 from operator import add
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -72,17 +71,20 @@ class HanCutter:
         self._singles = _Memory(self._words_of_singles)
         self._likeliest_words = likeliest_words(model())
 
-    def cut(self, runs: Sequence[str]) -> list[list[str]]:
-        """The words of each run of Han."""
-        parts = self._parted(" \n ".join(runs)).split(" ")
+    def cut(self, tokens: Sequence[str]) -> list[str]:
+        """The tokens with each that begins with Han, and is Han alone, replaced by its words.
+
+        None of them holds a space.
+        """
+        parts = self._parted(" \n ".join(tokens)).split(" ")
         text = " ".join(map(self._parts.__getitem__, parts))
         if _TIED in text:
             text = "\n".join(
-                f" {' '.join(self._path(run)[0])} " if _TIED in words else words
-                for run, words in zip(runs, text.split("\n"), strict=True)
+                f" {' '.join(self._path(token)[0])} " if _TIED in words else words
+                for token, words in zip(tokens, text.split("\n"), strict=True)
             )
         text = _SINGLES.sub(lambda found: self._singles[found[0]], f" {text} ")
-        return [words.split() for words in text.split("\n")]
+        return text.split()
 
     def _parted(self, text: str) -> str:
         """The text with a space where no word goes on.
@@ -90,7 +92,7 @@ class HanCutter:
         A word of two characters joins them. Three that stand together in a longer one are joined.
         """
         codes = np.frombuffer(text.encode("utf-32-le"), np.uint32)
-        is_han = codes >= ord(HAN_FIRST)
+        is_han = (codes >= ord(HAN_FIRST)) & (codes <= ord(HAN_LAST))
         parted = is_han[:-1] & is_han[1:] & ~self._joined[_hashed(codes, 2)]
         triple = self._joined[_hashed(codes, 3)]
         parted[:-1] &= ~triple
@@ -99,6 +101,8 @@ class HanCutter:
         return spaced.tobytes().decode("utf-32-le")
 
     def _words_of_part(self, part: str) -> str:
+        if not HAN_FIRST <= part[0] <= HAN_LAST:
+            return part
         words, is_tied = self._path(part)
         return _TIED if is_tied else " ".join(words)
 
@@ -109,26 +113,28 @@ class HanCutter:
         rounding, which depends on all that follows in the run: only the path of a run is sure.
         """
         size, log_total, frequency_of = len(text), self._log_total, self._frequencies.get
-        weights, ends, is_tied = [0.0] * (size + 1), [0] * size, [False] * size
+        weights, ends, ties = [0.0] * (size + 1), [0] * size, set()
         for start in range(size - 1, -1, -1):
-            best = None
+            best, is_tied = -inf, False
             for end in range(start + 1, min(size, start + self._longest) + 1):
                 if frequency := frequency_of(text[start:end]):
                     weight = log(frequency) - log_total + weights[end]
-                    if best is not None and abs(weight - best) < _SAME_WEIGHT:
-                        is_tied[start] = True
-                    elif best is not None and weight > best:
-                        is_tied[start] = False
-                    if best is None or weight >= best:
+                    gain = weight - best
+                    if gain >= 0:
                         best, ends[start] = weight, end
-            if best is None:  # jieba's frequency of an unknown character is 1
-                best, ends[start] = -log_total + weights[start + 1], start + 1
+                    if gain > -_SAME_WEIGHT:
+                        is_tied = gain < _SAME_WEIGHT
+            if best == -inf:  # jieba's frequency of an unknown character is 1
+                best, ends[start] = weights[start + 1] - log_total, start + 1
             weights[start] = best
-        starts = [0]
-        while starts[-1] < size:
-            starts.append(ends[starts[-1]])
-        words = [text[start:end] for start, end in pairwise(starts)]
-        return words, any(is_tied[start] for start in starts[:-1])
+            if is_tied:
+                ties.add(start)
+        words, start, meets_tie = [], 0, False
+        while start < size:
+            meets_tie = meets_tie or start in ties
+            words.append(text[start : ends[start]])
+            start = ends[start]
+        return words, meets_tie
 
     def _words_of_singles(self, spaced: str) -> str:
         characters = spaced[1::2]

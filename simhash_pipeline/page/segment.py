@@ -58,6 +58,7 @@ FOLDED_CHARACTERS = 2 * _PIECE_CHARACTERS  # NFKC makes up to 18 of one
 # (UAX 15, 13) bounds them too; no script stacks so many.
 _MAX_MARKS = 30
 _DECOMPOSED_TO_MARKS = frozenset("\u0f73\u0f75\u0f81\uff9e\uff9f")  # of combining class 0
+_MIXED = "*"  # stands for a user's word of Han and other characters; no token is like it
 _SPARE_WORDS = 64  # of a short text all count, so that it is cut alike whatever follows it
 _USER_WORD = re.compile(r"(.+?)(?:\s+([0-9]+))?(?:\s+([a-z]+))?")  # as jieba reads it
 _MAX_FREQUENCY = 10**9
@@ -166,17 +167,13 @@ class _Words:
 
     def _with_han_cut(self, tokens: list[str]) -> list[str]:
         """The tokens with each Han run replaced by its words."""
-        runs = [t for t in tokens if HAN_FIRST <= t[0] <= HAN_LAST and t not in self._mixed]
-        if not runs:
+        if not any(HAN_FIRST <= token[0] <= HAN_LAST for token in tokens):
             return tokens
-        is_run, words = set(runs), iter(self._cutter.cut(runs))
-        found: list[str] = []
-        for token in tokens:
-            if token in is_run:
-                found += next(words)
-            else:
-                found.append(token)
-        return found
+        if not self._mixed:
+            return self._cutter.cut(tokens)
+        mixed = iter([token for token in tokens if token in self._mixed])
+        asked = [_MIXED if token in self._mixed else token for token in tokens]
+        return [next(mixed) if word == _MIXED else word for word in self._cutter.cut(asked)]
 
     @cached_property
     def _cutter(self) -> HanCutter:
