@@ -88,7 +88,7 @@ fuzz-native: .venv/dev  ## feed the compiled modules, built with sanitizers, and
 		ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc $(BIN)/python -m benchmarks.fuzz_native \
 		--native output/sanitized/simhash_pipeline/native $(if $(INPUTS),--inputs $(INPUTS))
 
-same: .venv/dev  ## compare the compiled kernel with the Python on every page of the zips in FOLDER=…
+same: .venv/dev  ## compare the compiled kernel, the Python and jieba on every page of the zips in FOLDER=…
 	@$(BIN)/python -m tests.same $(FOLDER)
 
 soak: .venv/bench  ## crawl 300,000 made pages for HOURS=2, into output/soak, and judge them again (KILLS=180)
