@@ -31,7 +31,7 @@ MARKS = (
     "\u0900-\u0963\u0966-\u0dff\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff"
 )
 _WORD = rf"[^\W{UNSPACED}]"
-MAX_RUN = 500  # Han without a break; jieba takes up to twenty times as long for endless ones
+MAX_RUN = 500  # Han without a break; its paths are weighed as a whole
 _TOKEN_PARTS = (
     rf"{_WORD}+(?:[{MARKS}]+{_WORD}*)*",
     rf"[{HAN}]{{1,{MAX_RUN}}}",
@@ -51,7 +51,7 @@ IN_WORDS = "\u00ad\u200b\u2060\ufeff"
 # A word, or one character of a script that is written without spaces.
 WORD_OR_CHARACTER = re.compile(f"{_TOKEN_PARTS[0]}|{_TOKEN_PARTS[2]}")
 _PIECE_CHARACTERS = 10_000
-# jieba takes 3 us a character, 20 where it finds no words (python -m benchmarks.hostile --python).
+# Python takes 1 to 3 us a character (python -m benchmarks.hostile --python).
 CHARACTERS_BY_JIEBA = 40_000
 FOLDED_CHARACTERS = 2 * _PIECE_CHARACTERS  # NFKC makes up to 18 of one
 # NFKC sorts the marks in a row, in the square of their number. Unicode's Stream-Safe Text Format
