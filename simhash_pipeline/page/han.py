@@ -17,7 +17,7 @@ import logging
 import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from math import inf, log
 from operator import add
 from pathlib import Path
@@ -38,7 +38,7 @@ _PART_OF_SPEECH = re.compile(r" \S*\n")
 _SAME_WEIGHT = 1e-6
 _TABLE_BITS = 23  # 5 % of a table of 8 MB are taken
 _FACTORS = tuple(np.uint32(odd) for odd in (0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D))
-_REMEMBERED, _REMEMBERED_CHARACTERS = 50_000, 16  # of texts, and of each: some 8 MB
+_REMEMBERED = 2**15  # parts, and as many runs of single characters: some 7 MB each
 
 Codes = NDArray[np.uint32]
 
@@ -68,8 +68,8 @@ class HanCutter:
         words = [word for word, frequency in self._frequencies.items() if frequency]
         self._longest = max(map(len, words))
         self._joined = _joined_characters(words)
-        self._parts = _Memory(self._words_of_part)
-        self._singles = _Memory(self._words_of_singles)
+        self._of_part = lru_cache(_REMEMBERED)(self._words_of_part)
+        self._of_singles = lru_cache(_REMEMBERED)(self._words_of_singles)
         self._likeliest_words = likeliest_words(model())
 
     def cut(self, tokens: Sequence[str]) -> list[str]:
@@ -78,13 +78,13 @@ class HanCutter:
         None of them holds a space.
         """
         parts = self._parted(" \n ".join(tokens)).split(" ")
-        text = " ".join(map(self._parts.__getitem__, parts))
+        text = " ".join(map(self._of_part, parts))
         if _TIED in text:
             text = "\n".join(
                 f" {' '.join(self._path(token)[0])} " if _TIED in words else words
                 for token, words in zip(tokens, text.split("\n"), strict=True)
             )
-        text = _SINGLES.sub(lambda found: self._singles[found[0]], f" {text} ")
+        text = _SINGLES.sub(lambda found: self._of_singles(found[0]), f" {text} ")
         return text.split()
 
     def _parted(self, text: str) -> str:
@@ -102,7 +102,7 @@ class HanCutter:
         return spaced.tobytes().decode("utf-32-le")
 
     def _words_of_part(self, part: str) -> str:
-        if not HAN_FIRST <= part[0] <= HAN_LAST:
+        if len(part) <= 1 or not HAN_FIRST <= part[0] <= HAN_LAST:
             return part
         words, is_tied = self._path(part)
         return _TIED if is_tied else " ".join(words)
@@ -141,21 +141,6 @@ class HanCutter:
         characters = spaced[1::2]
         is_refused = self._frequencies.get(characters)  # a word that weighs less than its parts
         return spaced if is_refused else f" {self._likeliest_words(characters)}"
-
-
-class _Memory(dict[str, str]):
-    """What `make` gives for a text; of long ones nothing is kept, and of others so many."""
-
-    def __init__(self, make: Callable[[str], str]) -> None:
-        self._make = make
-
-    def __missing__(self, text: str) -> str:
-        made = self._make(text) if len(text) > 1 else text
-        if len(text) <= _REMEMBERED_CHARACTERS:
-            if len(self) >= _REMEMBERED:
-                self.clear()
-            self[text] = made
-        return made
 
 
 def likeliest_words(model: Model) -> Callable[[str], str]:
