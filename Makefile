@@ -104,10 +104,12 @@ docs: .venv/dev  ## build the documentation as a site, in output/docs
 dist: .venv/dist  ## build wheel and sdist into dist/, and try the wheel in an empty environment
 	@rm -rf dist .venv/empty
 	@$(BIN)/python -m build --quiet
+	@for wheel in dist/*-linux_*.whl; do [ ! -e "$$wheel" ] || \
+		{ PATH="$(CURDIR)/$(BIN):$$PATH" auditwheel repair --wheel-dir dist "$$wheel" && rm "$$wheel"; } || exit; done
 	@$(BIN)/python -m twine check --strict dist/*
 	@$(PYTHON) -m venv .venv/empty
 	@.venv/empty/bin/pip install --quiet dist/*.whl
-	@cd .venv/empty && bin/scrapy simhash fingerprint "$(CURDIR)"/crawler/demo_site/templates/*.html
+	@cd .venv/empty && bin/simhash --version && bin/scrapy simhash fingerprint "$(CURDIR)"/crawler/demo_site/templates/*.html
 
 wheels: .venv/dist  ## build a wheel with the compiled kernel for each Python of this platform (needs Docker on Linux)
 	@$(BIN)/python -m cibuildwheel --output-dir dist
