@@ -135,6 +135,7 @@ def write_rows(folder: Path, contents: NDArray[np.uint64]) -> None:
             "namespace": [""] * len(some),
             "site": sites,
             "content": [f"{value:016x}" for value in some],
+            "title_marks": np.ones(len(some), np.int64),
         }
         arrays = [
             pa.array(columns[field.name], field.type)

@@ -26,6 +26,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,9 @@ import numpy as np
 
 from benchmarks.index_peers import ASK, DISTANCE, PEERS, Ask
 from simhash_pipeline import open_store
+from simhash_pipeline.kept_sample import pack
+from simhash_pipeline.own_text import KEPT_WINDOWS
+from simhash_pipeline.page.visible import ENTRY
 from simhash_pipeline.stores.contract import Action, Store, StoredPage, View
 
 ROOT = Path(__file__).parent.parent
@@ -49,7 +53,8 @@ class Cost:
     name: str
     n: int
     insert_us: float  # CPU time a value
-    query_us: float  # median
+    found: tuple[float, float]  # median and mean of the queries that find something, us
+    not_found: tuple[float, float]
     memory_bytes: float  # a value
     wrong: int | None = None  # of QUERIES answers
     settle_us: float | None = None  # CPU time: look-up of URL and content, then storing
@@ -112,8 +117,9 @@ def _of_index(name: str, values: Any, make: Callable[[Any], Ask]) -> Cost:
         answer = ask(value)
         secs.append(time.perf_counter() - begun)
         answers.append(answer)
-    query_us, wrong = 1e6 * statistics.median(secs), _wrong(values, answers)
-    return Cost(name, len(values), insert_us, query_us, memory_bytes, wrong)
+    found, not_found = _by_answer(secs, answers)
+    wrong = _wrong(values, answers)
+    return Cost(name, len(values), insert_us, found, not_found, memory_bytes, wrong)
 
 
 def _of_store(name: str, values: Any) -> Cost:
@@ -125,20 +131,20 @@ def _of_store(name: str, values: Any) -> Cost:
         with open_store(f"sqlite:///{path}{index}") as store:
             store.stamp({"bits": 64})
             started = time.process_time()
-            store.insert_many(_pages(values))
+            store.insert_many(stored_pages(values))
             insert_us = 1e6 * (time.process_time() - started) / len(values)
             settle_us = _settled(store, len(values))
         beyond_url = path.stat().st_size - sum(
-            len(page.url) for page in _pages(range(len(values) + SETTLED))
+            len(page.url) for page in stored_pages(range(len(values) + SETTLED))
         )
         started = time.process_time()
         with open_store(f"sqlite:///{path}{index}") as store:
             store.stamp({"bits": 64})
             open_secs = time.process_time() - started
             memory_bytes = (_memory() - before) / len(values)
-            query_us, wrong = _store_asked(store, values)
+            secs, answers = _store_asked(store, values)
     disk_bytes = beyond_url / (len(values) + SETTLED)
-    asked = (query_us, memory_bytes, wrong)
+    asked = (*_by_answer(secs, answers), memory_bytes, _wrong(values, answers))
     return Cost(name, len(values), insert_us, *asked, settle_us, disk_bytes, open_secs)
 
 
@@ -155,15 +161,15 @@ def _settled(store: Store, stored: int) -> float:
 
     rng = np.random.default_rng(stored + 1)
     new = rng.integers(0, 2**64, SETTLED, dtype=np.uint64).tolist()
-    pages = list(_pages(new, first=stored))
+    pages = list(stored_pages(new, first=stored))
     started = time.process_time()
     for page in pages:
         store.settle(page, decide)
     return 1e6 * (time.process_time() - started) / SETTLED
 
 
-def _store_asked(store: Store, values: Any) -> tuple[float, int]:
-    """Median of looking a value's neighbours up within `settle`, and how many answers are wrong.
+def _store_asked(store: Store, values: Any) -> tuple[list[float], list[list[int]]]:
+    """Seconds of looking each value's neighbours up within `settle`, and the answers.
 
     Pages that this measurement settled are left out, by their numbers.
     """
@@ -177,9 +183,24 @@ def _store_asked(store: Store, values: Any) -> tuple[float, int]:
             page.content or 0 for page, _ in found if int(page.url.rpartition("-")[2]) < len(values)
         ]
 
-    pages = [next(_pages([value], first=-1)) for value in _asked(values)]
+    pages = [next(stored_pages([value], first=-1)) for value in _asked(values)]
     answers = [store.settle(page, look) for page in pages]
-    return 1e6 * statistics.median(secs), _wrong(values, answers)
+    return secs, answers
+
+
+def _by_answer(
+    secs: list[float], answers: list[list[int]]
+) -> tuple[tuple[float, float], tuple[float, float]]:
+    """(median, mean) in microseconds of the queries with an answer, and of those without."""
+    asked = list(zip(secs, answers, strict=True))
+    found, not_found = (
+        [1e6 * one for one, answer in asked if bool(answer) is finds] for finds in (True, False)
+    )
+    return _middles(found), _middles(not_found)
+
+
+def _middles(numbers: list[float]) -> tuple[float, float]:
+    return statistics.median(numbers), statistics.mean(numbers)
 
 
 def _wrong(values: Any, answers: list[list[int]]) -> int:
@@ -188,8 +209,9 @@ def _wrong(values: Any, answers: list[list[int]]) -> int:
     return sum(sorted(answer) != _brute_force(values, value) for value, answer in asked)
 
 
-def _pages(values: Any, first: int = 0) -> Iterator[StoredPage]:
+def stored_pages(values: Any, first: int = 0) -> Iterator[StoredPage]:
     """Pages with URLs of about 74 bytes, like those of news sites."""
+    samples = _samples()
     for number, value in enumerate(values, first):
         site = f"site-{number % PAGES_A_SITE}.co.uk"
         spread = number * 0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835 % (1 << 100)
@@ -197,12 +219,25 @@ def _pages(values: Any, first: int = 0) -> Iterator[StoredPage]:
         seen = 1_700_000_000 + number // 100
         structure, sketch = spread & (1 << 64) - 1, spread << 28
         # Own texts are only stored: pages of random values have no neighbours to be compared with.
-        sample = (spread << 3_000).to_bytes(388, "little")
+        sample = samples[number % len(samples)]
         fingerprints = (int(value), structure, sketch)
         page = StoredPage(url, "", site, *fingerprints, None, seen, seen, structure, sample)
         address = (spread & (1 << 64) - 1).to_bytes(8, "little")
         title = f"A title of some fifty characters, number {number:09}"
         yield replace(page, title=title, title_marks=1023, address=address)
+
+
+@cache
+def _samples() -> list[bytes]:
+    """Of pages of 5,000 windows and 25 blocks of own text, as real ones have."""
+    rng = np.random.default_rng(7)
+    found = []
+    for _ in range(64):
+        entries = np.empty(KEPT_WINDOWS, ENTRY)
+        entries["window"] = np.sort(rng.choice(2**32 // 5_000 * KEPT_WINDOWS, KEPT_WINDOWS, False))
+        entries["block"] = rng.choice(rng.integers(0, 2**16, 25), KEPT_WINDOWS)
+        found.append(pack(int(entries["window"][-1]), entries))
+    return found
 
 
 def _asked(values: Any) -> list[int]:
@@ -231,12 +266,12 @@ def _memory() -> int:
 def table(costs: list[Cost], names: list[str]) -> str:
     """A Markdown table with what it was measured with."""
     titles = (
-        "| | values | query, us (p50) | insert, us | memory, B a value | wrong answers "
-        "| settle, us | disk, B a page + URL | open, s |"
+        "| | values | query that finds, us (p50 / mean) | that finds nothing | insert, us "
+        "| memory, B a value | wrong answers | settle, us | disk, B a page + URL | open, s |"
     )
     lines = [
         titles,
-        "|---|---|---|---|---|---|---|---|---|",
+        "|---|---|---|---|---|---|---|---|---|---|",
         *(_row(cost) for cost in costs),
         "",
         f"`python -m benchmarks.index {shlex.join(sys.argv[1:])}`",
@@ -250,8 +285,10 @@ def table(costs: list[Cost], names: list[str]) -> str:
 
 
 def _row(cost: Cost) -> str:
-    numbers = [cost.query_us, cost.insert_us, cost.memory_bytes, cost.wrong, cost.settle_us]
+    queries = [" / ".join(map(_cell, pair)) for pair in (cost.found, cost.not_found)]
+    numbers = [cost.insert_us, cost.memory_bytes, cost.wrong, cost.settle_us]
     cells = [_cell(number) for number in [*numbers, cost.disk_bytes, cost.open_secs]]
+    cells = [*queries, *cells]
     return f"| {cost.name} | {cost.n:,} | {' | '.join(cells)} |"
 
 
@@ -268,9 +305,9 @@ def plot(costs: list[Cost], path: Path) -> None:
     for name in dict.fromkeys(cost.name for cost in costs):
         of_name = [cost for cost in costs if cost.name == name]
         sizes = [cost.n for cost in of_name]
-        left.loglog(sizes, [cost.query_us for cost in of_name], "o-", label=name)
+        left.loglog(sizes, [cost.not_found[0] for cost in of_name], "o-", label=name)
         right.loglog(sizes, [max(1.0, cost.memory_bytes) for cost in of_name], "o-")
-    left.set(xlabel="stored values", ylabel="query within 3 bits, microseconds (median)")
+    left.set(xlabel="stored values", ylabel="query within 3 bits that finds nothing, us (median)")
     right.set(xlabel="stored values", ylabel="memory, bytes a value")
     left.legend(fontsize=7)
     figure.tight_layout()

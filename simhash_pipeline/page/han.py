@@ -47,8 +47,8 @@ class UserWord(NamedTuple):
     """A line of a user dictionary."""
 
     word: str
-    frequency: int | None  # None: as high as the word needs to be left whole
-    tag: str | None
+    frequency: int | None = None  # None: as high as the word needs to be left whole
+    tag: str | None = None
 
 
 class Model(NamedTuple):
