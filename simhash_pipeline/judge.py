@@ -8,20 +8,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from typing import Literal
 
 from simhash_pipeline.bits import MAX_DISTANCE_BITS
+from simhash_pipeline.furniture import Host, RecentPages, furniture_of, with_template
 from simhash_pipeline.options import Options
-from simhash_pipeline.own_text import (
-    Blocks,
-    FurnitureCounts,
-    Site,
-    likeness,
-    own_sample,
-    pack_blocks,
-    unpack_blocks,
-)
+from simhash_pipeline.own_text import likeness, own_sample
 from simhash_pipeline.page.fingerprint import PageFingerprint
 from simhash_pipeline.page.head import SAID, TITLE_CHARS, name_of, telling, title_words
 from simhash_pipeline.page.simhash import hamming_distance
@@ -56,7 +50,7 @@ _MIN_MAIN_LIKENESS = 0.5
 # estimates may be high by chance.
 _MIN_LIKENESS_IN_DOUBT = 0.95
 _COPY_LIKENESS = 0.9  # of own texts; a dropped page that is less alike has text of its own
-_MAX_SITES = 4_096  # sites whose furniture is cached: some 16 MB
+_MAX_HOSTS = 4_096  # whose furniture is cached: some 16 MB
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +105,8 @@ class Judge:
         self._store = store
         self._options = options or Options()
         self._clock = clock
-        self._counts = FurnitureCounts()
-        self._furniture: dict[Site, Blocks] = {}
+        self._recent = RecentPages()
+        self._furniture: dict[Host, bytes] = {}
         site_of("localhost")  # loads the public suffix list before the first page waits for it
         store.stamp(stamp_for(self._options))
 
@@ -126,12 +120,13 @@ class Judge:
 
     def judge_stored(self, page: StoredPage, blocks: Sequence[int] = ()) -> Verdict:
         """Judge a page whose key, site and fingerprints are known."""
-        site = (page.namespace, page.site)
+        host = (page.namespace, page.host)
         if page.sample is not None:
-            page = replace(page, sample=own_sample(page.sample, self._furniture_of(site)))
+            furniture = furniture_of(page.structure, self._furniture_of(host))
+            page = replace(page, sample=own_sample(page.sample, furniture))
         verdict = self._store.settle(page, lambda view: self._decide(page, view))
         if blocks and _is_another_page(verdict):
-            self._learn(site, blocks)
+            self._learn(host, page.structure, blocks)
         return verdict
 
     def confirm(self, verdict: Verdict) -> None:
@@ -176,8 +171,8 @@ class Judge:
     def neighbours(self, page: StoredPage, view: View) -> Iterator[tuple[StoredPage, Reason]]:
         """Stored pages near this one by MATCH and within SCOPE, each with the reason to drop it.
 
-        Nearest first, then oldest. A page whose sketch or own text differs has the reason "verified
-        different": it is near, but no twin.
+        Nearest first, then oldest. A page that a second look tells apart has the reason "told
+        apart": it is near, but no twin.
         """
         found = {
             "content": self._by_content,
@@ -189,14 +184,15 @@ class Judge:
         return (pair for pair in found if everywhere or pair[0].site == page.site)
 
     def _by_content(self, page: StoredPage, view: View) -> Iterator[tuple[StoredPage, Reason]]:
-        yield from self._by_address(page, view)
         near = (pair[0] for pair in view.near_content(self._options.content_distance))
+        if not self._options.second_look:
+            yield from ((neighbour, "content") for neighbour in near)
+            return
+        yield from self._by_address(page, view)
         reason: Reason = "content" if page.content is not None else "thin"
         among_others = False
         for neighbour in near if page.content is not None else view.same_digest():
-            if not self._second_look:
-                yield neighbour, reason
-            elif not self._sketches_agree(page, neighbour) or is_no_page(page, neighbour):
+            if not self._sketches_agree(page, neighbour) or is_no_page(page, neighbour):
                 yield neighbour, "told apart"
             elif self._own_texts_agree(page, neighbour, view, among_others=among_others):
                 yield neighbour, reason
@@ -209,12 +205,11 @@ class Judge:
 
         Their main texts must be alike: many sites declare one address for all pages of a list.
         """
-        if self._second_look:
-            for other in islice(view.same_address(), _MAX_SAME_ADDRESS):
-                if have_own_texts(page, other) and not are_two_subjects(page, other):
-                    alike = self._likeness(page, other, view, only_main=True)
-                    if alike is not None and alike >= _MIN_MAIN_LIKENESS:
-                        yield other, "address"
+        for other in islice(view.same_address(), _MAX_SAME_ADDRESS):
+            if have_own_texts(page, other) and not are_two_subjects(page, other):
+                alike = self._likeness(page, other, view, only_main=True)
+                if alike is not None and alike >= _MIN_MAIN_LIKENESS:
+                    yield other, "address"
 
     def _by_structure(self, page: StoredPage, view: View) -> Iterator[tuple[StoredPage, Reason]]:
         for neighbour, _ in view.near_structure(self._options.structure_distance):
@@ -223,8 +218,9 @@ class Judge:
     def _by_both(self, page: StoredPage, view: View) -> Iterator[tuple[StoredPage, Reason]]:
         for neighbour, reason in self._by_content(page, view):
             distance = _distance(page.structure, neighbour.structure)
-            if distance is None:  # a page of a few elements is judged by its content
-                yield neighbour, reason
+            if distance is None:
+                if self._options.second_look:  # a page of a few elements is judged by its content
+                    yield neighbour, reason
             elif distance <= self._options.structure_distance:
                 yield neighbour, "content and structure" if reason == "content" else reason
 
@@ -241,14 +237,10 @@ class Judge:
         near = hamming_distance(page.content, previous.content) <= self._options.content_distance
         return near and self._sketches_agree(page, previous)
 
-    @property
-    def _second_look(self) -> bool:
-        return self._options.sketch_distance is not None
-
     def _sketches_agree(self, page: StoredPage, other: StoredPage) -> bool:
-        """True too if SKETCH_DISTANCE is None or either page has no sketch."""
-        limit, distance = self._options.sketch_distance, _distance(page.sketch, other.sketch)
-        return limit is None or distance is None or distance <= limit
+        """True too if either page has no sketch."""
+        distance = _distance(page.sketch, other.sketch)
+        return distance is None or distance <= self._options.sketch_distance
 
     def _own_texts_agree(
         self, page: StoredPage, other: StoredPage, view: View, *, among_others: bool
@@ -269,9 +261,7 @@ class Judge:
     def _likeness(
         self, page: StoredPage, other: StoredPage, view: View, *, only_main: bool = False
     ) -> float | None:
-        furniture = unpack_blocks(view.furniture())
-        self._furniture[page.namespace, page.site] = furniture  # others may have learnt more
-        return _likeness(page, other, furniture, only_main=only_main)
+        return _likeness(page, other, view.furniture, only_main=only_main)
 
     def _verdict_of(
         self, page: StoredPage, reason: Reason, other: StoredPage, view: View, *, dropped: bool
@@ -281,22 +271,24 @@ class Judge:
             return verdict
         return replace(verdict, own_likeness=self._likeness(page, other, view))
 
-    def _furniture_of(self, site: Site) -> Blocks:
-        """The site's furniture as it was known when a page of it was last judged."""
-        if site not in self._furniture:
-            if len(self._furniture) >= _MAX_SITES:
+    def _furniture_of(self, host: Host) -> bytes:
+        """The host's furniture as it was known when this process last looked."""
+        if host not in self._furniture:
+            if len(self._furniture) >= _MAX_HOSTS:
                 self._furniture.clear()
-            self._furniture[site] = unpack_blocks(self._store.furniture(*site))
-        return self._furniture[site]
+            self._furniture[host] = self._store.furniture(*host)
+        return self._furniture[host]
 
-    def _learn(self, site: Site, blocks: Sequence[int]) -> None:
-        if found := self._counts.add(site, blocks):
-            self._store.add_furniture(*site, pack_blocks(found))
-            self._furniture.pop(site, None)
+    def _learn(self, host: Host, structure: int | None, blocks: Sequence[int]) -> None:
+        if template := self._recent.add(host, structure, blocks):
+            known = self._store.furniture(*host)
+            self._furniture[host] = learnt = with_template(known, template)
+            if learnt != known:
+                self._store.put_furniture(*host, learnt)
 
 
 def _is_another_page(verdict: Verdict) -> bool:
-    """Whether the site's furniture may be learnt from the page.
+    """Whether furniture may be learnt from the page.
 
     A page of a known URL was counted before. Copies of a story would make the story furniture.
     """
@@ -366,11 +358,15 @@ def own_likeness(page: StoredPage, other: StoredPage, store: Store) -> float | N
     """How alike the own texts of two stored pages are, 0-1; None if too little is known."""
     if not have_own_texts(page, other):
         return None
-    return _likeness(page, other, unpack_blocks(store.furniture(page.namespace, page.site)))
+    return _likeness(page, other, partial(store.furniture, page.namespace))
 
 
 def _likeness(
-    page: StoredPage, other: StoredPage, furniture: Blocks, *, only_main: bool = False
+    page: StoredPage,
+    other: StoredPage,
+    furniture: Callable[[str], bytes],
+    *,
+    only_main: bool = False,
 ) -> float | None:
     if page.visible is not None and page.visible == other.visible:
         return 1.0
@@ -379,7 +375,8 @@ def _likeness(
     count: Literal["own", "main", "all"] = "all" if page.content is None else "own"
     if only_main:
         count = "main"
-    return likeness(page.sample, other.sample, furniture, count)
+    mine, its = (furniture_of(one.structure, furniture(one.host)) for one in (page, other))
+    return likeness(page.sample, other.sample, (mine, its), count)
 
 
 def stored_page(url: str, page: PageFingerprint, options: Options, seen_at: float) -> StoredPage:

@@ -230,6 +230,8 @@ def _option(
 
 _PATH = path("the path of a file")
 _DISTANCE = whole(0, MAX_DISTANCE_BITS, "bits")
+# So read, every sketch and every own text agrees, and a page of one token can be judged.
+_WITHOUT_SECOND_LOOK = {"sketch_distance": SKETCH_BITS, "own_likeness": 0.0, "min_tokens": 1}
 
 
 def _filled_from_preset(options: type[T]) -> type[T]:
@@ -272,12 +274,18 @@ class Options:
         "Pages are near in structure if at most this many bits (0-8) of their structure "
         "fingerprints differ.",
     )
-    sketch_distance: int | None = _option(
+    second_look: bool = _option(
+        True,
+        FLAG,
+        "False judges a page of any length by the distances alone, and compares no titles, "
+        "addresses, sketches or own texts. `SIMHASH_SKETCH_DISTANCE`, `SIMHASH_OWN_LIKENESS` and "
+        "`SIMHASH_MIN_TOKENS` then do nothing.",
+    )
+    sketch_distance: int = _option(
         18,
-        or_none(whole(0, SKETCH_BITS, "bits")),
+        whole(0, SKETCH_BITS, "bits"),
         "Pages that are near in content are twins only if at most this many of the 128 bits of "
-        "their sketches differ and, on one site, their own texts are alike. None disables both "
-        "checks.",
+        "their sketches differ.",
     )
     own_likeness: float = _option(
         0.85,
@@ -501,6 +509,9 @@ class Options:
                 faults.append(f"{PREFIX}{field.name.upper()} is {value!r}; it must be {rule.text}")
         if faults or (faults := list(self._conflicts())):
             raise OptionsError(faults)
+        if not self.second_look:
+            for name, value in _WITHOUT_SECOND_LOOK.items():
+                object.__setattr__(self, name, value)
 
     def _conflicts(self) -> Iterator[str]:
         """The faults of options that are valid alone but not together."""

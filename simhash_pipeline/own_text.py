@@ -1,32 +1,23 @@
-"""How alike the own texts of two pages of one site are, and which blocks are the site's furniture.
+"""How alike the own texts of two pages of one site are.
 
-A site's pages share menus, boxes and footers: its *furniture*, the blocks that stand on many of its
-kept pages. The rest of a page is its *own text*. Two pages of one site are near-duplicates only if
-their own texts are alike. Fingerprints never depend on the furniture, which is learnt.
+A page's *own text* is what is visible of it but its furniture: see furniture.py. Two pages of one
+site are near-duplicates only if their own texts are alike.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
-from threading import Lock
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from simhash_pipeline.furniture import NO_BLOCKS, Blocks
 from simhash_pipeline.page.visible import BLOCK_BITS, ENTRY, LIMIT_SIZE, MAIN, packed_sample
-
-Blocks = NDArray[np.uint32]  # hashes
-Site = tuple[str, str]  # namespace, registered domain
 
 # A store keeps this many windows of a page's own text: 4 + 64 * 6 = 388 bytes.
 KEPT_WINDOWS = 64
 _MIN_COMMON = 4  # equal windows; fewer prove nothing
 _MUCH = 2**28  # a sixteenth of all windows: holds one of 50 differing ones with 95 % probability
-# A block on this many kept pages is furniture. With 4, more pages have no own text left.
-FURNITURE_PAGES = 8
-_MAX_COUNTED = 400_000  # blocks of all sites: some 50 MB
 
 
 def own_sample(sample: bytes, furniture: Blocks) -> bytes:
@@ -40,9 +31,14 @@ def own_sample(sample: bytes, furniture: Blocks) -> bytes:
 
 
 def likeness(
-    a: bytes, b: bytes, furniture: Blocks, count: Literal["own", "main", "all"] = "own"
+    a: bytes,
+    b: bytes,
+    furniture: tuple[Blocks, Blocks] = (NO_BLOCKS, NO_BLOCKS),
+    count: Literal["own", "main", "all"] = "own",
 ) -> float | None:
     """How alike the own texts of two pages are, 0-1; None if too few windows are left to compare.
+
+    `furniture` is that of either page.
 
     A window that differs counts wherever it stands. An equal window counts only in the main text,
     as elsewhere it may be furniture that isn't known yet. With "main", what differs counts only in
@@ -57,8 +53,8 @@ def likeness(
     (limit, one), (other_limit, other) = _opened(a), _opened(b)
     limit = min(limit, other_limit)
     one, other = (
-        entries[_is_own(entries, furniture) & (entries["window"] <= limit)]
-        for entries in (one, other)
+        entries[_is_own(entries, blocks) & (entries["window"] <= limit)]
+        for entries, blocks in zip((one, other), furniture, strict=True)
     )
     common, at, there = np.intersect1d(
         one["window"], other["window"], assume_unique=True, return_indices=True
@@ -86,51 +82,6 @@ def _opened(sample: bytes) -> tuple[int, NDArray[np.void]]:
 
 def _is_own(entries: NDArray[np.void], furniture: Blocks) -> NDArray[np.bool_]:
     is_own = np.ones(BLOCK_BITS + 1, np.bool_)
-    is_own[furniture & BLOCK_BITS] = False
+    is_own[furniture] = False
     found: NDArray[np.bool_] = is_own[entries["block"] & BLOCK_BITS]
     return found
-
-
-def pack_blocks(blocks: Iterable[int]) -> bytes:
-    """Blocks as stores keep them: 4 bytes each, lowest first."""
-    return np.array(sorted(blocks), "<u4").tobytes()
-
-
-def unpack_blocks(packed: bytes) -> Blocks:
-    return np.frombuffer(packed, "<u4")
-
-
-class FurnitureCounts:
-    """Counts on how many kept pages of its site each block stands, in bounded memory.
-
-    The counts end with the process; the store keeps the blocks that were found to be furniture.
-    """
-
-    def __init__(self, max_counted: int = _MAX_COUNTED) -> None:
-        self._counts: dict[Site, Counter[int]] = {}
-        self._counted = 0
-        self._max_counted = max_counted
-        self._lock = Lock()
-
-    def add(self, site: Site, blocks: Iterable[int]) -> list[int]:
-        """Count the blocks of a kept page; returns those that become furniture by this page."""
-        with self._lock:
-            counts = self._counts.setdefault(site, Counter())
-            before = len(counts)
-            counts.update(blocks)
-            self._counted += len(counts) - before
-            found = [block for block in blocks if counts[block] == FURNITURE_PAGES]
-            if self._counted > self._max_counted:
-                self._forget_rare()
-            return found
-
-    def _forget_rare(self) -> None:
-        """Subtract 1 from every count until half of the blocks are gone.
-
-        This is lossy counting (Manku and Motwani 2002).
-        """
-        while self._counted > self._max_counted // 2:
-            for site, counts in list(self._counts.items()):
-                self._counts[site] = Counter({block: n - 1 for block, n in counts.items() if n > 1})
-            self._counted = sum(map(len, self._counts.values()))
-        self._counts = {site: counts for site, counts in self._counts.items() if counts}

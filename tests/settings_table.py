@@ -11,9 +11,9 @@ from tests.documents import DOCS
 
 HEADER = "| setting | default | meaning |\n|---|---|---|\n"
 EVERYDAY = (
-    *("enabled", "dry_run", "match", "content_distance", "structure_distance", "store"),
-    *("namespace", "scope", "unchanged", "expire_after", "drop_log", "keep_text", "twin_field"),
-    *("follow_twins", "trap_budget", "close_after_seen"),
+    *("enabled", "dry_run", "match", "content_distance", "structure_distance", "second_look"),
+    *("store", "namespace", "scope", "unchanged", "expire_after", "drop_log", "keep_text"),
+    *("twin_field", "follow_twins", "trap_budget", "close_after_seen"),
 )
 
 

@@ -76,7 +76,7 @@ def test_padding_brings_any_page_within_the_distance_of_any_other(
 ) -> None:
     victim, attacker = made_to_collide
     assert not set(victim.text.split()) & set(attacker.text.split())
-    _, second = judged([(VICTIM, victim), (ATTACKER, attacker)], sketch_distance=None)
+    _, second = judged([(VICTIM, victim), (ATTACKER, attacker)], second_look=False)
     assert (second.dropped, second.reason) == (True, "content")
 
 

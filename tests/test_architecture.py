@@ -7,7 +7,11 @@ from pathlib import Path
 import simhash_pipeline
 
 PACKAGE = Path(simhash_pipeline.__file__).parent
-ENGINE = {"bits", "errors", "options", "page", "stores", "urls", "own_text", "judge", "drop_log"}
+ENGINE = {"bits", "errors", "options", "page", "stores", "urls", "drop_log"} | {
+    "furniture",
+    "own_text",
+    "judge",
+}
 # Each room, and the rooms it may import from besides itself.
 ROOMS = {
     "bits": set(),
@@ -18,8 +22,9 @@ ROOMS = {
     "index": {"bits"},
     "stores": {"bits", "errors", "options", "index"},
     "urls": {"errors", "page"},
-    "own_text": {"page"},
-    "judge": {"bits", "options", "page", "stores", "own_text", "urls"},
+    "furniture": {"bits", "errors", "page"},
+    "own_text": {"furniture", "page"},
+    "judge": {"bits", "options", "page", "stores", "furniture", "own_text", "urls"},
     "drop_log": {"bits", "errors", "options", "page", "judge"},
     "terminal": set(),
     "review": ENGINE | {"index", "terminal"},

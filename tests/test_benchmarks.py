@@ -81,7 +81,7 @@ def test_wrong_drops_are_counted_without_labels(
     (folder / "z.html").write_text(
         f"<body>{menu}<article><p>{stories['a']}, we heard.</p></article><aside>{beside}</aside>"
     )
-    options = Options(sketch_distance=None)
+    options = Options(second_look=False)
     assert wrong_drops.drops_of(folder, options, limit=99, show=0)["wrong"] == 1
     assert wrong_drops.drops_of(folder, Options(), limit=99, show=0)["wrong"] == 0
 
@@ -91,12 +91,12 @@ def test_a_drop_under_another_title_is_counted_and_a_sign_is_a_word(tmp_path: Pa
     for name, title in (("plus", "Plus"), ("minus", "Minus"), ("again", "minus ")):
         page = f"<title>{title}</title><body><main>{lines}</main>"
         (tmp_path / f"{name}.html").write_text(page)
-    found = wrong_drops.drops_of(tmp_path, Options(sketch_distance=None), limit=99, show=0)
+    found = wrong_drops.drops_of(tmp_path, Options(second_look=False), limit=99, show=0)
     assert (found["right"], found["another title"]) == (2, 1)
     (tmp_path / "plus.html").write_text(f"<title>Plus</title><body><main>{signs('+')}</main>")
     (tmp_path / "minus.html").write_text(f"<title>Minus</title><body><main>{signs('-')}</main>")
     (tmp_path / "again.html").unlink()
-    found = wrong_drops.drops_of(tmp_path, Options(sketch_distance=None), limit=99, show=0)
+    found = wrong_drops.drops_of(tmp_path, Options(second_look=False), limit=99, show=0)
     assert (found["right"], found["wrong"], found["another title"]) == (0, 1, 1)
 
 
@@ -112,7 +112,7 @@ def test_copies_with_a_box_are_found_or_kept_and_forgotten(tmp_path: Path) -> No
         )
     files = boxed_copies.drawn(tmp_path, 10)
     assert b"</div></body>" in boxed_copies.with_box(files[0].read_bytes(), 1)
-    rows = boxed_copies.found_after(files, [3, 10], 2, Options(sketch_distance=None))
+    rows = boxed_copies.found_after(files, [3, 10], 2, Options(second_look=False))
     assert rows == [(3, 2, 2), (6, 2, 2)]
 
 

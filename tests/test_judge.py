@@ -191,9 +191,31 @@ def test_behind_very_many_refused_neighbours_none_is_looked_for(
 
 
 def test_without_a_second_look_the_content_fingerprint_decides(store: Store) -> None:
-    j = judge(store, sketch_distance=None)
+    j = judge(store, second_look=False)
     j.judge("http://a.example/1", page())
     assert j.judge("http://a.example/2", page(sketch=0)).dropped
+
+
+def test_without_a_second_look_both_means_both(store: Store) -> None:
+    j = judge(store, match="both", second_look=False)
+    j.judge("http://a.example/1", page(structure=None))
+    assert not j.judge("http://a.example/2", page()).dropped
+    assert not j.judge("http://a.example/3", page(structure=None)).dropped
+    assert j.judge("http://a.example/4", page()).reason == "content and structure"
+
+
+def test_with_a_second_look_both_judges_a_page_without_structure_by_its_content(
+    store: Store,
+) -> None:
+    j = judge(store, match="both")
+    j.judge("http://a.example/1", page(structure=None))
+    assert j.judge("http://a.example/2", page()).reason == "content"
+
+
+def test_without_a_second_look_no_page_is_dropped_for_the_same_words(store: Store) -> None:
+    j = judge(store, second_look=False)
+    j.judge("http://a.example/1", thin("!!!"))
+    assert not j.judge("http://a.example/2", thin("!!!")).dropped
 
 
 def test_a_thin_page_is_dropped_only_for_the_same_title_and_text(store: Store) -> None:
@@ -399,7 +421,7 @@ def test_a_story_under_another_url_of_its_site_is_dropped() -> None:
 def test_without_a_second_look_the_main_text_decides_alone() -> None:
     a, b = read(prose("box"), rows(1)), read(prose("box"), rows(2))
     pages = ("http://a.example/1", a), ("http://a.example/2", b)
-    assert judged(*pages, sketch_distance=None)[1].dropped
+    assert judged(*pages, second_look=False)[1].dropped
 
 
 def test_a_text_that_stands_on_eight_kept_pages_makes_no_twins() -> None:

@@ -18,8 +18,6 @@ def test_every_default_follows_its_own_rule() -> None:
     ("name", "text", "value"),
     [
         ("content_distance", "3", 3),
-        ("sketch_distance", "none", None),
-        ("sketch_distance", "None", None),
         ("sketch_distance", "12", 12),
         ("dry_run", "True", True),
         ("dry_run", "0", False),
@@ -41,6 +39,12 @@ def test_strings_from_a_command_line_and_paths_are_read(
     assert getattr(Options(**given), name) == value
 
 
+def test_without_a_second_look_its_own_settings_do_nothing() -> None:
+    options = Options(second_look="False", sketch_distance=5, own_likeness=0.9, min_tokens=80)  # type: ignore[arg-type]  # as text
+    assert (options.sketch_distance, options.own_likeness, options.min_tokens) == (128, 0, 1)
+    assert dataclasses.replace(options, match="both").sketch_distance == 128
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -52,6 +56,7 @@ def test_strings_from_a_command_line_and_paths_are_read(
         ("content_distance", None),
         ("structure_distance", 9),
         ("sketch_distance", 129),
+        ("sketch_distance", None),
         ("match", "contents"),
         ("min_tokens", 0),
         ("bits", 63),

@@ -3,21 +3,12 @@ from random import Random
 import numpy as np
 import pytest
 
-from simhash_pipeline.own_text import (
-    FURNITURE_PAGES,
-    KEPT_WINDOWS,
-    FurnitureCounts,
-    likeness,
-    own_sample,
-    pack_blocks,
-    unpack_blocks,
-)
-from simhash_pipeline.page.visible import visible_text
+from simhash_pipeline.furniture import NO_BLOCKS, Blocks
+from simhash_pipeline.own_text import KEPT_WINDOWS, likeness, own_sample
+from simhash_pipeline.page.visible import BLOCK_BITS, visible_text
 
 WORDS = [f"word{number}" for number in range(2_000)]
 MENU = [f"menu entry number {number}" for number in range(200)]
-SITE = ("", "a.example")
-NO_BLOCKS = np.empty(0, np.uint32)
 
 
 def text(seed: object, words: int) -> str:
@@ -29,24 +20,25 @@ def sample(main: list[str], rest: list[str] | None = None) -> bytes:
     return visible_text(blocks, [True] * len(main) + [False] * len(rest or [])).sample
 
 
-def furniture(blocks: list[str]) -> "np.ndarray[tuple[int], np.dtype[np.uint32]]":
-    return unpack_blocks(pack_blocks(visible_text(blocks, [False] * len(blocks)).blocks))
+def furniture(blocks: list[str]) -> Blocks:
+    hashes = np.array(visible_text(blocks, [False] * len(blocks)).blocks, np.uint32)
+    return np.unique(hashes.astype(np.uint16) & BLOCK_BITS)
 
 
 def test_equal_pages_are_wholly_alike() -> None:
     one = own_sample(sample([text(1, 300)], MENU), NO_BLOCKS)
-    assert likeness(one, one, NO_BLOCKS) == 1.0
+    assert likeness(one, one) == 1.0
 
 
 def test_what_differs_beside_the_main_text_counts_against_a_likeness() -> None:
     main = [text(1, 100)]
     a, b = (own_sample(sample(main, [text(seed, 100)]), NO_BLOCKS) for seed in (2, 3))
-    assert likeness(a, b, NO_BLOCKS) == pytest.approx(1 / 3, abs=0.15)
+    assert likeness(a, b) == pytest.approx(1 / 3, abs=0.15)
 
 
 def test_what_is_equal_beside_the_main_text_proves_nothing() -> None:
     a, b = (own_sample(sample([text(seed, 40)], MENU), NO_BLOCKS) for seed in (2, 3))
-    found = likeness(a, b, NO_BLOCKS)
+    found = likeness(a, b)
     assert found is not None
     assert found < 0.2
 
@@ -54,38 +46,38 @@ def test_what_is_equal_beside_the_main_text_proves_nothing() -> None:
 def test_a_main_text_that_is_the_site_s_furniture_proves_nothing_either() -> None:
     box = [text("a box", 150)]
     a, b = (sample([*box, text(seed, 12)]) for seed in (2, 3))
-    without = likeness(own_sample(a, NO_BLOCKS), own_sample(b, NO_BLOCKS), NO_BLOCKS)
+    without = likeness(own_sample(a, NO_BLOCKS), own_sample(b, NO_BLOCKS))
     assert without is not None
     assert without > 0.8
     known = furniture(box)
-    assert not likeness(own_sample(a, known), own_sample(b, known), known)
+    assert not likeness(own_sample(a, known), own_sample(b, known), (known, known))
     # Furniture that was learnt after the pages were stored is taken out of both.
-    assert not likeness(own_sample(a, NO_BLOCKS), own_sample(b, NO_BLOCKS), known)
+    assert not likeness(own_sample(a, NO_BLOCKS), own_sample(b, NO_BLOCKS), (known, known))
 
 
 def test_a_sample_made_before_the_furniture_was_known_is_compared_up_to_where_it_is_whole() -> None:
     story = [text("story", 300)]
     early, late = (own_sample(sample(story, MENU), known) for known in (NO_BLOCKS, furniture(MENU)))
-    assert likeness(early, late, furniture(MENU)) == 1.0
+    assert likeness(early, late, (furniture(MENU), furniture(MENU))) == 1.0
 
 
 def test_where_too_little_is_left_nothing_is_said() -> None:
     a, b = (own_sample(sample([name], MENU), NO_BLOCKS) for name in ("one name", "other"))
-    assert likeness(a, b, furniture(MENU)) is None
+    assert likeness(a, b, (furniture(MENU), furniture(MENU))) is None
 
 
 def test_a_thin_page_that_is_furniture_but_for_nothing_is_alike() -> None:
     short = ["operand", "size: one word"]
     one = own_sample(sample(short, MENU[:20]), NO_BLOCKS)
     known = furniture(short + MENU[:20])
-    assert likeness(one, one, known, "all") == 1.0
-    assert likeness(one, one, known) is None
+    assert likeness(one, one, (known, known), "all") == 1.0
+    assert likeness(one, one, (known, known)) is None
 
 
 def test_of_thin_pages_all_that_is_seen_counts() -> None:
     short = ["No comments yet."]
     a, b = (own_sample(sample(short, [text(seed, 30)]), NO_BLOCKS) for seed in (1, 2))
-    found = likeness(a, b, NO_BLOCKS, "all")
+    found = likeness(a, b, count="all")
     assert found is None or found < 0.5
 
 
@@ -93,19 +85,3 @@ def test_a_store_keeps_388_bytes_at_most() -> None:
     kept = own_sample(sample([text(1, 5_000)]), NO_BLOCKS)
     assert len(kept) == 4 + 6 * KEPT_WINDOWS == 388
     assert own_sample(kept, NO_BLOCKS) == kept
-
-
-def test_a_block_is_furniture_from_the_eighth_page_on() -> None:
-    counts = FurnitureCounts()
-    found = [counts.add(SITE, [1, 100 + page]) for page in range(FURNITURE_PAGES)]
-    assert found == [[]] * 7 + [[1]]
-    assert counts.add(("", "b.example"), [1]) == []
-
-
-def test_counts_are_bounded_and_what_is_met_often_stays() -> None:
-    counts = FurnitureCounts(max_counted=1_000)
-    found = []
-    for page in range(200):
-        found += counts.add(SITE, [1, *range(1_000 * page + 2, 1_000 * page + 102)])
-        assert counts._counted <= 1_000
-    assert 1 in found

@@ -145,7 +145,7 @@ def fill_store(engine: DuckDb, folder: Path, url: str, options: Options, order: 
         for file in sorted(folder.glob("kept-*.sqlite")):
             with SqliteStore(file) as kept:
                 for furniture in kept.all_furniture():
-                    store.add_furniture(*furniture)
+                    store.put_furniture(*furniture)
                 store.insert_many(kept.pages())
         while batch := list(islice(texts, TEXTS_A_BATCH)):
             store.keep_texts(batch)

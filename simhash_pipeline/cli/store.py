@@ -412,7 +412,7 @@ def _copy(source: Store, target: Store) -> tuple[int, int]:
         target.stamp(stamp)
     pages = target.insert_many(progress(source.pages(), "pages", len(source)))
     for furniture in source.all_furniture():
-        target.add_furniture(*furniture)
+        target.put_furniture(*furniture)
     texts, rest = 0, progress(source.texts(), "texts")
     while batch := list(islice(rest, TEXTS_A_BATCH)):
         target.keep_texts(batch)

@@ -184,13 +184,17 @@ class Tuning(Result):
 
     @property
     def recommended(self) -> Recommendation | None:
-        return recommended(self.labels, self.options.sketch_distance, self.least)
+        return recommended(self.labels, self.verify, self.least)
+
+    @property
+    def verify(self) -> int | None:
+        """The most bits of sketches in which twins differ; None without a second look."""
+        return self.options.sketch_distance if self.options.second_look else None
 
     def within(self, distance: int) -> tuple[Precision | None, Precision | None]:
         """The precision of a threshold with a second look as set, and without."""
-        verify = self.options.sketch_distance
         return (
-            precision(joined(self.labels, distance, verify)),
+            precision(joined(self.labels, distance, self.verify)),
             precision(joined(self.labels, distance, None)),
         )
 
@@ -230,7 +234,7 @@ def _valley(tuning: Tuning) -> Iterator[Line]:
 
 
 def _precisions(tuning: Tuning) -> Iterator[Line]:
-    verify = tuning.options.sketch_distance
+    verify = tuning.verify
     rows = []
     for distance in range(LARGEST_DISTANCE + 1):
         with_, without = tuning.within(distance)
@@ -268,15 +272,14 @@ def _recommended(tuning: Tuning) -> Iterator[Line]:
     yield f"For settings.py, the largest distances whose interval begins at {least} or above:"
     yield ""
     yield f"SIMHASH_CONTENT_DISTANCE = {best.content_distance}"
-    yield f"SIMHASH_SKETCH_DISTANCE = {best.sketch_distance}"
+    if best.sketch_distance is not None:
+        yield f"SIMHASH_SKETCH_DISTANCE = {best.sketch_distance}"
 
 
 def _needed(tuning: Tuning) -> str:
     """How many answers are still needed, for the distance that is set."""
-    distance, options = tuning.options.content_distance, tuning.options
-    more = more_answers_needed(
-        joined(tuning.labels, distance, options.sketch_distance), tuning.least
-    )
+    distance = tuning.options.content_distance
+    more = more_answers_needed(joined(tuning.labels, distance, tuning.verify), tuning.least)
     if not more:
         return f"Within {counted(distance, 'bit')} there are answers enough."
     pairs = f"pairs within {counted(distance, 'bit')}"

@@ -22,8 +22,6 @@ Column = Literal["content", "structure", "digest", "address"]
 IndexPlace = Literal["memory", "disk"]
 Tables = Literal["auto", 4, 10]
 
-MAX_FURNITURE = 1_024  # blocks of a site
-
 
 @dataclass(frozen=True, slots=True)
 class StoredPage:
@@ -43,6 +41,11 @@ class StoredPage:
     title: str = ""  # its first 100 characters
     title_marks: int = 1  # which of its words are the page's name: see page/head.py
     address: bytes | None = None  # 8 bytes, of the address that the page declares: see urls.py
+
+    @property
+    def host(self) -> str:
+        """Host and port of its URL."""
+        return self.url.partition("://")[2].partition("/")[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +88,8 @@ class Lookup(Protocol):
     def is_unconfirmed(self, namespace: str, url: str) -> bool:
         """Whether another process has kept this page and may still lose it, or its life."""
 
-    def furniture(self, namespace: str, site: str) -> bytes:
-        """The blocks that `Store.add_furniture` stored for a site."""
+    def furniture(self, namespace: str, host: str) -> bytes:
+        """See `Store.furniture`."""
 
 
 class View:
@@ -101,7 +104,7 @@ class View:
         self._lookup = lookup
         self._page = page
         self._same_key: StoredPage | Literal[False] | None = False  # not looked up
-        self._furniture: bytes | None = None  # not looked up
+        self._furniture: dict[str, bytes] = {}  # by host
 
     def same_key(self) -> StoredPage | None:
         """The stored page of the same URL."""
@@ -132,11 +135,11 @@ class View:
         """Whether a page of this view may yet go: another process has kept it tentatively."""
         return self._lookup.is_unconfirmed(found.namespace, found.url)
 
-    def furniture(self) -> bytes:
-        """The furniture of the page's site: see `Store.furniture`."""
-        if self._furniture is None:
-            self._furniture = self._lookup.furniture(self._page.namespace, self._page.site)
-        return self._furniture
+    def furniture(self, host: str) -> bytes:
+        """See `Store.furniture`."""
+        if host not in self._furniture:
+            self._furniture[host] = self._lookup.furniture(self._page.namespace, host)
+        return self._furniture[host]
 
     def _near(
         self, column: Column, value: int | None, max_distance_bits: int
@@ -206,14 +209,14 @@ class Store(Protocol):
     def clear(self, namespace: str) -> int:
         """Remove all pages, texts and furniture of a namespace, and return how many pages."""
 
-    def furniture(self, namespace: str, site: str) -> bytes:
-        """Blocks that stand on many kept pages of a site, 4 bytes each; b"" when none is known."""
+    def furniture(self, namespace: str, host: str) -> bytes:
+        """What `put_furniture` stored for a host, see furniture.py; b"" when nothing is known."""
 
-    def add_furniture(self, namespace: str, site: str, blocks: bytes) -> None:
-        """Store more blocks, up to 1,024 a site; `clear` removes them."""
+    def put_furniture(self, namespace: str, host: str, furniture: bytes) -> None:
+        """Store what a host repeats, in place of what was known; `clear` removes it."""
 
     def all_furniture(self) -> Iterator[tuple[str, str, bytes]]:
-        """(namespace, site, blocks) of all sites."""
+        """(namespace, host, furniture) of all hosts."""
 
     def keep_texts(self, texts: Iterable[PageText]) -> None:
         """Keep texts of pages, stored or not, each in place of one of the same key.
@@ -266,13 +269,6 @@ def unpacked_text(namespace: str, url: str, content: bytes, kept_at: float) -> P
     length, _, title = first.partition(" ")
     end = int(length)
     return PageText(namespace, url, title, words[:end], kept_at, words[end:])
-
-
-def joined_furniture(known: bytes, blocks: bytes) -> bytes:
-    """Both, each block once; of more than 1,024 the known ones are kept first."""
-    both = dict.fromkeys(known[i : i + 4] for i in range(0, len(known), 4))
-    both.update(dict.fromkeys(blocks[i : i + 4] for i in range(0, len(blocks), 4)))
-    return b"".join(list(both)[:MAX_FURNITURE])
 
 
 def stamped_bits(stamp: Mapping[str, object]) -> int:

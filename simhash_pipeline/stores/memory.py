@@ -19,7 +19,6 @@ from simhash_pipeline.stores.contract import (
     StoredPage,
     View,
     check_stamp,
-    joined_furniture,
     packed_text,
     stamped_bits,
 )
@@ -97,18 +96,17 @@ class MemoryStore:
         with self._opened() as lookup:
             its = [page.url for page in lookup.pages.values() if page.namespace == namespace]
             self._texts = {key: text for key, text in self._texts.items() if key[0] != namespace}
-            for site in [key for key in lookup.furniture_of if key[0] == namespace]:
-                del lookup.furniture_of[site]
+            for host in [key for key in lookup.furniture_of if key[0] == namespace]:
+                del lookup.furniture_of[host]
             return sum(lookup.remove(namespace, url) for url in its)
 
-    def furniture(self, namespace: str, site: str) -> bytes:
+    def furniture(self, namespace: str, host: str) -> bytes:
         with self._opened() as lookup:
-            return lookup.furniture(namespace, site)
+            return lookup.furniture(namespace, host)
 
-    def add_furniture(self, namespace: str, site: str, blocks: bytes) -> None:
+    def put_furniture(self, namespace: str, host: str, furniture: bytes) -> None:
         with self._opened() as lookup:
-            known = lookup.furniture(namespace, site)
-            lookup.furniture_of[namespace, site] = joined_furniture(known, blocks)
+            lookup.furniture_of[namespace, host] = furniture
 
     def all_furniture(self) -> Iterator[tuple[str, str, bytes]]:
         with self._opened() as lookup:
@@ -172,7 +170,7 @@ class _MemoryLookup:
 
     def __init__(self, bits: int) -> None:
         self.pages: dict[int, StoredPage] = {}  # by number, oldest first
-        self.furniture_of: dict[tuple[str, str], bytes] = {}  # by (namespace, site)
+        self.furniture_of: dict[tuple[str, str], bytes] = {}  # by (namespace, host)
         self._new_numbers = count(1)
         self._number_of: dict[tuple[str, str], int] = {}  # by (namespace, url)
         self._numbers: dict[tuple[str, Column, int | bytes], dict[int, None]] = {}  # oldest first
@@ -197,8 +195,8 @@ class _MemoryLookup:
     def is_unconfirmed(self, namespace: str, url: str) -> bool:
         return False  # no other process sees its pages
 
-    def furniture(self, namespace: str, site: str) -> bytes:
-        return self.furniture_of.get((namespace, site), b"")
+    def furniture(self, namespace: str, host: str) -> bytes:
+        return self.furniture_of.get((namespace, host), b"")
 
     def insert(self, page: StoredPage) -> None:
         values = _values(page)

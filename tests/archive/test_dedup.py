@@ -484,7 +484,7 @@ def test_the_drop_log_tells_the_namespace_that_a_stored_page_had(tmp_path: Path)
     with open_store(url) as store:
         store.stamp(stamp_for(Options()))
         store.insert_many([stored(f"http://a.example/{n}", 1, namespace="trial") for n in (1, 2)])
-    dedup(job(tmp_path, url, options=Options(namespace="other", sketch_distance=None)))
+    dedup(job(tmp_path, url, options=Options(namespace="other", second_look=False)))
     (drop,) = read_drops(tmp_path / "out.parquet.drops.jsonl")
     assert drop.namespace == "trial"
 

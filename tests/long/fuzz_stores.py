@@ -100,7 +100,7 @@ class StoreFiles:
             lambda store: store.settle(page, lambda view: (_all_seen(view)[0], None)),
             lambda store: store.settle(page, lambda _: (Action.KEEP, None)),
             lambda store: store.insert_many([page]),
-            lambda store: store.add_furniture("", "a.example", b"abcd"),
+            lambda store: store.put_furniture("", "a.example", b"abcd"),
             lambda store: store.keep_texts([PageText("", page.url, "title", "text", 1.0)]),
             lambda store: store.forget("", page.url),
             lambda store: store.clear(""),
@@ -149,7 +149,7 @@ def _hold(holds: bool, rule: str) -> None:
 
 def _all_seen(view: View) -> tuple[Action, int]:
     found = [view.same_key(), *view.near_content(8), *view.near_structure(8), *view.same_digest()]
-    view.furniture()
+    view.furniture("a.example")
     return Action.SKIP, len(found)
 
 
@@ -167,7 +167,7 @@ def _copied(folder: Path, bits: int, logged: int) -> Files:
             if number % 3:
                 store.confirm("", page.url)
         store.keep_texts(PageText("", f"http://a.example/{n}", "t", "te " * n, n) for n in range(9))
-        store.add_furniture("", "a.example", bytes(range(64)))
+        store.put_furniture("", "a.example", bytes(range(64)))
         if logged:
             store._connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
             store.insert_many(_page(number, bits) for number in range(PAGES, PAGES + 30))

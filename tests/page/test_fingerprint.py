@@ -85,6 +85,12 @@ def test_a_page_of_exactly_min_tokens_is_not_thin() -> None:
     assert Fingerprinter(Options(min_tokens=61)).fingerprint(html).content is None
 
 
+def test_without_a_second_look_one_word_is_enough() -> None:
+    fingerprinter = Fingerprinter(Options(second_look=False))
+    assert fingerprinter.fingerprint("<p>Closed</p>").content is not None
+    assert fingerprinter.fingerprint("<p>!!!</p>").content is None
+
+
 def test_a_page_of_few_elements_has_no_structure_fingerprint() -> None:
     assert fingerprint(f"<p>{STORY}</p>").structure is None
 

@@ -55,9 +55,10 @@ def test_features_are_told_by_their_weights_heaviest_first() -> None:
         (Options(content_distance=5, sketch_distance=22), True),
         (Options(content_distance=4, sketch_distance=22), False),
         (Options(content_distance=5, sketch_distance=21), False),
-        (Options(content_distance=5, sketch_distance=None), True),
-        # A page of three elements has no structure, and is judged by its content.
-        (Options(content_distance=5, sketch_distance=None, match="both"), True),
+        (Options(content_distance=5, second_look=False), True),
+        # A page of three elements has no structure: it is judged by its content, or by both alone.
+        (Options(content_distance=5, sketch_distance=22, match="both"), True),
+        (Options(content_distance=5, second_look=False, match="both"), False),
     ],
 )
 def test_the_judge_decides_by_the_options(options: Options, twins: bool) -> None:

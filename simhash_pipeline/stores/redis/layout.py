@@ -7,7 +7,7 @@
     simhash:{.<namespace>}tentative hash: id -> the run that has not confirmed the page
     simhash:{.<namespace>}run:<run> there while the run lives
     simhash:{.<namespace>}texts     hash: id -> title and main text, stored or not; see texts.py
-    simhash:{.<namespace>}furniture hash: site -> blocks of 4 bytes
+    simhash:{.<namespace>}furniture hash: host -> what its templates repeat: see furniture.py
     simhash:{.<namespace>}content:0:a3     hash of the first block's buckets a300-a3ff
        a310 -> rest ref, rest ref, ...     each distinct value, and its oldest page
     simhash:{.<namespace>}content:1:7f     hash of another block's buckets 7f00-7fff

@@ -23,7 +23,7 @@ import struct
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from simhash_pipeline.stores.contract import Action, StoredPage, View, joined_furniture
+from simhash_pipeline.stores.contract import Action, StoredPage, View
 from simhash_pipeline.stores.redis.commit import EXCHANGE, SHARING, Command, Commit
 from simhash_pipeline.stores.redis.layout import (
     MADE_WITH,
@@ -179,15 +179,11 @@ class RedisNamespace:
                         "can't be found"
                     )
 
-    def furniture(self, site: str) -> bytes:
-        return self.server.ask("HGET", self.space.furniture, site) or b""
+    def furniture(self, host: str) -> bytes:
+        return self.server.ask("HGET", self.space.furniture, host) or b""
 
-    def add_furniture(self, site: str, blocks: bytes) -> None:
-        while True:
-            known = self.furniture(site)
-            both = joined_furniture(known, blocks)
-            if self.server.ask(*EXCHANGE([self.space.furniture], site, known, both)):
-                return
+    def put_furniture(self, host: str, furniture: bytes) -> None:
+        self.server.ask("HSET", self.space.furniture, host, furniture)
 
     def record(self, raw: bytes, run: bytes | None = None) -> Record:
         return self.layout.unpack(self.space.namespace, raw, run)
@@ -279,7 +275,7 @@ class RedisLookup:
         before: Sequence[Command],
     ) -> None:
         self._namespace = namespace
-        self._site = page.site
+        self._host = page.host
         self._buckets: dict[Bucket, bytes] = {}
         self._newest: list[tuple[Entry, bytes]] = []  # further pages
         self._furniture: bytes | None = None
@@ -304,9 +300,9 @@ class RedisLookup:
     def is_unconfirmed(self, namespace: str, url: str) -> bool:
         return url in self._unconfirmed
 
-    def furniture(self, namespace: str, site: str) -> bytes:
-        if self._furniture is None or site != self._site:
-            return self._namespace.furniture(site)
+    def furniture(self, namespace: str, host: str) -> bytes:
+        if self._furniture is None or host != self._host:
+            return self._namespace.furniture(host)
         return self._furniture
 
     def near_values(
@@ -327,11 +323,11 @@ class RedisLookup:
         place, after, limit = entry.places[0], b"[" + entry.value, FIRST_PAGES
         keys = [space.pages, space.tentative, place.key, entry.more]
         while True:
-            # A page with this value is compared by its text without its site's furniture.
+            # A page with this value is compared by its text without its host's furniture.
             (bucket, *found), self._furniture = run(
                 [
                     SHARING(keys, place.field, place.rest, entry.value, after, limit),
-                    ("HGET", space.furniture, self._site),
+                    ("HGET", space.furniture, self._host),
                 ]
             )
             self._buckets.setdefault(place[:2], bucket)

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 LEASE_SECS = 15.0
-PAGES_A_BATCH = SITES_A_READ = 1_000
+PAGES_A_BATCH = HOSTS_A_READ = 1_000
 KNOWN_FORMAT = b"1"
 NO_STAMP = b"null"
 PLACE = [("number", "<u8"), ("namespace", "<u4"), ("id", "<u8")]
@@ -165,20 +165,20 @@ class RedisStore:
     def clear(self, namespace: str) -> int:
         return self._namespace(namespace).clear()
 
-    def furniture(self, namespace: str, site: str) -> bytes:
-        return self._namespace(namespace).furniture(site)
+    def furniture(self, namespace: str, host: str) -> bytes:
+        return self._namespace(namespace).furniture(host)
 
-    def add_furniture(self, namespace: str, site: str, blocks: bytes) -> None:
+    def put_furniture(self, namespace: str, host: str, furniture: bytes) -> None:
         with self._begun_namespace(namespace) as pages:
-            pages.add_furniture(site, blocks)
+            pages.put_furniture(host, furniture)
 
     def all_furniture(self) -> Iterator[tuple[str, str, bytes]]:
         for namespace in self._namespaces():
-            sites = dict[bytes, bytes]()
-            for found in self._server.scan(namespace.space.furniture, SITES_A_READ):
-                sites |= found
-            for site, blocks in sorted(sites.items()):
-                yield namespace.space.namespace, site.decode(), blocks
+            hosts = dict[bytes, bytes]()
+            for found in self._server.scan(namespace.space.furniture, HOSTS_A_READ):
+                hosts |= found
+            for host, furniture in sorted(hosts.items()):
+                yield namespace.space.namespace, host.decode(), furniture
 
     def keep_texts(self, texts: Iterable[PageText]) -> None:
         rest = iter(texts)

@@ -1,7 +1,7 @@
 """A store's SQLite file: its tables, how it is opened or refused, its errors in plain words.
 
     page        one row for each kept page; ids only grow
-    furniture   blocks that stand on many pages of a site
+    furniture   what the templates of a host repeat: see furniture.py
     text        titles and main texts of judged pages, where they are to be kept
     run         the processes that have tentative pages: see runs.py
     meta        `made_with`: the stamp; `last_id`: the newest id given, when its page is gone
@@ -85,9 +85,9 @@ TABLES = (
     "CREATE TABLE run (id INTEGER PRIMARY KEY AUTOINCREMENT, after_page INTEGER NOT NULL)",
     """CREATE TABLE furniture (
         namespace TEXT NOT NULL,
-        site TEXT NOT NULL,
-        blocks BLOB NOT NULL,
-        PRIMARY KEY (namespace, site)
+        host TEXT NOT NULL,
+        templates BLOB NOT NULL,
+        PRIMARY KEY (namespace, host)
     ) WITHOUT ROWID""",
     # The text of a dropped page has no row in `page`. That of a kept page goes with its row,
     # whichever process removes it.

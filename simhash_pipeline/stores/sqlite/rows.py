@@ -14,7 +14,6 @@ from simhash_pipeline.bits import SKETCH_BITS
 from simhash_pipeline.stores.contract import (
     PageText,
     StoredPage,
-    joined_furniture,
     packed_text,
     unpacked_text,
 )
@@ -160,16 +159,16 @@ class PageRows:
             raise DeadRun(run)
         return True
 
-    def furniture(self, namespace: str, site: str) -> bytes:
-        rows = self.all_furniture("WHERE namespace = ? AND site = ?", namespace, site)
+    def furniture(self, namespace: str, host: str) -> bytes:
+        rows = self.all_furniture("WHERE namespace = ? AND host = ?", namespace, host)
         return next((blocks for *_, blocks in rows), b"")
 
     def all_furniture(
         self, condition: str = "", *values: object
     ) -> Iterator[tuple[str, str, bytes]]:
-        """(namespace, site, blocks)."""
+        """(namespace, host, furniture)."""
         found = self._cursor.execute(
-            f"SELECT namespace, site, blocks FROM furniture {condition}", values
+            f"SELECT namespace, host, templates FROM furniture {condition}", values
         )
         return (checked("furniture", row) for row in found.fetchall())
 
@@ -231,11 +230,10 @@ class PageRows:
         """Remove the pages for which it holds, and return how many."""
         return self._cursor.execute(f"DELETE FROM page WHERE {condition}", values).rowcount
 
-    def add_furniture(self, namespace: str, site: str, blocks: bytes) -> None:
-        joined = joined_furniture(self.furniture(namespace, site), blocks)
+    def put_furniture(self, namespace: str, host: str, furniture: bytes) -> None:
         self._cursor.execute(
-            "INSERT OR REPLACE INTO furniture (namespace, site, blocks) VALUES (?, ?, ?)",
-            (namespace, site, joined),
+            "INSERT OR REPLACE INTO furniture (namespace, host, templates) VALUES (?, ?, ?)",
+            (namespace, host, furniture),
         )
 
 

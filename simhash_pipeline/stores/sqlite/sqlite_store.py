@@ -204,13 +204,13 @@ class SqliteStore:
             self._cursor.execute("DELETE FROM furniture WHERE namespace = ?", (namespace,))
             return pages.remove_where("namespace = ?", namespace)
 
-    def furniture(self, namespace: str, site: str) -> bytes:
+    def furniture(self, namespace: str, host: str) -> bytes:
         with self._access:
-            return self._pages.furniture(namespace, site)
+            return self._pages.furniture(namespace, host)
 
-    def add_furniture(self, namespace: str, site: str, blocks: bytes) -> None:
+    def put_furniture(self, namespace: str, host: str, furniture: bytes) -> None:
         with self._transaction() as pages:
-            pages.add_furniture(namespace, site, blocks)
+            pages.put_furniture(namespace, host, furniture)
 
     def all_furniture(self) -> Iterator[tuple[str, str, bytes]]:
         with self._access:

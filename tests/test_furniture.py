@@ -1,0 +1,193 @@
+"""What pages of a template repeat is left out of comparisons, and nobody can plant it."""
+
+from collections.abc import Iterable
+from random import Random
+
+import numpy as np
+import pytest
+
+from simhash_pipeline import Fingerprinter, Judge, Options, open_store
+from simhash_pipeline.errors import StoreDamaged
+from simhash_pipeline.furniture import (
+    LEAST_PAGES,
+    NO_BLOCKS,
+    RecentPages,
+    Template,
+    furniture_of,
+    unpacked,
+    with_template,
+)
+
+SYLLABLES = [a + b + c for a in "bdfgklmnprst" for b in "aeiou" for c in "lnrst"]
+OPTIONS = Options()
+FINGERPRINTER = Fingerprinter(OPTIONS)
+HOST = ("", "a.example")
+FAR = 0x1FF << 100  # 9 bits from 0, 11 from 3
+
+
+def words(seed: object, count: int) -> str:
+    return " ".join(Random(str(seed)).choices(SYLLABLES, k=count)) + "."
+
+
+def html(title: str, main: Iterable[str], beside: Iterable[str] = ()) -> bytes:
+    paragraphs = "".join(f"<p>{text}</p>" for text in main)
+    boxes = "".join(f"<div><p>{text}</p></div>" for text in beside)
+    menu = "<nav><a href=/>Home</a><a href=/a>Shop</a></nav>"
+    body = f"{menu}<article><h1>{title}</h1>{paragraphs}</article>{boxes}"
+    return f"<html><head><title>{title}</title></head><body>{body}</body></html>".encode()
+
+
+def learnt(pages: int, *blocks: int, recent: RecentPages | None = None) -> list[int] | None:
+    """What `pages` pages with these blocks, and one of its own each, make furniture."""
+    recent = recent or RecentPages()
+    found = None
+    for page in range(pages):
+        found = recent.add(HOST, 0, [*blocks, 1_000 + page]) or found
+    return None if found is None else found.furniture.tolist()
+
+
+def test_a_block_is_furniture_from_the_eighth_page_of_a_template_on() -> None:
+    assert learnt(LEAST_PAGES - 1, 1, 2) is None
+    assert learnt(LEAST_PAGES, 1, 2) == [1, 2]
+
+
+def test_a_block_on_half_of_the_last_pages_is_furniture_and_on_fewer_it_is_not() -> None:
+    for on, expected in ((16, [1]), (15, [])):
+        recent, found = RecentPages(), None
+        for page in range(32):
+            found = recent.add(HOST, 0, [1] if page < on else [100 + page]) or found
+        assert found is not None
+        assert found.furniture.tolist() == expected
+
+
+def test_what_is_no_longer_repeated_is_no_longer_furniture() -> None:
+    recent = RecentPages()
+    assert learnt(32, 1, recent=recent) == [1]
+    assert learnt(32, 2, recent=recent) == [2]
+
+
+def test_each_host_and_each_template_has_furniture_of_its_own() -> None:
+    recent = RecentPages()
+    for page in range(7):
+        assert recent.add(HOST, 0, [1]) is None
+        assert recent.add(("", "b.example"), 0, [1]) is None
+        assert recent.add(("other", "a.example"), 0, [1]) is None
+        assert recent.add(HOST, FAR, [2, page]) is None
+        assert recent.add(HOST, None, [3]) is None
+    found = [recent.add(HOST, structure, [1, 2, 3]) for structure in (0b11, FAR, None)]
+    assert [template and template.furniture.tolist() for template in found] == [[1], [2], [3]]
+
+
+def test_hosts_are_forgotten_the_one_met_longest_ago_first() -> None:
+    recent = RecentPages(max_hosts=2)
+    for host in "abacaca":
+        for _ in range(2):
+            recent.add(("", host), 0, [1])
+    assert recent.add(("", "b"), 0, [1]) is None
+    assert recent.add(("", "a"), 0, [1]) is None  # its ninth
+    assert learnt(3, 1, recent=recent) is None
+
+
+def test_templates_come_back_as_they_were_packed() -> None:
+    first = Template(5, np.array([1, 300], np.uint16))
+    second = Template(None, NO_BLOCKS)
+    third = Template(FAR, np.array([7], np.uint16))
+    known = with_template(with_template(with_template(b"", first), second), third)
+    assert [one.structure for one in unpacked(known)] == [FAR, None, 5]
+    assert furniture_of(4, known).tolist() == [1, 300]
+    assert furniture_of(FAR >> 50, known).tolist() == []
+    anew = with_template(known, Template(4, np.array([9], np.uint16)))
+    assert [one.structure for one in unpacked(anew)] == [4, FAR, None]
+    with pytest.raises(StoreDamaged, match="furniture in the store is damaged"):
+        list(unpacked(known[:-1]))
+
+
+# ------------------------------------------------------------------ attacks
+
+WARRANTY = [words("warranty", 60), words("service", 60)]
+LINES = [
+    f"Variant {i}: colour {words(i, 6)} for machines of series {words(-i, 8)}" for i in range(30)
+]
+
+
+def dropped_products(judge: Judge) -> int:
+    """Of 30 products of one warranty text that one line each tells apart."""
+    return sum(
+        judge.judge(
+            f"http://shop.example/p/{number}",
+            FINGERPRINTER.fingerprint(html("Spare part", WARRANTY, [line])),
+        ).dropped
+        for number, line in enumerate(LINES)
+    )
+
+
+def crawl(judge: Judge, pages: dict[str, bytes]) -> None:
+    for url, page in pages.items():
+        judge.judge(url, FINGERPRINTER.fingerprint(page))
+
+
+def other_pages(beside: list[str], *, planted: int) -> dict[str, bytes]:
+    """20 other pages of the shop, `planted` of which have `beside` too, the last ones."""
+    return {
+        f"http://shop.example/other/{k}": html(
+            f"Other {k}", [words(f"o{k}", 80)], beside if k >= 20 - planted else ["Free shipping"]
+        )
+        for k in range(20)
+    }
+
+
+FORUM = {
+    f"http://{host}/u/{k}": html(f"Post {k}", [words(f"f{k}", 80)], LINES)
+    for host in ("forum.shop.example",)
+    for k in range(64)
+}
+HIDDEN = [f'<span style="display:none">{line}</span>' for line in LINES]
+ATTACKS = {
+    "none": other_pages([], planted=0),
+    "a forum on a host of its own": other_pages([], planted=0) | FORUM,
+    "comments on eight pages": other_pages(LINES, planted=8),
+    "hidden text of eight pages": other_pages(HIDDEN, planted=8),
+    "one page of five megabytes": other_pages([], planted=0)
+    | {"http://shop.example/search": html("Found", [words("s", 80)], LINES * 1_300)},
+    "a search page that echoes its query": other_pages([], planted=0)
+    | {
+        f"http://shop.example/search?q={k}": html(f"Search {k}", [words(f"q{k}", 80)], LINES)
+        for k in range(8)
+    },
+}
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_nobody_makes_a_product_go_by_quoting_the_line_that_tells_it_apart(attack: str) -> None:
+    with open_store("memory:") as store:
+        judge = Judge(store, OPTIONS)
+        crawl(judge, ATTACKS[attack])
+        assert dropped_products(judge) == 0
+
+
+def test_who_writes_on_half_of_a_template_s_last_pages_can_plant() -> None:
+    with open_store("memory:") as store:
+        judge = Judge(store, OPTIONS)
+        crawl(judge, other_pages(LINES, planted=20))
+        assert dropped_products(judge) > 0
+
+
+def test_many_tags_leave_room_for_the_frame_of_another_template() -> None:
+    tags = [f"Filed under {words(f't{k}', 3)}" for k in range(300)]
+    frame = [words(f"frame {k}", 12) for k in range(12)]
+    with open_store("memory:") as store:
+        judge = Judge(store, OPTIONS)
+        for k in range(400):
+            tagged = html(f"Post {k}", [words(k, 70)], Random(k).sample(tags, 12))
+            crawl(judge, {f"http://blog.a.example/{k}": tagged})
+        crawl(
+            judge,
+            {
+                f"http://help.a.example/{k}": html(f"Help {k}", [words(f"h{k}", 90)], frame)
+                for k in range(20)
+            },
+        )
+        main = [words("answer", 60), words("more", 60)]
+        crawl(judge, {"http://help.a.example/first": html("Answer", main, frame)})
+        copy = FINGERPRINTER.fingerprint(html("Answer", main, frame[:2]))
+        assert judge.judge("http://help.a.example/second", copy).dropped
