@@ -14,6 +14,7 @@ import os
 import random
 import subprocess
 import sys
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,7 @@ _TELLING = (
 )
 _HAN = "中国人的一是不在海港北京大学生前来应聘王小明杭研大厦工信处女干事每月经过下属科室"
 _LONGEST = 12_000
+_BATCH = 500
 _ROOT = Path(__file__).parents[2]
 _BUILT = _ROOT / "output" / "sanitized"
 _CFLAGS = "-g -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined"
@@ -158,6 +160,11 @@ def _run_sanitized() -> int:
     return subprocess.run(command, cwd=_ROOT, env=environment, check=False).returncode
 
 
+def _load() -> None:
+    """Takes the sanitized modules for this process."""
+    native.kernel, native.walk = _loaded("_kernel"), _loaded("_walk")
+
+
 def _loaded(name: str) -> Any:
     (path,) = (_BUILT / "simhash_pipeline" / "native").glob(f"{name}.*")
     spec = importlib.util.spec_from_file_location(f"simhash_pipeline.native.{name}", path)
@@ -166,6 +173,17 @@ def _loaded(name: str) -> Any:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def _first_differing(batch: tuple[int, int, int]) -> str | None:
+    """What is wrong with an input of a batch, which is the same for its seed and first number."""
+    seed, first, inputs = batch
+    rng, both = random.Random(f"{seed} {first}"), BothWays(Options(min_tokens=1))
+    for number in range(first, min(first + _BATCH, inputs)):
+        found = differing_input(number, rng, both)
+        if found is not None:
+            return f"input {number} of seed {seed} differs: {found!r}"
+    return None
 
 
 def main() -> int:
@@ -178,13 +196,12 @@ def main() -> int:
     args = parser.parse_args()
     if not args.built:
         return _run_sanitized()
-    native.kernel, native.walk = _loaded("_kernel"), _loaded("_walk")
-    rng, both = random.Random(args.seed), BothWays(Options(min_tokens=1))
-    for number in track(range(args.inputs), "inputs"):
-        found = differing_input(number, rng, both)
-        if found is not None:
-            print(f"input {number} of seed {args.seed} differs: {found!r}")
-            return 1
+    with ProcessPoolExecutor(initializer=_load) as pool:
+        batches = [(args.seed, first, args.inputs) for first in range(0, args.inputs, _BATCH)]
+        for found in track(pool.map(_first_differing, batches), "inputs", total=len(batches)):
+            if found is not None:
+                print(found)
+                return 1
     print(f"{args.inputs:,} inputs, none differs")
     return 0
 
