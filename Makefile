@@ -24,7 +24,7 @@ report: .venv/crawl  ## tell what the crawls dropped, and write output/report.ht
 	@$(BIN)/scrapy simhash dropped --spider $(or $(SPIDER),site)
 	@$(BIN)/scrapy simhash report --spider $(or $(SPIDER),site) -o output/report.html
 
-test: .venv/dev $(SPARK)  ## run every test, or those of TESTS=tests/page
+test: .venv/dev $(SPARK)  ## run the tests, or those of TESTS=tests/page (CI=true: the slowest too)
 	@$(IN_MEMORY) $(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder $(TESTS)
 
 matrix: .venv/matrix  ## test each Python that is found with the newest libraries and the oldest (SESSION=oldest-3.13)
