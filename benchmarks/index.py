@@ -94,7 +94,7 @@ PEERS = {
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--n", type=int, nargs="+", default=DEFAULT_N, help="stored values")
-    parser.add_argument("--write", type=Path, help="folder for index.md, the table, and index.svg")
+    parser.add_argument("--write", type=Path, help="folder for index.md")
     parser.add_argument("--only", nargs="+", help="names of the contenders to run")
     parser.add_argument("--measure", help=argparse.SUPPRESS)  # one contender, in its own process
     options = parser.parse_args()
@@ -105,11 +105,7 @@ def main() -> None:
     costs = [cost for n in options.n for name in names if (cost := in_own_process(name, n))]
     print(table(costs, names))
     if options.write:
-        plot(costs, options.write / "index.svg")
-        page = (
-            f"# Index and store\n\n{table(costs, names)}\n\n"
-            "![Cost by the number of values](index.svg)\n"
-        )
+        page = f"# Index and stores\n\n{table(costs, names)}\n"
         (options.write / "index.md").write_text(page, encoding="utf-8")
 
 
@@ -404,22 +400,6 @@ def _cell(number: float | None) -> str:
     if number is None:
         return ""
     return f"{number:,}" if isinstance(number, int) else f"{number:,.1f}"
-
-
-def plot(costs: list[Cost], path: Path) -> None:
-    """Query and memory against the number of values, both axes in powers of ten."""
-    pyplot = importlib.import_module("matplotlib.pyplot")
-    figure, (left, right) = pyplot.subplots(1, 2, figsize=(11, 4.5))
-    for name in dict.fromkeys(cost.name for cost in costs):
-        of_name = [cost for cost in costs if cost.name == name]
-        sizes = [cost.n for cost in of_name]
-        left.loglog(sizes, [cost.query_us for cost in of_name], "o-", label=name)
-        right.loglog(sizes, [max(1.0, cost.memory_bytes) for cost in of_name], "o-")
-    left.set(xlabel="stored values", ylabel="query within 3 bits, microseconds (median)")
-    right.set(xlabel="stored values", ylabel="memory, bytes a value")
-    left.legend(fontsize=7)
-    figure.tight_layout()
-    figure.savefig(path)
 
 
 if __name__ == "__main__":

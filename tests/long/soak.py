@@ -277,6 +277,9 @@ def memory_told(path: Path) -> None:
     longest = max({row[1] for row in rows}, key=[row[1] for row in rows].count)
     steady = [row for row in rows if row[1] == longest and row[3]]
     steady = steady[int(WARM_UP * len(steady)) :]
+    if len({row[2] for row in steady}) < 2:
+        print("memory: too few samples")
+        return
     slope, _ = statistics.linear_regression([row[2] for row in steady], [row[3] for row in steady])
     print(
         f"memory: {steady[0][3]:.0f} MB after the warm-up, {steady[-1][3]:.0f} at the end: "
