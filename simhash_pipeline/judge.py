@@ -229,9 +229,9 @@ class Judge:
         yield from self._by_structure(page, view)
 
     def _is_unchanged(self, page: StoredPage, previous: StoredPage) -> bool:
-        """Whether the page is as it was stored; all visible text is compared if it is known."""
-        if page.visible is not None and previous.visible is not None:
-            return page.visible == previous.visible
+        """Whether the story is as it was stored, whatever stands beside it."""
+        if page.story is not None and previous.story is not None:
+            return page.story == previous.story
         if page.content is None or previous.content is None:
             return page.content is previous.content and page.digest == previous.digest
         near = hamming_distance(page.content, previous.content) <= self._options.content_distance
@@ -368,11 +368,10 @@ def _likeness(
     *,
     only_main: bool = False,
 ) -> float | None:
-    if page.visible is not None and page.visible == other.visible:
-        return 1.0
     if page.sample is None or other.sample is None:
         return None
-    count: Literal["own", "main", "all"] = "all" if page.content is None else "own"
+    is_one_story = page.story is not None and page.story == other.story
+    count: Literal["own", "main", "all"] = "all" if is_one_story or page.content is None else "own"
     if only_main:
         count = "main"
     mine, its = (furniture_of(one.structure, furniture(one.host)) for one in (page, other))
@@ -393,7 +392,7 @@ def stored_page(url: str, page: PageFingerprint, options: Options, seen_at: floa
         digest=page.digest if page.content is None else None,
         first_seen=seen_at,
         seen_at=seen_at,
-        visible=page.visible,
+        story=page.story,
         sample=page.sample,
         title=page.title[:TITLE_CHARS],
         title_marks=page.title_marks,

@@ -159,13 +159,15 @@ SEGMENTERS = (
     "jieba",
     "jieba-search",
     "jieba-full",
+    "jieba-cpp",
     "cjk-characters",
     "characters",
+    "java-characters",
     "spaces",
     "ascii-words",
 )
 WEIGHTS = ("tf", "log-tf", "uniform", "jieba-tfidf", "textrank", "line-tfidf")
-DICTIONARY_SEGMENTERS = ("words", "jieba", "jieba-search", "jieba-full")
+DICTIONARY_SEGMENTERS = ("words", "jieba", "jieba-search", "jieba-full", "jieba-cpp")
 KEYWORD_WEIGHTS = ("jieba-tfidf", "textrank")  # of single words only
 HASH_BITS = {
     "murmur3": WIDTHS,
@@ -176,47 +178,25 @@ HASH_BITS = {
     "jenkins": (32, 64),
     "java": (32,),
 }
-# Published ways to make fingerprints. A preset sets the options that it names; those that the user
-# sets take precedence.
-_KEYWORDS = {"segmenter": "jieba", "ngrams": (1,), "weights": "jieba-tfidf", "bits": 64}
-
+# Published ways to make fingerprints, as they differ from the default. What the user sets takes
+# precedence.
+_KEYWORDS = {"segmenter": "jieba-cpp", "ngrams": (1,), "weights": "jieba-tfidf", "top_n": 5}
 PRESETS: Mapping[str, Mapping[str, Any]] = {
     # github.com/mfonda/simhash (Go): every word of its ASCII expression weighs 1.
-    "mfonda": {
-        "segmenter": "ascii-words",
-        "ngrams": (1,),
-        "weights": "tf",
-        "hash": "fnv1",
-        "bits": 64,
-        "set_when": ">=0",
-    },
-    # github.com/sing1ee/simhash-java: overlapping pairs of characters.
-    "simhash-java": {
-        "segmenter": "characters",
-        "ngrams": (2,),
-        "weights": "tf",
-        "hash": "murmur2",
-        "bits": 64,
-        "set_when": ">1",
-    },
+    "mfonda": {"segmenter": "ascii-words", "ngrams": (1,), "hash": "fnv1", "set_when": ">=0"},
+    # github.com/sing1ee/simhash-java, since 2016: overlapping pairs of characters.
+    "simhash-java": {"segmenter": "java-characters", "ngrams": (2,), "hash": "murmur2"},
     # The tutorials' 32 bits by String.hashCode.
-    "java32": {
-        "segmenter": "spaces",
-        "ngrams": (1,),
-        "weights": "tf",
-        "hash": "java",
-        "bits": 32,
-        "set_when": ">0",
-    },
+    "java32": {"segmenter": "spaces", "ngrams": (1,), "hash": "java", "bits": 32},
     # jiebaR, cppjieba and github.com/yanyiwu/simhash: keywords; 5 is jiebaR's own topn.
-    "jiebar": {**_KEYWORDS, "top_n": 5, "hash": "jenkins", "set_when": ">0"},
+    "jiebar": {**_KEYWORDS, "hash": "jenkins"},
     # gojieba's keywords with Go's hash/fnv, as the published program prints it: signed.
-    "gojieba": {**_KEYWORDS, "top_n": 5, "hash": "fnv1a-signed", "set_when": ">0"},
-    "gojieba-unsigned": {**_KEYWORDS, "top_n": 5, "hash": "fnv1a", "set_when": ">0"},
+    "gojieba": {**_KEYWORDS, "hash": "fnv1a-signed"},
+    "gojieba-unsigned": {**_KEYWORDS, "hash": "fnv1a"},
     # DOM-tree decay as published, and with all occurrences of a tag added up; the content
     # fingerprint is the default one.
-    "dom-decay": {"structure_features": "tag", "decay": 0.45, "structure_distance": 5},
-    "dom-decay-sum": {"structure_features": "tag-sum", "decay": 0.45},
+    "dom-decay": {"structure_features": "tag", "structure_distance": 5},
+    "dom-decay-sum": {"structure_features": "tag-sum"},
 }
 
 
@@ -324,7 +304,7 @@ class Options:
     unchanged: str = _option(
         "keep",
         one_of("keep", "drop"),
-        "What to do with a URL seen again whose visible text is unchanged: `keep` or `drop` its "
+        "What to do with a URL seen again whose title and text are unchanged: `keep` or `drop` its "
         "item.",
     )
     dry_run: bool = _option(

@@ -34,7 +34,7 @@ Row: TypeAlias = Mapping[str, Any]
 # The columns of parts.py that verdicts and ORDERS depend on.
 JUDGED_BY = (
     *("position", "url", "key", "namespace", "site", "content", "structure", "sketch", "digest"),
-    *("visible", "sample", "blocks", "time", "seen_at", "text_chars", "is_canonical"),
+    *("story", "sample", "blocks", "time", "seen_at", "text_chars", "is_canonical"),
     *("title", "title_marks", "address"),
 )
 # Fields of a verdict that are columns of the result under the same names.

@@ -69,14 +69,16 @@ _USER_WORD = re.compile(r"(.+?)(?:\s+([0-9]+))?(?:\s+([a-z]+))?")  # as jieba re
 _MAX_FREQUENCY = 10**9
 _HAN_RANGES = ((0x3400, 0x4DC0), (0x4E00, 0xA000), (0xF900, 0xFB00), (0x20000, 0x32000))
 _ASCII_WORD = re.compile(r"[\w']+(?:://[\w./]+)?", re.ASCII)
+# What the user dictionary that cppjieba brings along adds to jieba's.
+_CPPJIEBA_WORDS = ("云计算", "蓝翔", "区块链")
 
 
 class UserWord(NamedTuple):
     """A line of a user dictionary."""
 
     word: str
-    frequency: int | None  # None: as high as the word needs to be left whole
-    tag: str | None
+    frequency: int | None = None  # None: as high as the word needs to be left whole
+    tag: str | None = None
 
 
 def segmenter(name: str, *, to_simplified: bool = False, user_dict: str | None = None) -> Segment:
@@ -93,10 +95,12 @@ def segmenter(name: str, *, to_simplified: bool = False, user_dict: str | None =
         "jieba": lambda: _jieba_words(added, "lcut"),
         "jieba-search": lambda: _jieba_words(added, "lcut_for_search"),
         "jieba-full": lambda: _jieba_words(added, "lcut", cut_all=True),
+        "jieba-cpp": lambda: _jieba_words((*map(UserWord, _CPPJIEBA_WORDS), *added), "lcut"),
         "cjk-characters": lambda: cjk_characters,
         "characters": lambda: list,
+        "java-characters": lambda: _utf16_units,
         "spaces": lambda: _between_spaces,
-        "ascii-words": lambda: lambda text: _ASCII_WORD.findall(text.lower()),
+        "ascii-words": lambda: _ascii_words,
     }
     segment = known[name]() if name in known else _users_segmenter(name)
     if not to_simplified:
@@ -252,6 +256,17 @@ def nfkc(text: str) -> str:
 
 def _is_mark(character: str) -> bool:
     return unicodedata.combining(character) > 0 or character in _DECOMPOSED_TO_MARKS
+
+
+def _utf16_units(text: str) -> list[str]:
+    """Java's characters: one beyond 16 bits, such as an emoji, is two surrogates."""
+    units = text.encode("utf-16-le", "surrogatepass")
+    return [units[i : i + 2].decode("utf-16-le", "surrogatepass") for i in range(0, len(units), 2)]
+
+
+def _ascii_words(text: str) -> list[str]:
+    """As Go's, whose lower case of the dotted capital I is a plain i."""
+    return _ASCII_WORD.findall(text.replace("\u0130", "i").lower())
 
 
 def _between_spaces(text: str) -> list[str]:

@@ -112,9 +112,9 @@ def differing_blocks(rng: random.Random) -> list[str] | None:
     ]
     is_main = [rng.random() < 0.5 for _ in blocks]
     masks = bytes(rng.choice([0, 0, 1, 3, NONE]) for _ in blocks)
-    found = visible_text(blocks, is_main, "", masks)
+    found = visible_text(blocks, is_main, masks)
     with by_python():
-        return None if visible_text(blocks, is_main, "", masks) == found else blocks
+        return None if visible_text(blocks, is_main, masks) == found else blocks
 
 
 def differing_rules(rng: random.Random) -> Blocks | None:

@@ -106,9 +106,9 @@ def test_the_sample_is_the_pythons(blocks: list[str], data: st.DataObject) -> No
     flags = st.lists(st.booleans(), min_size=len(blocks), max_size=len(blocks))
     is_main = data.draw(flags)
     masks = bytes(data.draw(st.sampled_from([0, 1, 3, visible.NONE])) for _ in blocks)
-    by_kernel = visible.visible_text(blocks, is_main, "title", masks)
+    by_kernel = visible.visible_text(blocks, is_main, masks)
     with by_python():
-        assert visible.visible_text(blocks, is_main, "title", masks) == by_kernel
+        assert visible.visible_text(blocks, is_main, masks) == by_kernel
 
 
 @pytest.mark.parametrize(
@@ -123,9 +123,9 @@ def test_the_sample_is_the_pythons(blocks: list[str], data: st.DataObject) -> No
 def test_the_sample_of_much_or_repeated_text_is_the_pythons(blocks: list[str]) -> None:
     is_main = [True] * len(blocks)
     masks = bytes([0, 3, visible.NONE][number % 3] for number in range(len(blocks)))
-    by_kernel = visible.visible_text(blocks, is_main, "", masks)
+    by_kernel = visible.visible_text(blocks, is_main, masks)
     with by_python():
-        assert visible.visible_text(blocks, is_main, "", masks) == by_kernel
+        assert visible.visible_text(blocks, is_main, masks) == by_kernel
 
 
 def test_the_rules_of_the_main_text_are_the_pythons() -> None:

@@ -68,8 +68,8 @@ COLUMNS: tuple[Column, ...] = ("content", "structure", "digest", "address")
 _ONE_BLOCK = ("digest", "address")  # they are found whole alone
 _LENGTH = struct.Struct(">H")
 _HEAD = struct.Struct(f">{SALT_SIZE}sBQdd")  # salt, flags, title_marks, first_seen, seen_at
-_FIELDS = ("content", "structure", "sketch", "digest", "visible", "sample", "address")
-_VISIBLE_SIZE = 8
+_FIELDS = ("content", "structure", "sketch", "digest", "story", "sample", "address")
+_STORY_SIZE = 8
 
 
 class Space:
@@ -147,7 +147,7 @@ class Layout:
     def __init__(self, bits: int) -> None:
         self.bits = bits
         self._size = bits // 8
-        self._sizes = {"content": self._size, "structure": self._size, "visible": _VISIBLE_SIZE}
+        self._sizes = {"content": self._size, "structure": self._size, "story": _STORY_SIZE}
         self._sizes |= {"sketch": SKETCH_SIZE, "digest": SKETCH_SIZE, "address": ADDRESS_SIZE}
         self._word = np.dtype("<u4" if bits == 32 else "<u8")
 

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 # The id, then StoredPage's fields in their order.
 SELECTED = """SELECT id, url, namespace, site, content, structure, sketch, digest,
-    first_seen, seen_at, visible, sample, title, title_marks, address FROM page"""
+    first_seen, seen_at, story, sample, title, title_marks, address FROM page"""
 # A page takes 667 bytes beside its URL, 388 of them the sample, 51 the title (`make bench`).
 INSERT = f"""INSERT INTO page (id, url_hash, url, namespace, site, content, structure, sketch,
-    digest, first_seen, seen_at, visible, sample, title, title_marks, address, run)
+    digest, first_seen, seen_at, story, sample, title, title_marks, address, run)
     VALUES ({", ".join("?" * 17)})"""
 SAME_KEY = "url_hash = ? AND url = ? AND namespace = ?"
 NEWEST_ID = """SELECT max(ifnull((SELECT max(id) FROM page), 0),
@@ -203,7 +203,7 @@ class PageRows:
                 page.digest,
                 page.first_seen,
                 page.seen_at,
-                column_value(page.visible, 64),
+                column_value(page.story, 64),
                 None if page.sample is None else bytearray(page.sample),  # see column_value
                 page.title,
                 page.title_marks,
@@ -308,15 +308,15 @@ def pages_where(
 
 def numbered_page(row: tuple[Any, ...]) -> tuple[int, StoredPage]:
     """(id, page) of a row of SELECTED."""
-    page_id, url, namespace, site, *values, digest, first_seen, seen_at, visible = checked(
+    page_id, url, namespace, site, *values, digest, first_seen, seen_at, story = checked(
         "page", row
     )[:11]
-    content, structure, sketch, visible = (
-        None if value is None else fingerprint(value) for value in (*values, visible)
+    content, structure, sketch, story = (
+        None if value is None else fingerprint(value) for value in (*values, story)
     )
     fingerprints = (content, structure, sketch, digest)
     return page_id, StoredPage(
-        url, namespace, site, *fingerprints, first_seen, seen_at, visible, *row[11:]
+        url, namespace, site, *fingerprints, first_seen, seen_at, story, *row[11:]
     )
 
 
