@@ -28,6 +28,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -35,8 +36,12 @@ import numpy as np
 
 from benchmarks.table import markdown
 from simhash_pipeline import FingerprintIndex, open_store
+from simhash_pipeline.kept_sample import pack
+from simhash_pipeline.own_text import KEPT_WINDOWS
+from simhash_pipeline.page.visible import ENTRY
 from simhash_pipeline.stores.contract import Action, Store, StoredPage, View
 from simhash_pipeline.stores.redis.redis_store import RedisStore
+from simhash_pipeline.urls import address_of
 from tests.stores.servers import RunningServer, binary
 
 Ask = Callable[[int], list[int]]  # value -> the stored values within DISTANCE
@@ -60,7 +65,8 @@ class Cost:
     name: str
     n: int
     insert_us: float  # CPU time a value
-    query_us: float  # median
+    found: tuple[float, float]  # median and mean of the queries that find something, us
+    not_found: tuple[float, float]
     memory_bytes: float  # a value
     wrong: int | None = None  # of QUERIES answers
     settle_us: float | None = None  # CPU time: look-up of URL and content, then storing
@@ -144,8 +150,8 @@ def _of_index(name: str, values: Any, make: Callable[[Any], Ask]) -> Cost:
         answer = ask(value)
         secs.append(time.perf_counter() - begun)
         answers.append(answer)
-    query_us, wrong = 1e6 * statistics.median(secs), _wrong(values, answers, DISTANCE)
-    return Cost(name, len(values), insert_us, query_us, memory_bytes, wrong)
+    wrong = _wrong(values, answers, DISTANCE)
+    return Cost(name, len(values), insert_us, *_by_answer(secs, answers), memory_bytes, wrong)
 
 
 def _of_store(name: str, values: Any) -> Cost:
@@ -159,7 +165,7 @@ def _of_store(name: str, values: Any) -> Cost:
             started = time.process_time()
             store.insert_many(_pages(values))
             insert_us = 1e6 * (time.process_time() - started) / len(values)
-            settle_us = _settled(store, len(values), DISTANCE)
+            settle_us = _settled(store, _new_pages(len(values)), DISTANCE)
         beyond_url = path.stat().st_size - sum(
             len(page.url) for page in _pages(range(len(values) + SETTLED))
         )
@@ -168,9 +174,9 @@ def _of_store(name: str, values: Any) -> Cost:
             store.stamp({"bits": 64})
             open_secs = time.process_time() - started
             memory_bytes = (_memory() - before) / len(values)
-            query_us, _, wrong = _store_asked(store, values, DISTANCE)
+            secs, _, answers = _store_asked(store, values, DISTANCE)
     disk_bytes = beyond_url / (len(values) + SETTLED)
-    asked = (query_us, memory_bytes, wrong)
+    asked = (*_by_answer(secs, answers), memory_bytes, _wrong(values, answers, DISTANCE))
     return Cost(name, len(values), insert_us, *asked, settle_us, disk_bytes, open_secs)
 
 
@@ -186,15 +192,16 @@ def _of_redis(name: str, values: Any) -> Cost:
     ):
         empty = server.tell("INFO")["used_memory"]
         started = time.process_time()
-        store.insert_many(_pages(values))
+        store.insert_many(_by_own_address(_pages(values)))
         insert_us = 1e6 * (time.process_time() - started) / len(values)
         memory_bytes = (server.tell("INFO")["used_memory"] - empty) / len(values)
-        _, query_us, wrong = _store_asked(store, values, bits)
+        _, secs, answers = _store_asked(store, values, bits)
         cpu, sent = _spent(server)
-        settle_us = _settled(store, len(values), bits)
+        settle_us = _settled(store, _by_own_address(_new_pages(len(values))), bits)
         cpu, sent = _spent(server)[0] - cpu, _spent(server)[1] - sent
-    asked = (insert_us, query_us, memory_bytes, wrong, settle_us, None, None)
-    return Cost(name, len(values), *asked, 1e6 * cpu / SETTLED, sent / SETTLED)
+    asked = (*_by_answer(secs, answers), memory_bytes, _wrong(values, answers, bits))
+    costs = (insert_us, *asked, settle_us, None, None)
+    return Cost(name, len(values), *costs, 1e6 * cpu / SETTLED, sent / SETTLED)
 
 
 def _spent(server: RunningServer) -> tuple[float, int]:
@@ -211,23 +218,23 @@ OURS: dict[str, Callable[[str, Any], Cost]] = {
 }
 
 
-def _settled(store: Store, stored: int, bits: int) -> float:
+def _settled(store: Store, pages: Iterator[StoredPage], bits: int) -> float:
     def decide(view: View) -> tuple[Action, None]:
         known = view.same_key() is not None or any(True for _ in view.near_content(bits))
         return (Action.SKIP if known else Action.KEEP), None
 
-    rng = np.random.default_rng(stored + 1)
-    new = rng.integers(0, 2**64, SETTLED, dtype=np.uint64).tolist()
-    pages = list(_pages(new, first=stored))
+    asked = list(pages)
     started = time.process_time()
-    for page in pages:
+    for page in asked:
         store.settle(page, decide)
         store.confirm(page.namespace, page.url)
     return 1e6 * (time.process_time() - started) / SETTLED
 
 
-def _store_asked(store: Store, values: Any, bits: int) -> tuple[float, float, int]:
-    """Medians of a look-up within `settle` and of `settle` itself; how many answers are wrong.
+def _store_asked(
+    store: Store, values: Any, bits: int
+) -> tuple[list[float], list[float], list[list[int]]]:
+    """Seconds of each look-up within `settle`, and of each `settle`; the answers.
 
     On Redis `settle` has read what the look-up will need. Pages that this measurement settled are
     left out, by their numbers.
@@ -249,8 +256,22 @@ def _store_asked(store: Store, values: Any, bits: int) -> tuple[float, float, in
         begun = time.perf_counter()
         answers.append(store.settle(page, look))
         settled.append(time.perf_counter() - begun)
-    medians = [1e6 * statistics.median(secs) for secs in (looked, settled)]
-    return medians[0], medians[1], _wrong(values, answers, bits)
+    return looked, settled, answers
+
+
+def _by_answer(
+    secs: list[float], answers: list[list[int]]
+) -> tuple[tuple[float, float], tuple[float, float]]:
+    """(median, mean) in microseconds of the queries with an answer, and of those without."""
+    asked = list(zip(secs, answers, strict=True))
+    found, not_found = (
+        [1e6 * one for one, answer in asked if bool(answer) is finds] for finds in (True, False)
+    )
+    return _middles(found), _middles(not_found)
+
+
+def _middles(numbers: list[float]) -> tuple[float, float]:
+    return statistics.median(numbers), statistics.mean(numbers)
 
 
 def _wrong(values: Any, answers: list[list[int]], bits: int) -> int:
@@ -259,8 +280,19 @@ def _wrong(values: Any, answers: list[list[int]], bits: int) -> int:
     return sum(sorted(answer) != _near(values, value, bits) for value, answer in asked)
 
 
+def _new_pages(stored: int) -> Iterator[StoredPage]:
+    rng = np.random.default_rng(stored + 1)
+    return _pages(rng.integers(0, 2**64, SETTLED, dtype=np.uint64).tolist(), first=stored)
+
+
+def _by_own_address(pages: Iterator[StoredPage]) -> Iterator[StoredPage]:
+    """The pages, each declared by its own URL."""
+    return (replace(page, address=address_of(page.url, None)) for page in pages)
+
+
 def _pages(values: Any, first: int = 0) -> Iterator[StoredPage]:
     """Pages with URLs of about 74 bytes, like those of news sites."""
+    samples = _samples()
     for number, value in enumerate(values, first):
         site = f"site-{number % PAGES_A_SITE}.co.uk"
         spread = number * 0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835 % (1 << 100)
@@ -268,12 +300,25 @@ def _pages(values: Any, first: int = 0) -> Iterator[StoredPage]:
         seen = 1_700_000_000 + number // 100
         structure, sketch = spread & (1 << 64) - 1, spread << 28
         # Own texts are only stored: pages of random values have no neighbours to be compared with.
-        sample = (spread << 3_000).to_bytes(388, "little")
+        sample = samples[number % len(samples)]
         fingerprints = (int(value), structure, sketch)
         page = StoredPage(url, "", site, *fingerprints, None, seen, seen, structure, sample)
         address = (spread & (1 << 64) - 1).to_bytes(8, "little")
         title = f"A title of some fifty characters, number {number:09}"
         yield replace(page, title=title, title_marks=1023, address=address)
+
+
+@cache
+def _samples() -> list[bytes]:
+    """Of pages of 5,000 windows and 25 blocks of own text, as real ones have."""
+    rng = np.random.default_rng(7)
+    found = []
+    for _ in range(64):
+        entries = np.empty(KEPT_WINDOWS, ENTRY)
+        entries["window"] = np.sort(rng.choice(2**32 // 5_000 * KEPT_WINDOWS, KEPT_WINDOWS, False))
+        entries["block"] = rng.choice(rng.integers(0, 2**16, 25), KEPT_WINDOWS)
+        found.append(pack(int(entries["window"][-1]), entries))
+    return found
 
 
 def _asked(values: Any) -> list[int]:
@@ -374,7 +419,8 @@ ASK: dict[str, Callable[[Any], Ask]] = {
 def table(costs: list[Cost], names: list[str]) -> str:
     """A Markdown table with what it was measured with."""
     header = (
-        "what, values>, query us (p50)>, insert us>, memory B a value>, wrong answers>, settle us>,"
+        "what, values>, query that finds us (p50 / mean)>, that finds nothing>, insert us>,"
+        "memory B a value>, wrong answers>, settle us>,"
         "disk B a page + URL>, open s>, server us a page>, read B a page>"
     )
     lines = [
@@ -391,9 +437,10 @@ def table(costs: list[Cost], names: list[str]) -> str:
 
 
 def _row(cost: Cost) -> list[str]:
-    spent = (cost.query_us, cost.insert_us, cost.memory_bytes, cost.wrong, cost.settle_us)
+    queries = [" / ".join(map(_cell, pair)) for pair in (cost.found, cost.not_found)]
+    spent = (cost.insert_us, cost.memory_bytes, cost.wrong, cost.settle_us)
     kept = (cost.disk_bytes, cost.open_secs, cost.server_us, cost.read_bytes)
-    return [cost.name, f"{cost.n:,}", *map(_cell, (*spent, *kept))]
+    return [cost.name, f"{cost.n:,}", *queries, *map(_cell, (*spent, *kept))]
 
 
 def _cell(number: float | None) -> str:

@@ -9,6 +9,7 @@ import simhash_pipeline
 PACKAGE = Path(simhash_pipeline.__file__).parent
 ENGINE = {"bits", "errors", "options", "page", "stores", "urls", "drop_log"} | {
     "furniture",
+    "kept_sample",
     "own_text",
     "judge",
 }
@@ -23,7 +24,8 @@ ROOMS = {
     "stores": {"bits", "errors", "options", "index"},
     "urls": {"errors", "page"},
     "furniture": {"bits", "errors", "page"},
-    "own_text": {"furniture", "page"},
+    "kept_sample": {"errors", "page"},
+    "own_text": {"furniture", "kept_sample", "page"},
     "judge": {"bits", "options", "page", "stores", "furniture", "own_text", "urls"},
     "drop_log": {"bits", "errors", "options", "page", "judge"},
     "terminal": set(),
