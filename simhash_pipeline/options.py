@@ -95,9 +95,9 @@ NGRAMS = Rule(
     lambda sizes: bool(sizes) and sizes[0] >= 1 and sizes[-1] <= 8,
 )
 STORE = Rule(
-    "auto or a store URL (memory:, sqlite:///path, redis://host)",
+    "auto, the path of a file (seen.sqlite), or a store URL (memory:, sqlite:///path, redis://host)",
     _text,
-    lambda text: text.partition("?")[0] == "auto" or STORE_URL.match(text) is not None,
+    lambda text: text.partition("?")[0] == "auto" or "." in text or ":" in text,
 )
 
 
@@ -283,9 +283,9 @@ class Options:
         "auto",
         STORE,
         "Where the kept pages are stored: `auto` (an SQLite file for each spider in Scrapy's "
-        "data directory), `memory:`, `sqlite:///path`, or the URL of a Redis or Valkey server. "
-        "`auto?index=disk` keeps the index of the file on disk, `redis://host?lost=keep` goes on "
-        "when the server is gone: see the page on stores.",
+        "data directory), the path of another such file, `memory:`, or the URL of a Redis or "
+        "Valkey server. `auto?index=disk` keeps the index of the file on disk, "
+        "`redis://host?lost=keep` goes on when the server is gone: see the page on stores.",
         shown=False,
     )
     namespace: str = _option("", TEXT, "Pages are compared only with pages of the same namespace.")
@@ -331,6 +331,12 @@ class Options:
         or_none(path("a path or auto")),
         "Path of the drop log, a JSON Lines file that spiders may share; `auto` is a file for each "
         "spider in Scrapy's data directory. None writes no log.",
+    )
+    log_near_misses: bool = _option(
+        True,
+        FLAG,
+        "Log the pages that were kept although a stored page is near, with what told them apart: "
+        "at most 5 for each stored page, and 5,000 a crawl.",
     )
     keep_text: bool = _option(
         False,

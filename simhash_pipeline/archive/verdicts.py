@@ -50,6 +50,7 @@ SCHEMA = pa.schema(
         ("structure_distance", pa.int32()),
         ("sketch_distance", pa.int32()),
         ("own_likeness", pa.float64()),
+        ("told_by", pa.string()),
     ]
 )
 # The order of judging, in SQL; the first of several twins is kept.
@@ -101,6 +102,7 @@ def _verdict(row: Row, judge: Judge, kept_at: dict[int, int], now: float) -> dic
         "group": position if verdict.stored or twin is None else twin,
         "twin": twin,
         **{name: getattr(verdict, name) for name in MEASURES},
+        "told_by": verdict.told_by,
     }
 
 
