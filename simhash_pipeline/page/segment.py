@@ -51,7 +51,7 @@ IN_WORDS = "\u00ad\u200b\u2060\ufeff"
 # A word, or one character of a script that is written without spaces.
 WORD_OR_CHARACTER = re.compile(f"{_TOKEN_PARTS[0]}|{_TOKEN_PARTS[2]}")
 _PIECE_CHARACTERS = 10_000
-# Python takes 1 to 3 us a character (python -m benchmarks.hostile --python).
+# Python takes 1 to 3 us a character (python -m tests.long.hostile).
 CHARACTERS_BY_JIEBA = 40_000
 FOLDED_CHARACTERS = 2 * _PIECE_CHARACTERS  # NFKC makes up to 18 of one
 # NFKC sorts the marks in a row, in the square of their number. Unicode's Stream-Safe Text Format

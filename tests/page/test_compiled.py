@@ -21,6 +21,7 @@ from simhash_pipeline.page import boilerplate, compiled, segment, visible
 from simhash_pipeline.page.fingerprint import Tree
 from simhash_pipeline.page.hashing import TokenHashes
 from simhash_pipeline.page.simhash import simhash
+from tests.cli.simhash_command import Simhash
 from tests.han_runs import jieba_words, made_runs
 from tests.made_blocks import TITLE, made_blocks
 from tests.same import BothWays, by_python
@@ -61,7 +62,12 @@ def test_the_kernel_cuts_and_hashes_as_the_python_does(text: str) -> None:
 
 @pytest.mark.parametrize("beside", ["", "a", "中", "か", "가"])
 def test_every_character_is_folded_as_the_python_does_it(beside: str) -> None:
-    characters = [chr(code) for code in (*range(0x11000), *range(0x1F000, 0x20000))]
+    """Beside others, of the long rows of Han, Hangul and private characters one in sixteen."""
+    codes = (*range(0x11000), *range(0x1F000, 0x20000))
+    long_rows = {*range(0x3400, 0xD800), *range(0xE000, 0xF900)}
+    characters = [
+        chr(code) for code in codes if not beside or code not in long_rows or code % 16 == 0
+    ]
     for start in range(0, len(characters), 64):
         text = " ".join(beside + c + beside for c in characters[start : start + 64])
         assert by_kernel(text) == by_words(text), start
@@ -268,9 +274,9 @@ def test_the_walk_is_left_out_where_lxml_has_another_libxml2(
     assert missing.endswith("and lxml has 2.99")
 
 
-@pytest.mark.parametrize(("switch", "answer"), [("0", "(Python)"), ("1", "(compiled)")])
-def test_the_version_says_what_hashes_texts(switch: str, answer: str) -> None:
+def test_the_version_says_what_hashes_texts(simhash: Simhash, tmp_path: Path) -> None:
+    assert simhash(tmp_path, "--version").stdout.split()[-1] == "(compiled)"
     command = [sys.executable, "-m", "scrapy", "simhash", "--version"]
-    environment = {**os.environ, "SIMHASH_NATIVE": switch}
+    environment = {**os.environ, "SIMHASH_NATIVE": "0"}
     printed = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    assert printed.stdout.split()[-1] == answer
+    assert printed.stdout.split()[-1] == "(Python)"

@@ -1,8 +1,5 @@
 import ast
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -89,12 +86,3 @@ def test_a_constant_that_is_no_number_or_text_is_refused(
     monkeypatch.setattr(boilerplate, "_OF_ANOTHER_TYPE", object(), raising=False)
     with pytest.raises(TypeError, match="a rule is made of numbers and texts"):
         digest()
-
-
-@pytest.mark.parametrize("seed", ["1", "2"])
-def test_another_process_makes_the_same_digest(seed: str) -> None:
-    code = "from simhash_pipeline.page.stamp import rules_digest; print(rules_digest())"
-    environment = {**os.environ, "PYTHONHASHSEED": seed, "SIMHASH_NATIVE": "0"}
-    command = [sys.executable, "-c", code]
-    printed = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    assert printed.stdout.strip() == rules_digest()
