@@ -101,13 +101,14 @@ docs: .venv/dev  ## build the documentation as a site, in output/docs
 	@$(BIN)/python -m sphinx -q -W --keep-going -b html docs output/docs
 	@echo "output/docs/index.html"
 
-dist: .venv/dist  ## build wheel and sdist into dist/, and try the wheel in an empty environment
-	@rm -rf dist .venv/empty
+dist: .venv/dist  ## build wheel and sdist into dist/, check them, and try each in an empty environment
+	@rm -rf dist
 	@$(BIN)/python -m build --quiet
 	@$(BIN)/python -m twine check --strict dist/*
-	@$(PYTHON) -m venv .venv/empty
-	@.venv/empty/bin/pip install --quiet dist/*.whl
-	@cd .venv/empty && bin/scrapy simhash fingerprint "$(CURDIR)"/crawler/demo_site/templates/*.html
+	@$(BIN)/check-wheel-contents dist/*.whl
+	@for built in dist/*; do \
+		rm -rf .venv/empty && $(PYTHON) -m venv .venv/empty && .venv/empty/bin/pip install --quiet "$$built" \
+		&& (cd .venv/empty && bin/scrapy simhash fingerprint "$(CURDIR)"/crawler/demo_site/templates/*.html) || exit 1; done
 
 wheels: .venv/dist  ## build a wheel with the compiled kernel for each Python of this platform (needs Docker on Linux)
 	@$(BIN)/python -m cibuildwheel --output-dir dist

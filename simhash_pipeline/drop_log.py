@@ -50,7 +50,6 @@ _NEAR_MISSES = 5_000  # of a run: some 5 MB
 # Left out of a run's line: they don't affect verdicts, and a store's URL may hold a password.
 _PLACES = ("store", "drop_log")
 _TITLE_CHARS = 300  # enough to recognise a page
-_MAX_TITLES = 20_000  # of the pages that were kept last: some 7 MB
 _LAST_BYTES = 1 << 20  # holds many lines: one is as long as its two URLs and a title
 MAX_SLICES = 240  # as many bars as a chart can show
 _MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
@@ -79,7 +78,7 @@ class Drop:
     url: str
     title: str = ""  # of the dropped page, its first 300 characters
     twin_url: str | None
-    twin_title: str = ""  # the same of the twin; "" if this crawl didn't keep it, or long ago
+    twin_title: str = ""  # of the twin, its first 100 characters, as the store keeps them
     twin_first_seen: str | None
     reason: str  # of a near miss: what told the pages apart, as `Verdict.told_by`
     content_distance: int | None
@@ -140,7 +139,6 @@ class DropLog:
         self._timeline = Timeline()
         self._near_misses = Counter[tuple[str, str | None]]()  # by namespace and twin
         self._near_miss_lines = 0
-        self._titles: dict[tuple[str, str], str] = {}  # of kept pages, by namespace and URL
         self._thresholds = _thresholds(options)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -153,21 +151,14 @@ class DropLog:
             ) from error
 
     def write(
-        self,
-        verdict: Verdict,
-        page: PageFingerprint,
-        options: Options | None = None,
-        twin_title: str | None = None,
+        self, verdict: Verdict, page: PageFingerprint, options: Options | None = None
     ) -> None:
         """Append the drop or near miss, with the thresholds of the page's own options if any.
 
-        The twin's title is that of the page this run kept, unless it is given. Of near misses only
-        the first few of a twin and of a run are written.
+        Of near misses only the first few of a twin and of a run are written.
         """
         if not verdict.dropped and not self._takes_near_miss(verdict):
             return
-        if twin_title is None:
-            twin_title = self._titles.get((verdict.namespace, verdict.twin_url or ""), "")
         first_seen = verdict.twin_first_seen
         drop = Drop(
             schema=SCHEMA,
@@ -179,7 +170,7 @@ class DropLog:
             url=verdict.url,
             title=_title(page.title),
             twin_url=verdict.twin_url,
-            twin_title=_title(twin_title),
+            twin_title=_title(verdict.twin_title),
             twin_first_seen=None if first_seen is None else iso_time(first_seen),
             reason=verdict.told_by or verdict.reason,
             content_distance=verdict.content_distance,
@@ -208,14 +199,8 @@ class DropLog:
         self._near_miss_lines += 1
         return True
 
-    def count(self, verdict: Verdict, page: PageFingerprint) -> None:
+    def count(self, verdict: Verdict) -> None:
         """Add the verdict on a page, kept or dropped, to the run's totals."""
-        if not verdict.dropped:
-            key = (verdict.namespace, verdict.url)
-            self._titles.pop(key, None)
-            self._titles[key] = _title(page.title)
-            if len(self._titles) > _MAX_TITLES:
-                del self._titles[next(iter(self._titles))]
         self.count_pages(verdict.reason, kept=not verdict.dropped)
 
     def count_pages(self, reason: str, *, kept: bool, pages: int = 1) -> None:

@@ -7,21 +7,26 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from itertools import islice
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from simhash_pipeline.bits import MAX_DISTANCE_BITS
+from simhash_pipeline.errors import StoreError
 from simhash_pipeline.furniture import Host, RecentPages, furniture_of, with_template
 from simhash_pipeline.options import Options
 from simhash_pipeline.own_text import likeness, own_sample
-from simhash_pipeline.page.fingerprint import PageFingerprint
+from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.page.head import SAID, TITLE_CHARS, name_of, telling, title_words
 from simhash_pipeline.page.simhash import hamming_distance
 from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.stores.contract import Action, Store, StoredPage, View
+from simhash_pipeline.stores.opening import open_store
 from simhash_pipeline.urls import address_of, page_key, site_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 Reason = Literal[
     "new",  # kept: no stored page is near it
@@ -63,6 +68,7 @@ class Verdict:
     dropped: bool
     reason: Reason
     twin_url: str | None = None  # of the stored page that it is near
+    twin_title: str = field(default="", compare=False)  # its first TITLE_CHARS characters
     twin_first_seen: float | None = None  # Unix seconds
     content_distance: int | None = None  # None if either page has no such fingerprint
     structure_distance: int | None = None
@@ -96,28 +102,50 @@ class Verdict:
 class Judge:
     """Judges pages against a store, and stores those that are kept.
 
-    Raises StoreMismatch if the store's fingerprints were made with other options.
+    `store` is an open store, or what `open_store` opens; a judge closes what it has opened. Options
+    may be given by name, as `Judge("seen.sqlite", content_distance=2)`. Raises StoreMismatch if the
+    store's fingerprints were made with other options.
     """
 
     def __init__(
         self,
-        store: Store,
+        store: Store | str = "memory:",
         options: Options | None = None,
         clock: Callable[[], float] = time.time,
+        **named: Any,
     ) -> None:
-        self._store = store
-        self._options = options or Options()
+        self._options = replace(options or Options(), **named)
+        self._opens = isinstance(store, str)
+        self._store = open_store(store) if isinstance(store, str) else store
         self._clock = clock
         self._recent = RecentPages()
         self._furniture: dict[Host, bytes] = {}
         site_of("localhost")  # loads the public suffix list before the first page waits for it
-        store.stamp(stamp_for(self._options))
+        try:
+            self._store.stamp(stamp_for(self._options))
+        except StoreError:
+            self.close()
+            raise
 
-    def judge(self, url: str, page: PageFingerprint) -> Verdict:
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the store if the judge has opened it."""
+        if self._opens:
+            self._store.close()
+
+    def judge(self, url: str, page: PageFingerprint | str | bytes) -> Verdict:
         """Decide whether to keep or drop the page, and store a kept one in the same transaction.
 
-        Raises PageError for a bad URL.
+        `page` is its fingerprints or its HTML. Raises PageError for a bad URL, and for HTML that
+        can't be read.
         """
+        if not isinstance(page, PageFingerprint):
+            page = self._fingerprinter.fingerprint(page, url)
         stored = stored_page(url, page, self._options, self._clock())
         return self.judge_stored(stored, page.blocks)
 
@@ -141,6 +169,10 @@ class Judge:
         """Remove the page that `verdict` stored: its item was dropped or failed later on."""
         if verdict.stored:
             self._store.forget(verdict.namespace, verdict.url)
+
+    @cached_property
+    def _fingerprinter(self) -> Fingerprinter:
+        return Fingerprinter(self._options)
 
     def _decide(self, page: StoredPage, view: View) -> tuple[Action, Verdict]:
         previous = view.same_key()
@@ -446,6 +478,7 @@ def verdict_of(
         dropped=dropped,
         reason=reason,
         twin_url=other.url,
+        twin_title=other.title,
         twin_first_seen=other.first_seen,
         content_distance=apart.content,
         structure_distance=apart.structure,

@@ -95,9 +95,9 @@ NGRAMS = Rule(
     lambda sizes: bool(sizes) and sizes[0] >= 1 and sizes[-1] <= 8,
 )
 STORE = Rule(
-    "auto or a store URL (memory:, sqlite:///path, redis://host)",
+    "auto, the path of a file (seen.sqlite), or a store URL (memory:, sqlite:///path, redis://host)",
     _text,
-    lambda text: text.partition("?")[0] == "auto" or STORE_URL.match(text) is not None,
+    lambda text: text.partition("?")[0] == "auto" or "." in text or ":" in text,
 )
 
 
@@ -283,9 +283,9 @@ class Options:
         "auto",
         STORE,
         "Where the kept pages are stored: `auto` (an SQLite file for each spider in Scrapy's "
-        "data directory), `memory:`, `sqlite:///path`, or the URL of a Redis or Valkey server. "
-        "`auto?index=disk` keeps the index of the file on disk, `redis://host?lost=keep` goes on "
-        "when the server is gone: see the page on stores.",
+        "data directory), the path of another such file, `memory:`, or the URL of a Redis or "
+        "Valkey server. `auto?index=disk` keeps the index of the file on disk, "
+        "`redis://host?lost=keep` goes on when the server is gone: see the page on stores.",
         shown=False,
     )
     namespace: str = _option("", TEXT, "Pages are compared only with pages of the same namespace.")

@@ -11,6 +11,7 @@ from simhash_pipeline import (
     Options,
     PageError,
     PageFingerprint,
+    StoreError,
     StoreMismatch,
     Verdict,
     open_store,
@@ -60,6 +61,46 @@ def store() -> Iterator[Store]:
 
 def judge(store: Store, **options: Any) -> Judge:
     return Judge(store, Options(**options), clock=Clock())
+
+
+ARTICLE = "<title>Fog</title><p>" + " ".join(f"word{i} of the fog bell" for i in range(40))
+OTHER = "<title>Gulls</title><p>" + " ".join(f"nest{i} on a cliff" for i in range(40))
+
+
+def test_a_path_and_html_are_all_that_a_judge_needs(tmp_path: Path) -> None:
+    seen = str(tmp_path / "seen.sqlite")
+    with Judge(seen) as j:
+        assert j.judge("http://a.example/1", ARTICLE).reason == "new"
+        assert j.judge("http://b.example/2", ARTICLE.encode()).twin_url == "http://a.example/1"
+    with Judge(seen, match="structure", unchanged="drop") as j:  # remembered, judged otherwise
+        assert j.judge("http://a.example/1", ARTICLE).dropped
+        assert not j.judge("http://c.example/3", OTHER).dropped
+
+
+def test_a_bare_path_is_an_sqlite_file_and_a_mistyped_url_is_none(tmp_path: Path) -> None:
+    path = tmp_path / "seen.sqlite"
+    with open_store(str(path)) as store, open_store(f"sqlite:///{path}") as same:
+        Judge(store).judge("http://a.example/1", page())
+        assert [stored.url for stored in same.pages()] == ["http://a.example/1"]
+    for mistyped in ("", "postgres://host/seen", "localhost:6379", "redis//user:secret@host"):
+        with pytest.raises(StoreError, match="no store can be opened") as caught:
+            open_store(mistyped)
+        assert "secret" not in str(caught.value)
+
+
+def test_a_judge_closes_the_store_that_it_opened_and_no_other(store: Store, tmp_path: Path) -> None:
+    with Judge(store) as j:
+        j.judge("http://a.example/1", ARTICLE)
+    assert len(store) == 1
+    seen = str(tmp_path / "seen.sqlite")
+    Judge(seen, bits=64).close()
+    with pytest.raises(StoreMismatch):
+        Judge(seen, bits=32)  # an open file would be a ResourceWarning, which is an error
+
+
+def test_a_judge_says_of_html_that_is_no_page_what_is_wrong(store: Store) -> None:
+    with pytest.raises(PageError, match="no element and no text"):
+        judge(store).judge("http://a.example/1", "")
 
 
 def test_the_first_page_is_kept_as_new(store: Store) -> None:

@@ -20,6 +20,7 @@ from simhash_pipeline.drop_log import DropLog
 from simhash_pipeline.judge import Verdict
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import PageFingerprint
+from simhash_pipeline.page.head import TITLE_CHARS
 from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.stores.contract import PageText
 from simhash_pipeline.stores.opening import open_store
@@ -65,7 +66,7 @@ def write_drop_log(
         WHERE NOT verdict.kept OR verdict.told_by IS NOT NULL ORDER BY page.position
     """
     for row in engine.rows(drops):
-        log.write(_verdict(row), _fingerprint(row), twin_title=row["twin_title"] or "")
+        log.write(_verdict(row), _fingerprint(row))
     errors = {}
     for kept, reason, count in pages:
         if reason == UNJUDGED:
@@ -83,6 +84,7 @@ def _verdict(row: Mapping[str, Any]) -> Verdict:
         reason=row["reason"],
         told_by=row["told_by"],
         twin_url=row["twin_key"],
+        twin_title=(row["twin_title"] or "")[:TITLE_CHARS],
         twin_first_seen=row["twin_time"],
         namespace=row["namespace"],
         **{name: row[name] for name in MEASURES},

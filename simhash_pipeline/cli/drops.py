@@ -392,6 +392,9 @@ class RulesCommand(Command):
             default=MIN_SUPPORT,
             help=f"drops that a rule must explain (default: {MIN_SUPPORT})",
         )
+        parser.add_argument(
+            "--take", action="append", default=[], metavar="KEY", help="take this query key anyway"
+        )
         parser.add_argument("-o", "--output", type=Path, help="write the rules to this JSON file")
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
@@ -408,7 +411,7 @@ class RulesCommand(Command):
         ]
         with resolve_store(arguments, settings).existing() as store:
             kept = {page.url for page in progress(store.pages(), "pages", len(store))}
-        learnt = learn(drops, kept, arguments.min_support)
+        learnt = learn(drops, kept, arguments.min_support, arguments.take)
         rules = [one.rule.for_discarder() for one in learnt.evidence if one.taken]
         if arguments.output is not None:
             with atomic_write(arguments.output, arguments.logs) as part:
@@ -431,7 +434,7 @@ def _rules(learnt: Learnt, kept: int) -> Iterator[Line]:
         yield from _rule_table(taken)
         yield ""
     if refused:
-        yield Heading("Not taken: other stories differ in it")
+        yield Heading("Not taken (a query key that you know is taken by --take KEY)")
         yield from _rule_table(refused)
         yield ""
     yield (
@@ -442,15 +445,22 @@ def _rules(learnt: Learnt, kept: int) -> Iterator[Line]:
 
 
 def _rule_table(evidence: list[Evidence]) -> Iterator[Line]:
-    head = ("what", "in URLs of", "", "drops", "stories lost", "such as")
+    head = (
+        "what",
+        "in URLs of",
+        "",
+        "drops",
+        "contradicted" if evidence[0].taken else "why",
+        "such as",
+    )
     rows = [
         (
             one.rule.kind,
             one.rule.host,
             one.rule.value,
             f"{one.support:,}",
-            f"{one.counter_examples:,}",
-            (one.against or one.example)[one.against is not None],
+            one.refusal or f"{one.counter_examples:,}",
+            " ≠ ".join(one.against) if one.against else one.example[0],
         )
         for one in evidence[:SHOWN_RULES]
     ]

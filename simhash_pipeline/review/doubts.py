@@ -17,6 +17,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+from simhash_pipeline.page.head import TITLE_CHARS
 from simhash_pipeline.page.segment import WORD_OR_CHARACTER, nfkc
 
 if TYPE_CHECKING:
@@ -98,11 +99,15 @@ def likeliest_copies(near_misses: Iterable[Drop]) -> list[Drop]:
         near_misses,
         key=lambda near: (
             bool(near.content_distance),
-            near.title != near.twin_title,
+            not _have_one_title(near),
             -(near.own_likeness or 0),
             near.sketch_distance or 0,
         ),
     )
+
+
+def _have_one_title(near: Drop) -> bool:
+    return near.title[:TITLE_CHARS] == near.twin_title  # the store keeps as much
 
 
 def copies_to_check(near_misses: Iterable[Drop]) -> list[Drop]:
@@ -110,7 +115,7 @@ def copies_to_check(near_misses: Iterable[Drop]) -> list[Drop]:
     taken: Counter[str] = Counter()
     found = []
     for near in likeliest_copies(near_misses):
-        same = not near.content_distance and near.title == near.twin_title
+        same = not near.content_distance and _have_one_title(near)
         if (same or (near.own_likeness or 0) >= ALMOST_ALIKE) and taken[near.run] < MANY:
             taken[near.run] += 1
             found.append(near)
@@ -193,7 +198,7 @@ def _at_threshold(drop: Drop) -> str:
 
 def title_change(drop: Drop) -> TitleChange | None:
     """None unless titles share few words or differ in a number: chapter 3 is not chapter 4."""
-    words, others = _words(drop.title), _words(drop.twin_title)
+    words, others = _words(drop.title[:TITLE_CHARS]), _words(drop.twin_title)
     if not words or not others or words == others:
         return None
     change = words - others, others - words

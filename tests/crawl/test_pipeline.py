@@ -539,9 +539,10 @@ def test_a_store_file_that_is_not_ours_stops_the_crawl_untouched(
     assert path.read_bytes() == content
 
 
-def test_a_store_that_is_a_directory_stops_the_crawl(tmp_path: Path) -> None:
+@pytest.mark.parametrize("store", ["sqlite:///seen.sqlite", "seen.sqlite"])
+def test_a_store_that_is_a_directory_stops_the_crawl(tmp_path: Path, store: str) -> None:
     (tmp_path / "seen.sqlite").mkdir()
-    result = crawl(tmp_path, [page(1)], SIMHASH_STORE="sqlite:///seen.sqlite")
+    result = crawl(tmp_path, [page(1)], SIMHASH_STORE=store)
     assert (result.scraped, result.began) == ([], False)
     assert "seen.sqlite" in result.log
 
