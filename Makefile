@@ -88,7 +88,7 @@ fuzz-native: .venv/dev  ## feed the compiled modules, built with sanitizers, and
 		ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc $(BIN)/python -m benchmarks.fuzz_native \
 		--native output/sanitized/simhash_pipeline/native $(if $(INPUTS),--inputs $(INPUTS))
 
-same: .venv/dev  ## compare the compiled kernel with the Python on every page of the zips in FOLDER=…
+same: .venv/dev  ## compare the compiled kernel, the Python and jieba on every page of the zips in FOLDER=…
 	@$(BIN)/python -m tests.same $(FOLDER)
 
 soak: .venv/bench  ## crawl 300,000 made pages for HOURS=2, into output/soak, and judge them again (KILLS=180)
@@ -104,11 +104,14 @@ docs: .venv/dev  ## build the documentation as a site, in output/docs
 dist: .venv/dist  ## build wheel and sdist into dist/, check them, and try each in an empty environment
 	@rm -rf dist
 	@$(BIN)/python -m build --quiet
+	@for wheel in dist/*-linux_*.whl; do [ ! -e "$$wheel" ] || \
+		{ PATH="$(CURDIR)/$(BIN):$$PATH" auditwheel repair --wheel-dir dist "$$wheel" && rm "$$wheel"; } || exit; done
 	@$(BIN)/python -m twine check --strict dist/*
 	@$(BIN)/check-wheel-contents dist/*.whl
 	@for built in dist/*; do \
 		rm -rf .venv/empty && $(PYTHON) -m venv .venv/empty && .venv/empty/bin/pip install --quiet "$$built" \
-		&& (cd .venv/empty && bin/scrapy simhash fingerprint "$(CURDIR)"/crawler/demo_site/templates/*.html) || exit 1; done
+		&& (cd .venv/empty && bin/simhash --version \
+		&& bin/scrapy simhash fingerprint "$(CURDIR)"/crawler/demo_site/templates/*.html) || exit 1; done
 
 wheels: .venv/dist  ## build a wheel with the compiled kernel for each Python of this platform (needs Docker on Linux)
 	@$(BIN)/python -m cibuildwheel --output-dir dist

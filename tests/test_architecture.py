@@ -16,6 +16,7 @@ ENGINE = {"bits", "errors", "options", "page", "stores", "urls", "drop_log"} | {
 }
 # Each room, and the rooms it may import from besides itself.
 ROOMS = {
+    "answers": {"bits", "errors"},
     "bits": set(),
     "errors": set(),
     "options": {"bits", "errors"},

@@ -47,6 +47,8 @@ def changed(value: Any) -> Any:
         return type(value)([changed(value[0]), *value[1:]])
     if isinstance(value, np.dtype):
         return np.dtype([*value.descr, ("more", "<u2")])
+    if isinstance(value, float):
+        return 3 * value + 1  # 1 is lost beside -3.14e100
     return value + type(value)(1)
 
 
@@ -58,7 +60,7 @@ def digest() -> Any:
 
 def test_rules_move_no_fingerprint_silently() -> None:
     """Another digest is for CHANGELOG, under "Fingerprints change": stores made before refuse."""
-    assert rules_digest() == "2c2953996ec23553"
+    assert rules_digest() == "3095c9bf3c38c7e7"
 
 
 @pytest.mark.parametrize("name", sorted(rules()))
