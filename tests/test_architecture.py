@@ -20,7 +20,6 @@ ROOMS = {
     "bits": set(),
     "errors": set(),
     "options": {"bits", "errors"},
-    "answers": {"bits", "errors"},
     "native": set(),
     "page": {"bits", "errors", "options", "native"},
     "index": {"bits"},
