@@ -36,6 +36,7 @@ ROOMS = {
     "crawl": ENGINE | {"native", "review", "terminal"},
     "cli": ENGINE
     | {
+        "answers",
         "index",
         "archive",
         "crawl",

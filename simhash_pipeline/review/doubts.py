@@ -99,11 +99,15 @@ def likeliest_copies(near_misses: Iterable[Drop]) -> list[Drop]:
         near_misses,
         key=lambda near: (
             bool(near.content_distance),
-            near.title != near.twin_title,
+            not _have_one_title(near),
             -(near.own_likeness or 0),
             near.sketch_distance or 0,
         ),
     )
+
+
+def _have_one_title(near: Drop) -> bool:
+    return near.title[:TITLE_CHARS] == near.twin_title  # the store keeps as much
 
 
 def copies_to_check(near_misses: Iterable[Drop]) -> list[Drop]:
@@ -111,7 +115,7 @@ def copies_to_check(near_misses: Iterable[Drop]) -> list[Drop]:
     taken: Counter[str] = Counter()
     found = []
     for near in likeliest_copies(near_misses):
-        same = not near.content_distance and near.title == near.twin_title
+        same = not near.content_distance and _have_one_title(near)
         if (same or (near.own_likeness or 0) >= ALMOST_ALIKE) and taken[near.run] < MANY:
             taken[near.run] += 1
             found.append(near)
