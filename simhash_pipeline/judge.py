@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from simhash_pipeline.bits import MAX_DISTANCE_BITS
 from simhash_pipeline.errors import StoreError
-from simhash_pipeline.furniture import Host, RecentPages, furniture_of, with_template
+from simhash_pipeline.furniture import Host, RecentPages, template_of, with_template
 from simhash_pipeline.options import Options
 from simhash_pipeline.own_text import likeness, own_sample
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.page.head import SAID, TITLE_CHARS, name_of, telling, title_words
 from simhash_pipeline.page.simhash import hamming_distance
 from simhash_pipeline.page.stamp import stamp_for
+from simhash_pipeline.page.visible import STORY_SHIFT
 from simhash_pipeline.stores.contract import Action, Store, StoredPage, View
 from simhash_pipeline.stores.opening import open_store
 from simhash_pipeline.urls import address_of, page_key, site_of
@@ -153,8 +154,8 @@ class Judge:
         """Judge a page whose key, site and fingerprints are known."""
         host = (page.namespace, page.host)
         if page.sample is not None:
-            furniture = furniture_of(page.structure, self._furniture_of(host))
-            page = replace(page, sample=own_sample(page.sample, furniture))
+            template = template_of(page.structure, self._furniture_of(host))
+            page = replace(page, sample=own_sample(page.sample, template.furniture))
         verdict = self._store.settle(page, lambda view: self._decide(page, view))
         if blocks and _is_another_page(verdict):
             self._learn(host, page.structure, blocks)
@@ -266,7 +267,7 @@ class Judge:
     def _is_unchanged(self, page: StoredPage, previous: StoredPage) -> bool:
         """Whether the story is as it was stored, whatever stands beside it."""
         if page.story is not None and previous.story is not None:
-            return page.story == previous.story
+            return page.story >> STORY_SHIFT == previous.story >> STORY_SHIFT
         if page.content is None or previous.content is None:
             return page.content is previous.content and page.digest == previous.digest
         near = hamming_distance(page.content, previous.content) <= self._options.content_distance
@@ -413,11 +414,12 @@ def _likeness(
 ) -> float | None:
     if page.sample is None or other.sample is None:
         return None
-    is_one_story = page.story is not None and page.story == other.story
-    count: Literal["own", "main", "all"] = "all" if is_one_story or page.content is None else "own"
+    if page.story is not None and page.story == other.story:
+        return 1.0
+    count: Literal["own", "main", "all"] = "all" if page.content is None else "own"
     if only_main:
         count = "main"
-    mine, its = (furniture_of(one.structure, furniture(one.host)) for one in (page, other))
+    mine, its = (template_of(one.structure, furniture(one.host)) for one in (page, other))
     return likeness(page.sample, other.sample, (mine, its), count)
 
 

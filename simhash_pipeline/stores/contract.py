@@ -39,7 +39,7 @@ class StoredPage:
     digest: bytes | None  # 16 bytes, of title and text; None unless the page is thin
     first_seen: float  # Unix seconds; whole ones take half the disk
     seen_at: float  # Unix seconds; `expire` goes by it
-    story: int | None = None  # 64 bits of title and story: see page/visible.py; None: not known
+    story: int | None = None  # 64 bits, see `story_digest` in page/visible.py; None: not known
     sample: bytes | None = None  # of all visible text: see page/visible.py; None when not known
     title: str = ""  # its first 100 characters
     title_marks: int = 1  # which of its words are the page's name: see page/head.py
