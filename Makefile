@@ -9,9 +9,8 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := all
-.PHONY: all help crawl report test matrix oldest quality picture bench bench-archive bench-boxes bench-compiled bench-crawl \
-	bench-drop-log bench-drops bench-fingerprints bench-hostile bench-peers bench-shuffles bench-traps \
-	docs drills fuzz fuzz-native same wheels soak dist lint format clean
+.PHONY: all help crawl report test matrix oldest quality picture bench bench-archive bench-boxes bench-crawl \
+	bench-drops bench-fingerprints bench-peers bench-shuffles docs long same wheels dist lint format clean
 
 all: lint test  ## lint and test
 
@@ -25,7 +24,7 @@ report: .venv/crawl  ## tell what the crawls dropped, and write output/report.ht
 	@$(BIN)/scrapy simhash dropped --spider $(or $(SPIDER),site)
 	@$(BIN)/scrapy simhash report --spider $(or $(SPIDER),site) -o output/report.html
 
-test: .venv/dev $(SPARK)  ## run every test, or those of TESTS=tests/page
+test: .venv/dev $(SPARK)  ## run the tests, or those of TESTS=tests/page (CI=true: the slowest too)
 	@$(IN_MEMORY) $(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder $(TESTS)
 
 matrix: .venv/matrix  ## test each Python that is found with the newest libraries and the oldest (SESSION=oldest-3.13)
@@ -40,20 +39,14 @@ quality: .venv/dev  ## hold near-duplicates, main texts and templates of FOLDER=
 picture: .venv/dev  ## take the picture of the demo site's report for the docs (needs Chromium)
 	@$(BIN)/python -m tests.review.picture docs
 
-bench: .venv/bench  ## measure index and store beside others, into benchmarks/index.md (BENCH_N=10000000)
+bench: .venv/bench  ## measure index and stores beside others, into benchmarks/index.md (BENCH_N=10000000)
 	@$(BIN)/python -m benchmarks.index $(if $(BENCH_N),--n $(BENCH_N)) --write benchmarks
 
-bench-archive: .venv/dev  ## measure what cleaning an archive costs (BENCH_N=10000000), or of PAGES=feed.jsonl
-	@$(BIN)/python -m benchmarks.archive $(if $(BENCH_N),--n $(BENCH_N)) $(if $(PAGES),--pages $(PAGES))
+bench-archive: .venv/dev  ## measure what cleaning the archive PAGES=feed.jsonl costs
+	@$(BIN)/python -m benchmarks.archive $(PAGES)
 
 bench-crawl: .venv/dev  ## measure what the pipeline costs a crawl of the demo site, FOLDER=… or LARGE=1 pages
 	@$(BIN)/python -m benchmarks.crawl $(FOLDER) $(if $(LARGE),--large) $(if $(PAGES),--pages $(PAGES))
-
-bench-drop-log: .venv/dev  ## measure what a log of five million drops costs to sum up
-	@$(BIN)/python -m benchmarks.drop_log
-
-bench-traps: .venv/dev  ## count the requests that crawling less saves on a site of traps
-	@$(BIN)/python -m benchmarks.traps
 
 bench-drops: .venv/dev  ## count wrong drops in whole crawls of FOLDER="…", without labels
 	@$(BIN)/python -m benchmarks.wrong_drops $(FOLDER)
@@ -64,50 +57,35 @@ bench-boxes: .venv/dev  ## count the copies with one more box that are found as 
 bench-shuffles: .venv/dev  ## compare what crawls of the demo site, or FOLDER=…, keep in five random orders
 	@$(BIN)/python -m benchmarks.shuffles $(FOLDER)
 
-bench-fingerprints: .venv/bench  ## measure a fingerprint against its peers, on made pages or FOLDER=…
-	@$(BIN)/python -m benchmarks.fingerprints $(if $(FOLDER),--pages $(FOLDER)) --seomoz .venv/seomoz
-
-bench-compiled: .venv/bench  ## measure pages with the compiled kernel and without, made or of the zips in FOLDER=…
-	@$(BIN)/python -m benchmarks.compiled $(if $(FOLDER),--folder $(FOLDER))
+bench-fingerprints: .venv/bench  ## measure a fingerprint, compiled and not, against its peers (FOLDER=…, BYTES=8000)
+	@$(BIN)/python -m benchmarks.fingerprints $(if $(FOLDER),--pages $(FOLDER)) $(if $(BYTES),--bytes $(BYTES)) \
+		--seomoz .venv/seomoz
 
 bench-peers: .venv/bench  ## judge the demo site's pages, or the labelled pairs of ZIP=…, beside others
 	@$(BIN)/python -m benchmarks.peers $(ZIP) --seomoz .venv/seomoz
 
-bench-hostile: .venv/dev  ## hold what hostile pages cost to its bound (Linux)
-	@$(BIN)/python -m benchmarks.hostile
-	@$(BIN)/python -m benchmarks.hostile --python
+LONG := fuzz native hostile twins drills soak
+long: .venv/dev  ## fuzz, kill and soak for hours, or one of these: RUN="fuzz --inputs 10000" (RUN="fuzz --help")
+	@$(if $(RUN),$(BIN)/python -m tests.long.$(RUN),for each in $(LONG); do $(BIN)/python -m tests.long.$$each || exit; done)
 
-fuzz: .venv/dev  ## feed pages, logs, options, stores and archives with hostile input (INPUTS=1000000)
-	@$(BIN)/python -m benchmarks.fuzz $(if $(INPUTS),--inputs $(INPUTS))
-	@$(BIN)/python -m benchmarks.fuzz --only store_files --inputs 4000
-
-fuzz-native: .venv/dev  ## feed the compiled modules, built with sanitizers, and compare them (INPUTS=1000000; Linux, gcc)
-	@SIMHASH_REQUIRE_NATIVE=1 SIMHASH_CFLAGS="-g -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined" \
-		$(BIN)/python setup.py -q build_ext --build-lib output/sanitized --build-temp output/sanitized/temp
-	@LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
-		ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc $(BIN)/python -m benchmarks.fuzz_native \
-		--native output/sanitized/simhash_pipeline/native $(if $(INPUTS),--inputs $(INPUTS))
-
-same: .venv/dev  ## compare the compiled kernel with the Python on every page of the zips in FOLDER=…
+same: .venv/dev  ## compare the compiled kernel, the Python and jieba on every page of the zips in FOLDER=…
 	@$(BIN)/python -m tests.same $(FOLDER)
-
-soak: .venv/bench  ## crawl 300,000 made pages for HOURS=2, into output/soak, and judge them again (KILLS=180)
-	@$(BIN)/python -m benchmarks.soak output/soak $(if $(HOURS),--hours $(HOURS)) $(if $(KILLS),--kill-every $(KILLS))
-
-drills: .venv/dev  ## kill crawls and make them stuck at random moments, and count the stories that are lost (TIMES=13)
-	@$(BIN)/python -m benchmarks.drills $(if $(TIMES),--times $(TIMES))
 
 docs: .venv/dev  ## build the documentation as a site, in output/docs
 	@$(BIN)/python -m sphinx -q -W --keep-going -b html docs output/docs
 	@echo "output/docs/index.html"
 
-dist: .venv/dist  ## build wheel and sdist into dist/, and try the wheel in an empty environment
-	@rm -rf dist .venv/empty
+dist: .venv/dist  ## build wheel and sdist into dist/, check them, and try each in an empty environment
+	@rm -rf dist
 	@$(BIN)/python -m build --quiet
+	@for wheel in dist/*-linux_*.whl; do [ ! -e "$$wheel" ] || \
+		{ PATH="$(CURDIR)/$(BIN):$$PATH" auditwheel repair --wheel-dir dist "$$wheel" && rm "$$wheel"; } || exit; done
 	@$(BIN)/python -m twine check --strict dist/*
-	@$(PYTHON) -m venv .venv/empty
-	@.venv/empty/bin/pip install --quiet dist/*.whl
-	@cd .venv/empty && bin/scrapy simhash fingerprint "$(CURDIR)"/crawler/demo_site/templates/*.html
+	@$(BIN)/check-wheel-contents dist/*.whl
+	@for built in dist/*; do \
+		rm -rf .venv/empty && $(PYTHON) -m venv .venv/empty && .venv/empty/bin/pip install --quiet "$$built" \
+		&& (cd .venv/empty && bin/simhash --version \
+		&& bin/scrapy simhash fingerprint "$(CURDIR)"/crawler/demo_site/templates/*.html) || exit 1; done
 
 wheels: .venv/dist  ## build a wheel with the compiled kernel for each Python of this platform (needs Docker on Linux)
 	@$(BIN)/python -m cibuildwheel --output-dir dist

@@ -1,6 +1,7 @@
 """What a fingerprint costs: each stage of the journey and the peers, against the bare lxml parse.
 
-    python -m benchmarks.fingerprints [--pages FOLDER_OR_ZIP] [--rounds 9] [--seomoz FOLDER]
+    python -m benchmarks.fingerprints [--pages FOLDER_OR_ZIP] [--bytes 134000] [--rounds 9]
+        [--seomoz FOLDER]
 
 Everything is measured by CPU time in the same rounds, one after the other; a figure is the median,
 over the rounds, of its time for all pages against the bare parse of all in the same round; that of
@@ -29,7 +30,7 @@ import numpy as np
 from lxml import etree
 from numpy.typing import NDArray
 
-from benchmarks.pages import BenchPage, made_page, made_pages, real_pages
+from benchmarks.pages import PAGE_BYTES, BenchPage, made_page, made_pages, real_pages
 from benchmarks.table import markdown
 from crawler.demo_site.oddities import large_story_html
 from crawler.demo_site.pages import read_newsroom
@@ -37,10 +38,12 @@ from simhash_pipeline import Fingerprinter, content_fingerprint
 from simhash_pipeline.page.parse import decode, parsed_page
 from simhash_pipeline.page.segment import words as tokens
 from simhash_pipeline.page.weights import counted_ngrams
+from tests.same import by_python
 from tests.trees import main_text, parse
 
 PARSE = "bare lxml parse"
 JOURNEY = "journey: html -> both fingerprints"
+BY_PYTHON = f"{JOURNEY}, without the kernel"
 TEXT = "text -> content fingerprint"
 STRIP = "parsed page -> main text"
 PARSED = "html -> decoded and parsed"
@@ -87,6 +90,8 @@ Times = Mapping[str, NDArray[np.float64]]  # CPU seconds by step, shape (rounds,
 def own_steps(page: BenchPage) -> dict[str, Step]:
     """The bare parse, the stages of the journey, and all of it."""
     html, fingerprinter = page.html, Fingerprinter()
+    with by_python():
+        python = Fingerprinter()
     root = parse(html)
     text = main_text(root)
     return {
@@ -98,6 +103,7 @@ def own_steps(page: BenchPage) -> dict[str, Step]:
         "main text -> tokens, without the kernel": step(lambda: tokens(text)),
         TEXT: step(lambda: content_fingerprint(text)),
         JOURNEY: step(lambda: fingerprinter.fingerprint(html)),
+        BY_PYTHON: step(by_python()(lambda: python.fingerprint(html))),
     }
 
 
@@ -298,10 +304,12 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--pages", type=Path, help="folder or zip of real pages; made ones if none")
+    parser.add_argument("--bytes", type=int, default=PAGE_BYTES, help="of a page, about")
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--seomoz", type=Path, help="folder that holds simhash-pybind")
     arguments = parser.parse_args()
-    chosen = real_pages(arguments.pages) if arguments.pages else made_pages()
+    size = arguments.bytes
+    chosen = real_pages(arguments.pages, size) if arguments.pages else made_pages(size)
     left_out: dict[str, str] = {}
     seomoz = None
     if arguments.seomoz and (arguments.seomoz / "simhash").is_dir():

@@ -10,10 +10,14 @@ AUTOTHROTTLE_START_DELAY = 0.5
 DOWNLOAD_TIMEOUT = 60
 
 ADDONS = {"simhash_pipeline.Addon": 500}
-# What may be set, with its defaults, is listed in the README. The usual ones:
-# SIMHASH_CONTENT_DISTANCE = 3
-# SIMHASH_MATCH = "content"
-# SIMHASH_DRY_RUN = True
+# All settings are in docs/reference/settings.md. The thresholds, here at their defaults:
+SIMHASH_MATCH = "content"  # what must be near: "content", "structure", "both" or "either"
+SIMHASH_CONTENT_DISTANCE = 3  # main texts are near within this many of 64 bits
+SIMHASH_STRUCTURE_DISTANCE = 3  # DOM trees are near within this many of 64 bits
+# Distance 3 and nothing else:
+# SIMHASH_SECOND_LOOK = False  # the distances alone decide, on pages of any length
+# SIMHASH_CONTENT_DISTANCE = 3  # of 64 bits, inclusive
+# SIMHASH_MATCH = "content"  # or "structure", "both", "either"
 
 EXTENSIONS = {"crawler.summary.Summary": 500}
 # Breadth first: a story is met before its copies deeper down.

@@ -1,4 +1,8 @@
-"""The drop log, written and read: JSON Lines, one for each drop and one at the end of a run."""
+"""The drop log, written and read: JSON Lines.
+
+A line for each drop, a line for some near misses (pages that were kept although a stored page is
+near), and one at the end of a run.
+"""
 
 from __future__ import annotations
 
@@ -34,14 +38,18 @@ THRESHOLDS = (
     "content_distance",
     "structure_distance",
     "sketch_distance",
+    "own_likeness",
     "min_tokens",
     "scope",
     "unchanged",
 )
+NEAR_MISS = "near miss"
+# Near misses with a line: a shop of 10,000 variants doesn't need as many. `Run.kept` counts all.
+_NEAR_MISSES_OF_A_TWIN = 5
+_NEAR_MISSES = 5_000  # of a run: some 5 MB
 # Left out of a run's line: they don't affect verdicts, and a store's URL may hold a password.
 _PLACES = ("store", "drop_log")
 _TITLE_CHARS = 300  # enough to recognise a page
-_MAX_TITLES = 20_000  # of the pages that were kept last: some 7 MB
 _LAST_BYTES = 1 << 20  # holds many lines: one is as long as its two URLs and a title
 MAX_SLICES = 240  # as many bars as a chart can show
 _MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
@@ -56,9 +64,13 @@ _WIDTHS_SECS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drop:
-    """One line of the log. Distances in bits; fingerprints as hex digits; times ISO 8601 in UTC."""
+    """A page that is near a stored one: dropped, or kept as a near miss.
+
+    Distances in bits; fingerprints as hex digits; times ISO 8601 in UTC.
+    """
 
     schema: int
+    record: str | None = None  # NEAR_MISS; None, and not written, for a drop
     time: str
     run: str  # the same for all drops of one crawl
     spider: str
@@ -66,9 +78,9 @@ class Drop:
     url: str
     title: str = ""  # of the dropped page, its first 300 characters
     twin_url: str | None
-    twin_title: str = ""  # the same of the twin; "" if this crawl didn't keep it, or long ago
+    twin_title: str = ""  # of the twin, its first 100 characters, as the store keeps them
     twin_first_seen: str | None
-    reason: str
+    reason: str  # of a near miss: what told the pages apart, as `Verdict.told_by`
     content_distance: int | None
     structure_distance: int | None
     sketch_distance: int | None
@@ -80,10 +92,14 @@ class Drop:
     thresholds: dict[str, Any]  # the options that decided, by name
     dry_run: bool  # True: the item was kept all the same, in a dry run or tagged
 
+    @property
+    def is_near_miss(self) -> bool:
+        return self.record == NEAR_MISS
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """The last line of a crawl that ended normally; only this kind of line has `record`."""
+    """The last line of a crawl that ended normally."""
 
     schema: int
     record: str  # "run"
@@ -102,6 +118,7 @@ class Run:
 
 # They check the types too, in a fifth of the time of json.loads and a constructor.
 _DROP, _RUN = msgspec.json.Decoder(Drop), msgspec.json.Decoder(Run)
+_AS_JSON = json.JSONEncoder(ensure_ascii=False)
 _SCHEMA_OF = msgspec.json.Decoder(dict[str, Any])
 
 
@@ -120,7 +137,8 @@ class DropLog:
         self._started = time.time()
         self._kept, self._dropped = Counter[str](), Counter[str]()
         self._timeline = Timeline()
-        self._titles: dict[tuple[str, str], str] = {}  # of kept pages, by namespace and URL
+        self._near_misses = Counter[tuple[str, str | None]]()  # by namespace and twin
+        self._near_miss_lines = 0
         self._thresholds = _thresholds(options)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -133,21 +151,18 @@ class DropLog:
             ) from error
 
     def write(
-        self,
-        verdict: Verdict,
-        page: PageFingerprint,
-        options: Options | None = None,
-        twin_title: str | None = None,
+        self, verdict: Verdict, page: PageFingerprint, options: Options | None = None
     ) -> None:
-        """Append the drop of `page`, with the thresholds of its own options if it has any.
+        """Append the drop or near miss, with the thresholds of the page's own options if any.
 
-        The twin's title is that of the page this run kept, unless it is given.
+        Of near misses only the first few of a twin and of a run are written.
         """
-        if twin_title is None:
-            twin_title = self._titles.get((verdict.namespace, verdict.twin_url or ""), "")
+        if not verdict.dropped and not self._takes_near_miss(verdict):
+            return
         first_seen = verdict.twin_first_seen
         drop = Drop(
             schema=SCHEMA,
+            record=None if verdict.dropped else NEAR_MISS,
             time=iso_time(time.time()),
             run=self._run,
             spider=self._spider,
@@ -155,9 +170,9 @@ class DropLog:
             url=verdict.url,
             title=_title(page.title),
             twin_url=verdict.twin_url,
-            twin_title=_title(twin_title),
+            twin_title=_title(verdict.twin_title),
             twin_first_seen=None if first_seen is None else iso_time(first_seen),
-            reason=verdict.reason,
+            reason=verdict.told_by or verdict.reason,
             content_distance=verdict.content_distance,
             structure_distance=verdict.structure_distance,
             sketch_distance=verdict.sketch_distance,
@@ -171,14 +186,21 @@ class DropLog:
         )
         self._append(drop)
 
-    def count(self, verdict: Verdict, page: PageFingerprint) -> None:
+    def _takes_near_miss(self, verdict: Verdict) -> bool:
+        if verdict.told_by is None or not self._options.log_near_misses:
+            return False
+        twin = (verdict.namespace, verdict.twin_url)
+        if (
+            self._near_miss_lines >= _NEAR_MISSES
+            or self._near_misses[twin] >= _NEAR_MISSES_OF_A_TWIN
+        ):
+            return False
+        self._near_misses[twin] += 1
+        self._near_miss_lines += 1
+        return True
+
+    def count(self, verdict: Verdict) -> None:
         """Add the verdict on a page, kept or dropped, to the run's totals."""
-        if not verdict.dropped:
-            key = (verdict.namespace, verdict.url)
-            self._titles.pop(key, None)
-            self._titles[key] = _title(page.title)
-            if len(self._titles) > _MAX_TITLES:
-                del self._titles[next(iter(self._titles))]
         self.count_pages(verdict.reason, kept=not verdict.dropped)
 
     def count_pages(self, reason: str, *, kept: bool, pages: int = 1) -> None:
@@ -212,7 +234,11 @@ class DropLog:
         self._file.close()
 
     def _append(self, record: Drop | Run) -> None:
-        line = json.dumps(dataclasses.asdict(record), ensure_ascii=False) + "\n"
+        # Not `asdict`, which copies each value: with it a crawl of near misses takes 10 % longer.
+        fields = {name: getattr(record, name) for name in record.__slots__}
+        if fields["record"] is None:  # programs select drops by its absence
+            del fields["record"]
+        line = _AS_JSON.encode(fields) + "\n"
         encoded = b"\n" * self._is_torn + line.encode("utf-8", "replace")
         failed = f"the drop log {self.path} can't be written"
         try:
@@ -348,6 +374,8 @@ def _parsed(line: bytes, where: str) -> Drop | Run | None:
         raise DropLogError(_fault(line, where, error)) from error
     if record.schema != SCHEMA:
         raise DropLogError(_fault(line, where))
+    if isinstance(record, Drop) and record.record not in (None, NEAR_MISS):
+        raise DropLogError(f"{where} has an unknown record {record.record!r}")
     return record
 
 

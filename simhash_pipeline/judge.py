@@ -7,21 +7,26 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from itertools import islice
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from simhash_pipeline.bits import MAX_DISTANCE_BITS
+from simhash_pipeline.errors import StoreError
 from simhash_pipeline.furniture import Host, RecentPages, furniture_of, with_template
 from simhash_pipeline.options import Options
 from simhash_pipeline.own_text import likeness, own_sample
-from simhash_pipeline.page.fingerprint import PageFingerprint
+from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.page.head import SAID, TITLE_CHARS, name_of, telling, title_words
 from simhash_pipeline.page.simhash import hamming_distance
 from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.stores.contract import Action, Store, StoredPage, View
+from simhash_pipeline.stores.opening import open_store
 from simhash_pipeline.urls import address_of, page_key, site_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 Reason = Literal[
     "new",  # kept: no stored page is near it
@@ -34,6 +39,8 @@ Reason = Literal[
     "structure",  # dropped: its structure fingerprint is near that of a stored page
     "content and structure",  # dropped: both are near those of one stored page
 ]
+# The first test of the second look that told a page from the near one, in the order they are made.
+ToldBy = Literal["sketch", "no page", "title", "own text"]
 
 # The judge gives up after this many near pages with other sketches or own texts: some 10 ms.
 _MAX_REFUSED = 200
@@ -61,11 +68,13 @@ class Verdict:
     dropped: bool
     reason: Reason
     twin_url: str | None = None  # of the stored page that it is near
+    twin_title: str = field(default="", compare=False)  # its first TITLE_CHARS characters
     twin_first_seen: float | None = None  # Unix seconds
     content_distance: int | None = None  # None if either page has no such fingerprint
     structure_distance: int | None = None
     sketch_distance: int | None = None
     own_likeness: float | None = None  # of the own texts, 0-1; None for pages of two sites
+    told_by: ToldBy | None = None  # for the reason "told apart" alone
     # Whether the stored page may yet go: another process has kept it, and its item is not out.
     provisional: bool = False
     namespace: str = ""  # of the page and of the stored one
@@ -93,28 +102,50 @@ class Verdict:
 class Judge:
     """Judges pages against a store, and stores those that are kept.
 
-    Raises StoreMismatch if the store's fingerprints were made with other options.
+    `store` is an open store, or what `open_store` opens; a judge closes what it has opened. Options
+    may be given by name, as `Judge("seen.sqlite", content_distance=2)`. Raises StoreMismatch if the
+    store's fingerprints were made with other options.
     """
 
     def __init__(
         self,
-        store: Store,
+        store: Store | str = "memory:",
         options: Options | None = None,
         clock: Callable[[], float] = time.time,
+        **named: Any,
     ) -> None:
-        self._store = store
-        self._options = options or Options()
+        self._options = replace(options or Options(), **named)
+        self._opens = isinstance(store, str)
+        self._store = open_store(store) if isinstance(store, str) else store
         self._clock = clock
         self._recent = RecentPages()
         self._furniture: dict[Host, bytes] = {}
         site_of("localhost")  # loads the public suffix list before the first page waits for it
-        store.stamp(stamp_for(self._options))
+        try:
+            self._store.stamp(stamp_for(self._options))
+        except StoreError:
+            self.close()
+            raise
 
-    def judge(self, url: str, page: PageFingerprint) -> Verdict:
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the store if the judge has opened it."""
+        if self._opens:
+            self._store.close()
+
+    def judge(self, url: str, page: PageFingerprint | str | bytes) -> Verdict:
         """Decide whether to keep or drop the page, and store a kept one in the same transaction.
 
-        Raises PageError for a bad URL.
+        `page` is its fingerprints or its HTML. Raises PageError for a bad URL, and for HTML that
+        can't be read.
         """
+        if not isinstance(page, PageFingerprint):
+            page = self._fingerprinter.fingerprint(page, url)
         stored = stored_page(url, page, self._options, self._clock())
         return self.judge_stored(stored, page.blocks)
 
@@ -138,6 +169,10 @@ class Judge:
         """Remove the page that `verdict` stored: its item was dropped or failed later on."""
         if verdict.stored:
             self._store.forget(verdict.namespace, verdict.url)
+
+    @cached_property
+    def _fingerprinter(self) -> Fingerprinter:
+        return Fingerprinter(self._options)
 
     def _decide(self, page: StoredPage, view: View) -> tuple[Action, Verdict]:
         previous = view.same_key()
@@ -165,7 +200,7 @@ class Judge:
             return Action.SKIP, replace(verdict, provisional=True)
         if refused:
             verdict = self._verdict_of(page, "told apart", refused[0], view, dropped=False)
-            return Action.KEEP, verdict
+            return Action.KEEP, replace(verdict, told_by=self._told_by(page, refused[0]))
         return Action.KEEP, verdict_of(page, _kept_reason(page, previous))
 
     def neighbours(self, page: StoredPage, view: View) -> Iterator[tuple[StoredPage, Reason]]:
@@ -229,9 +264,9 @@ class Judge:
         yield from self._by_structure(page, view)
 
     def _is_unchanged(self, page: StoredPage, previous: StoredPage) -> bool:
-        """Whether the page is as it was stored; all visible text is compared if it is known."""
-        if page.visible is not None and previous.visible is not None:
-            return page.visible == previous.visible
+        """Whether the story is as it was stored, whatever stands beside it."""
+        if page.story is not None and previous.story is not None:
+            return page.story == previous.story
         if page.content is None or previous.content is None:
             return page.content is previous.content and page.digest == previous.digest
         near = hamming_distance(page.content, previous.content) <= self._options.content_distance
@@ -257,6 +292,14 @@ class Judge:
             least = max(least, _MIN_LIKENESS_IN_DOUBT) if least else 0
         alike = self._likeness(page, other, view) if least else 1
         return alike is not None and alike >= least
+
+    def _told_by(self, page: StoredPage, other: StoredPage) -> ToldBy:
+        """Which test of `_by_content` failed for pages that were told apart."""
+        if not self._sketches_agree(page, other):
+            return "sketch"
+        if is_no_page(page, other):
+            return "no page"
+        return "title" if are_two_subjects(page, other) else "own text"
 
     def _likeness(
         self, page: StoredPage, other: StoredPage, view: View, *, only_main: bool = False
@@ -368,11 +411,10 @@ def _likeness(
     *,
     only_main: bool = False,
 ) -> float | None:
-    if page.visible is not None and page.visible == other.visible:
-        return 1.0
     if page.sample is None or other.sample is None:
         return None
-    count: Literal["own", "main", "all"] = "all" if page.content is None else "own"
+    is_one_story = page.story is not None and page.story == other.story
+    count: Literal["own", "main", "all"] = "all" if is_one_story or page.content is None else "own"
     if only_main:
         count = "main"
     mine, its = (furniture_of(one.structure, furniture(one.host)) for one in (page, other))
@@ -393,7 +435,7 @@ def stored_page(url: str, page: PageFingerprint, options: Options, seen_at: floa
         digest=page.digest if page.content is None else None,
         first_seen=seen_at,
         seen_at=seen_at,
-        visible=page.visible,
+        story=page.story,
         sample=page.sample,
         title=page.title[:TITLE_CHARS],
         title_marks=page.title_marks,
@@ -436,6 +478,7 @@ def verdict_of(
         dropped=dropped,
         reason=reason,
         twin_url=other.url,
+        twin_title=other.title,
         twin_first_seen=other.first_seen,
         content_distance=apart.content,
         structure_distance=apart.structure,

@@ -95,9 +95,9 @@ NGRAMS = Rule(
     lambda sizes: bool(sizes) and sizes[0] >= 1 and sizes[-1] <= 8,
 )
 STORE = Rule(
-    "auto or a store URL (memory:, sqlite:///path, redis://host)",
+    "auto, the path of a file (seen.sqlite), or a store URL (memory:, sqlite:///path, redis://host)",
     _text,
-    lambda text: text.partition("?")[0] == "auto" or STORE_URL.match(text) is not None,
+    lambda text: text.partition("?")[0] == "auto" or "." in text or ":" in text,
 )
 
 
@@ -159,13 +159,15 @@ SEGMENTERS = (
     "jieba",
     "jieba-search",
     "jieba-full",
+    "jieba-cpp",
     "cjk-characters",
     "characters",
+    "java-characters",
     "spaces",
     "ascii-words",
 )
 WEIGHTS = ("tf", "log-tf", "uniform", "jieba-tfidf", "textrank", "line-tfidf")
-DICTIONARY_SEGMENTERS = ("words", "jieba", "jieba-search", "jieba-full")
+DICTIONARY_SEGMENTERS = ("words", "jieba", "jieba-search", "jieba-full", "jieba-cpp")
 KEYWORD_WEIGHTS = ("jieba-tfidf", "textrank")  # of single words only
 HASH_BITS = {
     "murmur3": WIDTHS,
@@ -176,47 +178,25 @@ HASH_BITS = {
     "jenkins": (32, 64),
     "java": (32,),
 }
-# Published ways to make fingerprints. A preset sets the options that it names; those that the user
-# sets take precedence.
-_KEYWORDS = {"segmenter": "jieba", "ngrams": (1,), "weights": "jieba-tfidf", "bits": 64}
-
+# Published ways to make fingerprints, as they differ from the default. What the user sets takes
+# precedence.
+_KEYWORDS = {"segmenter": "jieba-cpp", "ngrams": (1,), "weights": "jieba-tfidf", "top_n": 5}
 PRESETS: Mapping[str, Mapping[str, Any]] = {
     # github.com/mfonda/simhash (Go): every word of its ASCII expression weighs 1.
-    "mfonda": {
-        "segmenter": "ascii-words",
-        "ngrams": (1,),
-        "weights": "tf",
-        "hash": "fnv1",
-        "bits": 64,
-        "set_when": ">=0",
-    },
-    # github.com/sing1ee/simhash-java: overlapping pairs of characters.
-    "simhash-java": {
-        "segmenter": "characters",
-        "ngrams": (2,),
-        "weights": "tf",
-        "hash": "murmur2",
-        "bits": 64,
-        "set_when": ">1",
-    },
+    "mfonda": {"segmenter": "ascii-words", "ngrams": (1,), "hash": "fnv1", "set_when": ">=0"},
+    # github.com/sing1ee/simhash-java, since 2016: overlapping pairs of characters.
+    "simhash-java": {"segmenter": "java-characters", "ngrams": (2,), "hash": "murmur2"},
     # The tutorials' 32 bits by String.hashCode.
-    "java32": {
-        "segmenter": "spaces",
-        "ngrams": (1,),
-        "weights": "tf",
-        "hash": "java",
-        "bits": 32,
-        "set_when": ">0",
-    },
+    "java32": {"segmenter": "spaces", "ngrams": (1,), "hash": "java", "bits": 32},
     # jiebaR, cppjieba and github.com/yanyiwu/simhash: keywords; 5 is jiebaR's own topn.
-    "jiebar": {**_KEYWORDS, "top_n": 5, "hash": "jenkins", "set_when": ">0"},
+    "jiebar": {**_KEYWORDS, "hash": "jenkins"},
     # gojieba's keywords with Go's hash/fnv, as the published program prints it: signed.
-    "gojieba": {**_KEYWORDS, "top_n": 5, "hash": "fnv1a-signed", "set_when": ">0"},
-    "gojieba-unsigned": {**_KEYWORDS, "top_n": 5, "hash": "fnv1a", "set_when": ">0"},
+    "gojieba": {**_KEYWORDS, "hash": "fnv1a-signed"},
+    "gojieba-unsigned": {**_KEYWORDS, "hash": "fnv1a"},
     # DOM-tree decay as published, and with all occurrences of a tag added up; the content
     # fingerprint is the default one.
-    "dom-decay": {"structure_features": "tag", "decay": 0.45, "structure_distance": 5},
-    "dom-decay-sum": {"structure_features": "tag-sum", "decay": 0.45},
+    "dom-decay": {"structure_features": "tag", "structure_distance": 5},
+    "dom-decay-sum": {"structure_features": "tag-sum"},
 }
 
 
@@ -303,9 +283,9 @@ class Options:
         "auto",
         STORE,
         "Where the kept pages are stored: `auto` (an SQLite file for each spider in Scrapy's "
-        "data directory), `memory:`, `sqlite:///path`, or the URL of a Redis or Valkey server. "
-        "`auto?index=disk` keeps the index of the file on disk, `redis://host?lost=keep` goes on "
-        "when the server is gone: see the page on stores.",
+        "data directory), the path of another such file, `memory:`, or the URL of a Redis or "
+        "Valkey server. `auto?index=disk` keeps the index of the file on disk, "
+        "`redis://host?lost=keep` goes on when the server is gone: see the page on stores.",
         shown=False,
     )
     namespace: str = _option("", TEXT, "Pages are compared only with pages of the same namespace.")
@@ -324,7 +304,7 @@ class Options:
     unchanged: str = _option(
         "keep",
         one_of("keep", "drop"),
-        "What to do with a URL seen again whose visible text is unchanged: `keep` or `drop` its "
+        "What to do with a URL seen again whose title and text are unchanged: `keep` or `drop` its "
         "item.",
     )
     dry_run: bool = _option(
@@ -351,6 +331,12 @@ class Options:
         or_none(path("a path or auto")),
         "Path of the drop log, a JSON Lines file that spiders may share; `auto` is a file for each "
         "spider in Scrapy's data directory. None writes no log.",
+    )
+    log_near_misses: bool = _option(
+        True,
+        FLAG,
+        "Log the pages that were kept although a stored page is near, with what told them apart: "
+        "at most 5 for each stored page, and 5,000 a crawl.",
     )
     keep_text: bool = _option(
         False,

@@ -12,22 +12,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from simhash_pipeline.furniture import NO_BLOCKS, Blocks
-from simhash_pipeline.page.visible import BLOCK_BITS, ENTRY, LIMIT_SIZE, MAIN, packed_sample
+from simhash_pipeline.kept_sample import pack, unpack
+from simhash_pipeline.page.visible import BLOCK_BITS, MAIN
 
-# A store keeps this many windows of a page's own text: 4 + 64 * 6 = 388 bytes.
-KEPT_WINDOWS = 64
+KEPT_WINDOWS = 64  # of a page's own text, by a store
 _MIN_COMMON = 4  # equal windows; fewer prove nothing
 _MUCH = 2**28  # a sixteenth of all windows: holds one of 50 differing ones with 95 % probability
 
 
 def own_sample(sample: bytes, furniture: Blocks) -> bytes:
-    """The part of a page's sample that a store keeps: its first windows outside the furniture."""
-    limit, entries = _opened(sample)
+    """What a store keeps of a page's sample, packed: its first windows outside the furniture."""
+    limit, entries = unpack(sample)
     own = entries[_is_own(entries, furniture)]
     if len(own) > KEPT_WINDOWS:
         own = own[:KEPT_WINDOWS]
         limit = int(own["window"][-1])
-    return packed_sample(limit, own)
+    return pack(limit, own)
 
 
 def likeness(
@@ -50,7 +50,7 @@ def likeness(
         equal: 12 and 44, which are main text, and 57, which is not; differing: 31, 60, 90
         likeness 2 / (2 + 3)
     """
-    (limit, one), (other_limit, other) = _opened(a), _opened(b)
+    (limit, one), (other_limit, other) = unpack(a), unpack(b)
     limit = min(limit, other_limit)
     one, other = (
         entries[_is_own(entries, blocks) & (entries["window"] <= limit)]
@@ -72,12 +72,6 @@ def likeness(
             for entries, found in ((one, at), (other, there))
         )
     return alike / (alike + differing) if alike else 0.0
-
-
-def _opened(sample: bytes) -> tuple[int, NDArray[np.void]]:
-    """The limit and the entries of a sample."""
-    limit = int.from_bytes(sample[:LIMIT_SIZE], "little")
-    return limit, np.frombuffer(sample, ENTRY, offset=LIMIT_SIZE)
 
 
 def _is_own(entries: NDArray[np.void], furniture: Blocks) -> NDArray[np.bool_]:

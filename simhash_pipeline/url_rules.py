@@ -6,13 +6,14 @@
 Where one prefix stands in place of another (/3, /latest), both are left out. A rule is taken if
 enough drops are explained by it, and if no two stories would have the same URL under it and the
 other rules taken: the pages of `?id=1` and `?id=2` stay apart. A dropped page's story is that of
-its twin.
+its twin. A known tracking key is taken unless a twentieth of its drops speak against it: a crawl
+misses a copy now and then. So is a key that the user names, whatever speaks against it.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -20,9 +21,12 @@ from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 from w3lib.url import url_query_cleaner
 
+from simhash_pipeline.urls import is_tracking
+
 Kind = Literal["query key", "path prefix"]
 
 MAX_SEGMENTS = 2  # of a prefix
+_FEW = 20  # times as many drops must speak for a tracking key as against it
 _LONGEST_CHAIN = 20  # of twins, each dropped in a later crawl
 _MAX_RULES = 1_000  # that are tried; of more, those that explain the most drops
 
@@ -73,9 +77,13 @@ class Evidence:
     rule: UrlRule
     support: int  # pairs of a dropped URL and its twin's that it explains, alone or with others
     counter_examples: int  # URLs that would be taken for those of another story
-    taken: bool
+    refusal: str  # why it isn't taken; "" if it is
     example: tuple[str, str]  # a dropped URL, and its twin's
     against: tuple[str, str] | None  # two such URLs
+
+    @property
+    def taken(self) -> bool:
+        return not self.refusal
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +96,16 @@ class Learnt:
     lost: int  # URLs by which another story than theirs would have been fetched
 
 
-def learn(drops: Iterable[tuple[str, str]], kept: AbstractSet[str], min_support: int) -> Learnt:
-    """Rules out of pairs (dropped URL, its twin's); `kept` are the URLs of all kept pages."""
+def learn(
+    drops: Iterable[tuple[str, str]],
+    kept: AbstractSet[str],
+    min_support: int,
+    trusted: Collection[str] = (),
+) -> Learnt:
+    """Rules out of pairs (dropped URL, its twin's); `kept` are the URLs of all kept pages.
+
+    The `trusted` query keys are taken also if stories differ in them.
+    """
     pairs = dict.fromkeys(drops)
     stories = _stories(pairs, kept)
     support: Counter[UrlRule] = Counter()
@@ -100,13 +116,22 @@ def learn(drops: Iterable[tuple[str, str]], kept: AbstractSet[str], min_support:
             example.setdefault(rule, pair)
     tried = [rule for rule, count in support.most_common(_MAX_RULES) if count >= min_support]
     against = {rule: _merged(stories, [rule]) for rule in tried}
-    taken = _compatible([rule for rule in tried if not against[rule]], stories, support)
+    for rule in tried:
+        if rule.kind == "query key" and (
+            rule.value in trusted
+            or (is_tracking(rule.value) and _FEW * len(against[rule]) <= support[rule])
+        ):
+            stories |= {url: stories[other] for other, url in against[rule]}  # missed copies
+    alone = {rule: len(_merged(stories, [rule])) for rule in tried}
+    refusals = {rule: f"{lost:,} stories lost" for rule, lost in alone.items() if lost}
+    refusals |= _conflicts([rule for rule in tried if not alone[rule]], stories, support)
+    taken = [rule for rule in tried if rule not in refusals]
     evidence = [
         Evidence(
             rule,
             support[rule],
             len(against[rule]),
-            rule in taken,
+            refusals.get(rule, ""),
             example[rule],
             next(iter(against[rule]), None),
         )
@@ -161,15 +186,24 @@ def _prefix_rules(a: SplitResult, b: SplitResult) -> list[UrlRule]:
     return [UrlRule("path prefix", a.netloc, prefix) for prefix in prefixes if prefix]
 
 
-def _compatible(
+def _conflicts(
     rules: list[UrlRule], stories: Mapping[str, str], support: Counter[UrlRule]
-) -> list[UrlRule]:
-    """The rules without those that merge stories only together: the least supported go."""
-    rules = [rule for rule in rules if not any(rule.extends(other) for other in rules)]
+) -> dict[UrlRule, str]:
+    """Why rules can't be taken together: of those that merge stories the least supported go."""
+    refused = {
+        rule: f"it begins with {other.value}"
+        for rule in rules
+        for other in rules
+        if rule.extends(other)
+    }
+    rules = [rule for rule in rules if rule not in refused]
     while merged := _merged(stories, rules):
         guilty = [rule for rule in rules for url in merged[0] if rule.applied(url) != url]
-        rules = [rule for rule in rules if rule != min(guilty, key=lambda one: support[one])]
-    return rules
+        weakest = min(guilty, key=lambda one: support[one])
+        others = " and ".join(sorted({rule.value for rule in guilty} - {weakest.value}))
+        refused[weakest] = f"stories lost with {others}"
+        rules.remove(weakest)
+    return refused
 
 
 def _merged(stories: Mapping[str, str], rules: list[UrlRule]) -> list[tuple[str, str]]:

@@ -24,6 +24,11 @@ _TRACKING = re.compile(
 _MAX_URL_CHARS = 100_000
 
 
+def is_tracking(key: str) -> bool:
+    """Whether a query key says where a visitor comes from, and nothing of the page."""
+    return _TRACKING.fullmatch(f"{key}=") is not None
+
+
 def page_key(url: str) -> str:
     """The URL as w3lib canonicalises it: query sorted, no fragment. PageError for a bad URL."""
     _refuse_long(url)

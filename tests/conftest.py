@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import signal
 from typing import TYPE_CHECKING
 
@@ -22,9 +23,18 @@ settings.register_profile("tests", deadline=None, print_blob=True)
 settings.load_profile("tests")
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """Where a script runs the tests in the background, they and all they start ignore Ctrl-C."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    config.addinivalue_line("markers", "ci: takes so long that only CI=true runs it")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Outside CI what is marked as slow is skipped, aloud."""
+    if not os.environ.get("CI"):
+        for item in items:
+            if item.get_closest_marker("ci"):
+                item.add_marker(pytest.mark.skip("CI=true make test runs it"))
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,8 @@
 """Compare the compiled kernel with the Python on all pages of the zips in folders: make same.
 
-`python -m tests.same FOLDER...` prints each page that differs, and its fields. Exit code 1 if any.
+`python -m tests.same FOLDER... [--runs 1000000]` prints each page that differs, and its fields. The
+Python's Chinese words are compared with jieba's, on these pages and on made runs of Han. Exit code
+1 if any differ.
 """
 
 from __future__ import annotations
@@ -8,15 +10,21 @@ from __future__ import annotations
 import argparse
 import contextlib
 import dataclasses
+import re
 import sys
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from simhash_pipeline import native
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
+from simhash_pipeline.page.han import HAN, HanCutter
+from simhash_pipeline.page.segment import MAX_RUN
+from tests.han_runs import jieba_words, made_runs
+
+_HAN_RUN = re.compile(f"[{HAN}]{{1,{MAX_RUN}}}")
 
 Answer = PageFingerprint | str
 
@@ -61,6 +69,18 @@ def _answer(make: Callable[[Fingerprinter], PageFingerprint], maker: Fingerprint
         return str(error)
 
 
+def _cut_otherwise(cutter: HanCutter, runs: Iterable[str]) -> list[str]:
+    """The runs of Han whose words aren't jieba's."""
+    return [run for run in runs if cutter.cut([run]) != jieba_words([run])]
+
+
+def _main_text(reader: Fingerprinter, html: bytes) -> str:
+    try:
+        return reader.fingerprint(html).text
+    except PageError:
+        return ""
+
+
 def _pages(folder: Path) -> Iterator[tuple[str, bytes]]:
     for path in sorted(folder.rglob("*.zip")):
         with zipfile.ZipFile(path) as archive:
@@ -72,19 +92,24 @@ def _pages(folder: Path) -> Iterator[tuple[str, bytes]]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folders", nargs="+", type=Path)
-    folders = parser.parse_args().folders
+    parser.add_argument("--runs", type=int, default=100_000)
+    args = parser.parse_args()
     if native.kernel is None:
         parser.error("no kernel is built: SIMHASH_REQUIRE_NATIVE=1 pip install -e .")
     both = BothWays(Options())
-    pages = faults = 0
-    for folder in folders:
+    cutter, reader = HanCutter(), Fingerprinter()
+    pages = runs = faults = 0
+    for folder in args.folders:
         for name, html in _pages(folder):
-            pages += 1
-            if fields := both.differing_page(html):
+            han = _HAN_RUN.findall(_main_text(reader, html))
+            pages, runs = pages + 1, runs + len(han)
+            if differing := [*both.differing_page(html), *_cut_otherwise(cutter, han)]:
                 faults += 1
-                print(name, *fields)
-    print(f"{pages:,} pages, {faults:,} of them differ")
-    return 1 if faults or not pages else 0
+                print(name, *differing)
+    print(f"{pages:,} pages with {runs:,} runs of Han, {faults:,} of them differ")
+    others = _cut_otherwise(cutter, made_runs(args.runs, seed=1))
+    print(f"{args.runs:,} made runs of Han, {len(others):,} of them differ", *others)
+    return 1 if faults or others or not pages else 0
 
 
 if __name__ == "__main__":

@@ -1,10 +1,9 @@
-import json
 import sys
 from pathlib import Path
 
 import pytest
 
-from benchmarks import boxed_copies, shuffles, soak, wrong_drops
+from benchmarks import boxed_copies, shuffles, wrong_drops
 from benchmarks.pages import PAGE_BYTES, made_pages
 from benchmarks.peer_contenders import Project
 from benchmarks.peers import Case, demo_case, scores, table
@@ -59,21 +58,6 @@ def test_this_project_is_the_first_line_of_the_peers_table_and_its_own_measure()
         "  1.000 ",
         "       1.00 ",
     ]
-
-
-def test_a_soak_finds_a_verdict_that_is_not_the_right_one(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    pages = 60
-    soak.soak(tmp_path, pages, hours=0, kill_every=0)
-    assert soak.check(tmp_path, pages, killed=False)
-    verdicts = tmp_path / "verdicts.jsonl"
-    lines = [json.loads(line) for line in verdicts.read_text().splitlines()]
-    assert sum(line["dropped"] for line in lines) >= pages / 5 - 2
-    lines[-1]["dropped"] = not lines[-1]["dropped"]
-    verdicts.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    assert not soak.check(tmp_path, pages, killed=False)
-    assert "1 verdicts differ from those made again" in capsys.readouterr().out
 
 
 def test_wrong_drops_are_counted_without_labels(

@@ -73,6 +73,7 @@ def test_a_drop_is_one_line_that_tells_all_but_the_page(tmp_path: Path) -> None:
             "content_distance": 3,
             "structure_distance": 3,
             "sketch_distance": 18,
+            "own_likeness": 0.85,
             "min_tokens": 50,
             "scope": "all",
             "unchanged": "keep",
@@ -153,7 +154,7 @@ def test_a_log_that_went_through_another_program_is_read_the_same(tmp_path: Path
 def write_run(path: Path, *verdicts: Verdict) -> None:
     log = DropLog(path, run="run-1", spider="news", options=Options(store="redis://user:word@h"))
     for verdict in verdicts:
-        log.count(verdict, PAGE)
+        log.count(verdict)
     log.write_run({"no_html": 2})
     log.close()
 

@@ -11,6 +11,7 @@ from simhash_pipeline import (
     Options,
     PageError,
     PageFingerprint,
+    StoreError,
     StoreMismatch,
     Verdict,
     open_store,
@@ -60,6 +61,46 @@ def store() -> Iterator[Store]:
 
 def judge(store: Store, **options: Any) -> Judge:
     return Judge(store, Options(**options), clock=Clock())
+
+
+ARTICLE = "<title>Fog</title><p>" + " ".join(f"word{i} of the fog bell" for i in range(40))
+OTHER = "<title>Gulls</title><p>" + " ".join(f"nest{i} on a cliff" for i in range(40))
+
+
+def test_a_path_and_html_are_all_that_a_judge_needs(tmp_path: Path) -> None:
+    seen = str(tmp_path / "seen.sqlite")
+    with Judge(seen) as j:
+        assert j.judge("http://a.example/1", ARTICLE).reason == "new"
+        assert j.judge("http://b.example/2", ARTICLE.encode()).twin_url == "http://a.example/1"
+    with Judge(seen, match="structure", unchanged="drop") as j:  # remembered, judged otherwise
+        assert j.judge("http://a.example/1", ARTICLE).dropped
+        assert not j.judge("http://c.example/3", OTHER).dropped
+
+
+def test_a_bare_path_is_an_sqlite_file_and_a_mistyped_url_is_none(tmp_path: Path) -> None:
+    path = tmp_path / "seen.sqlite"
+    with open_store(str(path)) as store, open_store(f"sqlite:///{path}") as same:
+        Judge(store).judge("http://a.example/1", page())
+        assert [stored.url for stored in same.pages()] == ["http://a.example/1"]
+    for mistyped in ("", "postgres://host/seen", "localhost:6379", "redis//user:secret@host"):
+        with pytest.raises(StoreError, match="no store can be opened") as caught:
+            open_store(mistyped)
+        assert "secret" not in str(caught.value)
+
+
+def test_a_judge_closes_the_store_that_it_opened_and_no_other(store: Store, tmp_path: Path) -> None:
+    with Judge(store) as j:
+        j.judge("http://a.example/1", ARTICLE)
+    assert len(store) == 1
+    seen = str(tmp_path / "seen.sqlite")
+    Judge(seen, bits=64).close()
+    with pytest.raises(StoreMismatch):
+        Judge(seen, bits=32)  # an open file would be a ResourceWarning, which is an error
+
+
+def test_a_judge_says_of_html_that_is_no_page_what_is_wrong(store: Store) -> None:
+    with pytest.raises(PageError, match="no element and no text"):
+        judge(store).judge("http://a.example/1", "")
 
 
 def test_the_first_page_is_kept_as_new(store: Store) -> None:
@@ -165,6 +206,7 @@ def test_a_neighbour_with_another_sketch_is_refused_and_told(store: Store) -> No
     verdict = j.judge("http://a.example/2", page(sketch=SKETCH ^ (2**19 - 1)))
     assert (verdict.dropped, verdict.reason) == (False, "told apart")
     assert (verdict.twin_url, verdict.sketch_distance) == ("http://a.example/1", 19)
+    assert verdict.told_by == "sketch"
     assert judge(store).judge("http://a.example/3", page(sketch=SKETCH ^ (2**18 - 1))).dropped
 
 
@@ -387,7 +429,7 @@ def test_pages_of_one_site_that_differ_in_text_beside_the_main_text_are_kept() -
     assert a.content == b.content
     first, second = judged(("http://a.example/1", a), ("http://a.example/2", b))
     assert (second.dropped, second.reason) == (False, "told apart")
-    assert second.twin_url == first.url
+    assert (second.twin_url, second.told_by) == (first.url, "own text")
     assert second.own_likeness is not None
     assert second.own_likeness < 0.8
 
@@ -571,7 +613,7 @@ def test_a_page_can_not_declare_the_address_of_another_site() -> None:
 def test_pages_that_name_two_things_are_two_pages(one: str, other: str) -> None:
     a, b = (declaring(prose("notice", 300), title=f"{title} | Office") for title in (one, other))
     _, second = judged(("http://a.example/1", a), ("http://a.example/2", b))
-    assert (second.dropped, second.reason) == (False, "told apart")
+    assert (second.reason, second.told_by) == ("told apart", "title")
 
 
 @pytest.mark.parametrize(
@@ -594,7 +636,7 @@ def test_a_text_that_is_of_neither_page_decides_nothing(hosts: tuple[str, str]) 
     a, b = read(shell, title="Fish pie for four"), read(shell, title="How to prune a rose")
     pages = (f"http://{host}/{n}" for n, host in enumerate(hosts))
     _, second = judged(*zip(pages, (a, b), strict=True))
-    assert (second.dropped, second.reason) == (False, "told apart")
+    assert (second.reason, second.told_by) == ("told apart", "no page")
 
 
 def test_the_likeness_that_is_asked_for_is_a_setting() -> None:

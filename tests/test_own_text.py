@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from simhash_pipeline.furniture import NO_BLOCKS, Blocks
+from simhash_pipeline.kept_sample import unpack
 from simhash_pipeline.own_text import KEPT_WINDOWS, likeness, own_sample
 from simhash_pipeline.page.visible import BLOCK_BITS, visible_text
 
@@ -81,7 +82,9 @@ def test_of_thin_pages_all_that_is_seen_counts() -> None:
     assert found is None or found < 0.5
 
 
-def test_a_store_keeps_388_bytes_at_most() -> None:
-    kept = own_sample(sample([text(1, 5_000)]), NO_BLOCKS)
-    assert len(kept) == 4 + 6 * KEPT_WINDOWS == 388
+@pytest.mark.parametrize(("blocks", "most_bytes"), [(1, 110), (25, 220), (100, 300)])
+def test_a_store_keeps_64_windows_in_some_220_bytes(blocks: int, most_bytes: int) -> None:
+    kept = own_sample(sample([text(n, 3_000 // blocks) for n in range(blocks)]), NO_BLOCKS)
+    assert len(unpack(kept)[1]) == KEPT_WINDOWS == 64
+    assert len(kept) <= most_bytes
     assert own_sample(kept, NO_BLOCKS) == kept

@@ -10,6 +10,7 @@ from itertools import chain
 from pathlib import Path
 
 import pytest
+from scrapy.settings import Settings
 
 from simhash_pipeline import Options
 from simhash_pipeline.cli.simhash import COMMANDS
@@ -30,6 +31,25 @@ def test_the_settings_tables_are_those_of_the_code(name: str) -> None:
 @pytest.mark.parametrize("field", dataclasses.fields(Options), ids=lambda field: field.name)
 def test_a_setting_is_described_in_sentences(field: "dataclasses.Field[object]") -> None:
     assert re.fullmatch(r"[A-Z`].*\.", field.metadata["meaning"])
+
+
+def test_distance_alone_is_set_in_the_same_three_lines_everywhere() -> None:
+    block = re.search(r"```\n(SIMHASH_SECOND_LOOK = .*\n.*\n.*\n)```", TEXT)
+    assert block
+    set_by: dict[str, object] = {}
+    exec(block[1], set_by)
+    options = Options.from_settings({n: v for n, v in set_by.items() if n.startswith("SIMHASH")})
+    assert options == Options(second_look=False)
+    documents = ("docs/tutorial.md", "docs/zh/tutorial.md", "docs/explanation/judging.md")
+    for place in ("README.md", "README.zh-CN.md", "crawler/settings.py", *documents):
+        text = (ROOT / place).read_text(encoding="utf-8").replace("# SIMHASH", "SIMHASH")
+        assert block[1] in text, place
+
+
+def test_the_demo_project_sets_the_thresholds_to_their_defaults() -> None:
+    settings = Settings()
+    settings.setmodule("crawler.settings")
+    assert Options.from_settings(settings) == Options()
 
 
 def test_the_settings_table_holds_no_setting_that_is_gone() -> None:

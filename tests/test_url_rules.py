@@ -105,6 +105,29 @@ def test_a_twin_that_was_dropped_later_has_its_own_twins_story() -> None:
     assert (one.taken, one.counter_examples) == (True, 0)
 
 
+def test_a_tracking_key_is_taken_though_the_crawl_missed_a_copy() -> None:
+    pairs = drops(*((f"/{n}?utm_source=a", f"/{n}") for n in range(39)))
+    kept = {f"{A}/{n}" for n in range(39)} | {f"{A}/0?utm_source=b"}
+    (one,) = learn(pairs, kept, 3).evidence
+    assert (one.taken, one.counter_examples) == (True, 1)
+    (one,) = learn(pairs[:19], kept, 3).evidence  # a twentieth speaks against it
+    assert (one.taken, one.refusal) == (False, "1 stories lost")
+    unknown = [(url.replace("utm_source", "from"), twin) for url, twin in pairs]
+    kept = {url.replace("utm_source", "from") for url in kept}
+    (one,) = learn(unknown, kept, 3).evidence
+    assert (one.taken, one.against) == (False, (f"{A}/0", f"{A}/0?from=b"))
+    assert learn(unknown, kept, 3, ["from"]).evidence[0].taken
+
+
+def test_what_refuses_a_rule_is_named() -> None:
+    pairs = drops(
+        *((f"/{n}?a=1", f"/{n}") for n in range(5)), *((f"/{n}?b=1", f"/{n}") for n in range(4))
+    )
+    kept = {f"{A}/{n}" for n in range(5)} | {f"{A}/other?a=1", f"{A}/other?b=1"}
+    refusals = {one.rule.value: one.refusal for one in learn(pairs, kept, 3).evidence}
+    assert refusals == {"a": "", "b": "stories lost with a"}
+
+
 def test_two_prefixes_in_place_of_each_other_are_both_rules() -> None:
     pairs = drops(*((f"/3/{n}/x", f"/latest/{n}/x") for n in range(4)))
     kept = {f"{A}/latest/{n}/x" for n in range(4)} | {f"{A}/latest/only"}

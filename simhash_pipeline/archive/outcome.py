@@ -20,6 +20,7 @@ from simhash_pipeline.drop_log import DropLog
 from simhash_pipeline.judge import Verdict
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import PageFingerprint
+from simhash_pipeline.page.head import TITLE_CHARS
 from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.stores.contract import PageText
 from simhash_pipeline.stores.opening import open_store
@@ -59,14 +60,13 @@ def write_drop_log(
     log = DropLog(to, run=uuid.uuid4().hex, spider=name, options=options)
     columns = ", ".join(f"page.{column}" for column in (*JUDGED_BY, "tokens"))
     drops = f"""
-        SELECT {columns}, verdict.reason, twin.key AS twin_key, twin.time AS twin_time,
-            twin.title AS twin_title,
-            {MEASURED}
+        SELECT {columns}, verdict.kept, verdict.reason, verdict.told_by, {MEASURED},
+            twin.key AS twin_key, twin.time AS twin_time, twin.title AS twin_title
         FROM {JUDGED} LEFT JOIN page AS twin ON twin.position = verdict.twin
-        WHERE NOT verdict.kept ORDER BY page.position
+        WHERE NOT verdict.kept OR verdict.told_by IS NOT NULL ORDER BY page.position
     """
     for row in engine.rows(drops):
-        log.write(_verdict(row), _fingerprint(row), twin_title=row["twin_title"] or "")
+        log.write(_verdict(row), _fingerprint(row))
     errors = {}
     for kept, reason, count in pages:
         if reason == UNJUDGED:
@@ -80,9 +80,11 @@ def write_drop_log(
 def _verdict(row: Mapping[str, Any]) -> Verdict:
     return Verdict(
         url=row["key"],
-        dropped=True,
+        dropped=not row["kept"],
         reason=row["reason"],
+        told_by=row["told_by"],
         twin_url=row["twin_key"],
+        twin_title=(row["twin_title"] or "")[:TITLE_CHARS],
         twin_first_seen=row["twin_time"],
         namespace=row["namespace"],
         **{name: row[name] for name in MEASURES},

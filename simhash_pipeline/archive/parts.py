@@ -62,7 +62,7 @@ SCHEMA = pa.schema(
         ("structure", pa.string()),
         ("sketch", pa.string()),
         ("digest", pa.binary()),
-        ("visible", pa.int64()),  # signed, as not every SQL has unsigned numbers
+        ("story", pa.int64()),  # signed, as not every SQL has unsigned numbers
         ("sample", pa.binary()),  # of all visible text; of a store's page of its own text
         ("blocks", pa.list_(pa.int64())),  # of the sample; null of a store's page
         ("title", pa.string()),
@@ -221,7 +221,7 @@ def fingerprinter(options: Options) -> Fingerprinter:
 
 def page_from_row(row: Mapping[str, Any], now: float = 0) -> StoredPage:
     """A row's page as the judge takes it; an unknown time is `now`."""
-    visible = row["visible"]
+    story = row["story"]
     return StoredPage(
         url=row["key"],
         namespace=row["namespace"],
@@ -232,7 +232,7 @@ def page_from_row(row: Mapping[str, Any], now: float = 0) -> StoredPage:
         digest=row["digest"],
         first_seen=int(now) if row["time"] is None else row["time"],
         seen_at=int(now) if row["seen_at"] is None else row["seen_at"],
-        visible=None if visible is None else visible & WORD,
+        story=None if story is None else story & WORD,
         sample=row["sample"],
         title=(row["title"] or "")[:TITLE_CHARS],
         title_marks=row["title_marks"],
@@ -278,7 +278,7 @@ def _fingerprints(page: StoredPage, bits: int) -> dict[str, Any]:
         "structure": fingerprint_hex(page.structure, bits),
         "sketch": fingerprint_hex(page.sketch, SKETCH_BITS),
         "digest": page.digest,
-        "visible": None if page.visible is None else _signed(page.visible),
+        "story": None if page.story is None else _signed(page.story),
         "sample": page.sample,
         "title": _utf8(page.title),
         "title_marks": page.title_marks,

@@ -34,7 +34,7 @@ Row: TypeAlias = Mapping[str, Any]
 # The columns of parts.py that verdicts and ORDERS depend on.
 JUDGED_BY = (
     *("position", "url", "key", "namespace", "site", "content", "structure", "sketch", "digest"),
-    *("visible", "sample", "blocks", "time", "seen_at", "text_chars", "is_canonical"),
+    *("story", "sample", "blocks", "time", "seen_at", "text_chars", "is_canonical"),
     *("title", "title_marks", "address"),
 )
 # Fields of a verdict that are columns of the result under the same names.
@@ -50,6 +50,7 @@ SCHEMA = pa.schema(
         ("structure_distance", pa.int32()),
         ("sketch_distance", pa.int32()),
         ("own_likeness", pa.float64()),
+        ("told_by", pa.string()),
     ]
 )
 # The order of judging, in SQL; the first of several twins is kept.
@@ -101,6 +102,7 @@ def _verdict(row: Row, judge: Judge, kept_at: dict[int, int], now: float) -> dic
         "group": position if verdict.stored or twin is None else twin,
         "twin": twin,
         **{name: getattr(verdict, name) for name in MEASURES},
+        "told_by": verdict.told_by,
     }
 
 

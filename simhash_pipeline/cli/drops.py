@@ -31,7 +31,7 @@ from simhash_pipeline.cli.resolve import (
 )
 from simhash_pipeline.drop_log import Drop, iso_time, last_run
 from simhash_pipeline.options import Options
-from simhash_pipeline.review.doubts import CAUSES
+from simhash_pipeline.review.doubts import CAUSES, likeliest_copies, told_apart
 from simhash_pipeline.review.pairs import nearest_distances
 from simhash_pipeline.review.summary import CLOSEST, MAX_RUNS, MAX_URLS, Selection, Summary
 from simhash_pipeline.review.web_page import Neighbours, Texts, write_web_page
@@ -44,11 +44,13 @@ if TYPE_CHECKING:
 
     from scrapy.settings import BaseSettings
 
+    from simhash_pipeline.review.doubts import Doubt
     from simhash_pipeline.terminal import Line
     from simhash_pipeline.url_rules import Evidence, Learnt
 
 HOSTS = GROUPS = 10
 RUNS = 5
+KEPT = 50  # near misses
 _HALF_BAR = 20  # columns: two of them, with their counts, fit into 80
 # Distances with a line each; longer ones only mean another template.
 _SINGLE_BITS = range(9)
@@ -69,6 +71,11 @@ class DroppedCommand(Command):
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         add_log(parser, " (default: last, or all that --since picks)")
+        parser.add_argument(
+            "--kept",
+            action="store_true",
+            help="list the pages that were kept although a stored page is near",
+        )
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         path = log_of(arguments, settings)
@@ -77,7 +84,8 @@ class DroppedCommand(Command):
             arguments.run = "last"
         summary, log = Summary(_selection(arguments, path)), LogReader(path)
         deque(summary.take(log), maxlen=0)
-        print_lines(summed_up(shown_path(path), summary))
+        shown = kept_near if arguments.kept else summed_up
+        print_lines(shown(shown_path(path), summary))
         return log.exit_code()
 
 
@@ -147,6 +155,8 @@ def summed_up(log: str, summary: Summary) -> Iterator[Line]:
     yield log
     yield Heading(_verdict(summary))
     yield "; ".join(_circumstances(summary))
+    if summary.kept_near:
+        yield f"{_kept_near(summary)}: --kept lists them"
     if not summary.drops:
         return
     yield from _swallowing(summary)
@@ -158,6 +168,20 @@ def summed_up(log: str, summary: Summary) -> Iterator[Line]:
     yield from _histograms(summary)
     yield from _groups(summary)
     yield from _runs(summary)
+
+
+def kept_near(log: str, summary: Summary) -> Iterator[Line]:
+    """The near misses, the likeliest copies first."""
+    yield log
+    yield Heading(_kept_near(summary))
+    for near in likeliest_copies(summary.near_misses)[:KEPT]:
+        yield from _pair(near, [told_apart(near)])
+    yield from _more(summary.kept_near - min(KEPT, len(summary.near_misses)), "such pages")
+
+
+def _kept_near(summary: Summary) -> str:
+    check = f"{summary.kept_to_check:,} to check" if summary.kept_to_check else "none to check"
+    return f"{summary.kept_near:,} kept though near a stored page; {check}"
 
 
 def _verdict(summary: Summary) -> str:
@@ -251,12 +275,16 @@ def _closest(summary: Summary) -> Iterator[Line]:
     yield ""
     yield Heading(f"The likeliest to be wrong (at most {CLOSEST})")
     for drop in closest:
-        yield f"  {drop.url}"
-        yield f"    ≈ {drop.twin_url or ''}"
-        if found := summary.doubts_about(drop):
-            yield f"    {'; '.join(doubt.text for doubt in found)}"
-        if drop.reason != "thin":
-            yield f"    ({_nearness(drop)})"
+        yield from _pair(drop, summary.doubts_about(drop))
+
+
+def _pair(drop: Drop, found: Sequence[Doubt]) -> Iterator[str]:
+    yield f"  {drop.url}"
+    yield f"    ≈ {drop.twin_url or ''}"
+    if found:
+        yield f"    {'; '.join(doubt.text for doubt in found)}"
+    if drop.reason != "thin" and (nearness := _nearness(drop)):
+        yield f"    ({nearness})"
 
 
 def _runs(summary: Summary) -> Iterator[Line]:
@@ -364,6 +392,9 @@ class RulesCommand(Command):
             default=MIN_SUPPORT,
             help=f"drops that a rule must explain (default: {MIN_SUPPORT})",
         )
+        parser.add_argument(
+            "--take", action="append", default=[], metavar="KEY", help="take this query key anyway"
+        )
         parser.add_argument("-o", "--output", type=Path, help="write the rules to this JSON file")
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
@@ -373,11 +404,14 @@ class RulesCommand(Command):
             (record.url, record.twin_url)
             for log in logs
             for record in log
-            if isinstance(record, Drop) and record.twin_url and record.reason != "unchanged"
+            if isinstance(record, Drop)
+            and record.twin_url
+            and record.reason != "unchanged"
+            and not record.is_near_miss
         ]
         with resolve_store(arguments, settings).existing() as store:
             kept = {page.url for page in progress(store.pages(), "pages", len(store))}
-        learnt = learn(drops, kept, arguments.min_support)
+        learnt = learn(drops, kept, arguments.min_support, arguments.take)
         rules = [one.rule.for_discarder() for one in learnt.evidence if one.taken]
         if arguments.output is not None:
             with atomic_write(arguments.output, arguments.logs) as part:
@@ -400,7 +434,7 @@ def _rules(learnt: Learnt, kept: int) -> Iterator[Line]:
         yield from _rule_table(taken)
         yield ""
     if refused:
-        yield Heading("Not taken: other stories differ in it")
+        yield Heading("Not taken (a query key that you know is taken by --take KEY)")
         yield from _rule_table(refused)
         yield ""
     yield (
@@ -411,15 +445,22 @@ def _rules(learnt: Learnt, kept: int) -> Iterator[Line]:
 
 
 def _rule_table(evidence: list[Evidence]) -> Iterator[Line]:
-    head = ("what", "in URLs of", "", "drops", "stories lost", "such as")
+    head = (
+        "what",
+        "in URLs of",
+        "",
+        "drops",
+        "contradicted" if evidence[0].taken else "why",
+        "such as",
+    )
     rows = [
         (
             one.rule.kind,
             one.rule.host,
             one.rule.value,
             f"{one.support:,}",
-            f"{one.counter_examples:,}",
-            (one.against or one.example)[one.against is not None],
+            one.refusal or f"{one.counter_examples:,}",
+            " ≠ ".join(one.against) if one.against else one.example[0],
         )
         for one in evidence[:SHOWN_RULES]
     ]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import dataclasses
 import shlex
 import sys
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,13 +29,14 @@ from simhash_pipeline.cli.command import (
 from simhash_pipeline.cli.resolve import (
     LogReader,
     NamedStore,
-    resolve_log,
-    resolve_store,
+    resolve_logs,
+    resolve_stores,
+    shown_path,
     store_of_spider,
 )
 from simhash_pipeline.cli.store import nearest, stored_page
 from simhash_pipeline.crawl.item_source import source_from_response
-from simhash_pipeline.crawl.settings import settings_of_spider
+from simhash_pipeline.crawl.settings import STORE_SUFFIX, settings_of_spider, spider_files
 from simhash_pipeline.drop_log import THRESHOLDS, Drop, unix_seconds
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.judge import Distances, distances, have_own_texts, min_likeness, own_likeness
@@ -55,7 +57,7 @@ from simhash_pipeline.urls import page_key
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+    from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 
     from scrapy.crawler import CrawlerProcess
     from scrapy.http import Response
@@ -408,8 +410,8 @@ def _changes(title: str, diff: TextDiff, limit: int) -> Iterator[str]:
 
 class ExplainCommand(Command):
     epilog = (
-        "The last drop of the URL in the drop log or, if it was kept, the stored page and its "
-        "nearest neighbour. The texts are compared if SIMHASH_KEEP_TEXT kept them."
+        "The last drop of the URL in the project's drop logs or, if it was kept since, the stored "
+        "page and its nearest neighbour. The texts are compared if SIMHASH_KEEP_TEXT kept them."
     )
     takes_a_store = True
 
@@ -419,70 +421,92 @@ class ExplainCommand(Command):
         add_limit(parser, SHOWN_AT_MOST, SHOWN)
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
-        options = Options.from_settings(settings)
         key = page_key(arguments.url)
-        path, log = _log(arguments, settings)
-        drop = _last_drop(log, options.namespace, key, arguments.spider)
-        if drop is not None:
-            settings = settings_of_spider(drop.spider, settings)
-            options = Options.from_settings(settings)
-        named = _store(arguments, settings, drop)
+        logs = _logs(arguments, settings)
+        drop = _last_drop(logs.values(), key, arguments.spider, settings)
+        stores = _stores(arguments, settings, drop)
         with ExitStack() as opened:
-            store = None if named is None else opened.enter_context(named.existing())
-            stamp = None if store is None else store.made_with()
-            if named is not None and stamp is not None:
-                check_stamp(f"store {named.name}", stamp, stamp_for(options))
-            page = None if store is None else stored_page(store, options.namespace, key)
-            if drop is not None and (page is None or page.first_seen <= unix_seconds(drop.time)):
+            kept = _last_kept(stores, key, opened)
+            if drop is not None and (kept is None or kept[2].first_seen <= unix_seconds(drop.time)):
+                # The first of the stores is that of the drop, if it is still there.
+                its = store_of_spider(drop.spider, settings)
+                named = next((one for one in stores if arguments.store or one.url == its.url), None)
+                options = its.options if named is None else named.options
+                store = None if named is None else _opened(named, opened)
                 case = explain_drop(drop, store, options)
-            elif page is not None and store is not None:
+            elif kept is not None:
+                named, store, page = kept
+                options = named.options
                 case = explain_kept(page, store, options)
             else:
-                places = [str(path)] if path else []
-                places += [] if named is None else [named.name]
+                places = [*map(shown_path, logs), *(one.name for one in stores)]
                 where = " nor ".join(places) or "no drop log or store here"
                 raise UsageError(f"nothing of {key} is in {where}")
             case = _with_texts(case, store, options)
         print_result(dataclasses.replace(case, limit=arguments.limit), arguments)
-        return 0 if log is None else log.exit_code()
+        return max((log.exit_code() for log in logs.values()), default=0)
 
 
-def _log(
-    arguments: argparse.Namespace, settings: BaseSettings
-) -> tuple[Path | None, LogReader | None]:
-    """(None, None) if crawls write no log."""
+def _logs(arguments: argparse.Namespace, settings: BaseSettings) -> dict[Path, LogReader]:
+    """The named log, or all of the project; none if crawls write no log."""
     try:
-        path = resolve_log(arguments, settings)
+        return {path: LogReader(path) for path in resolve_logs(arguments, settings)}
     except UsageError:
         if arguments.store is None:
             raise
-        return None, None
-    return path, LogReader(path)
+        return {}
 
 
-def _last_drop(log: LogReader | None, namespace: str, key: str, spider: str | None) -> Drop | None:
-    """The URL's last drop in this namespace, by this spider or any."""
-    drop = None
-    for record in log or ():
-        if not isinstance(record, Drop) or record.url != key:
+def _last_drop(
+    logs: Iterable[LogReader], key: str, spider: str | None, settings: BaseSettings
+) -> Drop | None:
+    """The URL's last drop in the namespace of its spider, by this spider or any."""
+    last = None
+    for record in chain.from_iterable(logs):
+        if not isinstance(record, Drop) or record.is_near_miss:
             continue
-        if record.namespace == namespace and spider in (None, record.spider):
-            drop = record
-    return drop
+        if record.url != key or spider not in (None, record.spider):
+            continue
+        options = Options.from_settings(settings_of_spider(record.spider, settings))
+        if record.namespace == options.namespace and (last is None or record.time >= last.time):
+            last = record
+    return last
 
 
-def _store(
+def _stores(
     arguments: argparse.Namespace, settings: BaseSettings, drop: Drop | None
-) -> NamedStore | None:
-    """The named store, or that of the drop's spider; None if it doesn't exist any more."""
-    if arguments.store is None and (arguments.spider or drop is not None):
-        spider = arguments.spider if drop is None else drop.spider
-        named = store_of_spider(spider, settings)
-        return named if named.is_there else None
-    try:
-        return resolve_store(arguments, settings)
-    except UsageError:
-        return None
+) -> list[NamedStore]:
+    """The named store; else all stores of the project that are there, that of the drop first."""
+    if arguments.store is not None:
+        return resolve_stores(arguments, settings)
+    names = [] if drop is None else [drop.spider]
+    if arguments.spider is None and (drop is None or arguments.log is None):
+        names += spider_files(STORE_SUFFIX)
+    found = [store_of_spider(name, settings) for name in names]
+    if drop is None:
+        with suppress(UsageError):
+            found += resolve_stores(arguments, settings)
+    return [one for one in {each.url: each for each in found}.values() if one.is_there]
+
+
+def _last_kept(
+    stores: Sequence[NamedStore], key: str, opened: ExitStack
+) -> tuple[NamedStore, Store, StoredPage] | None:
+    """The stored page of this URL that was kept last, and its store."""
+    found = []
+    for named in stores:
+        store = _opened(named, opened)
+        if (page := stored_page(store, named.options.namespace, key)) is not None:
+            found.append((named, store, page))
+    return max(found, key=lambda one: one[2].first_seen, default=None)
+
+
+def _opened(named: NamedStore, opened: ExitStack) -> Store:
+    """The store; StoreMismatch if it was made with other options than those in force."""
+    store = opened.enter_context(named.existing())
+    if (stamp := store.made_with()) is not None:
+        check_stamp(f"store {named.name}", stamp, stamp_for(named.options))
+    return store
 
 
 @dataclass(frozen=True, slots=True)
@@ -493,6 +517,7 @@ class Case(Result):
     a: PageFingerprint | None  # the stored page; without what isn't known of it
     b: PageFingerprint  # the page in question
     apart: Distances
+    a_is_stored: bool = True  # else nothing is known of it but its URL
     drop: Drop | None = None  # of a dropped page
     kept: StoredPage | None = None  # of a kept page
     neighbours: tuple[StoredPage, ...] = ()  # of a kept page, nearest first
@@ -562,6 +587,7 @@ def explain_drop(drop: Drop, store: Store | None, options: Options) -> Case:
         options=Options(**limits, bits=bits),
         drop=drop,
         a=None if drop.twin_url is None else _fingerprints(drop.twin_url, twin),
+        a_is_stored=twin is not None,
         b=PageFingerprint(
             content=None if drop.content is None else int(drop.content, 16),
             structure=None if drop.structure is None else int(drop.structure, 16),
@@ -684,6 +710,9 @@ def _no_texts(case: Case) -> Iterator[Line]:
     yield Grid(rows, indent=2)
 
 
+_PARTS = {"content": "words", "structure": "elements"}
+
+
 def _pictures(case: Case) -> Iterator[Line]:
     for name in ("content", "structure"):
         a, b = getattr(case.a, name), getattr(case.b, name)
@@ -691,7 +720,9 @@ def _pictures(case: Case) -> Iterator[Line]:
             continue
         yield ""
         if a is None:
-            yield f"{name}: that of A is not known, for no store here holds it"
+            few = f"A has none, for it has too few {_PARTS[name]}"
+            unknown = "that of A is not known, for no store here holds it"
+            yield f"{name}: {few if case.a_is_stored else unknown}"
             continue
         yield Heading(f"{name}, {getattr(case.apart, name)} of {case.options.bits} bits differ")
         yield from (f"  {row}" for row in bit_picture(a, b, case.options.bits))

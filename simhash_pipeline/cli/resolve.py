@@ -19,9 +19,9 @@ from simhash_pipeline.crawl.settings import (
 )
 from simhash_pipeline.drop_log import LOG_SUFFIX, Drop, Run, log_beside, read_log
 from simhash_pipeline.errors import StoreError
-from simhash_pipeline.options import STORE_URL, Options
+from simhash_pipeline.options import Options
 from simhash_pipeline.stores.opening import open_store, refuse_absent
-from simhash_pipeline.stores.store_url import SQLITE, shown_url, store_file
+from simhash_pipeline.stores.store_url import shown_url, store_file, url_of_store
 from simhash_pipeline.terminal import printable, progress_bar
 
 if TYPE_CHECKING:
@@ -119,8 +119,7 @@ def store_in_file(path: Path, options: Options) -> NamedStore:
 
 
 def _named(url_or_file: str, options: Options) -> NamedStore:
-    url = url_or_file if STORE_URL.match(url_or_file) else f"{SQLITE}{url_or_file}"
-    return NamedStore(shown_url(url_or_file), url, options)
+    return NamedStore(shown_url(url_or_file), url_of_store(url_or_file), options)
 
 
 def shown_path(path: Path) -> str:
@@ -130,30 +129,37 @@ def shown_path(path: Path) -> str:
 
 
 def resolve_log(arguments: argparse.Namespace, settings: BaseSettings) -> Path:
-    """The drop log of the arguments `log` and `spider`, else the newest; UsageError for none.
+    """The newest of `resolve_logs`, which is reported on stderr if there are several."""
+    logs = resolve_logs(arguments, settings)
+    newest = max(logs, key=lambda path: path.stat().st_mtime_ns) if len(logs) > 1 else logs[0]
+    if len(logs) > 1:
+        spiders = [spider for spider, path in spider_files(LOG_SUFFIX).items() if path != newest]
+        others = " | ".join(map(shlex.quote, spiders))
+        shown = printable(f"log: {shown_path(newest)}, the newest; of others: --spider {others}")
+        print(shown, file=sys.stderr)
+    return newest
 
-    A result of `dedup` stands for the log beside it.
+
+def resolve_logs(arguments: argparse.Namespace, settings: BaseSettings) -> list[Path]:
+    """The drop log of the arguments `log` and `spider`, else all of the project.
+
+    UsageError for none. A result of `dedup` stands for the log beside it.
     """
     if arguments.log is not None:
         given, beside = Path(arguments.log), log_beside(Path(arguments.log))
-        return beside if beside.exists() else given
+        return [beside if beside.exists() else given]
     set_to = Options.from_settings(settings).drop_log
     if set_to is None:
         raise UsageError("SIMHASH_DROP_LOG is None, so crawls write no drop log; name another")
     if set_to != "auto":
-        return Path(set_to)
+        return [Path(set_to)]
     logs = spider_files(LOG_SUFFIX)
     if arguments.spider is not None:
         logs = {spider: path for spider, path in logs.items() if spider == arguments.spider}
     if not logs:
         of = f" of a spider {arguments.spider!r}" if arguments.spider is not None else ""
         raise UsageError(f"there is no drop log{of} in .scrapy/simhash; name one, or crawl first")
-    newest = max(logs.values(), key=lambda path: path.stat().st_mtime_ns)
-    if len(logs) > 1:
-        others = " | ".join(shlex.quote(spider) for spider, path in logs.items() if path != newest)
-        shown = printable(f"log: {shown_path(newest)}, the newest; of others: --spider {others}")
-        print(shown, file=sys.stderr)
-    return newest
+    return [*logs.values()]
 
 
 class LogReader:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from scrapy.exceptions import UsageError
 
+from simhash_pipeline.answers import SheetLine, read_sheet, write_sheet
 from simhash_pipeline.cli.command import (
     Command,
     Result,
@@ -32,17 +33,14 @@ from simhash_pipeline.review.pairs import (
     Pair,
     Precision,
     Recommendation,
-    SheetLine,
     drawn_pages,
     joined,
     labels,
     more_answers_needed,
     precision,
-    read_sheet,
     recommended,
     sample_pairs,
     valley,
-    write_sheet,
 )
 from simhash_pipeline.stores.contract import check_stamp
 from simhash_pipeline.terminal import Grid, Heading, bar, progress
@@ -79,7 +77,7 @@ class TuneCommand(Command):
         parser.add_argument(
             "--labels",
             type=Path,
-            help="such a sheet, filled in: y, n or ? in twins; or one that the report saved",
+            help="such a sheet, with y (copy), n (another page) or ? as answer; or the report's",
         )
         parser.add_argument(
             "--pairs",
@@ -283,7 +281,7 @@ def _needed(tuning: Tuning) -> str:
     if not more:
         return f"Within {counted(distance, 'bit')} there are answers enough."
     pairs = f"pairs within {counted(distance, 'bit')}"
-    return f"It takes at least {counted(more, 'more answer')} to {pairs}, all of them y."
+    return f"It takes at least {counted(more, 'more answer')} to {pairs}, all of them copies."
 
 
 def _examples(lines: Sequence[SheetLine]) -> Iterator[Line]:
@@ -293,7 +291,7 @@ def _examples(lines: Sequence[SheetLine]) -> Iterator[Line]:
         sketch = "" if line.sketch_distance is None else f", sketches {line.sketch_distance}"
         yield ""
         yield Heading(f"{counted(distance, 'bit')} apart{sketch}, as")
-        for text in (line.url_a, line.title_a, line.url_b, line.title_b):
+        for text in (line.twin_url, line.twin_title, line.url, line.title):
             yield f"  {text}"
         yield f"  {shortened(line.words) or 'the same words'}"
 
@@ -321,7 +319,7 @@ def _known_pairs(named: NamedStore, options: Options, of_each: int, answers: Ans
     others = _not_drawn(answers, drawn)
     if others and seen == len(pages):
         urls = {page.url for page in pages}
-        if not any({line.url_a, line.url_b} <= urls for line in answers.values()):
+        if not any({line.twin_url, line.url} <= urls for line in answers.values()):
             raise UsageError(f"the answers are about other pages than those of {named.name}")
     lines = [*drawn, *others]
     return KnownPairs(named.name, len(pages), seen, sample.counts, lines, len(others))
@@ -348,7 +346,7 @@ def _answered_alone(name: str, bits: int, answers: Answers) -> KnownPairs:
 
 def _not_drawn(answers: Answers, drawn: list[SheetLine]) -> list[SheetLine]:
     """The answered pairs that are not among those drawn."""
-    urls = {(line.url_a, line.url_b) for line in drawn}
+    urls = {(line.twin_url, line.url) for line in drawn}
     return [line for pair, line in answers.items() if pair not in urls and pair[::-1] not in urls]
 
 
@@ -361,10 +359,10 @@ def _line(pages: list[PageFingerprint], pair: Pair, answers: Answers) -> SheetLi
         answer="" if answered is None else answered.answer,
         distance=pair.distance,
         sketch_distance=distances(a, b).sketch,
-        url_a=urls[0],
-        url_b=urls[1],
-        title_a=a.title,
-        title_b=b.title,
+        twin_url=urls[0],
+        url=urls[1],
+        twin_title=a.title,
+        title=b.title,
         words=" | ".join(marked(change) for change in changes[:SHOWN_CHANGES]),
     )
 

@@ -258,9 +258,9 @@ class SimhashPipeline:
     def _report_page(self, judged: JudgedPage) -> None:
         verdict = judged.verdict
         if self._drop_log is not None:
-            if verdict.dropped:
+            if verdict.dropped or verdict.told_by:
                 self._drop_log.write(verdict, judged.page, judged.options)
-            self._drop_log.count(verdict, judged.page)
+            self._drop_log.count(verdict)
         if verdict.dropped:
             self._stats.count_dropped_page(verdict)
         limit = self._options.close_after_seen

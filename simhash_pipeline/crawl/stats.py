@@ -63,6 +63,7 @@ class CrawlStats:
         self._note("store", shown_url(store))
         if drop_log is not None:
             self._note("drop_log", str(drop_log))
+        self._logger.info("simhash_pipeline (%s) reads pages", native.kind())
         if native.missing:  # what pip said of it, it has said with -v alone
             self._logger.info(
                 "Pages are read without %s: the fingerprints are the same, and take longer "

@@ -99,9 +99,6 @@ class JudgeWorker:
         try:
             self._judge = Judge(self._store, options)
             self._texts = _TextBuffer(self._store)
-            if not options.reads_beside:
-                # Loads the dictionaries of words and charsets now, not while the first page waits.
-                self._fingerprinter.fingerprint("<p>中文</p>".encode("gb18030"))
         except BaseException:
             self._store.close()
             raise

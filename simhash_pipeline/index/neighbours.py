@@ -15,7 +15,8 @@ A value lies in four buckets, one for each key. A bucket is a bytes object of pa
 
 A look-up joins the buckets that it probes and counts differing bits in one go. The numbers of the
 values in block 0's buckets lie in buckets of their own, in the same order; of two values the one
-with the smaller number is the older.
+with the smaller number is the older. A bucket's values lie in the order of their numbers, so the
+oldest values within a distance are found without a look at the numbers of all.
 
 Which buckets can hold a neighbour? Write k = 4a + r with r < 4. If blocks 0..r each differed in
 a + 1 bits or more, and the other blocks in a or more, that would be (r + 1)(a + 1) + (3 - r)a
@@ -38,7 +39,9 @@ Hamming space with multi-index hashing" (CVPR 2012).
 
 from __future__ import annotations
 
-from itertools import combinations
+import heapq
+from functools import cache
+from itertools import combinations, islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -62,19 +65,12 @@ MORE_KEY_BITS = 2  # are taken when a bucket holds more values on average than
 VALUES_A_BUCKET = 1_000
 NUMBER_SIZE = 4
 
+FEW = 32  # hits that are sorted one by one, in a quarter of the time
 # Bulk insertion looks at the whole index: under this share of its length, one by one is faster.
 BULK_SHARE = 1 / 10
 # What is sorted stays in the processor's cache: ten million open in 3.6 s, all at once in 4.9 s
 # (`make bench BENCH_N=10000000`); smaller parts lose the gain to cutting them up.
 ROWS_AT_ONCE = 1 << 20
-
-
-class Neighbours(list[tuple[int, int]]):
-    """(stored value, distance in bits), nearest first, then oldest; `total` before any limit."""
-
-    def __init__(self, pairs: Iterable[tuple[int, int]], total: int) -> None:
-        super().__init__(pairs)
-        self.total = total
 
 
 class FingerprintIndex:
@@ -94,31 +90,32 @@ class FingerprintIndex:
         self._next_number = 0
         self._empty(min(KEY_BITS, bits // BLOCKS))
 
-    def near(self, value: int, max_distance_bits: int, limit: int | None = None) -> Neighbours:
+    def near(
+        self, value: int, max_distance_bits: int, limit: int | None = None
+    ) -> list[tuple[int, int]]:
         """(stored value, distance in bits) within the distance, inclusive: nearest, then oldest.
 
-        At most `limit` of them; `total` of the answer counts all. Oldest is added first.
-        Raises ValueError for a distance outside 0-8 and for a value that is no fingerprint.
+        At most `limit` of them, which bounds the cost however many there are. Oldest is added
+        first. Raises ValueError for a distance outside 0-8 and for a value that is no fingerprint.
         """
-        found = self._found(value, max_distance_bits)
-        if len(found) > 1:
-            found.sort(key=lambda pair: (pair[1], self.number_of(pair[0])))
-        return Neighbours(found if limit is None else found[:limit], len(found))
+        return list(islice(self._nearest(value, max_distance_bits, limit), limit))
 
     def add(self, value: int, number: int | None = None) -> bool:
         """Store the value; False when it was stored already, and keeps its number then.
 
-        `number` (0 to 2**32 - 1) says how old it is; without one it is younger than all others.
+        `number` (up to 2**32 - 1) is above all numbers before; the next one is taken without it.
+        ValueError for a lower one.
         """
         packed, keys, buckets = self._packed(value), self._keys(value), self._buckets
         if _position(buckets[keys[0]], packed) >= 0:
             return False
         number = self._next_number if number is None else number
+        if number < self._next_number:
+            raise ValueError(f"a number is at least {self._next_number} by now, not {number}")
         self._numbers[keys[0]] += number.to_bytes(NUMBER_SIZE, "little")
         for key in keys:
             buckets[key] += packed
-        if number >= self._next_number:
-            self._next_number = number + 1
+        self._next_number = number + 1
         self._length += 1
         if self._length > self._most:
             self._widen(self._length)
@@ -150,7 +147,7 @@ class FingerprintIndex:
     def load(self, rows: NDArray[Any], numbers: NDArray[np.uint32]) -> NDArray[np.bool_]:
         """Store packed values (little-endian, `bits` wide) with rising numbers; which were new.
 
-        Of equal rows the first is new.
+        The numbers are above all numbers before. Of equal rows the first is new.
         """
         fresh = self._fresh(rows)
         rows, numbers = (rows, numbers) if fresh.all() else (rows[fresh], numbers[fresh])
@@ -206,15 +203,16 @@ class FingerprintIndex:
         """Take longer keys, enough for `length` values."""
         rows = np.frombuffer(b"".join(self._buckets[: 1 << self._key_bits]), self._row)
         numbers = np.frombuffer(b"".join(self._numbers), "<u4")
+        order = np.argsort(numbers)
         while length > self._most:
             self._empty(self._key_bits + MORE_KEY_BITS)
-        self._insert(rows, numbers)
+        self._insert(rows[order], numbers[order])
 
     def _insert(self, rows: NDArray[Any], numbers: NDArray[np.uint32]) -> None:
         """Sort new values by each key in turn and append them bucket by bucket."""
         if not len(rows):
             return
-        low = rows.view("u1" if self.bits == 32 else "<u2").reshape(len(rows), BLOCKS, -1)[:, :, 0]
+        low = self._low(rows)
         for block, (_, first_bucket) in enumerate(self._places):
             keys = low[:, block].astype(np.uint16) & np.uint16(self._mask)
             parts = list(_sorted_parts(keys, 1 << self._key_bits))
@@ -224,16 +222,17 @@ class FingerprintIndex:
         self._next_number = max(self._next_number, int(numbers.max()) + 1)
         self._length += len(rows)
 
-    def _found(self, value: int, max_distance_bits: int) -> list[tuple[int, int]]:
-        """Every stored value within the distance, once, in no order."""
+    def _nearest(
+        self, value: int, max_distance_bits: int, limit: int | None
+    ) -> Iterator[tuple[int, int]]:
+        """Every stored value within the distance, once: nearest first, then oldest."""
         refuse_other_distances(max_distance_bits)
         needle = np.frombuffer(self._packed(value), self._word)
-        keys, buckets = self._keys(value), self._buckets
-        joined = b"".join(
-            [buckets[keys[block] ^ mask] for block, mask in self._probes[max_distance_bits]]
-        )
+        keys, probes = self._keys(value), self._probes[max_distance_bits]
+        probed = [self._buckets[keys[block] ^ mask] for block, mask in probes]
+        joined = b"".join(probed)
         if not joined:
-            return []
+            return
         words = np.frombuffer(joined, self._word)
         if needle.size == 1:
             distances = np.bitwise_count(words ^ needle)
@@ -241,10 +240,46 @@ class FingerprintIndex:
             distances = np.bitwise_count(words.reshape(-1, 2) ^ needle).sum(axis=1)
         # Nearly always, and the fastest way:
         if distances.item(distances.argmin()) > max_distance_bits:
-            return []
+            return
         hits = (distances <= max_distance_bits).nonzero()[0]
-        rows = zip(hits.tolist(), distances[hits].tolist(), strict=True)
-        return list({self._unpacked(joined, row): distance for row, distance in rows}.items())
+        if len(hits) <= FEW:
+            near = {self._unpacked(joined, row): distances.item(row) for row in hits.tolist()}
+            yield from sorted(near.items(), key=lambda pair: (pair[1], self.number_of(pair[0])))
+            return
+        ends = np.cumsum([len(bucket) // self._size for bucket in probed])
+        numbers = b"".join([self._numbers[keys[0] ^ mask] for block, mask in probes if block == 0])
+        for distance in np.unique(distances[hits]).tolist():
+            rows = hits[distances[hits] == distance]
+            rows = rows[self._are_first(joined, rows, value, max_distance_bits, ends)]
+            by_age = [
+                self._numbered(joined, numbers, part[:limit].tolist())
+                for part in np.split(rows, rows.searchsorted(ends))
+                if part.size
+            ]
+            yield from ((found, distance) for _, found in heapq.merge(*by_age))
+
+    def _are_first(
+        self, joined: bytes, rows: NDArray[np.intp], value: int, max_distance_bits: int, ends: Any
+    ) -> NDArray[np.bool_]:
+        """Whether each row is in the bucket of its first key that is probed: each value is once."""
+        blocks = np.array([block for block, _ in self._probes[max_distance_bits]])
+        apart = self._low(np.frombuffer(joined, self._row)[rows])
+        apart = apart ^ self._low(np.frombuffer(self._packed(value), self._row))
+        flips = np.bitwise_count(apart & apart.dtype.type(self._mask))
+        first = (flips <= np.array(radii(max_distance_bits))).argmax(axis=1)
+        is_first: NDArray[np.bool_] = first == blocks[ends.searchsorted(rows, side="right")]
+        return is_first
+
+    def _numbered(
+        self, joined: bytes, numbers: bytes, rows: list[int]
+    ) -> Iterator[tuple[int, int]]:
+        """(number, value) of rows of one bucket, oldest first, looked up as they are asked for."""
+        for row in rows:
+            value, at = self._unpacked(joined, row), row * NUMBER_SIZE
+            if at < len(numbers):
+                yield int.from_bytes(numbers[at : at + NUMBER_SIZE], "little"), value
+            else:
+                yield self.number_of(value) or 0, value
 
     def _keys(self, value: int) -> list[int]:
         """The numbers of the value's four buckets: block 1's follow those of block 0, and so on."""
@@ -269,6 +304,11 @@ class FingerprintIndex:
             fresh &= ~np.isin(rows, stored, kind="sort")
         return fresh
 
+    def _low(self, rows: NDArray[Any]) -> NDArray[Any]:
+        """The low 16 bits of each row's four blocks, or all 8 bits of them, in four columns."""
+        low = rows.view("u1" if self.bits == 32 else "<u2")
+        return low.reshape(len(rows), BLOCKS, max(1, self.bits // 64))[:, :, 0]
+
     def _words(self, rows: NDArray[Any]) -> NDArray[Any]:
         return rows.view(self._word).reshape(-1, self._size // self._word.itemsize)
 
@@ -285,13 +325,19 @@ class FingerprintIndex:
         return int.from_bytes(packed[row * self._size : (row + 1) * self._size], "little")
 
 
+@cache
 def probe_masks(key_bits: int, max_distance_bits: int) -> list[list[int]]:
-    """For each block the masks to probe its key with, by the pigeonhole rule above."""
+    """For each block the masks to probe its key with: those of at most its radius of set bits."""
+    return [_masks(key_bits, radius) for radius in radii(max_distance_bits)]
+
+
+def radii(max_distance_bits: int) -> list[int]:
+    """For each block how many bits of its key are flipped, by the pigeonhole rule above.
+
+    -1: the block isn't probed.
+    """
     radius, last_wide_block = divmod(max_distance_bits, BLOCKS)
-    return [
-        _masks(key_bits, radius if block <= last_wide_block else radius - 1)
-        for block in range(BLOCKS)
-    ]
+    return [radius if block <= last_wide_block else radius - 1 for block in range(BLOCKS)]
 
 
 def _masks(width_bits: int, radius: int) -> list[int]:

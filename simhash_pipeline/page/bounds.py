@@ -16,7 +16,7 @@ import numpy as np
 from simhash_pipeline import native
 
 # A page may have one tag for each 32 bytes of the limit, and a main text of a fifth of it. At the
-# default limit either takes at most 0.9 s, both 1.6 s and 200 MB (python -m benchmarks.hostile).
+# default limit either takes at most 0.9 s, both 1.6 s and 200 MB (python -m tests.long.hostile).
 _BYTES_A_TAG = 32
 _PART_FOR_TEXT = 5
 # Browsers nest 512 levels, and make siblings of deeper elements; libxml2 gives up at 2,048.

@@ -11,12 +11,12 @@ import re
 import unicodedata
 from array import array
 from functools import cache
-from pathlib import Path
 
 from simhash_pipeline import native
 from simhash_pipeline.native import Kernel, Tokens
 from simhash_pipeline.options import Options
-from simhash_pipeline.page import segment
+from simhash_pipeline.page import han, segment
+from simhash_pipeline.page.han import STATES
 
 _ASK, _DROPPED, _ELLIPSIS = 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFD  # as in _kernel.c
 _UNKNOWN_CHARACTER, _NO_DICTIONARY = -1, -2
@@ -27,8 +27,6 @@ _FOLDED_ALONE = (
     "\u2190-\u23ff\u2460-\u27bf\u2b00-\u2bff\u3000-\u30ff\ufe0f\uff01-\uff60\uffe0-\uffe6"
 )
 _FOLDED_TO_THEMSELVES = "\u4e00-\u9fff\uac00-\ud7a3"
-_STATES = "BMES"
-_NEVER = -3.14e100  # jieba's MIN_FLOAT
 _FEWEST_VOTES = {">=0": 0, ">0": 1, ">1": 2}  # sums are whole numbers
 
 
@@ -115,15 +113,14 @@ def _packed(characters: str) -> bytes:
 
 def _load_dictionary() -> None:
     """jieba's dictionary and the model by which it cuts what isn't in that."""
-    package = Path(segment.jieba_module("jieba").__file__ or "").parent
-    start, trans, emit = (
-        segment.jieba_module(f"jieba.finalseg.prob_{name}").P for name in ("start", "trans", "emit")
-    )
-    first, last = _ranges(segment.HAN)[0]
-    han = [chr(code) for code in range(first, last + 1)]
+    start, trans, emit = han.model()
+    first, last = _ranges(han.HAN)[0]
+    characters = [chr(code) for code in range(first, last + 1)]
     _prepared().load_dictionary(
-        (package / "dict.txt").read_bytes(),
-        array("d", [start[state] for state in _STATES]).tobytes(),
-        array("d", [trans[a].get(b, _NEVER) for a in _STATES for b in _STATES]).tobytes(),
-        array("d", [emit[state].get(c, _NEVER) for c in han for state in _STATES]).tobytes(),
+        han.dictionary(),
+        array("d", [start[state] for state in STATES]).tobytes(),
+        array("d", [trans[a].get(b, han.NEVER) for a in han.STATES for b in han.STATES]).tobytes(),
+        array(
+            "d", [emit[state].get(c, han.NEVER) for c in characters for state in han.STATES]
+        ).tobytes(),
     )

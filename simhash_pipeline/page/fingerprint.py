@@ -45,7 +45,7 @@ from simhash_pipeline.page.structure import (
     structure_fingerprint,
     voted,
 )
-from simhash_pipeline.page.visible import visible_text, window_masks
+from simhash_pipeline.page.visible import story_digest, visible_text, window_masks
 from simhash_pipeline.page.weights import counted_ngrams, heaviest, stop_words, weighing
 
 _SKETCH_SHINGLE_TOKENS = 3
@@ -64,9 +64,10 @@ class PageFingerprint:
     text: str  # main text, blocks joined by newlines
     title: str  # "" when the page has none
     tokens: int  # number of tokens in the main text
-    # Of all visible text, by which pages of one site are compared: see visible.py.
-    visible: int | None = None  # 64 bits, the same only where all of it is; None without any
-    sample: bytes | None = field(default=None, repr=False)  # of its windows, 3 KB at most
+    # 64 bits of the title and of what the page says, without its boxes; None without any text
+    story: int | None = None
+    # Of the windows of all visible text, by which pages of one site are compared: 3 KB at most
+    sample: bytes | None = field(default=None, repr=False)
     blocks: tuple[int, ...] = field(default=(), repr=False)  # of the sample, 32 bits each
     left_out: str = field(default="", repr=False)  # visible text that is no main text
     url: str | None = None
@@ -106,7 +107,7 @@ class Fingerprinter:
         filtered = options.stop_words is not None and options.weights not in KEYWORD_WEIGHTS
         self._stops = stop_words(options.stop_words) if filtered else frozenset()
         self._weigh = weighing(options, lambda text: self._count(self._segment(text)))
-        self._joiner = "" if options.segmenter == "characters" else " "
+        self._joiner = "" if options.segmenter in ("characters", "java-characters") else " "
         self._hash = hash_rows(options.hash, options.bits, self._joiner)
         self._by_kernel = votes_by_kernel(options)
         # Counts for weights: then each n-gram votes as it comes, and none has to be made as text.
@@ -174,7 +175,7 @@ class Fingerprinter:
         texts = blocks.texts + blocks.hidden
         # Of a thin page every word counts: its main text says little.
         masks = b"" if content is None else window_masks(blocks, is_main)
-        visible = visible_text(texts, is_main, title, masks)
+        visible = visible_text(texts, is_main, masks)
         return PageFingerprint(
             content=content,
             structure=structure,
@@ -182,7 +183,7 @@ class Fingerprinter:
             text=read,
             title=title,
             tokens=tokens,
-            visible=visible.digest,
+            story=story_digest(title, blocks, is_main, masks),
             sample=visible.sample,
             blocks=visible.blocks,
             left_out="\n".join(compress(texts, map(not_, is_main))),

@@ -116,7 +116,10 @@ def _encodable(features: list[str]) -> list[str] | list[bytes]:
 
 
 def _encoded(features: Iterable[str]) -> Iterator[bytes]:
-    return (feature.encode("utf-8", "replace") for feature in features)
+    """In UTF-8; two surrogates of one character are that character, others `?`, as in Java."""
+    for feature in features:
+        units = feature.encode("utf-16", "surrogatepass")
+        yield units.decode("utf-16", "surrogatepass").encode("utf-8", "replace")
 
 
 def _rows(values: Iterable[int], bits: int) -> Rows:

@@ -6,24 +6,18 @@ jieba.
 
 from __future__ import annotations
 
-import importlib
-import logging
 import re
 import unicodedata
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
 
 from simhash_pipeline.errors import OptionsError, PageError
 from simhash_pipeline.options import load_callable, unreadable
+from simhash_pipeline.page.han import HAN, HAN_FIRST, HAN_LAST, HanCutter, UserWord, jieba_tokenizer
 
 Segment = Callable[[str], list[str]]
 
-# The block of jieba's dictionary.
-_HAN_FIRST, _HAN_END = "\u4e00", "\u9fd6"  # the end is the first that isn't in it
-HAN = "\u4e00-\u9fd5"
 # Scripts written without spaces (Thai to Tibetan, Myanmar, Khmer, kana, other Han): a character is
 # a token, and bigrams do the rest.
 UNSPACED = (
@@ -37,7 +31,7 @@ MARKS = (
     "\u0900-\u0963\u0966-\u0dff\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff"
 )
 _WORD = rf"[^\W{UNSPACED}]"
-MAX_RUN = 500  # Han without a break; jieba takes up to twenty times as long for endless ones
+MAX_RUN = 500  # Han without a break; its paths are weighed as a whole
 _TOKEN_PARTS = (
     rf"{_WORD}+(?:[{MARKS}]+{_WORD}*)*",
     rf"[{HAN}]{{1,{MAX_RUN}}}",
@@ -57,26 +51,21 @@ IN_WORDS = "\u00ad\u200b\u2060\ufeff"
 # A word, or one character of a script that is written without spaces.
 WORD_OR_CHARACTER = re.compile(f"{_TOKEN_PARTS[0]}|{_TOKEN_PARTS[2]}")
 _PIECE_CHARACTERS = 10_000
-# jieba takes 3 us a character, 20 where it finds no words (python -m benchmarks.hostile --python).
+# Python takes 1 to 3 us a character (python -m tests.long.hostile).
 CHARACTERS_BY_JIEBA = 40_000
 FOLDED_CHARACTERS = 2 * _PIECE_CHARACTERS  # NFKC makes up to 18 of one
 # NFKC sorts the marks in a row, in the square of their number. Unicode's Stream-Safe Text Format
 # (UAX 15, 13) bounds them too; no script stacks so many.
 _MAX_MARKS = 30
 _DECOMPOSED_TO_MARKS = frozenset("\u0f73\u0f75\u0f81\uff9e\uff9f")  # of combining class 0
+_MIXED = "*"  # stands for a user's word of Han and other characters; no token is like it
 _SPARE_WORDS = 64  # of a short text all count, so that it is cut alike whatever follows it
 _USER_WORD = re.compile(r"(.+?)(?:\s+([0-9]+))?(?:\s+([a-z]+))?")  # as jieba reads it
 _MAX_FREQUENCY = 10**9
 _HAN_RANGES = ((0x3400, 0x4DC0), (0x4E00, 0xA000), (0xF900, 0xFB00), (0x20000, 0x32000))
 _ASCII_WORD = re.compile(r"[\w']+(?:://[\w./]+)?", re.ASCII)
-
-
-class UserWord(NamedTuple):
-    """A line of a user dictionary."""
-
-    word: str
-    frequency: int | None  # None: as high as the word needs to be left whole
-    tag: str | None
+# What the user dictionary that cppjieba brings along adds to jieba's.
+_CPPJIEBA_WORDS = ("云计算", "蓝翔", "区块链")
 
 
 def segmenter(name: str, *, to_simplified: bool = False, user_dict: str | None = None) -> Segment:
@@ -93,10 +82,12 @@ def segmenter(name: str, *, to_simplified: bool = False, user_dict: str | None =
         "jieba": lambda: _jieba_words(added, "lcut"),
         "jieba-search": lambda: _jieba_words(added, "lcut_for_search"),
         "jieba-full": lambda: _jieba_words(added, "lcut", cut_all=True),
+        "jieba-cpp": lambda: _jieba_words((*map(UserWord, _CPPJIEBA_WORDS), *added), "lcut"),
         "cjk-characters": lambda: cjk_characters,
         "characters": lambda: list,
+        "java-characters": lambda: _utf16_units,
         "spaces": lambda: _between_spaces,
-        "ascii-words": lambda: lambda text: _ASCII_WORD.findall(text.lower()),
+        "ascii-words": lambda: _ascii_words,
     }
     segment = known[name]() if name in known else _users_segmenter(name)
     if not to_simplified:
@@ -179,23 +170,18 @@ class _Words:
         return self._with_han_cut(self._token.findall(text))
 
     def _with_han_cut(self, tokens: list[str]) -> list[str]:
-        """The tokens with each Han run replaced by its words.
-
-        All runs are cut in one call, with a line break for each other token, which comes back as a
-        word of its own: 海港 2015 渔船 is asked as 海港 \\n 渔船.
-        """
-        others = [t for t in tokens if not _HAN_FIRST <= t < _HAN_END or t in self._mixed]
-        if len(others) == len(tokens):
+        """The tokens with each Han run replaced by its words."""
+        if not any(HAN_FIRST <= token[0] <= HAN_LAST for token in tokens):
             return tokens
-        rest, is_other = iter(others), set(others)
-        asked = " ".join(["\n" if token in is_other else token for token in tokens])
-        return [
-            next(rest) if word == "\n" else word for word in self._cut_han(asked) if word != " "
-        ]
+        if not self._mixed:
+            return self._cutter.cut(tokens)
+        mixed = iter([token for token in tokens if token in self._mixed])
+        asked = [_MIXED if token in self._mixed else token for token in tokens]
+        return [next(mixed) if word == _MIXED else word for word in self._cutter.cut(asked)]
 
     @cached_property
-    def _cut_han(self) -> Callable[[str], list[str]]:
-        return jieba_cutter(self._han)
+    def _cutter(self) -> HanCutter:
+        return HanCutter(self._han)
 
 
 def _whole(word: str) -> str:
@@ -254,30 +240,20 @@ def _is_mark(character: str) -> bool:
     return unicodedata.combining(character) > 0 or character in _DECOMPOSED_TO_MARKS
 
 
+def _utf16_units(text: str) -> list[str]:
+    """Java's characters: one beyond 16 bits, such as an emoji, is two surrogates."""
+    units = text.encode("utf-16-le", "surrogatepass")
+    return [units[i : i + 2].decode("utf-16-le", "surrogatepass") for i in range(0, len(units), 2)]
+
+
+def _ascii_words(text: str) -> list[str]:
+    """As Go's, whose lower case of the dotted capital I is a plain i."""
+    return _ASCII_WORD.findall(text.replace("\u0130", "i").lower())
+
+
 def _between_spaces(text: str) -> list[str]:
     """As Java's `split(" ")`: empty strings at the end are dropped, others kept."""
     return text.rstrip(" ").split(" ") if text.strip(" ") else []
-
-
-def jieba_cutter(added: tuple[UserWord, ...] = ()) -> Segment:
-    """jieba in its exact mode."""
-    cut: Segment = _jieba(added).lcut
-    return cut
-
-
-@cache
-def _jieba(added: tuple[UserWord, ...]) -> Any:
-    """A tokenizer of our own: words that the program adds to jieba's don't move fingerprints.
-
-    (Those that it splits by `del_word` or `suggest_freq` do: jieba keeps these for all tokenizers.)
-    """
-    jieba = jieba_module("jieba")
-    # jieba writes its loading to stderr by a handler of its own.
-    jieba.setLogLevel(logging.WARNING)
-    tokenizer = jieba.Tokenizer()
-    for word, frequency, tag in added:
-        tokenizer.add_word(word, frequency, tag)
-    return tokenizer
 
 
 def _read_user_dict(path: str) -> Iterator[UserWord]:
@@ -296,18 +272,9 @@ def _read_user_dict(path: str) -> Iterator[UserWord]:
         yield UserWord(word, None if frequency is None else int(frequency), tag)
 
 
-@cache
-def jieba_module(name: str) -> Any:
-    """jieba, or a part of it, without what Python says of its backslashes."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SyntaxWarning)  # from 3.12 on
-        warnings.simplefilter("ignore", DeprecationWarning)
-        return importlib.import_module(name)
-
-
 def _jieba_words(added: tuple[UserWord, ...], method: str, **mode: bool) -> Segment:
     """jieba alone on the text as it stands, case and all, without what has no letter or digit."""
-    cut = getattr(_jieba(added), method)
+    cut = getattr(jieba_tokenizer(added), method)
 
     def segment(text: str) -> list[str]:
         return [word for word in cut(text, **mode) if any(map(str.isalnum, word))]

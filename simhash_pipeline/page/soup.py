@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from bs4.element import Tag
 
 # lxml doesn't let one write what no XML may hold: most control characters, halves of pairs.
-NO_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+NO_XML = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
 def check_parser(parser: str) -> None:

@@ -22,6 +22,7 @@ from simhash_pipeline.page import (
     bounds,
     elements,
     fingerprint,
+    han,
     hashing,
     head,
     parse,
@@ -42,6 +43,7 @@ _MODULES = (
     bounds,
     elements,
     fingerprint,
+    han,
     hashing,
     head,
     parse,
@@ -53,7 +55,18 @@ _MODULES = (
     weights,
 )
 # What costs time or memory alone, and no fingerprint.
-_COSTS = frozenset(["_BYTE_ROWS", "_CHUNK", "_LIKELY", "_MAX_KNOWN_CHARS", "_SHOWN_CHARACTERS"])
+_COSTS = frozenset(
+    [
+        "_BYTE_ROWS",
+        "_CHUNK",
+        "_FACTORS",
+        "_LIKELY",
+        "_MAX_KNOWN_CHARS",
+        "_REMEMBERED",
+        "_SHOWN_CHARACTERS",
+        "_TABLE_BITS",
+    ]
+)
 _NO_RULES = _COSTS | {"TYPE_CHECKING"}
 
 

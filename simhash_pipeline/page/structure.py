@@ -28,10 +28,11 @@ much of the page is below an element, in halvings:
 from __future__ import annotations
 
 import heapq
+import math
 import re
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import accumulate, chain, islice, repeat
@@ -207,10 +208,18 @@ def tag_features(page: Elements, decay: float) -> Mapping[str, float]:
     """Each tag's weight at its last occurrence: the root weighs `decay`, its children `decay` ** 2.
 
     DOM-tree decay as published: the weight of each element replaces that of the tag's element
-    before it.
+    before it. The published program's parser reads what is in a noscript as text.
     """
     powers = _powers(decay, max(page.depths) + 1)
-    return {tag: powers[depth + 1] for tag, depth in zip(page.tags, page.depths, strict=True)}
+    return {tag: powers[depth + 1] for tag, depth in _outside_noscript(page)}
+
+
+def _outside_noscript(page: Elements) -> Iterator[tuple[str, int]]:
+    lowest: float = math.inf  # the depth of the noscript that the element may be in
+    for tag, depth in zip(page.tags, page.depths, strict=True):
+        if depth <= lowest:
+            lowest = depth if tag == "noscript" else math.inf
+            yield tag, depth
 
 
 def tag_sum_features(page: Elements, decay: float) -> Mapping[str, float]:

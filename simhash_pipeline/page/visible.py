@@ -1,4 +1,4 @@
-"""A page's visible blocks in; a digest of all of it and a sample of its text out.
+"""A page's visible blocks in; a digest of its story and a sample of its text out.
 
 The main text says which pages may be near-duplicates; what is visible says whether they are, but
 for what stands beside the text on another day: outside the box of the main text, links name other
@@ -63,8 +63,6 @@ Places = NDArray[np.intp]
 class Visible:
     """What is remembered of a page's visible text."""
 
-    # 64 bits of title and blocks in order, whatever the case of ASCII letters; None without blocks
-    digest: int | None
     sample: bytes  # see ENTRY
     blocks: tuple[int, ...]  # 32-bit hashes of the blocks that the sample's windows stand in
 
@@ -106,23 +104,42 @@ def _around(page: Blocks, is_main: Sequence[bool]) -> tuple[int, int]:
     return next((box for box in boxes if box[0] <= first and end <= box[1]), (0, len(page.texts)))
 
 
-def visible_text(
-    blocks: Sequence[str],
-    is_main: Sequence[bool],
-    title: str = "",
-    masks: bytes = b"",
-) -> Visible:
-    """The digest of these blocks, and a sample of the first megabyte of them.
+def story_digest(title: str, page: Blocks, is_main: Sequence[bool], masks: bytes) -> int | None:
+    """64 bits of the title and the page's story; None without text. Arguments as `window_masks`.
+
+    The story is what the box of the main text says but in links, if that is half of what counts or
+    more. Else it is all that counts: lists, forums. Of a thin page, without masks, all counts.
+    """
+    texts = page.texts + page.hidden
+    told = texts
+    if masks and True in is_main:
+        start, end = _around(page, is_main)
+        told = [
+            text
+            for i, text in enumerate(page.texts)
+            if is_main[i] or (start <= i < end and page.link_shares[i] <= MAX_LINK_SHARE)
+        ]
+        counted = [text for text, mask in zip(texts, masks, strict=True) if mask != NONE]
+        if 2 * sum(map(len, told)) < sum(map(len, counted)):
+            told = counted
+    if not told:
+        return None
+    story = "\n".join([title, *told]).encode("utf-8", "replace")
+    digest: int = mmh3.hash64(story, signed=False)[0]
+    return digest
+
+
+def visible_text(blocks: Sequence[str], is_main: Sequence[bool], masks: bytes = b"") -> Visible:
+    """A sample of the first megabyte of these blocks.
 
     `masks` says of each block how many of its windows are taken, see `window_masks`; all of all
     blocks without it.
     """
     masks = masks or bytes(len(blocks))
     if not blocks:
-        return Visible(None, packed_sample(_NO_LIMIT, np.empty(0, ENTRY)), ())
+        return Visible(packed_sample(_NO_LIMIT, np.empty(0, ENTRY)), ())
     # ASCII letters alone: Pythons differ in what others become, and take ten times as long.
     said = (_SEPARATOR.join(blocks) + _SEPARATOR).encode("utf-8", "replace").lower()
-    digest: int = mmh3.hash64(title.encode("utf-8", "replace") + b"\n" + said, signed=False)[0]
     if len(said) > _MAX_BYTES:
         said = said[:_MAX_BYTES].rstrip(_END) + _END  # the cut may be in a separator
     if native.kernel is not None:
@@ -130,8 +147,8 @@ def visible_text(
             said, masks, bytes(is_main), WINDOW_BYTES, _TAKEN
         )
         sample = limit.to_bytes(LIMIT_SIZE, "little") + packed
-        return Visible(digest, sample, tuple(dict.fromkeys(array("I", hashes))))
-    return Visible(digest, *_sampled(said, is_main, masks))
+        return Visible(sample, tuple(dict.fromkeys(array("I", hashes))))
+    return Visible(*_sampled(said, is_main, masks))
 
 
 def _sampled(said: bytes, is_main: Sequence[bool], masks: bytes) -> tuple[bytes, tuple[int, ...]]:

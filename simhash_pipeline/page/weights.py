@@ -12,7 +12,7 @@ from typing import Any
 
 from simhash_pipeline.errors import OptionsError, PageError
 from simhash_pipeline.options import Options, load_callable, unreadable
-from simhash_pipeline.page.segment import jieba_module
+from simhash_pipeline.page.han import jieba_module
 
 Counts = Mapping[str, int]
 Weights = Mapping[str, float]

@@ -17,16 +17,18 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+from simhash_pipeline.page.head import TITLE_CHARS
 from simhash_pipeline.page.segment import WORD_OR_CHARACTER, nfkc
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator
+    from collections.abc import Container, Iterable, Iterator
 
     from simhash_pipeline.drop_log import Drop
 
 # Of the visible text. In crawls of manuals, boxes that stood for a page's main text were below it.
 SMALL_MAIN_SHARE = 0.2
 LITTLE_OWN_LIKENESS = 0.7  # the least that the judge accepts is 0.85, or 0.5 in two templates
+ALMOST_ALIKE = 0.75  # of the own texts of near misses: the judge asks for 0.85
 COMMON_WORDS = 0.5  # of the shorter title's; with fewer, titles differ
 MANY = 20  # drops of a run
 _MAX_CHANGES = 10_000  # of titles, that are counted one by one; of more each counts as rare
@@ -68,7 +70,56 @@ def doubts(drop: Drop, usual: Container[TitleChange] = ()) -> list[Doubt]:
 
     Empty if nothing is odd about it. `usual` are changes of titles that many drops share.
     """
+    if drop.is_near_miss:
+        return [told_apart(drop)]
     return [] if drop.reason == "unchanged" else list(_found(drop, usual))
+
+
+def told_apart(near: Drop) -> Doubt:
+    """What told a near miss from its twin, with the measure and the limit where there is one."""
+    limits, likeness = near.thresholds, near.own_likeness
+    if near.reason == "sketch":
+        limit = limits.get("sketch_distance")
+        return Doubt("sketches differ", f"{near.sketch_distance} of at most {limit} bits", 0)
+    if near.reason == "own text":
+        if likeness is None:
+            return Doubt("own texts differ", "hardly any can be compared", 0)
+        least = limits.get("own_likeness")
+        if isinstance(least, float) and likeness < least:
+            return Doubt("own texts differ", f"alike by {likeness:.0%} of at least {least:.0%}", 0)
+        stricter = f"alike by {likeness:.0%}, and short or shared main texts need more"
+        return Doubt("own texts differ", stricter, 0)
+    kinds = {"title": "titles name two things", "no page": "the shared text is of neither page"}
+    return Doubt(kinds.get(near.reason, near.reason), "", 0)
+
+
+def likeliest_copies(near_misses: Iterable[Drop]) -> list[Drop]:
+    """The likeliest copies first: equal main texts, equal titles, own texts most alike."""
+    return sorted(
+        near_misses,
+        key=lambda near: (
+            bool(near.content_distance),
+            not _have_one_title(near),
+            -(near.own_likeness or 0),
+            near.sketch_distance or 0,
+        ),
+    )
+
+
+def _have_one_title(near: Drop) -> bool:
+    return near.title[:TITLE_CHARS] == near.twin_title  # the store keeps as much
+
+
+def copies_to_check(near_misses: Iterable[Drop]) -> list[Drop]:
+    """At most MANY of a run that are likely copies: one main text and title, or nearly alike."""
+    taken: Counter[str] = Counter()
+    found = []
+    for near in likeliest_copies(near_misses):
+        same = not near.content_distance and _have_one_title(near)
+        if (same or (near.own_likeness or 0) >= ALMOST_ALIKE) and taken[near.run] < MANY:
+            taken[near.run] += 1
+            found.append(near)
+    return found
 
 
 class DoubtCounts:
@@ -147,7 +198,7 @@ def _at_threshold(drop: Drop) -> str:
 
 def title_change(drop: Drop) -> TitleChange | None:
     """None unless titles share few words or differ in a number: chapter 3 is not chapter 4."""
-    words, others = _words(drop.title), _words(drop.twin_title)
+    words, others = _words(drop.title[:TITLE_CHARS]), _words(drop.twin_title)
     if not words or not others or words == others:
         return None
     change = words - others, others - words

@@ -25,6 +25,7 @@ const lastRun = () => data.runs.at(-1)?.id ?? ALL_RUNS;
 
 function isShown(place, show) {
   if (!show) return true;
+  if (show === "dropped" || show === "near") return drops.near[place] === Number(show === "near");
   if (show === "check") return drops.check[place];
   if (show === "open") return drops.check[place] && !answerOf(place);
   return answerOf(place) === show;
@@ -89,10 +90,16 @@ function search() {
   const urls = new Set(state.places.map((place) => drops.url[place])).size;
   const pages = urls === state.places.length ? "" : ` (${many(urls, "different page")})`;
   state.found = state.places.length
-    ? `${many(state.places.length, "drop")}${pages} of ${many(state.groups.length, "kept page")}` : "No drop is like that.";
+    ? `${countOf(state.places)}${pages} of ${many(state.groups.length, "kept page")}` : "No page is like that.";
   byId("found").textContent = state.found;
   byId("csv").disabled = !state.places.length;
   showPage();
+}
+
+// "3 drops", "2 near misses", or both.
+function countOf(places) {
+  const near = places.filter((place) => drops.near[place]).length, gone = places.length - near;
+  return [gone || !near ? many(gone, "drop") : "", near ? many(near, "near miss", "near misses") : ""].filter(Boolean).join(" and ");
 }
 
 function showPage() {
@@ -141,7 +148,7 @@ function card(group) {
     element("summary", {},
       element("span", { class: "tag kept" }, "Kept"),
       pageText("h3", name),
-      element("span", { class: "facts" }, many(group.places.length, "drop"),
+      element("span", { class: "facts" }, countOf(group.places),
         ...kinds.map((kind) => element("span", { class: "doubt" }, kind)))),
     element("p", { class: "of" }, title && url ? address(url) : null,
       element("span", { class: "facts" }, since === null ? "" : `first kept ${utc(since, 16)}`)),
@@ -150,6 +157,9 @@ function card(group) {
 
 const isNarrow = () => matchMedia("(max-width: 40rem)").matches;
 
+const FATES = { kept: "Kept too", dropped: "Dropped" };
+const fateOf = (place) => (drops.near[place] ? "kept" : "dropped");
+
 function droppedPage(place) {
   const title = drops.title[place];
   const said = answerOf(place);
@@ -157,7 +167,7 @@ function droppedPage(place) {
     element("span", { class: "unseen" }, ` with ${readable(drops.url[place])}`));
   button.addEventListener("click", () => openPair(place));
   return element("li", { "data-place": place },
-    element("span", { class: "tag dropped" }, "Dropped"),
+    element("span", { class: `tag ${fateOf(place)}` }, FATES[fateOf(place)]),
     element("div", { class: "what" },
       title && title !== titleOfTwin(place) ? pageText("p", title, { class: "title" }) : null,
       element("p", {}, address(drops.url[place])),
@@ -252,13 +262,13 @@ function fillFilters() {
 // A sheet, as `scrapy simhash tune --labels` reads it, with what else is known of each drop
 
 const SHEET = {
-  twins: answerOf,
+  answer: (place) => ANSWERS[answerOf(place)],
   distance: (place) => drops.content[place],
   sketch_distance: (place) => drops.sketch[place],
-  url_a: (place) => drops.twins[drops.twin[place]],
-  url_b: (place) => drops.url[place],
-  title_a: titleOfTwin,
-  title_b: (place) => drops.title[place],
+  twin_url: (place) => drops.twins[drops.twin[place]],
+  url: (place) => drops.url[place],
+  twin_title: titleOfTwin,
+  title: (place) => drops.title[place],
   words: (place) => drops.why[place].map((why) => drops.whys[why][1]).join("; "),
   reason: (place) => drops.reasons[drops.reason[place]],
   structure_distance: (place) => drops.structure[place],

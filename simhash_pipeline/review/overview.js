@@ -44,9 +44,9 @@ function address(url) {
 const HOSTS_SHOWN = 8;
 
 function showOverview() {
-  const places = ofRun(), runs = byId("run").value === ALL_RUNS ? data.runs : data.runs.filter((run) => run.id === byId("run").value);
+  const all = ofRun(), places = all.filter((place) => !drops.near[place]), runs = byId("run").value === ALL_RUNS ? data.runs : data.runs.filter((run) => run.id === byId("run").value);
   const last = runs.at(-1);
-  byId("verdict").textContent = verdict(places, runs);
+  byId("verdict").textContent = verdict(places, runs) + keptNear(all.filter((place) => drops.near[place]), runs);
   byId("about").textContent = about(runs);
   byId("why").replaceChildren(...why(places, runs).map((text) => element("p", {}, text)));
   byId("swallowing").replaceChildren(...data.swallowing.map(swallowing));
@@ -92,6 +92,13 @@ function verdict(places, runs) {
   return `${each}; ${toCheck ? `${number.format(toCheck)} to check` : "none is suspicious"}`;
 }
 
+// The other error that may have been made: "; 7 kept though near, 3 to check".
+function keptNear(places, runs) {
+  const count = Math.max(places.length, isPicked ? 0 : sum(runs.map((run) => run.keptBy["told apart"] ?? 0)));
+  const toCheck = places.filter((place) => drops.check[place]).length;
+  return count ? `; ${number.format(count)} kept though near, ${toCheck ? `${number.format(toCheck)} to check` : "none to check"}` : "";
+}
+
 function about(runs) {
   const chosen = Object.entries(data.selection).filter(([, value]) => value !== null);
   const only = chosen.length ? `, only ${chosen.map(([name, value]) => `${name} ${value}`).join(", ")}` : "";
@@ -114,16 +121,16 @@ function why(places, runs) {
   const of = ([checked, count]) => (checked < count ? `${number.format(checked)} of ${number.format(count)}` : number.format(count));
   const named = [...kinds].sort((a, b) => b[1][1] - a[1][1]).map(([kind, counts]) => `${kind} (${of(counts)})`);
   const dry = places.filter((place) => drops.dry[place]).length;
-  const kept = runs.every((run) => run.kept !== null);
-  const how = "Say of each whether it was rightly dropped (y), wrongly (n), or that you don't know (d); then save the answers, and let tune find the thresholds.";
+  const kept = runs.every((run) => run.kept !== null), gone = drops.near.filter((near) => !near).length;
+  const how = "Say of each whether it is a copy (y), another page (n), or that you don't know (d); then save the answers, and let tune find the thresholds.";
   return [
     named.length ? `To check: ${named.join(", ")}. ${how}` : "",
     places.length && !named.length ? `No drop is at a threshold, has another title or language, or is one of many for a page. ${how}` : "",
     dry ? `${many(dry, "drop")} by a dry run: the items were kept all the same.` : "",
     sum(errors) ? `Kept without being judged: ${Object.entries(errors).map(([kind, count]) => `${kind.replaceAll("_", " ")} ${number.format(count)}`).join(", ")}.` : "",
     runs.length && !kept ? "How many pages were kept is not known: a run was killed, or still runs." : "",
-    drops.url.length < data.dropped
-      ? `Listed are the latest ${number.format(drops.url.length)} drops of ${number.format(data.dropped)}.` : "",
+    gone < data.dropped
+      ? `Listed are the latest ${number.format(gone)} drops of ${number.format(data.dropped)}.` : "",
   ].filter(Boolean);
 }
 
@@ -156,7 +163,7 @@ function valleySays(kept, threshold) {
   if (beyond === -1) return `${drawn}, none has a neighbour beyond the threshold.${near}`;
   const gap = beyond - threshold - 1;
   const says = gap ? `the nearest neighbour beyond the threshold is ${bits(beyond)} away: the threshold of ${threshold} lies in a valley ${gap === 1 ? "of 1 empty bit" : `${gap} bits wide`}`
-    : `${many(kept[beyond], "page has", "pages have")} a neighbour just beyond the threshold of ${threshold}: there is no valley`;
+    : `${many(kept[beyond], "page has", "pages have")} a neighbour just beyond the threshold of ${threshold}: there is no valley. At ${threshold + 1} they may be dropped too: look at them by scrapy simhash tune before you set it`;
   return `${drawn}, ${says}.${near}`;
 }
 

@@ -1,6 +1,6 @@
 // A person's answers, kept in the browser by the pair's addresses
 
-const ANSWERS = { y: "rightly dropped", n: "wrongly dropped", "?": "don't know" };
+const ANSWERS = { y: "copy", n: "another page", "?": "don't know" };
 const KEYS = { y: "y", n: "n", d: "?", "?": "?", Backspace: "" };
 const STORED_AS = `simhash answers: ${data.log}`;
 const answers = new Map();
@@ -53,12 +53,13 @@ function answer(value) {
 }
 
 function showAnswered() {
-  const places = answeredPlaces(), wrong = places.filter((place) => answerOf(place) === "n").length;
+  const places = answeredPlaces();
+  const wrong = (value, near) => number.format(places.filter((place) => answerOf(place) === value && Boolean(drops.near[place]) === near).length);
   byId("save").disabled = !places.length;
   byId("answered").textContent = places.length
-    ? `${many(places.length, "answer")}, ${number.format(wrong)} wrongly dropped.${isKept ? "" : " This browser keeps none: save them before you close the page."}` : "";
+    ? `${many(places.length, "answer")}, ${wrong("n", false)} wrongly dropped, ${wrong("y", true)} wrongly kept.${isKept ? "" : " This browser keeps none: save them before you close the page."}` : "";
   const toCheck = ofRun().filter((place) => drops.check[place]), left = toCheck.filter((place) => !answerOf(place)).length;
-  byId("start").textContent = !toCheck.length ? `Review ${many(ofRun().length, "drop")}`
+  byId("start").textContent = !toCheck.length ? `Review ${countOf(ofRun())}`
     : left ? `Review the ${number.format(left)} to check` : "Review again";
   byId("start").disabled = !ofRun().length;
 }
@@ -90,7 +91,7 @@ async function openPair(place) {
   pairInAddress = drops.url[place];
   writeAddress();
   const at = state.queue.indexOf(place);
-  byId("compare-heading").textContent = `Drop ${number.format(at + 1)} of ${number.format(state.queue.length)}`;
+  byId("compare-heading").textContent = `${drops.near[place] ? "Near miss" : "Drop"} ${number.format(at + 1)} of ${number.format(state.queue.length)}`;
   byId("back").disabled = at <= 0;
   byId("on").disabled = at + 1 >= state.queue.length;
   byId("pair-why").replaceChildren(...drops.why[place].map((why) => element("li", {}, drops.whys[why][1])));
@@ -122,10 +123,10 @@ function step(by) {
 function showTexts(place, texts) {
   const [main, beside] = texts ?? [[], []];
   byId("compared").replaceChildren(
-    element("caption", { class: "unseen" }, "The kept page's text and the dropped page's, paragraph by paragraph"),
+    element("caption", { class: "unseen" }, "The stored page's text and the other page's, paragraph by paragraph"),
     element("thead", {}, element("tr", {},
       heading("Kept", "kept", drops.twins[drops.twin[place]], titleOfTwin(place)),
-      heading("Dropped", "dropped", drops.url[place], drops.title[place]))),
+      heading(FATES[fateOf(place)], fateOf(place), drops.url[place], drops.title[place]))),
     part("judged", "Main text: the content fingerprint is made of it", main),
     part("beside", "Beside it: menus, boxes, rows, comments. No part of the content fingerprint", beside));
   byId("unknown").replaceChildren(...(texts ? [] : unknownTexts(place)));

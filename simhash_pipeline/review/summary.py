@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,6 +15,7 @@ from simhash_pipeline.review.doubts import (
     DoubtCounts,
     SwallowingPages,
     TopCounts,
+    copies_to_check,
     doubts,
     host_of,
 )
@@ -22,6 +23,7 @@ from simhash_pipeline.review.doubts import (
 MAX_KEYS = 100_000  # twins, and hosts, that are counted exactly: some 40 MB
 MAX_RUNS = 200  # the latest, listed one by one
 MAX_URLS = 500_000  # dropped pages that are counted exactly: some 40 MB
+MAX_NEAR_MISSES = 10_000  # the latest, listed: some 15 MB
 CLOSEST = 10
 _REMEMBERED = 100  # of them, as some turn out to be like many others
 
@@ -83,6 +85,7 @@ class Summary:
         self.selection = selection
         self.drops = 0
         self.dry = 0  # of these, how many items a dry run kept all the same
+        self.near_misses: deque[Drop] = deque(maxlen=MAX_NEAR_MISSES)
         self.doubts = DoubtCounts()
         self.first = self.last = ""
         self.reasons: Counter[str] = Counter()
@@ -109,6 +112,9 @@ class Summary:
             elif isinstance(record, Run):
                 self._add_run(record)
             elif self.selection.picks(record):
+                if record.is_near_miss:
+                    self._add_near_miss(record)
+                    continue
                 self._add(record)
                 yield record
 
@@ -128,6 +134,16 @@ class Summary:
     def to_check(self) -> int:
         """Drops that a person should look at, one of each swallowing page's among them."""
         return self.doubts.to_check + len(self.swallowing.worst())
+
+    @property
+    def kept_near(self) -> int:
+        """Pages that were kept although a stored page is near; those with a line, if unclosed."""
+        logged = len(self.near_misses)
+        return max(self.kept["told apart"], logged) if self.kept_known else logged
+
+    @property
+    def kept_to_check(self) -> int:
+        return len(copies_to_check(self.near_misses))
 
     @property
     def urls(self) -> int | None:
@@ -161,6 +177,11 @@ class Summary:
             self.swallowing.add(drop.url, drop.twin_url, drop.run)
         self._add_to_run(drop)
         self._add_to_closest(drop, weight)
+
+    def _add_near_miss(self, near: Drop) -> None:
+        self.near_misses.append(near)
+        if near.run not in self.runs:
+            self._begin(near.run, near.spider, near.time)
 
     def _add_distances(self, drop: Drop) -> None:
         if drop.content_distance is not None:

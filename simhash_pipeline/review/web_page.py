@@ -1,4 +1,4 @@
-"""A summary and its drops as one HTML file that loads nothing and runs nothing but its own script.
+"""Drops and near misses as one HTML file that loads nothing and runs its own script alone.
 
 All that comes from pages travels as JSON and is shown as text; the policy in the file's head lets
 the browser run the one script whose hash it names.
@@ -28,8 +28,10 @@ from simhash_pipeline.review.doubts import (
     SWALLOWS_FROM,
     Doubt,
     DoubtCounts,
+    copies_to_check,
     doubts,
     host_of,
+    likeliest_copies,
     swallowed,
 )
 from simhash_pipeline.review.summary import RunTally, Summary, bits_left
@@ -61,10 +63,11 @@ def write_web_page(
     texts: Texts | None = None,
     neighbours: Neighbours | None = None,
 ) -> None:
-    """Write the page, which lists `drops`, and opens at the last run.
+    """Write the page, which lists `drops` and the near misses, and opens at the last run.
 
     `texts` has what to show beside each other; `neighbours` is drawn beside the drops' distances.
     """
+    drops = [*drops, *likeliest_copies(summary.near_misses)]
     pairs = _pairs(drops, texts or (lambda url, namespace: None))
     drops = [_titled(drop, pairs.titles) for drop in drops]
     data = {
@@ -175,6 +178,7 @@ def _drops(drops: Sequence[Drop], pairs: _Pairs) -> dict[str, Any]:
         "main": [drop.main_share for drop in drops],
         "left": [None if (left := bits_left(drop)) is None else left[0] for drop in drops],
         "tokens": [drop.tokens for drop in drops],
+        "near": [int(drop.is_near_miss) for drop in drops],
         "dry": [int(drop.dry_run) for drop in drops],
         "why": [[whys.of(f"{doubt.kind}\n{doubt.text}") for doubt in each] for each in found],
         "weight": [sum(doubt.weight for doubt in each) for each in found],
@@ -199,28 +203,30 @@ def _all_doubts(drops: Sequence[Drop]) -> list[list[Doubt]]:
     """The doubts about each drop, the swallowed ones' too."""
     counts = DoubtCounts()
     for drop in drops:
-        counts.add(drop)
+        if not drop.is_near_miss:
+            counts.add(drop)
     pages: dict[tuple[str, str, str | None], set[str]] = {}
     keys = [(drop.run, host_of(drop.url), drop.twin_url) for drop in drops]
     for key, drop in zip(keys, drops, strict=True):
-        if drop.reason != "unchanged":
+        if drop.reason != "unchanged" and not drop.is_near_miss:
             pages.setdefault(key, set()).add(drop.url)
     found = [doubts(drop, counts.usual(drop)) for drop in drops]
-    for each, key in zip(found, keys, strict=True):
-        if len(pages.get(key, ())) >= SWALLOWS_FROM:
+    for drop, each, key in zip(drops, found, keys, strict=True):
+        if len(pages.get(key, ())) >= SWALLOWS_FROM and not drop.is_near_miss:
             each.append(swallowed(len(pages[key])))
     return found
 
 
 def _to_check(drops: Sequence[Drop], found: Sequence[Sequence[Doubt]]) -> set[int]:
-    """The places of the drops that are to be checked: see `DoubtCounts.to_check`."""
+    """The places that are to be checked: see `DoubtCounts.to_check` and `copies_to_check`."""
     alike: dict[tuple[str, ...], list[int]] = {}  # by run and kind, or swallowing page
+    copies = {id(near) for near in copies_to_check(d for d in drops if d.is_near_miss)}
+    chosen = {place for place, drop in enumerate(drops) if id(drop) in copies}
     for place, (drop, each) in enumerate(zip(drops, found, strict=True)):
-        if each:
+        if each and not drop.is_near_miss:
             swallows = each[0].kind == SWALLOWED
             page = (host_of(drop.url), drop.twin_url or "") if swallows else ()
             alike.setdefault((drop.run, each[0].kind, *page), []).append(place)
-    chosen: set[int] = set()
     for (_, kind, *_), places in alike.items():
         places.sort(key=lambda place: _rank(drops[place], found[place]))
         chosen.update(places[: 1 if kind == SWALLOWED else MANY])

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import enum
-import heapq
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
@@ -22,6 +21,10 @@ Column = Literal["content", "structure", "digest", "address"]
 IndexPlace = Literal["memory", "disk"]
 Tables = Literal["auto", 4, 10]
 
+# Values that a page's own is compared with, so that a look-up costs some milliseconds however many
+# are near; the judge gives up after as many pages.
+MOST_NEAR = 200
+
 
 @dataclass(frozen=True, slots=True)
 class StoredPage:
@@ -36,7 +39,7 @@ class StoredPage:
     digest: bytes | None  # 16 bytes, of title and text; None unless the page is thin
     first_seen: float  # Unix seconds; whole ones take half the disk
     seen_at: float  # Unix seconds; `expire` goes by it
-    visible: int | None = None  # 64 bits of all visible text; None when that is not known
+    story: int | None = None  # 64 bits of title and story: see page/visible.py; None: not known
     sample: bytes | None = None  # of all visible text: see page/visible.py; None when not known
     title: str = ""  # its first 100 characters
     title_marks: int = 1  # which of its words are the page's name: see page/head.py
@@ -78,12 +81,15 @@ class Lookup(Protocol):
     def near_values(
         self, namespace: str, column: Column, value: int, max_distance_bits: int
     ) -> list[tuple[int, int]]:
-        """(value, distance), nearest first; some values may have no page in the namespace."""
+        """(value, distance) of the nearest 200 values: nearest first, then oldest.
+
+        Some values may have no page in the namespace.
+        """
 
     def sharing(
-        self, namespace: str, column: Column, value: int | bytes
+        self, namespace: str, column: Column, values: Sequence[int | bytes]
     ) -> Iterator[tuple[int, StoredPage]]:
-        """(number, page) for the pages with this value, in the order of their numbers."""
+        """(number, page) for the pages with one of these values, in the order of their numbers."""
 
     def is_unconfirmed(self, namespace: str, url: str) -> bool:
         """Whether another process has kept this page and may still lose it, or its life."""
@@ -97,7 +103,8 @@ class View:
 
     All are of the same namespace. Iterators read the store only as far as they are consumed: the
     first of ten thousand pages costs no more than the first of one. They are empty for a page
-    without the fingerprint, and they leave out the page of the same key.
+    without the fingerprint, and they leave out the page of the same key. They have the pages of the
+    nearest 200 fingerprints.
     """
 
     def __init__(self, lookup: Lookup, page: StoredPage) -> None:
@@ -124,12 +131,12 @@ class View:
     def same_digest(self) -> Iterator[StoredPage]:
         """Thin pages of the same title and text, oldest first."""
         if self._page.digest is not None:
-            yield from (page for _, page in self._others("digest", self._page.digest))
+            yield from self._others("digest", [self._page.digest])
 
     def same_address(self) -> Iterator[StoredPage]:
         """Pages that declare the same address, oldest first."""
         if self._page.address is not None:
-            yield from (page for _, page in self._others("address", self._page.address))
+            yield from self._others("address", [self._page.address])
 
     def is_unconfirmed(self, found: StoredPage) -> bool:
         """Whether a page of this view may yet go: another process has kept it tentatively."""
@@ -147,16 +154,13 @@ class View:
         if value is None:
             return
         found = self._lookup.near_values(self._page.namespace, column, value, max_distance_bits)
-        if not found:  # nearly always
-            return
         for distance, pairs in groupby(found, key=itemgetter(1)):
-            by_age = [self._others(column, stored) for stored, _ in pairs]
-            for _, page in heapq.merge(*by_age, key=itemgetter(0)):
+            for page in self._others(column, [stored for stored, _ in pairs]):
                 yield page, distance
 
-    def _others(self, column: Column, value: int | bytes) -> Iterator[tuple[int, StoredPage]]:
-        sharing = self._lookup.sharing(self._page.namespace, column, value)
-        return (pair for pair in sharing if pair[1].url != self._page.url)
+    def _others(self, column: Column, values: Sequence[int | bytes]) -> Iterator[StoredPage]:
+        sharing = self._lookup.sharing(self._page.namespace, column, values)
+        return (page for _, page in sharing if page.url != self._page.url)
 
 
 class Store(Protocol):

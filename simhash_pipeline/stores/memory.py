@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from collections import defaultdict
 from contextlib import contextmanager
 from dataclasses import replace
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 from simhash_pipeline.errors import StoreError
 from simhash_pipeline.index.neighbours import FingerprintIndex
 from simhash_pipeline.stores.contract import (
+    MOST_NEAR,
     Action,
     Column,
     PageText,
@@ -24,7 +26,7 @@ from simhash_pipeline.stores.contract import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from typing_extensions import Self
 
@@ -184,13 +186,13 @@ class _MemoryLookup:
     def near_values(
         self, namespace: str, column: Column, value: int, max_distance_bits: int
     ) -> list[tuple[int, int]]:
-        return self._indexes[namespace, column].near(value, max_distance_bits)
+        return self._indexes[namespace, column].near(value, max_distance_bits, MOST_NEAR)
 
     def sharing(
-        self, namespace: str, column: Column, value: int | bytes
+        self, namespace: str, column: Column, values: Sequence[int | bytes]
     ) -> Iterator[tuple[int, StoredPage]]:
-        numbers = self._numbers.get((namespace, column, value), {})
-        return ((number, self.pages[number]) for number in numbers)
+        numbers = (self._numbers.get((namespace, column, value), {}) for value in values)
+        return ((number, self.pages[number]) for number in heapq.merge(*numbers))
 
     def is_unconfirmed(self, namespace: str, url: str) -> bool:
         return False  # no other process sees its pages

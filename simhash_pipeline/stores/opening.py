@@ -14,15 +14,17 @@ from simhash_pipeline.stores.store_url import (
     shown_url,
     store_file,
     store_place,
+    url_of_store,
 )
 
 
 def open_store(url: str, *, tentative: bool = False, reading: bool = False) -> Store:
-    """The store at `memory:` (gone when closed), `sqlite:///path` or on a Redis or Valkey server.
+    """The store in an SQLite file, at `memory:` (gone when closed), or on a Redis or Valkey server.
 
-    It is made when there is none. The URL may say more, as `sqlite:///path?index=disk`: see
-    `StorePlace`. As in SQLAlchemy, three slashes begin a relative path, four an absolute one, and
-    `sqlite:///C:/path` is a path on a Windows drive. StoreError for any other URL.
+    It is made when there is none. A file is named by its path or by `sqlite:///path`, and more may
+    follow, as in `seen.sqlite?index=disk`: see `StorePlace`. As in SQLAlchemy, three slashes begin
+    a relative path, four an absolute one, and `sqlite:///C:/path` is a path on a Windows drive.
+    StoreError for any other URL.
 
     With `tentative`, a kept page is permanent only after `confirm`. The pages that a dead process
     had not confirmed are removed before the first page is settled, because their items may not
@@ -30,6 +32,7 @@ def open_store(url: str, *, tentative: bool = False, reading: bool = False) -> S
 
     With `reading`, a file that can't be written is opened too, to be read.
     """
+    url = url_of_store(url)
     if url == "memory:":
         return MemoryStore()
     place = store_place(url)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from simhash_pipeline.errors import StoreError
-from simhash_pipeline.options import Rule, one_of, whole
+from simhash_pipeline.options import STORE_URL, Rule, one_of, whole
 
 URL_FORMS = (
     "memory:, sqlite:///relative/path.sqlite or sqlite:////absolute/path.sqlite, "
@@ -85,6 +85,12 @@ def _read(name: str, value: str, rule: Rule, url: str) -> Any:
     except (ValueError, KeyError):
         message = f"in {shown_url(url)}, {name} is {value!r}; it must be {rule.text}"
         raise StoreError(message) from None
+
+
+def url_of_store(url_or_path: str) -> str:
+    """The URL; that of an SQLite file for a bare path. A text with an @ may hold a password."""
+    is_path = url_or_path and "@" not in url_or_path and not STORE_URL.match(url_or_path)
+    return f"{SQLITE}{url_or_path}" if is_path else url_or_path
 
 
 def store_file(url: str) -> Path | None:

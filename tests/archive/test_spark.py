@@ -1,4 +1,7 @@
-"""On Spark in local mode, which needs Java: apt-get install default-jre-headless."""
+"""On Spark in local mode, which needs Java: apt-get install default-jre-headless.
+
+One job is run by every `make test`, the others under CI.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +50,7 @@ def spark() -> Iterator[SparkSession]:
         shutil.which("java") or "JAVA_HOME" in os.environ
     )
     if not there:
-        (pytest.fail if "CI" in os.environ else pytest.skip)(HOW)
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(HOW)
     from pyspark.sql import SparkSession
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
@@ -59,6 +62,7 @@ def spark() -> Iterator[SparkSession]:
     session.stop()
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("keep", "options"),
     [
@@ -110,6 +114,7 @@ def test_pages_in_parquet_are_fingerprinted_on_the_cluster(tmp_path: Path) -> No
     assert not Path(f"{to}.parts").exists()
 
 
+@pytest.mark.ci
 @pytest.mark.usefixtures("spark")
 def test_parts_on_the_cluster_serve_the_same_job_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -154,6 +159,7 @@ def test_parts_on_the_cluster_serve_the_same_job_alone(
     assert not Path(f"{to}.parts").exists()
 
 
+@pytest.mark.ci
 @pytest.mark.usefixtures("spark")
 def test_columns_that_are_missing_are_named(tmp_path: Path) -> None:
     from simhash_pipeline.archive.on_spark import dedup_on_cluster
@@ -178,6 +184,7 @@ def test_wrong_options_are_told_before_spark_is_begun(
     assert "error: SIMHASH_EXTRACTOR is 'nowhere.text'; it can't be loaded" in last
 
 
+@pytest.mark.ci
 @pytest.mark.usefixtures("spark")
 def test_the_job_works_with_spark_submit(tmp_path: Path) -> None:
     from simhash_pipeline.archive import on_spark

@@ -12,7 +12,7 @@ import pytest
 
 from simhash_pipeline import open_store
 from tests.cli.simhash_command import Simhash
-from tests.crawl.crawling import OTHER, STORY, crawl, page
+from tests.crawl.crawling import OTHER, STORY, ItemSpider, crawl, html, page
 from tests.review.logs import drop, write_log
 
 ITEMS = [
@@ -23,6 +23,10 @@ ITEMS = [
     page(5, "Closed today."),
 ]
 STORE = ".scrapy/simhash/items.sqlite"
+
+
+class LaterSpider(ItemSpider):
+    name = "later"
 
 
 def crawled(directory: Path, **settings: Any) -> Path:
@@ -126,6 +130,37 @@ def test_a_page_kept_after_its_drop_is_told_as_kept(simhash: Simhash, texts: Pat
     log = write_log(texts / "early.jsonl", [early])
     told = simhash(texts, "explain", "http://a.example/3", "--log", log.name, "-S", STORE, "--json")
     assert json.loads(told.stdout)["status"] == "kept"
+
+
+def test_a_page_is_found_whichever_spider_crawled_last(simhash: Simhash, texts: Path) -> None:
+    crawl(texts, [page(9, OTHER)], spider=LaterSpider)
+    result = simhash(texts, "explain", "http://a.example/2")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "by spider items" in result.stdout
+    assert simhash(texts, "explain", "http://a.example/9").stdout.startswith("Kept ")
+    nowhere = simhash(texts, "explain", "http://a.example/none")
+    assert nowhere.returncode == 2
+    for name in ("items", "later"):
+        assert f".scrapy/simhash/{name}.drops.jsonl" in nowhere.stderr
+        assert f".scrapy/simhash/{name}.sqlite" in nowhere.stderr
+
+
+def test_a_twin_of_few_elements_has_no_structure(simhash: Simhash, tmp_path: Path) -> None:
+    many = html(STORY).replace("<p>", "<div>" * 20 + "<p>")
+    crawl(tmp_path, [page(1), {"url": "http://b.example/2", "html": many}])
+    told = simhash(tmp_path, "explain", "http://b.example/2").stdout
+    assert "structure: A has none, for it has too few elements" in told
+
+
+def test_the_title_of_a_twin_is_known_on_the_second_day(simhash: Simhash, tmp_path: Path) -> None:
+    crawl(tmp_path, [page(1)])
+    other = page(2)
+    other["html"] = other["html"].replace("A page", "Quite another headline")
+    crawl(tmp_path, [page(1), other], SIMHASH_UNCHANGED="drop")
+    lines = (tmp_path / ".scrapy/simhash/items.drops.jsonl").read_text().splitlines()
+    drops = [record for record in map(json.loads, lines) if "twin_title" in record]
+    assert [record["twin_title"] for record in drops] == ["A page", "A page"]
+    assert "titles differ" in simhash(tmp_path, "dropped").stdout
 
 
 def test_a_report_has_the_texts_of_the_store(simhash: Simhash, texts: Path) -> None:

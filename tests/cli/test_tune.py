@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from simhash_pipeline import Fingerprinter, Options, open_store
+from simhash_pipeline.answers import read_sheet
 from simhash_pipeline.page.stamp import stamp_for
-from simhash_pipeline.review.pairs import read_sheet
 from simhash_pipeline.stores.contract import PageText
 from tests.cli.simhash_command import Simhash
 from tests.crawl.crawling import crawl
@@ -57,7 +57,7 @@ def filled(path: Path) -> None:
     with path.open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.DictReader(file))
     for row in rows:
-        row["twins"] = "y" if row["url_b"] == f"{row['url_a']}/copy" else "n"
+        row["answer"] = "y" if row["url"] == f"{row['twin_url']}/copy" else "n"
     with path.open("w", encoding="utf-8", newline="") as file:
         sheet = csv.DictWriter(file, rows[0])
         sheet.writeheader()
@@ -122,7 +122,7 @@ def test_pairs_need_two_pages(simhash: Simhash, stored: Path) -> None:
 
 def answered_drops(path: Path, pairs: dict[tuple[str, str], str], distance: str = "2") -> None:
     """A sheet as the report saves it."""
-    rows = [["twins", "distance", "sketch_distance", "url_a", "url_b", "reason"]]
+    rows = [["answer", "distance", "sketch_distance", "twin_url", "url", "reason"]]
     rows += [[answer, distance, "4", *urls, "content"] for urls, answer in pairs.items()]
     with path.open("w", encoding="utf-8-sig", newline="") as file:
         csv.writer(file).writerows(rows)
@@ -190,7 +190,7 @@ def test_of_many_pages_some_are_drawn(
         (["-S", "memory:"], "a store in memory is gone when its crawl ends"),
         ([*ITEMS, "--pairs", "0"], "must be a whole number, 1 or more, not '0'"),
         (["-S", "plain.sqlite"], "plain.sqlite holds no texts: crawl, or `dedup --store`, with"),
-        ([*ITEMS, "--labels", "words.txt"], "is no sheet of pairs: no column"),
+        ([*ITEMS, "--labels", "words.txt"], "is no sheet of answers: no column"),
         (
             [*ITEMS, "--labels", "others.csv"],
             "the answers are about other pages than those of items",
@@ -207,7 +207,9 @@ def test_wrong_use_gets_one_line_and_exit_code_2(
     simhash: Simhash, stored: Path, arguments: list[str], message: str
 ) -> None:
     (stored / "words.txt").write_text("some words\n")
-    (stored / "others.csv").write_text("twins,url_a,url_b\ny,http://b.example/,http://c.example/\n")
+    (stored / "others.csv").write_text(
+        "answer,twin_url,url\ny,http://b.example/,http://c.example/\n"
+    )
     result = simhash(stored, "tune", *arguments)
     assert (result.returncode, result.stdout) == (2, "")
     (line,) = result.stderr.splitlines()

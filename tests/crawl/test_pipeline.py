@@ -164,6 +164,15 @@ def test_a_crawl_says_once_that_the_kernel_was_not_built(
     assert log.count("Pages are read without the compiled kernel") == bool(missing)
 
 
+@pytest.mark.parametrize("kernel", [native.kernel, None])
+def test_a_crawl_says_at_its_start_whether_compiled_code_reads_its_pages(
+    tmp_path: Path, kernel: native.Kernel | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(native, "kernel", kernel)
+    log = crawl(tmp_path, [page(1)]).log
+    assert log.count(f"simhash_pipeline ({native.kind()}) reads pages") == 1
+
+
 def test_store_and_drop_log_lie_in_scrapys_data_directory(tmp_path: Path) -> None:
     crawl(tmp_path, [page(1), page(2)])
     directory = tmp_path / ".scrapy" / "simhash"
@@ -539,9 +548,10 @@ def test_a_store_file_that_is_not_ours_stops_the_crawl_untouched(
     assert path.read_bytes() == content
 
 
-def test_a_store_that_is_a_directory_stops_the_crawl(tmp_path: Path) -> None:
+@pytest.mark.parametrize("store", ["sqlite:///seen.sqlite", "seen.sqlite"])
+def test_a_store_that_is_a_directory_stops_the_crawl(tmp_path: Path, store: str) -> None:
     (tmp_path / "seen.sqlite").mkdir()
-    result = crawl(tmp_path, [page(1)], SIMHASH_STORE="sqlite:///seen.sqlite")
+    result = crawl(tmp_path, [page(1)], SIMHASH_STORE=store)
     assert (result.scraped, result.began) == ([], False)
     assert "seen.sqlite" in result.log
 

@@ -153,21 +153,46 @@ def test_nearest_comes_first_then_the_oldest() -> None:
 
 def test_a_number_says_how_old_a_value_is() -> None:
     index = FingerprintIndex()
-    assert index.add(0b0011, number=7)
     assert index.add(0b0000, number=3)
-    assert not index.add(0b0011, number=1)
+    assert index.add(0b0011, number=7)
+    assert not index.add(0b0011, number=9)
     assert index.add(0b0101)
     assert [index.number_of(value) for value in (0b0011, 0b0000, 0b0101, 0b1001)] == [7, 3, 8, None]
     assert index.near(0b0001, 1) == [(0b0000, 1), (0b0011, 1), (0b0101, 1)]
+    with pytest.raises(ValueError, match="a number is at least 9 by now, not 8"):
+        index.add(0b1001, number=8)
 
 
 @pytest.mark.parametrize("limit", [0, 1, 2, 3, 9])
-def test_a_limit_cuts_the_answer_and_the_total_is_told(limit: int) -> None:
+def test_a_limit_cuts_the_answer(limit: int) -> None:
     index = FingerprintIndex()
     index.update([0b0111, 0b0011, 0b0000])
-    cut = index.near(0b0001, 2, limit)
-    assert cut == [(0b0011, 1), (0b0000, 1), (0b0111, 2)][:limit]
-    assert cut.total == 3
+    assert index.near(0b0001, 2, limit) == [(0b0011, 1), (0b0000, 1), (0b0111, 2)][:limit]
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("values_a_bucket", [1_000, 0.4])
+def test_the_nearest_of_a_crowd_are_those_of_brute_force(
+    width: int, values_a_bucket: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(neighbours, "VALUES_A_BUCKET", values_a_bucket)  # keys of two lengths
+    rng = random.Random(width)
+    centre = rng.getrandbits(width)
+    crowd = {flipped(centre, width, rng.randrange(6), rng): None for _ in range(4_000)}
+    index = FingerprintIndex(width)
+    index.update(list(crowd)[:1_000])
+    for value in list(crowd)[1_000:]:
+        index.add(value)
+    for value in rng.sample(list(crowd), 400):
+        index.discard(value)
+        del crowd[value]
+    for value in rng.sample(list(crowd), 200):  # these are the youngest now
+        index.discard(value)
+        index.add(value)
+        crowd[value] = crowd.pop(value)
+    for k, limit in product(range(9), (1, 30, 200)):
+        for asked in (centre, flipped(centre, width, 3, rng), rng.choice(list(crowd))):
+            assert index.near(asked, k, limit) == brute_force(crowd, asked, k)[:limit]
 
 
 def test_a_value_added_ten_thousand_times_is_stored_once() -> None:

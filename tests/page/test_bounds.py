@@ -1,4 +1,4 @@
-"""What is read of a page that is long, dense or deep; what it costs: benchmarks/hostile.py."""
+"""What is read of a page that is long, dense or deep; what it costs: tests/long/hostile.py."""
 
 import contextlib
 
@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.hostile_pages import PAGES
 from simhash_pipeline import Fingerprinter, Options, PageError
 from simhash_pipeline.page import bounds
 from simhash_pipeline.page.bounds import _PART, first_bytes, first_of_text, without_excess
+from tests.long.hostile_pages import PAGES
 from tests.trees import parse
 
 LIMIT = 5_000_000

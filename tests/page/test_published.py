@@ -26,6 +26,8 @@ LANXIANG = (
         ("mfonda", None, "this is a test phrase", 0x8C3A5F7E9ECB3F35),
         ("mfonda", None, "this is a test phrass", 0x8C3A5F7E9ECB3F21),
         ("mfonda", None, "foo bar", 0xD8DBE7186BAD3DB3),
+        # As its program gives it, compiled and run: Go's lower case of the first letter is one i.
+        ("mfonda", None, "İSTANBUL and \u212aelvin", 11384755232686695998),
         # The tutorials' Java program of 32 bits.
         ("java32", None, "this is string1", 1445386),
         ("java32", None, "this is string2", 1445386),
@@ -49,6 +51,29 @@ def test_a_preset_gives_the_published_fingerprint(
 ) -> None:
     options = Options(preset=preset, top_n=top_n)
     assert content_fingerprint(text, options) == fingerprint
+
+
+# Given by the published Java program, compiled and run, as it is now and as it was until July 2016.
+@pytest.mark.parametrize(
+    ("set_when", "text", "fingerprint"),
+    [
+        (">0", "春天来了😀😀，𠮷野家开门了", 10774978395374236400),
+        (">1", "春天来了😀😀，𠮷野家开门了", 10738940802261725872),
+        (">0", "😀", 10798723536670256848),
+        (">1", "😀", 0),
+        (">0", "a😀b😀c", 10792877562156884560),
+        (">1", "a😀b😀c", 10792877562156884560),
+    ],
+)
+def test_simhash_java_halves_characters_beyond_16_bits_as_java_does(
+    set_when: str, text: str, fingerprint: int
+) -> None:
+    options = Options(preset="simhash-java", set_when=set_when)
+    assert content_fingerprint(text, options) == fingerprint
+
+
+def test_simhash_java_sets_a_bit_as_its_program_does_now() -> None:
+    assert Options(preset="simhash-java").set_when == ">0"
 
 
 @pytest.mark.parametrize(
@@ -110,11 +135,48 @@ GO_KEYWORDS = {
 GO_BITS = 0b1000111010111100010001001110101101101110011011010010111111001101
 
 
-def test_gojieba_gives_the_fingerprint_of_the_published_program() -> None:
+def test_gojieba_hashes_and_weighs_keywords_as_the_published_program() -> None:
     options = Options(preset="gojieba")
     rows = hash_rows(options.hash, options.bits)(GO_KEYWORDS)
     weights = np.array(list(GO_KEYWORDS.values()))
     assert simhash(rows, weights, options.set_when) == GO_BITS
+
+
+# The keywords are those of cppjieba 5 with its own dictionaries, and the fingerprints those of the
+# published Go program for them, both compiled and run.
+@pytest.mark.parametrize(
+    ("text", "keywords", "fingerprint"),
+    [
+        (
+            "云计算和区块链是近年的新技术，许多公司把账本放在区块链上，把数据放在云计算中心。",
+            {
+                "区块链": 23.478,
+                "放在": 11.778,
+                "云计算": 11.739,
+                "计算中心": 11.416,
+                "账本": 10.187,
+            },
+            0b1000100100001010101001100101111011000010111101011110000001011111,
+        ),
+        (
+            "我是蓝翔技工学校的学生，学校开了云计算课程。蓝翔的学生毕业以后，有的去做云计算。",
+            {"蓝翔": 23.478, "云计算": 23.478, "学生": 11.527, "技工学校": 11.128, "课程": 8.069},
+            0b0011110101110100011100101101001100000001110001010011010011100011,
+        ),
+        (
+            "区块链的共识算法决定谁来写账本，矿工用算力竞争，区块里记着每一笔交易，区块链因此很难被改写。",
+            {"区块链": 23.478, "用算力": 11.739, "区块": 11.503, "账本": 10.187, "改写": 9.018},
+            0b1000100110001010100011100111111011000010111111011010101101001111,
+        ),
+    ],
+)
+def test_gojieba_gives_the_keywords_and_the_fingerprint_of_the_published_program(
+    text: str, keywords: dict[str, float], fingerprint: int
+) -> None:
+    fingerprinter = Fingerprinter(Options(preset="gojieba"))
+    found = fingerprinter.content_features(text)
+    assert {word: round(weight, 3) for word, weight in found.items()} == keywords
+    assert fingerprinter.content_fingerprint(text) == fingerprint
 
 
 @given(st.binary())
@@ -162,6 +224,16 @@ def test_dom_decay_gives_the_fingerprint_of_the_published_program() -> None:
         "p": 0.041006,
         "footer": 0.091125,
     }
+
+
+def test_dom_decay_reads_no_element_in_a_noscript_as_the_published_program() -> None:
+    html = (
+        "<!doctype html><html><head><title>x</title></head><body><main><article><h1>t</h1><p>a</p>"
+        "<p>b <a>c</a></p></article></main><footer><p>e</p></footer>"
+        "<noscript><div><p>f</p><img></div></noscript></body></html>"
+    )
+    found = Fingerprinter(Options(preset="dom-decay")).fingerprint(html)
+    assert found.structure == 0xF103217ED83FA3D7
 
 
 @pytest.mark.parametrize("preset", PRESETS)

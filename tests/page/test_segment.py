@@ -11,7 +11,6 @@ from crawler.demo_site.pages import all_pages
 from simhash_pipeline import Fingerprinter, PageFingerprint
 from simhash_pipeline.errors import OptionsError, PageError
 from simhash_pipeline.options import SEGMENTERS as SEGMENTER_NAMES
-from simhash_pipeline.page import segment
 from simhash_pipeline.page.segment import Segment, _is_mark, nfkc, segmenter, simplified
 from simhash_pipeline.page.segment import words as tokens
 
@@ -63,7 +62,7 @@ def test_words_taught_to_the_shared_jieba_do_not_move_tokens() -> None:
     jieba.add_word("海港日报讯")
     try:
         assert tokens("海港日报讯海港日报讯") == before
-        assert segment.jieba_cutter()("海港日报讯") != ["海港日报讯"]
+        assert segmenter("jieba")("海港日报讯") != ["海港日报讯"]
     finally:
         jieba.del_word("海港日报讯")
 

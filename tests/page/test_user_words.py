@@ -59,7 +59,7 @@ def test_the_users_words_are_left_whole(dictionary: Path, text: str, expected: s
     assert found[-len(expected.split()) :] == expected.split()
 
 
-@pytest.mark.parametrize("name", ["jieba", "jieba-search", "jieba-full"])
+@pytest.mark.parametrize("name", ["jieba", "jieba-search", "jieba-full", "jieba-cpp"])
 def test_jieba_alone_takes_them_as_they_stand(dictionary: Path, name: str) -> None:
     without, with_ = segmenter(name), segmenter(name, user_dict=str(dictionary))
     assert "51区" not in without(TEXT)

@@ -13,6 +13,7 @@ from simhash_pipeline.page.visible import (
     LIMIT_SIZE,
     MAIN,
     NONE,
+    story_digest,
     visible_text,
     window_masks,
 )
@@ -33,9 +34,8 @@ def text(seed: int, words: int) -> str:
     return " ".join(Random(seed).choices(WORDS, k=words))
 
 
-def test_digest_and_sample_are_the_same_everywhere() -> None:
-    found = visible_text(["Ten", "十个"], [True, False], "A title")
-    assert found.digest == 12635133605230274305
+def test_a_sample_is_the_same_everywhere() -> None:
+    found = visible_text(["Ten", "十个"], [True, False])
     assert [found.sample[i : i + 6].hex() for i in range(4, len(found.sample), 6)] == [
         "16710a019790",
         "bbf4fa149790",
@@ -60,9 +60,8 @@ def test_a_window_s_hash_is_a_polynomial_of_its_bytes_that_murmur3_spreads() -> 
     assert value in windows(visible_text(["Sixteen letters."], [True]).sample)
 
 
-def test_a_page_without_text_has_no_digest_and_an_empty_sample() -> None:
+def test_a_page_without_text_has_an_empty_sample() -> None:
     found = visible_text([], [])
-    assert found.digest is None
     assert (limit(found.sample), windows(found.sample), found.blocks) == (0xFFFFFFFF, [], ())
 
 
@@ -78,13 +77,11 @@ def test_windows_of_a_block_do_not_depend_on_its_neighbours() -> None:
     assert set(alone.blocks) < set(amid.blocks)
 
 
-def test_case_does_not_count_and_the_title_does() -> None:
+def test_case_does_not_count() -> None:
     one, other = (
         visible_text([block], [True]) for block in ("A Block Of Words", "a block of words")
     )
     assert one == other
-    titled = visible_text(["a block of words"], [True], "A title")
-    assert (titled.sample, titled.digest == other.digest) == (other.sample, False)
 
 
 def test_a_block_of_more_than_a_million_characters_is_sampled_too() -> None:
@@ -171,16 +168,55 @@ def test_the_share_of_equal_windows_is_that_of_the_texts(changed: float) -> None
     assert estimated == pytest.approx((1 - changed) / (1 + changed), abs=0.07)
 
 
-def test_of_more_than_a_million_characters_the_first_are_sampled_and_all_are_digested() -> None:
+def test_of_more_than_a_million_characters_the_first_are_sampled() -> None:
     block = text(4, 20_000)
     one = visible_text([block] * 8 + ["the end of it all"], [True] * 9)
     other = visible_text([block] * 8 + ["another end of it"], [True] * 9)
     assert (one.sample, one.blocks) == (other.sample, other.blocks)
-    assert one.digest != other.digest
 
 
 @given(st.lists(st.text(st.characters(exclude_characters="\n\0"), min_size=1), max_size=8))
 def test_any_blocks_give_a_sample(blocks: list[str]) -> None:
     found = visible_text(blocks, [True] * len(blocks))
-    assert (found.digest is None) == (not blocks)
     assert len(found.blocks) <= max(1, len(windows(found.sample)))
+
+
+def story(page: str, title: str = "") -> int | None:
+    """The digest of the page's story."""
+    blocks = Tree(document_fromstring(f"<body>{page}</body>")).blocks()
+    main = set(main_blocks(blocks, ""))
+    is_main = [i in main for i in range(len(blocks.texts))]
+    return story_digest(title, blocks, is_main, window_masks(blocks, is_main))
+
+
+NOTE = "<p>42 readers saw it</p>"
+
+
+@pytest.mark.parametrize(
+    ("page", "other", "is_one_story"),
+    [
+        (f"<div>{STORY}</div>{NOTE}", f"<div>{STORY}</div>{NOTE}".replace("42 r", "43 r"), True),
+        (f"<div>{STORY}{NOTE}</div>", f"<div>{STORY}{NOTE}</div>".replace("42 r", "43 r"), False),
+        (f"<div>{STORY}</div>", f"<div>{STORY}</div>".replace(text(2, 60), text(9, 60)), False),
+        (f"<div>{STORY}</div><ul>{LINKS}</ul>", f"<div>{STORY}</div><ul>{LINKS * 2}</ul>", True),
+        (f"<p>{text(1, 60)}.</p><ul>{LINKS * 9}</ul>", f"<p>{text(1, 60)}.</p>{LINKS * 8}", False),
+    ],
+    ids=["beside the box", "in the box", "main text", "links of another day", "entries of a list"],
+)
+def test_a_story_is_what_the_box_of_the_main_text_says(
+    page: str, other: str, is_one_story: bool
+) -> None:
+    assert (story(page) == story(other)) is is_one_story
+
+
+def test_all_that_counts_is_the_story_where_the_main_text_is_less_than_half_of_it() -> None:
+    posts = "".join(f"<section><p>{text(n, 9)}</p></section>" for n in range(90))
+    page = f"<div><p>{text(1, 60)}.</p></div>{posts}"
+    assert story(page) != story(page + f"<section><p>{text(99, 9)}</p></section>")
+
+
+def test_a_title_is_a_part_of_the_story_and_a_page_without_text_has_none() -> None:
+    assert story(STORY, "One title") != story(STORY, "Another")
+    assert story("") is None
+    # The same on every machine, in every process.
+    assert story(f"<div>{STORY}</div>", "标题") == 3671993743925219503

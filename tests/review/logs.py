@@ -8,13 +8,14 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from simhash_pipeline.drop_log import Drop, Run, read_log
+from simhash_pipeline.drop_log import NEAR_MISS, Drop, Run, read_log
 
 THRESHOLDS = {
     "match": "content",
     "content_distance": 3,
     "structure_distance": 3,
     "sketch_distance": 18,
+    "own_likeness": 0.85,
     "min_tokens": 50,
     "scope": "all",
     "unchanged": "keep",
@@ -74,4 +75,9 @@ def write_log(path: Path, records: Iterable[Drop | Run]) -> Path:
 
 def read_drops(path: Path) -> list[Drop]:
     """The log's drops in the order written."""
-    return [record for record in read_log(path) if isinstance(record, Drop)]
+    return [one for one in read_log(path) if isinstance(one, Drop) and not one.is_near_miss]
+
+
+def near_miss(**fields: Any) -> Drop:
+    """A near miss of http://a.example/1, but for `fields`."""
+    return drop(**{"record": NEAR_MISS, "reason": "own text", "own_likeness": 0.8, **fields})

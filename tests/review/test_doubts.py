@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from simhash_pipeline.drop_log import Drop
-from simhash_pipeline.review.doubts import MANY, DoubtCounts, doubts
+from simhash_pipeline.review.doubts import MANY, DoubtCounts, doubts, host_of
 from tests.review.logs import drop
 
 FR, EN = "http://a.example/fr-FR/1", "http://a.example/en/1"
@@ -115,3 +115,17 @@ def counted(drops: Sequence[Drop]) -> DoubtCounts:
     for one in drops:
         counts.add(one)
     return counts
+
+
+@pytest.mark.parametrize(
+    ("url", "host"),
+    [
+        ("http://a.example/x", "a.example"),
+        ("https://user:word@a.example:80/x@y", "a.example:80"),
+        ("http://a.example?q=http://b.example/", "a.example"),
+        ("data:,x", ""),
+        ("", ""),
+    ],
+)
+def test_the_host_of_a_url(url: str, host: str) -> None:
+    assert host_of(url) == host

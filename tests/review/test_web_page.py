@@ -16,14 +16,14 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
+from simhash_pipeline.answers import read_sheet
 from simhash_pipeline.drop_log import Drop, Run
 from simhash_pipeline.review.doubts import CAUSES
-from simhash_pipeline.review.pairs import read_sheet
 from simhash_pipeline.review.summary import Selection, Summary
 from simhash_pipeline.review.web_page import Neighbours, Texts, write_web_page
 from simhash_pipeline.stores.contract import PageText
 from tests.review.browser import chromium, complaints, open_file, resize
-from tests.review.logs import closing, drop
+from tests.review.logs import closing, drop, near_miss
 
 HOSTILE = "</script><img src=x onerror=document.title='run'><script>document.title='run'</script>"
 TEXTS = {
@@ -233,7 +233,7 @@ def test_search_finds_words_of_titles_and_addresses(report: Any) -> None:
     page.search("story 17", "3 drops of 1 kept page")
     assert headings(page) == ["http://b.example/17"]
     page.search("/29/COPY1", "1 drop of 1 kept page")
-    page.search("nothing of the sort", "No drop is like that.")
+    page.search("nothing of the sort", "No page is like that.")
     assert headings(page) == []
     page.search("", "60 drops of 30 kept pages")
 
@@ -311,10 +311,11 @@ def keys(page: Report, *pressed: str) -> None:
 
 
 def shown(page: Report, heading: str) -> None:
-    """Wait until this drop is open."""
+    """Wait until the pair with a heading that ends so is open."""
     WebDriverWait(page.browser, 20).until(
         lambda _: (
-            page.one("#compare").is_displayed() and page.one("#compare-heading").text == heading
+            page.one("#compare").is_displayed()
+            and f" {page.one('#compare-heading').text}".endswith(f" {heading}")
         )
     )
 
@@ -380,13 +381,51 @@ def test_drops_are_answered_by_keys_and_the_answers_are_kept(report: Any) -> Non
     keys(page, "k", "k", "n")
     shown(page, "Drop 3 of 4")
     keys(page, Keys.ESCAPE)
-    assert page.one("#answered").text == "3 answers, 1 wrongly dropped."
-    said = ["rightly dropped", "wrongly dropped", "don't know"]
+    assert page.one("#answered").text == "3 answers, 1 wrongly dropped, 0 wrongly kept."
+    said = ["copy", "another page", "don't know"]
     assert page.texts(".said") == said
     open_file(page.browser, page.path)
     assert page.texts(".said") == said
-    page.choose("show", "answered: wrongly dropped")
+    page.choose("show", "answered: another page")
     assert page.one("#found").text == "1 drop of 1 kept page"
+
+
+def test_near_misses_stand_beside_the_drops_and_are_answered_with_them(
+    report: Any, tmp_path: Path
+) -> None:
+    copy = near_miss(url="http://a.example/3", content_distance=0, twin_title="A story")
+    other = near_miss(url="http://a.example/4", content_distance=3, own_likeness=0.2)
+    page = report(drop(), copy, other, closing(kept={"new": 5, "told apart": 2}, errors={}))
+    assert page.one("h1").text == (
+        "1 of 8 pages dropped; none is suspicious; 2 kept though near, 1 to check"
+    )
+    assert page.one("#found").text == "1 drop and 2 near misses of 1 kept page"
+    assert "own texts differ: alike by 20% of at least 85%" in page.texts("ul.why li")
+    page.choose("show", "kept though near")
+    assert page.one("#found").text == "2 near misses of 1 kept page"
+    assert page.texts("li .tag") == ["Kept too"] * 2
+    assert page.one("#start").text == "Review the 1 to check"
+    page.one("#start").click()
+    shown(page, "Near miss 1 of 1")
+    keys(page, "y", Keys.ESCAPE)
+    assert page.one("#answered").text == "1 answer, 0 wrongly dropped, 1 wrongly kept."
+    save_in(page.browser, tmp_path)
+    page.one("#save").click()
+    downloaded(tmp_path / "answers.csv")
+    ((pair, line),) = read_sheet(tmp_path / "answers.csv").items()
+    assert (pair, line.twins) == (("http://a.example/1", "http://a.example/3"), True)
+
+
+def test_a_hundred_pairs_are_decided_by_a_hundred_and_one_keys(report: Any) -> None:
+    drops = [drop(url=f"http://a.example/d/{n}", twin_url=f"http://t/{n}") for n in range(50)]
+    near = [near_miss(url=f"http://a.example/n/{n}", twin_url=f"http://t/{n}") for n in range(50)]
+    page = report(*drops, *near)
+    keys(page, "j")
+    for number in range(1, 101):
+        shown(page, f"{number} of 100")
+        keys(page, "yn"[number % 2])
+    keys(page, Keys.ESCAPE)
+    assert page.one("#answered").text.startswith("100 answers, ")
 
 
 def test_the_answers_are_saved_as_a_sheet_that_tune_reads(report: Any, tmp_path: Path) -> None:
@@ -411,7 +450,7 @@ def test_the_answers_are_saved_as_a_sheet_that_tune_reads(report: Any, tmp_path:
     keys(page, "n")
     shown(page, "Drop 2 of 2")
     keys(page, Keys.ESCAPE)
-    page.choose("show", "all drops")
+    page.choose("show", "all")
     page.browser.execute_script("document.activeElement.blur()")  # a select takes letters
     for opened in range(1, 4):
         keys(page, "j")
@@ -422,12 +461,12 @@ def test_the_answers_are_saved_as_a_sheet_that_tune_reads(report: Any, tmp_path:
     page.one("#save").click()
     sheet = downloaded(tmp_path / "answers.csv")
     rows = list(csv.DictReader(io.StringIO(sheet)))
-    assert [(row["url_b"], row["twins"]) for row in rows] == [
-        ("http://a.example/2", "n"),
-        ("http://a.example/3", "y"),
-        ("http://a.example/4", "?"),
+    assert [(row["url"], row["answer"]) for row in rows] == [
+        ("http://a.example/2", "another page"),
+        ("http://a.example/3", "copy"),
+        ("http://a.example/4", "don't know"),
     ]
-    assert rows[0]["title_a"] == f"'{formula}"
+    assert rows[0]["twin_title"] == f"'{formula}"
     assert "scrapy simhash tune --labels answers.csv" in page.one("#then").text
     answers = read_sheet(tmp_path / "answers.csv").values()
     assert [(line.twins, line.distance) for line in answers] == [(False, 3), (True, 1), (None, 1)]
@@ -439,8 +478,8 @@ def test_what_is_shown_is_saved_as_csv(report: Any, tmp_path: Path) -> None:
     page.search("fog", "1 drop of 1 kept page")
     page.one("#csv").click()
     (row,) = csv.DictReader(io.StringIO(downloaded(tmp_path / "drops.csv"), newline=""))
-    assert row["title_b"] == '"Fog", it\nsays'
-    assert row["title_a"] == "'=1+1"
+    assert row["title"] == '"Fog", it\nsays'
+    assert row["twin_title"] == "'=1+1"
     assert row["words"] == "titles differ; at the threshold: content 3 of 3 bits"
     assert (row["distance"], row["reason"], row["time"]) == ("3", "content", "2026-05-04 12:00:00")
 
@@ -514,7 +553,7 @@ def test_all_can_be_reached_and_used_by_the_keyboard(report: Any) -> None:
     assert tab().get_attribute("id") == "search"
     focused().send_keys("fog nowhere")
     WebDriverWait(page.browser, 20).until(
-        lambda _: page.one("#found").text == "No drop is like that."
+        lambda _: page.one("#found").text == "No page is like that."
     )
     focused().send_keys(*[Keys.BACKSPACE] * 11, "a.example")
     WebDriverWait(page.browser, 20).until(
@@ -685,4 +724,4 @@ def test_an_empty_log_makes_a_page_too(report: Any) -> None:
     page = report()
     assert page.one("h1").text == "Nothing was dropped"
     assert page.one("#about").text.endswith(".drops.jsonl")
-    assert page.one("#found").text == "No drop is like that."
+    assert page.one("#found").text == "No page is like that."

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
 
+from simhash_pipeline.errors import StoreDamaged
 from simhash_pipeline.stores.contract import Action, PageText, StoredPage, View
 from simhash_pipeline.stores.opening import open_store
 from simhash_pipeline.stores.redis.redis_store import RedisStore
+from simhash_pipeline.urls import address_of
 from tests.stores.pages import FAR, keep, like_memory, near_content, page, unless_near
 from tests.stores.servers import Wire
 from tests.stores.test_store import steps
@@ -246,3 +249,32 @@ def test_many_texts_take_one_round_trip_and_are_compressed(server: RunningServer
             server.tell("MEMORY", "USAGE", key, "SAMPLES", 0) for key in server.tell("KEYS", "*")
         ]
         assert sum(held) < 20 * 1_000
+
+
+def test_a_record_that_can_not_be_read_stops_who_meets_it(server: RunningServer) -> None:
+    with RedisStore(server.url) as store:
+        keep(store, page("a", 0))
+        (known,) = server.tell("HKEYS", "simhash:{.}pages")
+        server.tell("HSET", "simhash:{.}pages", known, b"a record")
+        with pytest.raises(StoreDamaged, match=r"namespace '' is damaged \(a page's record"):
+            store.settle(page("b", 0), unless_near)
+        assert len(store) == 1
+
+
+@pytest.mark.parametrize("names", [("1", "2"), ("2", "1")])  # either declares the address of 1
+def test_of_two_processes_that_keep_one_address_at_once_one_sees_the_other(
+    server: RunningServer, names: tuple[str, str]
+) -> None:
+    address = address_of("http://a.example/1", None)
+    first, second = (replace(page(f"http://a.example/{n}"), address=address) for n in names)
+    met: list[list[str]] = []
+    with RedisStore(server.url) as one, RedisStore(server.url) as other:
+
+        def decide(view: View) -> tuple[Action, None]:
+            met.append([each.url for each in view.same_address()])
+            if len(met) == 1:
+                keep(other, first)
+            return (Action.SKIP if met[-1] else Action.KEEP), None
+
+        one.settle(second, decide)
+    assert met == [[], [first.url]]

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -790,3 +791,46 @@ def test_a_reader_that_lets_the_log_grow_is_warned_of_once(
     warnings = [record.message for record in caplog.records if "has grown to" in record.message]
     assert len(warnings) == 1
     assert f"fuser {path}" in warnings[0]
+
+
+@pytest.mark.parametrize("index", ["memory", "disk"])
+@pytest.mark.parametrize("bits", [64, 128])
+def test_no_statement_reads_a_table_row_by_row_but_those_about_the_whole_store(
+    path: Path, index: IndexPlace, bits: int
+) -> None:
+    ran = dict[str, None]()
+    with SqliteStore(path, index=index, tentative=True) as store:
+        store._connection.set_trace_callback(ran.setdefault)
+        store.stamp({"bits": bits})
+        store.insert_many(
+            replace(page(str(n), n % 50, spread(n)), digest=bytes(16), address=bytes(8))
+            for n in range(200)
+        )
+        asking = replace(page("asking", 1, spread(1)), digest=bytes(16), address=bytes(8))
+        seen(store, asking)
+        keep(store, asking)
+        store.settle(asking, lambda view: (Action.RENEW, list(view.same_address())))
+        store.confirm("", "asking")
+        store.put_furniture("", "example.org", b"1234")
+        store.furniture("", "example.org")
+        store.keep_texts([PageText("", "asking", "A title", "A text", 1.0)])
+        store.text_of("", "asking")
+        store.forget("", "asking")
+        assert len(list(store.pages())) == 200
+        assert list(store.texts()) == []
+    with closing(sqlite3.connect(path)) as connection:
+        scanned = {
+            " ".join(statement.split())
+            for statement in ran
+            if statement.startswith(("SELECT", "INSERT", "UPDATE", "DELETE"))
+            for *_, step in connection.execute(f"EXPLAIN QUERY PLAN {statement}")
+            if step.startswith("SCAN") and step != "SCAN CONSTANT ROW"
+        }
+    its_index = {one for one in scanned if "INDEXED BY page_by_url WHERE" in one}
+    assert bool(its_index) is (index == "memory")  # it is read once
+    assert scanned - its_index <= {
+        "SELECT 1 FROM page LIMIT 1",
+        "SELECT 1 FROM text LIMIT 1",
+        "SELECT CAST(id AS INTEGER) FROM run",
+        "SELECT name FROM sqlite_master WHERE type = 'index'",
+    }

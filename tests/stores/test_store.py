@@ -6,6 +6,7 @@ import re
 import threading
 import time
 from dataclasses import replace
+from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,6 +18,7 @@ from simhash_pipeline.stores.contract import Action, PageText, Store, View, pack
 from simhash_pipeline.stores.opening import open_store
 from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
 from simhash_pipeline.stores.store_url import StorePlace, store_place
+from simhash_pipeline.urls import address_of
 from tests.stores.pages import FAR, always, keep, like_memory, near_content, page, seen, unless_near
 
 if TYPE_CHECKING:
@@ -62,7 +64,7 @@ def test_furniture_is_remembered_by_host(store: Store) -> None:
 
 def test_a_kept_page_comes_back_as_it_was(store: Store) -> None:
     whole = page("a", 1 << 63, (1 << 64) - 1, sketch=(1 << 128) - 1, seen_at=1_700_000_000.25)
-    whole = replace(whole, visible=(1 << 64) - 1, sample=bytes(292))
+    whole = replace(whole, story=(1 << 64) - 1, sample=bytes(292))
     thin = page("b", digest=bytes(16), namespace="other")
     keep(store, whole, thin)
     assert list(store.pages()) == [whole, thin]
@@ -102,6 +104,15 @@ def test_neighbours_come_nearest_first_then_oldest(store: Store) -> None:
     assert near_content(store, 0, 0) == [("same, young", 0)]
 
 
+def test_of_a_crowd_the_nearest_200_are_found_oldest_first(store: Store) -> None:
+    rng = Random(1)
+    flips = [rng.sample(range(64), rng.randrange(1, 4)) for _ in range(900)]
+    values = dict.fromkeys(sum(1 << bit for bit in bits) for bits in flips)
+    store.insert_many(page(f"{value:x}", value) for value in values)
+    nearest = sorted(values, key=int.bit_count)[:200]  # which are in the order of their age
+    assert near_content(store, 0) == [(f"{value:x}", value.bit_count()) for value in nearest]
+
+
 def test_content_and_structure_are_asked_for_apart(store: Store) -> None:
     keep(store, page("a", 0, FAR), page("b", FAR, 0), page("c", None, 1))
     answer = seen(store, page("asking", 0, 0))
@@ -131,6 +142,33 @@ def test_same_digest_finds_thin_pages_oldest_first(store: Store) -> None:
     keep(store, page("a", digest=b"x" * 16), page("b", digest=b"y" * 16))
     keep(store, page("c", digest=b"x" * 16))
     assert seen(store, page("asking", digest=b"x" * 16))["digest"] == [("a", 0), ("c", 0)]
+
+
+def test_pages_of_one_address_come_oldest_first(store: Store) -> None:
+    address, other = address_of("http://a.example/1", None), address_of("http://a.example/2", None)
+
+    def same(url: str, declared: bytes | None) -> list[str]:
+        asking = replace(page(url), address=declared)
+        return store.settle(
+            asking, lambda view: (Action.SKIP, [one.url for one in view.same_address()])
+        )
+
+    keep(store, replace(page("http://a.example/early"), address=address))
+    keep(store, replace(page("http://a.example/1"), address=address))  # as most pages do
+    keep(store, replace(page("http://a.example/2"), address=address))  # and not its own
+    keep(store, page("http://a.example/3"))
+    early, one, two = (f"http://a.example/{name}" for name in ("early", 1, 2))
+    assert same("http://a.example/new", address) == [early, one, two]
+    assert same(one, address) == [early, two]
+    assert same(two, other) == []
+    assert same("http://a.example/new", other) == []
+    assert same("http://a.example/new", None) == []
+    assert [each.address for each in store.pages()] == [address, address, address, None]
+    assert store.forget("", one)
+    assert same("http://a.example/new", address) == [early, two]
+    keep(store, replace(page(one), address=address))
+    assert same("http://a.example/new", address) == [early, two, one]
+    assert store.check() == []
 
 
 def test_a_page_is_never_its_own_neighbour(store: Store) -> None:

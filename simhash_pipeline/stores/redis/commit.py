@@ -132,6 +132,17 @@ for _ = 1, arg() do
 end
 return 1
 """)
+# What is read for a page at first. Head, pages, tentative, then the hashes of buckets; how many
+# ids, the ids, a field for each bucket. -> stamp, number of the newest page, record and run of each
+# id, the buckets.
+READ = Script("""
+local found, ids = call('HMGET', KEYS[1], 'made_with', 'number'), tonumber(ARGV[1])
+for i = 2, ids + 1 do
+  for hash = 2, 3 do found[#found + 1] = call('HGET', KEYS[hash], ARGV[i]) end
+end
+for i = 4, #KEYS do found[#found + 1] = call('HGET', KEYS[i], ARGV[ids + i - 2]) end
+return found
+""")
 # The pages with a value, oldest first. Pages, tentative, the first bucket's hash, further pages;
 # field, rest, value, the member to read on from ("[value" at first), how many. -> the bucket, then
 # ref, record and run of each.
@@ -173,7 +184,7 @@ for i = 1, #rows, 2 do
 end
 return found[1]
 """)
-SCRIPTS = (COMMIT, SHARING, CONFIRM, EXCHANGE, EXPIRE_TEXTS)
+SCRIPTS = (READ, COMMIT, SHARING, CONFIRM, EXCHANGE, EXPIRE_TEXTS)
 
 
 class Commit:

@@ -26,7 +26,8 @@ choose a bucket: the rest are the other six. One case by hand, block 1 of 0123 4
     block 1                           ab 89                hash 89, field ab
     rest                        ef cd       67 45 23 01
 
-A digest and an address have one block and one bucket.
+A digest and an address have one block and one bucket. A page that declares its own URL as its
+address, as most do, is found by its id, and its address is not written.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ import numpy as np
 
 from simhash_pipeline.bits import refuse_other_distances
 from simhash_pipeline.index.neighbours import BLOCKS, probe_masks
-from simhash_pipeline.stores.contract import Column, StoredPage
+from simhash_pipeline.stores.contract import MOST_NEAR, Column, StoredPage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -51,7 +52,6 @@ if TYPE_CHECKING:
 
 PREFIX = b"simhash:"
 STORE, FORMAT, MADE_WITH = PREFIX + b"store", b"format", b"made_with"
-NUMBER = b"number"  # of a namespace's newest page
 NAMESPACES = PREFIX + b"namespaces"
 HASHES = 256  # of a block
 MAX_KEY_BYTES = 2
@@ -65,11 +65,12 @@ REF_SIZE = NUMBER_SIZE + ID_SIZE
 SALT_SIZE = 2
 
 COLUMNS: tuple[Column, ...] = ("content", "structure", "digest", "address")
-_ONE_BLOCK = ("digest", "address")  # they are found whole alone
+ONE_BLOCK = ("digest", "address")  # they are found whole alone
 _LENGTH = struct.Struct(">H")
 _HEAD = struct.Struct(f">{SALT_SIZE}sBQdd")  # salt, flags, title_marks, first_seen, seen_at
-_FIELDS = ("content", "structure", "sketch", "digest", "visible", "sample", "address")
-_VISIBLE_SIZE = 8
+_FIELDS = ("content", "structure", "sketch", "digest", "story", "sample", "address")
+_OWN_ADDRESS = 1 << len(_FIELDS)  # a flag
+_STORY_SIZE = 8
 
 
 class Space:
@@ -95,7 +96,7 @@ class Space:
         """The keys of all that pages brought: not the head, not the runs."""
         yield from (self.pages, self.tentative, self.texts, self.furniture)
         for column in COLUMNS:
-            for block in (*range(1 if column in _ONE_BLOCK else BLOCKS), "more"):
+            for block in (*range(1 if column in ONE_BLOCK else BLOCKS), "more"):
                 yield from (self.buckets(column, block, number) for number in range(HASHES))
 
 
@@ -147,7 +148,7 @@ class Layout:
     def __init__(self, bits: int) -> None:
         self.bits = bits
         self._size = bits // 8
-        self._sizes = {"content": self._size, "structure": self._size, "visible": _VISIBLE_SIZE}
+        self._sizes = {"content": self._size, "structure": self._size, "story": _STORY_SIZE}
         self._sizes |= {"sketch": SKETCH_SIZE, "digest": SKETCH_SIZE, "address": ADDRESS_SIZE}
         self._word = np.dtype("<u4" if bits == 32 else "<u8")
 
@@ -156,10 +157,11 @@ class Layout:
 
         ValueError when a fingerprint is wider than `bits`, or the site longer than 64 KiB.
         """
-        parts, flags = [], 0
+        is_own = _declares_itself(page)
+        parts, flags = [], _OWN_ADDRESS if is_own else 0
         for flag, name in enumerate(_FIELDS):
             value = getattr(page, name)
-            if value is not None:
+            if value is not None and not (name == "address" and is_own):
                 flags |= 1 << flag
                 if name == "sample":
                     parts.append(_LENGTH.pack(len(value)))
@@ -193,8 +195,11 @@ class Layout:
             texts.append(raw[at : at + length].decode())
             at += length
         site, title = texts
+        url = raw[at:].decode()
+        if flags & _OWN_ADDRESS:
+            values["address"] = page_id(url)
         page = StoredPage(
-            raw[at:].decode(),
+            url,
             namespace,
             site,
             **values,  # type: ignore[arg-type]  # by the names of their fields
@@ -209,7 +214,7 @@ class Layout:
         """Where the page's fingerprints, digest and address belong."""
         for column in COLUMNS:
             value = getattr(page, column)
-            if value is not None:
+            if value is not None and not (column == "address" and _declares_itself(page)):
                 yield self.entry(space, column, value)
 
     def entry(self, space: Space, column: Column, value: int | bytes) -> Entry:
@@ -221,9 +226,11 @@ class Layout:
         return Entry(packed, space.buckets(column, "more", number), tuple(places))
 
     def probes(
-        self, space: Space, column: Column, value: int, max_distance_bits: int
+        self, space: Space, column: Column, value: int | bytes, max_distance_bits: int
     ) -> list[Probe]:
-        """The buckets that can hold a neighbour."""
+        """The buckets that can hold a neighbour; of a digest or an address the one it is in."""
+        if isinstance(value, bytes):
+            return [(0, b"", self.entry(space, column, value).places[0])]
         refuse_other_distances(max_distance_bits)
         packed = self._packed(column, value)
         found = []
@@ -240,16 +247,44 @@ class Layout:
     def near(
         self, value: int, max_distance_bits: int, buckets: Iterable[tuple[int, bytes, bytes]]
     ) -> list[tuple[int, int]]:
-        """(value, distance) within the distance, nearest first, of (block, key, bucket)."""
+        """(value, distance) within the distance, nearest first, of (block, key, bucket).
+
+        The nearest 200, and all that are as near as the last of them.
+        """
         parts = [self._rows(*bucket) for bucket in buckets if bucket[2]]
         if not parts:
             return []
         rows = np.concatenate(parts)
+        distances = self._distances(rows, value)
+        furthest, most = max_distance_bits, BLOCKS * MOST_NEAR  # a value is in a bucket a block
+        if len(rows) > most:
+            furthest = min(furthest, np.partition(distances, most)[most])
+        rows = rows[distances <= furthest]
+        if not len(rows):  # nearly always
+            return []
+        rows = np.unique(rows, axis=0)
+        distances = self._distances(rows, value)
+        order = np.argsort(distances, kind="stable")
+        if len(order) > MOST_NEAR:
+            order = order[distances[order] <= distances[order[MOST_NEAR - 1]]]
+        return [(_number(rows[place].tobytes()), int(distances[place])) for place in order]
+
+    def numbers(self, key: bytes, bucket: bytes) -> dict[int, int]:
+        """The number of the oldest page of each value in a bucket of the first block."""
+        packed, beside = self._rows(0, key, bucket).tobytes(), self._size - len(key)
+        values = range(0, len(packed), self._size)
+        numbers = range(beside, len(bucket), beside + REF_SIZE)
+        return {
+            _number(packed[at : at + self._size]): int.from_bytes(
+                bucket[there : there + NUMBER_SIZE], "big"
+            )
+            for at, there in zip(values, numbers, strict=True)
+        }
+
+    def _distances(self, rows: NDArray[np.uint8], value: int) -> NDArray[np.intp]:
         needle = np.frombuffer(value.to_bytes(self._size, "little"), self._word)
-        distances = np.bitwise_count(rows.view(self._word) ^ needle).sum(axis=1)
-        hits = (distances <= max_distance_bits).nonzero()[0].tolist()
-        near = {_number(rows[hit].tobytes()): int(distances[hit]) for hit in hits}
-        return sorted(near.items(), key=lambda pair: pair[1])
+        distances: NDArray[np.intp] = np.bitwise_count(rows.view(self._word) ^ needle).sum(axis=1)
+        return distances
 
     def _rows(self, block: int, key: bytes, bucket: bytes) -> NDArray[np.uint8]:
         """The bucket's values, a row of bytes each, lowest first."""
@@ -270,17 +305,22 @@ class Layout:
 
 
 def page_id(url: str) -> bytes:
-    """What a page is known by within its namespace."""
+    """What a page is known by within its namespace; its address too, if it declares no other."""
     return hashlib.blake2b(url.encode(), digest_size=ID_SIZE).digest()
+
+
+def _declares_itself(page: StoredPage) -> bool:
+    """Whether the page's address is its own URL's: it is found by its id then."""
+    return page.address == page_id(page.url)
 
 
 def ref_in(place: Place, bucket: bytes) -> bytes | None:
     """The ref beside a value in a bucket of the first block; None when no page has the value."""
     size = len(place.rest)
-    for at in range(0, len(bucket), size + REF_SIZE):
-        if bucket.startswith(place.rest, at):
-            return bucket[at + size : at + size + REF_SIZE]
-    return None
+    at = bucket.find(place.rest)
+    while at % (size + REF_SIZE) and at >= 0:  # bytes of two neighbours
+        at = bucket.find(place.rest, at + 1)
+    return None if at < 0 else bucket[at + size : at + size + REF_SIZE]
 
 
 def is_in(place: Place, bucket: bytes) -> bool:

@@ -18,17 +18,21 @@ has gone that was no twin, which could only have left this one kept.
 
 from __future__ import annotations
 
+import heapq
 import secrets
 import struct
+import threading
 from itertools import chain
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from simhash_pipeline.stores.contract import Action, StoredPage, View
-from simhash_pipeline.stores.redis.commit import EXCHANGE, SHARING, Command, Commit
+from simhash_pipeline.errors import StoreDamaged
+from simhash_pipeline.stores.contract import MOST_NEAR, Action, StoredPage, View
+from simhash_pipeline.stores.redis.commit import EXCHANGE, READ, SHARING, Command, Commit
 from simhash_pipeline.stores.redis.layout import (
     MADE_WITH,
-    NUMBER,
     NUMBER_SIZE,
+    ONE_BLOCK,
     SALT_SIZE,
     Record,
     Space,
@@ -43,7 +47,6 @@ if TYPE_CHECKING:
 
     from simhash_pipeline.stores.contract import Column
     from simhash_pipeline.stores.redis.layout import Entry, Layout, Probe
-    from simhash_pipeline.stores.redis.lease import Lease
     from simhash_pipeline.stores.redis.server import Server
 
 T = TypeVar("T")
@@ -52,6 +55,8 @@ Bucket = tuple[bytes, bytes]  # hash and field
 PAGES_A_READ = 1_000
 FIRST_PAGES, MOST_PAGES = 16, 1_024  # with a value; nearly always the first page is enough
 MOST_DEAD = 100  # pages that one commit removes for their runs
+RUN_SIZE = 8
+RENEWALS = 4  # in the time of a lease
 
 
 class OtherStamp(Exception):
@@ -158,10 +163,10 @@ class RedisNamespace:
             for known, raw in found.items():
                 try:
                     records.append(self.record(raw))
-                except (ValueError, struct.error) as error:  # noqa: PERF203  # each by itself
+                except StoreDamaged as error:  # noqa: PERF203  # each by itself
                     yield (
                         f"record {known.hex()} of namespace {self.space.namespace!r} can't be "
-                        f"read: {error}"
+                        f"read: {error.__cause__}"
                     )
             entries = [(record, entry) for record in records for entry in self.entries(record.page)]
             commands: list[Command] = []
@@ -186,7 +191,16 @@ class RedisNamespace:
         self.server.ask("HSET", self.space.furniture, host, furniture)
 
     def record(self, raw: bytes, run: bytes | None = None) -> Record:
-        return self.layout.unpack(self.space.namespace, raw, run)
+        try:
+            return self.layout.unpack(self.space.namespace, raw, run)
+        except (ValueError, struct.error) as error:
+            raise self._damaged(f"a page's record: {error}") from error
+
+    def _damaged(self, what: str) -> StoreDamaged:
+        return StoreDamaged(
+            f"store {self.server.shown}: namespace {self.space.namespace!r} is damaged ({what}); "
+            "restore a copy, or clear the namespace to begin anew"
+        )
 
     def entries(self, page: StoredPage) -> list[Entry]:
         return list(self.layout.entries(self.space, page))
@@ -286,7 +300,9 @@ class RedisLookup:
             for column, distance in likely.items()
             if (value := getattr(page, column)) is not None
         ]
-        self.own = self._read(page_id(page.url), list(chain.from_iterable(probes)), before)
+        ids = list(dict.fromkeys([page_id(page.url), page.address or page_id(page.url)]))
+        self.own, *others = self._read(ids, list(chain.from_iterable(probes)), before)
+        self._at_address = others[0] if others else None  # the page whose URL is the address
         # Of runs that died: nobody confirms these pages any more.
         self.dead = [] if self.own is None else namespace.dead([self.own])
 
@@ -313,23 +329,68 @@ class RedisLookup:
         places = self._unread(probes)
         self._note(places, self._namespace.server.run(_reads(places)))
         buckets = [(block, key, self._buckets[place[:2]]) for block, key, place in probes]
-        return self._namespace.layout.near(value, max_distance_bits, buckets)
+        near = self._namespace.layout.near(value, max_distance_bits, buckets)
+        return near if len(near) <= MOST_NEAR else self._nearest(column, near)
+
+    def _nearest(self, column: Column, near: list[tuple[int, int]]) -> list[tuple[int, int]]:
+        """The nearest 200; of those that are as near as the last of them, the oldest."""
+        # One value of each bucket of the first block: that is chosen by 16 bits at most.
+        ties = {value & 0xFFFF: value for value, distance in near if distance == near[-1][1]}
+        probes = [probe for value in ties.values() for probe in self._probes(column, value, 0)]
+        keys = {place[:2]: key for _, key, place in probes}  # of buckets of the first block
+        numbers = dict[int, int]()
+        buckets = self._namespace.server.run(_reads(keys))
+        for key, bucket in zip(keys.values(), buckets, strict=True):
+            numbers |= self._namespace.layout.numbers(key, bucket or b"")
+        near.sort(key=lambda pair: (pair[1], numbers.get(pair[0], 0)))
+        return near[:MOST_NEAR]
 
     def sharing(
-        self, namespace: str, column: Column, value: int | bytes
+        self, namespace: str, column: Column, values: Sequence[int | bytes]
     ) -> Iterator[tuple[int, StoredPage]]:
-        space, run = self._namespace.space, self._namespace.server.run
-        entry = self._namespace.layout.entry(space, column, value)
-        place, after, limit = entry.places[0], b"[" + entry.value, FIRST_PAGES
+        space = self._namespace.space
+        entries = [self._namespace.layout.entry(space, column, value) for value in values]
+        at_address = []
+        if column == "address":
+            at_address = self._declared(values[0])
+        if column in ONE_BLOCK:
+            self.asked[column] = 0
+            entries = [entry for entry in entries if self._may_have(entry)]
+        if not entries:  # nearly always with an address
+            return iter(at_address)
+        reads = [self._sharing(entry, b"[" + entry.value, FIRST_PAGES) for entry in entries]
+        # A page with this value is compared by its text without its host's furniture.
+        *found, self._furniture = self._namespace.server.run(
+            [*reads, ("HGET", space.furniture, self._host)]
+        )
+        by_age = map(self._pages_of, entries, found)
+        return heapq.merge(at_address, *by_age, key=itemgetter(0))
+
+    def _declared(self, address: int | bytes) -> list[tuple[int, StoredPage]]:
+        """The page whose URL is the address, if it declares no other."""
+        found, key = self._at_address, self._namespace.space.pages
+        if isinstance(address, bytes):
+            self._buckets[key, address] = b"" if found is None else found.raw
+        if found is None or found.page.address != address:
+            return []
+        living = self._living([found.ref, found.raw, found.run])
+        return [(record.number, record.page) for record in living]
+
+    def _may_have(self, entry: Entry) -> bool:
+        """False where the bucket was read with the page, and hasn't the value."""
+        bucket = self._buckets.get(entry.places[0][:2])
+        return bucket is None or ref_in(entry.places[0], bucket) is not None
+
+    def _sharing(self, entry: Entry, after: bytes, limit: int) -> Command:
+        space, place = self._namespace.space, entry.places[0]
         keys = [space.pages, space.tentative, place.key, entry.more]
+        return SHARING(keys, place.field, place.rest, entry.value, after, limit)
+
+    def _pages_of(self, entry: Entry, reply: list[Any]) -> Iterator[tuple[int, StoredPage]]:
+        """Of this value, oldest first; `reply` has the first of them."""
+        place, after, limit = entry.places[0], b"[" + entry.value, FIRST_PAGES
         while True:
-            # A page with this value is compared by its text without its host's furniture.
-            (bucket, *found), self._furniture = run(
-                [
-                    SHARING(keys, place.field, place.rest, entry.value, after, limit),
-                    ("HGET", space.furniture, self._host),
-                ]
-            )
+            bucket, *found = reply
             self._buckets.setdefault(place[:2], bucket)
             first = ref_in(place, bucket)
             further = [ref for ref in found[::3] if ref != first]
@@ -340,6 +401,7 @@ class RedisLookup:
                 self._newest.append((entry, b"" if last == entry.value else last))
                 return
             after, limit = b"(" + entry.value + further[-1], min(2 * limit, MOST_PAGES)
+            reply = self._namespace.server.ask(*self._sharing(entry, after, limit))
 
     def expect_as_read(self, commit: Commit) -> None:
         """Have the commit check all that was answered."""
@@ -359,21 +421,25 @@ class RedisLookup:
                 yield each
 
     def _read(
-        self, known: bytes, probes: Sequence[Probe], before: Sequence[Command]
-    ) -> Record | None:
+        self, ids: Sequence[bytes], probes: Sequence[Probe], before: Sequence[Command]
+    ) -> list[Record | None]:
+        """The records of these ids; what is in the buckets is noted."""
         space, places = self._namespace.space, self._unread(probes)
-        own = [("HGET", space.pages, known), ("HGET", space.tentative, known)]
-        replies = self._namespace.server.run(
-            [*before, ("HMGET", space.head, MADE_WITH, NUMBER), *own, *_reads(places)]
-        )
-        (mark, number), raw, run, *buckets = replies[len(before) :]
+        keys = [space.head, space.pages, space.tentative, *(key for key, _ in places)]
+        fields = (field for _, field in places)
+        reply = self._namespace.server.run([*before, READ(keys, len(ids), *ids, *fields)])[-1]
+        mark, number, *found = reply
         if mark != self._namespace.mark:
             raise OtherStamp
         self._number: bytes = number or b""
+        records, buckets = found[: 2 * len(ids)], found[2 * len(ids) :]
         self._note(places, buckets)
-        return None if raw is None else self._namespace.record(raw, run)
+        return [
+            None if raw is None else self._namespace.record(raw, run)
+            for raw, run in zip(records[::2], records[1::2], strict=True)
+        ]
 
-    def _probes(self, column: Column, value: int, max_distance_bits: int) -> list[Probe]:
+    def _probes(self, column: Column, value: int | bytes, max_distance_bits: int) -> list[Probe]:
         space, layout = self._namespace.space, self._namespace.layout
         return layout.probes(space, column, value, max_distance_bits)
 
@@ -386,3 +452,50 @@ class RedisLookup:
 
 def _reads(buckets: Iterable[Bucket]) -> list[Command]:
     return [("HGET", *bucket) for bucket in buckets]
+
+
+class Lease:
+    """A run's keys, which are gone some seconds after its process; a thread renews them.
+
+    Nothing rests on it but how soon others forget the tentative pages of the run: one that is only
+    slow loses them, and finds nothing to confirm.
+    """
+
+    def __init__(self, server: Server, secs: float) -> None:
+        self.run = secrets.token_bytes(RUN_SIZE)
+        self._server = server
+        self._secs = secs
+        self._keys: list[bytes] = []
+        self._closed = threading.Event()
+        self._thread = threading.Thread(target=self._renew, name="simhash-lease", daemon=True)
+
+    def begin(self, space: Space) -> None:
+        """Show it in a namespace too, from now on."""
+        key = space.run(self.run)
+        if key not in self._keys:
+            self._keys.append(key)
+        self._server.ask(*self._shown(key))
+        if not self._thread.is_alive():
+            self._thread.start()
+
+    def dead(self, space: Space, runs: set[bytes]) -> set[bytes]:
+        """Those of the runs whose leases have run out."""
+        others = list(runs - {self.run})
+        alive = self._server.run([("EXISTS", space.run(run)) for run in others])
+        return {run for run, there in zip(others, alive, strict=True) if not there}
+
+    def close(self) -> None:
+        self._closed.set()
+        if self._thread.is_alive():
+            self._thread.join()
+        for key in self._keys:
+            self._server.tried("DEL", key)
+
+    def _renew(self) -> None:
+        wait_secs = self._secs / RENEWALS
+        while not self._closed.wait(wait_secs):
+            done = [self._server.tried(*self._shown(key)) for key in list(self._keys)]
+            wait_secs = self._secs / RENEWALS / (1 if all(done) else 4)
+
+    def _shown(self, key: bytes) -> tuple[bytes | str | int, ...]:
+        return ("SET", key, 1, "PX", int(self._secs * 1_000))

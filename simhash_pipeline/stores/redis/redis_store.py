@@ -1,9 +1,9 @@
 """The shared store: many processes on many machines, one memory, on Redis or Valkey.
 
-    settle ─▶ namespace.py: read, decide, commit; again where another process was first
+    settle ─▶ namespace.py: read, decide, commit; again where another process was first; which
+                processes live, by which tentative pages are kept or removed
                 commit.py: what the server checks and writes, one script
                 layout.py: how pages, values and their buckets are packed
-    lease.py: which processes live, by which tentative pages are kept or removed
     server.py: the connection, which waits for a server that is gone for a moment
 
 A namespace lies on one server, or on one node of a Cluster, where one script sees all of it.
@@ -41,8 +41,7 @@ from simhash_pipeline.stores.redis.layout import (
     Space,
     page_id,
 )
-from simhash_pipeline.stores.redis.lease import Lease
-from simhash_pipeline.stores.redis.namespace import OtherStamp, RedisNamespace
+from simhash_pipeline.stores.redis.namespace import Lease, OtherStamp, RedisNamespace
 from simhash_pipeline.stores.redis.server import Server
 from simhash_pipeline.stores.redis.texts import RedisTexts
 from simhash_pipeline.stores.store_url import WAIT_SECS

@@ -18,6 +18,7 @@ tables the store has.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from heapq import merge, nsmallest
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
@@ -25,11 +26,12 @@ from simhash_pipeline.bits import MAX_DISTANCE_BITS, refuse_other_distances
 from simhash_pipeline.errors import StoreMismatch
 from simhash_pipeline.index.neighbours import BLOCKS, probe_masks
 from simhash_pipeline.index.tables import SPLITS, SPLITS_DISTANCE, Design, runs
+from simhash_pipeline.stores.contract import MOST_NEAR
 from simhash_pipeline.stores.sqlite.rows import column_value, fingerprint, pages_where
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from simhash_pipeline.stores.contract import Column, StoredPage, Tables
 
@@ -128,13 +130,20 @@ class DiskIndex:
         column_value(value, self._bits)  # refuses what is no fingerprint
         self._make(column)
         near = {
-            stored: distance
-            for stored in self._candidates(column, value, max_distance_bits)
+            stored: (distance, oldest_id)
+            for stored, oldest_id in self._candidates(column, value, max_distance_bits)
             if (distance := (stored ^ value).bit_count()) <= max_distance_bits
         }
-        return sorted(near.items(), key=itemgetter(1))
+        nearest = nsmallest(MOST_NEAR, near.items(), key=itemgetter(1))
+        return [(stored, distance) for stored, (distance, _) in nearest]
 
     def sharing(
+        self, namespace: str, column: Column, values: Sequence[int]
+    ) -> Iterator[tuple[int, StoredPage]]:
+        by_age = [self._with_value(namespace, column, value) for value in values]
+        return merge(*by_age, key=itemgetter(0))
+
+    def _with_value(
         self, namespace: str, column: Column, value: int
     ) -> Iterator[tuple[int, StoredPage]]:
         table = self._tables[0]
@@ -175,20 +184,23 @@ class DiskIndex:
             )
         self._made.add(column)
 
-    def _candidates(self, column: Column, value: int, max_distance_bits: int) -> Iterator[int]:
-        """The values of every key that can hold a neighbour; some of them several times."""
+    def _candidates(
+        self, column: Column, value: int, max_distance_bits: int
+    ) -> Iterator[tuple[int, int]]:
+        """(value, oldest id) of every key that can hold a neighbour; some several times."""
         for table in self._tables:
             key, masks = table.key(value), table.probes[max_distance_bits]
             if not masks:
                 continue
             probed = [self._key_value(key ^ mask) for mask in masks]
             rows = self._cursor.execute(
-                f"""SELECT {column} FROM page INDEXED BY {self._tree(column, table)}
+                f"""SELECT {column}, min(id) FROM page INDEXED BY {self._tree(column, table)}
                     WHERE {table.sql(column, self._bits)} IN ({", ".join("?" * len(probed))})
-                    AND {column} IS NOT NULL""",
+                    AND {column} IS NOT NULL
+                    GROUP BY {table.sql(column, self._bits)}, {column}""",
                 probed,
             ).fetchall()
-            yield from (fingerprint(stored) for (stored,) in rows)
+            yield from ((fingerprint(stored), oldest_id) for stored, oldest_id in rows)
 
     def _tree(self, column: Column, table: _Table) -> str:
         return f"{column}_{self._bits}_{table.name}"

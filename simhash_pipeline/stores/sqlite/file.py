@@ -50,7 +50,7 @@ TABLES = (
         first_seen REAL NOT NULL,
         seen_at REAL NOT NULL,
         run INTEGER,
-        visible INTEGER,
+        story INTEGER,
         title TEXT NOT NULL,
         title_marks INTEGER NOT NULL,
         address BLOB,

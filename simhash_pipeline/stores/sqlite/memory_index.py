@@ -16,6 +16,7 @@ memory says only where to look: a page counts when its row is there, so none is 
 
 from __future__ import annotations
 
+import heapq
 from array import array
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simhash_pipeline.index.neighbours import FingerprintIndex
+from simhash_pipeline.stores.contract import MOST_NEAR
 from simhash_pipeline.stores.sqlite.rows import (
     ROWS_A_READ,
     SELECTED,
@@ -33,7 +35,7 @@ from simhash_pipeline.stores.sqlite.rows import (
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from simhash_pipeline.stores.contract import Column, StoredPage
 
@@ -70,12 +72,12 @@ class MemoryIndex:
     def near_values(
         self, column: Column, value: int, max_distance_bits: int
     ) -> list[tuple[int, int]]:
-        return self._of(column).near(value, max_distance_bits)
+        return self._of(column).near(value, max_distance_bits, MOST_NEAR)
 
     def sharing(
-        self, namespace: str, column: Column, value: int
+        self, namespace: str, column: Column, values: Sequence[int]
     ) -> Iterator[tuple[int, StoredPage]]:
-        ids = self._of(column).ids_of(value)
+        ids = heapq.merge(*map(self._of(column).ids_of, values))
         while chunk := list(islice(ids, ROWS_A_READ)):
             marks = ", ".join("?" * len(chunk))
             rows = self._connection.execute(

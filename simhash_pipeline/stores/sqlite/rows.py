@@ -20,16 +20,16 @@ from simhash_pipeline.stores.contract import (
 from simhash_pipeline.stores.sqlite.runs import DeadRun
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from simhash_pipeline.stores.contract import Column
 
 # The id, then StoredPage's fields in their order.
 SELECTED = """SELECT id, url, namespace, site, content, structure, sketch, digest,
-    first_seen, seen_at, visible, sample, title, title_marks, address FROM page"""
-# A page takes 667 bytes beside its URL, 388 of them the sample, 51 the title (`make bench`).
+    first_seen, seen_at, story, sample, title, title_marks, address FROM page"""
+# A page takes 440 bytes beside its URL, some 210 of them the sample, 51 the title (`make bench`).
 INSERT = f"""INSERT INTO page (id, url_hash, url, namespace, site, content, structure, sketch,
-    digest, first_seen, seen_at, visible, sample, title, title_marks, address, run)
+    digest, first_seen, seen_at, story, sample, title, title_marks, address, run)
     VALUES ({", ".join("?" * 17)})"""
 SAME_KEY = "url_hash = ? AND url = ? AND namespace = ?"
 NEWEST_ID = """SELECT max(ifnull((SELECT max(id) FROM page), 0),
@@ -76,7 +76,7 @@ class Index(Protocol):
         """(value, distance) as Lookup.near_values gives them, of all namespaces."""
 
     def sharing(
-        self, namespace: str, column: Column, value: int
+        self, namespace: str, column: Column, values: Sequence[int]
     ) -> Iterator[tuple[int, StoredPage]]:
         """(id, page) as Lookup.sharing gives them."""
 
@@ -141,11 +141,12 @@ class PageRows:
         return self._index.near_values(column, value, max_distance_bits)
 
     def sharing(
-        self, namespace: str, column: Column, value: int | bytes
+        self, namespace: str, column: Column, values: Sequence[int | bytes]
     ) -> Iterator[tuple[int, StoredPage]]:
-        if isinstance(value, int):
-            return self._index.sharing(namespace, column, value)
-        return pages_where(self._cursor, "", {"namespace": namespace, column: value})
+        numbers = [value for value in values if isinstance(value, int)]
+        if numbers:
+            return self._index.sharing(namespace, column, numbers)
+        return pages_where(self._cursor, "", {"namespace": namespace, column: values[0]})
 
     def is_unconfirmed(self, namespace: str, url: str) -> bool:
         """As Lookup says; DeadRun where the page's process has died."""
@@ -203,7 +204,7 @@ class PageRows:
                 page.digest,
                 page.first_seen,
                 page.seen_at,
-                column_value(page.visible, 64),
+                column_value(page.story, 64),
                 None if page.sample is None else bytearray(page.sample),  # see column_value
                 page.title,
                 page.title_marks,
@@ -291,9 +292,11 @@ def pages_where(
 ) -> Iterator[tuple[int, StoredPage]]:
     """(id, page), oldest first, a few rows at a time; `by` may name the index in SQL.
 
-    No read is left open: a half-read SELECT would outlive the transaction.
+    No read is left open: a half-read SELECT would outlive the transaction. A value stands in a
+    SELECT of its own, as SQLite would put it into the other expressions too, of which the index
+    then knows nothing, and would read all rows.
     """
-    condition = " AND ".join(f"{expression} = ?" for expression in equal)
+    condition = " AND ".join(f"{expression} = (SELECT ?)" for expression in equal)
     last_id = 0
     while True:
         rows = cursor.execute(
@@ -308,15 +311,15 @@ def pages_where(
 
 def numbered_page(row: tuple[Any, ...]) -> tuple[int, StoredPage]:
     """(id, page) of a row of SELECTED."""
-    page_id, url, namespace, site, *values, digest, first_seen, seen_at, visible = checked(
+    page_id, url, namespace, site, *values, digest, first_seen, seen_at, story = checked(
         "page", row
     )[:11]
-    content, structure, sketch, visible = (
-        None if value is None else fingerprint(value) for value in (*values, visible)
+    content, structure, sketch, story = (
+        None if value is None else fingerprint(value) for value in (*values, story)
     )
     fingerprints = (content, structure, sketch, digest)
     return page_id, StoredPage(
-        url, namespace, site, *fingerprints, first_seen, seen_at, visible, *row[11:]
+        url, namespace, site, *fingerprints, first_seen, seen_at, story, *row[11:]
     )
 
 

@@ -1,14 +1,17 @@
-"""A minute of what benchmarks/fuzz.py does for hours: no error but ours from input of any kind."""
+"""Some seconds of what tests/long does for hours."""
 
 import contextlib
+import json
 import random
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from benchmarks.fuzz_targets import TARGETS, Targets
+from tests.long import soak
+from tests.long.fuzz_targets import TARGETS, Targets
 
 
 @pytest.fixture(scope="module")
@@ -33,3 +36,18 @@ def test_no_input_leads_to_an_error_that_is_not_ours(
 def test_the_first_inputs_of_the_long_run_are_harmless(targets: Targets, target: str) -> None:
     for number in range(100 if target in CHEAP else 40):
         getattr(targets, target)(random.Random(number))
+
+
+def test_a_soak_finds_a_verdict_that_is_not_the_right_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pages = 60
+    soak.soak(tmp_path, pages, hours=0, kill_every=0)
+    assert soak.check(tmp_path, pages, killed=False)
+    verdicts = tmp_path / "verdicts.jsonl"
+    lines = [json.loads(line) for line in verdicts.read_text().splitlines()]
+    assert sum(line["dropped"] for line in lines) >= pages / 5 - 2
+    lines[-1]["dropped"] = not lines[-1]["dropped"]
+    verdicts.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert not soak.check(tmp_path, pages, killed=False)
+    assert "1 verdicts differ from those made again" in capsys.readouterr().out

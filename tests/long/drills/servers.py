@@ -1,6 +1,6 @@
 """Faults of a Redis server under a crawl: how many stories do they cost?
 
-    python -m benchmarks.drills.servers [--times 5] [--stories 400]
+    python -m tests.long.drills.servers [--times 5] [--stories 400]
 
 A crawl stores its pages on a server that has a fault at a random moment. Some pass, and the crawl
 goes on; others stop it with a sentence, and are then mended. A second crawl of the same pages, with
@@ -22,7 +22,8 @@ from pathlib import Path
 from redis import RedisError
 from scrapy.crawler import AsyncCrawlerProcess
 
-from benchmarks.drills.stories import (
+from benchmarks.table import markdown
+from tests.long.drills.stories import (
     PACE_SECS,
     SEED,
     PageSpider,
@@ -31,7 +32,6 @@ from benchmarks.drills.stories import (
     stories_of_lines,
     wait_for_crawl,
 )
-from benchmarks.table import markdown
 from tests.stores.servers import RunningServer, binary
 
 FAULT_SECS = 1.0

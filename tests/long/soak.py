@@ -1,12 +1,13 @@
 """A crawl of hours: is memory flat, and is every verdict the right one? Also under kill -9.
 
-    python -m benchmarks.soak FOLDER [--pages 300000] [--hours 2] [--kill-every SECS]
-    python -m benchmarks.soak FOLDER --check-only     what a crawl has left there
+    python -m tests.long.soak [--folder output/soak] [--pages 300000] [--hours 2]
+        [--kill-every SECS]
+    python -m tests.long.soak --check-only     what a crawl has left there
 
 Crawls generated pages (`soak_pages.py`) from loopback with the add-on, paced so that the crawl
-takes so many hours (0: as fast as it goes), and leaves in FOLDER what was judged, in which order,
-and the crawl's memory over time as memory.csv and memory.svg. Then all is judged again from the
-pages alone, in this process and a memory store: each verdict must be the crawl's.
+takes so many hours (0: as fast as it goes), and leaves in the folder what was judged, in which
+order, and the crawl's memory over time. Then all is judged again from the pages alone, in this
+process and a memory store: each verdict must be the crawl's.
 
 With --kill-every the crawl is killed after about so many seconds and begun anew with the pages
 that nothing was heard of, until all are done. What must be right then is the union of the kept:
@@ -18,8 +19,8 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import csv
-import importlib
 import json
 import multiprocessing
 import os
@@ -39,10 +40,10 @@ from scrapy.crawler import Crawler, CrawlerProcess
 from scrapy.http import Response
 from tqdm import tqdm
 
-from benchmarks.soak_pages import is_copy, page, serve
 from simhash_pipeline import Fingerprinter, Judge, PageFingerprint, Verdict, open_store, page_judged
+from tests.long.soak_pages import is_copy, page, serve
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 IN_FLIGHT = 16  # pages asked for or on their way
 SAMPLE_SECS = 5.0
 WARM_UP = 0.2  # of the samples
@@ -170,8 +171,8 @@ def soak(folder: Path, pages: int, hours: float, kill_every: float) -> int:
     port = _free_port()
     server = multiprocessing.get_context("spawn").Process(target=serve, args=(port,), daemon=True)
     server.start()
-    command = [sys.executable, "-m", "benchmarks.soak", str(folder), "--pages", str(pages)]
-    command += ["--hours", str(hours), "--crawl", f"http://127.0.0.1:{port}"]
+    command = [sys.executable, "-m", "tests.long.soak", "--crawl", f"http://127.0.0.1:{port}"]
+    command += ["--folder", str(folder), "--pages", str(pages), "--hours", str(hours)]
     chance = random.Random(pages)
     started = time.monotonic()
     with tqdm(total=pages, unit=" pages", initial=len(records.told())) as bar:
@@ -180,7 +181,8 @@ def soak(folder: Path, pages: int, hours: float, kill_every: float) -> int:
             lives = kill_every * chance.uniform(0.5, 1.5) if kill_every else float("inf")
             begun = time.monotonic()
             while process.poll() is None and time.monotonic() - begun < lives:
-                time.sleep(min(SAMPLE_SECS, lives))
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(min(SAMPLE_SECS, lives))
                 bar.update(len(_lines(records.verdicts)) - bar.n)
                 now = time.monotonic() - started
                 memory = _memory_mb(process.pid)
@@ -269,23 +271,20 @@ def _union_is_right(fingerprints: list[PageFingerprint], kept: set[int]) -> bool
 
 
 def memory_told(path: Path) -> None:
-    """Print how memory went after the warm-up, and draw it."""
+    """Print how memory went after the warm-up."""
     with path.open() as file:
         rows = [(int(s), int(pid), int(n), float(mb)) for s, pid, n, mb in csv.reader(file)]
     longest = max({row[1] for row in rows}, key=[row[1] for row in rows].count)
     steady = [row for row in rows if row[1] == longest and row[3]]
     steady = steady[int(WARM_UP * len(steady)) :]
+    if len({row[2] for row in steady}) < 2:
+        print("memory: too few samples")
+        return
     slope, _ = statistics.linear_regression([row[2] for row in steady], [row[3] for row in steady])
     print(
         f"memory: {steady[0][3]:.0f} MB after the warm-up, {steady[-1][3]:.0f} at the end: "
         f"{slope * 1e6:.0f} bytes a page"
     )
-    pyplot = importlib.import_module("matplotlib.pyplot")
-    figure, axes = pyplot.subplots(figsize=(9, 3.5))
-    axes.plot([row[0] / 60 for row in rows if row[3]], [row[3] for row in rows if row[3]], lw=1)
-    axes.set(xlabel="minutes", ylabel="resident memory, MB", ylim=(0, None))
-    figure.tight_layout()
-    figure.savefig(path.with_suffix(".svg"))
 
 
 def _number(url: str) -> int:
@@ -304,7 +303,7 @@ def _free_port() -> int:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("--folder", type=Path, default=ROOT / "output" / "soak")
     parser.add_argument("--pages", type=int, default=300_000)
     parser.add_argument("--hours", type=float, default=2.0)
     parser.add_argument("--kill-every", type=float, default=0.0, metavar="SECS")

@@ -1,6 +1,6 @@
 """Pages that never end: what do they cost, and what is left of their processes?
 
-    python -m benchmarks.drills.readers [--times 13]
+    python -m tests.long.drills.readers [--times 13]
 
 On some pages the user's extractor backtracks in an expression, or its process is stopped. The crawl
 goes on, is told to end or is killed; a second crawl then runs to its end. Counted are the stories
@@ -23,8 +23,8 @@ from typing import Any
 
 from scrapy.crawler import AsyncCrawlerProcess
 
-from benchmarks.drills.stories import SEED, PageSpider, begin, settings, stories_of_lines
 from benchmarks.table import markdown
+from tests.long.drills.stories import SEED, PageSpider, begin, settings, stories_of_lines
 
 # An ending of a crawl whose reader is stuck, and the signal that brings it about.
 ENDINGS = {"runs on": None, "SIGTERM": signal.SIGTERM, "kill -9": signal.SIGKILL}
@@ -54,7 +54,7 @@ def crawl(folder: Path) -> None:
         settings(folder, f"sqlite:///{folder / 'seen.sqlite'}", feeds)
         | {
             "CONCURRENT_ITEMS": 4,
-            "SIMHASH_EXTRACTOR": "benchmarks.drills.readers.stuck_text",
+            "SIMHASH_EXTRACTOR": "tests.long.drills.readers.stuck_text",
             "SIMHASH_PAGE_TIMEOUT_SECS": LIMIT_SECS,
             "SIMHASH_UNCHANGED": "drop",
         }

@@ -1,6 +1,6 @@
 """Kill -9: how many stories does it cost, feed by feed?
 
-    python -m benchmarks.drills.feeds [--times 13] [--stories 400]
+    python -m tests.long.drills.feeds [--times 13] [--stories 400]
 
 A crawl writes its items by one of Scrapy's own feeds and is killed at a random moment. A second
 crawl of the same pages, on the same store and with `SIMHASH_UNCHANGED = "drop"`, then runs to its
@@ -25,7 +25,8 @@ from urllib.parse import urlsplit
 from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.extensions.feedexport import BlockingFeedStorage
 
-from benchmarks.drills.stories import (
+from benchmarks.table import markdown
+from tests.long.drills.stories import (
     PACE_SECS,
     SEED,
     StorySpider,
@@ -34,7 +35,6 @@ from benchmarks.drills.stories import (
     stories_of_lines,
     wait_for_crawl,
 )
-from benchmarks.table import markdown
 
 
 @dataclass(frozen=True, slots=True)

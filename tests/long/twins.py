@@ -1,9 +1,9 @@
 """Many near-duplicates judged by eight processes at once, into a Redis server of its own.
 
-python -m benchmarks.twins --pairs 200000
-python -m benchmarks.twins --pairs 200000 --kills 500      processes killed at random
-python -m benchmarks.twins --pairs 200000 --tentative      confirmed later, as in a crawl
-python -m benchmarks.twins --pairs 200000 --cluster
+python -m tests.long.twins --pairs 200000
+python -m tests.long.twins --pairs 200000 --kills 500      processes killed at random
+python -m tests.long.twins --pairs 200000 --tentative      confirmed later, as in a crawl
+python -m tests.long.twins --pairs 200000 --cluster
 """
 
 from __future__ import annotations

@@ -1,23 +1,26 @@
-"""Random texts, blocks and pages for the compiled modules, compared with the Python: fuzz-native.
+"""Random texts, blocks and pages for the compiled modules, compared with the Python.
 
-    python -m benchmarks.fuzz_native [--inputs 1000000] [--seed 1] [--native FOLDER]
+    python -m tests.long.native [--inputs 1000000] [--seed 1]
 
-FOLDER holds modules that were built apart, with sanitizers: they end the process at a fault.
+The modules are built apart, with address and undefined-behaviour sanitizers, which end the process
+at a fault. Linux with gcc only.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib.util
+import os
 import random
+import subprocess
 import sys
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from rich.progress import track
 
-from benchmarks.fuzz_inputs import mutated
 from crawler.demo_site.pages import all_pages
 from simhash_pipeline import native
 from simhash_pipeline.options import Options
@@ -27,6 +30,7 @@ from simhash_pipeline.page.boilerplate import main_blocks
 from simhash_pipeline.page.hashing import TokenHashes
 from simhash_pipeline.page.simhash import simhash
 from simhash_pipeline.page.visible import NONE, visible_text
+from tests.long.fuzz_inputs import mutated
 from tests.made_blocks import TITLE, made_blocks
 from tests.same import BothWays, by_python
 
@@ -38,6 +42,10 @@ _TELLING = (
 )
 _HAN = "中国人的一是不在海港北京大学生前来应聘王小明杭研大厦工信处女干事每月经过下属科室"
 _LONGEST = 12_000
+_BATCH = 500
+_ROOT = Path(__file__).parents[2]
+_BUILT = _ROOT / "output" / "sanitized"
+_CFLAGS = "-g -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined"
 # Tags of each kind that the walk tells apart, what may stand in them, and between them.
 _TAGS = [
     "div", "p", "span", "a", "a", "button", "b", "nav", "aside", "footer", "ul", "li", "svg", "svg",
@@ -104,9 +112,9 @@ def differing_blocks(rng: random.Random) -> list[str] | None:
     ]
     is_main = [rng.random() < 0.5 for _ in blocks]
     masks = bytes(rng.choice([0, 0, 1, 3, NONE]) for _ in blocks)
-    found = visible_text(blocks, is_main, "", masks)
+    found = visible_text(blocks, is_main, masks)
     with by_python():
-        return None if visible_text(blocks, is_main, "", masks) == found else blocks
+        return None if visible_text(blocks, is_main, masks) == found else blocks
 
 
 def differing_rules(rng: random.Random) -> Blocks | None:
@@ -123,8 +131,42 @@ def differing_page(rng: random.Random, both: BothWays) -> bytes | None:
     return page if both.differing_page(page) else None
 
 
-def _loaded(folder: Path, name: str) -> Any:
-    path = next(folder.glob(f"{name}.*"))
+def differing_input(number: int, rng: random.Random, both: BothWays) -> object | None:
+    """The next input, if its answers differ. One in sixteen is a page, which takes the longest."""
+    if number % 16 == 0:
+        return differing_page(rng, both)
+    if number % 8 == 0:
+        return differing_blocks(rng)
+    return differing_rules(rng) if number % 8 == 1 else differing_text(rng)
+
+
+def _run_sanitized() -> int:
+    """Builds the modules and runs this program with them; the runtimes have to be loaded first."""
+    build = ["setup.py", "-q", "build_ext", "--build-lib", str(_BUILT)]
+    environment = {**os.environ, "SIMHASH_CFLAGS": _CFLAGS, "SIMHASH_REQUIRE_NATIVE": "1"}
+    temporary = ["--build-temp", str(_BUILT / "temp")]
+    subprocess.run([sys.executable, *build, *temporary], cwd=_ROOT, env=environment, check=True)
+    runtimes = [
+        subprocess.check_output(["gcc", f"-print-file-name={name}.so"], text=True).strip()
+        for name in ("libasan", "libubsan")
+    ]
+    environment = {
+        **os.environ,
+        "ASAN_OPTIONS": "detect_leaks=0",
+        "LD_PRELOAD": " ".join(runtimes),
+        "PYTHONMALLOC": "malloc",
+    }
+    command = [sys.executable, "-m", "tests.long.native", "--built", *sys.argv[1:]]
+    return subprocess.run(command, cwd=_ROOT, env=environment, check=False).returncode
+
+
+def _load() -> None:
+    """Takes the sanitized modules for this process."""
+    native.kernel, native.walk = _loaded("_kernel"), _loaded("_walk")
+
+
+def _loaded(name: str) -> Any:
+    (path,) = (_BUILT / "simhash_pipeline" / "native").glob(f"{name}.*")
     spec = importlib.util.spec_from_file_location(f"simhash_pipeline.native.{name}", path)
     if spec is None or spec.loader is None:
         raise SystemExit(f"{path} is no module")
@@ -133,28 +175,33 @@ def _loaded(folder: Path, name: str) -> Any:
     return module
 
 
+def _first_differing(batch: tuple[int, int, int]) -> str | None:
+    """What is wrong with an input of a batch, which is the same for its seed and first number."""
+    seed, first, inputs = batch
+    rng, both = random.Random(f"{seed} {first}"), BothWays(Options(min_tokens=1))
+    for number in range(first, min(first + _BATCH, inputs)):
+        found = differing_input(number, rng, both)
+        if found is not None:
+            return f"input {number} of seed {seed} differs: {found!r}"
+    return None
+
+
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--inputs", type=int, default=1_000_000)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--native", type=Path)
+    parser.add_argument("--built", action="store_true", help=argparse.SUPPRESS)
     args = parser.parse_args()
-    if args.native is not None:
-        native.kernel, native.walk = _loaded(args.native, "_kernel"), _loaded(args.native, "_walk")
-    if native.walk is None:
-        parser.error("nothing is built: SIMHASH_REQUIRE_NATIVE=1 pip install -e .")
-    rng, both = random.Random(args.seed), BothWays(Options(min_tokens=1))
-    for number in track(range(args.inputs), "inputs"):
-        found: object
-        if number % 16 == 0:
-            found = differing_page(rng, both)
-        elif number % 8 == 0:
-            found = differing_blocks(rng)
-        else:
-            found = differing_rules(rng) if number % 8 == 1 else differing_text(rng)
-        if found is not None:
-            print(f"input {number} of seed {args.seed} differs: {found!r}")
-            return 1
+    if not args.built:
+        return _run_sanitized()
+    with ProcessPoolExecutor(initializer=_load) as pool:
+        batches = [(args.seed, first, args.inputs) for first in range(0, args.inputs, _BATCH)]
+        for found in track(pool.map(_first_differing, batches), "inputs", total=len(batches)):
+            if found is not None:
+                print(found)
+                return 1
     print(f"{args.inputs:,} inputs, none differs")
     return 0
 

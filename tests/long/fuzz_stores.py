@@ -34,7 +34,7 @@ _STAMPS = ["", "{", "[]", "null", "7", '"bits"', '{"bits": 7}', '{"bits": "64"}'
 _COLUMNS = {
     "page": (
         *("id", "url_hash", "url", "namespace", "site", "content", "structure", "sketch"),
-        *("digest", "first_seen", "seen_at", "run", "visible", "sample"),
+        *("digest", "first_seen", "seen_at", "run", "story", "sample"),
     ),
     "furniture": ("namespace", "site", "blocks"),
     "text": ("namespace", "url", "packed", "kept_at"),
@@ -196,7 +196,7 @@ def _page(number: int, bits: int) -> StoredPage:
         digest=None,
         first_seen=1_000,
         seen_at=1_000 + number,
-        visible=number,
+        story=number,
         sample=bytes(388),
     )
     return replace(page, content=None, digest=bytes(16)) if number % 7 == 0 else page

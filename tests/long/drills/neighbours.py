@@ -1,6 +1,6 @@
 """A neighbour's death: how many stories are lost when one of two crawls on a store is killed?
 
-    python -m benchmarks.drills.neighbours [--times 15] [--stories 150]
+    python -m tests.long.drills.neighbours [--times 15] [--stories 150]
 
 Two crawls take the same stories from two hosts at once, each in an order of its own, and share a
 store. A later pipeline holds every item for a second, so that at any moment each crawl has stories
@@ -24,7 +24,8 @@ from typing import Any
 from scrapy import Spider
 from scrapy.crawler import AsyncCrawlerProcess
 
-from benchmarks.drills.stories import (
+from benchmarks.table import markdown
+from tests.long.drills.stories import (
     SEED,
     begin,
     page,
@@ -32,7 +33,6 @@ from benchmarks.drills.stories import (
     stories_of_lines,
     wait_for_crawl,
 )
-from benchmarks.table import markdown
 from tests.stores.servers import RunningServer, binary
 
 PACE_SECS = 0.02  # between two items

@@ -1,6 +1,6 @@
 """All drills: how many stories does a crash, a neighbour's death or a stuck page cost?
 
-    python -m benchmarks.drills [--times N]
+    python -m tests.long.drills [--times N]
 
 Prints a table for each of feeds, neighbours, readers and servers.
 """
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import argparse
 
-from benchmarks.drills import feeds, neighbours, readers, servers
+from tests.long.drills import feeds, neighbours, readers, servers
 
 STORIES = 400
 NEIGHBOURS_STORIES = 150

@@ -10,17 +10,6 @@ import random
 from dataclasses import fields
 from pathlib import Path
 
-from benchmarks.fuzz_inputs import (
-    CHARSETS,
-    DROP_LOG_LINES,
-    LIES,
-    MARKUP,
-    SETTINGS,
-    mutated,
-    url_of,
-)
-from benchmarks.fuzz_stores import StoreFiles
-from benchmarks.hostile_pages import PAGES
 from crawler.demo_site.pages import all_pages
 from simhash_pipeline import (
     Fingerprinter,
@@ -39,6 +28,17 @@ from simhash_pipeline.errors import ArchiveError, DropLogError
 from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.page.visible import visible_text
 from simhash_pipeline.stores.opening import open_store
+from tests.long.fuzz_inputs import (
+    CHARSETS,
+    DROP_LOG_LINES,
+    LIES,
+    MARKUP,
+    SETTINGS,
+    mutated,
+    url_of,
+)
+from tests.long.fuzz_stores import StoreFiles
+from tests.long.hostile_pages import PAGES
 
 TARGETS = ("pages", "drop_log", "options", "stores", "warc", "feeds", "store_files")
 _LONGEST_PAGE = 20_000
@@ -97,7 +97,7 @@ class Targets:
             text=url_of(chance),
             title="",
             tokens=50,
-            visible=chance.choice([None, visible.digest]),
+            story=chance.choice([None, chance.randrange(3)]),
             sample=chance.choice([None, visible.sample]),
             blocks=visible.blocks,
         )

@@ -15,7 +15,7 @@ from typing import Any
 from scrapy import Request, Spider
 from scrapy.http import Response
 
-ROOT = Path(__file__).parent.parent.parent
+ROOT = Path(__file__).parents[3]
 SEED = 9
 PACE_SECS = 0.002  # between two items
 _WORDS = [
@@ -80,7 +80,7 @@ def settings(
 
 def begin(module: str, *arguments: object, **environment: str) -> subprocess.Popen[bytes]:
     """A drill's module in a process of its own, which crawls."""
-    command = [sys.executable, "-m", f"benchmarks.drills.{module}", *map(str, arguments)]
+    command = [sys.executable, "-m", f"tests.long.drills.{module}", *map(str, arguments)]
     return subprocess.Popen(command, env={**os.environ, "PYTHONPATH": str(ROOT), **environment})
 
 

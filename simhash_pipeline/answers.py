@@ -1,0 +1,119 @@
+"""A person's answers about pairs of pages, in a sheet (CSV): a copy, or another page?
+
+`tune` and the report write such sheets; all answers are read here.
+"""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from simhash_pipeline.bits import SKETCH_BITS
+from simhash_pipeline.errors import SimhashError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+COLUMNS = (
+    "answer",
+    "distance",
+    "sketch_distance",
+    "twin_url",
+    "url",
+    "twin_title",
+    "title",
+    "words",
+)
+Answer: TypeAlias = Literal["copy", "another page", "don't know", ""]  # "": not yet asked
+ANSWERS: dict[str, Answer] = {
+    **dict.fromkeys(("copy", "y", "yes", "1"), "copy"),
+    **dict.fromkeys(("another page", "n", "no", "0"), "another page"),
+    **dict.fromkeys(("don't know", "d", "?"), "don't know"),
+}
+# A spreadsheet takes a cell that begins so for a formula; no text of a page must be run.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+@dataclass(frozen=True, slots=True)
+class SheetLine:
+    """A pair of the sheet: a stored page, and another one that is near; `words` differ in them."""
+
+    answer: Answer
+    distance: int | None  # None in a sheet that doesn't say, and for a thin page
+    sketch_distance: int | None
+    twin_url: str
+    url: str
+    twin_title: str = ""
+    title: str = ""
+    words: str = ""
+
+    @property
+    def twins(self) -> bool | None:
+        """None without an answer."""
+        return {"copy": True, "another page": False}.get(self.answer)
+
+
+def write_sheet(path: Path, lines: Iterable[SheetLine]) -> None:
+    """Write the lines, with the answer or nothing in the first column."""
+    with path.open("w", encoding="utf-8-sig", errors="replace", newline="") as file:
+        sheet = csv.writer(file)
+        sheet.writerow(COLUMNS)
+        for line in lines:
+            sheet.writerow([line.answer, *(_cell(getattr(line, name)) for name in COLUMNS[1:])])
+
+
+def read_sheet(path: Path) -> dict[tuple[str, str], SheetLine]:
+    """The lines that a person answered, by (twin URL, URL); SimhashError names the first bad line.
+
+    Of other columns than those of the answer, the URLs and the distances nothing is read.
+    """
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            sheet = csv.DictReader(file)
+            missing = {"answer", "twin_url", "url"} - set(sheet.fieldnames or ())
+            if missing:
+                raise SimhashError(f"{path} is no sheet of answers: no column {min(missing)!r}")
+            return {(line.twin_url, line.url): line for line in _answered(path, sheet)}
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise SimhashError(f"{path} is no sheet of answers: {error}") from error
+
+
+def _answered(path: Path, sheet: csv.DictReader[str]) -> Iterator[SheetLine]:
+    for row in sheet:
+        answer = (row["answer"] or "").strip().lower()
+        if not answer:
+            continue
+        where = f"{path}, line {sheet.line_num}"
+        if answer not in ANSWERS:
+            raise SimhashError(
+                f"{where}: answer is {answer!r}, not copy, another page or don't know"
+            )
+        yield SheetLine(
+            answer=ANSWERS[answer],
+            distance=_bits(row, "distance", where),
+            sketch_distance=_bits(row, "sketch_distance", where),
+            twin_url=_plain(row["twin_url"]),
+            url=_plain(row["url"]),
+        )
+
+
+def _bits(row: dict[str, str], column: str, where: str) -> int | None:
+    text = (row.get(column) or "").strip()
+    if not text:
+        return None
+    if not text.isdecimal() or int(text) > SKETCH_BITS:
+        rule = f"a number of bits from 0 to {SKETCH_BITS}"
+        raise SimhashError(f"{where}: {column} is {text!r}, not {rule}")
+    return int(text)
+
+
+def _cell(value: object) -> str:
+    text = "" if value is None else str(value)
+    return f"'{text}" if text.startswith(_FORMULA) else text
+
+
+def _plain(cell: str | None) -> str:
+    text = cell or ""
+    return text[1:] if text.startswith("'") and text[1:].startswith(_FORMULA) else text

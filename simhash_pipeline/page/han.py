@@ -1,0 +1,247 @@
+"""Han in, words out: those of jieba's exact mode, by its dictionary and its hidden Markov model.
+
+jieba weighs all paths through a run of Han. Here the run is cut before that, wherever no word of
+the dictionary holds both neighbours: what lies between two such places is cut alike in every text,
+so that its words are remembered.
+
+    渔船安全返回港口    a run
+    渔船 安全 返回 港口   its parts: no word holds 船安, 全返 or 回港
+
+Characters that stay single are cut by the model, run by run, which is remembered too.
+"""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import re
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, lru_cache
+from math import inf, log
+from operator import add
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+# The block of jieba's dictionary.
+HAN_FIRST, HAN_LAST = "\u4e00", "\u9fd5"
+HAN = f"{HAN_FIRST}-{HAN_LAST}"
+STATES = "BMES"  # of the model: a character begins, continues or ends a word, or is one
+NEVER = -3.14e100  # jieba's MIN_FLOAT
+_SINGLES = re.compile(f" [{HAN}](?: [{HAN}])+(?= )")
+_TIED = "="
+_PART_OF_SPEECH = re.compile(r" \S*\n")
+# jieba adds up to 500 logarithms of -18 to 0 from the end of a run: 1e-8 is lost at most.
+_SAME_WEIGHT = 1e-6
+_TABLE_BITS = 23  # 5 % of a table of 8 MB are taken
+_FACTORS = tuple(np.uint32(odd) for odd in (0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D))
+_REMEMBERED = 2**15  # parts, and as many runs of single characters: some 7 MB each
+
+Codes = NDArray[np.uint32]
+
+
+class UserWord(NamedTuple):
+    """A line of a user dictionary."""
+
+    word: str
+    frequency: int | None = None  # None: as high as the word needs to be left whole
+    tag: str | None = None
+
+
+class Model(NamedTuple):
+    """The logarithms of jieba's hidden Markov model, by state."""
+
+    start: Mapping[str, float]
+    trans: Mapping[str, Mapping[str, float]]  # those that may happen
+    emit: Mapping[str, Mapping[str, float]]  # by state and character
+
+
+class HanCutter:
+    """Cuts as jieba does that knows these words too."""
+
+    def __init__(self, added: tuple[UserWord, ...] = ()) -> None:
+        self._frequencies, total = _frequencies(added)
+        self._log_total = log(total)
+        words = [word for word, frequency in self._frequencies.items() if frequency]
+        self._longest = max(map(len, words))
+        self._joined = _joined_characters(words)
+        self._of_part = lru_cache(_REMEMBERED)(self._words_of_part)
+        self._of_singles = lru_cache(_REMEMBERED)(self._words_of_singles)
+        self._likeliest_words = likeliest_words(model())
+
+    def cut(self, tokens: Sequence[str]) -> list[str]:
+        """The tokens with each that begins with Han, and is Han alone, replaced by its words.
+
+        None of them holds a space.
+        """
+        parts = self._parted(" \n ".join(tokens)).split(" ")
+        text = " ".join(map(self._of_part, parts))
+        if _TIED in text:
+            text = "\n".join(
+                f" {' '.join(self._path(token)[0])} " if _TIED in words else words
+                for token, words in zip(tokens, text.split("\n"), strict=True)
+            )
+        text = _SINGLES.sub(lambda found: self._of_singles(found[0]), f" {text} ")
+        return text.split()
+
+    def _parted(self, text: str) -> str:
+        """The text with a space where no word goes on.
+
+        A word of two characters joins them. Three that stand together in a longer one are joined.
+        """
+        codes = np.frombuffer(text.encode("utf-32-le"), np.uint32)
+        is_han = (codes >= ord(HAN_FIRST)) & (codes <= ord(HAN_LAST))
+        parted = is_han[:-1] & is_han[1:] & ~self._joined[_hashed(codes, 2)]
+        triple_is_free = ~self._joined[_hashed(codes, 3)]
+        parted[:-1] &= triple_is_free
+        parted[1:] &= triple_is_free
+        spaced = np.insert(codes, np.flatnonzero(parted) + 1, ord(" "))
+        return spaced.tobytes().decode("utf-32-le")
+
+    def _words_of_part(self, part: str) -> str:
+        if len(part) <= 1 or not HAN_FIRST <= part[0] <= HAN_LAST:
+            return part
+        words, is_tied = self._path(part)
+        return _TIED if is_tied else " ".join(words)
+
+    def _path(self, text: str) -> tuple[list[str], bool]:
+        """The words of most weight, before the model; and whether others weigh as much.
+
+        Of paths that jieba finds equally heavy it takes the longer word. Two may be equal but for
+        rounding, which depends on all that follows in the run: only the path of a run is sure.
+        """
+        size, log_total, frequency_of = len(text), self._log_total, self._frequencies.get
+        weights, ends, ties = [0.0] * (size + 1), [0] * size, set()
+        for start in range(size - 1, -1, -1):
+            best, is_tied = -inf, False
+            for end in range(start + 1, min(size, start + self._longest) + 1):
+                if frequency := frequency_of(text[start:end]):
+                    weight = log(frequency) - log_total + weights[end]
+                    gain = weight - best
+                    if gain >= 0:
+                        best, ends[start] = weight, end
+                    if gain > -_SAME_WEIGHT:
+                        is_tied = gain < _SAME_WEIGHT
+            if best == -inf:  # jieba's frequency of an unknown character is 1
+                best, ends[start] = weights[start + 1] - log_total, start + 1
+            weights[start] = best
+            if is_tied:
+                ties.add(start)
+        words, start, meets_tie = [], 0, False
+        while start < size:
+            meets_tie = meets_tie or start in ties
+            words.append(text[start : ends[start]])
+            start = ends[start]
+        return words, meets_tie
+
+    def _words_of_singles(self, spaced: str) -> str:
+        characters = spaced[1::2]
+        is_refused = self._frequencies.get(characters)  # a word that weighs less than its parts
+        return spaced if is_refused else f" {self._likeliest_words(characters)}"
+
+
+def likeliest_words(model: Model) -> Callable[[str], str]:
+    """A function that gives the likeliest words of some characters, joined by spaces.
+
+    Viterbi's algorithm: of the ways to each state the likelier one is kept, as its weight and as
+    its words. Where two are equally likely, that from the state of the later letter is, as jieba's.
+    """
+    characters = set().union(*model.emit.values())
+    emit = {c: tuple(model.emit[state].get(c, NEVER) for state in STATES) for c in characters}
+    unknown = (NEVER,) * len(STATES)
+    starts = [model.start[state] for state in STATES]
+    eb, sb, bm, mm, be, me, es, ss = (
+        model.trans[a].get(b, NEVER) for a, b in ("EB", "SB", "BM", "MM", "BE", "ME", "ES", "SS")
+    )
+
+    def words(text: str) -> str:
+        first = text[0]
+        b, m, e, s = map(add, starts, emit.get(first, unknown))
+        to_b = to_m = first
+        to_e = to_s = f"{first} "
+        for character in text[1:]:
+            of_b, of_m, of_e, of_s = emit.get(character, unknown)
+            eb_, sb_ = e + eb + of_b, s + sb + of_b
+            bm_, mm_ = b + bm + of_m, m + mm + of_m
+            be_, me_ = b + be + of_e, m + me + of_e
+            es_, ss_ = e + es + of_s, s + ss + of_s
+            (b, next_b) = (sb_, to_s) if sb_ >= eb_ else (eb_, to_e)
+            (m, next_m) = (mm_, to_m) if mm_ >= bm_ else (bm_, to_b)
+            (e, next_e) = (me_, to_m) if me_ >= be_ else (be_, to_b)
+            (s, next_s) = (ss_, to_s) if ss_ >= es_ else (es_, to_e)
+            to_b, to_m = next_b + character, next_m + character
+            to_e, to_s = f"{next_e}{character} ", f"{next_s}{character} "
+        return (to_s if s >= e else to_e)[:-1]
+
+    return words
+
+
+def model() -> Model:
+    """jieba's."""
+    names = ("start", "trans", "emit")
+    return Model(*(jieba_module(f"jieba.finalseg.prob_{name}").P for name in names))
+
+
+def dictionary() -> bytes:
+    """jieba's: a word, its frequency and its part of speech a line."""
+    return (Path(jieba_module("jieba").__file__ or "").parent / "dict.txt").read_bytes()
+
+
+@cache
+def jieba_tokenizer(added: tuple[UserWord, ...]) -> Any:
+    """A tokenizer of our own: words that the program adds to jieba's don't move fingerprints.
+
+    (Those that it splits by `del_word` or `suggest_freq` do: jieba keeps these for all tokenizers.)
+    """
+    jieba = jieba_module("jieba")
+    # jieba writes its loading to stderr by a handler of its own.
+    jieba.setLogLevel(logging.WARNING)
+    tokenizer = jieba.Tokenizer()
+    for word, frequency, tag in added:
+        tokenizer.add_word(word, frequency, tag)
+    return tokenizer
+
+
+@cache
+def jieba_module(name: str) -> Any:
+    """jieba, or a part of it, without what Python says of its backslashes."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SyntaxWarning)  # from 3.12 on
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return importlib.import_module(name)
+
+
+def _frequencies(added: tuple[UserWord, ...]) -> tuple[Mapping[str, int], int]:
+    """How often each word occurs, and all of them; 0 for the beginning of a word.
+
+    jieba takes three times as long for its own words alone, and writes a file.
+    """
+    if added:
+        tokenizer = jieba_tokenizer(added)
+        return tokenizer.FREQ, tokenizer.total
+    cells = _PART_OF_SPEECH.sub(" ", dictionary().decode()).split()
+    frequencies = list(map(int, cells[1::2]))
+    return dict(zip(cells[::2], frequencies, strict=True)), sum(frequencies)
+
+
+def _joined_characters(words: Sequence[str]) -> NDArray[np.bool_]:
+    """True at the hashes of two characters that are a word, and of three that a word holds."""
+    codes = np.frombuffer(f" {' '.join(words)} ".encode("utf-32-le"), np.uint32)
+    is_space = codes == ord(" ")
+    joined = np.zeros(1 << _TABLE_BITS, np.bool_)
+    is_pair = is_space[:-3] & ~is_space[1:-2] & ~is_space[2:-1] & is_space[3:]
+    joined[_hashed(codes, 2)[1:-1][is_pair]] = True
+    joined[_hashed(codes, 3)[~(is_space[:-2] | is_space[1:-1] | is_space[2:])]] = True
+    return joined
+
+
+def _hashed(codes: Codes, size: int) -> Codes:
+    """A hash of each `size` neighbours."""
+    count = max(0, len(codes) - size + 1)
+    hashed = np.zeros(count, np.uint32)
+    for place in range(size):
+        hashed += codes[place : place + count] * _FACTORS[place]
+    return hashed >> np.uint32(32 - _TABLE_BITS)

@@ -1,0 +1,120 @@
+"""Pages that were kept although a stored page is near."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from simhash_pipeline import Options
+from simhash_pipeline.drop_log import Drop, DropLog, Run, read_log
+from simhash_pipeline.errors import DropLogError
+from simhash_pipeline.judge import ToldBy, Verdict
+from simhash_pipeline.page.fingerprint import PageFingerprint
+from simhash_pipeline.review.doubts import copies_to_check, likeliest_copies, told_apart
+from simhash_pipeline.review.summary import Selection, Summary
+from tests.cli.simhash_command import Simhash
+from tests.crawl.crawling import crawl
+from tests.review.logs import closing, drop, near_miss, read_drops, write_log
+
+PAGE = PageFingerprint(0xAB, 0, 0, "text", "A story", tokens=321)
+
+
+def kept(number: int, twin: int = 0, told_by: ToldBy = "title") -> Verdict:
+    urls = (f"http://a.example/{number}", f"http://a.example/twin/{twin}")
+    return Verdict(urls[0], False, "told apart", urls[1], content_distance=0, told_by=told_by)
+
+
+def written(path: Path, verdicts: list[Verdict], options: Options) -> list[str]:
+    """The URLs of the log's near misses."""
+    log = DropLog(path, run="r", spider="s", options=options)
+    for verdict in verdicts:
+        log.write(verdict, PAGE)
+    log.close()
+    return [record["url"] for record in map(json.loads, path.read_text().splitlines())]
+
+
+def test_few_near_misses_of_one_twin_are_written(tmp_path: Path) -> None:
+    variants = [kept(number) for number in range(10_000)]
+    urls = written(tmp_path / "log", [*variants, kept(10_000, twin=1)], Options())
+    assert urls == [f"http://a.example/{n}" for n in (0, 1, 2, 3, 4, 10_000)]
+
+
+def test_near_misses_of_a_run_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("simhash_pipeline.drop_log._NEAR_MISSES", 3)
+    assert len(written(tmp_path / "log", [kept(n, twin=n) for n in range(9)], Options())) == 3
+
+
+def test_a_setting_leaves_near_misses_out(tmp_path: Path) -> None:
+    assert written(tmp_path / "log", [kept(1)], Options(log_near_misses=False)) == []
+
+
+def test_a_near_miss_has_the_columns_of_a_drop(tmp_path: Path) -> None:
+    log = DropLog(tmp_path / "log", run="r", spider="s", options=Options())
+    log.write(Verdict("http://a.example/x", True, "content"), PAGE)
+    log.write(kept(1), PAGE)
+    log.close()
+    dropped, near = map(json.loads, (tmp_path / "log").read_text().splitlines())
+    assert near.keys() - dropped.keys() == {"record"}
+    assert (near["record"], near["reason"]) == ("near miss", "title")
+    assert [each.url for each in read_drops(tmp_path / "log")] == ["http://a.example/x"]
+
+
+def test_an_unknown_kind_of_line_is_refused(tmp_path: Path) -> None:
+    path = write_log(tmp_path / "log", [near_miss(record="far miss")])
+    with pytest.raises(DropLogError, match="line 1 has an unknown record 'far miss'"):
+        list(read_log(path))
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"reason": "sketch", "sketch_distance": 20}, "sketches differ: 20 of at most 18 bits"),
+        ({"own_likeness": 0.62}, "own texts differ: alike by 62% of at least 85%"),
+        (
+            {"own_likeness": 0.9},
+            "own texts differ: alike by 90%, and short or shared main texts need more",
+        ),
+        ({"own_likeness": None}, "own texts differ: hardly any can be compared"),
+        ({"reason": "title"}, "titles name two things"),
+        ({"reason": "no page"}, "the shared text is of neither page"),
+    ],
+)
+def test_what_told_pages_apart_is_said_with_its_limit(fields: dict[str, object], said: str) -> None:
+    assert told_apart(near_miss(**fields)).text == said
+
+
+def test_the_likeliest_copies_come_first_and_are_to_check() -> None:
+    same = near_miss(url="same", content_distance=0, twin_title="A story", own_likeness=0.5)
+    alike = near_miss(url="alike", content_distance=1, own_likeness=0.8)
+    other = near_miss(url="other", content_distance=3, own_likeness=0.2)
+    assert likeliest_copies([other, alike, same]) == [same, alike, other]
+    assert copies_to_check([other, alike, same]) == [same, alike]
+
+
+def test_near_misses_are_counted_beside_the_drops() -> None:
+    summary = Summary(Selection())
+    records: list[Drop | Run] = [drop(), near_miss(), closing(kept={"new": 1, "told apart": 40})]
+    assert list(summary.take(records)) == [drop()]
+    assert (summary.drops, summary.kept_near, summary.kept_to_check) == (1, 40, 1)
+
+
+def test_dropped_lists_what_a_crawl_kept_though_it_was_near(
+    simhash: Simhash, tmp_path: Path
+) -> None:
+    text = " ".join(f"word{number}" for number in range(300))
+    pages = [
+        {
+            "url": f"http://a.example/{number}",
+            "html": f"<title>{title}</title><body><h1>{title}</h1><article><p>{text}</article>",
+        }
+        for number, title in enumerate(("Release 3.27.1", "Release 3.27.2"))
+    ]
+    crawl(tmp_path, pages)
+    first = simhash(tmp_path, "dropped")
+    assert (first.returncode, first.stderr) == (0, "")
+    assert "1 kept though near a stored page; " in first.stdout
+    assert ": --kept lists them" in first.stdout
+    listed = simhash(tmp_path, "dropped", "--kept").stdout
+    assert "  http://a.example/1\n    ≈ http://a.example/0\n    titles name two things\n" in listed
