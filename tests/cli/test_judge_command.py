@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -11,8 +12,9 @@ import sys
 import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
 
@@ -22,7 +24,9 @@ from tests.archive.archives import OTHER, PAGES, STORY, html, page, write_json_l
 from tests.documents import DOCS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
+
+    from tests.cli.simhash_command import Simhash
 
 SCRIPTS = Path(sys.executable).parent
 
@@ -61,6 +65,25 @@ def running(directory: Path, *arguments: str) -> Iterator[Pipe]:
         assert process.wait() in (0, -9)
 
 
+class Judged(Protocol):
+    """The answers to lines, or to the JSON of other objects, by a command in this process."""
+
+    def __call__(self, lines: Iterable[object], *arguments: str) -> list[dict[str, Any]]: ...
+
+
+@pytest.fixture
+def judged(simhash: Simhash, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Judged:
+    def run(lines: Iterable[object], *arguments: str) -> list[dict[str, Any]]:
+        texts = (line if isinstance(line, str) else json.dumps(line) for line in lines)
+        file = io.BytesIO("".join(f"{text}\n" for text in texts).encode())
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(file))
+        told = simhash(tmp_path, "judge", *arguments)
+        assert (told.returncode, told.stderr) == (0, "")
+        return [json.loads(line) for line in told.stdout.splitlines()]
+
+    return run
+
+
 def stored(path: Path) -> list[str]:
     """The URLs of the pages that the store keeps for the next run."""
     with open_store(str(path), tentative=True) as store:
@@ -81,86 +104,85 @@ def test_each_line_is_answered_at_once_and_in_order(tmp_path: Path) -> None:
     assert [each["dropped"] for each in answers] == [False, True, False, True]
 
 
-def test_the_keys_of_an_answer_are_those_in_the_documents(tmp_path: Path) -> None:
+def test_the_keys_of_an_answer_are_those_in_the_documents(judged: Judged) -> None:
     text = (DOCS / "reference/commands.md").read_text(encoding="utf-8")
     (row,) = re.findall(r"^\| `judge` \| (.*) \| \|$", text, re.MULTILINE)
     promised = [re.findall("`(.*?)`", re.sub(r"\(.*?\)", "", kind)) for kind in row.split(";")]
-    with running(tmp_path, "--tentative") as pipe:
-        lines: list[object] = [PAGES[0], {}, {"confirm": PAGES[0]["url"]}]
-        assert [list(pipe.ask(line)) for line in lines] == promised
+    answers = judged([PAGES[0], {}, {"confirm": PAGES[0]["url"]}], "--tentative")
+    assert list(map(list, answers)) == promised
 
 
-def test_what_is_no_page_has_an_error_in_its_place_and_the_next_is_judged(tmp_path: Path) -> None:
-    bad = {
-        "": "no_json",
-        "{": "no_json",
-        "[1]": "no_json",
-        "[" * 100_000: "no_json",
-        json.dumps({"html": html(STORY)}): "no_url",
-        json.dumps({"url": 7, "html": html(STORY)}): "no_url",
-        json.dumps({"url": "http://a.example/1"}): "no_html",
-        json.dumps({"url": "http://a.example/1", "html": 7}): "wrong_type",
-        json.dumps({"url": "http://a.example/\ud800", "html": html(STORY)}): "bad_url",
-        json.dumps({"confirm": "http://a.example/1"}): "not_pending",
-    }
-    with running(tmp_path) as pipe:
-        for line, kind in bad.items():
-            pipe.write(line)
-            answer = pipe.answer()
-            assert (answer["error"], "dropped" in answer) == (kind, False), line[:80]
-        assert pipe.ask(PAGES[0])["reason"] == "new"
+def test_what_is_no_page_has_an_error_in_its_place_and_the_next_is_judged(judged: Judged) -> None:
+    bad: list[tuple[object, str]] = [
+        ("", "no_json"),
+        ("{", "no_json"),
+        ("[1]", "no_json"),
+        ("[" * 100_000, "no_json"),
+        ({"html": html(STORY)}, "no_url"),
+        ({"url": 7, "html": html(STORY)}, "no_url"),
+        ({"url": "http://a.example/1"}, "no_html"),
+        ({"url": "http://a.example/1", "html": 7}, "wrong_type"),
+        ({"url": "http://a.example/\ud800", "html": html(STORY)}, "bad_url"),
+        ({"confirm": "http://a.example/1"}, "not_pending"),
+    ]
+    good = [page(str(number), f"{STORY} {number} " * 2) for number in range(len(bad))]
+    answers = judged(chain.from_iterable(zip((line for line, _ in bad), good, strict=True)))
+    assert [each["error"] for each in answers[::2]] == [kind for _, kind in bad]
+    assert not any("dropped" in each for each in answers[::2])
+    assert [each["url"] for each in answers[1::2]] == [each["url"] for each in good]
+    assert all("dropped" in each for each in answers[1::2])
 
 
-def test_a_line_of_100_mb_has_an_error_in_its_place_and_the_next_is_judged(tmp_path: Path) -> None:
-    with running(tmp_path) as pipe:
-        pipe.write(json.dumps({"url": "http://a.example/long", "html": "x" * 100_000_000}))
-        assert pipe.answer()["error"] == "too_long"
-        pipe.write("x" * (MAX_LINE_BYTES - 1))  # exactly as long as a line may be
-        assert pipe.answer()["error"] == "no_json"
-        assert pipe.ask(PAGES[0])["reason"] == "new"
+def test_a_line_of_100_mb_has_an_error_in_its_place_and_the_next_is_judged(judged: Judged) -> None:
+    too_long = '{"url": "http://a.example/long", "html": "' + "x" * 100_000_000 + '"}'
+    longest = "x" * (MAX_LINE_BYTES - 1)
+    answers = judged([too_long, PAGES[0], longest, PAGES[1], "x" * MAX_LINE_BYTES])
+    assert [each.get("error", each.get("reason")) for each in answers] == [
+        *("too_long", "new", "no_json", "content", "too_long"),
+    ]
 
 
-def test_settings_and_the_store_are_those_that_are_named(tmp_path: Path) -> None:
-    seen = str(tmp_path / "seen.sqlite")
-    for arguments in (["-S", "seen.sqlite"], ["-s", f"SIMHASH_STORE=sqlite:///{seen}"]):
-        with running(tmp_path, *arguments) as pipe:
-            pipe.ask(PAGES[0])
-    with running(tmp_path, "-S", "seen.sqlite") as pipe:
-        assert pipe.ask(PAGES[0])["reason"] == "unchanged"
-        assert pipe.ask(PAGES[1])["dropped"]
-    with running(tmp_path, "-S", "seen.sqlite", "-s", "SIMHASH_NAMESPACE=other") as pipe:
-        assert pipe.ask(PAGES[1])["reason"] == "new"
-    with running(tmp_path) as pipe:  # in memory
-        assert pipe.ask(PAGES[1])["reason"] == "new"
+def test_settings_and_the_store_are_those_that_are_named(judged: Judged, tmp_path: Path) -> None:
+    def reasons(number: int, *arguments: str) -> str:
+        (answer,) = judged([PAGES[number]], *arguments)
+        return str(answer["reason"])
+
+    by_url = f"SIMHASH_STORE=sqlite:///{tmp_path}/seen.sqlite"
+    assert reasons(0, "-S", "seen.sqlite") == "new"
+    assert reasons(0, "-s", by_url) == "unchanged"
+    assert reasons(1, "-S", "seen.sqlite") == "content"
+    assert reasons(1, "-S", "seen.sqlite", "-s", "SIMHASH_NAMESPACE=other") == "new"
+    assert reasons(1) == "new"  # in memory
 
 
-def test_a_text_is_judged_where_there_is_no_html(tmp_path: Path) -> None:
-    with running(tmp_path) as pipe:
-        assert pipe.ask(page("1"))["reason"] == "new"
-        text = {"url": "http://b.example/2", "title": "A page", "text": STORY}
-        assert pipe.ask(text)["twin_url"] == "http://a.example/1"
-        assert (
-            pipe.ask(text | {"url": "http://b.example/3", "html": html(OTHER)})["reason"] == "new"
-        )
+def test_pages_that_were_not_seen_for_an_age_are_forgotten_first(
+    judged: Judged, tmp_path: Path
+) -> None:
+    with open_store(str(tmp_path / "seen.sqlite")) as store:
+        Judge(store, clock=lambda: 1_000.0).judge(PAGES[0]["url"], PAGES[0]["html"])
+    (answer,) = judged([PAGES[1]], "-S", "seen.sqlite", "-s", "SIMHASH_EXPIRE_AFTER=1d")
+    assert answer["reason"] == "new"
+
+
+def test_a_text_is_judged_where_there_is_no_html(judged: Judged) -> None:
+    text = {"url": "http://b.example/2", "title": "A page", "text": STORY}
+    both = {**text, "url": "http://b.example/3", "html": html(OTHER)}
+    answers = judged([page("1"), text, both])
+    assert [each["twin_url"] for each in answers] == [None, "http://a.example/1", None]
 
 
 def test_a_page_that_takes_too_long_to_read_is_an_error_and_the_next_is_judged(
-    tmp_path: Path,
+    judged: Judged, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "mine.py").write_text(
+    (tmp_path / "endless.py").write_text(
         "import time\n"
         "def text(tree):\n"
         "    while 'never' in (text := ' '.join(tree.itertext())): time.sleep(1)\n"
         "    return text\n"
     )
-    settings = ("-s", "SIMHASH_EXTRACTOR=mine.text", "-s", "SIMHASH_PAGE_TIMEOUT_SECS=1")
-    os_path = {**os.environ, "PYTHONPATH": str(tmp_path)}
-    lines = "".join(f"{json.dumps(one)}\n" for one in (page("1", f"never {STORY}"), page("2")))
-    told = subprocess.run(
-        [SCRIPTS / "simhash", "judge", *settings],
-        input=lines, cwd=tmp_path, env=os_path, capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    answers = [json.loads(line) for line in told.stdout.splitlines()]
+    monkeypatch.syspath_prepend(tmp_path)
+    settings = ("-s", "SIMHASH_EXTRACTOR=endless.text", "-s", "SIMHASH_PAGE_TIMEOUT_SECS=1")
+    answers = judged([page("1", f"never {STORY}"), page("2")], *settings)
     assert [each.get("error", each.get("reason")) for each in answers] == ["timeout", "new"]
 
 
@@ -204,12 +226,12 @@ def test_a_page_that_another_process_has_not_confirmed_is_provisional(tmp_path: 
         assert not two.ask(PAGES[1])["provisional"]
 
 
-def test_a_store_that_fails_ends_the_command_with_a_line(tmp_path: Path) -> None:
+def test_a_store_that_fails_ends_the_command_with_a_line(
+    simhash: Simhash, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "no.sqlite").write_text("no store " * 100)
-    told = subprocess.run(
-        [SCRIPTS / "simhash", "judge", "-S", "no.sqlite"],
-        input=json.dumps(PAGES[0]), cwd=tmp_path, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"{}\n")))
+    told = simhash(tmp_path, "judge", "-S", "no.sqlite")
     assert (told.returncode, told.stdout, told.stderr.count("\n")) == (2, "", 1)
 
 
