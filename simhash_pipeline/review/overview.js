@@ -78,14 +78,12 @@ function nothing(place, sentence) {
 }
 
 const sum = (counts) => Object.values(counts).reduce((total, count) => total + count, 0);
-// A selection of a run's drops says nothing of the pages that were kept.
-const isPicked = data.selection.since !== null;
 
 function verdict(places, runs) {
   const dropped = sum(runs.map((run) => run.dropped));
   const urls = new Set(places.map((place) => drops.url[place])).size;
   const toCheck = places.filter((place) => drops.check[place]).length;
-  const pages = runs.every((run) => run.kept !== null) && !isPicked ? sum(runs.map((run) => run.kept + run.dropped + sum(run.errors))) : null;
+  const pages = runs.every((run) => run.kept !== null) ? sum(runs.map((run) => run.kept + run.dropped + sum(run.errors))) : null;
   if (!dropped) return pages ? `None of ${many(pages, "page")} was dropped` : "Nothing was dropped";
   const each = runs.length > 1 ? `${many(dropped, "drop")} in ${number.format(runs.length)} runs, of ${many(urls, "page")}`
     : pages === null ? `${many(dropped, "page")} dropped` : `${number.format(dropped)} of ${many(pages, "page")} dropped`;
@@ -94,7 +92,7 @@ function verdict(places, runs) {
 
 // The other error that may have been made: "; 7 kept though near, 3 to check".
 function keptNear(places, runs) {
-  const count = Math.max(places.length, isPicked ? 0 : sum(runs.map((run) => run.keptBy["told apart"] ?? 0)));
+  const count = Math.max(places.length, sum(runs.map((run) => run.keptBy["told apart"] ?? 0)));
   const toCheck = places.filter((place) => drops.check[place]).length;
   return count ? `; ${number.format(count)} kept though near, ${toCheck ? `${number.format(toCheck)} to check` : "none to check"}` : "";
 }
