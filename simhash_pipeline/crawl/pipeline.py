@@ -64,6 +64,7 @@ PIPELINE_ORDER = 300
 RESPONSES_ORDER = -999
 FOLLOW_ORDER = -1000
 NEIGHBOUR_LOOK_SECS = 0.5  # between looks at a page that another crawl has not confirmed
+IMPATIENT_SECS = 600.0  # after a wait for another crawl in vain, none is waited for
 
 logger = logging.getLogger(__name__)
 
@@ -104,7 +105,7 @@ class SimhashPipeline:
         self._pending: PendingItems  # from open_spider on
         self._is_open = False
         self._stopping = False
-        self._neighbours_patience_secs = MAX_WAIT_SECS
+        self._patient_from = 0.0  # by the monotonic clock
         self._items = 0  # that are being judged
         self._no_items = Event()
         self._last_new_url: str | None = None  # of the last page with new content
@@ -112,6 +113,8 @@ class SimhashPipeline:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> SimhashPipeline:
+        if not crawler.settings.frozen:  # only add-ons are made so early
+            _refuse('ADDONS names the pipeline; write ADDONS = {"simhash_pipeline.Addon": 500}')
         options = options_of(crawler)
         if not options.enabled:
             raise NotConfigured("SIMHASH_ENABLED is False")
@@ -119,10 +122,6 @@ class SimhashPipeline:
             raise NotConfigured
         with reasoned():  # no engine yet: Scrapy ends with this error alone
             return cls(crawler, options)
-
-    def update_settings(self, settings: BaseSettings) -> None:
-        """OptionsError: Scrapy calls this of an add-on alone."""
-        _refuse('ADDONS names the pipeline; write ADDONS = {"simhash_pipeline.Addon": 500}')
 
     def open_spider(self) -> None:
         responses = self._crawler.get_spider_middleware(ResponseMiddleware)
@@ -208,7 +207,9 @@ class SimhashPipeline:
             items = self._pending.of_response(response)
         if items.shared is None:
             items.shared = SharedVerdict(self._worker.judge(page.source, own))
-        give_up = time.monotonic() + self._neighbours_patience_secs
+        give_up = time.monotonic()
+        if give_up >= self._patient_from:
+            give_up += MAX_WAIT_SECS
         while True:
             shared = items.shared
             judged = await result_of(shared.judged)
@@ -238,9 +239,11 @@ class SimhashPipeline:
         return lost or verdict.provisional
 
     async def _wait_for_neighbour(self, verdict: Verdict, give_up: float) -> None:
-        """Wait a moment for another crawl; once it was in vain, none is waited for any more."""
-        if time.monotonic() >= give_up:
-            self._neighbours_patience_secs = 0.0
+        """Wait a moment for another crawl; a wait in vain is followed by minutes without any."""
+        now = time.monotonic()
+        if now >= give_up:
+            if now >= self._patient_from:  # else this page was not waited for
+                self._patient_from = now + IMPATIENT_SECS
             rule = f"the item of its twin {verdict.twin_url} is still pending in another crawl"
             raise PageError("undecided", rule)
         await Event().wait(NEIGHBOUR_LOOK_SECS)

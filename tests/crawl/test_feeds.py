@@ -72,7 +72,7 @@ class MovingStorage(FileFeedStorage):
 
 
 class Stories(Spider):
-    """Yields the stories, and calls `look` after each."""
+    """Yields the stories, and calls `look` once the pipelines are done with each."""
 
     name = "stories"
     look: Callable[[], None]
@@ -80,8 +80,13 @@ class Stories(Spider):
     async def start(self) -> AsyncIterator[Any]:
         for number in range(STORIES):
             yield {"number": number, "url": f"http://a.example/{number}", "html": story(number)}
-            await asyncio.sleep(0.005)
+            while self._done() <= number:
+                await asyncio.sleep(0.001)
             self.look()
+
+    def _done(self) -> int:
+        outcomes = ("item_scraped_count", "item_dropped_count")
+        return sum(self.crawler.stats.get_value(name, 0) for name in outcomes)
 
 
 class Drill:
