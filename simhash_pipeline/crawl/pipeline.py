@@ -217,7 +217,7 @@ class SimhashPipeline:
                 return shared
             if items.shared is shared:  # no other item of the page was here before
                 items.shared = SharedVerdict(
-                    self._worker.judge_again(page.source.url, judged.page, own)
+                    self._worker.judge_again(page.source, judged.page, own)
                 )
 
     async def _is_outdated(self, verdict: Verdict, give_up: float) -> bool:
