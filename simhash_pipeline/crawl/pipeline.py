@@ -105,6 +105,7 @@ class SimhashPipeline:
         self._pending: PendingItems  # from open_spider on
         self._is_open = False
         self._stopping = False
+        self._tag_to_check = None if options.dry_run else options.twin_field
         self._patient_from = 0.0  # by the monotonic clock
         self._items = 0  # that are being judged
         self._no_items = Event()
@@ -135,6 +136,7 @@ class SimhashPipeline:
         self._pending.feeds = self._feeds
         self._pending.forget = self._forget
         self._is_open = True
+        self._crawler.signals.connect(self._name_batches, signals.item_scraped)
         path = None if self._drop_log is None else self._drop_log.path
         self._stats.open(self._store_url, path, knows_responses=responses is not None)
 
@@ -149,6 +151,20 @@ class SimhashPipeline:
             for item, stored in self.batch: stored()                   # after the commit
         """
         return self._feeds.hold(item)
+
+    def _name_batches(self) -> None:
+        """Log at the first scraped item which pipelines may store it later, and held none."""
+        self._crawler.signals.disconnect(self._name_batches, signals.item_scraped)
+        pipelines = self._crawler.engine.scraper.itemproc.middlewares
+        later = pipelines[pipelines.index(self) + 1 :]
+        names = [type(one).__qualname__ for one in later if hasattr(one, "close_spider")]
+        if names and not self._feeds.was_held:
+            logger.info(
+                "%s should hold items if it stores them in batches: a killed crawl may lose them "
+                "else (see 'Lose no item' in the documentation)",
+                ", ".join(names),
+                extra={"spider": self._crawler.spider},
+            )
 
     async def process_item(self, item: Any) -> Any:
         entry = self._pending.track(item)
@@ -176,6 +192,7 @@ class SimhashPipeline:
                 self._stats.count_unjudged()
                 return
             url = page.source.url
+            self._refuse_undeclared_field(item)
             shared = await self._verdict_on(page, response, own or {})
             if self._stopping:  # a page that could not be forgotten may be its twin
                 return
@@ -185,7 +202,7 @@ class SimhashPipeline:
             self._report(item, shared, response)
         except PageError as error:
             self._stats.fault(error.kind, str(error), url)
-        except (StoreError, DropLogError) as error:
+        except (OptionsError, StoreError, DropLogError) as error:
             self._go_on_or_stop(error, url)
         except Exception:  # a fault of ours must not cost the user the item
             self._stats.unexpected()
@@ -194,6 +211,14 @@ class SimhashPipeline:
                 raise NearDuplicate(judged.verdict)
             self._write_fields(adapter, judged, url)
             self._pending.keep(entry, shared, judged.verdict)
+
+    def _refuse_undeclared_field(self, item: Any) -> None:
+        """OptionsError if the first item declares its fields, and not the one that tags twins."""
+        field, self._tag_to_check = self._tag_to_check, None
+        declared = ItemAdapter.get_field_names_from_class(type(item))
+        if field is not None and declared is not None and field not in declared:
+            rule = f"{type(item).__name__}, the class of the first item, must declare that field"
+            raise OptionsError([f"SIMHASH_TWIN_FIELD is {field!r}; {rule}"])
 
     async def _verdict_on(
         self, page: ItemPage, response: Response | None, own: OwnOptions
@@ -310,7 +335,8 @@ class SimhashPipeline:
         """If the crawl stops, the items that are still to be judged are kept unjudged."""
         if not self._is_tolerated(error, url) and not self._stopping:
             self._stopping = True
-            self._close("simhash_store_failed")
+            refused = isinstance(error, OptionsError)
+            self._close("simhash_bad_settings" if refused else "simhash_store_failed")
 
     def _is_tolerated(self, error: Exception, url: str | None = None) -> bool:
         """Report the failure; True if the crawl goes on all the same, as the store's URL says."""

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -244,6 +245,22 @@ def by_what_the_script_defines() -> dict[str, Any]:
     sys.modules["__main__"].text = text  # type: ignore[attr-defined]
     items = [large(1), large(2), large(3, "term")]
     return {"items": items, "at_once": 100, "SIMHASH_EXTRACTOR": "__main__.text"}
+
+
+def in_no_file() -> dict[str, Any]:
+    sys.modules["in_no_file"] = module = ModuleType("in_no_file")
+    module.text = text  # type: ignore[attr-defined]
+    return {"items": [large(1)], "SIMHASH_EXTRACTOR": "in_no_file.text"}
+
+
+def test_what_no_other_process_can_import_is_refused_at_the_start(tmp_path: Path) -> None:
+    result = crawl_in_a_process(tmp_path, in_no_file)
+    assert not result.began
+    rule = "the processes that read pages import it by this path from a file"
+    said = (
+        "SIMHASH_EXTRACTOR is 'in_no_file.text'; it can't be loaded: No module named 'in_no_file'"
+    )
+    assert f"CRITICAL: Crawl not started: {said}; {rule}" in result.log
 
 
 def test_what_only_the_script_can_do_is_done_in_its_process(tmp_path: Path) -> None:
