@@ -660,6 +660,18 @@ def test_a_crawl_that_another_pipeline_refuses_closes_store_and_log(tmp_path: Pa
     assert not (tmp_path / "seen.sqlite-wal").exists()  # SQLite removes it when it is closed
 
 
+@pytest.mark.parametrize(("unchanged", "again"), [("keep", 2), ("drop", 0)])
+def test_two_spiders_of_a_store_bring_a_url_out_once_if_unchanged_pages_are_dropped(
+    tmp_path: Path, unchanged: str, again: int
+) -> None:
+    items, kept = [page(1), page(2), page(3, OTHER)], []
+    for name in ("one", "two"):
+        spider = type("Named", (ItemSpider,), {"name": name})
+        shared = {"SIMHASH_STORE": "seen.sqlite", "SIMHASH_UNCHANGED": unchanged}
+        kept.append(len(crawl(tmp_path, items, spider=spider, **shared).items))
+    assert kept == [2, again]
+
+
 def test_a_near_duplicate_may_be_tagged_instead_of_dropped(tmp_path: Path) -> None:
     fields: dict[str, Any] = {
         "SIMHASH_TWIN_FIELD": "near_duplicate_of",
