@@ -16,7 +16,8 @@ from simhash_pipeline import Options
 from simhash_pipeline.cli.simhash import COMMANDS
 from simhash_pipeline.drop_log import Drop
 from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
-from tests.commands_page import PAGE, page
+from tests import chinese
+from tests.commands_page import PAGES, page
 from tests.documents import DOCS, PATHS, ROOT, TEXT
 from tests.settings_table import page_of, tables
 
@@ -31,6 +32,11 @@ def test_the_settings_tables_are_those_of_the_code(name: str) -> None:
 @pytest.mark.parametrize("field", dataclasses.fields(Options), ids=lambda field: field.name)
 def test_a_setting_is_described_in_sentences(field: "dataclasses.Field[object]") -> None:
     assert re.fullmatch(r"[A-Z`].*\.", field.metadata["meaning"])
+
+
+@pytest.mark.parametrize("field", dataclasses.fields(Options), ids=lambda field: field.name)
+def test_a_setting_has_its_chinese_sentence(field: "dataclasses.Field[object]") -> None:
+    assert re.fullmatch(r"[^|]*[\u4e00-\u9fff][^|]*。", chinese.SETTINGS.get(field.name, ""))
 
 
 def test_distance_alone_is_set_in_the_same_three_lines_everywhere() -> None:
@@ -136,9 +142,10 @@ def test_each_command_that_a_document_names_exists() -> None:
     assert {"dropped", "store info"} <= set(named) <= {*COMMANDS}
 
 
-def test_the_page_of_commands_is_that_of_the_code() -> None:
-    written = PAGE.read_text(encoding="utf-8")
-    assert page() == written, "write it by python -m tests.commands_page"
+@pytest.mark.parametrize("language", PAGES)
+def test_the_page_of_commands_is_that_of_the_code(language: str) -> None:
+    written = PAGES[language].read_text(encoding="utf-8")
+    assert page(language) == written, "write it by python -m tests.commands_page"
 
 
 def test_the_readme_is_one_page() -> None:
