@@ -41,7 +41,7 @@ from simhash_pipeline.crawl.settings import (
 from simhash_pipeline.crawl.stats import CrawlStats, drop_line
 from simhash_pipeline.crawl.worker import JudgedPage, JudgeWorker, OwnOptions, result_of
 from simhash_pipeline.drop_log import DropLog
-from simhash_pipeline.errors import DropLogError, PageError, StoreError, StoreLost
+from simhash_pipeline.errors import DropLogError, OptionsError, PageError, StoreError, StoreLost
 from simhash_pipeline.stores.store_url import store_place
 
 if TYPE_CHECKING:
@@ -103,6 +103,10 @@ class SimhashPipeline:
         if _is_without_items(crawler):
             raise NotConfigured
         return cls(crawler, options)
+
+    def update_settings(self, settings: BaseSettings) -> None:
+        """OptionsError: Scrapy calls this of an add-on alone."""
+        _refuse('ADDONS names the pipeline; write ADDONS = {"simhash_pipeline.Addon": 500}')
 
     def open_spider(self) -> None:
         options, spider = self._options, self._crawler.spider
@@ -208,7 +212,7 @@ class SimhashPipeline:
                 return shared
             if items.shared is shared:  # no other item of the page was here before
                 items.shared = SharedVerdict(
-                    self._worker.judge_again(page.source.url, judged.page, own)
+                    self._worker.judge_again(page.source, judged.page, own)
                 )
 
     async def _is_outdated(self, verdict: Verdict, give_up: float) -> bool:
@@ -372,6 +376,15 @@ class Addon:
             named = map(load_object, settings.getdict(setting))
             if not any(isinstance(one, type) and issubclass(one, component) for one in named):
                 settings.setdefault_in_component_priority_dict(setting, component, order)
+
+    def open_spider(self) -> None:
+        """OptionsError: Scrapy calls this of a pipeline alone."""
+        _refuse('ITEM_PIPELINES names the add-on; write ADDONS = {"simhash_pipeline.Addon": 500}')
+
+
+def _refuse(rule: str) -> None:
+    with reasoned():
+        raise OptionsError([rule])
 
 
 def _is_without_items(crawler: Crawler) -> bool:

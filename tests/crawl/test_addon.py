@@ -19,7 +19,7 @@ from simhash_pipeline.crawl import pending
 from simhash_pipeline.crawl.pending import PendingItems
 from simhash_pipeline.drop_log import Run, read_log
 from simhash_pipeline.stores.opening import open_store
-from tests.crawl.crawling import Crawl, crawl, crawl_in_a_process, have_reactor
+from tests.crawl.crawling import Crawl, crawl, crawl_in_a_process, have_reactor, page
 from tests.crawl.trap_site import STORIES, trap_site
 from tests.review.logs import read_drops
 
@@ -527,3 +527,19 @@ def test_no_response_is_held_by_items_whose_outcome_is_never_reported() -> None:
     del response
     gc.collect()
     assert held() is None
+
+
+@pytest.mark.parametrize(
+    ("settings", "rule"),
+    [
+        ({"ITEM_PIPELINES": {"simhash_pipeline.Addon": 300}}, "ITEM_PIPELINES names the add-on"),
+        ({"ADDONS": {"simhash_pipeline.SimhashPipeline": 300}}, "ADDONS names the pipeline"),
+    ],
+)
+def test_an_add_on_and_a_pipeline_that_are_mixed_up_stop_the_crawl_with_the_right_line(
+    tmp_path: Path, settings: dict[str, Any], rule: str
+) -> None:
+    result = crawl(tmp_path, [page(1)], **settings)
+    assert (result.scraped, result.began) == ([], False)
+    line = 'write ADDONS = {"simhash_pipeline.Addon": 500}'
+    assert f"CRITICAL: Crawl not started: {rule}; {line}" in result.log
