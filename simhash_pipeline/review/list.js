@@ -246,7 +246,7 @@ function fillFilters() {
   };
   const named = ([value, count]) => option(value, say("{0} ({1})", value || say("none"), number.format(count)));
   const runs = data.runs.map((run, place) => option(run.id,
-    say(place === data.runs.length - 1 ? "the last: {0}" : "{0}", `${run.spider}, ${utc(run.first, 16)}, ${many(run.dropped, "drop")}`)));
+    say(place === data.runs.length - 1 ? "the last: {0}" : "{0}", [run.spider, utc(run.first, 16), many(run.dropped, "drop")].join(say(", ")))));
   byId("run").replaceChildren(...runs.reverse(), option(ALL_RUNS, say("all runs")));
   const spiders = new Set(data.runs.map((run) => run.spider));
   byId("spider").replaceChildren(option("", say("any")), ...[...spiders].map((spider) => option(spider)));

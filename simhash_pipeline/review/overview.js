@@ -104,11 +104,11 @@ const ONLY = { since: "since {0}", run: "run {0}", spider: "spider {0}" };
 
 function about(runs) {
   const chosen = Object.entries(data.selection).filter(([, value]) => value !== null);
-  const limited = (words) => (chosen.length ? say("{0}, only {1}", words, chosen.map(([name, value]) => say(ONLY[name], value)).join(", ")) : words);
+  const limited = (words) => (chosen.length ? say("{0}, only {1}", words, chosen.map(([name, value]) => say(ONLY[name], value)).join(say(", "))) : words);
   if (!runs.length) return limited(data.log);
   const [first, last] = [utc(runs[0].first, 16), utc(runs.at(-1).last, 16)];
   const which = runs.length > 1 ? many(runs.length, "run") : say("run {0} of spider {1}", runs[0].id.slice(0, 8), runs[0].spider);
-  return limited(`${data.log}, ${which}, ${first === last ? first : say("{0} to {1}", first, last)} UTC`);
+  return limited([data.log, which, `${first === last ? first : say("{0} to {1}", first, last)} UTC`].join(say(", ")));
 }
 
 // Why drops are to be checked, and what else must be known of the numbers.
@@ -127,10 +127,10 @@ function why(places, runs) {
   const kept = runs.every((run) => run.kept !== null), gone = drops.near.filter((near) => !near).length;
   const how = say("Say of each whether it is a copy (y), another page (n), or that you don't know (d); then save the answers, and let tune find the thresholds.");
   return [
-    named.length ? say("To check: {0}. {1}", named.join(", "), how) : "",
+    named.length ? say("To check: {0}. {1}", named.join(say(", ")), how) : "",
     places.length && !named.length ? say("No drop is at a threshold, has another title or language, or is one of many for a page. {0}", how) : "",
     dry ? say("{0} by a dry run: the items were kept all the same.", many(dry, "drop")) : "",
-    sum(errors) ? say("Kept without being judged: {0}.", Object.entries(errors).map(([kind, count]) => `${kind.replaceAll("_", " ")} ${number.format(count)}`).join(", ")) : "",
+    sum(errors) ? say("Kept without being judged: {0}.", Object.entries(errors).map(([kind, count]) => `${kind.replaceAll("_", " ")} ${number.format(count)}`).join(say(", "))) : "",
     runs.length && !kept ? say("How many pages were kept is not known: a run was killed, or still runs.") : "",
     gone < data.dropped
       ? say("Listed are the latest {0} drops of {1}.", number.format(gone), number.format(data.dropped)) : "",

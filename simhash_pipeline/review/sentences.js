@@ -137,6 +137,7 @@ const CHINESE = {
   "any": "不限",
   "all runs": "所有运行",
   "the last: {0}": "最近一次：{0}",
+  ", ": "，",
   "{0} ({1})": "{0}（{1}）",
   "No page is like that.": "没有符合条件的页面。",
   "{0} different pages": "{0} 个不同页面",
@@ -164,7 +165,7 @@ const CHINESE = {
   "sketch": "sketch",
   "own text alike": "自有文字相似度",
   "main text": "正文占比",
-  "{0} of the page": "页面的 {0}",
+  "{0} of the page": "{0}",
   "words": "词数",
   "dry run: kept all the same": "试运行：实际保留",
 
@@ -191,6 +192,8 @@ const CHINESE = {
   // why a page is to be checked, or was kept though near
   "titles differ": "标题不同",
   "titles name two things": "两个标题指两样东西",
+  "fields of the items differ": "item 的字段不同",
+  "a person called them two pages": "已由人答为不同页面",
   "the shared text is of neither page": "共有的文字不属于任何一个页面",
   "Either the page has many addresses, or a part that pages share was taken for the page.": "要么该页面有许多网址，要么把许多页面共有的部分当成了页面本身。",
   "swallowed by one page": "被同一页面吞没",

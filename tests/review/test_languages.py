@@ -16,7 +16,7 @@ from selenium.webdriver.common.by import By
 from simhash_pipeline.review.summary import Selection, Summary
 from simhash_pipeline.review.web_page import SCRIPTS, Neighbours, write_web_page
 from simhash_pipeline.stores.contract import PageText
-from tests.review.browser import chromium, complaints, open_file, resize
+from tests.review.browser import chromium, complaints, open_file, resize, speak
 from tests.review.logs import closing, drop, near_miss
 
 PARTS = files("simhash_pipeline.review")
@@ -26,8 +26,8 @@ CHINESE = dict(re.findall(r'^  ("(?:[^"\\]|\\.)+"): ("(?:[^"\\]|\\.)+"),$', TABL
 OF_DOUBTS = "// why a page is to be checked"  # sentences that doubts.py has
 CHINESE_OF_THE_REPORT = [line for line in CHINESE if line in TABLE.partition(OF_DOUBTS)[0]]
 PHONE = 375
-IN_ENGLISH = "30 of 39 pages dropped; 6 to check; 6 kept though near, 5 to check"
-IN_CHINESE = "39 个页面中丢弃 30 个；待检查 6 个；相近但保留 6 个，待检查 5 个"
+IN_ENGLISH = "30 of 39 pages dropped; 6 to check; 8 kept though near, 7 to check"
+IN_CHINESE = "39 个页面中丢弃 30 个；待检查 6 个；相近但保留 8 个，待检查 7 个"
 # Doubts of every kind, near misses by every reason, a dry run, and pages that were not judged.
 PAGES = [
     drop(url="http://a.example/3", content_distance=3, title="第 4 章", twin_title="第 3 章"),
@@ -42,6 +42,8 @@ PAGES = [
     near_miss(url="http://a.example/23", reason="sketch", sketch_distance=30),
     near_miss(url="http://a.example/24", reason="title", title="公告一", twin_title="公告二"),
     near_miss(url="http://a.example/25", reason="no page"),
+    near_miss(url="http://a.example/26", reason="fields"),
+    near_miss(url="http://a.example/27", reason="answer"),
     closing(dropped={"content": 30}),
 ]
 # What stays as it is: settings and what they are set to, commands, keys of the log, names and
@@ -62,16 +64,12 @@ def chrome() -> Iterator[Chrome]:
 @contextmanager
 def reading(browser: Chrome, languages: str) -> Iterator[None]:
     """The browser of someone who reads these languages."""
-    agent = browser.execute_script("return navigator.userAgent")  # type: ignore[no-untyped-call]  # as selenium has it
-    command = {"userAgent": agent, "acceptLanguage": languages}
-    browser.execute_cdp_cmd("Emulation.setUserAgentOverride", command)
+    speak(browser, languages)
     try:
         yield
     finally:
         browser.execute_script("localStorage.clear()")  # type: ignore[no-untyped-call]  # as selenium has it
-        browser.execute_cdp_cmd(
-            "Emulation.setUserAgentOverride", {"userAgent": agent, "acceptLanguage": "en-US"}
-        )
+        speak(browser, "en")
 
 
 def write(path: Path, *records: Any) -> Path:
