@@ -14,10 +14,11 @@ from tests.documents import DOCS
 
 SENTENCES = DOCS / "zh/sentences.json"
 PAGE = DOCS / "zh/commands.md"
-HEAD = """# 命令
+HEAD = """# 命令（commands）
 
-本页由 `python -m tests.chinese` 从代码生成。每个命令都可以写成 `scrapy simhash …` 或 `simhash …`；`--help` 显示英文说明。
-每个命令都接受任意多个 `-s 名称=值`，用来代替项目中的设置。`--json` 输出哪些键，见[英文页](../reference/commands.md)。
+本页由 `python -m tests.chinese` 从代码生成。每个命令都可以写成 `scrapy simhash …` 或 `simhash …`；
+`--help` 显示英文说明。每个命令都接受任意多个 `-s 名称=值`，用来代替项目中的设置。`--json` 输出
+哪些键，见[英文页](../reference/commands.md)。
 
 | 退出码 | 含义 |
 |---|---|

@@ -156,6 +156,18 @@ def test_the_readme_is_one_page() -> None:
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) < 150
 
 
+def test_the_chinese_readme_has_the_figures_of_the_english_one() -> None:
+    measured = {"README.md": "## Measured", "README.zh-CN.md": "## 测量结果"}
+    found = []
+    for name, title in measured.items():
+        section = (
+            (ROOT / name).read_text(encoding="utf-8").partition(title)[2].partition("\n## ")[0]
+        )
+        figures = re.findall(r"^\| .* \| (.*) \| .*\|$", section, re.MULTILINE)
+        found.append(sorted(re.findall(r"\d+(?:\.\d+)?", " ".join(figures))))
+    assert found[0] == found[1] != []
+
+
 def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "sphinx", "-q", "-W", "-b", "html", str(DOCS), str(tmp_path)]
     told = subprocess.run(command, capture_output=True, text=True, check=False)
