@@ -68,7 +68,7 @@ def reading(browser: Chrome, languages: str) -> Iterator[None]:
     try:
         yield
     finally:
-        browser.execute_script("localStorage.clear()")  # type: ignore[no-untyped-call]  # as selenium has it
+        browser.execute_script("localStorage.clear()")
         speak(browser, "en")
 
 
@@ -91,7 +91,7 @@ def one(browser: Chrome, selector: str) -> Any:
 
 
 def click(browser: Chrome, selector: str) -> None:
-    browser.execute_script("arguments[0].click()", one(browser, selector))  # type: ignore[no-untyped-call]  # as selenium has it
+    browser.execute_script("arguments[0].click()", one(browser, selector))
 
 
 def shown(browser: Chrome) -> str:
@@ -108,7 +108,7 @@ def shown(browser: Chrome) -> str:
         if (!node.parentElement.closest(others)) found.push(node.data);
       }
       return [...found, ...names].join("\\n");"""
-    return str(browser.execute_script(script))  # type: ignore[no-untyped-call]  # as selenium has it
+    return str(browser.execute_script(script))
 
 
 @pytest.mark.parametrize(
@@ -189,9 +189,9 @@ def test_nothing_runs_out_of_a_phone(chrome: Chrome, tmp_path: Path, language: s
         try:
             open_file(chrome, write(tmp_path / "report.html"))
             width = "return document.documentElement.scrollWidth"
-            assert chrome.execute_script(width) == PHONE  # type: ignore[no-untyped-call]  # as selenium has it
+            assert chrome.execute_script(width) == PHONE
             click(chrome, "#start")
-            assert chrome.execute_script(width) == PHONE  # type: ignore[no-untyped-call]  # as selenium has it
+            assert chrome.execute_script(width) == PHONE
         finally:
             resize(chrome, 1200, 900)
     assert complaints(chrome) == []
