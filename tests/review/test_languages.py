@@ -13,6 +13,7 @@ import pytest
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 
+from simhash_pipeline.drop_log import Drop, Run
 from simhash_pipeline.review.summary import Selection, Summary
 from simhash_pipeline.review.web_page import SCRIPTS, Neighbours, write_web_page
 from simhash_pipeline.stores.contract import PageText
@@ -29,7 +30,7 @@ PHONE = 375
 IN_ENGLISH = "30 of 39 pages dropped; 6 to check; 8 kept though near, 7 to check"
 IN_CHINESE = "39 个页面中丢弃 30 个；待检查 6 个；相近但保留 8 个，待检查 7 个"
 # Doubts of every kind, near misses by every reason, a dry run, and pages that were not judged.
-PAGES = [
+PAGES: list[Drop | Run] = [
     drop(url="http://a.example/3", content_distance=3, title="第 4 章", twin_title="第 3 章"),
     drop(url="http://a.example/en/4", twin_url="http://a.example/de/4", dry_run=True),
     drop(url="http://a.example/5", main_share=0.1, own_likeness=0.6, sketch_distance=18),
@@ -72,7 +73,7 @@ def reading(browser: Chrome, languages: str) -> Iterator[None]:
         speak(browser, "en")
 
 
-def write(path: Path, *records: Any) -> Path:
+def write(path: Path, *records: Drop | Run) -> Path:
     summary = Summary(Selection())
     drops = list(summary.take(records or PAGES))
     near = Neighbours([0, 0, 0, 1, 0, 2], 40)
