@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lxml import html
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 
 from simhash_pipeline.drop_log import Drop, Run
+from simhash_pipeline.review import doubts
 from simhash_pipeline.review.summary import Selection, Summary
 from simhash_pipeline.review.web_page import SCRIPTS, Neighbours, write_web_page
 from simhash_pipeline.stores.contract import PageText
@@ -200,13 +202,36 @@ def test_nothing_runs_out_of_a_phone(chrome: Chrome, tmp_path: Path, language: s
 
 def test_each_sentence_of_the_report_has_its_chinese_one_and_none_is_idle() -> None:
     others = "".join(text for name, text in SCRIPT.items() if name != "sentences.js")
-    said = set(re.findall(r'\bsay\(\s*("(?:[^"\\]|\\.)+")', others))
-    assert len(said) > 60
-    assert said <= CHINESE.keys()
+    string = r'"((?:[^"\\]|\\.)+)"'
+    said = re.findall(rf"\bsay\((?:[^\"()]*\? )?{string}(?: : {string})?", others)
+    counted = re.findall(rf"\bmany\([^\"]*, {string}(?:, {string})?\)", others)
+    sentences = {each for pair in said for each in pair if each}
+    sentences |= {f"{{0}} {more or f'{one}s'}" for one, more in counted}
+    sentences |= set(_sentences_of_the_file()) | _kinds_of_doubts()
+    known = {key[1:-1] for key in CHINESE}
+    assert len(sentences) > 150
+    assert sentences - known == {"{0}"}  # a name alone
+
     written = others + SCRIPT["sentences.js"].removeprefix(TABLE)
     written += PARTS.joinpath("report.html").read_text(encoding="utf-8")
     ours = [line for line in CHINESE_OF_THE_REPORT if line[1:-1] not in written]
     assert [line for line in ours if _of_one(line) not in written] == []
+
+
+def _sentences_of_the_file() -> Iterator[str]:
+    page = html.fromstring(PARTS.joinpath("report.html").read_text(encoding="utf-8"))
+    left_out = "ancestor::script or ancestor::style or ancestor::noscript or ancestor::code"
+    texts = page.xpath(f"//text()[not({left_out} or ancestor::kbd or ancestor::*[@id='language'])]")
+    yield from (text.strip() for text in texts if re.search(r"\w", text))
+    yield from page.xpath("//@aria-label")
+
+
+def _kinds_of_doubts() -> set[str]:
+    code = Path(doubts.__file__).read_text(encoding="utf-8")
+    kinds = re.findall(r'Doubt\("([^"]+)"', code)
+    told_apart = re.findall(r'^ {8}"[\w ]+": "([^"]+)",$', code, re.MULTILINE)
+    assert (len(kinds) > 5, len(told_apart)) == (True, 4)
+    return {*kinds, *told_apart, doubts.SWALLOWED, doubts.CAUSES}
 
 
 def _of_one(sentence: str) -> str:
