@@ -219,7 +219,7 @@ def test_each_sentence_of_the_report_has_its_chinese_one_and_none_is_idle() -> N
 
 
 def _sentences_of_the_file() -> Iterator[str]:
-    page = html.fromstring(PARTS.joinpath("report.html").read_text(encoding="utf-8"))
+    page: Any = html.fromstring(PARTS.joinpath("report.html").read_text(encoding="utf-8"))
     left_out = "ancestor::script or ancestor::style or ancestor::noscript or ancestor::code"
     texts = page.xpath(f"//text()[not({left_out} or ancestor::kbd or ancestor::*[@id='language'])]")
     yield from (text.strip() for text in texts if re.search(r"\w", text))
