@@ -310,8 +310,8 @@ class Options:
     unchanged: str = _option(
         "keep",
         one_of("keep", "drop"),
-        "What to do with a URL seen again whose title and text are unchanged: `keep` or `drop` its "
-        "item.",
+        "What to do with a URL seen again whose title and text are unchanged, by this spider or "
+        "another one of the store: `keep` or `drop` its item.",
     )
     error_pages: str = _option(
         "drop",

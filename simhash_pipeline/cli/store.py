@@ -28,6 +28,7 @@ from simhash_pipeline.cli.command import (
 )
 from simhash_pipeline.cli.resolve import NamedStore, resolve_store, resolve_stores, store_at
 from simhash_pipeline.errors import StoreDamaged
+from simhash_pipeline.furniture import unpacked
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.stores.contract import Action, StoredPage, View, stamped_bits
@@ -96,7 +97,7 @@ class StoreInfo(Result):
     first_seen: str | None
     seen_at: str | None
     texts: int
-    texts_bytes: int
+    furniture: dict[str, int]  # numbers of hosts, templates and blocks
     bytes: int | None
     made_with: Mapping[str, object] | None
     faults: tuple[str, ...] = ()  # as of a DamagedStore
@@ -114,8 +115,9 @@ class StoreInfo(Result):
             yield "sites", f"{self.sites:,}: {_listed(self.top_sites, unnamed='unknown')}{more}"
             yield "seen", f"{to_minute(self.first_seen)} to {to_minute(self.seen_at)} UTC"
         if self.texts:
-            each = f"{round(self.texts_bytes / self.texts):,} bytes a text, compressed"
-            yield "texts", f"{self.texts:,}, {size(self.texts_bytes)}, {each}"
+            yield "texts", f"{self.texts:,}"
+        if self.furniture["hosts"]:
+            yield "furniture", ", ".join(f"{n:,} {name}" for name, n in self.furniture.items())
         if self.bytes is not None:
             yield "size", size(self.bytes)
         yield "made with", _options(self.made_with)
@@ -123,7 +125,7 @@ class StoreInfo(Result):
 
 
 def _info(named: NamedStore, store: Store) -> StoreInfo:
-    pages = thin = texts = texts_bytes = 0
+    pages = thin = 0
     namespaces, sites = Counter[str](), Counter[str]()
     oldest, newest = math.inf, -math.inf  # when first and last seen, Unix seconds
     for page in progress(store.pages(), "pages", len(store)):
@@ -132,9 +134,6 @@ def _info(named: NamedStore, store: Store) -> StoreInfo:
         namespaces[page.namespace] += 1
         sites[page.site] += 1
         oldest, newest = min(oldest, page.first_seen), max(newest, page.seen_at)
-    for size_bytes in progress(store.text_sizes(), "texts"):
-        texts += 1
-        texts_bytes += size_bytes
     return StoreInfo(
         store=named.name,
         pages=pages,
@@ -144,11 +143,17 @@ def _info(named: NamedStore, store: Store) -> StoreInfo:
         top_sites=dict(sites.most_common(TOP_SITES)),
         first_seen=iso(oldest) if pages else None,
         seen_at=iso(newest) if pages else None,
-        texts=texts,
-        texts_bytes=texts_bytes,
+        texts=sum(1 for _ in progress(store.texts(), "texts")),
+        furniture=_furniture(store),
         bytes=named.size_bytes,
         made_with=store.made_with(),
     )
+
+
+def _furniture(store: Store) -> dict[str, int]:
+    found = [[*unpacked(templates)] for *_, templates in store.all_furniture()]
+    blocks = [len(template.furniture) for templates in found for template in templates]
+    return {"hosts": len(found), "templates": len(blocks), "blocks": sum(blocks)}
 
 
 def _listed(counts: Mapping[str, int], *, unnamed: str) -> str:

@@ -10,6 +10,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from simhash_pipeline import native
+from simhash_pipeline.errors import OptionsError
 from simhash_pipeline.review.doubts import CAUSES, SwallowingPages
 from simhash_pipeline.stores.store_url import shown_url
 from simhash_pipeline.terminal import printable
@@ -138,8 +139,9 @@ class CrawlStats:
         self._logger.exception("A page can't be judged; its item is kept")
 
     def stopped(self, error: Exception) -> None:
-        self._count_error("store")
-        self._log_once("store", logging.CRITICAL, "Crawl stopped: %s", error)
+        kind = "settings" if isinstance(error, OptionsError) else "store"
+        self._count_error(kind)
+        self._log_once(kind, logging.CRITICAL, "Crawl stopped: %s", error)
 
     @property
     def errors(self) -> dict[str, int]:

@@ -6,7 +6,7 @@
     simhash:{.<namespace>}pages     hash: id -> record of a kept page
     simhash:{.<namespace>}tentative hash: id -> the run that has not confirmed the page
     simhash:{.<namespace>}run:<run> there while the run lives
-    simhash:{.<namespace>}texts     hash: id -> title and main text, stored or not; see texts.py
+    simhash:{.<namespace>}texts     hash: id -> title and text, stored or not
     simhash:{.<namespace>}furniture hash: host -> what its templates repeat: see furniture.py
     simhash:{.<namespace>}content:0:a3     hash of the first block's buckets a300-a3ff
        a310 -> rest ref, rest ref, ...     each distinct value, and its oldest page
@@ -26,6 +26,9 @@ choose a bucket: the rest are the other six. One case by hand, block 1 of 0123 4
     block 1                           ab 89                hash 89, field ab
     rest                        ef cd       67 45 23 01
 
+A text has the time it was kept at (8 bytes), the length of the page's URL (4), the URL, and what
+`packed_text` made.
+
 A digest, an address and a form have one block and one bucket. A page that declares its own URL as
 its address, as most do, is found by its id, and its address is not written.
 """
@@ -43,7 +46,14 @@ import numpy as np
 
 from simhash_pipeline.bits import refuse_other_distances
 from simhash_pipeline.index.neighbours import BLOCKS, probe_masks
-from simhash_pipeline.stores.contract import MOST_NEAR, Column, StoredPage
+from simhash_pipeline.stores.contract import (
+    MOST_NEAR,
+    Column,
+    PageText,
+    StoredPage,
+    packed_text,
+    unpacked_text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -75,6 +85,8 @@ _FIELDS = (
 _AS_BYTES = ("digest", "sample", "form", "fields", "address")
 _OWN_ADDRESS = 1 << len(_FIELDS)  # a flag
 _STORY_SIZE = 8
+TIME = struct.Struct(">d")  # of a text; EXPIRE_TEXTS reads it
+_TEXT_HEAD = struct.Struct(">dI")
 
 
 class Space:
@@ -312,6 +324,17 @@ class Layout:
 def page_id(url: str) -> bytes:
     """What a page is known by within its namespace; its address too, if it declares no other."""
     return hashlib.blake2b(url.encode(), digest_size=ID_SIZE).digest()
+
+
+def pack_text(text: PageText) -> bytes:
+    url = text.url.encode()
+    return _TEXT_HEAD.pack(text.kept_at, len(url)) + url + packed_text(text)
+
+
+def unpack_text(namespace: str, raw: bytes) -> PageText:
+    kept_at, length = _TEXT_HEAD.unpack_from(raw)
+    end = _TEXT_HEAD.size + length
+    return unpacked_text(namespace, raw[_TEXT_HEAD.size : end].decode(), raw[end:], kept_at)
 
 
 def _declares_itself(page: StoredPage) -> bool:
