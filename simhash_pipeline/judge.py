@@ -9,18 +9,23 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from itertools import islice
+from itertools import chain, islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from simhash_pipeline.answers import read_sheet
 from simhash_pipeline.bits import MAX_DISTANCE_BITS
 from simhash_pipeline.errors import StoreError
-from simhash_pipeline.furniture import Host, RecentPages, furniture_of, with_template
+from simhash_pipeline.furniture import Host, RecentPages, template_of, with_template
 from simhash_pipeline.options import Options
 from simhash_pipeline.own_text import likeness, own_sample
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
+from simhash_pipeline.page.form import MAX_TOKENS, form_of
 from simhash_pipeline.page.head import SAID, TITLE_CHARS, name_of, telling, title_words
 from simhash_pipeline.page.simhash import hamming_distance
+from simhash_pipeline.page.source import NAMES_SIZE
 from simhash_pipeline.page.stamp import stamp_for
+from simhash_pipeline.page.visible import STORY_SHIFT
 from simhash_pipeline.stores.contract import Action, Store, StoredPage, View
 from simhash_pipeline.stores.opening import open_store
 from simhash_pipeline.urls import address_of, page_key, site_of
@@ -33,14 +38,16 @@ Reason = Literal[
     "thin",  # kept: it has too little text; dropped: a stored page has the same title and text
     "changed",  # kept: the URL is known, its content has changed
     "told apart",  # kept: a stored content fingerprint is near, the sketch or own text not
-    "unchanged",  # kept, or dropped by UNCHANGED: the URL is known, and all its text is as it was
+    "unchanged",  # kept, or dropped by UNCHANGED: the URL is known, and its story is as it was
+    "answer",  # dropped: a person said that it is a copy of a stored page
+    "error page",  # dropped: stored pages of its host differ in their own address or case number
     "address",  # dropped: it declares the address of a stored page, and their main texts are alike
     "content",  # dropped: its content fingerprint is near that of a stored page
     "structure",  # dropped: its structure fingerprint is near that of a stored page
     "content and structure",  # dropped: both are near those of one stored page
 ]
-# The first test of the second look that told a page from the near one, in the order they are made.
-ToldBy = Literal["sketch", "no page", "title", "own text"]
+# The first test that told a page from the near one, in the order they are made.
+ToldBy = Literal["answer", "fields", "sketch", "no page", "title", "own text"]
 
 # The judge gives up after this many near pages with other sketches or own texts: some 10 ms.
 _MAX_REFUSED = 200
@@ -48,6 +55,7 @@ _MAX_REFUSED = 200
 # differ: as much must be equal as differs. In crawls of ten manuals no pages that differ were over
 # 5 bits of structure apart; a demo site's copies in other templates are 9 and more bits apart.
 _MIN_LIKENESS_OF_TEMPLATES = 0.5
+_ERROR_PAGES = 2  # of one form that are kept: two items may be alike by chance
 _MAX_SAME_ADDRESS = 8  # pages that are looked at for the address: many may wrongly declare one
 # Of what both pages were read as main text, if they declare one address. The rest of a page may
 # have been read as text on one day and left out on another.
@@ -118,6 +126,7 @@ class Judge:
         self._opens = isinstance(store, str)
         self._store = open_store(store) if isinstance(store, str) else store
         self._clock = clock
+        self._copies, self._others = self._answers()
         self._recent = RecentPages()
         self._furniture: dict[Host, bytes] = {}
         site_of("localhost")  # loads the public suffix list before the first page waits for it
@@ -138,23 +147,25 @@ class Judge:
         if self._opens:
             self._store.close()
 
-    def judge(self, url: str, page: PageFingerprint | str | bytes) -> Verdict:
+    def judge(
+        self, url: str, page: PageFingerprint | str | bytes, fields: bytes | None = None
+    ) -> Verdict:
         """Decide whether to keep or drop the page, and store a kept one in the same transaction.
 
-        `page` is its fingerprints or its HTML. Raises PageError for a bad URL, and for HTML that
-        can't be read.
+        `page` is its fingerprints or its HTML; `fields` are of its item, see `distinct_fields` in
+        page/source.py. Raises PageError for a bad URL, and for HTML that can't be read.
         """
         if not isinstance(page, PageFingerprint):
             page = self._fingerprinter.fingerprint(page, url)
-        stored = stored_page(url, page, self._options, self._clock())
+        stored = stored_page(url, page, self._options, self._clock(), fields)
         return self.judge_stored(stored, page.blocks)
 
     def judge_stored(self, page: StoredPage, blocks: Sequence[int] = ()) -> Verdict:
         """Judge a page whose key, site and fingerprints are known."""
         host = (page.namespace, page.host)
         if page.sample is not None:
-            furniture = furniture_of(page.structure, self._furniture_of(host))
-            page = replace(page, sample=own_sample(page.sample, furniture))
+            template = template_of(page.structure, self._furniture_of(host))
+            page = replace(page, sample=own_sample(page.sample, template.furniture))
         verdict = self._store.settle(page, lambda view: self._decide(page, view))
         if blocks and _is_another_page(verdict):
             self._learn(host, page.structure, blocks)
@@ -176,14 +187,15 @@ class Judge:
 
     def _decide(self, page: StoredPage, view: View) -> tuple[Action, Verdict]:
         previous = view.same_key()
-        if previous is not None and self._is_unchanged(page, previous):
+        originals = self._answered(page, previous, view)
+        if previous is not None and not originals and self._is_unchanged(page, previous):
             dropped = self._options.unchanged == "drop"
             verdict = verdict_of(page, "unchanged", previous, dropped=dropped)
             provisional = dropped and view.is_unconfirmed(previous)
             return Action.RENEW, replace(verdict, provisional=provisional)
         refused: list[StoredPage] = []
         unconfirmed: tuple[StoredPage, Reason] | None = None
-        for neighbour, reason in self.neighbours(page, view):
+        for neighbour, reason in chain(originals, self.neighbours(page, view)):
             if reason == "told apart":
                 refused.append(neighbour)
                 if len(refused) == _MAX_REFUSED:
@@ -216,24 +228,38 @@ class Judge:
             "either": self._by_either,
         }[self._options.match](page, view)
         everywhere = self._options.scope == "all"
-        return (pair for pair in found if everywhere or pair[0].site == page.site)
+        for neighbour, reason in found:
+            if everywhere or neighbour.site == page.site:
+                apart = self._is_other(page, neighbour) or fields_differ(page, neighbour)
+                yield neighbour, "told apart" if apart else reason
 
     def _by_content(self, page: StoredPage, view: View) -> Iterator[tuple[StoredPage, Reason]]:
         near = (pair[0] for pair in view.near_content(self._options.content_distance))
         if not self._options.second_look:
             yield from ((neighbour, "content") for neighbour in near)
             return
+        yield from self._by_form(view)
         yield from self._by_address(page, view)
         reason: Reason = "content" if page.content is not None else "thin"
         among_others = False
         for neighbour in near if page.content is not None else view.same_digest():
-            if not self._sketches_agree(page, neighbour) or is_no_page(page, neighbour):
+            if (
+                fields_differ(page, neighbour)
+                or not self._sketches_agree(page, neighbour)
+                or is_no_page(page, neighbour)
+            ):
                 yield neighbour, "told apart"
             elif self._own_texts_agree(page, neighbour, view, among_others=among_others):
                 yield neighbour, reason
             else:
                 among_others = True
                 yield neighbour, "told apart"
+
+    def _by_form(self, view: View) -> Iterator[tuple[StoredPage, Reason]]:
+        """Two other error pages, as this one is then; see page/form.py."""
+        others = list(islice(view.same_form(), _ERROR_PAGES))
+        if len(others) == _ERROR_PAGES:
+            yield from ((other, "error page") for other in others)
 
     def _by_address(self, page: StoredPage, view: View) -> Iterator[tuple[StoredPage, Reason]]:
         """Pages of the same site and declared address: what stands beside their texts says nothing.
@@ -264,9 +290,11 @@ class Judge:
         yield from self._by_structure(page, view)
 
     def _is_unchanged(self, page: StoredPage, previous: StoredPage) -> bool:
-        """Whether the story is as it was stored, whatever stands beside it."""
+        """Whether story and fields are as they were, whatever stands beside the story."""
+        if fields_differ(page, previous):
+            return False
         if page.story is not None and previous.story is not None:
-            return page.story == previous.story
+            return page.story >> STORY_SHIFT == previous.story >> STORY_SHIFT
         if page.content is None or previous.content is None:
             return page.content is previous.content and page.digest == previous.digest
         near = hamming_distance(page.content, previous.content) <= self._options.content_distance
@@ -294,12 +322,42 @@ class Judge:
         return alike is not None and alike >= least
 
     def _told_by(self, page: StoredPage, other: StoredPage) -> ToldBy:
-        """Which test of `_by_content` failed for pages that were told apart."""
+        """Which test failed for pages that were told apart."""
+        if self._is_other(page, other):
+            return "answer"
+        if fields_differ(page, other):
+            return "fields"
         if not self._sketches_agree(page, other):
             return "sketch"
         if is_no_page(page, other):
             return "no page"
         return "title" if are_two_subjects(page, other) else "own text"
+
+    def _answers(self) -> tuple[dict[str, list[str]], set[frozenset[str]]]:
+        """By a page's URL those of which it is a copy, and pairs of other pages; all canonical."""
+        copies, others = dict[str, list[str]](), set[frozenset[str]]()
+        path = self._options.answers
+        for line in () if path is None else read_sheet(Path(path)).values():
+            url, other = page_key(line.url), page_key(line.twin_url)
+            if line.twins:
+                copies.setdefault(url, []).append(other)
+                copies.setdefault(other, []).append(url)
+            elif line.twins is False:
+                others.add(frozenset((url, other)))
+        return copies, others
+
+    def _answered(
+        self, page: StoredPage, previous: StoredPage | None, view: View
+    ) -> list[tuple[StoredPage, Reason]]:
+        """Stored pages of which a person called this one a copy; of two stored ones the older."""
+        found = filter(None, map(view.page_of, self._copies.get(page.url, ())))
+        return [
+            (other, "answer") for other in found if previous is None or _age(other) < _age(previous)
+        ]
+
+    def _is_other(self, page: StoredPage, other: StoredPage) -> bool:
+        """Whether a person said that these are two pages."""
+        return bool(self._others) and frozenset((page.url, other.url)) in self._others
 
     def _likeness(
         self, page: StoredPage, other: StoredPage, view: View, *, only_main: bool = False
@@ -335,11 +393,26 @@ def _is_another_page(verdict: Verdict) -> bool:
 
     A page of a known URL was counted before. Copies of a story would make the story furniture.
     """
-    if verdict.reason == "address":
+    if verdict.reason in ("address", "error page"):
         return False
     if verdict.stored:
         return verdict.reason != "changed"
     return verdict.own_likeness is not None and verdict.own_likeness < _COPY_LIKENESS
+
+
+def _age(page: StoredPage) -> tuple[float, str]:
+    return page.first_seen, page.url
+
+
+def fields_differ(page: StoredPage, other: StoredPage) -> bool:
+    """Whether the items of the pages have other values in DISTINCT_FIELDS.
+
+    False too if either has none, or other fields were named when it was stored.
+    """
+    one, two = page.fields, other.fields
+    if one is None or two is None or one[:NAMES_SIZE] != two[:NAMES_SIZE]:
+        return False
+    return one != two
 
 
 def have_own_texts(page: StoredPage, other: StoredPage) -> bool:
@@ -413,18 +486,27 @@ def _likeness(
 ) -> float | None:
     if page.sample is None or other.sample is None:
         return None
-    is_one_story = page.story is not None and page.story == other.story
-    count: Literal["own", "main", "all"] = "all" if is_one_story or page.content is None else "own"
+    if page.story is not None and page.story == other.story:
+        return 1.0
+    count: Literal["own", "main", "all"] = "all" if page.content is None else "own"
     if only_main:
         count = "main"
-    mine, its = (furniture_of(one.structure, furniture(one.host)) for one in (page, other))
+    mine, its = (template_of(one.structure, furniture(one.host)) for one in (page, other))
     return likeness(page.sample, other.sample, (mine, its), count)
 
 
-def stored_page(url: str, page: PageFingerprint, options: Options, seen_at: float) -> StoredPage:
+def stored_page(
+    url: str,
+    page: PageFingerprint,
+    options: Options,
+    seen_at: float,
+    fields: bytes | None = None,
+) -> StoredPage:
     """What a store keeps of a page seen at this Unix time; PageError for a bad URL."""
     seen_at = int(seen_at)  # whole seconds take half the disk space
     key = page_key(url)
+    may_be_error = options.error_pages == "drop" and page.tokens <= MAX_TOKENS
+    visible = f"{page.text}\n{page.left_out}"
     return StoredPage(
         url=key,
         namespace=options.namespace,
@@ -440,6 +522,8 @@ def stored_page(url: str, page: PageFingerprint, options: Options, seen_at: floa
         title=page.title[:TITLE_CHARS],
         title_marks=page.title_marks,
         address=address_of(key, page.canonical_url),
+        form=form_of(page.title, visible, url) if may_be_error else None,
+        fields=fields,
     )
 
 

@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from simhash_pipeline.furniture import NO_BLOCKS, Blocks
+from simhash_pipeline.furniture import UNKNOWN, Blocks, Template
 from simhash_pipeline.kept_sample import pack, unpack
 from simhash_pipeline.page.visible import BLOCK_BITS, MAIN
 
@@ -33,17 +33,17 @@ def own_sample(sample: bytes, furniture: Blocks) -> bytes:
 def likeness(
     a: bytes,
     b: bytes,
-    furniture: tuple[Blocks, Blocks] = (NO_BLOCKS, NO_BLOCKS),
+    templates: tuple[Template, Template] = (UNKNOWN, UNKNOWN),
     count: Literal["own", "main", "all"] = "own",
 ) -> float | None:
     """How alike the own texts of two pages are, 0-1; None if too few windows are left to compare.
 
-    `furniture` is that of either page.
+    `templates` are theirs, one each. Their furniture is left out.
 
     A window that differs counts wherever it stands. An equal window counts only in the main text,
-    as elsewhere it may be furniture that isn't known yet. With "main", what differs counts only in
-    the main texts. With "all", as for thin pages, whose main texts are equal, all that is equal
-    counts.
+    as elsewhere it may be furniture that isn't known yet, and only if it isn't repeated. With
+    "main", what differs counts only in the main texts. With "all", as for thin pages, whose main
+    texts are equal, all that is equal counts.
 
         a   12  31  44  57  90               complete up to 90; higher windows aren't compared
         b   12  44  57  60  95               complete up to 95
@@ -53,8 +53,8 @@ def likeness(
     (limit, one), (other_limit, other) = unpack(a), unpack(b)
     limit = min(limit, other_limit)
     one, other = (
-        entries[_is_own(entries, blocks) & (entries["window"] <= limit)]
-        for entries, blocks in zip((one, other), furniture, strict=True)
+        entries[_is_own(entries, template.furniture) & (entries["window"] <= limit)]
+        for entries, template in zip((one, other), templates, strict=True)
     )
     common, at, there = np.intersect1d(
         one["window"], other["window"], assume_unique=True, return_indices=True
@@ -65,7 +65,14 @@ def likeness(
         return 1.0 if count == "all" and not differing and limit >= _MUCH else None
     if count == "all":
         return len(common) / (len(common) + differing)
-    alike = int(np.count_nonzero((one["block"][at] | other["block"][there]) & MAIN))
+    one_at, other_there = one[at], other[there]
+    alike = int(
+        np.count_nonzero(
+            ((one_at["block"] | other_there["block"]) & MAIN != 0)
+            & _is_own(one_at, templates[0].repeated)
+            & _is_own(other_there, templates[1].repeated)
+        )
+    )
     if count == "main":
         differing = sum(
             int(np.count_nonzero(np.delete(entries["block"], found) & MAIN))

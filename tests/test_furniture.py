@@ -11,9 +11,10 @@ from simhash_pipeline.errors import StoreDamaged
 from simhash_pipeline.furniture import (
     LEAST_PAGES,
     NO_BLOCKS,
+    UNKNOWN,
     RecentPages,
     Template,
-    furniture_of,
+    template_of,
     unpacked,
     with_template,
 )
@@ -51,19 +52,19 @@ def test_a_block_is_furniture_from_the_eighth_page_of_a_template_on() -> None:
     assert learnt(LEAST_PAGES, 1, 2) == [1, 2]
 
 
-def test_a_block_on_half_of_the_last_pages_is_furniture_and_on_fewer_it_is_not() -> None:
-    for on, expected in ((16, [1]), (15, [])):
+def test_a_block_on_half_of_the_last_pages_is_furniture_and_on_eight_it_is_repeated() -> None:
+    for on, furniture, repeated in ((32, [1], []), (31, [], [1]), (8, [], [1]), (7, [], [])):
         recent, found = RecentPages(), None
-        for page in range(32):
+        for page in range(64):
             found = recent.add(HOST, 0, [1] if page < on else [100 + page]) or found
         assert found is not None
-        assert found.furniture.tolist() == expected
+        assert (found.furniture.tolist(), found.repeated.tolist()) == (furniture, repeated)
 
 
 def test_what_is_no_longer_repeated_is_no_longer_furniture() -> None:
     recent = RecentPages()
-    assert learnt(32, 1, recent=recent) == [1]
-    assert learnt(32, 2, recent=recent) == [2]
+    assert learnt(64, 1, recent=recent) == [1]
+    assert learnt(64, 2, recent=recent) == [2]
 
 
 def test_each_host_and_each_template_has_furniture_of_its_own() -> None:
@@ -79,24 +80,24 @@ def test_each_host_and_each_template_has_furniture_of_its_own() -> None:
 
 
 def test_hosts_are_forgotten_the_one_met_longest_ago_first() -> None:
-    recent = RecentPages(max_hosts=2)
-    for host in "abacaca":
-        for _ in range(2):
-            recent.add(("", host), 0, [1])
+    recent = RecentPages(max_pages=14)
+    for host in "aaaaaaabbbbbbba":  # seven pages each, then an eighth of a: b has to go
+        found = recent.add(("", host), 0, [1])
+    assert found is not None
+    assert found.furniture.tolist() == [1]
     assert recent.add(("", "b"), 0, [1]) is None
-    assert recent.add(("", "a"), 0, [1]) is None  # its ninth
-    assert learnt(3, 1, recent=recent) is None
 
 
 def test_templates_come_back_as_they_were_packed() -> None:
-    first = Template(5, np.array([1, 300], np.uint16))
-    second = Template(None, NO_BLOCKS)
-    third = Template(FAR, np.array([7], np.uint16))
+    first = Template(5, np.array([1, 300], np.uint16), np.array([2], np.uint16))
+    second = Template(None, NO_BLOCKS, NO_BLOCKS)
+    third = Template(FAR, NO_BLOCKS, np.array([7], np.uint16))
     known = with_template(with_template(with_template(b"", first), second), third)
     assert [one.structure for one in unpacked(known)] == [FAR, None, 5]
-    assert furniture_of(4, known).tolist() == [1, 300]
-    assert furniture_of(FAR >> 50, known).tolist() == []
-    anew = with_template(known, Template(4, np.array([9], np.uint16)))
+    found = template_of(4, known)
+    assert (found.furniture.tolist(), found.repeated.tolist()) == ([1, 300], [2])
+    assert template_of(FAR >> 50, known) is UNKNOWN
+    anew = with_template(known, Template(4, np.array([9], np.uint16), NO_BLOCKS))
     assert [one.structure for one in unpacked(anew)] == [4, FAR, None]
     with pytest.raises(StoreDamaged, match="furniture in the store is damaged"):
         list(unpacked(known[:-1]))

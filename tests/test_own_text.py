@@ -3,7 +3,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from simhash_pipeline.furniture import NO_BLOCKS, Blocks
+from simhash_pipeline.furniture import NO_BLOCKS, Blocks, Template
 from simhash_pipeline.kept_sample import unpack
 from simhash_pipeline.own_text import KEPT_WINDOWS, likeness, own_sample
 from simhash_pipeline.page.visible import BLOCK_BITS, visible_text
@@ -24,6 +24,11 @@ def sample(main: list[str], rest: list[str] | None = None) -> bytes:
 def furniture(blocks: list[str]) -> Blocks:
     hashes = np.array(visible_text(blocks, [False] * len(blocks)).blocks, np.uint32)
     return np.unique(hashes.astype(np.uint16) & BLOCK_BITS)
+
+
+def both(known: Blocks, repeated: Blocks = NO_BLOCKS) -> tuple[Template, Template]:
+    template = Template(None, known, repeated)
+    return template, template
 
 
 def test_equal_pages_are_wholly_alike() -> None:
@@ -51,28 +56,42 @@ def test_a_main_text_that_is_the_site_s_furniture_proves_nothing_either() -> Non
     assert without is not None
     assert without > 0.8
     known = furniture(box)
-    assert not likeness(own_sample(a, known), own_sample(b, known), (known, known))
+    assert not likeness(own_sample(a, known), own_sample(b, known), both(known))
     # Furniture that was learnt after the pages were stored is taken out of both.
-    assert not likeness(own_sample(a, NO_BLOCKS), own_sample(b, NO_BLOCKS), (known, known))
+    assert not likeness(own_sample(a, NO_BLOCKS), own_sample(b, NO_BLOCKS), both(known))
+
+
+def test_a_main_text_that_is_repeated_on_fewer_pages_proves_nothing_and_differs_as_any_other() -> (
+    None
+):
+    box, other = [text("a box", 150)], [text("another", 150)]
+    a, b, c = (
+        own_sample(sample([*said, text(n, 12)]), NO_BLOCKS)
+        for n, said in enumerate((box, box, other))
+    )
+    assert likeness(a, b) > 0.8  # type: ignore[operator]
+    known = both(NO_BLOCKS, furniture([*box, *other]))
+    assert not likeness(a, b, known)
+    assert not likeness(a, c, known)
 
 
 def test_a_sample_made_before_the_furniture_was_known_is_compared_up_to_where_it_is_whole() -> None:
     story = [text("story", 300)]
     early, late = (own_sample(sample(story, MENU), known) for known in (NO_BLOCKS, furniture(MENU)))
-    assert likeness(early, late, (furniture(MENU), furniture(MENU))) == 1.0
+    assert likeness(early, late, both(furniture(MENU))) == 1.0
 
 
 def test_where_too_little_is_left_nothing_is_said() -> None:
     a, b = (own_sample(sample([name], MENU), NO_BLOCKS) for name in ("one name", "other"))
-    assert likeness(a, b, (furniture(MENU), furniture(MENU))) is None
+    assert likeness(a, b, both(furniture(MENU))) is None
 
 
 def test_a_thin_page_that_is_furniture_but_for_nothing_is_alike() -> None:
     short = ["operand", "size: one word"]
     one = own_sample(sample(short, MENU[:20]), NO_BLOCKS)
     known = furniture(short + MENU[:20])
-    assert likeness(one, one, (known, known), "all") == 1.0
-    assert likeness(one, one, (known, known)) is None
+    assert likeness(one, one, both(known), "all") == 1.0
+    assert likeness(one, one, both(known)) is None
 
 
 def test_of_thin_pages_all_that_is_seen_counts() -> None:

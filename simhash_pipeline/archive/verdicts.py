@@ -40,7 +40,7 @@ MEMORY_PERCENT = 80  # of the machine's memory: beyond it DuckDB goes to disk
 JUDGED_BY = (
     *("position", "url", "key", "namespace", "site", "content", "structure", "sketch", "digest"),
     *("story", "sample", "blocks", "time", "seen_at", "text_chars", "is_canonical"),
-    *("title", "title_marks", "address"),
+    *("title", "title_marks", "address", "form", "fields"),
 )
 # Fields of a verdict that are columns of the result under the same names.
 MEASURES = ("content_distance", "structure_distance", "sketch_distance", "own_likeness")

@@ -261,7 +261,7 @@ def _pair(drop: Drop, found: Sequence[Doubt]) -> Iterator[str]:
     yield f"    ≈ {drop.twin_url or ''}"
     if found:
         yield f"    {'; '.join(doubt.text for doubt in found)}"
-    if drop.reason != "thin" and (nearness := _nearness(drop)):
+    if drop.reason not in ("thin", "error page") and (nearness := _nearness(drop)):
         yield f"    ({nearness})"
 
 

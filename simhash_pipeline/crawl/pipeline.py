@@ -41,7 +41,7 @@ from simhash_pipeline.crawl.settings import (
 from simhash_pipeline.crawl.stats import CrawlStats, drop_line
 from simhash_pipeline.crawl.worker import JudgedPage, JudgeWorker, OwnOptions, result_of
 from simhash_pipeline.drop_log import DropLog
-from simhash_pipeline.errors import DropLogError, PageError, StoreError, StoreLost
+from simhash_pipeline.errors import DropLogError, OptionsError, PageError, StoreError, StoreLost
 from simhash_pipeline.stores.store_url import store_place
 
 if TYPE_CHECKING:
@@ -64,6 +64,7 @@ PIPELINE_ORDER = 300
 RESPONSES_ORDER = -999
 FOLLOW_ORDER = -1000
 NEIGHBOUR_LOOK_SECS = 0.5  # between looks at a page that another crawl has not confirmed
+IMPATIENT_SECS = 600.0  # after a wait for another crawl in vain, none is waited for
 
 logger = logging.getLogger(__name__)
 
@@ -84,12 +85,28 @@ class SimhashPipeline:
     """
 
     def __init__(self, crawler: Crawler, options: Options) -> None:
+        spider = crawler.spider
+        if spider is None:
+            raise RuntimeError("the crawler has no spider yet")
         self._crawler = crawler
         self._options = options
         self._stats = CrawlStats(crawler, options)
-        self._files: ExitStack | None = None  # open from open_spider on
+        self._store_url = store_url(options, spider.name)
+        self._keeps_when_lost = store_place(self._store_url).lost == "keep"
+        self._drop_log: DropLog | None = None
+        with ExitStack() as files:
+            if path := drop_log_path(options, spider.name):
+                run = uuid.uuid4().hex
+                self._drop_log = DropLog(path, run=run, spider=spider.name, options=options)
+                files.callback(self._drop_log.close)
+            self._worker = JudgeWorker(options, self._store_url, self._is_closing)
+            self._files = files.pop_all()
+        self._feeds = Feeds(crawler, self._worker.confirm)
+        self._pending: PendingItems  # from open_spider on
+        self._is_open = False
         self._stopping = False
-        self._neighbours_patience_secs = MAX_WAIT_SECS
+        self._tag_to_check = None if options.dry_run else options.twin_field
+        self._patient_from = 0.0  # by the monotonic clock
         self._items = 0  # that are being judged
         self._no_items = Event()
         self._last_new_url: str | None = None  # of the last page with new content
@@ -97,39 +114,31 @@ class SimhashPipeline:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> SimhashPipeline:
+        if not crawler.settings.frozen:  # only add-ons are made so early
+            _refuse('ADDONS names the pipeline; write ADDONS = {"simhash_pipeline.Addon": 500}')
         options = options_of(crawler)
         if not options.enabled:
             raise NotConfigured("SIMHASH_ENABLED is False")
         if _is_without_items(crawler):
             raise NotConfigured
-        return cls(crawler, options)
+        with reasoned():  # no engine yet: Scrapy ends with this error alone
+            return cls(crawler, options)
 
     def open_spider(self) -> None:
-        options, spider = self._options, self._crawler.spider
         responses = self._crawler.get_spider_middleware(ResponseMiddleware)
         following = self._crawler.get_spider_middleware(FollowMiddleware)
-        if crawls_less(options) and None in (following, responses):
+        if crawls_less(self._options) and None in (following, responses):
             logger.warning(
                 "SIMHASH_FOLLOW_TWINS and SIMHASH_TRAP_BUDGET need the add-on: all is followed",
-                extra={"spider": spider},
+                extra={"spider": self._crawler.spider},
             )
-        with reasoned(), ExitStack() as files:
-            if spider is None:
-                raise RuntimeError("the crawler has no spider yet")
-            store, path = store_url(options, spider.name), drop_log_path(options, spider.name)
-            self._drop_log = None
-            if path is not None:
-                self._drop_log = DropLog(
-                    path, run=uuid.uuid4().hex, spider=spider.name, options=options
-                )
-                files.callback(self._drop_log.close)
-            self._keeps_when_lost = store_place(store).lost == "keep"
-            self._worker = JudgeWorker(options, store, self._is_closing)
-            self._files = files.pop_all()
         self._pending = PendingItems(self._crawler) if responses is None else responses.pending
-        self._pending.feeds = self._feeds = Feeds(self._crawler, self._worker.confirm)
+        self._pending.feeds = self._feeds
         self._pending.forget = self._forget
-        self._stats.open(store, path, knows_responses=responses is not None)
+        self._is_open = True
+        self._crawler.signals.connect(self._name_batches, signals.item_scraped)
+        path = None if self._drop_log is None else self._drop_log.path
+        self._stats.open(self._store_url, path, knows_responses=responses is not None)
 
     def hold(self, item: Any) -> Callable[[], None]:
         """For a later pipeline that stores items after it has returned them, in batches say.
@@ -142,6 +151,20 @@ class SimhashPipeline:
             for item, stored in self.batch: stored()                   # after the commit
         """
         return self._feeds.hold(item)
+
+    def _name_batches(self) -> None:
+        """Log at the first scraped item which pipelines may store it later, and held none."""
+        self._crawler.signals.disconnect(self._name_batches, signals.item_scraped)
+        pipelines = self._crawler.engine.scraper.itemproc.middlewares
+        later = pipelines[pipelines.index(self) + 1 :]
+        names = [type(one).__qualname__ for one in later if hasattr(one, "close_spider")]
+        if names and not self._feeds.was_held:
+            logger.info(
+                "%s should hold items if it stores them in batches: a killed crawl may lose them "
+                "else (see 'Lose no item' in the documentation)",
+                ", ".join(names),
+                extra={"spider": self._crawler.spider},
+            )
 
     async def process_item(self, item: Any) -> Any:
         entry = self._pending.track(item)
@@ -169,6 +192,7 @@ class SimhashPipeline:
                 self._stats.count_unjudged()
                 return
             url = page.source.url
+            self._refuse_undeclared_field(item)
             shared = await self._verdict_on(page, response, own or {})
             if self._stopping:  # a page that could not be forgotten may be its twin
                 return
@@ -178,7 +202,7 @@ class SimhashPipeline:
             self._report(item, shared, response)
         except PageError as error:
             self._stats.fault(error.kind, str(error), url)
-        except (StoreError, DropLogError) as error:
+        except (OptionsError, StoreError, DropLogError) as error:
             self._go_on_or_stop(error, url)
         except Exception:  # a fault of ours must not cost the user the item
             self._stats.unexpected()
@@ -187,6 +211,14 @@ class SimhashPipeline:
                 raise NearDuplicate(judged.verdict)
             self._write_fields(adapter, judged, url)
             self._pending.keep(entry, shared, judged.verdict)
+
+    def _refuse_undeclared_field(self, item: Any) -> None:
+        """OptionsError if the first item declares its fields, and not the one that tags twins."""
+        field, self._tag_to_check = self._tag_to_check, None
+        declared = ItemAdapter.get_field_names_from_class(type(item))
+        if field is not None and declared is not None and field not in declared:
+            rule = f"{type(item).__name__}, the class of the first item, must declare that field"
+            raise OptionsError([f"SIMHASH_TWIN_FIELD is {field!r}; {rule}"])
 
     async def _verdict_on(
         self, page: ItemPage, response: Response | None, own: OwnOptions
@@ -200,7 +232,9 @@ class SimhashPipeline:
             items = self._pending.of_response(response)
         if items.shared is None:
             items.shared = SharedVerdict(self._worker.judge(page.source, own))
-        give_up = time.monotonic() + self._neighbours_patience_secs
+        give_up = time.monotonic()
+        if give_up >= self._patient_from:
+            give_up += MAX_WAIT_SECS
         while True:
             shared = items.shared
             judged = await result_of(shared.judged)
@@ -208,7 +242,7 @@ class SimhashPipeline:
                 return shared
             if items.shared is shared:  # no other item of the page was here before
                 items.shared = SharedVerdict(
-                    self._worker.judge_again(page.source.url, judged.page, own)
+                    self._worker.judge_again(page.source, judged.page, own)
                 )
 
     async def _is_outdated(self, verdict: Verdict, give_up: float) -> bool:
@@ -230,9 +264,11 @@ class SimhashPipeline:
         return lost or verdict.provisional
 
     async def _wait_for_neighbour(self, verdict: Verdict, give_up: float) -> None:
-        """Wait a moment for another crawl; once it was in vain, none is waited for any more."""
-        if time.monotonic() >= give_up:
-            self._neighbours_patience_secs = 0.0
+        """Wait a moment for another crawl; a wait in vain is followed by minutes without any."""
+        now = time.monotonic()
+        if now >= give_up:
+            if now >= self._patient_from:  # else this page was not waited for
+                self._patient_from = now + IMPATIENT_SECS
             rule = f"the item of its twin {verdict.twin_url} is still pending in another crawl"
             raise PageError("undecided", rule)
         await Event().wait(NEIGHBOUR_LOOK_SECS)
@@ -299,7 +335,8 @@ class SimhashPipeline:
         """If the crawl stops, the items that are still to be judged are kept unjudged."""
         if not self._is_tolerated(error, url) and not self._stopping:
             self._stopping = True
-            self._close("simhash_store_failed")
+            refused = isinstance(error, OptionsError)
+            self._close("simhash_bad_settings" if refused else "simhash_store_failed")
 
     def _is_tolerated(self, error: Exception, url: str | None = None) -> bool:
         """Report the failure; True if the crawl goes on all the same, as the store's URL says."""
@@ -322,7 +359,9 @@ class SimhashPipeline:
         return not self._crawler.crawling or getattr(slot, "closing", None) is not None
 
     async def close_spider(self) -> None:
-        if self._files is None:  # Scrapy closes what it failed to open
+        if not self._is_open:  # Scrapy closes what it failed to open
+            with self._files:
+                await result_of(self._worker.end())
             return
         if self._items:  # `scrapy parse` doesn't wait for them
             await self._no_items.wait()
@@ -334,8 +373,6 @@ class SimhashPipeline:
 
     async def _finish(self) -> None:
         """Close the store and the drop log, after the last confirmation."""
-        if self._files is None:
-            return
         if self._feeds.unstored:
             logger.warning(
                 "%d pages do not count as seen, because their items were not stored; the next "
@@ -372,6 +409,15 @@ class Addon:
             named = map(load_object, settings.getdict(setting))
             if not any(isinstance(one, type) and issubclass(one, component) for one in named):
                 settings.setdefault_in_component_priority_dict(setting, component, order)
+
+    def open_spider(self) -> None:
+        """OptionsError: Scrapy calls this of a pipeline alone."""
+        _refuse('ITEM_PIPELINES names the add-on; write ADDONS = {"simhash_pipeline.Addon": 500}')
+
+
+def _refuse(rule: str) -> None:
+    with reasoned():
+        raise OptionsError([rule])
 
 
 def _is_without_items(crawler: Crawler) -> bool:

@@ -99,6 +99,7 @@ class JudgeWorker:
         try:
             self._judge = Judge(self._store, options)
             self._texts = _TextBuffer(self._store)
+            self._readers = Readers(options, self._fingerprinter, is_closing)
         except BaseException:
             self._store.close()
             raise
@@ -106,25 +107,25 @@ class JudgeWorker:
         self._judges = {"": (self._judge, options)}  # by what requests ask for
         self._has_expired = False
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="simhash")
-        self._readers = Readers(options, self._fingerprinter, is_closing)
 
     def judge(self, source: Source, own: OwnOptions) -> Future[JudgedPage]:
         """Judge the page, in the order of these calls, by these options instead of the crawl's.
 
         PageError, from this call or from the future, when it can't be judged.
         """
-        url = source.url
         if self._options.reads_beside or len(source.html) > SMALL_PAGE_BYTES:
             reading = self._readers.read(source)
-            return self._thread.submit(lambda: self._judged(url, own, *reading.result()))
+            return self._thread.submit(lambda: self._judged(source, own, *reading.result()))
         started = time.perf_counter()
         page = self._fingerprinter.read(source)
         spent = time.perf_counter() - started
-        return self._thread.submit(self._judged, url, own, page, spent)
+        return self._thread.submit(self._judged, source, own, page, spent)
 
-    def judge_again(self, url: str, page: PageFingerprint, own: OwnOptions) -> Future[JudgedPage]:
+    def judge_again(
+        self, source: Source, page: PageFingerprint, own: OwnOptions
+    ) -> Future[JudgedPage]:
         """Judge the same page by what is stored now."""
-        return self._thread.submit(self._judged, url, own, page, 0.0)
+        return self._thread.submit(self._judged, source, own, page, 0.0)
 
     def confirm(self, verdict: Verdict) -> None:
         """The page's item is safe; others see it with the next page, or after a second."""
@@ -141,14 +142,14 @@ class JudgeWorker:
         return self._thread.submit(self._end)
 
     def _judged(
-        self, url: str, own: OwnOptions, page: PageFingerprint, fingerprinting_secs: float
+        self, source: Source, own: OwnOptions, page: PageFingerprint, fingerprinting_secs: float
     ) -> JudgedPage:
         started = time.perf_counter()
         judge, options = self._judge_by(own)
         self._expire()
         self._write_confirmed()
         self._texts.write_many()
-        verdict = judge.judge(url, page)
+        verdict = judge.judge(source.url, page, source.fields)
         if options.keep_text:
             self._texts.add(verdict, page)
         spent = time.perf_counter() - started
@@ -244,6 +245,9 @@ class Readers:
 
     If no process can be started, the threads read by `fingerprinter` and take turns with the loop.
     Such a page has no limit: Python can't end a thread.
+
+    OptionsError if a process can't import what the settings name, and what they name is no part of
+    the caller's script.
     """
 
     def __init__(
@@ -260,6 +264,8 @@ class Readers:
         self._end = math.inf  # of all reading, once the crawl is closing
         self._closed = Event()
         self._watch: Thread | None = None  # daemonic: it watches while the interpreter ends, too
+        if options.reads_beside:
+            self._start_first()
 
     def read(self, source: Source) -> Future[tuple[PageFingerprint, float]]:
         """The page's fingerprints, and the seconds they took; PageError as Reader's."""
@@ -274,6 +280,16 @@ class Readers:
         for reader in self._all:
             reader.close()
         self._threads.shutdown(wait=False)
+
+    def _start_first(self) -> None:
+        try:
+            self._idle[-1].start()
+        except ReaderError as error:
+            refusal = error.__cause__
+            if isinstance(refusal, OptionsError) and "'__main__" not in str(refusal):
+                rule = "the processes that read pages import it by this path from a file"
+                raise OptionsError([f"{fault}; {rule}" for fault in refusal.faults]) from None
+            self._read_in_threads(error)
 
     def _end_late(self) -> None:
         while not self._closed.wait(_WATCH_SECS):
@@ -303,12 +319,15 @@ class Readers:
         try:
             return reader.read(source, limit_secs=secs)
         except ReaderError as error:
-            self._can_start = False
-            logger.warning(
-                "Pages are read in a thread of the crawl, where no limit in time and memory holds, "
-                "as %s",
-                error,
-            )
+            self._read_in_threads(error)
             return self._fingerprinter.read(source)
         finally:
             self._idle.append(reader)
+
+    def _read_in_threads(self, error: ReaderError) -> None:
+        self._can_start = False
+        logger.warning(
+            "Pages are read in a thread of the crawl, where no limit in time and memory holds, "
+            "as %s",
+            error,
+        )

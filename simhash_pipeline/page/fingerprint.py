@@ -64,7 +64,7 @@ class PageFingerprint:
     text: str  # main text, blocks joined by newlines
     title: str  # "" when the page has none
     tokens: int  # number of tokens in the main text
-    # 64 bits of the title and of what the page says, without its boxes; None without any text
+    # Digests of the title and the story, and of all that is visible: see `story_digest`
     story: int | None = None
     # Of the windows of all visible text, by which pages of one site are compared: 3 KB at most
     sample: bytes | None = field(default=None, repr=False)

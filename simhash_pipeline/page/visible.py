@@ -50,6 +50,7 @@ BLOCK_BITS = np.uint16(MAIN - 1)
 
 # Which windows of a block are taken: those whose hash has none of these bits, a quarter or none.
 _QUARTER, NONE = 3, 255
+STORY_SHIFT = 32
 _MULTIPLIER = 0x9E3779B1  # odd: 2**32 by the golden ratio
 _SEPARATOR = "\n" + "\0" * (WINDOW_BYTES - 1)  # blocks hold neither
 
@@ -105,8 +106,9 @@ def _around(page: Blocks, is_main: Sequence[bool]) -> tuple[int, int]:
 
 
 def story_digest(title: str, page: Blocks, is_main: Sequence[bool], masks: bytes) -> int | None:
-    """64 bits of the title and the page's story; None without text. Arguments as `window_masks`.
+    """Two digests in 64 bits; None without text. Arguments as `window_masks`.
 
+    The upper 32 bits are of the title and the page's story, the lower ones of all that is visible.
     The story is what the box of the main text says but in links, if that is half of what counts or
     more. Else it is all that counts: lists, forums. Of a thin page, without masks, all counts.
     """
@@ -122,11 +124,15 @@ def story_digest(title: str, page: Blocks, is_main: Sequence[bool], masks: bytes
         counted = [text for text, mask in zip(texts, masks, strict=True) if mask != NONE]
         if 2 * sum(map(len, told)) < sum(map(len, counted)):
             told = counted
-    if not told:
+    if not texts:
         return None
-    story = "\n".join([title, *told]).encode("utf-8", "replace")
-    digest: int = mmh3.hash64(story, signed=False)[0]
-    return digest
+    story, visible = (_digest([title, *said]) for said in (told, texts))
+    return story << STORY_SHIFT | visible
+
+
+def _digest(texts: list[str]) -> int:
+    digest: int = mmh3.hash64("\n".join(texts).encode("utf-8", "replace"), signed=False)[0]
+    return digest >> 32
 
 
 def visible_text(blocks: Sequence[str], is_main: Sequence[bool], masks: bytes = b"") -> Visible:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 T = TypeVar("T")
-Column = Literal["content", "structure", "digest", "address"]
+Column = Literal["content", "structure", "digest", "address", "form"]
 IndexPlace = Literal["memory", "disk"]
 Tables = Literal["auto", 4, 10]
 
@@ -39,11 +39,13 @@ class StoredPage:
     digest: bytes | None  # 16 bytes, of title and text; None unless the page is thin
     first_seen: float  # Unix seconds; whole ones take half the disk
     seen_at: float  # Unix seconds; `expire` goes by it
-    story: int | None = None  # 64 bits of title and story: see page/visible.py; None: not known
+    story: int | None = None  # 64 bits, see `story_digest` in page/visible.py; None: not known
     sample: bytes | None = None  # of all visible text: see page/visible.py; None when not known
     title: str = ""  # its first 100 characters
     title_marks: int = 1  # which of its words are the page's name: see page/head.py
     address: bytes | None = None  # 8 bytes, of the address that the page declares: see urls.py
+    form: bytes | None = None  # 8 bytes, of a page that may be an error page: see page/form.py
+    fields: bytes | None = None  # 8 bytes, of its item's DISTINCT_FIELDS: see page/source.py
 
     @property
     def host(self) -> str:
@@ -116,9 +118,13 @@ class View:
     def same_key(self) -> StoredPage | None:
         """The stored page of the same URL."""
         if self._same_key is False:
-            found = self._lookup.page_of(self._page.namespace, self._page.url)
-            self._same_key = None if found is None else found[1]
+            self._same_key = self.page_of(self._page.url)
         return self._same_key
+
+    def page_of(self, url: str) -> StoredPage | None:
+        """The stored page of this canonical URL."""
+        found = self._lookup.page_of(self._page.namespace, url)
+        return None if found is None else found[1]
 
     def near_content(self, max_distance_bits: int) -> Iterator[tuple[StoredPage, int]]:
         """(page, distance in bits) within 0-8 bits, inclusive: nearest first, then oldest."""
@@ -137,6 +143,11 @@ class View:
         """Pages that declare the same address, oldest first."""
         if self._page.address is not None:
             yield from self._others("address", [self._page.address])
+
+    def same_form(self) -> Iterator[StoredPage]:
+        """Pages of the same form, oldest first."""
+        if self._page.form is not None:
+            yield from self._others("form", [self._page.form])
 
     def is_unconfirmed(self, found: StoredPage) -> bool:
         """Whether a page of this view may yet go: another process has kept it tentatively."""

@@ -192,7 +192,10 @@ def _with_items(spider: type[scrapy.Spider], items: Items) -> type[scrapy.Spider
 
 
 def _stats(crawler: Crawler) -> dict[str, Any]:
-    stats = crawler.stats.get_stats() if crawler.stats is not None else {}
+    try:
+        stats = crawler.stats.get_stats() if crawler.stats is not None else {}
+    except RuntimeError:  # an add-on was refused before there were any
+        return {}
     return {name: n for name, n in stats.items() if not hasattr(n, "year")}
 
 

@@ -13,6 +13,7 @@ from simhash_pipeline.page.visible import (
     LIMIT_SIZE,
     MAIN,
     NONE,
+    STORY_SHIFT,
     story_digest,
     visible_text,
     window_masks,
@@ -186,7 +187,8 @@ def story(page: str, title: str = "") -> int | None:
     blocks = Tree(document_fromstring(f"<body>{page}</body>")).blocks()
     main = set(main_blocks(blocks, ""))
     is_main = [i in main for i in range(len(blocks.texts))]
-    return story_digest(title, blocks, is_main, window_masks(blocks, is_main))
+    digests = story_digest(title, blocks, is_main, window_masks(blocks, is_main))
+    return None if digests is None else digests >> STORY_SHIFT
 
 
 NOTE = "<p>42 readers saw it</p>"
@@ -219,4 +221,4 @@ def test_a_title_is_a_part_of_the_story_and_a_page_without_text_has_none() -> No
     assert story(STORY, "One title") != story(STORY, "Another")
     assert story("") is None
     # The same on every machine, in every process.
-    assert story(f"<div>{STORY}</div>", "标题") == 3671993743925219503
+    assert story(f"<div>{STORY}</div>", "标题") == 3671993743925219503 >> 32

@@ -29,8 +29,8 @@ choose a bucket: the rest are the other six. One case by hand, block 1 of 0123 4
 A text has the time it was kept at (8 bytes), the length of the page's URL (4), the URL, and what
 `packed_text` made.
 
-A digest and an address have one block and one bucket. A page that declares its own URL as its
-address, as most do, is found by its id, and its address is not written.
+A digest, an address and a form have one block and one bucket. A page that declares its own URL as
+its address, as most do, is found by its id, and its address is not written.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ NAMESPACES = PREFIX + b"namespaces"
 HASHES = 256  # of a block
 MAX_KEY_BYTES = 2
 SKETCH_SIZE = 16  # and a digest's
-ADDRESS_SIZE = 8
+ADDRESS_SIZE = FORM_SIZE = FIELDS_SIZE = 8
 # A page is known by 64 bits of its key's hash: among a billion, about one pair shares them, of
 # which the second is judged and not stored.
 ID_SIZE = 8
@@ -74,11 +74,15 @@ NUMBER_SIZE = 7
 REF_SIZE = NUMBER_SIZE + ID_SIZE
 SALT_SIZE = 2
 
-COLUMNS: tuple[Column, ...] = ("content", "structure", "digest", "address")
-ONE_BLOCK = ("digest", "address")  # they are found whole alone
+COLUMNS: tuple[Column, ...] = ("content", "structure", "digest", "address", "form")
+ONE_BLOCK = ("digest", "address", "form")  # they are found whole alone
 _LENGTH = struct.Struct(">H")
-_HEAD = struct.Struct(f">{SALT_SIZE}sBQdd")  # salt, flags, title_marks, first_seen, seen_at
-_FIELDS = ("content", "structure", "sketch", "digest", "story", "sample", "address")
+_HEAD = struct.Struct(f">{SALT_SIZE}sHQdd")  # salt, flags, title_marks, first_seen, seen_at
+_FIELDS = (
+    *("content", "structure", "sketch", "digest", "story"),
+    *("sample", "form", "fields", "address"),
+)
+_AS_BYTES = ("digest", "sample", "form", "fields", "address")
 _OWN_ADDRESS = 1 << len(_FIELDS)  # a flag
 _STORY_SIZE = 8
 TIME = struct.Struct(">d")  # of a text; EXPIRE_TEXTS reads it
@@ -162,6 +166,7 @@ class Layout:
         self._size = bits // 8
         self._sizes = {"content": self._size, "structure": self._size, "story": _STORY_SIZE}
         self._sizes |= {"sketch": SKETCH_SIZE, "digest": SKETCH_SIZE, "address": ADDRESS_SIZE}
+        self._sizes |= {"form": FORM_SIZE, "fields": FIELDS_SIZE}
         self._word = np.dtype("<u4" if bits == 32 else "<u8")
 
     def pack(self, page: StoredPage, salt: bytes) -> bytes:
@@ -198,7 +203,7 @@ class Layout:
                 (size,) = _LENGTH.unpack_from(raw, at)
                 at += _LENGTH.size
             value = raw[at : at + size]
-            values[name] = value if name in ("digest", "sample", "address") else _number(value)
+            values[name] = value if name in _AS_BYTES else _number(value)
             at += size
         texts = []
         for _ in range(2):
@@ -223,7 +228,7 @@ class Layout:
         return Record(page, raw, run or b"")
 
     def entries(self, space: Space, page: StoredPage) -> Iterator[Entry]:
-        """Where the page's fingerprints, digest and address belong."""
+        """Where the page's fingerprints, digest, address and form belong."""
         for column in COLUMNS:
             value = getattr(page, column)
             if value is not None and not (column == "address" and _declares_itself(page)):
@@ -240,7 +245,7 @@ class Layout:
     def probes(
         self, space: Space, column: Column, value: int | bytes, max_distance_bits: int
     ) -> list[Probe]:
-        """The buckets that can hold a neighbour; of a digest or an address the one it is in."""
+        """The buckets that can hold a neighbour; of bytes, as a digest, the one they are in."""
         if isinstance(value, bytes):
             return [(0, b"", self.entry(space, column, value).places[0])]
         refuse_other_distances(max_distance_bits)
