@@ -149,7 +149,7 @@ def test_answers_about_drops_count_though_their_pairs_were_not_drawn(
 def test_answers_of_both_lists_say_what_the_settings_get_wrong_each_way(
     simhash: Simhash, stored: Path
 ) -> None:
-    """As the report saves them: 80 right drops and a wrong one; 4 copies kept, one for its title."""
+    """As the report saves them: 80 right drops, a wrong one, 4 copies kept, one for its title."""
     head = "answer,distance,sketch_distance,twin_url,url,reason,structure_distance,own_likeness"
     lines = [f"copy,0,2,http://a.example/t,http://a.example/{n},content,1,1" for n in range(80)]
     lines += ["another page,1,2,http://a.example/t,http://a.example/w,content,1,0.9"]
