@@ -574,6 +574,7 @@ class Case(Result):
 
 
 _REASONS = {
+    "error page": "two stored pages of its host differ from it in their address or case number.",
     "address": "it declares the address of a stored page, and their main texts are alike.",
     "content": "its content is near that of a stored page.",
     "structure": "its structure is near that of a stored page.",

@@ -77,14 +77,12 @@ function nothing(place, sentence) {
 }
 
 const sum = (counts) => Object.values(counts).reduce((total, count) => total + count, 0);
-// A selection of a run's drops says nothing of the pages that were kept.
-const isPicked = data.selection.since !== null;
 
 function verdict(places, runs) {
   const dropped = sum(runs.map((run) => run.dropped));
   const urls = new Set(places.map((place) => drops.url[place])).size;
   const toCheck = places.filter((place) => drops.check[place]).length;
-  const pages = runs.every((run) => run.kept !== null) && !isPicked ? sum(runs.map((run) => run.kept + run.dropped + sum(run.errors))) : null;
+  const pages = runs.every((run) => run.kept !== null) ? sum(runs.map((run) => run.kept + run.dropped + sum(run.errors))) : null;
   if (!dropped) return pages ? say("None of {0} was dropped", many(pages, "page")) : say("Nothing was dropped");
   const each = runs.length > 1 ? say("{0} in {1} runs, of {2}", many(dropped, "drop"), number.format(runs.length), many(urls, "page"))
     : pages === null ? say("{0} dropped", many(dropped, "page")) : say("{0} of {1} dropped", number.format(dropped), many(pages, "page"));
@@ -93,7 +91,7 @@ function verdict(places, runs) {
 
 // The other error that may have been made: "; 7 kept though near, 3 to check".
 function keptNear(places, runs) {
-  const count = Math.max(places.length, isPicked ? 0 : sum(runs.map((run) => run.keptBy["told apart"] ?? 0)));
+  const count = Math.max(places.length, sum(runs.map((run) => run.keptBy["told apart"] ?? 0)));
   const toCheck = places.filter((place) => drops.check[place]).length;
   if (!count) return "";
   return toCheck ? say("; {0} kept though near, {1} to check", number.format(count), number.format(toCheck))

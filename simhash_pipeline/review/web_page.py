@@ -79,9 +79,7 @@ def write_web_page(
             for page in summary.swallowing.worst()[:TOP_SWALLOWING]
         ],
         "causes": CAUSES,
-        "selection": {
-            name: getattr(summary.selection, name) for name in ("since", "run", "spider")
-        },
+        "selection": dataclasses.asdict(summary.selection),
         "runs": [_run(tally) for tally in summary.runs.values()],
         "drops": _drops(drops, pairs),
         "compared": pairs.compared,
