@@ -10,8 +10,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from simhash_pipeline.answers import read_sheet
 from simhash_pipeline.bits import MAX_DISTANCE_BITS
 from simhash_pipeline.errors import StoreError
 from simhash_pipeline.furniture import Host, RecentPages, template_of, with_template
@@ -20,6 +22,7 @@ from simhash_pipeline.own_text import likeness, own_sample
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.page.head import SAID, TITLE_CHARS, name_of, telling, title_words
 from simhash_pipeline.page.simhash import hamming_distance
+from simhash_pipeline.page.source import NAMES_SIZE
 from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.page.visible import STORY_SHIFT
 from simhash_pipeline.stores.contract import Action, Store, StoredPage, View
@@ -34,14 +37,15 @@ Reason = Literal[
     "thin",  # kept: it has too little text; dropped: a stored page has the same title and text
     "changed",  # kept: the URL is known, its content has changed
     "told apart",  # kept: a stored content fingerprint is near, the sketch or own text not
-    "unchanged",  # kept, or dropped by UNCHANGED: the URL is known, and all its text is as it was
+    "unchanged",  # kept, or dropped by UNCHANGED: the URL is known, and its story is as it was
+    "answer",  # dropped: a person said that it is a copy of a stored page
     "address",  # dropped: it declares the address of a stored page, and their main texts are alike
     "content",  # dropped: its content fingerprint is near that of a stored page
     "structure",  # dropped: its structure fingerprint is near that of a stored page
     "content and structure",  # dropped: both are near those of one stored page
 ]
-# The first test of the second look that told a page from the near one, in the order they are made.
-ToldBy = Literal["sketch", "no page", "title", "own text"]
+# The first test that told a page from the near one, in the order they are made.
+ToldBy = Literal["answer", "fields", "sketch", "no page", "title", "own text"]
 
 # The judge gives up after this many near pages with other sketches or own texts: some 10 ms.
 _MAX_REFUSED = 200
@@ -119,6 +123,7 @@ class Judge:
         self._opens = isinstance(store, str)
         self._store = open_store(store) if isinstance(store, str) else store
         self._clock = clock
+        self._copies, self._others = self._answers()
         self._recent = RecentPages()
         self._furniture: dict[Host, bytes] = {}
         site_of("localhost")  # loads the public suffix list before the first page waits for it
@@ -139,15 +144,17 @@ class Judge:
         if self._opens:
             self._store.close()
 
-    def judge(self, url: str, page: PageFingerprint | str | bytes) -> Verdict:
+    def judge(
+        self, url: str, page: PageFingerprint | str | bytes, fields: bytes | None = None
+    ) -> Verdict:
         """Decide whether to keep or drop the page, and store a kept one in the same transaction.
 
-        `page` is its fingerprints or its HTML. Raises PageError for a bad URL, and for HTML that
-        can't be read.
+        `page` is its fingerprints or its HTML; `fields` are of its item, see `distinct_fields` in
+        page/source.py. Raises PageError for a bad URL, and for HTML that can't be read.
         """
         if not isinstance(page, PageFingerprint):
             page = self._fingerprinter.fingerprint(page, url)
-        stored = stored_page(url, page, self._options, self._clock())
+        stored = stored_page(url, page, self._options, self._clock(), fields)
         return self.judge_stored(stored, page.blocks)
 
     def judge_stored(self, page: StoredPage, blocks: Sequence[int] = ()) -> Verdict:
@@ -177,7 +184,8 @@ class Judge:
 
     def _decide(self, page: StoredPage, view: View) -> tuple[Action, Verdict]:
         previous = view.same_key()
-        if previous is not None and self._is_unchanged(page, previous):
+        is_known = previous is not None and not fields_differ(page, previous)
+        if previous is not None and is_known and self._is_unchanged(page, previous):
             dropped = self._options.unchanged == "drop"
             verdict = verdict_of(page, "unchanged", previous, dropped=dropped)
             provisional = dropped and view.is_unconfirmed(previous)
@@ -216,8 +224,14 @@ class Judge:
             "both": self._by_both,
             "either": self._by_either,
         }[self._options.match](page, view)
+        for url in self._copies.get(page.url, ()):
+            if (copy := view.page_of(url)) is not None:
+                yield copy, "answer"
         everywhere = self._options.scope == "all"
-        return (pair for pair in found if everywhere or pair[0].site == page.site)
+        for neighbour, reason in found:
+            if everywhere or neighbour.site == page.site:
+                apart = self._is_other(page, neighbour) or fields_differ(page, neighbour)
+                yield neighbour, "told apart" if apart else reason
 
     def _by_content(self, page: StoredPage, view: View) -> Iterator[tuple[StoredPage, Reason]]:
         near = (pair[0] for pair in view.near_content(self._options.content_distance))
@@ -295,12 +309,33 @@ class Judge:
         return alike is not None and alike >= least
 
     def _told_by(self, page: StoredPage, other: StoredPage) -> ToldBy:
-        """Which test of `_by_content` failed for pages that were told apart."""
+        """Which test failed for pages that were told apart."""
+        if self._is_other(page, other):
+            return "answer"
+        if fields_differ(page, other):
+            return "fields"
         if not self._sketches_agree(page, other):
             return "sketch"
         if is_no_page(page, other):
             return "no page"
         return "title" if are_two_subjects(page, other) else "own text"
+
+    def _answers(self) -> tuple[dict[str, list[str]], set[frozenset[str]]]:
+        """By a page's URL those of which it is a copy, and pairs of other pages; all canonical."""
+        copies, others = dict[str, list[str]](), set[frozenset[str]]()
+        path = self._options.answers
+        for line in () if path is None else read_sheet(Path(path)).values():
+            url, other = page_key(line.url), page_key(line.twin_url)
+            if line.twins:
+                copies.setdefault(url, []).append(other)
+                copies.setdefault(other, []).append(url)
+            elif line.twins is False:
+                others.add(frozenset((url, other)))
+        return copies, others
+
+    def _is_other(self, page: StoredPage, other: StoredPage) -> bool:
+        """Whether a person said that these are two pages."""
+        return bool(self._others) and frozenset((page.url, other.url)) in self._others
 
     def _likeness(
         self, page: StoredPage, other: StoredPage, view: View, *, only_main: bool = False
@@ -341,6 +376,17 @@ def _is_another_page(verdict: Verdict) -> bool:
     if verdict.stored:
         return verdict.reason != "changed"
     return verdict.own_likeness is not None and verdict.own_likeness < _COPY_LIKENESS
+
+
+def fields_differ(page: StoredPage, other: StoredPage) -> bool:
+    """Whether the items of the pages have other values in DISTINCT_FIELDS.
+
+    False too if either has none, or other fields were named when it was stored.
+    """
+    one, two = page.fields, other.fields
+    if one is None or two is None or one[:NAMES_SIZE] != two[:NAMES_SIZE]:
+        return False
+    return one != two
 
 
 def have_own_texts(page: StoredPage, other: StoredPage) -> bool:
@@ -423,7 +469,13 @@ def _likeness(
     return likeness(page.sample, other.sample, (mine, its), count)
 
 
-def stored_page(url: str, page: PageFingerprint, options: Options, seen_at: float) -> StoredPage:
+def stored_page(
+    url: str,
+    page: PageFingerprint,
+    options: Options,
+    seen_at: float,
+    fields: bytes | None = None,
+) -> StoredPage:
     """What a store keeps of a page seen at this Unix time; PageError for a bad URL."""
     seen_at = int(seen_at)  # whole seconds take half the disk space
     key = page_key(url)
@@ -442,6 +494,7 @@ def stored_page(url: str, page: PageFingerprint, options: Options, seen_at: floa
         title=page.title[:TITLE_CHARS],
         title_marks=page.title_marks,
         address=address_of(key, page.canonical_url),
+        fields=fields,
     )
 
 

@@ -57,7 +57,7 @@ def pack(limit: int, entries: NDArray[np.void]) -> bytes:
     return packed if len(packed) % ENTRY.itemsize != _PLAIN else packed + b"\0"
 
 
-@lru_cache(maxsize=8)  # a page is compared with many
+@lru_cache(maxsize=512)  # in a crowd many pages are compared with the same 200: some 0.4 MB
 def unpack(sample: bytes) -> tuple[int, NDArray[np.void]]:
     """(limit, entries) of a sample, packed or as it was taken from a page.
 

@@ -71,6 +71,11 @@ def _sizes(value: Any) -> tuple[int, ...]:
     return tuple(sorted({_int(size) for size in sizes}))
 
 
+def _names(value: Any) -> tuple[str, ...]:
+    names = value.split(",") if isinstance(value, str) else value
+    return tuple(sorted({_text(name).strip(" ()[]'\"") for name in names} - {""}))
+
+
 def age_secs(text: str) -> int:
     """Seconds of an age such as 30m, 2h or 90d; ValueError for anything else."""
     age = re.fullmatch("(0*[1-9][0-9]{0,8})([smhdw])", text)
@@ -94,6 +99,7 @@ NGRAMS = Rule(
     _sizes,
     lambda sizes: bool(sizes) and sizes[0] >= 1 and sizes[-1] <= 8,
 )
+NAMES = Rule('names of fields, such as ("sku", "price")', _names)
 STORE = Rule(
     "auto, the path of a file (seen.sqlite), or a store URL (memory:, sqlite:///path, redis://host)",
     _text,
@@ -331,6 +337,19 @@ class Options:
         or_none(path("a path or auto")),
         "Path of the drop log, a JSON Lines file that spiders may share; `auto` is a file for each "
         "spider in Scrapy's data directory. None writes no log.",
+    )
+    distinct_fields: tuple[str, ...] = _option(
+        (),
+        NAMES,
+        "Items that differ in one of these fields are never near-duplicates, and an item of a "
+        "known URL in which one of them changed is `changed`. If a page has several items, those "
+        "of the first one count.",
+    )
+    answers: str | None = _option(
+        None,
+        or_none(_PATH),
+        "A sheet of answers (CSV) that the report or `tune` saved. Pairs that a person called "
+        "another page are never near-duplicates again, those called a copy always are.",
     )
     log_near_misses: bool = _option(
         True,

@@ -49,6 +49,11 @@ KEYS = {
         "`neighbours` (URLs, of a kept page), `shared`, `differing`, `diff` (as of "
         "`compare`; null without texts)"
     ),
+    "judge": (
+        "`url` (canonical), `dropped`, `reason`, `twin_url`, `content_distance`, "
+        "`structure_distance`, `sketch_distance`, `own_likeness`, `told_by`, `provisional`; or "
+        "`url`, `error` (its kind), `message`; or `url`, `done` (`confirm` or `forget`)"
+    ),
     "dedup": (
         "`kept`, `dropped` (pages by reason), `skipped`, `faults` (by kind), `output`, "
         "`drop_log`; `copies` and `unread` where they are written"

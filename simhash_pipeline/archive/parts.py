@@ -47,7 +47,7 @@ WORD = (1 << 64) - 1
 # Options that rows depend on besides those of the stamp.
 ROWS_DEPEND_ON = (
     *("content_field", "html_field", "url_field", "max_page_bytes"),
-    *("namespace", "min_tokens", "keep_text"),
+    *("namespace", "min_tokens", "keep_text", "distinct_fields"),
 )
 SCHEMA = pa.schema(
     [
@@ -68,6 +68,7 @@ SCHEMA = pa.schema(
         ("title", pa.string()),
         ("title_marks", pa.int64()),
         ("address", pa.binary()),
+        ("fields", pa.binary()),  # of DISTINCT_FIELDS
         ("text", pa.string()),  # null unless texts are kept
         ("text_chars", pa.int64()),
         ("tokens", pa.int64()),
@@ -237,6 +238,7 @@ def page_from_row(row: Mapping[str, Any], now: float = 0) -> StoredPage:
         title=(row["title"] or "")[:TITLE_CHARS],
         title_marks=row["title_marks"],
         address=row["address"],
+        fields=row["fields"],
     )
 
 
@@ -251,7 +253,8 @@ def _row(record: Page | StoredRecord | Fault, options: Options) -> dict[str, Any
     reader = fingerprinter(options)  # outside `try`: wrong options are no fault of the page
     try:
         page = reader.read(record.source)
-        stored = stored_page(record.source.url, page, options, record.time or 0)
+        source = record.source
+        stored = stored_page(source.url, page, options, record.time or 0, source.fields)
     except PageError as error:
         return row | {"fault": str(error)}
     except Exception as error:  # an error in this package must not stop the job
@@ -283,6 +286,7 @@ def _fingerprints(page: StoredPage, bits: int) -> dict[str, Any]:
         "title": _utf8(page.title),
         "title_marks": page.title_marks,
         "address": page.address,
+        "fields": page.fields,
     }
 
 

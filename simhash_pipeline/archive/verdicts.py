@@ -35,7 +35,7 @@ Row: TypeAlias = Mapping[str, Any]
 JUDGED_BY = (
     *("position", "url", "key", "namespace", "site", "content", "structure", "sketch", "digest"),
     *("story", "sample", "blocks", "time", "seen_at", "text_chars", "is_canonical"),
-    *("title", "title_marks", "address"),
+    *("title", "title_marks", "address", "fields"),
 )
 # Fields of a verdict that are columns of the result under the same names.
 MEASURES = ("content_distance", "structure_distance", "sketch_distance", "own_likeness")

@@ -13,6 +13,7 @@ from simhash_pipeline.options import Options
 from simhash_pipeline.page.source import (
     CHARSET_FIELD,
     Source,
+    distinct_fields,
     item_source,
     item_url,
     markup,
@@ -37,6 +38,13 @@ def find_page(adapter: ItemAdapter, response: Response | None, options: Options)
 
     PageError when SIMHASH_HTML_FIELD holds something else, and there is no HTML response.
     """
+    page = _found(adapter, response, options)
+    if page is None or not options.distinct_fields:
+        return page
+    return page._replace(source=page.source._replace(fields=distinct_fields(adapter, options)))
+
+
+def _found(adapter: ItemAdapter, response: Response | None, options: Options) -> ItemPage | None:
     if (source := text_source(adapter, options)) is not None:
         return ItemPage(source, False)
     held = None if options.html_field is None else adapter.get(options.html_field)

@@ -84,10 +84,25 @@ class SimhashPipeline:
     """
 
     def __init__(self, crawler: Crawler, options: Options) -> None:
+        spider = crawler.spider
+        if spider is None:
+            raise RuntimeError("the crawler has no spider yet")
         self._crawler = crawler
         self._options = options
         self._stats = CrawlStats(crawler, options)
-        self._files: ExitStack | None = None  # open from open_spider on
+        self._store_url = store_url(options, spider.name)
+        self._keeps_when_lost = store_place(self._store_url).lost == "keep"
+        self._drop_log: DropLog | None = None
+        with ExitStack() as files:
+            if path := drop_log_path(options, spider.name):
+                run = uuid.uuid4().hex
+                self._drop_log = DropLog(path, run=run, spider=spider.name, options=options)
+                files.callback(self._drop_log.close)
+            self._worker = JudgeWorker(options, self._store_url, self._is_closing)
+            self._files = files.pop_all()
+        self._feeds = Feeds(crawler, self._worker.confirm)
+        self._pending: PendingItems  # from open_spider on
+        self._is_open = False
         self._stopping = False
         self._neighbours_patience_secs = MAX_WAIT_SECS
         self._items = 0  # that are being judged
@@ -102,38 +117,27 @@ class SimhashPipeline:
             raise NotConfigured("SIMHASH_ENABLED is False")
         if _is_without_items(crawler):
             raise NotConfigured
-        return cls(crawler, options)
+        with reasoned():  # no engine yet: Scrapy ends with this error alone
+            return cls(crawler, options)
 
     def update_settings(self, settings: BaseSettings) -> None:
         """OptionsError: Scrapy calls this of an add-on alone."""
         _refuse('ADDONS names the pipeline; write ADDONS = {"simhash_pipeline.Addon": 500}')
 
     def open_spider(self) -> None:
-        options, spider = self._options, self._crawler.spider
         responses = self._crawler.get_spider_middleware(ResponseMiddleware)
         following = self._crawler.get_spider_middleware(FollowMiddleware)
-        if crawls_less(options) and None in (following, responses):
+        if crawls_less(self._options) and None in (following, responses):
             logger.warning(
                 "SIMHASH_FOLLOW_TWINS and SIMHASH_TRAP_BUDGET need the add-on: all is followed",
-                extra={"spider": spider},
+                extra={"spider": self._crawler.spider},
             )
-        with reasoned(), ExitStack() as files:
-            if spider is None:
-                raise RuntimeError("the crawler has no spider yet")
-            store, path = store_url(options, spider.name), drop_log_path(options, spider.name)
-            self._drop_log = None
-            if path is not None:
-                self._drop_log = DropLog(
-                    path, run=uuid.uuid4().hex, spider=spider.name, options=options
-                )
-                files.callback(self._drop_log.close)
-            self._keeps_when_lost = store_place(store).lost == "keep"
-            self._worker = JudgeWorker(options, store, self._is_closing)
-            self._files = files.pop_all()
         self._pending = PendingItems(self._crawler) if responses is None else responses.pending
-        self._pending.feeds = self._feeds = Feeds(self._crawler, self._worker.confirm)
+        self._pending.feeds = self._feeds
         self._pending.forget = self._forget
-        self._stats.open(store, path, knows_responses=responses is not None)
+        self._is_open = True
+        path = None if self._drop_log is None else self._drop_log.path
+        self._stats.open(self._store_url, path, knows_responses=responses is not None)
 
     def hold(self, item: Any) -> Callable[[], None]:
         """For a later pipeline that stores items after it has returned them, in batches say.
@@ -212,7 +216,7 @@ class SimhashPipeline:
                 return shared
             if items.shared is shared:  # no other item of the page was here before
                 items.shared = SharedVerdict(
-                    self._worker.judge_again(page.source.url, judged.page, own)
+                    self._worker.judge_again(page.source, judged.page, own)
                 )
 
     async def _is_outdated(self, verdict: Verdict, give_up: float) -> bool:
@@ -326,7 +330,9 @@ class SimhashPipeline:
         return not self._crawler.crawling or getattr(slot, "closing", None) is not None
 
     async def close_spider(self) -> None:
-        if self._files is None:  # Scrapy closes what it failed to open
+        if not self._is_open:  # Scrapy closes what it failed to open
+            with self._files:
+                await result_of(self._worker.end())
             return
         if self._items:  # `scrapy parse` doesn't wait for them
             await self._no_items.wait()
@@ -338,8 +344,6 @@ class SimhashPipeline:
 
     async def _finish(self) -> None:
         """Close the store and the drop log, after the last confirmation."""
-        if self._files is None:
-            return
         if self._feeds.unstored:
             logger.warning(
                 "%d pages do not count as seen, because their items were not stored; the next "

@@ -67,7 +67,7 @@ def reasoned() -> Iterator[None]:
         by_kind = {StoreError: " (SIMHASH_STORE)", DropLogError: " (SIMHASH_DROP_LOG)"}
         setting = "".join(name for kind, name in by_kind.items() if isinstance(error, kind))
         logger.critical("Crawl not started: %s%s", error, setting)
-        raise
+        raise error from None
 
 
 def store_url(options: Options, spider_name: str) -> str:

@@ -113,18 +113,19 @@ class JudgeWorker:
 
         PageError, from this call or from the future, when it can't be judged.
         """
-        url = source.url
         if self._options.reads_beside or len(source.html) > SMALL_PAGE_BYTES:
             reading = self._readers.read(source)
-            return self._thread.submit(lambda: self._judged(url, own, *reading.result()))
+            return self._thread.submit(lambda: self._judged(source, own, *reading.result()))
         started = time.perf_counter()
         page = self._fingerprinter.read(source)
         spent = time.perf_counter() - started
-        return self._thread.submit(self._judged, url, own, page, spent)
+        return self._thread.submit(self._judged, source, own, page, spent)
 
-    def judge_again(self, url: str, page: PageFingerprint, own: OwnOptions) -> Future[JudgedPage]:
+    def judge_again(
+        self, source: Source, page: PageFingerprint, own: OwnOptions
+    ) -> Future[JudgedPage]:
         """Judge the same page by what is stored now."""
-        return self._thread.submit(self._judged, url, own, page, 0.0)
+        return self._thread.submit(self._judged, source, own, page, 0.0)
 
     def confirm(self, verdict: Verdict) -> None:
         """The page's item is safe; others see it with the next page, or after a second."""
@@ -141,14 +142,14 @@ class JudgeWorker:
         return self._thread.submit(self._end)
 
     def _judged(
-        self, url: str, own: OwnOptions, page: PageFingerprint, fingerprinting_secs: float
+        self, source: Source, own: OwnOptions, page: PageFingerprint, fingerprinting_secs: float
     ) -> JudgedPage:
         started = time.perf_counter()
         judge, options = self._judge_by(own)
         self._expire()
         self._write_confirmed()
         self._texts.write_many()
-        verdict = judge.judge(url, page)
+        verdict = judge.judge(source.url, page, source.fields)
         if options.keep_text:
             self._texts.add(verdict, page)
         spent = time.perf_counter() - started

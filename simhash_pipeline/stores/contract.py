@@ -44,6 +44,7 @@ class StoredPage:
     title: str = ""  # its first 100 characters
     title_marks: int = 1  # which of its words are the page's name: see page/head.py
     address: bytes | None = None  # 8 bytes, of the address that the page declares: see urls.py
+    fields: bytes | None = None  # 8 bytes, of its item's DISTINCT_FIELDS: see page/source.py
 
     @property
     def host(self) -> str:
@@ -116,9 +117,13 @@ class View:
     def same_key(self) -> StoredPage | None:
         """The stored page of the same URL."""
         if self._same_key is False:
-            found = self._lookup.page_of(self._page.namespace, self._page.url)
-            self._same_key = None if found is None else found[1]
+            self._same_key = self.page_of(self._page.url)
         return self._same_key
+
+    def page_of(self, url: str) -> StoredPage | None:
+        """The stored page of this canonical URL."""
+        found = self._lookup.page_of(self._page.namespace, url)
+        return None if found is None else found[1]
 
     def near_content(self, max_distance_bits: int) -> Iterator[tuple[StoredPage, int]]:
         """(page, distance in bits) within 0-8 bits, inclusive: nearest first, then oldest."""

@@ -88,8 +88,12 @@ def _read(name: str, value: str, rule: Rule, url: str) -> Any:
 
 
 def url_of_store(url_or_path: str) -> str:
-    """The URL; that of an SQLite file for a bare path. A text with an @ may hold a password."""
-    is_path = url_or_path and "@" not in url_or_path and not STORE_URL.match(url_or_path)
+    """The URL; that of an SQLite file for a bare path, which has a dot or a slash in it.
+
+    A text with an @ may hold a password.
+    """
+    may_be_path = "@" not in url_or_path and {".", "/"} & {*url_or_path}
+    is_path = may_be_path and not STORE_URL.match(url_or_path)
     return f"{SQLITE}{url_or_path}" if is_path else url_or_path
 
 

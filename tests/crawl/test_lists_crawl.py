@@ -96,3 +96,19 @@ def test_items_begun_on_another_page_come_out_unjudged_counted_and_logged_once(
     assert result.stats["simhash/errors/other_page"] == 8
     message = "Kept without judging, as the item was begun on another page, and this one says less"
     assert result.log.count(message) == 1
+
+
+class Variants(Everything):
+    def parse(self, response: Any) -> Iterator[Any]:
+        yield {"title": "Runner", "sku": response.url.rpartition("/")[2]}
+
+
+def test_variants_of_one_text_all_come_out_by_a_field_of_their_items(tmp_path: Path) -> None:
+    shoe = html("Runner", prose("shoe"), [])
+    with served(lambda _: shoe) as site:
+        pages = [f"{site}{number}" for number in range(9)]
+        for fields, kept in ((), 1), (("sku",), 9):
+            (folder := tmp_path / str(kept)).mkdir()
+            settings = {**FROM_RESPONSE, "SIMHASH_DISTINCT_FIELDS": fields}
+            found = crawl_site(folder, site, settings, Variants, start_urls=pages)
+            assert len(found.items) == kept

@@ -7,6 +7,8 @@ import dataclasses
 import json
 import re
 import signal
+import subprocess
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -23,7 +25,7 @@ from scrapy.exceptions import DropItem
 
 from simhash_pipeline import SimhashPipeline, native, open_store
 from simhash_pipeline.drop_log import DropLog, Run, read_log
-from simhash_pipeline.errors import DropLogError
+from simhash_pipeline.errors import DropLogError, OptionsError
 from tests.crawl.crawling import (
     OTHER,
     STORY,
@@ -617,6 +619,45 @@ def test_a_folder_that_cannot_be_written_stops_the_crawl_with_one_sentence(
         sentence.format(here=tmp_path)
     ]
     assert "Traceback" not in result.log.partition("CRITICAL")[0]
+
+
+@pytest.mark.parametrize(
+    ("setting", "sentence"),
+    [
+        ("SIMHASH_CONTENT_DISTANCE=99", "SIMHASH_CONTENT_DISTANCE is '99'; it must be a whole"),
+        ("SIMHASH_STORE=/dev/null/seen.sqlite", "store /dev/null/seen.sqlite can't be opened"),
+        ("SIMHASH_STORE=redis://localhost:1/0", "store redis://localhost:1/0: Error "),
+        ("SIMHASH_DROP_LOG=/dev/null/drops.jsonl", "the drop log /dev/null/drops.jsonl can't be"),
+    ],
+)
+def test_what_is_refused_at_the_start_ends_the_output_after_at_most_one_traceback(
+    tmp_path: Path, setting: str, sentence: str
+) -> None:
+    (tmp_path / "spider.py").write_text(
+        "import scrapy\nclass Nothing(scrapy.Spider):\n    name = 'nothing'\n"
+    )
+    addon = 'ADDONS={"simhash_pipeline.Addon": 500}'
+    command = [sys.executable, "-m", "scrapy", "runspider", "spider.py", "-s", addon, "-s", setting]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ended.stderr.count(f"CRITICAL: Crawl not started: {sentence}") == 1
+    assert ended.stderr.count("Traceback") <= 1
+    assert "AssertionError" not in ended.stderr
+    assert sentence in ended.stderr.splitlines()[-1]
+
+
+class Refusing:
+    """An earlier pipeline that can't be opened."""
+
+    def open_spider(self) -> None:
+        raise OptionsError(["no database"])
+
+
+def test_a_crawl_that_another_pipeline_refuses_closes_store_and_log(tmp_path: Path) -> None:
+    pipelines = {Refusing: 200, SimhashPipeline: 300}
+    result = crawl(tmp_path, [page(1)], ITEM_PIPELINES=pipelines, SIMHASH_STORE="seen.sqlite")
+    assert "no database" in result.failure
+    assert "close failure" not in result.log
+    assert not (tmp_path / "seen.sqlite-wal").exists()  # SQLite removes it when it is closed
 
 
 def test_a_near_duplicate_may_be_tagged_instead_of_dropped(tmp_path: Path) -> None:

@@ -64,7 +64,7 @@ def test_furniture_is_remembered_by_host(store: Store) -> None:
 
 def test_a_kept_page_comes_back_as_it_was(store: Store) -> None:
     whole = page("a", 1 << 63, (1 << 64) - 1, sketch=(1 << 128) - 1, seen_at=1_700_000_000.25)
-    whole = replace(whole, story=(1 << 64) - 1, sample=bytes(292))
+    whole = replace(whole, story=(1 << 64) - 1, sample=bytes(292), fields=bytes(8))
     thin = page("b", digest=bytes(16), namespace="other")
     keep(store, whole, thin)
     assert list(store.pages()) == [whole, thin]

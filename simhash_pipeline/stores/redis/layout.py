@@ -56,7 +56,7 @@ NAMESPACES = PREFIX + b"namespaces"
 HASHES = 256  # of a block
 MAX_KEY_BYTES = 2
 SKETCH_SIZE = 16  # and a digest's
-ADDRESS_SIZE = 8
+ADDRESS_SIZE = FIELDS_SIZE = 8
 # A page is known by 64 bits of its key's hash: among a billion, about one pair shares them, of
 # which the second is judged and not stored.
 ID_SIZE = 8
@@ -67,8 +67,9 @@ SALT_SIZE = 2
 COLUMNS: tuple[Column, ...] = ("content", "structure", "digest", "address")
 ONE_BLOCK = ("digest", "address")  # they are found whole alone
 _LENGTH = struct.Struct(">H")
-_HEAD = struct.Struct(f">{SALT_SIZE}sBQdd")  # salt, flags, title_marks, first_seen, seen_at
-_FIELDS = ("content", "structure", "sketch", "digest", "story", "sample", "address")
+_HEAD = struct.Struct(f">{SALT_SIZE}sHQdd")  # salt, flags, title_marks, first_seen, seen_at
+_FIELDS = ("content", "structure", "sketch", "digest", "story", "sample", "fields", "address")
+_AS_BYTES = ("digest", "sample", "fields", "address")
 _OWN_ADDRESS = 1 << len(_FIELDS)  # a flag
 _STORY_SIZE = 8
 
@@ -150,6 +151,7 @@ class Layout:
         self._size = bits // 8
         self._sizes = {"content": self._size, "structure": self._size, "story": _STORY_SIZE}
         self._sizes |= {"sketch": SKETCH_SIZE, "digest": SKETCH_SIZE, "address": ADDRESS_SIZE}
+        self._sizes["fields"] = FIELDS_SIZE
         self._word = np.dtype("<u4" if bits == 32 else "<u8")
 
     def pack(self, page: StoredPage, salt: bytes) -> bytes:
@@ -186,7 +188,7 @@ class Layout:
                 (size,) = _LENGTH.unpack_from(raw, at)
                 at += _LENGTH.size
             value = raw[at : at + size]
-            values[name] = value if name in ("digest", "sample", "address") else _number(value)
+            values[name] = value if name in _AS_BYTES else _number(value)
             at += size
         texts = []
         for _ in range(2):

@@ -54,6 +54,7 @@ TABLES = (
         title TEXT NOT NULL,
         title_marks INTEGER NOT NULL,
         address BLOB,
+        fields BLOB,
         sample BLOB
     )""",
     # Finds a page by the hash of its URL, and takes 34 bytes a page; an index on the URL itself

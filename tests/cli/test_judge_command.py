@@ -1,0 +1,317 @@
+"""`simhash judge`: pages in, verdicts out, line by line, as another program asks for them."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import threading
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import pytest
+
+from simhash_pipeline import Judge, open_store
+from simhash_pipeline.cli.judge import MAX_LINE_BYTES
+from tests.archive.archives import OTHER, PAGES, STORY, html, page, write_json_lines
+from tests.commands_page import KEYS
+from tests.documents import DOCS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from tests.cli.simhash_command import Simhash
+
+SCRIPTS = Path(sys.executable).parent
+
+
+class Pipe:
+    """A running command; each line is answered before the next is written."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self.process = process
+        assert process.stdin is not None
+        assert process.stdout is not None
+        self._lines, self._answers = process.stdin, process.stdout
+
+    def write(self, line: str) -> None:
+        self._lines.write(line + "\n")
+        self._lines.flush()
+
+    def answer(self) -> dict[str, Any]:
+        answer: dict[str, Any] = json.loads(self._answers.readline())
+        return answer
+
+    def ask(self, record: object) -> dict[str, Any]:
+        self.write(json.dumps(record))
+        return self.answer()
+
+
+@contextmanager
+def running(directory: Path, *arguments: str) -> Iterator[Pipe]:
+    command = [sys.executable, "-W", "error", str(SCRIPTS / "simhash"), "judge", *arguments]
+    with subprocess.Popen(
+        command, cwd=directory, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        yield Pipe(process)
+        if process.stdin is not None:
+            process.stdin.close()
+        assert process.wait() in (0, -9)
+
+
+class Judged(Protocol):
+    """The answers to lines, or to the JSON of other objects, by a command in this process."""
+
+    def __call__(self, lines: Iterable[object], *arguments: str) -> list[dict[str, Any]]: ...
+
+
+@pytest.fixture
+def judged(simhash: Simhash, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Judged:
+    def run(lines: Iterable[object], *arguments: str) -> list[dict[str, Any]]:
+        texts = (line if isinstance(line, str) else json.dumps(line) for line in lines)
+        file = io.BytesIO("".join(f"{text}\n" for text in texts).encode())
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(file))
+        told = simhash(tmp_path, "judge", *arguments)
+        assert (told.returncode, told.stderr) == (0, "")
+        return [json.loads(line) for line in told.stdout.splitlines()]
+
+    return run
+
+
+def stored(path: Path) -> list[str]:
+    """The URLs of the pages that the store keeps for the next run."""
+    with open_store(str(path), tentative=True) as store:
+        with Judge(store) as judge:  # the first page that is judged removes those of dead processes
+            judge.forget(judge.judge("http://last.example/", f"<p>{OTHER * 2}"))
+        return [each.url for each in store.pages()]
+
+
+def test_each_line_is_answered_at_once_and_in_order(tmp_path: Path) -> None:
+    with running(tmp_path) as pipe:
+        answers = [pipe.ask(each) for each in PAGES]
+    assert [(each["url"][17:], each["reason"], each["twin_url"]) for each in answers] == [
+        ("a", "new", None),
+        ("a-again", "content", "http://a.example/a"),
+        ("b", "new", None),
+        ("b-again", "content", "http://a.example/b"),
+    ]
+    assert [each["dropped"] for each in answers] == [False, True, False, True]
+
+
+def test_the_keys_of_an_answer_are_those_in_the_documents(judged: Judged) -> None:
+    promised = [re.findall("`(.*?)`", re.sub(r"\(.*?\)", "", kind)) for kind in KEYS["judge"].split(";")]
+    answers = judged([PAGES[0], {}, {"confirm": PAGES[0]["url"]}], "--tentative")
+    assert list(map(list, answers)) == promised
+
+
+def test_what_is_no_page_has_an_error_in_its_place_and_the_next_is_judged(judged: Judged) -> None:
+    bad: list[tuple[object, str]] = [
+        ("", "no_json"),
+        ("{", "no_json"),
+        ("[1]", "no_json"),
+        ("[" * 100_000, "no_json"),
+        ({"html": html(STORY)}, "no_url"),
+        ({"url": 7, "html": html(STORY)}, "no_url"),
+        ({"url": "http://a.example/1"}, "no_html"),
+        ({"url": "http://a.example/1", "html": 7}, "wrong_type"),
+        ({"url": "http://a.example/\ud800", "html": html(STORY)}, "bad_url"),
+        ({"confirm": "http://a.example/1"}, "not_pending"),
+    ]
+    good = [page(str(number), f"{STORY} {number} " * 2) for number in range(len(bad))]
+    answers = judged(chain.from_iterable(zip((line for line, _ in bad), good, strict=True)))
+    assert [each["error"] for each in answers[::2]] == [kind for _, kind in bad]
+    assert not any("dropped" in each for each in answers[::2])
+    assert [each["url"] for each in answers[1::2]] == [each["url"] for each in good]
+    assert all("dropped" in each for each in answers[1::2])
+
+
+def test_a_line_of_100_mb_has_an_error_in_its_place_and_the_next_is_judged(judged: Judged) -> None:
+    too_long = '{"url": "http://a.example/long", "html": "' + "x" * 100_000_000 + '"}'
+    longest = "x" * (MAX_LINE_BYTES - 1)
+    answers = judged([too_long, PAGES[0], longest, PAGES[1], "x" * MAX_LINE_BYTES])
+    assert [each.get("error", each.get("reason")) for each in answers] == [
+        *("too_long", "new", "no_json", "content", "too_long"),
+    ]
+
+
+def test_settings_and_the_store_are_those_that_are_named(judged: Judged, tmp_path: Path) -> None:
+    def reasons(number: int, *arguments: str) -> str:
+        (answer,) = judged([PAGES[number]], *arguments)
+        return str(answer["reason"])
+
+    by_url = f"SIMHASH_STORE=sqlite:///{tmp_path}/seen.sqlite"
+    assert reasons(0, "-S", "seen.sqlite") == "new"
+    assert reasons(0, "-s", by_url) == "unchanged"
+    assert reasons(1, "-S", "seen.sqlite") == "content"
+    assert reasons(1, "-S", "seen.sqlite", "-s", "SIMHASH_NAMESPACE=other") == "new"
+    assert reasons(1) == "new"  # in memory
+
+
+def test_pages_that_were_not_seen_for_an_age_are_forgotten_first(
+    judged: Judged, tmp_path: Path
+) -> None:
+    with open_store(str(tmp_path / "seen.sqlite")) as store:
+        Judge(store, clock=lambda: 1_000.0).judge(PAGES[0]["url"], PAGES[0]["html"])
+    (answer,) = judged([PAGES[1]], "-S", "seen.sqlite", "-s", "SIMHASH_EXPIRE_AFTER=1d")
+    assert answer["reason"] == "new"
+
+
+def test_a_text_is_judged_where_there_is_no_html(judged: Judged) -> None:
+    text = {"url": "http://b.example/2", "title": "A page", "text": STORY}
+    both = {**text, "url": "http://b.example/3", "html": html(OTHER)}
+    answers = judged([page("1"), text, both])
+    assert [each["twin_url"] for each in answers] == [None, "http://a.example/1", None]
+
+
+def test_a_page_that_takes_too_long_to_read_is_an_error_and_the_next_is_judged(
+    judged: Judged, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "endless.py").write_text(
+        "import time\n"
+        "def text(tree):\n"
+        "    while 'never' in (text := ' '.join(tree.itertext())): time.sleep(1)\n"
+        "    return text\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    settings = ("-s", "SIMHASH_EXTRACTOR=endless.text", "-s", "SIMHASH_PAGE_TIMEOUT_SECS=1")
+    answers = judged([page("1", f"never {STORY}"), page("2")], *settings)
+    assert [each.get("error", each.get("reason")) for each in answers] == ["timeout", "new"]
+
+
+def test_a_killed_judge_remembers_no_page_that_was_not_confirmed(tmp_path: Path) -> None:
+    seen = tmp_path / "seen.sqlite"
+    with running(tmp_path, "-S", "seen.sqlite", "--tentative") as pipe:
+        pipe.ask(PAGES[0])
+        pipe.process.kill()
+    assert stored(seen) == []
+    with running(tmp_path, "-S", "seen.sqlite") as pipe:
+        pipe.ask(PAGES[0])  # confirmed with the next page
+        pipe.ask(PAGES[1])
+        pipe.process.kill()
+    assert stored(seen) == ["http://a.example/a"]
+
+
+def test_a_page_counts_as_seen_once_it_is_confirmed_and_not_if_it_is_forgotten(
+    tmp_path: Path,
+) -> None:
+    with running(tmp_path, "-S", "seen.sqlite", "--tentative") as pipe:
+        first, second, other, _ = PAGES
+        assert not pipe.ask(first)["provisional"]
+        assert pipe.ask(second)["provisional"]
+        assert pipe.ask({"forget": first["url"]}) == {"url": first["url"], "done": "forget"}
+        assert pipe.ask(second)["reason"] == "new"
+        assert pipe.ask({"confirm": second["url"]}) == {"url": second["url"], "done": "confirm"}
+        assert pipe.ask({"confirm": second["url"]})["error"] == "not_pending"
+        again = pipe.ask(first)
+        assert (again["twin_url"], again["provisional"]) == (second["url"], False)
+        pipe.ask(other)  # never confirmed
+    assert stored(tmp_path / "seen.sqlite") == [second["url"]]
+
+
+def test_a_page_that_another_process_has_not_confirmed_is_provisional(tmp_path: Path) -> None:
+    arguments = ("-S", "seen.sqlite", "--tentative")
+    with running(tmp_path, *arguments) as one, running(tmp_path, *arguments) as two:
+        one.ask(PAGES[0])
+        assert two.ask(PAGES[1])["provisional"]
+        one.ask({"confirm": PAGES[0]["url"]})
+        one.ask(PAGES[2])  # writes what was confirmed
+        assert not two.ask(PAGES[1])["provisional"]
+
+
+def test_a_store_that_fails_ends_the_command_with_a_line(
+    simhash: Simhash, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "no.sqlite").write_text("no store " * 100)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"{}\n")))
+    told = simhash(tmp_path, "judge", "-S", "no.sqlite")
+    assert (told.returncode, told.stdout, told.stderr.count("\n")) == (2, "", 1)
+
+
+def needs(program: str) -> str:
+    """The path of a program; under CI its absence is a failure."""
+    found = shutil.which(program)
+    if found is None:
+        reason = f"the how-to beside any crawler runs {program}, which is not installed"
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(reason)
+    return found
+
+
+def examples(language: str) -> list[str]:
+    text = (DOCS / "howto/any-crawler.md").read_text(encoding="utf-8")
+    return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
+
+
+class Site(BaseHTTPRequestHandler):
+    """Serves PAGES by their last names."""
+
+    def do_GET(self) -> None:
+        body = next(each["html"] for each in PAGES if each["url"].endswith(self.path)).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Nothing on stderr."""
+
+
+def test_the_how_to_runs_in_node(tmp_path: Path) -> None:
+    node = needs("node")
+    module, crawl = examples("js")
+    assert 'import { ask, end } from "./near-duplicates.mjs";' in crawl
+    (tmp_path / "near-duplicates.mjs").write_text(module)
+    (tmp_path / "crawl.mjs").write_text("""
+import { ask, end } from "./near-duplicates.mjs";
+const names = ["a", "a-again", "b", "b-again"];
+const pages = names.map(async (name) => {
+  const url = `${process.argv[2]}/${name}`;
+  return { url, html: await (await fetch(url)).text() };
+});
+const verdicts = (await Promise.all(pages)).map(ask); // all at once
+for (const verdict of await Promise.all(verdicts)) console.log(verdict.reason, verdict.dropped);
+end();
+""")
+    with ThreadingHTTPServer(("127.0.0.1", 0), Site) as server:
+        threading.Thread(target=server.serve_forever).start()
+        told = subprocess.run(
+            [node, "crawl.mjs", f"http://127.0.0.1:{server.server_port}"],
+            cwd=tmp_path,
+            env={**os.environ, "PATH": f"{SCRIPTS}{os.pathsep}{os.environ['PATH']}"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        server.shutdown()
+    assert (told.returncode, told.stderr) == (0, "")
+    assert told.stdout.splitlines() == ["new false", "content true"] * 2
+
+
+def test_the_how_to_runs_in_a_shell(tmp_path: Path) -> None:
+    needs("jq")
+    (one_page, cleaning) = examples("sh")[0].split("\n\n")
+    write_json_lines(tmp_path / "pages.jsonl", PAGES)
+    (tmp_path / "a.html").write_text(html(STORY))
+    environment = {
+        **os.environ,
+        "PATH": f"{SCRIPTS}{os.pathsep}{os.environ['PATH']}",
+        "url": f"file://{tmp_path}/a.html",
+    }
+
+    def shell(script: str) -> str:
+        return subprocess.run(
+            ["sh", "-ec", script],
+            cwd=tmp_path, env=environment, capture_output=True, text=True, check=True,
+        ).stdout  # fmt: skip
+
+    shell(cleaning)
+    kept = [json.loads(line) for line in (tmp_path / "kept.jsonl").read_text().splitlines()]
+    assert kept == [PAGES[0], PAGES[2]]
+    if shutil.which("curl"):
+        assert shell(one_page) == "content\n"

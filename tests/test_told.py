@@ -1,0 +1,120 @@
+"""What tells the judge more than pages can: fields of their items, and a person's answers."""
+
+from __future__ import annotations
+
+from datetime import date
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from simhash_pipeline import Judge, Options, PageError, SimhashError, Verdict
+from simhash_pipeline.page.source import distinct_fields
+from tests.crawl.trap_site import prose
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FIELDS = Options(distinct_fields=("sku", "price"))
+SHOE = f"<title>Runner</title><main><h1>Runner</h1><p>{prose('a shoe')}</p></main>"
+OTHER = f"<title>Runner</title><main><h1>Runner</h1><p>{prose('another')}</p></main>"
+A, B = "http://a.example/1", "http://a.example/2"
+
+
+def told(verdict: Verdict) -> tuple[bool, str, str | None]:
+    return verdict.dropped, verdict.reason, verdict.told_by
+
+
+def judged(judge: Judge, url: str, item: dict[str, Any], options: Options = FIELDS) -> Verdict:
+    return judge.judge(url, SHOE, distinct_fields(item, options))
+
+
+def test_forty_variants_of_one_text_are_forty_things() -> None:
+    with Judge(options=FIELDS) as judge:
+        found = [judged(judge, f"{A}?v={n}", {"sku": n, "price": 9}) for n in range(40)]
+        assert [told(verdict) for verdict in found[:2]] == [
+            (False, "new", None),
+            (False, "told apart", "fields"),
+        ]
+        assert not any(verdict.dropped for verdict in found)
+        assert judged(judge, B, {"sku": 7, "price": 9}).dropped
+
+
+def test_a_changed_field_makes_a_known_page_changed_whatever_its_text() -> None:
+    with Judge(options=FIELDS) as judge:
+        found = [judged(judge, A, {"sku": 1, "price": price}).reason for price in (9, 9, 8, None)]
+    assert found == ["new", "unchanged", "changed", "changed"]
+
+
+def test_a_field_that_an_item_lacks_is_a_value_like_any_other() -> None:
+    with Judge(options=FIELDS) as judge:
+        assert not judged(judge, A, {"sku": 1}).dropped
+        assert judged(judge, B, {"sku": 1, "price": None}).dropped
+
+
+def test_values_of_other_fields_say_nothing() -> None:
+    """A store in which other fields, or none, were named."""
+    by_isbn = Options(distinct_fields=("isbn",))
+    with Judge(options=FIELDS) as judge:
+        judged(judge, A, {"sku": 1})
+        assert judged(judge, B, {"isbn": 2}, by_isbn).dropped
+        assert judge.judge(B, SHOE).dropped
+
+
+@pytest.mark.parametrize("value", ["9,90 €", b"9", 9, 9.5, Decimal("9.90"), date(2024, 2, 29)])
+def test_fields_hold_text_numbers_and_dates(value: object) -> None:
+    found = distinct_fields({"price": value}, FIELDS)
+    assert found is not None
+    assert len(found) == 8
+    assert found != distinct_fields({"price": None}, FIELDS)
+    assert found == distinct_fields({"price": value}, FIELDS)
+
+
+@pytest.mark.parametrize("value", [["9"], {"eur": 9}, "9" * 1_001])
+def test_another_value_is_one_clear_fault_of_the_page(value: object) -> None:
+    with pytest.raises(PageError, match=r"field 'price' holds .* SIMHASH_DISTINCT_FIELDS takes"):
+        distinct_fields({"price": value}, FIELDS)
+
+
+@pytest.mark.parametrize("given", ['("sku", "price")', "sku, price", ["price", "sku"]])
+def test_names_may_be_given_as_a_list_or_a_text(given: object) -> None:
+    options = Options.from_settings({"SIMHASH_DISTINCT_FIELDS": given})
+    assert options.distinct_fields == ("price", "sku")
+
+
+def sheet(folder: Path, *lines: str) -> Options:
+    path = folder / "answers.csv"
+    path.write_text("\n".join(["answer,twin_url,url", *lines]), encoding="utf-8")
+    return Options(answers=str(path))
+
+
+def test_pairs_answered_another_page_are_never_twins_again(tmp_path: Path) -> None:
+    with Judge(options=sheet(tmp_path, f"another page,{A},{B}")) as judge:
+        found = [told(judge.judge(url, SHOE)) for url in (A, B, "http://a.example/3")]
+    assert found == [
+        (False, "new", None),
+        (False, "told apart", "answer"),
+        (True, "content", None),
+    ]
+
+
+def test_pairs_answered_copy_are_twins_however_far_they_are(tmp_path: Path) -> None:
+    for first, second in ((A, B), (B, A)):
+        with Judge(options=sheet(tmp_path, f"copy,{A},{B}")) as judge:
+            judge.judge(first, SHOE)
+            verdict = judge.judge(second, OTHER)
+            assert told(verdict) == (True, "answer", None)
+            assert verdict.twin_url == first
+            assert not judge.judge("http://a.example/3", OTHER).dropped
+
+
+def test_an_answer_for_a_page_that_is_not_stored_does_nothing(tmp_path: Path) -> None:
+    with Judge(options=sheet(tmp_path, f"copy,{A},{B}", f"don't know,{A},{B}")) as judge:
+        assert not judge.judge(B, SHOE).dropped
+
+
+def test_a_bad_sheet_stops_at_the_start(tmp_path: Path) -> None:
+    with pytest.raises(SimhashError, match=r"answers.csv, line 2: answer is 'perhaps', not copy"):
+        Judge(options=sheet(tmp_path, "perhaps,a,b"))
+    with pytest.raises(SimhashError, match=r"none.csv can't be read: No such file"):
+        Judge(options=Options(answers=str(tmp_path / "none.csv")))
