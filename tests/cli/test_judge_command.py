@@ -106,7 +106,9 @@ def test_each_line_is_answered_at_once_and_in_order(tmp_path: Path) -> None:
 
 
 def test_the_keys_of_an_answer_are_those_in_the_documents(judged: Judged) -> None:
-    promised = [re.findall("`(.*?)`", re.sub(r"\(.*?\)", "", kind)) for kind in KEYS["judge"].split(";")]
+    promised = [
+        re.findall("`(.*?)`", re.sub(r"\(.*?\)", "", kind)) for kind in KEYS["judge"].split(";")
+    ]
     answers = judged([PAGES[0], {}, {"confirm": PAGES[0]["url"]}], "--tentative")
     assert list(map(list, answers)) == promised
 
