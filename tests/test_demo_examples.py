@@ -34,7 +34,7 @@ ENVIRONMENT = {
 FOUND = re.findall(r"^```\n\$ (scrapy simhash .*)\n([^`]*)^```$", TEXT, re.MULTILINE)
 EXAMPLES = list(dict.fromkeys(FOUND))
 LEFT_OUT = re.compile("^…\n", re.MULTILINE)  # some lines of an example
-# Times, one or two of them, and the size of an SQLite file, which has more or less free space in it.
+# Times, one or two of them, and the size of an SQLite file, which has more or less free space.
 TIME = r"\d{4}-\d\d-\d\d \d\d:\d\d"
 VARIES = re.compile(rf"{TIME}(?: to {TIME})?|^size .*$", re.MULTILINE)
 
