@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -184,15 +184,15 @@ class Judge:
 
     def _decide(self, page: StoredPage, view: View) -> tuple[Action, Verdict]:
         previous = view.same_key()
-        is_known = previous is not None and not fields_differ(page, previous)
-        if previous is not None and is_known and self._is_unchanged(page, previous):
+        originals = self._answered(page, previous, view)
+        if previous is not None and not originals and self._is_unchanged(page, previous):
             dropped = self._options.unchanged == "drop"
             verdict = verdict_of(page, "unchanged", previous, dropped=dropped)
             provisional = dropped and view.is_unconfirmed(previous)
             return Action.RENEW, replace(verdict, provisional=provisional)
         refused: list[StoredPage] = []
         unconfirmed: tuple[StoredPage, Reason] | None = None
-        for neighbour, reason in self.neighbours(page, view):
+        for neighbour, reason in chain(originals, self.neighbours(page, view)):
             if reason == "told apart":
                 refused.append(neighbour)
                 if len(refused) == _MAX_REFUSED:
@@ -224,9 +224,6 @@ class Judge:
             "both": self._by_both,
             "either": self._by_either,
         }[self._options.match](page, view)
-        for url in self._copies.get(page.url, ()):
-            if (copy := view.page_of(url)) is not None:
-                yield copy, "answer"
         everywhere = self._options.scope == "all"
         for neighbour, reason in found:
             if everywhere or neighbour.site == page.site:
@@ -242,7 +239,11 @@ class Judge:
         reason: Reason = "content" if page.content is not None else "thin"
         among_others = False
         for neighbour in near if page.content is not None else view.same_digest():
-            if not self._sketches_agree(page, neighbour) or is_no_page(page, neighbour):
+            if (
+                fields_differ(page, neighbour)
+                or not self._sketches_agree(page, neighbour)
+                or is_no_page(page, neighbour)
+            ):
                 yield neighbour, "told apart"
             elif self._own_texts_agree(page, neighbour, view, among_others=among_others):
                 yield neighbour, reason
@@ -279,7 +280,9 @@ class Judge:
         yield from self._by_structure(page, view)
 
     def _is_unchanged(self, page: StoredPage, previous: StoredPage) -> bool:
-        """Whether the story is as it was stored, whatever stands beside it."""
+        """Whether story and fields are as they were, whatever stands beside the story."""
+        if fields_differ(page, previous):
+            return False
         if page.story is not None and previous.story is not None:
             return page.story >> STORY_SHIFT == previous.story >> STORY_SHIFT
         if page.content is None or previous.content is None:
@@ -333,6 +336,15 @@ class Judge:
                 others.add(frozenset((url, other)))
         return copies, others
 
+    def _answered(
+        self, page: StoredPage, previous: StoredPage | None, view: View
+    ) -> list[tuple[StoredPage, Reason]]:
+        """Stored pages of which a person called this one a copy; of two stored ones the older."""
+        found = filter(None, map(view.page_of, self._copies.get(page.url, ())))
+        return [
+            (other, "answer") for other in found if previous is None or _age(other) < _age(previous)
+        ]
+
     def _is_other(self, page: StoredPage, other: StoredPage) -> bool:
         """Whether a person said that these are two pages."""
         return bool(self._others) and frozenset((page.url, other.url)) in self._others
@@ -376,6 +388,10 @@ def _is_another_page(verdict: Verdict) -> bool:
     if verdict.stored:
         return verdict.reason != "changed"
     return verdict.own_likeness is not None and verdict.own_likeness < _COPY_LIKENESS
+
+
+def _age(page: StoredPage) -> tuple[float, str]:
+    return page.first_seen, page.url
 
 
 def fields_differ(page: StoredPage, other: StoredPage) -> bool:

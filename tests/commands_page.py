@@ -60,8 +60,8 @@ KEYS = {
     ),
     "store info": (
         "`store`, `pages`, `thin`, `namespaces`, `sites`, `top_sites`, `first_seen`, "
-        "`seen_at`, `texts`, `texts_bytes`, `bytes`, `made_with`, `faults` (of a damaged "
-        "store only `store` and `faults`)"
+        "`seen_at`, `texts`, `furniture` (`hosts`, `templates`, `blocks`), `bytes`, "
+        "`made_with`, `faults` (of a damaged store only `store` and `faults`)"
     ),
     "store find": (
         "`distance` (null for a URL), `url`, `namespace`, `site`, `content`, `structure`, "

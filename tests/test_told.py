@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from simhash_pipeline import Judge, Options, PageError, SimhashError, Verdict
+from simhash_pipeline import Judge, Options, PageError, SimhashError, Verdict, open_store
 from simhash_pipeline.page.source import distinct_fields
 from tests.crawl.trap_site import prose
 
@@ -106,6 +106,21 @@ def test_pairs_answered_copy_are_twins_however_far_they_are(tmp_path: Path) -> N
             assert told(verdict) == (True, "answer", None)
             assert verdict.twin_url == first
             assert not judge.judge("http://a.example/3", OTHER).dropped
+
+
+def test_of_two_stored_pages_that_are_called_copies_the_older_stays(tmp_path: Path) -> None:
+    with open_store("memory:") as store:
+        clock = iter(range(9)).__next__
+        before = Judge(store, Options(), clock)
+        for url, page in ((B, SHOE), (A, OTHER)):
+            before.judge(url, page)
+        after = Judge(store, sheet(tmp_path, f"copy,{A},{B}"), clock)
+        found = [told(after.judge(url, page)) for url, page in ((B, SHOE), (A, OTHER), (B, SHOE))]
+    assert found == [
+        (False, "unchanged", None),
+        (True, "answer", None),
+        (False, "unchanged", None),
+    ]
 
 
 def test_an_answer_for_a_page_that_is_not_stored_does_nothing(tmp_path: Path) -> None:

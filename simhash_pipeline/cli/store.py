@@ -96,7 +96,6 @@ class StoreInfo(Result):
     first_seen: str | None
     seen_at: str | None
     texts: int
-    texts_bytes: int
     bytes: int | None
     made_with: Mapping[str, object] | None
     faults: tuple[str, ...] = ()  # as of a DamagedStore
@@ -114,8 +113,7 @@ class StoreInfo(Result):
             yield "sites", f"{self.sites:,}: {_listed(self.top_sites, unnamed='unknown')}{more}"
             yield "seen", f"{to_minute(self.first_seen)} to {to_minute(self.seen_at)} UTC"
         if self.texts:
-            each = f"{round(self.texts_bytes / self.texts):,} bytes a text, compressed"
-            yield "texts", f"{self.texts:,}, {size(self.texts_bytes)}, {each}"
+            yield "texts", f"{self.texts:,}"
         if self.bytes is not None:
             yield "size", size(self.bytes)
         yield "made with", _options(self.made_with)
@@ -123,7 +121,7 @@ class StoreInfo(Result):
 
 
 def _info(named: NamedStore, store: Store) -> StoreInfo:
-    pages = thin = texts = texts_bytes = 0
+    pages = thin = 0
     namespaces, sites = Counter[str](), Counter[str]()
     oldest, newest = math.inf, -math.inf  # when first and last seen, Unix seconds
     for page in progress(store.pages(), "pages", len(store)):
@@ -132,9 +130,6 @@ def _info(named: NamedStore, store: Store) -> StoreInfo:
         namespaces[page.namespace] += 1
         sites[page.site] += 1
         oldest, newest = min(oldest, page.first_seen), max(newest, page.seen_at)
-    for size_bytes in progress(store.text_sizes(), "texts"):
-        texts += 1
-        texts_bytes += size_bytes
     return StoreInfo(
         store=named.name,
         pages=pages,
@@ -144,8 +139,7 @@ def _info(named: NamedStore, store: Store) -> StoreInfo:
         top_sites=dict(sites.most_common(TOP_SITES)),
         first_seen=iso(oldest) if pages else None,
         seen_at=iso(newest) if pages else None,
-        texts=texts,
-        texts_bytes=texts_bytes,
+        texts=sum(1 for _ in progress(store.texts(), "texts")),
         bytes=named.size_bytes,
         made_with=store.made_with(),
     )

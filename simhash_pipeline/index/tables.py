@@ -48,17 +48,12 @@ from dataclasses import dataclass, field
 from functools import cache
 from itertools import combinations, pairwise
 from math import ceil, comb, log2, prod
-from typing import TYPE_CHECKING, TypeAlias
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from simhash_pipeline.bits import refuse_other_distances, refuse_other_widths
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-Columns: TypeAlias = tuple[NDArray[np.uint64], ...]
+    from collections.abc import Iterator
 
 MAX_PAGES = 1 << 40
 # A key is one machine word: of 128 bits a design may choose more, but no corpus fills them.
@@ -129,10 +124,6 @@ class Design:
     def memory_bytes(self, pages: int) -> int:
         """Bytes of all tables, sorted and whole; packed, the paper says, half."""
         return pages * self.probes * self.bits // 8
-
-    def keys(self, words: Columns, table: int) -> NDArray[np.uint64]:
-        """The keys of all values in one table; the values as `columns` gives them."""
-        return _key(words, self.tables[table])
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,36 +201,6 @@ def optimum(bits: int, distance: int, min_key_bits: int) -> Design | None:
     return Design(bits, distance, splits) if tables <= MAX_TABLES else None
 
 
-def columns(values: Iterable[int] | NDArray[np.uint64], bits: int) -> Columns:
-    """The fingerprints' words, low word first, an array each: two for 128 bits, else one.
-
-    From whole numbers, or an unsigned array of shape (n,), for 128 bits (n, 2), low word first.
-    Raises ValueError for anything else, and for a value of more bits.
-    """
-    width = ceil(bits / WORD_BITS)
-    if not isinstance(values, np.ndarray):
-        try:
-            packed = b"".join(value.to_bytes(width * 8, "little") for value in values)
-        except (AttributeError, TypeError, OverflowError):
-            raise ValueError(f"a fingerprint is a whole number from 0 to 2**{bits} - 1") from None
-        values = np.frombuffer(packed, "<u8").reshape(-1, width)
-    rows = values.reshape(-1, 1) if values.ndim == 1 else values
-    if rows.dtype.kind != "u" or rows.ndim != 2 or rows.shape[1] != width:
-        raise ValueError(
-            f"fingerprints of {bits} bits are unsigned words, {width} each, "
-            f"not {values.dtype} of shape {values.shape}"
-        )
-    words = tuple(np.ascontiguousarray(word, np.uint64) for word in rows.T)
-    if bits < WORD_BITS and (words[0] >> bits).any():
-        raise ValueError(f"a fingerprint is a whole number from 0 to 2**{bits} - 1")
-    return words
-
-
-def word_masks(mask: int) -> list[int]:
-    """A table's mask as two words, low word first, for every width."""
-    return [mask >> start & (1 << WORD_BITS) - 1 for start in (0, WORD_BITS)]
-
-
 def _outside(free: int, blocks: int, distance: int) -> int:
     """How many of `free` bits the shortest key leaves out: the `distance` widest blocks."""
     width, wider = divmod(free, blocks)
@@ -267,17 +228,6 @@ def _blocks(free: int, count: int) -> list[int]:
     width, wider = divmod(len(places), count)
     ends = [number * width + min(number, wider) for number in range(count + 1)]
     return [sum(1 << bit for bit in places[start:end]) for start, end in pairwise(ends)]
-
-
-def _key(words: Columns, mask: int) -> NDArray[np.uint64]:
-    """The bits under the mask pushed together, run by run: 1011 under the mask 1101 is 101."""
-    key = np.zeros_like(words[0])
-    done = 0
-    for word, bits in zip(words, word_masks(mask), strict=False):
-        for start, length, position in runs(bits):
-            key |= (word >> start & (1 << length) - 1) << done + position
-        done += bits.bit_count()
-    return key
 
 
 def runs(mask: int) -> Iterator[tuple[int, int, int]]:

@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from simhash_pipeline.index.tables import columns
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
@@ -91,7 +89,7 @@ def sample_pairs(values: Sequence[int], bits: int, of_each: int, seed: int) -> P
         if first.setdefault(value, row) != row
     ]
     rows = np.fromiter(first.values(), np.int64, len(first))
-    words = columns(list(first), bits)
+    words = _words(list(first), bits)
     dice = np.random.default_rng(seed)
     counts = np.zeros(bits + 1, np.int64)
     drawn = [_Draw(of_each) for _ in range(LARGEST_DISTANCE + 1)]
@@ -122,7 +120,7 @@ def nearest_distances(values: Sequence[int], bits: int, number: int, seed: int) 
     """
     if len(values) < 2:
         return []
-    words = columns(values, bits)
+    words = _words(values, bits)
     counts = np.zeros(bits + 1, np.int64)
     rows = np.random.default_rng(seed).permutation(len(values))[:number]
     for row in rows:
@@ -151,7 +149,14 @@ def valley(counts: Sequence[int]) -> tuple[int, int] | None:
     return longest[0], longest[-1]
 
 
-def _distances(words: tuple[NDArray[np.uint64], ...], start: int) -> NDArray[np.int16]:
+def _words(values: Sequence[int], bits: int) -> NDArray[np.uint64]:
+    """A row for each 64 bits of the values, the lowest first: two for 128 bits, else one."""
+    size = max(bits // 8, 8)
+    packed = b"".join(value.to_bytes(size, "little") for value in values)
+    return np.ascontiguousarray(np.frombuffer(packed, "<u8").reshape(-1, size // 8).T)
+
+
+def _distances(words: NDArray[np.uint64], start: int) -> NDArray[np.int16]:
     """From ROWS_AT_A_TIME rows to all rows from `start` on, each pair once; others are maximal."""
     end = start + ROWS_AT_A_TIME
     counts = sum(

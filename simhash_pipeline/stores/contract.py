@@ -240,9 +240,6 @@ class Store(Protocol):
     def texts(self) -> Iterator[PageText]:
         """All texts of all namespaces."""
 
-    def text_sizes(self) -> Iterator[int]:
-        """The bytes that each kept text takes, compressed."""
-
     def pages(self) -> Iterator[StoredPage]:
         """All pages of all namespaces, oldest first."""
 

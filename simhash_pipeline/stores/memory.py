@@ -21,7 +21,6 @@ from simhash_pipeline.stores.contract import (
     StoredPage,
     View,
     check_stamp,
-    packed_text,
     stamped_bits,
 )
 
@@ -127,9 +126,6 @@ class MemoryStore:
     def texts(self) -> Iterator[PageText]:
         with self._opened():
             return iter(list(self._texts.values()))
-
-    def text_sizes(self) -> Iterator[int]:
-        return (len(packed_text(text)) for text in self.texts())
 
     def pages(self) -> Iterator[StoredPage]:
         with self._opened() as lookup:

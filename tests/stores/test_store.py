@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simhash_pipeline.errors import StoreError, StoreMismatch
-from simhash_pipeline.stores.contract import Action, PageText, Store, View, packed_text
+from simhash_pipeline.stores.contract import Action, PageText, Store, View
 from simhash_pipeline.stores.opening import open_store
 from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
 from simhash_pipeline.stores.store_url import StorePlace, store_place
@@ -372,14 +372,6 @@ def test_a_text_comes_back_as_it_was_and_a_later_one_takes_its_place(store: Stor
         ("", "b"),
         ("other", "a"),
     }
-
-
-def test_the_size_of_a_text_is_what_it_takes_compressed(store: Store) -> None:
-    store.keep_texts([text("a", "fog " * 1_000), text("b" * 500, ""), text("a", "", "other")])
-    title_alone = len(packed_text(text("b", "")))
-    long, *others = sorted(store.text_sizes(), reverse=True)
-    assert others == [title_alone, title_alone]
-    assert title_alone < long < 200
 
 
 def test_a_text_that_utf_8_has_no_bytes_for_is_kept_all_the_same(store: Store) -> None:

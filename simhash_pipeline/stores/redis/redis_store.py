@@ -195,10 +195,6 @@ class RedisStore:
         for namespace in self._namespaces():
             yield from self._texts.of_namespace(namespace.space)
 
-    def text_sizes(self) -> Iterator[int]:
-        for namespace in self._namespaces():
-            yield from self._texts.sizes(namespace.space)
-
     def pages(self) -> Iterator[StoredPage]:
         """20 bytes of each page are held in memory, to tell their order."""
         namespaces = self._namespaces()

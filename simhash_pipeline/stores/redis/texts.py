@@ -46,9 +46,6 @@ class RedisTexts:
     def of_namespace(self, space: Space) -> Iterator[PageText]:
         return (_unpacked(space, raw) for raw in self._all(space))
 
-    def sizes(self, space: Space) -> Iterator[int]:
-        return (len(_content(raw)) for raw in self._all(space))
-
     def remove(self, space: Space, url: str) -> None:
         if self.text_of(space, url) is not None:
             self._server.ask("HDEL", space.texts, page_id(url))
@@ -74,12 +71,6 @@ def _packed(text: PageText) -> bytes:
 
 
 def _unpacked(space: Space, raw: bytes) -> PageText:
-    content = _content(raw)
-    kept_at, _ = _HEAD.unpack_from(raw)
-    url = raw[_HEAD.size : len(raw) - len(content)].decode()
-    return unpacked_text(space.namespace, url, content, kept_at)
-
-
-def _content(raw: bytes) -> bytes:
-    _, length = _HEAD.unpack_from(raw)
-    return raw[_HEAD.size + length :]
+    kept_at, length = _HEAD.unpack_from(raw)
+    end = _HEAD.size + length
+    return unpacked_text(space.namespace, raw[_HEAD.size : end].decode(), raw[end:], kept_at)

@@ -260,11 +260,6 @@ class TextRows:
         """(row, text) for at most `limit` texts, in the order of their rows."""
         return self._read("WHERE rowid > ? ORDER BY rowid LIMIT ?", last_row, limit)
 
-    def sizes(self) -> list[int]:
-        """The bytes of each text, compressed."""
-        rows = self._connection.execute("SELECT length(packed) FROM text")
-        return [size for (size,) in rows.fetchall()]
-
     def remove_where(self, condition: str, *values: object) -> None:
         self._connection.execute(f"DELETE FROM text WHERE {condition}", values)
 

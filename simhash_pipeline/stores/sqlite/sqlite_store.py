@@ -230,10 +230,6 @@ class SqliteStore:
     def texts(self) -> Iterator[PageText]:
         return self._one_by_one(self._texts.texts_after, TEXTS_A_READ)
 
-    def text_sizes(self) -> Iterator[int]:
-        with self._access:
-            return iter(self._texts.sizes())
-
     def pages(self) -> Iterator[StoredPage]:
         return self._one_by_one(self._pages.pages_after, PAGES_A_READ)
 
