@@ -60,7 +60,7 @@ KEYS = {
     ),
     "store info": (
         "`store`, `pages`, `thin`, `namespaces`, `sites`, `top_sites`, `first_seen`, "
-        "`seen_at`, `texts`, `furniture` (`hosts`, `templates`, `blocks`), `bytes`, "
+        "`seen_at`, `texts`, `bytes`, "
         "`made_with`, `faults` (of a damaged store only `store` and `faults`)"
     ),
     "store find": (
