@@ -46,6 +46,7 @@ KEYS = {
         "`url`, `status` (`kept` or `dropped`), `reason`, `time`, `dry_run`, "
         "`thresholds`, `content_distance`, `structure_distance`, `sketch_distance`, "
         "`own_likeness`, `page`, `twin` (each `url`, `title`, `content`, `structure`), "
+        "`furniture` (texts of the page that its template repeats), "
         "`neighbours` (URLs, of a kept page), `shared`, `differing`, `diff` (as of "
         "`compare`; null without texts)"
     ),

@@ -89,7 +89,12 @@ def told_apart(near: Drop) -> Doubt:
             return Doubt("own texts differ", f"alike by {likeness:.0%} of at least {least:.0%}", 0)
         stricter = f"alike by {likeness:.0%}, and short or shared main texts need more"
         return Doubt("own texts differ", stricter, 0)
-    kinds = {"title": "titles name two things", "no page": "the shared text is of neither page"}
+    kinds = {
+        "title": "titles name two things",
+        "no page": "the shared text is of neither page",
+        "fields": "fields of the items differ",
+        "answer": "a person called them two pages",
+    }
     return Doubt(kinds.get(near.reason, near.reason), "", 0)
 
 
