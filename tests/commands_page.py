@@ -61,7 +61,7 @@ KEYS = {
     ),
     "store info": (
         "`store`, `pages`, `thin`, `namespaces`, `sites`, `top_sites`, `first_seen`, "
-        "`seen_at`, `texts`, `bytes`, "
+        "`seen_at`, `texts`, `furniture` (`hosts`, `templates`, `blocks`), `bytes`, "
         "`made_with`, `faults` (of a damaged store only `store` and `faults`)"
     ),
     "store find": (
