@@ -10,13 +10,75 @@ from scrapy.settings import Settings
 from simhash_pipeline.cli.simhash import COMMANDS, SimhashCommand
 from tests.documents import DOCS
 
-PAGE = DOCS / "reference/command-options.md"
-HEAD = """# All commands and options
+PAGE = DOCS / "reference/commands.md"
+HEAD = """# Commands
 
 Made from the code by `python -m tests.commands_page`. Each command is there as `scrapy simhash` and
 as `simhash`; `--help` prints the same. Each takes `-s NAME=VALUE`, as often as needed: a setting in
 place of the project's.
+
+| exit code | meaning |
+|---|---|
+| 0 | done |
+| 1 | the answer is no: the command's section says of what |
+| 2 | the command was given something that it cannot use; one line on stderr says what |
+| 130, 141 | Ctrl-C; the reader of the output has gone |
+
+Control characters in titles, texts and URLs are written as in JSON (`\\u001b`), so no page
+can steer your terminal. Colour and progress bars appear in terminals only (`NO_COLOR`
+is honoured).
 """
+# The keys of what a command prints with --json. In brackets: a value, or the keys of its objects.
+KEYS = {
+    "fingerprint": (
+        "`url`, `title`, `content`, `structure`, `sketch` (hex or null), `tokens`, "
+        "`main_share` (0-1 or null), `thin`; `text` with `--text`"
+    ),
+    "compare": (
+        "`a`, `b` (as of `fingerprint`), `twins`, `reason`, `content_distance`, "
+        "`structure_distance`, `sketch_distance`, `own_likeness`, `thresholds`, "
+        "`shared_weight` (0-1), `shared`, `differing` (each `feature`, `a`, `b`), "
+        "`changes` (how many), `diff` (of each change pieces `same`, `removed`, `added`), "
+        "`words_left_out`, `changes_beside` and `diff_beside` (the same of what is "
+        "visible beside the main texts)"
+    ),
+    "explain": (
+        "`url`, `status` (`kept` or `dropped`), `reason`, `time`, `dry_run`, "
+        "`thresholds`, `content_distance`, `structure_distance`, `sketch_distance`, "
+        "`own_likeness`, `page`, `twin` (each `url`, `title`, `content`, `structure`), "
+        "`told_by` (the test that told a kept page from its nearest neighbour), "
+        "`would_drop` (thresholds, by option, that would have dropped a kept page), "
+        "`furniture` (texts of the page that its template repeats), "
+        "`neighbours` (URLs, of a kept page), `shared`, `differing`, `diff` (as of "
+        "`compare`; null without texts)"
+    ),
+    "judge": (
+        "`url` (canonical), `dropped`, `reason`, `twin_url`, `content_distance`, "
+        "`structure_distance`, `sketch_distance`, `own_likeness`, `told_by`, `provisional`; or "
+        "`url`, `error` (its kind), `message`; or `url`, `done` (`confirm` or `forget`)"
+    ),
+    "dedup": (
+        "`kept`, `dropped` (pages by reason), `skipped`, `faults` (by kind), `output`, "
+        "`drop_log`; `copies` and `unread` where they are written"
+    ),
+    "store info": (
+        "`store`, `pages`, `thin`, `namespaces`, `sites`, `top_sites`, `first_seen`, "
+        "`seen_at`, `texts`, `furniture` (`hosts`, `templates`, `blocks`), `bytes`, "
+        "`made_with`, `faults` (of a damaged store only `store` and `faults`)"
+    ),
+    "store find": (
+        "`distance` (null for a URL), `url`, `namespace`, `site`, `content`, `structure`, "
+        "`sketch`, `digest`, `first_seen`, `seen_at`"
+    ),
+    "store forget": "`store`, `forgotten`, `pages` (left)",
+    "store copy": "`source`, `target`, `copied`, `texts`, `pages` (stored)",
+    "tune": (
+        "`store`, `pages`, `pairs` (by distance), `valley` (first and last distance), "
+        "`answers`, `copies` (answered pairs that are copies), `thresholds` (each `distance`, "
+        "`precision`, `copies_found`), `in_force` (`dropped_wrongly`, `kept_wrongly`), "
+        "`recommended` (`content_distance`, `sketch_distance`, `own_likeness`)"
+    ),
+}
 
 
 def page() -> str:
@@ -31,8 +93,9 @@ def _section(name: str) -> str:
     rows = "".join(f"| `{usage}` | {meaning} |\n" for usage, meaning in _arguments(parser))
     table = f"\n| argument | meaning |\n|---|---|\n{rows}" if rows else ""
     behind = f"\n{_cell(parser.epilog)}\n" if parser.epilog else ""
+    keys = f"\nKeys of its JSON: {KEYS[name]}.\n" if name in KEYS else ""
     summary = COMMANDS[name]
-    return f"\n## {name}\n\n{summary[0].upper()}{summary[1:]}.\n{table}{behind}"
+    return f"\n## {name}\n\n{summary[0].upper()}{summary[1:]}.\n{table}{behind}{keys}"
 
 
 def _arguments(parser: argparse.ArgumentParser) -> Iterator[tuple[str, str]]:

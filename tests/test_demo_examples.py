@@ -34,8 +34,9 @@ ENVIRONMENT = {
 FOUND = re.findall(r"^```\n\$ (scrapy simhash .*)\n([^`]*)^```$", TEXT, re.MULTILINE)
 EXAMPLES = list(dict.fromkeys(FOUND))
 LEFT_OUT = re.compile("^…\n", re.MULTILINE)  # some lines of an example
-# Times, and the size of an SQLite file, which has more or less free space in it.
-VARIES = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d|^size .*$", re.MULTILINE)
+# Times, one or two of them, and the size of an SQLite file, which has more or less free space.
+TIME = r"\d{4}-\d\d-\d\d \d\d:\d\d"
+VARIES = re.compile(rf"{TIME}(?: to {TIME})?|^size .*$", re.MULTILINE)
 
 
 def scrapy(directory: Path, *arguments: str) -> str:

@@ -12,7 +12,7 @@ from simhash_pipeline import Options, open_store
 from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.stores.contract import PageText
 from tests.cli.simhash_command import Simhash
-from tests.documents import DOCS
+from tests.commands_page import KEYS
 from tests.stores.pages import keep, page
 
 PAGE = "<title>Shut</title><p>Closed today."
@@ -31,9 +31,7 @@ COMMANDS = {
 
 def promised(command: str) -> set[str]:
     """The keys of an object itself: those of objects in it stand in brackets."""
-    text = (DOCS / "reference/commands.md").read_text(encoding="utf-8")
-    (row,) = re.findall(rf"^\| .*`{command}`.* \| (.*) \| .*\|$", text, re.MULTILINE)
-    return set(re.findall("`(.*?)`", re.sub(r"\(.*?\)", "", row))) - {"--text"}
+    return set(re.findall("`(.*?)`", re.sub(r"\(.*?\)", "", KEYS[command]))) - {"--text"}
 
 
 @pytest.mark.parametrize("command", COMMANDS)

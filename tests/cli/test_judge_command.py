@@ -21,6 +21,7 @@ import pytest
 from simhash_pipeline import Judge, open_store
 from simhash_pipeline.cli.judge import MAX_LINE_BYTES
 from tests.archive.archives import OTHER, PAGES, STORY, html, page, write_json_lines
+from tests.commands_page import KEYS
 from tests.documents import DOCS
 
 if TYPE_CHECKING:
@@ -105,9 +106,9 @@ def test_each_line_is_answered_at_once_and_in_order(tmp_path: Path) -> None:
 
 
 def test_the_keys_of_an_answer_are_those_in_the_documents(judged: Judged) -> None:
-    text = (DOCS / "reference/commands.md").read_text(encoding="utf-8")
-    (row,) = re.findall(r"^\| `judge` \| (.*) \| \|$", text, re.MULTILINE)
-    promised = [re.findall("`(.*?)`", re.sub(r"\(.*?\)", "", kind)) for kind in row.split(";")]
+    promised = [
+        re.findall("`(.*?)`", re.sub(r"\(.*?\)", "", kind)) for kind in KEYS["judge"].split(";")
+    ]
     answers = judged([PAGES[0], {}, {"confirm": PAGES[0]["url"]}], "--tentative")
     assert list(map(list, answers)) == promised
 
