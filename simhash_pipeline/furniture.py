@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from simhash_pipeline.bits import MAX_DISTANCE_BITS
 from simhash_pipeline.errors import StoreDamaged
 from simhash_pipeline.page.simhash import hamming_distance
-from simhash_pipeline.page.visible import BLOCK_BITS
+from simhash_pipeline.page.visible import BLOCK_BITS, visible_text
 
 Blocks = NDArray[np.uint16]  # the low 15 bits of their hashes: distinct, rising
 Host = tuple[str, str]  # namespace, host
@@ -62,6 +62,13 @@ UNKNOWN = Template(None, NO_BLOCKS, NO_BLOCKS)
 def template_of(structure: int | None, templates: bytes) -> Template:
     """That of a page with this structure fingerprint; UNKNOWN if nothing is known of it."""
     return next((one for one in unpacked(templates) if one.fits(structure)), UNKNOWN)
+
+
+def furniture_among(texts: Iterable[str], template: Template) -> list[str]:
+    """The blocks with these texts that are furniture of the template."""
+    known = {*template.furniture.tolist()}
+    hashes = ((text, visible_text([text], [False]).blocks) for text in texts if text)
+    return [text for text, (block, *_) in hashes if block & int(BLOCK_BITS) in known]
 
 
 def unpacked(templates: bytes) -> Iterator[Template]:

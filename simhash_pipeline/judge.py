@@ -20,6 +20,7 @@ from simhash_pipeline.furniture import Host, RecentPages, template_of, with_temp
 from simhash_pipeline.options import Options
 from simhash_pipeline.own_text import likeness, own_sample
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
+from simhash_pipeline.page.form import MAX_TOKENS, form_of
 from simhash_pipeline.page.head import SAID, TITLE_CHARS, name_of, telling, title_words
 from simhash_pipeline.page.simhash import hamming_distance
 from simhash_pipeline.page.source import NAMES_SIZE
@@ -39,6 +40,7 @@ Reason = Literal[
     "told apart",  # kept: a stored content fingerprint is near, the sketch or own text not
     "unchanged",  # kept, or dropped by UNCHANGED: the URL is known, and its story is as it was
     "answer",  # dropped: a person said that it is a copy of a stored page
+    "error page",  # dropped: stored pages of its host differ in their own address or case number
     "address",  # dropped: it declares the address of a stored page, and their main texts are alike
     "content",  # dropped: its content fingerprint is near that of a stored page
     "structure",  # dropped: its structure fingerprint is near that of a stored page
@@ -53,6 +55,7 @@ _MAX_REFUSED = 200
 # differ: as much must be equal as differs. In crawls of ten manuals no pages that differ were over
 # 5 bits of structure apart; a demo site's copies in other templates are 9 and more bits apart.
 _MIN_LIKENESS_OF_TEMPLATES = 0.5
+_ERROR_PAGES = 2  # of one form that are kept: two items may be alike by chance
 _MAX_SAME_ADDRESS = 8  # pages that are looked at for the address: many may wrongly declare one
 # Of what both pages were read as main text, if they declare one address. The rest of a page may
 # have been read as text on one day and left out on another.
@@ -238,6 +241,7 @@ class Judge:
         if not self._options.second_look:
             yield from ((neighbour, "content") for neighbour in near)
             return
+        yield from self._by_form(view)
         yield from self._by_address(page, view)
         reason: Reason = "content" if page.content is not None else "thin"
         among_others = False
@@ -253,6 +257,12 @@ class Judge:
             else:
                 among_others = True
                 yield neighbour, "told apart"
+
+    def _by_form(self, view: View) -> Iterator[tuple[StoredPage, Reason]]:
+        """Two other error pages, as this one is then; see page/form.py."""
+        others = list(islice(view.same_form(), _ERROR_PAGES))
+        if len(others) == _ERROR_PAGES:
+            yield from ((other, "error page") for other in others)
 
     def _by_address(self, page: StoredPage, view: View) -> Iterator[tuple[StoredPage, Reason]]:
         """Pages of the same site and declared address: what stands beside their texts says nothing.
@@ -384,7 +394,7 @@ def _is_another_page(verdict: Verdict) -> bool:
 
     A page of a known URL was counted before. Copies of a story would make the story furniture.
     """
-    if verdict.reason == "address":
+    if verdict.reason in ("address", "error page"):
         return False
     if verdict.stored:
         return verdict.reason != "changed"
@@ -506,6 +516,8 @@ def stored_page(
     """What a store keeps of a page seen at this Unix time; PageError for a bad URL."""
     seen_at = int(seen_at)  # whole seconds take half the disk space
     key = page_key(url)
+    may_be_error = options.error_pages == "drop" and page.tokens <= MAX_TOKENS
+    visible = f"{page.text}\n{page.left_out}"
     return StoredPage(
         url=key,
         namespace=options.namespace,
@@ -521,6 +533,7 @@ def stored_page(
         title=page.title[:TITLE_CHARS],
         title_marks=page.title_marks,
         address=address_of(key, page.canonical_url),
+        form=form_of(page.title, visible, url) if may_be_error else None,
         fields=fields,
     )
 

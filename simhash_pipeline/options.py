@@ -310,8 +310,14 @@ class Options:
     unchanged: str = _option(
         "keep",
         one_of("keep", "drop"),
-        "What to do with a URL seen again whose title and text are unchanged: `keep` or `drop` its "
-        "item.",
+        "What to do with a URL seen again whose title and text are unchanged, by this spider or "
+        "another one of the store: `keep` or `drop` its item.",
+    )
+    error_pages: str = _option(
+        "drop",
+        one_of("drop", "keep"),
+        "`drop` keeps two of the short pages of a host that are equal but for the page's own "
+        "address and a case number: error pages that answer 200, walls. `keep` keeps all.",
     )
     dry_run: bool = _option(
         False, FLAG, "True judges and logs pages, but drops no item and no link."

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from simhash_pipeline import Options
+from tests import chinese
 from tests.documents import DOCS
 
-HEADER = "| setting | default | meaning |\n|---|---|---|\n"
+HEADERS = {"en": "| setting | default | meaning |\n", "zh": "| 设置 | 默认值 | 含义 |\n"}
 EVERYDAY = (
     *("enabled", "dry_run", "match", "content_distance", "structure_distance", "second_look"),
     *("store", "namespace", "scope", "unchanged", "expire_after", "drop_log", "keep_text"),
@@ -19,34 +20,36 @@ EVERYDAY = (
 
 def tables() -> dict[str, list[str]]:
     """By page: the settings of every day and the others, and those that make fingerprints."""
-    fields = {field.name: field for field in dataclasses.fields(Options)}
-    names = list(fields)
+    names = [field.name for field in dataclasses.fields(Options)]
     making = names[names.index("preset") :]
     others = [name for name in names if name not in EVERYDAY and name not in making]
-    rooms: dict[str, list[Sequence[str]]] = {
-        "settings": [EVERYDAY, others],
-        "fingerprint-settings": [making],
-    }
     return {
-        page: [_table([fields[name] for name in room]) for room in of_page]
-        for page, of_page in rooms.items()
+        "reference/settings": [_table(EVERYDAY, "en"), _table(others, "en")],
+        "reference/fingerprint-settings": [_table(making, "en")],
+        "zh/settings": [_table(room, "zh") for room in (EVERYDAY, others, making)],
     }
 
 
-def _table(fields: "list[dataclasses.Field[Any]]") -> str:
+def _table(names: Sequence[str], language: str) -> str:
+    fields = {field.name: field for field in dataclasses.fields(Options)}
     rows = (
-        f"| `SIMHASH_{field.name.upper()}` | `{field.default!r}` | {field.metadata['meaning']} |\n"
-        for field in fields
+        f"| `SIMHASH_{name.upper()}` | `{fields[name].default!r}` | "
+        f"{_meaning(fields[name], language)} |\n"
+        for name in names
     )
-    return HEADER + "".join(rows)
+    return f"{HEADERS[language]}|---|---|---|\n{''.join(rows)}"
+
+
+def _meaning(field: "dataclasses.Field[Any]", language: str) -> str:
+    return str(field.metadata["meaning"] if language == "en" else chinese.SETTINGS[field.name])
 
 
 def page_of(name: str) -> Path:
-    return DOCS / f"reference/{name}.md"
+    return DOCS / f"{name}.md"
 
 
 if __name__ == "__main__":
+    old = "(?:" + "|".join(map(re.escape, HEADERS.values())) + r")\|---.*\n(?:\| `SIMHASH_.*\n)*"
     for name, of_page in tables().items():
         text, new = page_of(name).read_text(encoding="utf-8"), iter(of_page)
-        old = re.escape(HEADER) + r"(?:\| `SIMHASH_.*\n)*"
         page_of(name).write_text(re.sub(old, lambda _, new=new: next(new), text), encoding="utf-8")  # type: ignore[misc]  # one page at a time

@@ -16,6 +16,7 @@ from simhash_pipeline import Options
 from simhash_pipeline.cli.simhash import COMMANDS
 from simhash_pipeline.drop_log import Drop
 from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
+from tests import chinese
 from tests.commands_page import PAGE, page
 from tests.documents import DOCS, PATHS, ROOT, TEXT
 from tests.settings_table import page_of, tables
@@ -31,6 +32,11 @@ def test_the_settings_tables_are_those_of_the_code(name: str) -> None:
 @pytest.mark.parametrize("field", dataclasses.fields(Options), ids=lambda field: field.name)
 def test_a_setting_is_described_in_sentences(field: "dataclasses.Field[object]") -> None:
     assert re.fullmatch(r"[A-Z`].*\.", field.metadata["meaning"])
+
+
+@pytest.mark.parametrize("field", dataclasses.fields(Options), ids=lambda field: field.name)
+def test_a_setting_has_its_chinese_sentence(field: "dataclasses.Field[object]") -> None:
+    assert re.fullmatch(r"[^|]*[\u4e00-\u9fff][^|]*。", chinese.SETTINGS.get(field.name, ""))
 
 
 def test_distance_alone_is_set_in_the_same_three_lines_everywhere() -> None:
@@ -141,8 +147,25 @@ def test_the_page_of_commands_is_that_of_the_code() -> None:
     assert page() == written, "write it by python -m tests.commands_page"
 
 
+def test_the_chinese_page_of_commands_is_that_of_the_code() -> None:
+    written = chinese.PAGE.read_text(encoding="utf-8")
+    assert chinese.commands_page() == written, "write it by python -m tests.chinese"
+
+
 def test_the_readme_is_one_page() -> None:
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) < 150
+
+
+def test_the_chinese_readme_has_the_figures_of_the_english_one() -> None:
+    measured = {"README.md": "## Measured", "README.zh-CN.md": "## 测量结果"}
+    found = []
+    for name, title in measured.items():
+        section = (
+            (ROOT / name).read_text(encoding="utf-8").partition(title)[2].partition("\n## ")[0]
+        )
+        figures = re.findall(r"^\| .* \| (.*) \| .*\|$", section, re.MULTILINE)
+        found.append(sorted(re.findall(r"\d+(?:\.\d+)?", " ".join(figures))))
+    assert found[0] == found[1] != []
 
 
 def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:

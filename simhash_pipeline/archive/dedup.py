@@ -17,7 +17,6 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from simhash_pipeline.archive.inputs import Folder, StoredPages, open_input, stamp_of
-from simhash_pipeline.archive.on_duckdb import DuckDb
 from simhash_pipeline.archive.outcome import (
     COUNTS,
     RESULT,
@@ -36,7 +35,7 @@ from simhash_pipeline.archive.parts import (
     write_parts,
 )
 from simhash_pipeline.archive.records import Input
-from simhash_pipeline.archive.verdicts import ORDERS, judge_parts, judge_sorted
+from simhash_pipeline.archive.verdicts import ORDERS, DuckDb, judge_parts, judge_sorted
 from simhash_pipeline.drop_log import log_beside
 from simhash_pipeline.errors import ArchiveError
 from simhash_pipeline.options import Options

@@ -12,10 +12,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from simhash_pipeline.archive.on_duckdb import DuckDb
 from simhash_pipeline.archive.parts import page_from_row
 from simhash_pipeline.archive.records import Fault, Input
-from simhash_pipeline.archive.verdicts import JUDGED_BY, MEASURES
+from simhash_pipeline.archive.verdicts import JUDGED_BY, MEASURES, DuckDb
 from simhash_pipeline.drop_log import DropLog
 from simhash_pipeline.judge import Verdict
 from simhash_pipeline.options import Options

@@ -68,6 +68,7 @@ SCHEMA = pa.schema(
         ("title", pa.string()),
         ("title_marks", pa.int64()),
         ("address", pa.binary()),
+        ("form", pa.binary()),
         ("fields", pa.binary()),  # of DISTINCT_FIELDS
         ("text", pa.string()),  # null unless texts are kept
         ("text_chars", pa.int64()),
@@ -238,6 +239,7 @@ def page_from_row(row: Mapping[str, Any], now: float = 0) -> StoredPage:
         title=(row["title"] or "")[:TITLE_CHARS],
         title_marks=row["title_marks"],
         address=row["address"],
+        form=row["form"],
         fields=row["fields"],
     )
 
@@ -286,6 +288,7 @@ def _fingerprints(page: StoredPage, bits: int) -> dict[str, Any]:
         "title": _utf8(page.title),
         "title_marks": page.title_marks,
         "address": page.address,
+        "form": page.form,
         "fields": page.fields,
     }
 

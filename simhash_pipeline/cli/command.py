@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import os
-import re
 import uuid
 from contextlib import contextmanager, suppress
 from datetime import datetime, timezone
@@ -140,24 +139,14 @@ def _moment(seconds: float, form: str) -> str:
 
 
 def whole(text: str) -> int:
-    """A whole number from 1 on, as people write it: 8e9, 8_000_000, 8,000,000 or 2^33."""
-    digits = text.replace(",", "").replace("_", "")
-    power = re.fullmatch(r"(\d{1,2})(?:\^|\*\*)(\d{1,2})", text)
+    """A whole number from 1 on, as people write it: 8e9, 8_000_000 or 8,000,000."""
     try:
-        number = int(power[1]) ** int(power[2]) if power else int(digits)
+        number = float(text.replace(",", ""))
     except ValueError:
-        number = _exponential(digits)
-    if number < 1:
+        number = 0.0
+    if number < 1 or not number.is_integer():
         raise argparse.ArgumentTypeError(f"must be a whole number, 1 or more, not {text!r}")
-    return number
-
-
-def _exponential(text: str) -> int:
-    """8e9; -1 for what is no whole number."""
-    try:
-        return int(number) if (number := float(text)).is_integer() else -1
-    except ValueError:
-        return -1
+    return int(number)
 
 
 def share(text: str) -> float:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
-import time
 from collections import deque
-from contextlib import ExitStack, suppress
-from datetime import datetime, timezone
+from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +14,6 @@ from scrapy.exceptions import UsageError
 
 from simhash_pipeline.cli.command import (
     Command,
-    age,
     atomic_write,
     counted,
     to_minute,
@@ -29,7 +26,7 @@ from simhash_pipeline.cli.resolve import (
     shown_path,
     store_of_spider,
 )
-from simhash_pipeline.drop_log import Drop, iso_time, last_run
+from simhash_pipeline.drop_log import Drop, last_run
 from simhash_pipeline.options import Options
 from simhash_pipeline.review.doubts import CAUSES, likeliest_copies, told_apart
 from simhash_pipeline.review.pairs import nearest_distances
@@ -70,7 +67,7 @@ class DroppedCommand(Command):
     )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        add_log(parser, " (default: last, or all that --since picks)")
+        add_log(parser, " (default: last)")
         parser.add_argument(
             "--kept",
             action="store_true",
@@ -79,8 +76,7 @@ class DroppedCommand(Command):
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         path = log_of(arguments, settings)
-        reads_all = arguments.since is not None or path.is_fifo()
-        if arguments.run is None and not reads_all:
+        if arguments.run is None and not path.is_fifo():
             arguments.run = "last"
         summary, log = Summary(_selection(arguments, path)), LogReader(path)
         deque(summary.take(log), maxlen=0)
@@ -95,9 +91,6 @@ def add_log(parser: argparse.ArgumentParser, default_run: str) -> None:
     )
     parser.add_argument("--spider", help="take this spider's log of the project")
     parser.add_argument("--run", help=f"a run by how its id begins, `last` or `all`{default_run}")
-    parser.add_argument(
-        "--since", type=_since, help="a date or time in UTC, or as 30m, 2h, 3d or 1w ago"
-    )
 
 
 def log_of(arguments: argparse.Namespace, settings: BaseSettings) -> Path:
@@ -106,23 +99,8 @@ def log_of(arguments: argparse.Namespace, settings: BaseSettings) -> Path:
     return resolve_log(arguments, settings)
 
 
-def _since(text: str) -> str:
-    """The time as the log writes it."""
-    try:
-        with suppress(argparse.ArgumentTypeError):
-            return iso_time(time.time() - age(text))
-        moment = datetime.fromisoformat(text.replace("Z", "+00:00"))
-        if moment.tzinfo is None:
-            moment = moment.replace(tzinfo=timezone.utc)
-        return iso_time(moment.timestamp())
-    except (ValueError, OverflowError, OSError):  # no time, or one before the year 1
-        raise argparse.ArgumentTypeError(
-            f"must be as 2026-11-21, 2026-11-21T13:30, 2h or 3d, not {text!r}"
-        ) from None
-
-
 def _selection(arguments: argparse.Namespace, path: Path) -> Selection:
-    return Selection(since=arguments.since, run=_run(arguments, path), spider=arguments.spider)
+    return Selection(run=_run(arguments, path), spider=arguments.spider)
 
 
 def _run(arguments: argparse.Namespace, path: Path) -> str | None:
@@ -186,7 +164,7 @@ def _kept_near(summary: Summary) -> str:
 
 def _verdict(summary: Summary) -> str:
     if not summary.drops:
-        is_all = summary.selection.whole_runs and (summary.runs_seen or not summary.other_runs)
+        is_all = summary.runs_seen or not summary.other_runs
         return "no drops" if is_all else "no drops that match"
     dropped = f"{summary.drops:,} dropped"
     if summary.runs_seen > 1:
@@ -283,7 +261,7 @@ def _pair(drop: Drop, found: Sequence[Doubt]) -> Iterator[str]:
     yield f"    ≈ {drop.twin_url or ''}"
     if found:
         yield f"    {'; '.join(doubt.text for doubt in found)}"
-    if drop.reason != "thin" and (nearness := _nearness(drop)):
+    if drop.reason not in ("thin", "error page") and (nearness := _nearness(drop)):
         yield f"    ({nearness})"
 
 
@@ -294,9 +272,8 @@ def _runs(summary: Summary) -> Iterator[Line]:
     rows = [("Run", "spider", "began (UTC)", "kept", "dropped")]
     for tally in list(summary.runs.values())[-RUNS:]:
         kept = "unknown" if tally.kept is None else f"{tally.kept:,}"
-        shown = kept if summary.selection.whole_runs else ""
         began = to_minute(tally.first)
-        rows.append((tally.run[:8], tally.spider, began, shown, f"{tally.drops:,}"))
+        rows.append((tally.run[:8], tally.spider, began, kept, f"{tally.drops:,}"))
     yield Grid(rows, right=(3, 4), wraps=1)
     yield from _more(summary.runs_seen - RUNS, "earlier runs")
 

@@ -15,7 +15,7 @@ from simhash_pipeline.errors import PageError, StoreError
 from simhash_pipeline.judge import Judge, Verdict
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
-from simhash_pipeline.page.source import Source, item_source, page_field
+from simhash_pipeline.page.source import Source, distinct_fields, item_source, page_field
 from simhash_pipeline.stores.opening import open_store
 from simhash_pipeline.urls import page_key
 
@@ -136,7 +136,9 @@ class _LineJudge:
     def _verdict_on(self, record: dict[str, Any]) -> dict[str, Any]:
         has_page = record.get(page_field(self._options)) is not None
         source = item_source(record, self._options if has_page else self._text_options)
-        verdict = self._judge.judge(source.url, self._read(source))
+        verdict = self._judge.judge(
+            source.url, self._read(source), distinct_fields(record, self._options)
+        )
         if verdict.stored:
             self._pending[verdict.url] = verdict
         answer = {key: getattr(verdict, key) for key in _VERDICT_KEYS}

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from scrapy import Request, Spider
 from scrapy.exceptions import UsageError
@@ -40,6 +41,7 @@ from simhash_pipeline.crawl.item_source import source_from_response
 from simhash_pipeline.crawl.settings import STORE_SUFFIX, settings_of_spider, spider_files
 from simhash_pipeline.drop_log import THRESHOLDS, Drop, unix_seconds
 from simhash_pipeline.errors import PageError
+from simhash_pipeline.furniture import furniture_among, template_of
 from simhash_pipeline.judge import Distances, Verdict, distances, own_likeness
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
@@ -530,6 +532,7 @@ class Case(Result):
     own_likeness: float | None = None  # of the own texts, 0-1; None for pages of two sites
     verdict: Verdict | None = None  # of a kept page, if only the nearest other were stored
     would_drop: Mapping[str, Any] = field(default_factory=dict)  # of a kept page: thresholds
+    furniture: tuple[str, ...] = ()  # blocks of the page that its template repeats
     limit: int = 0  # features of a kind, and changes, to be printed
 
     def record(self) -> dict[str, Any]:
@@ -549,6 +552,7 @@ class Case(Result):
             "twin": None if self.a is None else _page_record(self.a, self.options.bits),
             "told_by": None if self.verdict is None else self.verdict.told_by,
             "would_drop": dict(self.would_drop),
+            "furniture": list(self.furniture),
             "neighbours": [page.url for page in self.neighbours],
             "shared": feature_records(found.shared[:limit]) if found else None,
             "differing": feature_records(found.differing[:limit]) if found else None,
@@ -557,6 +561,9 @@ class Case(Result):
 
     def lines(self) -> Iterator[Line]:
         yield from _headline(self)
+        if self.furniture:
+            some = " | ".join(text[:40] for text in self.furniture[:3])
+            yield f"Left out of B as furniture: {counted(len(self.furniture), 'block')}: {some}"
         if self.a is None:
             return
         yield ""
@@ -575,12 +582,14 @@ class Case(Result):
 
 
 _REASONS = {
+    "error page": "two stored pages of its host differ from it in their address or case number.",
     "address": "it declares the address of a stored page, and their main texts are alike.",
     "content": "its content is near that of a stored page.",
     "structure": "its structure is near that of a stored page.",
     "content and structure": "both content and structure are near those of a stored page.",
     "thin": "it has little text, and its title and text are a stored page's.",
-    "unchanged": "it is stored, and nothing visible has changed.",
+    "unchanged": "it is stored, and its title and story have not changed.",
+    "answer": "a person said that it is a copy of a stored page.",
 }
 
 
@@ -674,7 +683,18 @@ def _with_texts(case: Case, store: Store | None, options: Options) -> Case:
     b = _kept(case.b, store, options, fingerprinter)
     a = None if case.a is None else _kept(case.a, store, options, fingerprinter)
     found = None if a is None or b is None else compare(a, b, fingerprinter, options)
-    return dataclasses.replace(case, a=a or case.a, b=b or case.b, found=found)
+    furniture = _furniture_in(case.b, store, options)
+    return dataclasses.replace(case, a=a or case.a, b=b or case.b, found=found, furniture=furniture)
+
+
+def _furniture_in(page: PageFingerprint, store: Store | None, options: Options) -> tuple[str, ...]:
+    url = page.url or ""
+    text = None if store is None else store.text_of(options.namespace, url)
+    if store is None or text is None:
+        return ()
+    known = store.furniture(options.namespace, urlsplit(url).netloc)
+    template = template_of(page.structure, known)
+    return tuple(furniture_among(text.left_out.split("\n"), template))
 
 
 def _kept(

@@ -119,7 +119,9 @@ def store_in_file(path: Path, options: Options) -> NamedStore:
 
 
 def _named(url_or_file: str, options: Options) -> NamedStore:
-    return NamedStore(shown_url(url_or_file), url_of_store(url_or_file), options)
+    is_file = Path(url_or_file).is_file()
+    url = url_of_store(f"./{url_or_file}" if is_file else url_or_file)
+    return NamedStore(shown_url(url_or_file), url, options)
 
 
 def shown_path(path: Path) -> str:

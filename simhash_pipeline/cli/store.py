@@ -28,6 +28,7 @@ from simhash_pipeline.cli.command import (
 )
 from simhash_pipeline.cli.resolve import NamedStore, resolve_store, resolve_stores, store_at
 from simhash_pipeline.errors import StoreDamaged
+from simhash_pipeline.furniture import unpacked
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.stores.contract import Action, StoredPage, View, stamped_bits
@@ -96,6 +97,7 @@ class StoreInfo(Result):
     first_seen: str | None
     seen_at: str | None
     texts: int
+    furniture: dict[str, int]  # numbers of hosts, templates and blocks
     bytes: int | None
     made_with: Mapping[str, object] | None
     faults: tuple[str, ...] = ()  # as of a DamagedStore
@@ -114,6 +116,8 @@ class StoreInfo(Result):
             yield "seen", f"{to_minute(self.first_seen)} to {to_minute(self.seen_at)} UTC"
         if self.texts:
             yield "texts", f"{self.texts:,}"
+        if self.furniture["hosts"]:
+            yield "furniture", ", ".join(f"{n:,} {name}" for name, n in self.furniture.items())
         if self.bytes is not None:
             yield "size", size(self.bytes)
         yield "made with", _options(self.made_with)
@@ -140,9 +144,16 @@ def _info(named: NamedStore, store: Store) -> StoreInfo:
         first_seen=iso(oldest) if pages else None,
         seen_at=iso(newest) if pages else None,
         texts=sum(1 for _ in progress(store.texts(), "texts")),
+        furniture=_furniture(store),
         bytes=named.size_bytes,
         made_with=store.made_with(),
     )
+
+
+def _furniture(store: Store) -> dict[str, int]:
+    found = [[*unpacked(templates)] for *_, templates in store.all_furniture()]
+    blocks = [len(template.furniture) for templates in found for template in templates]
+    return {"hosts": len(found), "templates": len(blocks), "blocks": sum(blocks)}
 
 
 def _listed(counts: Mapping[str, int], *, unnamed: str) -> str:

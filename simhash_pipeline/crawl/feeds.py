@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from itemadapter import ItemAdapter
 from scrapy import exporters, signals
 from scrapy.extensions.feedexport import (
     FeedExporter,
@@ -80,8 +81,9 @@ class Feeds:
         self._slots: Mapping[FeedSlot, int] = {}  # that take the next item, and how many they took
         self._awaited: dict[FeedSlot | Hold, list[_Awaited]] = {}
         self._holds: dict[int, list[Hold]] = {}  # by the id of an item that is in the pipelines
+        self.was_held = False  # whether any item was
         self._lost = 0  # pages whose items could not be stored
-        self._is_said = False
+        self._is_said = self._are_bytes_named = False
         self._closed: Counter[str] = Counter()  # slots that were closed, by their storage's name
         self._failed: Counter[str] = Counter()  # those of them whose feed could not be stored
         crawler.signals.connect(self._feeds_opened, signals.spider_opened)
@@ -100,6 +102,7 @@ class Feeds:
 
     def hold(self, item: Any) -> Hold:
         """Keep the item from being safe until the hold is called."""
+        self.was_held = True
         hold = Hold(item, self._released)
         self._holds.setdefault(id(item), []).append(hold)
         return hold
@@ -117,6 +120,7 @@ class Feeds:
         asked = {slot: taken for slot, taken in slots.items() if slot.filter.accepts(item)}
         if any(slot.itemcount == taken for slot, taken in asked.items()):
             self._lost += 1  # it could not be exported, as Scrapy has logged: it is never safe
+            self._name_bytes(item)
             return
         self._await_or_confirm(verdict, asked, holds)
 
@@ -142,6 +146,19 @@ class Feeds:
         awaited = _Awaited(verdict, len(places))
         for place in places:
             self._awaited.setdefault(place, []).append(awaited)
+
+    def _name_bytes(self, item: Any) -> None:
+        """Log once which field a JSON feed can't write: mostly a page as `response.body`."""
+        names = [name for name, held in ItemAdapter(item).items() if isinstance(held, bytes)]
+        if names and not self._are_bytes_named:
+            self._are_bytes_named = True
+            logger.warning(
+                "Items can't be exported as their field %r holds bytes: give it text "
+                "(response.text); SIMHASH_HTML_FIELD may also be left out of items, which are "
+                "then judged by their response",
+                names[0],
+                extra={"spider": self._crawler.spider},
+            )
 
     def _current(self) -> Mapping[FeedSlot, int]:
         return {slot: slot.itemcount for slot in self._exporter.slots} if self._exporter else {}

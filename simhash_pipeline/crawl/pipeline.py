@@ -64,6 +64,7 @@ PIPELINE_ORDER = 300
 RESPONSES_ORDER = -999
 FOLLOW_ORDER = -1000
 NEIGHBOUR_LOOK_SECS = 0.5  # between looks at a page that another crawl has not confirmed
+IMPATIENT_SECS = 600.0  # after a wait for another crawl in vain, none is waited for
 
 logger = logging.getLogger(__name__)
 
@@ -104,7 +105,8 @@ class SimhashPipeline:
         self._pending: PendingItems  # from open_spider on
         self._is_open = False
         self._stopping = False
-        self._neighbours_patience_secs = MAX_WAIT_SECS
+        self._tag_to_check = None if options.dry_run else options.twin_field
+        self._patient_from = 0.0  # by the monotonic clock
         self._items = 0  # that are being judged
         self._no_items = Event()
         self._last_new_url: str | None = None  # of the last page with new content
@@ -112,6 +114,8 @@ class SimhashPipeline:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> SimhashPipeline:
+        if not crawler.settings.frozen:  # only add-ons are made so early
+            _refuse('ADDONS names the pipeline; write ADDONS = {"simhash_pipeline.Addon": 500}')
         options = options_of(crawler)
         if not options.enabled:
             raise NotConfigured("SIMHASH_ENABLED is False")
@@ -119,10 +123,6 @@ class SimhashPipeline:
             raise NotConfigured
         with reasoned():  # no engine yet: Scrapy ends with this error alone
             return cls(crawler, options)
-
-    def update_settings(self, settings: BaseSettings) -> None:
-        """OptionsError: Scrapy calls this of an add-on alone."""
-        _refuse('ADDONS names the pipeline; write ADDONS = {"simhash_pipeline.Addon": 500}')
 
     def open_spider(self) -> None:
         responses = self._crawler.get_spider_middleware(ResponseMiddleware)
@@ -136,6 +136,7 @@ class SimhashPipeline:
         self._pending.feeds = self._feeds
         self._pending.forget = self._forget
         self._is_open = True
+        self._crawler.signals.connect(self._name_batches, signals.item_scraped)
         path = None if self._drop_log is None else self._drop_log.path
         self._stats.open(self._store_url, path, knows_responses=responses is not None)
 
@@ -150,6 +151,20 @@ class SimhashPipeline:
             for item, stored in self.batch: stored()                   # after the commit
         """
         return self._feeds.hold(item)
+
+    def _name_batches(self) -> None:
+        """Log at the first scraped item which pipelines may store it later, and held none."""
+        self._crawler.signals.disconnect(self._name_batches, signals.item_scraped)
+        pipelines = self._crawler.engine.scraper.itemproc.middlewares
+        later = pipelines[pipelines.index(self) + 1 :]
+        names = [type(one).__qualname__ for one in later if hasattr(one, "close_spider")]
+        if names and not self._feeds.was_held:
+            logger.info(
+                "%s should hold items if it stores them in batches: a killed crawl may lose them "
+                "else (see 'Lose no item' in the documentation)",
+                ", ".join(names),
+                extra={"spider": self._crawler.spider},
+            )
 
     async def process_item(self, item: Any) -> Any:
         entry = self._pending.track(item)
@@ -177,6 +192,7 @@ class SimhashPipeline:
                 self._stats.count_unjudged()
                 return
             url = page.source.url
+            self._refuse_undeclared_field(item)
             shared = await self._verdict_on(page, response, own or {})
             if self._stopping:  # a page that could not be forgotten may be its twin
                 return
@@ -186,7 +202,7 @@ class SimhashPipeline:
             self._report(item, shared, response)
         except PageError as error:
             self._stats.fault(error.kind, str(error), url)
-        except (StoreError, DropLogError) as error:
+        except (OptionsError, StoreError, DropLogError) as error:
             self._go_on_or_stop(error, url)
         except Exception:  # a fault of ours must not cost the user the item
             self._stats.unexpected()
@@ -195,6 +211,14 @@ class SimhashPipeline:
                 raise NearDuplicate(judged.verdict)
             self._write_fields(adapter, judged, url)
             self._pending.keep(entry, shared, judged.verdict)
+
+    def _refuse_undeclared_field(self, item: Any) -> None:
+        """OptionsError if the first item declares its fields, and not the one that tags twins."""
+        field, self._tag_to_check = self._tag_to_check, None
+        declared = ItemAdapter.get_field_names_from_class(type(item))
+        if field is not None and declared is not None and field not in declared:
+            rule = f"{type(item).__name__}, the class of the first item, must declare that field"
+            raise OptionsError([f"SIMHASH_TWIN_FIELD is {field!r}; {rule}"])
 
     async def _verdict_on(
         self, page: ItemPage, response: Response | None, own: OwnOptions
@@ -208,7 +232,9 @@ class SimhashPipeline:
             items = self._pending.of_response(response)
         if items.shared is None:
             items.shared = SharedVerdict(self._worker.judge(page.source, own))
-        give_up = time.monotonic() + self._neighbours_patience_secs
+        give_up = time.monotonic()
+        if give_up >= self._patient_from:
+            give_up += MAX_WAIT_SECS
         while True:
             shared = items.shared
             judged = await result_of(shared.judged)
@@ -238,9 +264,11 @@ class SimhashPipeline:
         return lost or verdict.provisional
 
     async def _wait_for_neighbour(self, verdict: Verdict, give_up: float) -> None:
-        """Wait a moment for another crawl; once it was in vain, none is waited for any more."""
-        if time.monotonic() >= give_up:
-            self._neighbours_patience_secs = 0.0
+        """Wait a moment for another crawl; a wait in vain is followed by minutes without any."""
+        now = time.monotonic()
+        if now >= give_up:
+            if now >= self._patient_from:  # else this page was not waited for
+                self._patient_from = now + IMPATIENT_SECS
             rule = f"the item of its twin {verdict.twin_url} is still pending in another crawl"
             raise PageError("undecided", rule)
         await Event().wait(NEIGHBOUR_LOOK_SECS)
@@ -307,7 +335,8 @@ class SimhashPipeline:
         """If the crawl stops, the items that are still to be judged are kept unjudged."""
         if not self._is_tolerated(error, url) and not self._stopping:
             self._stopping = True
-            self._close("simhash_store_failed")
+            refused = isinstance(error, OptionsError)
+            self._close("simhash_bad_settings" if refused else "simhash_store_failed")
 
     def _is_tolerated(self, error: Exception, url: str | None = None) -> bool:
         """Report the failure; True if the crawl goes on all the same, as the store's URL says."""

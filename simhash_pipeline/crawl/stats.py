@@ -10,6 +10,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from simhash_pipeline import native
+from simhash_pipeline.errors import OptionsError
 from simhash_pipeline.review.doubts import CAUSES, SwallowingPages
 from simhash_pipeline.stores.store_url import shown_url
 from simhash_pipeline.terminal import printable
@@ -100,6 +101,8 @@ class CrawlStats:
 
     def count_dropped_page(self, verdict: Verdict) -> None:
         """Once for a page, however many items it has."""
+        if verdict.reason == "error page":  # there may be any number of them
+            return
         page = self._swallowing.add(verdict.url, verdict.twin_url)
         if page is None:
             return
@@ -136,8 +139,9 @@ class CrawlStats:
         self._logger.exception("A page can't be judged; its item is kept")
 
     def stopped(self, error: Exception) -> None:
-        self._count_error("store")
-        self._log_once("store", logging.CRITICAL, "Crawl stopped: %s", error)
+        kind = "settings" if isinstance(error, OptionsError) else "store"
+        self._count_error(kind)
+        self._log_once(kind, logging.CRITICAL, "Crawl stopped: %s", error)
 
     @property
     def errors(self) -> dict[str, int]:
@@ -156,6 +160,12 @@ class CrawlStats:
             name = shlex.quote("" if spider is None else spider.name)
             summary = f"{summary}; look at them by `scrapy simhash dropped --spider {name}`"
         self._logger.info("Near-duplicates: %s", summary)
+        if count := self._counts[f"{self._dropping}/error_page"]:
+            self._logger.info(
+                "Error pages: %s items are of short pages that differ from two kept ones of their "
+                "host in nothing but their address or a case number (SIMHASH_ERROR_PAGES)",
+                f"{count:,}",
+            )
         unjudged = self._counts["not_judged"]
         if unjudged and not self._counts["kept"] + self._counts[self._dropping]:
             remedy = "" if self._knows_responses else f"; the add-on knows responses: {ADDON_LINE}"
@@ -224,7 +234,7 @@ def drop_line(verdict: Verdict, verb: str = "Dropped") -> str:
         "structure": verdict.structure_distance,
     }
     distances = ", ".join(f"{name} {bits}" for name, bits in near.items() if bits is not None)
-    detail = "thin" if verdict.reason == "thin" else distances
+    detail = verdict.reason if verdict.reason in ("thin", "error page") else distances
     url, twin_url = _shown(verdict.url), _shown(verdict.twin_url or "")
     if verdict.reason == "unchanged":
         return f"{verb} unchanged {url}"

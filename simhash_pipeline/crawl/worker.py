@@ -99,6 +99,7 @@ class JudgeWorker:
         try:
             self._judge = Judge(self._store, options)
             self._texts = _TextBuffer(self._store)
+            self._readers = Readers(options, self._fingerprinter, is_closing)
         except BaseException:
             self._store.close()
             raise
@@ -106,7 +107,6 @@ class JudgeWorker:
         self._judges = {"": (self._judge, options)}  # by what requests ask for
         self._has_expired = False
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="simhash")
-        self._readers = Readers(options, self._fingerprinter, is_closing)
 
     def judge(self, source: Source, own: OwnOptions) -> Future[JudgedPage]:
         """Judge the page, in the order of these calls, by these options instead of the crawl's.
@@ -245,6 +245,9 @@ class Readers:
 
     If no process can be started, the threads read by `fingerprinter` and take turns with the loop.
     Such a page has no limit: Python can't end a thread.
+
+    OptionsError if a process can't import what the settings name, and what they name is no part of
+    the caller's script.
     """
 
     def __init__(
@@ -261,6 +264,8 @@ class Readers:
         self._end = math.inf  # of all reading, once the crawl is closing
         self._closed = Event()
         self._watch: Thread | None = None  # daemonic: it watches while the interpreter ends, too
+        if options.reads_beside:
+            self._start_first()
 
     def read(self, source: Source) -> Future[tuple[PageFingerprint, float]]:
         """The page's fingerprints, and the seconds they took; PageError as Reader's."""
@@ -275,6 +280,16 @@ class Readers:
         for reader in self._all:
             reader.close()
         self._threads.shutdown(wait=False)
+
+    def _start_first(self) -> None:
+        try:
+            self._idle[-1].start()
+        except ReaderError as error:
+            refusal = error.__cause__
+            if isinstance(refusal, OptionsError) and "'__main__" not in str(refusal):
+                rule = "the processes that read pages import it by this path from a file"
+                raise OptionsError([f"{fault}; {rule}" for fault in refusal.faults]) from None
+            self._read_in_threads(error)
 
     def _end_late(self) -> None:
         while not self._closed.wait(_WATCH_SECS):
@@ -304,12 +319,15 @@ class Readers:
         try:
             return reader.read(source, limit_secs=secs)
         except ReaderError as error:
-            self._can_start = False
-            logger.warning(
-                "Pages are read in a thread of the crawl, where no limit in time and memory holds, "
-                "as %s",
-                error,
-            )
+            self._read_in_threads(error)
             return self._fingerprinter.read(source)
         finally:
             self._idle.append(reader)
+
+    def _read_in_threads(self, error: ReaderError) -> None:
+        self._can_start = False
+        logger.warning(
+            "Pages are read in a thread of the crawl, where no limit in time and memory holds, "
+            "as %s",
+            error,
+        )

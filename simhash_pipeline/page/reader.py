@@ -56,6 +56,10 @@ class Reader:
         self._process: subprocess.Popen[bytes] | None = None
         self._due: tuple[subprocess.Popen[bytes], float] | None = None  # by the monotonic clock
 
+    def start(self) -> None:
+        """Begin the process before the first page; ReaderError, whose cause it is if it fails."""
+        self._begun()
+
     def read(self, source: Source, *, limit_secs: float = math.inf) -> PageFingerprint:
         """As Fingerprinter's; the process may end of a page, and the next page begins another.
 

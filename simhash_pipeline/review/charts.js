@@ -1,5 +1,3 @@
-"use strict";
-
 // Elements out of plain values: all text goes in as text nodes, never as markup.
 function element(name, properties = {}, ...children) {
   const made = document.createElement(name);
@@ -65,7 +63,7 @@ function binned(counts) {
 // Drops by their distance, beside kept pages by that of their nearest neighbour; each in shares of its own.
 function valley(place, dropped, kept, threshold) {
   const series = [["dropped", binned(dropped)], ["kept", binned(kept)]].filter(([, bins]) => bins.some((bin) => bin.pages));
-  const label = "Drops and kept pages by content distance, a bar for each; the table after it has the numbers.";
+  const label = say("Drops and kept pages by content distance, a bar for each; the table after it has the numbers.");
   const names = binned([]).map((bin) => bin.name);
   const draw = (width, height) => {
     const foot = 40, head = 34, step = width / names.length, tall = height - foot - head;
@@ -85,54 +83,54 @@ function valley(place, dropped, kept, threshold) {
       if (step > 30 || at % 2 === 0) marks.push(drawn("text", { x: (at + 0.5) * step, y: height - foot + 17, class: "tick" }, name));
     });
     marks.push(drawn("line", { x1: 0, x2: width, y1: head + tall, y2: head + tall, class: "axis" }));
-    marks.push(drawn("text", { x: width / 2, y: height - 4, class: "tick" }, "bits apart"));
+    marks.push(drawn("text", { x: width / 2, y: height - 4, class: "tick" }, say("bits apart")));
     if (Number.isInteger(threshold)) {
       const x = (threshold + 1) * step;
       marks.push(drawn("line", { x1: x, x2: x, y1: 4, y2: head + tall, class: "threshold" }));
-      marks.push(drawn("text", { x: x + 6, y: 12, class: "threshold" }, `threshold ${threshold}`));
+      marks.push(drawn("text", { x: x + 6, y: 12, class: "threshold" }, say("threshold {0}", threshold)));
     }
     return marks;
   };
   const rows = names.map((name, at) => [name, ...series.map(([, bins]) => bins[at].pages)]);
-  chart(place, 230, label, draw, table("Pages by content distance", ["bits apart", ...series.map(([kind]) => kind)], rows));
+  chart(place, 230, label, draw, table(say("Pages by content distance"), [say("bits apart"), ...series.map(([kind]) => say(kind))], rows));
   const says = { dropped: "dropped pages, from the page they were dropped for", kept: "kept pages, from the nearest other kept page" };
-  place.append(element("p", { class: "legend" }, ...series.flatMap(([kind]) => [element("span", { class: `key ${kind}` }), `${says[kind]} `])));
+  place.append(element("p", { class: "legend" }, ...series.flatMap(([kind]) => [element("span", { class: `key ${kind}` }), `${say(says[kind])} `])));
 }
 
 function timeline(place, run) {
   const kept = run.kept !== null;
   const first = run.slices[0][0], count = (run.slices.at(-1)[0] - first) / run.sliceSecs + 1;
   const most = Math.max(1, ...run.slices.map(([, stayed, gone]) => stayed + gone));
-  const label = `Pages ${kept ? "kept and " : ""}dropped over time; the table after it has the numbers.`;
+  const label = say(kept ? "Pages kept and dropped over time; the table after it has the numbers." : "Pages dropped over time; the table after it has the numbers.");
   const draw = (width, height) => {
     const foot = 22, head = 20, tall = height - foot - head, step = width / count;
     const marks = run.slices.flatMap(([start, stayed, gone]) => {
       const x = ((start - first) / run.sliceSecs) * step, wide = Math.max(step * 0.82, 1);
       const low = (stayed / most) * tall, high = (gone / most) * tall;
-      const said = `${utc(start)}: ${kept ? `${number.format(stayed)} kept, ` : ""}${number.format(gone)} dropped`;
+      const said = kept ? say("{0}: {1} kept, {2} dropped", utc(start), number.format(stayed), number.format(gone)) : say("{0}: {1} dropped", utc(start), number.format(gone));
       return drawn("g", {}, drawn("title", {}, said),
         drawn("rect", { x, y: head + tall - low, width: wide, height: low, class: "kept" }),
         drawn("rect", { x, y: head + tall - low - high, width: wide, height: high, class: "dropped" }));
     });
     const end = first + count * run.sliceSecs, right = count * step;
     marks.push(drawn("line", { x1: 0, x2: width, y1: head + tall, y2: head + tall, class: "axis" }));
-    marks.push(drawn("text", { x: 0, y: 12, class: "side" }, `at most ${number.format(most)} in ${lasting(run.sliceSecs)}`));
+    marks.push(drawn("text", { x: 0, y: 12, class: "side" }, say("at most {0} in {1}", number.format(most), lasting(run.sliceSecs))));
     marks.push(drawn("text", { x: 0, y: height - 5, class: "side" }, utc(first)));
     if (right > 300) marks.push(drawn("text", { x: right, y: height - 5, class: "side end" }, utc(end)));
     return marks;
   };
   const rows = run.slices.map(([start, stayed, gone]) => [utc(start), ...(kept ? [stayed] : []), gone]);
-  const heads = ["from (UTC)", ...(kept ? ["kept"] : []), "dropped"];
-  chart(place, 170, label, draw, table(`Pages by time, ${lasting(run.sliceSecs)} each`, heads, rows));
+  const heads = ["from (UTC)", ...(kept ? ["kept"] : []), "dropped"].map((head) => say(head));
+  chart(place, 170, label, draw, table(say("Pages by time, {0} each", lasting(run.sliceSecs)), heads, rows));
   place.append(element("p", { class: "legend" },
-    ...(kept ? [element("span", { class: "key kept" }), "kept "] : []),
-    element("span", { class: "key dropped" }), "dropped",
-    kept ? "" : " (the run has no closing line, so what it kept isn't known)"));
+    ...(kept ? [element("span", { class: "key kept" }), `${say("kept")} `] : []),
+    element("span", { class: "key dropped" }),
+    say(kept ? "dropped" : "dropped (the run has no closing line, so what it kept isn't known)")));
 }
 
 function lasting(seconds) {
   const [size, unit] = [[86400, "day"], [3600, "hour"], [60, "minute"], [1, "second"]].find(([size]) => seconds % size === 0);
-  return seconds === size ? `a ${unit}`.replace("a hour", "an hour") : `${seconds / size} ${unit}s`;
+  return seconds === size && language === "en" ? `a ${unit}`.replace("a hour", "an hour") : many(seconds / size, unit);
 }
 
 // Names with their counts and a bar of their share.
@@ -142,7 +140,7 @@ function shares(caption, counts, all) {
     element("tbody", {}, ...counts.map(([name, count]) => {
       const bar = drawn("svg", { width: "100%", height: 10, "aria-hidden": "true" },
         drawn("rect", { width: `${(100 * count) / all}%`, height: 10, rx: 2, class: "dropped" }));
-      return element("tr", {}, element("th", { scope: "row" }, name || "none"),
+      return element("tr", {}, element("th", { scope: "row" }, name || say("none")),
         element("td", { class: "count" }, number.format(count)), element("td", { class: "bar" }, bar));
     })));
 }

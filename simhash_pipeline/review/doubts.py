@@ -87,7 +87,12 @@ def told_apart(near: Drop) -> Doubt:
         least = limits.get("own_likeness")
         limit = f" of at least {least:.0%}" if isinstance(least, float) else ""
         return Doubt("own texts differ", f"alike by {likeness:.0%}{limit}", 0)
-    kinds = {"title": "titles name two things", "no page": "the shared text is of neither page"}
+    kinds = {
+        "title": "titles name two things",
+        "no page": "the shared text is of neither page",
+        "fields": "fields of the items differ",
+        "answer": "a person called them two pages",
+    }
     return Doubt(kinds.get(near.reason, near.reason), "", 0)
 
 

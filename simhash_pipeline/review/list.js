@@ -88,9 +88,9 @@ function search() {
   state.queue = queue(state.groups);
   state.page = 0;
   const urls = new Set(state.places.map((place) => drops.url[place])).size;
-  const pages = urls === state.places.length ? "" : ` (${many(urls, "different page")})`;
+  const pages = urls === state.places.length ? "" : say(" ({0})", many(urls, "different page"));
   state.found = state.places.length
-    ? `${countOf(state.places)}${pages} of ${many(state.groups.length, "kept page")}` : "No page is like that.";
+    ? say("{0}{1} of {2}", countOf(state.places), pages, many(state.groups.length, "kept page")) : say("No page is like that.");
   byId("found").textContent = state.found;
   byId("csv").disabled = !state.places.length;
   showPage();
@@ -99,14 +99,16 @@ function search() {
 // "3 drops", "2 near misses", or both.
 function countOf(places) {
   const near = places.filter((place) => drops.near[place]).length, gone = places.length - near;
-  return [gone || !near ? many(gone, "drop") : "", near ? many(near, "near miss", "near misses") : ""].filter(Boolean).join(" and ");
+  if (!near) return many(gone, "drop");
+  const misses = many(near, "near miss", "near misses");
+  return gone ? say("{0} and {1}", many(gone, "drop"), misses) : misses;
 }
 
 function showPage() {
   const pages = Math.max(1, Math.ceil(state.groups.length / GROUPS_A_PAGE));
   const start = state.page * GROUPS_A_PAGE;
   byId("groups").replaceChildren(...state.groups.slice(start, start + GROUPS_A_PAGE).map(card));
-  byId("page").textContent = `Page ${number.format(state.page + 1)} of ${number.format(pages)}`;
+  byId("page").textContent = say("Page {0} of {1}", number.format(state.page + 1), number.format(pages));
   byId("previous").disabled = state.page === 0;
   byId("next").disabled = state.page + 1 >= pages;
   byId("pager").hidden = pages === 1;
@@ -117,7 +119,7 @@ function turn(pages) {
   showPage();
   byId("drops").focus({ preventScroll: true });
   byId("found").scrollIntoView();
-  byId("found").textContent = `${state.found}, page ${number.format(state.page + 1)}`;
+  byId("found").textContent = say("{0}, page {1}", state.found, number.format(state.page + 1));
 }
 
 // On a phone a group is one line until it is opened.
@@ -134,7 +136,7 @@ function card(group) {
     shown += next.length;
     const hidden = group.places.length - shown;
     more.hidden = hidden === 0;
-    more.textContent = hidden > DROPS_MORE ? `Show ${DROPS_MORE} of ${number.format(hidden)} more` : `Show ${hidden} more`;
+    more.textContent = hidden > DROPS_MORE ? say("Show {0} of {1} more", DROPS_MORE, number.format(hidden)) : say("Show {0} more", hidden);
     return items[0];
   };
   show(DROPS_AT_FIRST);
@@ -143,15 +145,15 @@ function card(group) {
     first.tabIndex = -1;
     first.focus();
   });
-  const name = title || readable(url) || "A page the log doesn't name";
+  const name = title || readable(url) || say("A page the log doesn't name");
   return element("article", { class: "card" }, element("details", { open: !isNarrow() },
     element("summary", {},
-      element("span", { class: "tag kept" }, "Kept"),
+      element("span", { class: "tag kept" }, say("Kept")),
       pageText("h3", name),
       element("span", { class: "facts" }, countOf(group.places),
-        ...kinds.map((kind) => element("span", { class: "doubt" }, kind)))),
+        ...kinds.map((kind) => element("span", { class: "doubt" }, say(kind))))),
     element("p", { class: "of" }, title && url ? address(url) : null,
-      element("span", { class: "facts" }, since === null ? "" : `first kept ${utc(since, 16)}`)),
+      element("span", { class: "facts" }, since === null ? "" : say("first kept {0}", utc(since, 16)))),
     list, more));
 }
 
@@ -163,38 +165,37 @@ const fateOf = (place) => (drops.near[place] ? "kept" : "dropped");
 function droppedPage(place) {
   const title = drops.title[place];
   const said = answerOf(place);
-  const button = element("button", { type: "button", class: "compare", "aria-haspopup": "dialog" }, "Compare",
-    element("span", { class: "unseen" }, ` with ${readable(drops.url[place])}`));
+  const button = element("button", { type: "button", class: "compare", "aria-haspopup": "dialog" }, say("Compare"),
+    element("span", { class: "unseen" }, say(" with {0}", readable(drops.url[place]))));
   button.addEventListener("click", () => openPair(place));
   return element("li", { "data-place": place },
-    element("span", { class: `tag ${fateOf(place)}` }, FATES[fateOf(place)]),
+    element("span", { class: `tag ${fateOf(place)}` }, say(FATES[fateOf(place)])),
     element("div", { class: "what" },
       title && title !== titleOfTwin(place) ? pageText("p", title, { class: "title" }) : null,
       element("p", {}, address(drops.url[place])),
-      drops.why[place].length ? element("ul", { class: "why" }, ...drops.why[place].map((why) => element("li", {}, drops.whys[why][1]))) : null,
+      drops.why[place].length ? element("ul", { class: "why" }, ...drops.why[place].map((why) => element("li", {}, sayDoubt(drops.whys[why][1])))) : null,
       element("ul", { class: "facts" }, ...facts(place))),
-    element("span", { class: "do" }, said ? element("b", { class: `said said-${said === "?" ? "d" : said}` }, ANSWERS[said]) : null, button));
+    element("span", { class: "do" }, said ? element("b", { class: `said said-${said === "?" ? "d" : said}` }, say(ANSWERS[said])) : null, button));
 }
 
 function facts(place) {
   const settings = run(place)?.settings ?? {}, reason = drops.reasons[drops.reason[place]];
   const apart = (name, distance, limit, decides) => {
     if (distance === null) return null;
-    const within = decides && Number.isInteger(limit) ? ` of ${limit}` : "";
-    return fact(name, within ? `${distance}${within} bits` : bits(distance));
+    return fact(say(name), decides && Number.isInteger(limit) ? say("{0} of {1} bits", distance, limit) : bits(distance));
   };
   const share = (value) => `${Math.round(100 * value)} %`;
   const byContent = reason.includes("content");
   return [
-    fact("reason", reason),
+    fact(say("reason"), reason),
     apart("content", drops.content[place], settings.content_distance, byContent),
     apart("structure", drops.structure[place], settings.structure_distance, reason.includes("structure")),
     apart("sketch", drops.sketch[place], settings.sketch_distance, byContent),
-    drops.own[place] === null ? null : fact("own text alike", share(drops.own[place])),
-    drops.main[place] === null ? null : fact("main text", `${share(drops.main[place])} of the page`),
-    fact("words", number.format(drops.tokens[place])),
+    drops.own[place] === null ? null : fact(say("own text alike"), share(drops.own[place])),
+    drops.main[place] === null ? null : fact(say("main text"), say("{0} of the page", share(drops.main[place]))),
+    fact(say("words"), number.format(drops.tokens[place])),
     element("li", {}, utc(drops.time[place])),
-    drops.dry[place] ? element("li", {}, "dry run: kept all the same") : null,
+    drops.dry[place] ? element("li", {}, say("dry run: kept all the same")) : null,
   ].filter(Boolean);
 }
 
@@ -243,20 +244,20 @@ function fillFilters() {
     for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
     return [...counts].sort((a, b) => b[1] - a[1]);
   };
-  const named = ([value, count]) => option(value, `${value || "none"} (${number.format(count)})`);
+  const named = ([value, count]) => option(value, say("{0} ({1})", value || say("none"), number.format(count)));
   const runs = data.runs.map((run, place) => option(run.id,
-    `${place === data.runs.length - 1 ? "the last: " : ""}${run.spider}, ${utc(run.first, 16)}, ${many(run.dropped, "drop")}`));
-  byId("run").append(...runs.reverse(), option(ALL_RUNS, "all runs"));
+    say(place === data.runs.length - 1 ? "the last: {0}" : "{0}", [run.spider, utc(run.first, 16), many(run.dropped, "drop")].join(say(", ")))));
+  byId("run").replaceChildren(...runs.reverse(), option(ALL_RUNS, say("all runs")));
   const spiders = new Set(data.runs.map((run) => run.spider));
-  byId("spider").append(option("", "any"), ...[...spiders].map((spider) => option(spider)));
+  byId("spider").replaceChildren(option("", say("any")), ...[...spiders].map((spider) => option(spider)));
   byId("spider").parentElement.hidden = spiders.size < 2;
   byId("run").parentElement.hidden = data.runs.length < 2;
   const byHost = counted(hosts);
-  byId("host").append(option("", "any"), ...byHost.slice(0, HOSTS_LISTED).map(named));
+  byId("host").replaceChildren(option("", say("any")), ...byHost.slice(0, HOSTS_LISTED).map(named));
   byId("host").parentElement.hidden = byHost.length < 2;
-  byId("reason").append(option("", "any"), ...drops.reasons.map((reason) => option(reason)));
+  byId("reason").replaceChildren(option("", say("any")), ...drops.reasons.map((reason) => option(reason)));
   const distances = [...new Set(drops.content)].filter((distance) => distance !== null).sort((a, b) => a - b);
-  byId("distance").append(option("", "any"), ...distances.map((distance) => option(distance, bits(distance))));
+  byId("distance").replaceChildren(option("", say("any")), ...distances.map((distance) => option(distance, bits(distance))));
 }
 
 // A sheet, as `scrapy simhash tune --labels` reads it, with what else is known of each drop

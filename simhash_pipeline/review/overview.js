@@ -1,8 +1,7 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const drops = data.drops;
 const byId = (id) => document.getElementById(id);
-const bits = (count) => `${count} ${count === 1 ? "bit" : "bits"}`;
-const many = (count, one, more = `${one}s`) => `${number.format(count)} ${count === 1 ? one : more}`;
+const bits = (count) => many(count, "bit");
 
 // Text from pages
 
@@ -53,7 +52,7 @@ function showOverview() {
   showAnswered();
   showValley(places, last);
   if (last?.slices.length) timeline(byId("timeline"), last);
-  else nothing(byId("timeline"), "No page was judged in this run.");
+  else nothing(byId("timeline"), say("No page was judged in this run."));
   const count = (names) => {
     const counts = new Map();
     for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
@@ -62,14 +61,14 @@ function showOverview() {
   const byHost = count(places.map((place) => hosts[place]));
   const reasons = count(places.map((place) => drops.reasons[drops.reason[place]]));
   if (places.length) {
-    byId("reasons").replaceChildren(shares("Reasons", reasons, places.length));
-    const caption = byHost.length > HOSTS_SHOWN ? `Hosts, the first of ${number.format(byHost.length)}` : "Hosts";
+    byId("reasons").replaceChildren(shares(say("Reasons"), reasons, places.length));
+    const caption = byHost.length > HOSTS_SHOWN ? say("Hosts, the first of {0}", number.format(byHost.length)) : say("Hosts");
     byId("hosts").replaceChildren(shares(caption, byHost.slice(0, HOSTS_SHOWN), places.length));
   } else {
-    nothing(byId("reasons"), "Nothing was dropped, so there is no reason.");
+    nothing(byId("reasons"), say("Nothing was dropped, so there is no reason."));
     byId("hosts").replaceChildren();
   }
-  byId("settings").replaceChildren(...(last ? settings(last) : [element("p", {}, "The log names no run.")]));
+  byId("settings").replaceChildren(...(last ? settings(last) : [element("p", {}, say("The log names no run."))]));
 }
 
 function nothing(place, sentence) {
@@ -78,34 +77,36 @@ function nothing(place, sentence) {
 }
 
 const sum = (counts) => Object.values(counts).reduce((total, count) => total + count, 0);
-// A selection of a run's drops says nothing of the pages that were kept.
-const isPicked = data.selection.since !== null;
 
 function verdict(places, runs) {
   const dropped = sum(runs.map((run) => run.dropped));
   const urls = new Set(places.map((place) => drops.url[place])).size;
   const toCheck = places.filter((place) => drops.check[place]).length;
-  const pages = runs.every((run) => run.kept !== null) && !isPicked ? sum(runs.map((run) => run.kept + run.dropped + sum(run.errors))) : null;
-  if (!dropped) return pages ? `None of ${many(pages, "page")} was dropped` : "Nothing was dropped";
-  const each = runs.length > 1 ? `${many(dropped, "drop")} in ${number.format(runs.length)} runs, of ${many(urls, "page")}`
-    : pages === null ? `${many(dropped, "page")} dropped` : `${number.format(dropped)} of ${many(pages, "page")} dropped`;
-  return `${each}; ${toCheck ? `${number.format(toCheck)} to check` : "none is suspicious"}`;
+  const pages = runs.every((run) => run.kept !== null) ? sum(runs.map((run) => run.kept + run.dropped + sum(run.errors))) : null;
+  if (!dropped) return pages ? say("None of {0} was dropped", many(pages, "page")) : say("Nothing was dropped");
+  const each = runs.length > 1 ? say("{0} in {1} runs, of {2}", many(dropped, "drop"), number.format(runs.length), many(urls, "page"))
+    : pages === null ? say("{0} dropped", many(dropped, "page")) : say("{0} of {1} dropped", number.format(dropped), many(pages, "page"));
+  return toCheck ? say("{0}; {1} to check", each, number.format(toCheck)) : say("{0}; none is suspicious", each);
 }
 
 // The other error that may have been made: "; 7 kept though near, 3 to check".
 function keptNear(places, runs) {
-  const count = Math.max(places.length, isPicked ? 0 : sum(runs.map((run) => run.keptBy["told apart"] ?? 0)));
+  const count = Math.max(places.length, sum(runs.map((run) => run.keptBy["told apart"] ?? 0)));
   const toCheck = places.filter((place) => drops.check[place]).length;
-  return count ? `; ${number.format(count)} kept though near, ${toCheck ? `${number.format(toCheck)} to check` : "none to check"}` : "";
+  if (!count) return "";
+  return toCheck ? say("; {0} kept though near, {1} to check", number.format(count), number.format(toCheck))
+    : say("; {0} kept though near, none to check", number.format(count));
 }
+
+const ONLY = { since: "since {0}", run: "run {0}", spider: "spider {0}" };
 
 function about(runs) {
   const chosen = Object.entries(data.selection).filter(([, value]) => value !== null);
-  const only = chosen.length ? `, only ${chosen.map(([name, value]) => `${name} ${value}`).join(", ")}` : "";
-  if (!runs.length) return `${data.log}${only}`;
+  const limited = (words) => (chosen.length ? say("{0}, only {1}", words, chosen.map(([name, value]) => say(ONLY[name], value)).join(say(", "))) : words);
+  if (!runs.length) return limited(data.log);
   const [first, last] = [utc(runs[0].first, 16), utc(runs.at(-1).last, 16)];
-  const which = runs.length > 1 ? `${number.format(runs.length)} runs` : `run ${runs[0].id.slice(0, 8)} of spider ${runs[0].spider}`;
-  return `${data.log}, ${which}, ${first === last ? first : `${first} to ${last}`} UTC${only}`;
+  const which = runs.length > 1 ? many(runs.length, "run") : say("run {0} of spider {1}", runs[0].id.slice(0, 8), runs[0].spider);
+  return limited([data.log, which, `${first === last ? first : say("{0} to {1}", first, last)} UTC`].join(say(", ")));
 }
 
 // Why drops are to be checked, and what else must be known of the numbers.
@@ -118,26 +119,26 @@ function why(places, runs) {
     }
   }
   for (const run of runs) for (const [kind, count] of Object.entries(run.errors)) errors[kind] = (errors[kind] ?? 0) + count;
-  const of = ([checked, count]) => (checked < count ? `${number.format(checked)} of ${number.format(count)}` : number.format(count));
-  const named = [...kinds].sort((a, b) => b[1][1] - a[1][1]).map(([kind, counts]) => `${kind} (${of(counts)})`);
+  const of = ([checked, count]) => (checked < count ? say("{0} of {1}", number.format(checked), number.format(count)) : number.format(count));
+  const named = [...kinds].sort((a, b) => b[1][1] - a[1][1]).map(([kind, counts]) => say("{0} ({1})", say(kind), of(counts)));
   const dry = places.filter((place) => drops.dry[place]).length;
   const kept = runs.every((run) => run.kept !== null), gone = drops.near.filter((near) => !near).length;
-  const how = "Say of each whether it is a copy (y), another page (n), or that you don't know (d); then save the answers, and let tune find the thresholds.";
+  const how = say("Say of each whether it is a copy (y), another page (n), or that you don't know (d); then save the answers, and let tune find the thresholds.");
   return [
-    named.length ? `To check: ${named.join(", ")}. ${how}` : "",
-    places.length && !named.length ? `No drop is at a threshold, has another title or language, or is one of many for a page. ${how}` : "",
-    dry ? `${many(dry, "drop")} by a dry run: the items were kept all the same.` : "",
-    sum(errors) ? `Kept without being judged: ${Object.entries(errors).map(([kind, count]) => `${kind.replaceAll("_", " ")} ${number.format(count)}`).join(", ")}.` : "",
-    runs.length && !kept ? "How many pages were kept is not known: a run was killed, or still runs." : "",
+    named.length ? say("To check: {0}. {1}", named.join(say(", ")), how) : "",
+    places.length && !named.length ? say("No drop is at a threshold, has another title or language, or is one of many for a page. {0}", how) : "",
+    dry ? say("{0} by a dry run: the items were kept all the same.", many(dry, "drop")) : "",
+    sum(errors) ? say("Kept without being judged: {0}.", Object.entries(errors).map(([kind, count]) => `${kind.replaceAll("_", " ")} ${number.format(count)}`).join(say(", "))) : "",
+    runs.length && !kept ? say("How many pages were kept is not known: a run was killed, or still runs.") : "",
     gone < data.dropped
-      ? `Listed are the latest ${number.format(gone)} drops of ${number.format(data.dropped)}.` : "",
+      ? say("Listed are the latest {0} drops of {1}.", number.format(gone), number.format(data.dropped)) : "",
   ].filter(Boolean);
 }
 
 function swallowing(page) {
   return element("p", { class: "note" },
-    `${many(page.dropped, "page")} of `, pageText("span", page.host || "no host"), " were dropped as near-duplicates of ",
-    address(page.twin_url), ": look at ", address(page.example), `. ${data.causes}`);
+    many(page.dropped, "page"), say(" of "), pageText("span", page.host || say("no host")), say(" were dropped as near-duplicates of "),
+    address(page.twin_url), say(": look at "), address(page.example), say(". {0}", say(data.causes)));
 }
 
 function showValley(places, run) {
@@ -146,7 +147,7 @@ function showValley(places, run) {
   const kept = data.neighbours?.counts ?? [];
   if (!counts.length && !kept.length) {
     byId("valley-says").textContent = "";
-    nothing(byId("valley"), "No drop has a content distance, and no store is known.");
+    nothing(byId("valley"), say("No drop has a content distance, and no store is known."));
     return;
   }
   byId("valley-says").textContent = valleySays(kept, threshold);
@@ -154,17 +155,19 @@ function showValley(places, run) {
 }
 
 function valleySays(kept, threshold) {
-  if (!kept.length) return "Where the kept pages' nearest neighbours lie is not known: the store was not found.";
-  const drawn = `Of ${many(data.neighbours.pages, "kept page")}${sum(kept) < data.neighbours.pages ? `, ${number.format(sum(kept))} drawn at random` : ""}`;
-  if (threshold === undefined) return `${drawn}.`;
+  if (!kept.length) return say("Where the kept pages' nearest neighbours lie is not known: the store was not found.");
+  const pages = many(data.neighbours.pages, "kept page");
+  const drawn = sum(kept) < data.neighbours.pages ? say("Of {0}, {1} drawn at random", pages, number.format(sum(kept))) : say("Of {0}", pages);
+  if (threshold === undefined) return say("{0}.", drawn);
   const beyond = kept.findIndex((pages, bits) => bits > threshold && pages);
   const within = sum(kept.slice(0, threshold + 1));
-  const near = within ? ` ${many(within, "page has", "pages have")} a neighbour within the threshold all the same: the second look found the pages different.` : "";
-  if (beyond === -1) return `${drawn}, none has a neighbour beyond the threshold.${near}`;
+  const near = within ? say(" {0} a neighbour within the threshold all the same: the second look found the pages different.", many(within, "page has", "pages have")) : "";
+  if (beyond === -1) return say("{0}, none has a neighbour beyond the threshold.", drawn) + near;
   const gap = beyond - threshold - 1;
-  const says = gap ? `the nearest neighbour beyond the threshold is ${bits(beyond)} away: the threshold of ${threshold} lies in a valley ${gap === 1 ? "of 1 empty bit" : `${gap} bits wide`}`
-    : `${many(kept[beyond], "page has", "pages have")} a neighbour just beyond the threshold of ${threshold}: there is no valley. At ${threshold + 1} they may be dropped too: look at them by scrapy simhash tune before you set it`;
-  return `${drawn}, ${says}.${near}`;
+  const sentence = gap === 0 ? say("{0}, {1} a neighbour just beyond the threshold of {2}: there is no valley. At {3} they may be dropped too: look at them by scrapy simhash tune before you set it.", drawn, many(kept[beyond], "page has", "pages have"), threshold, threshold + 1)
+    : gap === 1 ? say("{0}, the nearest neighbour beyond the threshold is {1} away: the threshold of {2} lies in a valley of 1 empty bit.", drawn, bits(beyond), threshold)
+      : say("{0}, the nearest neighbour beyond the threshold is {1} away: the threshold of {2} lies in a valley {3} bits wide.", drawn, bits(beyond), threshold, gap);
+  return sentence + near;
 }
 
 // Settings that differ from the defaults, and the others folded.
@@ -173,7 +176,7 @@ function settings(run) {
     element("th", { scope: "row" }, `SIMHASH_${name.toUpperCase()}`), element("td", {}, asInPython(run.settings[name]))))));
   const others = Object.keys(run.settings).filter((name) => !run.changed.includes(name));
   return [
-    run.changed.length ? element("div", { class: "settings" }, rows(run.changed)) : element("p", {}, "All settings have their defaults."),
+    run.changed.length ? element("div", { class: "settings" }, rows(run.changed)) : element("p", {}, say("All settings have their defaults.")),
     element("details", { class: "settings" }, element("summary", {}, many(others.length, "setting with its default", "settings with their defaults")), rows(others)),
   ];
 }

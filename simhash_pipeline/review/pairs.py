@@ -41,27 +41,15 @@ _BY_RULE = {
 def drawn_pages(
     pages: Iterable[PageFingerprint], number: int, seed: int
 ) -> tuple[list[PageFingerprint], int]:
-    """At most `number` pages, sorted by URL, and how many URLs there were.
+    """At most `number` pages, sorted by URL, and how many there were.
 
     The sample has the URLs with the least hashes (bottom-k sampling), so it doesn't depend on the
-    order of the pages. Of several pages with one URL the last is taken.
+    order of the pages.
     """
-    kept: dict[str, PageFingerprint] = {}
-    ranks: set[int] = set()
-    largest: list[tuple[int, str]] = []  # of those kept, negated, as heapq has the least first
-    for page in pages:
-        url = page.url or ""
-        rank = _rank(url, seed)
-        ranks.add(rank)
-        if url not in kept:
-            if len(kept) < number:
-                heapq.heappush(largest, (-rank, url))
-            elif rank < -largest[0][0]:
-                del kept[heapq.heapreplace(largest, (-rank, url))[1]]
-            else:
-                continue
-        kept[url] = page
-    return [kept[url] for url in sorted(kept)], len(ranks)
+    seen = itertools.count()
+    counted = (page for page in pages if next(seen) is not None)
+    drawn = heapq.nsmallest(number, counted, key=lambda page: _rank(page.url or "", seed))
+    return sorted(drawn, key=lambda page: page.url or ""), next(seen)
 
 
 def _rank(url: str, seed: int) -> int:

@@ -57,18 +57,17 @@ function showAnswered() {
   const wrong = (value, near) => number.format(places.filter((place) => answerOf(place) === value && Boolean(drops.near[place]) === near).length);
   byId("save").disabled = !places.length;
   byId("answered").textContent = places.length
-    ? `${many(places.length, "answer")}, ${wrong("n", false)} wrongly dropped, ${wrong("y", true)} wrongly kept.${isKept ? "" : " This browser keeps none: save them before you close the page."}` : "";
+    ? say("{0}, {1} wrongly dropped, {2} wrongly kept.", many(places.length, "answer"), wrong("n", false), wrong("y", true))
+      + (isKept ? "" : say(" This browser keeps none: save them before you close the page.")) : "";
   const toCheck = ofRun().filter((place) => drops.check[place]), left = toCheck.filter((place) => !answerOf(place)).length;
-  byId("start").textContent = !toCheck.length ? `Review ${countOf(ofRun())}`
-    : left ? `Review the ${number.format(left)} to check` : "Review again";
+  byId("start").textContent = !toCheck.length ? say("Review {0}", countOf(ofRun()))
+    : left ? say("Review the {0} to check", number.format(left)) : say("Review again");
   byId("start").disabled = !ofRun().length;
 }
 
 function saveAnswers() {
   saveSheet(answeredPlaces(), "answers.csv");
   byId("then").hidden = false;
-  byId("then").replaceChildren("Saved as answers.csv in your downloads. The thresholds that suit these answers: ",
-    element("code", {}, "scrapy simhash tune --labels answers.csv"));
 }
 
 // Shows only what is to be checked, and opens the first without an answer.
@@ -91,10 +90,10 @@ async function openPair(place) {
   pairInAddress = drops.url[place];
   writeAddress();
   const at = state.queue.indexOf(place);
-  byId("compare-heading").textContent = `${drops.near[place] ? "Near miss" : "Drop"} ${number.format(at + 1)} of ${number.format(state.queue.length)}`;
+  byId("compare-heading").textContent = say(drops.near[place] ? "Near miss {0} of {1}" : "Drop {0} of {1}", number.format(at + 1), number.format(state.queue.length));
   byId("back").disabled = at <= 0;
   byId("on").disabled = at + 1 >= state.queue.length;
-  byId("pair-why").replaceChildren(...drops.why[place].map((why) => element("li", {}, drops.whys[why][1])));
+  byId("pair-why").replaceChildren(...drops.why[place].map((why) => element("li", {}, sayDoubt(drops.whys[why][1]))));
   byId("pair-facts").replaceChildren(...facts(place));
   showAnswer();
   const packed = drops.pair[place] === null ? null : data.compared[drops.pair[place]];
@@ -123,20 +122,20 @@ function step(by) {
 function showTexts(place, texts) {
   const [main, beside] = texts ?? [[], []];
   byId("compared").replaceChildren(
-    element("caption", { class: "unseen" }, "The stored page's text and the other page's, paragraph by paragraph"),
+    element("caption", { class: "unseen" }, say("The stored page's text and the other page's, paragraph by paragraph")),
     element("thead", {}, element("tr", {},
-      heading("Kept", "kept", drops.twins[drops.twin[place]], titleOfTwin(place)),
-      heading(FATES[fateOf(place)], fateOf(place), drops.url[place], drops.title[place]))),
-    part("judged", "Main text: the content fingerprint is made of it", main),
-    part("beside", "Beside it: menus, boxes, rows, comments. No part of the content fingerprint", beside));
+      heading(say("Kept"), "kept", drops.twins[drops.twin[place]], titleOfTwin(place)),
+      heading(say(FATES[fateOf(place)]), fateOf(place), drops.url[place], drops.title[place]))),
+    part("judged", say("Main text: the content fingerprint is made of it"), main),
+    part("beside", say("Beside it: menus, boxes, rows, comments. No part of the content fingerprint"), beside));
   byId("unknown").replaceChildren(...(texts ? [] : unknownTexts(place)));
   byId("walk").hidden = !texts;
   open.rows = [...byId("compared").querySelectorAll("tr.differs")];
   open.at = -1;
   const words = (rows) => rows.filter((row) => typeof row !== "string").length;
   byId("compare-found").textContent = open.rows.length
-    ? `${many(words(main), "difference")}, ${number.format(words(beside))} beside the main text`
-    : "No difference";
+    ? say("{0}, {1} beside the main text", many(words(main), "difference"), number.format(words(beside)))
+    : say("No difference");
   showDifferences();
   byId("texts").scrollTop = 0;
   goToDifference(1);
@@ -144,7 +143,7 @@ function showTexts(place, texts) {
 
 function heading(name, kind, url, title) {
   return element("th", { scope: "col" }, element("span", { class: `tag ${kind}` }, name), " ",
-    title ? pageText("b", title) : null, " ", url ? address(url) : "a page the log doesn't name");
+    title ? pageText("b", title) : null, " ", url ? address(url) : say("a page the log doesn't name"));
 }
 
 function part(name, title, rows) {
@@ -171,9 +170,9 @@ function unknownTexts(place) {
   const pages = [drops.twins[drops.twin[place]], drops.url[place]];
   const urls = pages.map((url) => `'${url.replaceAll("'", "'\\''")}'`).join(" ");
   return [
-    element("p", {}, "The texts of these two pages were not kept; what the log knows stands above."),
-    element("p", {}, "To have them here after the next crawl, set in settings.py: ", element("code", {}, "SIMHASH_KEEP_TEXT = True")),
-    element("p", {}, "To fetch and compare both now: ", element("code", {}, `scrapy simhash compare ${urls}`)),
+    element("p", {}, say("The texts of these two pages were not kept; what the log knows stands above.")),
+    element("p", {}, say("To have them here after the next crawl, set in settings.py:"), " ", element("code", {}, "SIMHASH_KEEP_TEXT = True")),
+    element("p", {}, say("To fetch and compare both now:"), " ", element("code", {}, `scrapy simhash compare ${urls}`)),
   ];
 }
 
@@ -204,11 +203,31 @@ function closed() {
   if (open.opener?.isConnected) open.opener.focus();
 }
 
-// Light and dark
+// Light and dark, English and Chinese
+
+const ofTheFile = sentencesOfTheFile();
 
 function setTheme(dark) {
   document.documentElement.dataset.theme = dark ? "dark" : "light";
   byId("theme").setAttribute("aria-pressed", dark);
+}
+
+// Writes the file's own sentences anew, and shows what the address holds.
+function setLanguage(chosen) {
+  language = chosen;
+  document.documentElement.lang = { en: "en", zh: "zh-CN" }[chosen];
+  for (const write of ofTheFile) write();
+  const other = { en: ["zh-CN", "中文"], zh: ["en", "English"] }[chosen];
+  byId("language").lang = other[0];
+  byId("language").textContent = other[1];
+  fillFilters();
+  readAddress();
+}
+
+function changeLanguage() {
+  writeAddress();
+  setLanguage(language === "en" ? "zh" : "en");
+  keepLanguage();
 }
 
 function pressed(event) {
@@ -231,8 +250,7 @@ function startAt(at) {
 function begin() {
   setTheme(matchMedia("(prefers-color-scheme: dark)").matches);
   readAnswers();
-  fillFilters();
-  readAddress();
+  setLanguage(readersLanguage());
   let waiting;
   const chosen = () => {
     choose();
@@ -249,6 +267,7 @@ function begin() {
   });
   const clicks = {
     theme: () => setTheme(byId("theme").getAttribute("aria-pressed") === "false"),
+    language: changeLanguage,
     previous: () => turn(-1),
     next: () => turn(1),
     start: startReview,

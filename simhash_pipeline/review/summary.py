@@ -30,25 +30,15 @@ _REMEMBERED = 100  # of them, as some turn out to be like many others
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """The conditions that a selected drop meets, all of them; None is no condition."""
+    """The runs whose lines are selected: those that meet both conditions; None is none."""
 
-    since: str | None = None  # time in UTC, as the log writes it
-    run: str | None = None  # how the id of its run begins
+    run: str | None = None  # how its id begins
     spider: str | None = None
 
-    @property
-    def whole_runs(self) -> bool:
-        """Whether all drops of a run are selected or none: then its kept pages count too."""
-        return self.since is None
-
-    def picks_run(self, record: Drop | Run) -> bool:
-        """Whether it belongs to a selected run."""
+    def picks(self, record: Drop | Run) -> bool:
         return (self.run is None or record.run.startswith(self.run)) and (
             self.spider is None or record.spider == self.spider
         )
-
-    def picks(self, drop: Drop) -> bool:
-        return self.picks_run(drop) and (self.since is None or drop.time >= self.since)
 
 
 @dataclass(slots=True)
@@ -106,15 +96,14 @@ class Summary:
     def take(self, records: Iterable[Drop | Run]) -> Iterator[Drop]:
         """Count the records and pass on the drops that are selected."""
         for record in records:
-            if not self.selection.picks_run(record):
+            if not self.selection.picks(record):
                 if len(self.other_runs) < MAX_RUNS:
                     self.other_runs.add(record.run)
             elif isinstance(record, Run):
                 self._add_run(record)
-            elif self.selection.picks(record):
-                if record.is_near_miss:
-                    self._add_near_miss(record)
-                    continue
+            elif record.is_near_miss:
+                self._add_near_miss(record)
+            else:
                 self._add(record)
                 yield record
 
@@ -159,7 +148,7 @@ class Summary:
     @property
     def kept_known(self) -> bool:
         """Whether the log has the number of pages kept in the runs of the selected drops."""
-        return self.selection.whole_runs and 0 < self.runs_seen == self.runs_closed
+        return 0 < self.runs_seen == self.runs_closed
 
     def _add(self, drop: Drop) -> None:
         self.drops += 1
@@ -208,8 +197,6 @@ class Summary:
         tally.timeline.add(unix_seconds(drop.time), kept=False)
 
     def _add_run(self, run: Run) -> None:
-        if not self.selection.whole_runs:
-            return
         tally = self.runs.get(run.run) or self._begin(run.run, run.spider, run.started)
         tally.first, tally.last = run.started, run.ended
         tally.closing, tally.settings = run, run.options

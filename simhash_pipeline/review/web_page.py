@@ -44,6 +44,7 @@ Texts: TypeAlias = Callable[[str, str], "PageText | None"]
 
 MAX_COMPARED_BYTES = 20_000_000  # of all pairs beside each other, as they stand in the file
 TOP_SWALLOWING = 8
+SCRIPTS = ("sentences.js", "charts.js", "overview.js", "list.js", "review.js")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +79,7 @@ def write_web_page(
             for page in summary.swallowing.worst()[:TOP_SWALLOWING]
         ],
         "causes": CAUSES,
-        "selection": {
-            name: getattr(summary.selection, name) for name in ("since", "run", "spider")
-        },
+        "selection": dataclasses.asdict(summary.selection),
         "runs": [_run(tally) for tally in summary.runs.values()],
         "drops": _drops(drops, pairs),
         "compared": pairs.compared,
@@ -91,7 +90,7 @@ def write_web_page(
 
 def _page(data: dict[str, Any]) -> str:
     style = _part("report.css")
-    script = "\n".join(map(_part, ("charts.js", "overview.js", "list.js", "review.js")))
+    script = "\n".join(map(_part, SCRIPTS))
     return Template(_part("report.html")).substitute(
         policy=_policy(style, script), style=style, script=script, json=_in_a_script_element(data)
     )

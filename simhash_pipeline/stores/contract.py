@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 T = TypeVar("T")
-Column = Literal["content", "structure", "digest", "address"]
+Column = Literal["content", "structure", "digest", "address", "form"]
 IndexPlace = Literal["memory", "disk"]
 Tables = Literal["auto", 4, 10]
 
@@ -44,6 +44,7 @@ class StoredPage:
     title: str = ""  # its first 100 characters
     title_marks: int = 1  # which of its words are the page's name: see page/head.py
     address: bytes | None = None  # 8 bytes, of the address that the page declares: see urls.py
+    form: bytes | None = None  # 8 bytes, of a page that may be an error page: see page/form.py
     fields: bytes | None = None  # 8 bytes, of its item's DISTINCT_FIELDS: see page/source.py
 
     @property
@@ -142,6 +143,11 @@ class View:
         """Pages that declare the same address, oldest first."""
         if self._page.address is not None:
             yield from self._others("address", [self._page.address])
+
+    def same_form(self) -> Iterator[StoredPage]:
+        """Pages of the same form, oldest first."""
+        if self._page.form is not None:
+            yield from self._others("form", [self._page.form])
 
     def is_unconfirmed(self, found: StoredPage) -> bool:
         """Whether a page of this view may yet go: another process has kept it tentatively."""

@@ -234,5 +234,6 @@ def _values(page: StoredPage) -> list[tuple[Column, int | bytes]]:
         ("structure", page.structure),
         ("digest", page.digest),
         ("address", page.address),
+        ("form", page.form),
     ]
     return [(column, value) for column, value in values if value is not None]

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
 
-from simhash_pipeline.archive.on_duckdb import DuckDb
 from simhash_pipeline.archive.outcome import RESULT
 from simhash_pipeline.archive.parts import fingerprint_rows
 from simhash_pipeline.archive.records import StoredRecord
-from simhash_pipeline.archive.verdicts import judge_parts, judge_sorted
+from simhash_pipeline.archive.verdicts import DuckDb, judge_parts, judge_sorted
 from tests.stores.pages import page
 
 if TYPE_CHECKING:

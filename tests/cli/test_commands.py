@@ -45,7 +45,7 @@ def test_the_plan_for_8_billion_pages_is_the_one_in_the_readme(outside: Path) ->
 def test_the_plan_gives_the_papers_figures_for_2_to_the_34_pages(
     simhash: Simhash, outside: Path
 ) -> None:
-    result = simhash(outside, "plan", "--pages", "2^34")
+    result = simhash(outside, "plan", "--pages", "17_179_869_184")
     rows = [line.removeprefix("->").split() for line in result.stdout.splitlines()[3:7]]
     assert [(row[0], row[-5], row[-4]) for row in rows] == [
         ("4", "16", "262,144"),
@@ -78,7 +78,7 @@ def test_the_plan_warns_of_fingerprints_too_short_for_so_many_pages(
         (["--pages", "many"], "argument --pages: must be a whole number, 1 or more"),
         (["--pages", "1.5"], "argument --pages: must be a whole number, 1 or more"),
         (["--pages", "1e400"], "argument --pages: must be a whole number, 1 or more"),
-        (["--pages", "2^41"], "a plan is for 1 to 1,099,511,627,776 pages (2^40)"),
+        (["--pages", "2e12"], "a plan is for 1 to 1,099,511,627,776 pages (2^40)"),
         (["--pages", "9", "--distance", "9"], "a distance is a whole number from 0 to 8 bits"),
         (["--pages", "9", "--bits", "65"], "a fingerprint has 32, 64 or 128 bits, not 65"),
         (["--pages", "9", "--pagse", "8"], "unrecognized arguments: --pagse 8"),

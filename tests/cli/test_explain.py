@@ -125,6 +125,22 @@ def test_a_kept_page_is_explained_by_the_nearest_other(simhash: Simhash, tmp_pat
     assert "no other stored page is within 8 bits of its content." in result.stdout
 
 
+def test_what_was_left_out_as_furniture_is_shown(simhash: Simhash, tmp_path: Path) -> None:
+    box = "</p><aside><p>Free parcels from fifty on</p><p>Write to us any day</p></aside><p>"
+    words = [" ".join(f"word{n}x{i}" for i in range(200)) for n in range(9)]
+    pages = [page(n, f"{said}{box}") for n, said in enumerate(words)]
+    crawl(tmp_path, pages, SIMHASH_KEEP_TEXT=True)
+    url = pages[8]["url"]
+    said = simhash(tmp_path, "explain", url).stdout
+    assert "Left out of B as furniture: 2 blocks: Free parcels from fifty on | Write to us" in said
+    assert json.loads(simhash(tmp_path, "explain", url, "--json").stdout)["furniture"] == [
+        "Free parcels from fifty on",
+        "Write to us any day",
+    ]
+    info = simhash(tmp_path, "store", "info").stdout
+    assert re.search(r"furniture +1 hosts, 1 templates, 2 blocks", info)
+
+
 def test_a_page_kept_after_its_drop_is_told_as_kept(simhash: Simhash, texts: Path) -> None:
     early = drop(url="http://a.example/3", time="2001-05-04T12:00:00.000Z")
     log = write_log(texts / "early.jsonl", [early])

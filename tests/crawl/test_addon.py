@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import weakref
+from collections import defaultdict
 from contextvars import copy_context
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,9 @@ from tests.review.logs import read_drops
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Iterator
     from pathlib import Path
+
+    from scrapy.crawler import Crawler
+    from typing_extensions import Self
 
 
 class Story(scrapy.Item):
@@ -439,23 +443,39 @@ def test_what_a_callback_yielded_before_it_failed_is_followed(tmp_path: Path) ->
 
 
 class Check:
-    """An earlier pipeline that drops some items."""
+    """An earlier pipeline that drops some items, once others have reached the later one."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
 
     async def process_item(self, item: Any) -> Any:
-        if item["title"].endswith("early"):
-            await asyncio.sleep(0.5)
+        title, *words = item["title"].split()
+        met = self._met
+        met[f"{title} is here"].set()
+        if "early" in words:
+            await met["a is judged"].wait()
             raise DropItem("not wanted")
         return item
 
+    @property
+    def _met(self) -> dict[str, asyncio.Event]:
+        assert isinstance(self._crawler.spider, RowsThenTwins)
+        return self._crawler.spider.met
 
-class Save:
-    """A later pipeline: it takes seconds, and drops an item or puts another in its place."""
+
+class Save(Check):
+    """A later pipeline: it drops an item or puts another in its place, and may wait for c."""
 
     async def process_item(self, item: Any) -> Any:
-        title, _, rest = item["title"].partition(" ")
-        secs, _, outcome = rest.partition(" ")
-        await asyncio.sleep(float(secs))
-        if outcome == "drop":
+        title, *words = item["title"].split()
+        self._met[f"{title} is judged"].set()
+        if "late" in words:
+            await self._met["c is here"].wait()
+        if "drop" in words:
             raise DropItem("not wanted")
         return Story(title=title)
 
@@ -463,6 +483,7 @@ class Save:
 class RowsThenTwins(Everything):
     rows: list[str]
     twins: list[str]
+    met: dict[str, asyncio.Event]
     custom_settings = {"ITEM_PIPELINES": {Check: 200, Save: 400}}  # noqa: RUF012  # as Scrapy has it
 
     def parse(self, response: Any, rows: Iterable[str] = ()) -> Iterator[Any]:
@@ -475,11 +496,11 @@ class RowsThenTwins(Everything):
 @pytest.mark.parametrize(
     ("rows", "twins", "out", "at_once"),
     [
-        (["a 0", "b 0 drop"], ["c 0"], ["a"], 1),
-        (["a 0 drop", "b 0"], ["c 0"], ["b"], 1),
-        (["a 0 drop", "b 0.5"], ["c 0"], ["b"], 100),
-        (["a 1.5", "b 0 early"], ["c 0"], ["a"], 100),
-        (["a 1 drop"], ["c 0", "d 0"], ["c", "d"], 100),
+        (["a", "b drop"], ["c"], ["a"], 1),
+        (["a drop", "b"], ["c"], ["b"], 1),
+        (["a drop", "b late"], ["c"], ["b"], 100),
+        (["a late", "b early"], ["c"], ["a"], 100),
+        (["a late drop"], ["c", "d"], ["c", "d"], 100),
     ],
 )
 def test_a_page_is_lost_with_the_last_of_its_items_and_safe_with_the_first(
@@ -488,7 +509,8 @@ def test_a_page_is_lost_with_the_last_of_its_items_and_safe_with_the_first(
     settings = {"SIMHASH_UNCHANGED": "drop", "CONCURRENT_ITEMS": at_once}
     with trap_site("session") as url:
         chosen = FROM_RESPONSE | settings
-        result = crawl_site(tmp_path, url, chosen, RowsThenTwins, rows=rows, twins=twins)
+        own = {"rows": rows, "twins": twins, "met": defaultdict(asyncio.Event)}
+        result = crawl_site(tmp_path, url, chosen, RowsThenTwins, **own)
     assert titles(result) == out
 
 

@@ -72,7 +72,7 @@ class MovingStorage(FileFeedStorage):
 
 
 class Stories(Spider):
-    """Yields the stories, and calls `look` after each."""
+    """Yields the stories, and calls `look` once the pipelines are done with each."""
 
     name = "stories"
     look: Callable[[], None]
@@ -80,8 +80,13 @@ class Stories(Spider):
     async def start(self) -> AsyncIterator[Any]:
         for number in range(STORIES):
             yield {"number": number, "url": f"http://a.example/{number}", "html": story(number)}
-            await asyncio.sleep(0.005)
+            while self._done() <= number:
+                await asyncio.sleep(0.001)
             self.look()
+
+    def _done(self) -> int:
+        outcomes = ("item_scraped_count", "item_dropped_count")
+        return sum(self.crawler.stats.get_value(name, 0) for name in outcomes)
 
 
 class Drill:
@@ -217,6 +222,16 @@ def _refuse_story_three(value: object) -> object:
     raise TypeError(f"{value!r} can't be written")
 
 
+def test_a_page_in_bytes_that_a_json_feed_cannot_hold_is_named_once(tmp_path: Path) -> None:
+    items = [{"url": f"http://a.example/{n}", "html": story(n).encode()} for n in range(3)]
+    feeds = {str(tmp_path / "items.jsonl"): JSON_LINES}
+    result = crawl(tmp_path, items, FEEDS=feeds)
+    said = "WARNING: Items can't be exported as their field 'html' holds bytes: give it text"
+    assert result.log.count(said) == 1
+    as_csv = {str(tmp_path / "items.csv"): {"format": "csv"}}
+    assert said not in crawl(tmp_path, items, FEEDS=as_csv, SIMHASH_STORE="memory:").log
+
+
 class Unwritable:
     """Puts into one item what no feed can hold."""
 
@@ -290,6 +305,32 @@ def test_items_pass_where_the_pipeline_is_turned_off(tmp_path: Path) -> None:
     result = crawl(tmp_path, items, ITEM_PIPELINES=off, **settings)
     assert result.items == items
     assert "ERROR" not in result.log
+
+
+class AtOnce:
+    """Stores each item before it returns it, and has something to close."""
+
+    def process_item(self, item: dict[str, Any]) -> dict[str, Any]:
+        return item
+
+    def close_spider(self) -> None:
+        pass
+
+
+def test_a_later_pipeline_that_may_lose_its_batch_is_named_once(tmp_path: Path) -> None:
+    items = [{"url": f"http://a.example/{n}", "html": story(n)} for n in range(3)]
+    named = "INFO: AtOnce should hold items if it stores them in batches"
+    assert crawl(tmp_path, items, later=AtOnce).log.count(named) == 1
+    laters: list[dict[type, int]] = [{Batches: 400}, {Batches: 400, AtOnce: 500}, {Unwritable: 400}]
+    for later in laters:
+        pipelines: dict[type, int] = {AtOnce: 200, SimhashPipeline: 300, **later}
+        result = crawl(
+            tmp_path,
+            [{**item, "number": 1} for item in items],
+            ITEM_PIPELINES=pipelines,
+            BATCHES=str(tmp_path),
+        )
+        assert "should hold items" not in result.log
 
 
 class Forgetful:

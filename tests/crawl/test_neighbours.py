@@ -5,11 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
-import time
 from typing import TYPE_CHECKING
 
 import pytest
 
+from simhash_pipeline import SimhashPipeline, Verdict
 from simhash_pipeline.crawl import pipeline
 from simhash_pipeline.stores.opening import open_store
 from tests.crawl.crawling import crawl, page
@@ -86,14 +86,29 @@ def test_a_story_is_dropped_once_the_neighbour_s_item_is_out(tmp_path: Path, sto
     assert met.stats["simhash/dropped"] == 1
 
 
-def test_a_neighbour_is_waited_for_once(
-    tmp_path: Path, store: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("pause_secs", "waiting"), [(3600.0, [0]), (0.0, [0, 1, 2, 3])])
+def test_a_wait_for_a_neighbour_in_vain_is_tried_again_after_a_pause(
+    tmp_path: Path,
+    store: str,
+    monkeypatch: pytest.MonkeyPatch,
+    pause_secs: float,
+    waiting: list[int],
 ) -> None:
     monkeypatch.setattr(pipeline, "MAX_WAIT_SECS", 0.5)
+    monkeypatch.setattr(pipeline, "IMPATIENT_SECS", pause_secs)
+    waits: list[str] = []
+
+    class Watched(SimhashPipeline):
+        async def _wait_for_neighbour(self, verdict: Verdict, give_up: float) -> None:
+            if give_up >= self._patient_from:
+                waits.append(verdict.url)
+            await super()._wait_for_neighbour(verdict, give_up)
+
+    pipelines = {Watched: 300}
     with Neighbour(store, holds_secs=60):
-        started = time.monotonic()
-        met = crawl(tmp_path, [page(n) for n in range(20)], SIMHASH_STORE=store)
-        assert time.monotonic() - started < 5
-    assert len(met.items) == 20
-    assert met.stats["simhash/errors/undecided"] == 20
+        items = [page(n) for n in range(4)]
+        met = crawl(tmp_path, items, SIMHASH_STORE=store, ITEM_PIPELINES=pipelines)
+    assert sorted(set(waits)) == [f"http://a.example/{n}" for n in waiting]
+    assert len(met.items) == 4
+    assert met.stats["simhash/errors/undecided"] == 4
     assert "still pending in another crawl" in met.log

@@ -660,6 +660,18 @@ def test_a_crawl_that_another_pipeline_refuses_closes_store_and_log(tmp_path: Pa
     assert not (tmp_path / "seen.sqlite-wal").exists()  # SQLite removes it when it is closed
 
 
+@pytest.mark.parametrize(("unchanged", "again"), [("keep", 2), ("drop", 0)])
+def test_two_spiders_of_a_store_bring_a_url_out_once_if_unchanged_pages_are_dropped(
+    tmp_path: Path, unchanged: str, again: int
+) -> None:
+    items, kept = [page(1), page(2), page(3, OTHER)], []
+    for name in ("one", "two"):
+        spider = type("Named", (ItemSpider,), {"name": name})
+        shared: dict[str, Any] = {"SIMHASH_STORE": "seen.sqlite", "SIMHASH_UNCHANGED": unchanged}
+        kept.append(len(crawl(tmp_path, items, spider=spider, **shared).items))
+    assert kept == [2, again]
+
+
 def test_a_near_duplicate_may_be_tagged_instead_of_dropped(tmp_path: Path) -> None:
     fields: dict[str, Any] = {
         "SIMHASH_TWIN_FIELD": "near_duplicate_of",
@@ -688,10 +700,27 @@ def test_a_near_duplicate_may_be_tagged_instead_of_dropped(tmp_path: Path) -> No
 
 
 def test_an_item_that_can_not_be_tagged_comes_out_all_the_same(tmp_path: Path) -> None:
-    items = [StoryItem(**page(n)) for n in (1, 2)]
+    items = [page(1), StoryItem(**page(2))]
     result = crawl(tmp_path, items, SIMHASH_TWIN_FIELD="near_duplicate_of")
     assert len(result.items) == 2
     assert result.stats["simhash/errors/field"] == 1
+
+
+def test_a_tag_that_the_first_item_does_not_declare_stops_the_crawl(tmp_path: Path) -> None:
+    items = [StoryItem(**page(n)) for n in range(3)]
+    result = crawl(tmp_path, items, SIMHASH_TWIN_FIELD="near_duplicate_of")
+    assert (
+        "CRITICAL: Crawl stopped: SIMHASH_TWIN_FIELD is 'near_duplicate_of'; StoryItem, the class "
+        "of the first item, must declare that field" in result.log
+    )
+    assert result.stats["finish_reason"] == "simhash_bad_settings"
+    assert len(result.items) == 3  # kept unjudged
+    assert result.stats["simhash/store_pages"] == 0
+    in_a_trial: dict[str, Any] = {
+        "SIMHASH_TWIN_FIELD": "near_duplicate_of",
+        "SIMHASH_DRY_RUN": True,
+    }
+    assert crawl(tmp_path, items, **in_a_trial).stats["simhash/would_drop"] == 2
 
 
 def test_a_crawl_of_what_earlier_ones_kept_under_other_urls_is_warned_of(tmp_path: Path) -> None:

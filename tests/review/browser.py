@@ -19,7 +19,9 @@ _MISSING = (
 
 
 @contextmanager
-def chromium(width: int = 1200, height: int = 900, *, dark: bool = False) -> Iterator[Chrome]:
+def chromium(
+    width: int = 1200, height: int = 900, *, dark: bool = False, language: str = "en"
+) -> Iterator[Chrome]:
     """The browser, closed at the end; under CI its absence is a failure."""
     binary = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
     driver = os.environ.get("CHROMEDRIVER") or shutil.which("chromedriver")
@@ -36,9 +38,17 @@ def chromium(width: int = 1200, height: int = 900, *, dark: bool = False) -> Ite
         resize(browser, width, height)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
+        speak(browser, language)
         yield browser
     finally:
         browser.quit()
+
+
+def speak(browser: Chrome, languages: str) -> None:
+    """Let the browser ask for these languages from the next page on, as "zh-CN,en"."""
+    agent = browser.execute_cdp_cmd("Browser.getVersion", {})["userAgent"]
+    command = {"userAgent": agent, "acceptLanguage": languages}
+    browser.execute_cdp_cmd("Emulation.setUserAgentOverride", command)
 
 
 def resize(browser: Chrome, width: int, height: int) -> None:
@@ -54,5 +64,5 @@ def complaints(browser: Chrome) -> list[str]:
     ]
 
 
-def open_file(browser: Chrome, path: Path) -> None:
-    browser.get(path.resolve().as_uri())
+def open_file(browser: Chrome, path: Path, fragment: str = "") -> None:
+    browser.get(path.resolve().as_uri() + fragment)

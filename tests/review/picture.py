@@ -1,4 +1,4 @@
-"""The picture of the report in the docs, made of the demo site's crawl.
+"""The pictures of the report in the docs, made of the demo site's crawl.
 
 python -m tests.review.picture docs
 """
@@ -11,14 +11,14 @@ import sys
 import tempfile
 from pathlib import Path
 
-from selenium.webdriver.common.by import By
-from selenium.webdriver.support.ui import Select
-
 from tests.review.browser import chromium, open_file
 
 ROOT = Path(__file__).parent.parent.parent
 PORT = 8643  # beside a demo site that someone may have running
 WIDTH, HEIGHT = 1000, 1700
+# The reader's language, what the addresses of the pages shown have, and the file. The second needs
+# a font with Chinese characters, as Debian's package fonts-wqy-microhei.
+PICTURES = [("en", "", "report.png"), ("zh-CN", "/zh/", "zh/report.png")]
 
 
 def main(folder: Path) -> None:
@@ -27,11 +27,13 @@ def main(folder: Path) -> None:
         keep_text = ("-s", "SIMHASH_KEEP_TEXT=True")
         scrapy("crawl", "site", "-a", f"port={PORT}", *keep_text, directory=directory)
         scrapy("simhash", "report", directory=directory)
-        with chromium(WIDTH, HEIGHT) as browser:
-            open_file(browser, Path(directory) / "report.html")
-            Select(browser.find_element(By.ID, "order")).select_by_value("nearest")
-            browser.save_screenshot(str(folder / "report.png"))
-    print(folder / "report.png")
+        for language, pages, picture in PICTURES:
+            with chromium(WIDTH, HEIGHT, language=language) as browser:
+                open_file(
+                    browser, Path(directory) / "report.html", f"#order=nearest&search={pages}"
+                )
+                browser.save_screenshot(str(folder / picture))
+            print(folder / picture)
 
 
 def scrapy(*arguments: str, directory: str) -> None:

@@ -87,9 +87,8 @@ def test_kept_pages_are_known_when_every_run_was_closed() -> None:
     assert told.runs["run-1"].settings["bits"] == 64
 
 
-def test_kept_pages_are_unknown_when_a_run_was_killed_or_drops_are_picked_out() -> None:
+def test_kept_pages_are_unknown_when_a_run_was_killed() -> None:
     assert not summary(drop(), closing(), drop(run="run-2")).kept_known
-    assert not summary(drop(), closing(), since="2026-05-04").kept_known
     assert not summary().kept_known
     assert summary(drop(), closing(), drop(run="run-2"), run="run-1").kept_known
 
@@ -110,12 +109,6 @@ def test_of_many_runs_the_latest_are_told_one_by_one_and_all_are_counted() -> No
 def test_a_run_without_a_closing_line_has_its_drops_by_time() -> None:
     told = summary(drop(), drop(time="2026-05-04T12:00:02.500Z"))
     assert list(told.runs["run-1"].slices()) == [(1777896000, 0, 1), (1777896002, 0, 1)]
-
-
-def test_what_a_run_kept_stands_only_beside_whole_runs() -> None:
-    assert Selection().whole_runs
-    assert Selection(run="run-1").whole_runs
-    assert not Selection(run="run-1", since="2026-05-04").whole_runs
 
 
 def test_drops_of_the_spider_that_is_asked_for_are_counted() -> None:

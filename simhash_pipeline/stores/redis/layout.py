@@ -6,7 +6,7 @@
     simhash:{.<namespace>}pages     hash: id -> record of a kept page
     simhash:{.<namespace>}tentative hash: id -> the run that has not confirmed the page
     simhash:{.<namespace>}run:<run> there while the run lives
-    simhash:{.<namespace>}texts     hash: id -> title and main text, stored or not; see texts.py
+    simhash:{.<namespace>}texts     hash: id -> title and text, stored or not
     simhash:{.<namespace>}furniture hash: host -> what its templates repeat: see furniture.py
     simhash:{.<namespace>}content:0:a3     hash of the first block's buckets a300-a3ff
        a310 -> rest ref, rest ref, ...     each distinct value, and its oldest page
@@ -26,8 +26,11 @@ choose a bucket: the rest are the other six. One case by hand, block 1 of 0123 4
     block 1                           ab 89                hash 89, field ab
     rest                        ef cd       67 45 23 01
 
-A digest and an address have one block and one bucket. A page that declares its own URL as its
-address, as most do, is found by its id, and its address is not written.
+A text has the time it was kept at (8 bytes), the length of the page's URL (4), the URL, and what
+`packed_text` made.
+
+A digest, an address and a form have one block and one bucket. A page that declares its own URL as
+its address, as most do, is found by its id, and its address is not written.
 """
 
 from __future__ import annotations
@@ -43,7 +46,14 @@ import numpy as np
 
 from simhash_pipeline.bits import refuse_other_distances
 from simhash_pipeline.index.neighbours import BLOCKS, probe_masks
-from simhash_pipeline.stores.contract import MOST_NEAR, Column, StoredPage
+from simhash_pipeline.stores.contract import (
+    MOST_NEAR,
+    Column,
+    PageText,
+    StoredPage,
+    packed_text,
+    unpacked_text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -56,7 +66,7 @@ NAMESPACES = PREFIX + b"namespaces"
 HASHES = 256  # of a block
 MAX_KEY_BYTES = 2
 SKETCH_SIZE = 16  # and a digest's
-ADDRESS_SIZE = FIELDS_SIZE = 8
+ADDRESS_SIZE = FORM_SIZE = FIELDS_SIZE = 8
 # A page is known by 64 bits of its key's hash: among a billion, about one pair shares them, of
 # which the second is judged and not stored.
 ID_SIZE = 8
@@ -64,14 +74,19 @@ NUMBER_SIZE = 7
 REF_SIZE = NUMBER_SIZE + ID_SIZE
 SALT_SIZE = 2
 
-COLUMNS: tuple[Column, ...] = ("content", "structure", "digest", "address")
-ONE_BLOCK = ("digest", "address")  # they are found whole alone
+COLUMNS: tuple[Column, ...] = ("content", "structure", "digest", "address", "form")
+ONE_BLOCK = ("digest", "address", "form")  # they are found whole alone
 _LENGTH = struct.Struct(">H")
 _HEAD = struct.Struct(f">{SALT_SIZE}sHQdd")  # salt, flags, title_marks, first_seen, seen_at
-_FIELDS = ("content", "structure", "sketch", "digest", "story", "sample", "fields", "address")
-_AS_BYTES = ("digest", "sample", "fields", "address")
+_FIELDS = (
+    *("content", "structure", "sketch", "digest", "story"),
+    *("sample", "form", "fields", "address"),
+)
+_AS_BYTES = ("digest", "sample", "form", "fields", "address")
 _OWN_ADDRESS = 1 << len(_FIELDS)  # a flag
 _STORY_SIZE = 8
+TIME = struct.Struct(">d")  # of a text; EXPIRE_TEXTS reads it
+_TEXT_HEAD = struct.Struct(">dI")
 
 
 class Space:
@@ -151,7 +166,7 @@ class Layout:
         self._size = bits // 8
         self._sizes = {"content": self._size, "structure": self._size, "story": _STORY_SIZE}
         self._sizes |= {"sketch": SKETCH_SIZE, "digest": SKETCH_SIZE, "address": ADDRESS_SIZE}
-        self._sizes["fields"] = FIELDS_SIZE
+        self._sizes |= {"form": FORM_SIZE, "fields": FIELDS_SIZE}
         self._word = np.dtype("<u4" if bits == 32 else "<u8")
 
     def pack(self, page: StoredPage, salt: bytes) -> bytes:
@@ -213,7 +228,7 @@ class Layout:
         return Record(page, raw, run or b"")
 
     def entries(self, space: Space, page: StoredPage) -> Iterator[Entry]:
-        """Where the page's fingerprints, digest and address belong."""
+        """Where the page's fingerprints, digest, address and form belong."""
         for column in COLUMNS:
             value = getattr(page, column)
             if value is not None and not (column == "address" and _declares_itself(page)):
@@ -230,7 +245,7 @@ class Layout:
     def probes(
         self, space: Space, column: Column, value: int | bytes, max_distance_bits: int
     ) -> list[Probe]:
-        """The buckets that can hold a neighbour; of a digest or an address the one it is in."""
+        """The buckets that can hold a neighbour; of bytes, as a digest, the one they are in."""
         if isinstance(value, bytes):
             return [(0, b"", self.entry(space, column, value).places[0])]
         refuse_other_distances(max_distance_bits)
@@ -309,6 +324,17 @@ class Layout:
 def page_id(url: str) -> bytes:
     """What a page is known by within its namespace; its address too, if it declares no other."""
     return hashlib.blake2b(url.encode(), digest_size=ID_SIZE).digest()
+
+
+def pack_text(text: PageText) -> bytes:
+    url = text.url.encode()
+    return _TEXT_HEAD.pack(text.kept_at, len(url)) + url + packed_text(text)
+
+
+def unpack_text(namespace: str, raw: bytes) -> PageText:
+    kept_at, length = _TEXT_HEAD.unpack_from(raw)
+    end = _TEXT_HEAD.size + length
+    return unpacked_text(namespace, raw[_TEXT_HEAD.size : end].decode(), raw[end:], kept_at)
 
 
 def _declares_itself(page: StoredPage) -> bool:

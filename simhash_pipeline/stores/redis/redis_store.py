@@ -30,20 +30,22 @@ from simhash_pipeline.stores.contract import (
     check_stamp,
     stamped_bits,
 )
-from simhash_pipeline.stores.redis.commit import CONFIRM
+from simhash_pipeline.stores.redis.commit import CONFIRM, EXPIRE_TEXTS
 from simhash_pipeline.stores.redis.layout import (
     FORMAT,
     ID_SIZE,
     MADE_WITH,
     NAMESPACES,
     STORE,
+    TIME,
     Layout,
     Space,
+    pack_text,
     page_id,
+    unpack_text,
 )
 from simhash_pipeline.stores.redis.namespace import Lease, OtherStamp, RedisNamespace
 from simhash_pipeline.stores.redis.server import Server
-from simhash_pipeline.stores.redis.texts import RedisTexts
 from simhash_pipeline.stores.store_url import WAIT_SECS
 
 if TYPE_CHECKING:
@@ -57,6 +59,7 @@ T = TypeVar("T")
 
 LEASE_SECS = 15.0
 PAGES_A_BATCH = HOSTS_A_READ = 1_000
+TEXTS_A_READ = 100
 KNOWN_FORMAT = b"1"
 NO_STAMP = b"null"
 PLACE = [("number", "<u8"), ("namespace", "<u4"), ("id", "<u8")]
@@ -82,7 +85,6 @@ class RedisStore:
         self._is_open = True
         self._tentative = tentative
         self._lease = Lease(self._server, lease_secs)
-        self._texts = RedisTexts(self._server)
         self._lock = threading.Lock()
         self._begun: dict[str, RedisNamespace] = {}
         self._tentative_pages: set[tuple[str, str]] = set()  # namespace and URL
@@ -151,14 +153,15 @@ class RedisStore:
         self._tentative_pages.discard((namespace, url))
         self._confirmed.discard((namespace, url))
         pages = self._namespace(namespace)
-        self._texts.remove(pages.space, url)
+        if self.text_of(namespace, url) is not None:
+            self._server.ask("HDEL", pages.space.texts, page_id(url))
         return pages.remove(url)
 
     def expire(self, seen_before: float) -> int:
         gone = 0
         for namespace in self._namespaces():
             gone += namespace.remove_where(lambda page: page.seen_at < seen_before)
-            self._texts.expire(namespace.space, seen_before)
+            self._expire_texts(namespace.space, seen_before)
         return gone
 
     def clear(self, namespace: str) -> int:
@@ -186,14 +189,25 @@ class RedisStore:
             for name in {text.namespace for text in chunk}:
                 with self._begun_namespace(name) as namespace:
                     spaces[name] = namespace.space
-            self._texts.keep((spaces[text.namespace], text) for text in chunk)
+            self._server.run(
+                [
+                    ("HSET", spaces[text.namespace].texts, page_id(text.url), pack_text(text))
+                    for text in chunk
+                ]
+            )
 
     def text_of(self, namespace: str, url: str) -> PageText | None:
-        return self._texts.text_of(self._namespace(namespace).space, url)
+        raw = self._server.ask("HGET", self._namespace(namespace).space.texts, page_id(url))
+        found = None if raw is None else unpack_text(namespace, raw)
+        return found if found is not None and found.url == url else None  # another of the same id
 
     def texts(self) -> Iterator[PageText]:
         for namespace in self._namespaces():
-            yield from self._texts.of_namespace(namespace.space)
+            seen = set[bytes]()
+            for found in self._server.scan(namespace.space.texts, TEXTS_A_READ):
+                new = found.keys() - seen
+                yield from (unpack_text(namespace.space.namespace, found[known]) for known in new)
+                seen |= new
 
     def pages(self) -> Iterator[StoredPage]:
         """20 bytes of each page are held in memory, to tell their order."""
@@ -239,6 +253,14 @@ class RedisStore:
 
     def __exit__(self, *exception: object) -> None:
         self.close()
+
+    def _expire_texts(self, space: Space, kept_before: float) -> None:
+        """Remove what was kept before this time; on the server, which reads it all."""
+        before, cursor = TIME.pack(kept_before), -1
+        while cursor:
+            cursor = int(
+                self._server.ask(*EXPIRE_TEXTS([space.texts], max(cursor, 0), TEXTS_A_READ, before))
+            )
 
     @contextmanager
     def _confirming(self) -> Iterator[list[Command]]:

@@ -54,6 +54,7 @@ TABLES = (
         title TEXT NOT NULL,
         title_marks INTEGER NOT NULL,
         address BLOB,
+        form BLOB,
         fields BLOB,
         sample BLOB
     )""",
@@ -63,6 +64,7 @@ TABLES = (
     "CREATE INDEX page_by_url ON page (url_hash, content, structure)",
     "CREATE INDEX page_by_digest ON page (namespace, digest) WHERE digest IS NOT NULL",
     "CREATE INDEX page_by_address ON page (namespace, address) WHERE address IS NOT NULL",
+    "CREATE INDEX page_by_form ON page (namespace, form) WHERE form IS NOT NULL",
     "CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
     # No id is given twice. (AUTOINCREMENT would do it too, and write another block for each page.)
     """CREATE TRIGGER newest_page_removed AFTER DELETE ON page

@@ -26,11 +26,12 @@ if TYPE_CHECKING:
 
 # The id, then StoredPage's fields in their order.
 SELECTED = """SELECT id, url, namespace, site, content, structure, sketch, digest,
-    first_seen, seen_at, story, sample, title, title_marks, address, fields FROM page"""
+    first_seen, seen_at, story, sample, title, title_marks, address, form, fields FROM page"""
 # A page takes 440 bytes beside its URL, some 210 of them the sample, 51 the title (`make bench`).
 INSERT = f"""INSERT INTO page (id, url_hash, url, namespace, site, content, structure, sketch,
-    digest, first_seen, seen_at, story, sample, title, title_marks, address, fields, run)
-    VALUES ({", ".join("?" * 18)})"""
+    digest, first_seen, seen_at, story, sample, title, title_marks, address, form, fields,
+    run)
+    VALUES ({", ".join("?" * 19)})"""
 SAME_KEY = "url_hash = ? AND url = ? AND namespace = ?"
 NEWEST_ID = """SELECT max(ifnull((SELECT max(id) FROM page), 0),
     ifnull((SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'last_id'), 0))"""
@@ -50,7 +51,7 @@ _BITS, _BYTES, _TIME = (int, bytes, type(None)), (bytes, type(None)), (int, floa
 _TYPES = {
     "page": (
         *(int, str, str, str, _BITS, _BITS, _BITS, _BYTES),
-        *(_TIME, _TIME, _BITS, _BYTES, str, int, _BYTES, _BYTES),
+        *(_TIME, _TIME, _BITS, _BYTES, str, int, _BYTES, _BYTES, _BYTES),
     ),
     "text": (int, str, str, bytes, _TIME),
     "furniture": (str, str, bytes),
@@ -209,6 +210,7 @@ class PageRows:
                 page.title,
                 page.title_marks,
                 None if page.address is None else bytearray(page.address),
+                None if page.form is None else bytearray(page.form),
                 None if page.fields is None else bytearray(page.fields),
                 run,
             ),

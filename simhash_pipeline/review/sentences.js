@@ -1,0 +1,281 @@
+"use strict";
+
+// The report's sentences: English, and what they are in Chinese. A number in braces is filled in.
+// English has another word for one ("1 page"); such a sentence stands here as for many.
+const CHINESE = {
+  // report.html
+  "Dropped near-duplicates": "被丢弃的近似重复页面",
+  "Skip to the drops": "跳到丢弃列表",
+  "Dark": "深色",
+  "colours": "模式",
+  "Review": "审阅",
+  "Save answers": "保存答案",
+  "Saved as answers.csv in your downloads. The thresholds that suit these answers:": "已保存为下载目录中的 answers.csv。求适合这些答案的阈值：",
+  "Kept pages and the pages near them": "保留的页面及与其相近的页面",
+  "Drops": "丢弃的页面",
+  "Search titles and addresses": "搜索标题和网址",
+  "Run": "运行",
+  "Show": "显示",
+  "all": "全部",
+  "dropped": "丢弃",
+  "kept though near": "相近但保留",
+  "to check": "待检查",
+  "to check, not answered": "待检查且未作答",
+  "answered: copy": "已答：重复",
+  "answered: another page": "已答：不同页面",
+  "answered: don't know": "已答：不确定",
+  "Spider": "爬虫",
+  "Host": "主机",
+  "Reason": "原因",
+  "Content distance": "内容指纹距离",
+  "Order": "排序",
+  "to check first": "待检查的在前",
+  "biggest groups first": "最大的组在前",
+  "nearest the threshold first": "最接近阈值的在前",
+  "newest first": "最新的在前",
+  "oldest first": "最早的在前",
+  "by address": "按网址",
+  "CSV of these": "导出为 CSV",
+  "Pages of the list": "列表翻页",
+  "Previous": "上一页",
+  "Next": "下一页",
+  "Drops and kept pages by content distance": "丢弃和保留的页面：按内容指纹距离",
+  "Over time": "时间分布",
+  "Reasons and hosts": "原因和主机",
+  "Settings of the run": "本次运行的设置",
+  "Distances are bits in which two fingerprints differ. Times are UTC. Answers stay in this browser until you save them. This file loads nothing and sends nothing.": "距离是两个指纹相差的比特数。时间为 UTC。保存之前，答案只存在本浏览器中。本文件不加载也不发送任何内容。",
+  "Side by side": "并排对比",
+  "Previous page": "上一个",
+  "Next page": "下一个",
+  "Close": "关闭",
+  "Is this page a copy of the stored one?": "此页面是否与已存储的页面重复？",
+  "Copy": "重复",
+  "Another page": "不同页面",
+  "Don't know": "不确定",
+  "Previous difference": "上一处差异",
+  "Next difference": "下一处差异",
+  "only these": "只看差异",
+  "Both texts": "两段文字",
+
+  // charts
+  "kept": "保留",
+  "Drops and kept pages by content distance, a bar for each; the table after it has the numbers.": "按内容指纹距离统计的丢弃和保留页面，每个距离一根柱；数值见其后的表格。",
+  "bits apart": "相差比特数",
+  "threshold {0}": "阈值 {0}",
+  "Pages by content distance": "按内容指纹距离统计的页面数",
+  "dropped pages, from the page they were dropped for": "丢弃的页面：与其重复页面的距离",
+  "kept pages, from the nearest other kept page": "保留的页面：与最近的另一保留页面的距离",
+  "Pages kept and dropped over time; the table after it has the numbers.": "保留和丢弃的页面随时间的分布；数值见其后的表格。",
+  "Pages dropped over time; the table after it has the numbers.": "丢弃的页面随时间的分布；数值见其后的表格。",
+  "{0}: {1} kept, {2} dropped": "{0}：保留 {1}，丢弃 {2}",
+  "{0}: {1} dropped": "{0}：丢弃 {1}",
+  "at most {0} in {1}": "每 {1}最多 {0} 个",
+  "from (UTC)": "起始（UTC）",
+  "Pages by time, {0} each": "按时间统计的页面数，每格 {0}",
+  "dropped (the run has no closing line, so what it kept isn't known)": "丢弃（这次运行没有结束记录，保留数未知）",
+  "{0} days": "{0} 天",
+  "{0} hours": "{0} 小时",
+  "{0} minutes": "{0} 分钟",
+  "{0} seconds": "{0} 秒",
+  "none": "无",
+
+  // overview
+  "No page was judged in this run.": "这次运行没有判重任何页面。",
+  "Reasons": "原因",
+  "Hosts": "主机",
+  "Hosts, the first of {0}": "主机，共 {0} 个，列出前几个",
+  "Nothing was dropped, so there is no reason.": "没有丢弃任何页面，因此没有原因。",
+  "The log names no run.": "日志中没有运行记录。",
+  "{0} pages": "{0} 个页面",
+  "{0} drops": "{0} 次丢弃",
+  "{0} in {1} runs, of {2}": "{1} 次运行中有 {0}，涉及 {2}",
+  "None of {0} was dropped": "{0}中没有丢弃任何一个",
+  "Nothing was dropped": "没有丢弃任何页面",
+  "{0} dropped": "丢弃 {0}",
+  "{0} of {1} dropped": "{1}中丢弃 {0} 个",
+  "{0}; {1} to check": "{0}；待检查 {1} 个",
+  "{0}; none is suspicious": "{0}；没有可疑的",
+  "; {0} kept though near, {1} to check": "；相近但保留 {0} 个，待检查 {1} 个",
+  "; {0} kept though near, none to check": "；相近但保留 {0} 个，无需检查",
+  "since {0}": "自 {0} 起",
+  "run {0}": "运行 {0}",
+  "spider {0}": "爬虫 {0}",
+  "{0}, only {1}": "{0}，仅限 {1}",
+  "{0} runs": "{0} 次运行",
+  "run {0} of spider {1}": "爬虫 {1} 的运行 {0}",
+  "{0} to {1}": "{0} 至 {1}",
+  "{0} of {1}": "{1} 个中的 {0} 个",
+  "To check: {0}. {1}": "待检查：{0}。{1}",
+  "Say of each whether it is a copy (y), another page (n), or that you don't know (d); then save the answers, and let tune find the thresholds.": "逐个回答：重复（y）、不同页面（n）或不确定（d）；然后保存答案，由 tune 求出阈值。",
+  "No drop is at a threshold, has another title or language, or is one of many for a page. {0}": "没有丢弃处在阈值上、标题或语言不同，或属于同一页面的大量丢弃。{0}",
+  "{0} by a dry run: the items were kept all the same.": "{0}来自试运行：item 实际上都保留了。",
+  "Kept without being judged: {0}.": "未经判重而保留：{0}。",
+  "How many pages were kept is not known: a run was killed, or still runs.": "保留的页面数未知：有运行被强行终止，或仍在进行。",
+  "Listed are the latest {0} drops of {1}.": "列出 {1} 次丢弃中最新的 {0} 次。",
+  " of ": "来自 ",
+  ". {0}": "。{0}",
+  "no host": "（无主机）",
+  " were dropped as near-duplicates of ": "，因与此页近似重复而被丢弃：",
+  ": look at ": "；请先看 ",
+  "No drop has a content distance, and no store is known.": "没有丢弃带有内容指纹距离，也没有找到存储。",
+  "Where the kept pages' nearest neighbours lie is not known: the store was not found.": "没有找到存储，因此不知道保留页面的最近邻有多远。",
+  "{0} kept pages": "{0} 个保留的页面",
+  "Of {0}": "{0}中",
+  "Of {0}, {1} drawn at random": "{0}中随机抽取 {1} 个",
+  "{0}.": "{0}。",
+  "{0} bits": "{0} 比特",
+  "{0}, none has a neighbour beyond the threshold.": "{0}，没有一个在阈值之外有邻居。",
+  "{0} pages have": "{0} 个页面有",
+  " {0} a neighbour within the threshold all the same: the second look found the pages different.": "另有 {0}邻居在阈值之内：二次比较认定它们是不同页面。",
+  "{0}, the nearest neighbour beyond the threshold is {1} away: the threshold of {2} lies in a valley {3} bits wide.": "{0}，阈值之外最近的邻居相差 {1}：阈值 {2} 位于宽 {3} 比特的谷中。",
+  "{0}, the nearest neighbour beyond the threshold is {1} away: the threshold of {2} lies in a valley of 1 empty bit.": "{0}，阈值之外最近的邻居相差 {1}：阈值 {2} 旁只有 1 比特的空谷。",
+  "{0}, {1} a neighbour just beyond the threshold of {2}: there is no valley. At {3} they may be dropped too: look at them by scrapy simhash tune before you set it.": "{0}，{1}邻居刚好在阈值 {2} 之外：没有谷。阈值设为 {3} 时它们也可能被丢弃：修改前请先用 scrapy simhash tune 查看。",
+  "All settings have their defaults.": "所有设置均为默认值。",
+  "{0} settings with their defaults": "{0} 项设置为默认值",
+
+  // the list
+  "any": "不限",
+  "all runs": "所有运行",
+  "the last: {0}": "最近一次：{0}",
+  ", ": "，",
+  "{0} ({1})": "{0}（{1}）",
+  "No page is like that.": "没有符合条件的页面。",
+  "{0} different pages": "{0} 个不同页面",
+  "{0} and {1}": "{0}和 {1}",
+  "{0} near misses": "{0} 个相近但保留的页面",
+  "{0}{1} of {2}": "{0}{1}，对应 {2}",
+  " ({0})": "（{0}）",
+  "Page {0} of {1}": "第 {0} 页，共 {1} 页",
+  "{0}, page {1}": "{0}，第 {1} 页",
+  "Show {0} of {1} more": "再显示 {0} 个（还有 {1} 个）",
+  "Show {0} more": "再显示 {0} 个",
+  "A page the log doesn't name": "日志未记录的页面",
+  "Kept": "保留",
+  "Kept too": "同样保留",
+  "Dropped": "丢弃",
+  "first kept {0}": "首次保留于 {0}",
+  "Compare": "对比",
+  " with {0}": "：{0}",
+  "copy": "重复",
+  "another page": "不同页面",
+  "don't know": "不确定",
+  "reason": "原因",
+  "content": "内容",
+  "structure": "结构",
+  "sketch": "sketch",
+  "own text alike": "自有文字相似度",
+  "main text": "正文占比",
+  "{0} of the page": "{0}",
+  "words": "词数",
+  "dry run: kept all the same": "试运行：实际保留",
+
+  // answers and two texts
+  "{0} answers": "{0} 个答案",
+  "{0}, {1} wrongly dropped, {2} wrongly kept.": "{0}，误丢弃 {1} 个，误保留 {2} 个。",
+  " This browser keeps none: save them before you close the page.": "本浏览器无法保存答案：关闭页面前请先保存到文件。",
+  "Review {0}": "审阅 {0}",
+  "Review the {0} to check": "审阅待检查的 {0} 个",
+  "Review again": "重新审阅",
+  "Drop {0} of {1}": "第 {0} 个（丢弃），共 {1} 个",
+  "Near miss {0} of {1}": "第 {0} 个（相近但保留），共 {1} 个",
+  "The stored page's text and the other page's, paragraph by paragraph": "已存储页面与另一页面的文字，逐段对照",
+  "Main text: the content fingerprint is made of it": "正文：内容指纹由它计算",
+  "Beside it: menus, boxes, rows, comments. No part of the content fingerprint": "正文之外：菜单、框、表格行、评论，不参与内容指纹",
+  "{0} differences": "{0} 处差异",
+  "{0}, {1} beside the main text": "正文 {0}，正文之外 {1} 处",
+  "No difference": "没有差异",
+  "a page the log doesn't name": "日志未记录的页面",
+  "The texts of these two pages were not kept; what the log knows stands above.": "这两个页面的文字没有保存；日志所知的信息见上方。",
+  "To have them here after the next crawl, set in settings.py:": "若要在下次爬取后在此查看，请在 settings.py 中设置：",
+  "To fetch and compare both now:": "若要现在下载并对比：",
+
+  // why a page is to be checked, or was kept though near
+  "titles differ": "标题不同",
+  "titles name two things": "两个标题指两样东西",
+  "fields of the items differ": "item 的字段不同",
+  "a person called them two pages": "已由人答为不同页面",
+  "the shared text is of neither page": "共有的文字不属于任何一个页面",
+  "Either the page has many addresses, or a part that pages share was taken for the page.": "要么该页面有许多网址，要么把许多页面共有的部分当成了页面本身。",
+  "swallowed by one page": "被同一页面吞没",
+  "{0} pages of this host were dropped for it": "该主机有 {0} 个页面因它被丢弃",
+  "other language": "语言不同",
+  "{0} and {1} in the addresses": "网址中分别为 {0} 和 {1}",
+  "at the threshold": "正好在阈值上",
+  "content {0} of {1} bits": "内容 {0}/{1} 比特",
+  "structure {0} of {1} bits": "结构 {0}/{1} 比特",
+  "sketch {0} of {1} bits": "sketch {0}/{1} 比特",
+  "main text is a small part of the page": "正文只占页面的一小部分",
+  "{0}% of what the page shows": "页面可见文字的 {0}%",
+  "own texts differ": "自有文字不同",
+  "alike by {0}%": "相似度 {0}%",
+  "alike by {0}% of at least {1}%": "相似度 {0}%，要求至少 {1}%",
+  "alike by {0}%, and short or shared main texts need more": "相似度 {0}%，正文短或共用时要求更高",
+  "hardly any can be compared": "几乎没有可比较的",
+  "sketches differ": "sketch 不同",
+  "{0} of {1} bits": "{0}/{1} 比特",
+  "{0} of at most {1} bits": "相差 {0} 比特，上限 {1}",
+  "thin": "内容过少",
+  "{0} words, judged by title and text alone": "{0} 个词，仅按标题和文字判断",
+};
+
+const LANGUAGE_KEPT_AS = "simhash language";
+let language = "en";
+
+// The sentence in the reader's language, with its values filled in.
+function say(sentence, ...values) {
+  const said = (language === "zh" && CHINESE[sentence]) || sentence;
+  return said.replace(/\{(\d)\}/g, (_, place) => values[place]);
+}
+
+// "1 page", "2 pages".
+function many(count, one, more = `${one}s`) {
+  return say(count === 1 && language === "en" ? `{0} ${one}` : `{0} ${more}`, number.format(count));
+}
+
+// A doubt in the words of the commands, "at the threshold: content 3 of 3 bits, sketch 18 of 18 bits".
+function sayDoubt(doubt) {
+  if (language === "en") return doubt;
+  const figures = /\d+(?:,\d+)*|\b[a-z]{2}(?= and [a-z]{2} in the addresses| in the addresses)/g;
+  const part = (words) => {
+    const values = [];
+    const sentence = words.replace(figures, (figure) => `{${values.push(figure) - 1}}`);
+    return sentence in CHINESE ? say(sentence, ...values) : null;
+  };
+  const [kind, ...details] = doubt.split(": ");
+  const detail = details.join(": ");
+  return [say(kind), ...(detail ? [part(detail) ?? detail.split(", ").map((words) => part(words) ?? words).join("，")] : [])].join("：");
+}
+
+// The one that the reader chose before, else the first of the browser's that the report has.
+function readersLanguage() {
+  let kept = null;
+  try {
+    kept = localStorage.getItem(LANGUAGE_KEPT_AS);
+  } catch {
+    // the browser lets the file keep nothing
+  }
+  return kept ?? navigator.languages.map((name) => name.slice(0, 2)).find((name) => name === "en" || name === "zh") ?? "en";
+}
+
+function keepLanguage() {
+  try {
+    localStorage.setItem(LANGUAGE_KEPT_AS, language);
+  } catch {
+    // it is the browser's again when the file is opened
+  }
+}
+
+// What the file itself says, before anything of a page is shown.
+function sentencesOfTheFile() {
+  const found = [];
+  const texts = document.createTreeWalker(document.documentElement, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const node = texts.currentNode, text = node.data, sentence = text.trim();
+    if (sentence in CHINESE && !node.parentElement.closest("script, style")) found.push(() => { node.data = text.replace(sentence, () => say(sentence)); });
+  }
+  for (const named of document.querySelectorAll("[aria-label]")) {
+    const sentence = named.getAttribute("aria-label");
+    found.push(() => named.setAttribute("aria-label", say(sentence)));
+  }
+  return found;
+}

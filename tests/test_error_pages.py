@@ -1,0 +1,161 @@
+"""Error pages, walls and their like are kept twice; what says something by a number is kept."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from simhash_pipeline import Judge, Verdict
+from simhash_pipeline.page.form import form_of
+from tests.archive.archives import write_json_lines
+from tests.crawl.crawling import crawl
+from tests.number_sites import KINDS, LANGUAGES, PAGES, number_site
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.cli.simhash_command import Simhash
+
+HOST = "http://a.example"
+EXCUSE = (
+    "Perhaps it has moved, perhaps it never was. Try the search at the top of each page, look at "
+    "the map of the site, or begin again at the start. If a link on one of our own pages led here, "
+    "we would be glad of a line that says which, so that we can mend it for all who come after. "
+    "The archive holds what was written before the year in which we moved to this house, and the "
+    "librarians find in it, on working days, nearly all that was ever printed about the harbour."
+)
+
+
+def html(text: str, title: str = "A site") -> str:
+    return f"<html><head><title>{title}</title></head><body><p>{text}</p></body></html>"
+
+
+def verdicts(page_at: Callable[[str], str], pages: int = 60, **options: Any) -> list[Verdict]:
+    """On pages of as many addresses, each of other words."""
+    words = ["harbour", "fog", "bell", "tide", "gulls", "rope", "mast", "crane", "lamp", "quay"]
+    with Judge("memory:", **options) as judge:
+        urls = [f"{HOST}/{words[i % 10]}/{words[i // 10]}-{i}.html" for i in range(pages)]
+        return [judge.judge(url, page_at(url)) for url in urls]
+
+
+def reasons(found: list[Verdict]) -> list[str]:
+    return [verdict.reason for verdict in found if verdict.dropped]
+
+
+def path_of(url: str) -> str:
+    return url.removeprefix(HOST)
+
+
+CASES: dict[str, Callable[[str], str]] = {
+    "its path": lambda url: html(f"There is no page {path_of(url)} on this server, we are sorry."),
+    "its URL": lambda url: html(f"The requested address {url} was not found.", "404"),
+    "its path, in many words": lambda url: html(f"Not found: {path_of(url)}. {EXCUSE}"),
+    "its path in the title": lambda url: html("We have no such page.", f"No {path_of(url)}"),
+    "a number": lambda url: html(
+        "Please confirm that you are human before we show you this page. Your case number is "
+        f"{Random(url).randrange(10**6, 10**9)}. Thank you."
+    ),
+    "a code": lambda url: html(
+        f"你的访问被拦截，请联系网站管理员。事件编号：{Random(url).randbytes(8).hex()}", "访问验证"
+    ),
+    "a UUID": lambda url: html(
+        f"Access denied. Reference: {Random(url).randbytes(4).hex()}-41d4-a716-"
+        f"{Random(url + '2').randbytes(6).hex()}. Go back."
+    ),
+}
+
+
+ERRORS = [
+    {"url": url, "html": CASES["its path"](url)} for url in (f"{HOST}/{n}/x" for n in range(9))
+]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_page_that_differs_in_this_alone_is_kept_twice(case: str) -> None:
+    found = verdicts(CASES[case])
+    one_missed = case == "a code"  # one in 60 codes has too few letters among its digits
+    assert len(found) - len(reasons(found)) == (3 if one_missed else 2)
+    assert {*reasons(found)} == {"error page"}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_setting_keeps_them_all(case: str) -> None:
+    assert "error page" not in reasons(verdicts(CASES[case], error_pages="keep"))
+
+
+@pytest.mark.parametrize("names_subjects", [True, False], ids=["titles", "one title"])
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_pages_of_numbers_are_no_error_pages(
+    kind: str, language: str, *, names_subjects: bool
+) -> None:
+    for seed in range(3):
+        site = number_site(kind, language, names_subjects=names_subjects, seed=seed)
+        with Judge("memory:") as judge:
+            found = [judge.judge(url, page) for url, page in site]
+        assert "error page" not in reasons(found)
+    assert len(found) == PAGES
+
+
+def test_two_hosts_and_two_titles_have_two_forms() -> None:
+    one = form_of("A", "No page /a/b here.", "http://a.example/a/b")
+    assert one == form_of("A", "No page /c here.", "http://a.example/c")
+    assert one != form_of("A", "No page /c here.", "http://b.example/c")
+    assert one != form_of("B", "No page /c here.", "http://a.example/c")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Open on 2026-05-12 at 19:30, from 9 to 17",
+        "2026-05-12T19:30:00Z",
+        "12.50 € 123456.78 $ 1,234,567",
+        "€ 1 is 123456 € and $482913 or 482913 % or 482913 °C",
+        "成交量 482913手",
+        "iPhone15 RTX4090 A320-200 25000km 5000mAh",
+        "Call 0401234567 or +49401234567",
+        "482913 or 382913",  # two numbers
+        "Part 4711815 of 12",  # in the address
+        "fog of the harbour",
+    ],
+)
+def test_a_page_of_names_measures_and_dates_has_no_form(text: str) -> None:
+    assert form_of("A", text, "http://a.example/fog/4711815") is None
+
+
+@pytest.mark.parametrize(
+    "named",
+    ["/b%C3%A4r/x?q=1&r=2", "/bär/x?q=1&r=2", "/bär/x", "a.example/bär/x", "bär/x"],
+)
+def test_an_address_is_known_in_each_of_its_forms(named: str) -> None:
+    url = "http://a.example/b%C3%A4r/x?q=1&r=2#top"
+    expected = form_of("A", "No /c, sorry", "http://a.example/c")
+    assert form_of("A", f"No {named}, sorry", url) == expected
+
+
+@pytest.mark.parametrize(
+    "url", ["", "x", "http://a.example", "http://a.example/", "http://a.example/?a=1"]
+)
+def test_a_url_without_a_path_names_nothing(url: str) -> None:
+    assert form_of("A", "one / two x", url) is None
+
+
+def test_a_crawl_counts_them_and_says_so_at_its_end(tmp_path: Path) -> None:
+    result = crawl(tmp_path, ERRORS)
+    assert len(result.dropped) == 7
+    assert result.stats["simhash/dropped/error_page"] == 7
+    assert "Error pages: 7 items are of short pages" in result.log
+
+
+def test_commands_say_why_such_a_page_was_dropped(simhash: Simhash, tmp_path: Path) -> None:
+    write_json_lines(tmp_path / "pages.jsonl", ERRORS)
+    told = simhash(tmp_path, "dedup", "pages.jsonl", "-o", "kept.jsonl", "--store", "seen.sqlite")
+    assert "dropped   7 (error page 7)" in told.stdout
+    told = simhash(
+        tmp_path, "explain", ERRORS[8]["url"], "--log", "kept.jsonl", "-S", "seen.sqlite"
+    )
+    assert "two stored pages of its host differ from it in their address" in told.stdout
+    assert "error page" in simhash(tmp_path, "dropped", "kept.jsonl").stdout
