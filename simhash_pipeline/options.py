@@ -361,7 +361,7 @@ class Options:
         True,
         FLAG,
         "Log the pages that were kept although a stored page is near, with what told them apart: "
-        "at most 5 for each stored page, and 5,000 a crawl.",
+        "the first 5 of each stored page, and 5,000 a crawl.",
     )
     keep_text: bool = _option(
         False,

@@ -41,7 +41,7 @@ ROOMS = {
     },
     "drop_log": {"bits", "errors", "options", "page", "judge"},
     "terminal": set(),
-    "review": ENGINE | {"index", "terminal"},
+    "review": ENGINE | {"answers", "index", "terminal"},
     "archive": ENGINE | {"index", "terminal"},
     "crawl": ENGINE | {"native", "review", "terminal"},
     "cli": ENGINE

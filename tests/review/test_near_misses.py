@@ -113,6 +113,22 @@ def test_near_misses_are_counted_beside_the_drops() -> None:
     assert (summary.drops, summary.kept_near, summary.kept_to_check) == (1, 40, 1)
 
 
+def test_an_archive_has_its_near_misses_in_its_drop_log(simhash: Simhash, tmp_path: Path) -> None:
+    text = " ".join(f"word{number}" for number in range(300))
+    lines = [
+        {
+            "url": f"http://a.example/{n}",
+            "html": f"<title>Bell {n}</title><h1>Bell {n}</h1><p>{text}",
+        }
+        for n in (7, 8)
+    ]
+    (tmp_path / "in.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    assert simhash(tmp_path, "dedup", "in.jsonl", "-o", "kept.jsonl").returncode == 0
+    records = list(read_log(tmp_path / "kept.jsonl.drops.jsonl"))
+    found = [(one.url, one.reason) for one in records if isinstance(one, Drop) and one.is_near_miss]
+    assert found == [("http://a.example/8", "title")]
+
+
 def test_dropped_lists_what_a_crawl_kept_though_it_was_near(
     simhash: Simhash, tmp_path: Path
 ) -> None:
