@@ -149,7 +149,7 @@ class _Pages:
     def add(self, blocks: Blocks) -> Template | None:
         self.blocks.append(blocks)
         self._added += 1
-        if self._added < LEAST_PAGES or self._added % _EVERY:
+        if self._added < LEAST_PAGES or (self._added > 2 * LEAST_PAGES and self._added % _EVERY):
             return None
         found, pages = np.unique(np.concatenate(self.blocks), return_counts=True)
         is_repeated = pages >= LEAST_PAGES
