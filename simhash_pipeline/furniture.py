@@ -153,7 +153,7 @@ class _Pages:
             return None
         found, pages = np.unique(np.concatenate(self.blocks), return_counts=True)
         is_repeated = pages >= LEAST_PAGES
-        is_furniture = is_repeated & (pages >= len(self.blocks) / 2)
+        is_furniture = is_repeated & (pages >= len(self.blocks) / 3)
         repeated = found[is_repeated & ~is_furniture]
         self.template = Template(self.template.structure, found[is_furniture], repeated)
         return self.template
