@@ -25,6 +25,9 @@ COLUMNS = (
     "twin_title",
     "title",
     "words",
+    "reason",
+    "structure_distance",
+    "own_likeness",
 )
 Answer: TypeAlias = Literal["copy", "another page", "don't know", ""]  # "": not yet asked
 ANSWERS: dict[str, Answer] = {
@@ -48,6 +51,9 @@ class SheetLine:
     twin_title: str = ""
     title: str = ""
     words: str = ""
+    reason: str = ""  # of a drop, or what told a near miss apart; "" if it isn't known
+    structure_distance: int | None = None
+    own_likeness: float | None = None  # 0-1; None if it isn't known, or wasn't asked for
 
     @property
     def twins(self) -> bool | None:
@@ -67,7 +73,7 @@ def write_sheet(path: Path, lines: Iterable[SheetLine]) -> None:
 def read_sheet(path: Path) -> dict[tuple[str, str], SheetLine]:
     """The lines that a person answered, by (twin URL, URL); SimhashError names the first bad line.
 
-    Of other columns than those of the answer, the URLs and the distances nothing is read.
+    Titles and words are not read.
     """
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
@@ -98,7 +104,21 @@ def _answered(path: Path, sheet: csv.DictReader[str]) -> Iterator[SheetLine]:
             sketch_distance=_bits(row, "sketch_distance", where),
             twin_url=_plain(row["twin_url"]),
             url=_plain(row["url"]),
+            reason=(row.get("reason") or "").strip(),
+            structure_distance=_bits(row, "structure_distance", where),
+            own_likeness=_likeness(row, where),
         )
+
+
+def _likeness(row: dict[str, str], where: str) -> float | None:
+    text = (row.get("own_likeness") or "").strip()
+    try:
+        likeness = float(text) if text else None
+    except ValueError:
+        likeness = -1.0
+    if likeness is not None and not 0 <= likeness <= 1:
+        raise SimhashError(f"{where}: own_likeness is {text!r}, not a number from 0 to 1")
+    return likeness
 
 
 def _bits(row: dict[str, str], column: str, where: str) -> int | None:

@@ -89,7 +89,9 @@ class Drop:
     structure: str | None
     tokens: int
     main_share: float | None = None  # of the visible text, 0-1; None if that isn't known
-    thresholds: dict[str, Any]  # the options that decided, by name
+    # The options that decided, by name. Of own texts that told pages apart the limit in force,
+    # which is lower in two templates and higher for thin pages.
+    thresholds: dict[str, Any]
     dry_run: bool  # True: the item was kept all the same, in a dry run or tagged
 
     @property
@@ -160,6 +162,9 @@ class DropLog:
         if not verdict.dropped and not self._takes_near_miss(verdict):
             return
         first_seen = verdict.twin_first_seen
+        thresholds = self._thresholds if options is None else _thresholds(options)
+        if verdict.min_likeness is not None:
+            thresholds = thresholds | {"own_likeness": verdict.min_likeness}
         drop = Drop(
             schema=SCHEMA,
             record=None if verdict.dropped else NEAR_MISS,
@@ -181,7 +186,7 @@ class DropLog:
             structure=fingerprint_hex(page.structure, self._options.bits),
             tokens=page.tokens,
             main_share=None if page.main_share is None else round(page.main_share, 2),
-            thresholds=self._thresholds if options is None else _thresholds(options),
+            thresholds=thresholds,
             dry_run=self._options.keeps_twins,
         )
         self._append(drop)

@@ -83,6 +83,7 @@ class Verdict:
     sketch_distance: int | None = None
     own_likeness: float | None = None  # of the own texts, 0-1; None for pages of two sites
     told_by: ToldBy | None = None  # for the reason "told apart" alone
+    min_likeness: float | None = None  # the limit in force; told by "own text" alone
     # Whether the stored page may yet go: another process has kept it, and its item is not out.
     provisional: bool = False
     namespace: str = ""  # of the page and of the stored one
@@ -212,7 +213,9 @@ class Judge:
             return Action.SKIP, replace(verdict, provisional=True)
         if refused:
             verdict = self._verdict_of(page, "told apart", refused[0], view, dropped=False)
-            return Action.KEEP, replace(verdict, told_by=self._told_by(page, refused[0]))
+            told_by = self._told_by(page, refused[0])
+            least = min_likeness(page, refused[0], self._options) if told_by == "own text" else None
+            return Action.KEEP, replace(verdict, told_by=told_by, min_likeness=least)
         return Action.KEEP, verdict_of(page, _kept_reason(page, previous))
 
     def neighbours(self, page: StoredPage, view: View) -> Iterator[tuple[StoredPage, Reason]]:
@@ -315,9 +318,7 @@ class Judge:
             return False
         if page.address is not None and page.address == other.address:
             return True
-        least = min_likeness(page, other, self._options)
-        if page.content is None or among_others:  # a few other words make a different page
-            least = max(least, _MIN_LIKENESS_IN_DOUBT) if least else 0
+        least = min_likeness(page, other, self._options, in_doubt=among_others)
         alike = self._likeness(page, other, view) if least else 1
         return alike is not None and alike >= least
 
@@ -421,11 +422,21 @@ def have_own_texts(page: StoredPage, other: StoredPage) -> bool:
 
 
 def min_likeness(
-    page: PageFingerprint | StoredPage, other: PageFingerprint | StoredPage, options: Options
+    page: PageFingerprint | StoredPage,
+    other: PageFingerprint | StoredPage,
+    options: Options,
+    *,
+    in_doubt: bool = False,
 ) -> float:
-    """The least likeness, 0-1, of the own texts of two near-duplicates of one site."""
+    """The least likeness, 0-1, of the own texts of two near-duplicates of one site.
+
+    It is higher in doubt, as for thin pages: there a few other words make a different page.
+    """
     least = options.own_likeness
-    return least if in_one_template(page, other) else min(least, _MIN_LIKENESS_OF_TEMPLATES)
+    if not in_one_template(page, other):
+        least = min(least, _MIN_LIKENESS_OF_TEMPLATES)
+    in_doubt = in_doubt or page.content is None
+    return max(least, _MIN_LIKENESS_IN_DOUBT) if least and in_doubt else least
 
 
 def in_one_template(

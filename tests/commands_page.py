@@ -46,6 +46,8 @@ KEYS = {
         "`url`, `status` (`kept` or `dropped`), `reason`, `time`, `dry_run`, "
         "`thresholds`, `content_distance`, `structure_distance`, `sketch_distance`, "
         "`own_likeness`, `page`, `twin` (each `url`, `title`, `content`, `structure`), "
+        "`told_by` (the test that told a kept page from its nearest neighbour), `would_drop` "
+        "(thresholds, by option, that would have dropped a kept page), "
         "`furniture` (texts of the page that its template repeats), "
         "`neighbours` (URLs, of a kept page), `shared`, `differing`, `diff` (as of "
         "`compare`; null without texts)"
@@ -71,9 +73,10 @@ KEYS = {
     "store forget": "`store`, `forgotten`, `pages` (left)",
     "store copy": "`source`, `target`, `copied`, `texts`, `pages` (stored)",
     "tune": (
-        "`store`, `pages`, `pairs` (by distance), `valley` (first and last distance), "
-        "`answers`, `thresholds` (each `distance`, `verified`, `unverified`), "
-        "`recommended` (`content_distance`, `sketch_distance`)"
+        "`store`, `pages`, `pairs` (by distance), `valley` (first and last distance), `answers`, "
+        "`copies` (answered pairs that are copies), `thresholds` (each `distance`, `precision`, "
+        "`copies_found`), `in_force` (`dropped_wrongly`, `kept_wrongly`), `recommended` "
+        "(`content_distance`, `sketch_distance`, `own_likeness`)"
     ),
 }
 

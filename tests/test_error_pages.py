@@ -9,12 +9,15 @@ import pytest
 
 from simhash_pipeline import Judge, Verdict
 from simhash_pipeline.page.form import form_of
+from tests.archive.archives import write_json_lines
 from tests.crawl.crawling import crawl
 from tests.number_sites import KINDS, LANGUAGES, PAGES, number_site
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from tests.cli.simhash_command import Simhash
 
 HOST = "http://a.example"
 EXCUSE = (
@@ -63,6 +66,11 @@ CASES: dict[str, Callable[[str], str]] = {
         f"{Random(url + '2').randbytes(6).hex()}. Go back."
     ),
 }
+
+
+ERRORS = [
+    {"url": url, "html": CASES["its path"](url)} for url in (f"{HOST}/{n}/x" for n in range(9))
+]
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -136,10 +144,18 @@ def test_a_url_without_a_path_names_nothing(url: str) -> None:
 
 
 def test_a_crawl_counts_them_and_says_so_at_its_end(tmp_path: Path) -> None:
-    items = [
-        {"url": url, "html": CASES["its path"](url)} for url in (f"{HOST}/{n}/x" for n in range(9))
-    ]
-    result = crawl(tmp_path, items)
+    result = crawl(tmp_path, ERRORS)
     assert len(result.dropped) == 7
     assert result.stats["simhash/dropped/error_page"] == 7
     assert "Error pages: 7 items are of short pages" in result.log
+
+
+def test_commands_say_why_such_a_page_was_dropped(simhash: Simhash, tmp_path: Path) -> None:
+    write_json_lines(tmp_path / "pages.jsonl", ERRORS)
+    told = simhash(tmp_path, "dedup", "pages.jsonl", "-o", "kept.jsonl", "--store", "seen.sqlite")
+    assert "dropped   7 (error page 7)" in told.stdout
+    told = simhash(
+        tmp_path, "explain", ERRORS[8]["url"], "--log", "kept.jsonl", "-S", "seen.sqlite"
+    )
+    assert "two stored pages of its host differ from it in their address" in told.stdout
+    assert "error page" in simhash(tmp_path, "dropped", "kept.jsonl").stdout

@@ -430,6 +430,7 @@ def test_pages_of_one_site_that_differ_in_text_beside_the_main_text_are_kept() -
     first, second = judged(("http://a.example/1", a), ("http://a.example/2", b))
     assert (second.dropped, second.reason) == (False, "told apart")
     assert (second.twin_url, second.told_by) == (first.url, "own text")
+    assert second.min_likeness == 0.85
     assert second.own_likeness is not None
     assert second.own_likeness < 0.8
 

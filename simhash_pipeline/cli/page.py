@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import shlex
 import sys
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,7 @@ from scrapy import Request, Spider
 from scrapy.exceptions import UsageError
 from scrapy.http.request import NO_CALLBACK
 
-from simhash_pipeline.bits import SKETCH_BITS, fingerprint_hex
+from simhash_pipeline.bits import MAX_DISTANCE_BITS, SKETCH_BITS, fingerprint_hex
 from simhash_pipeline.cli.command import (
     Command,
     Result,
@@ -41,7 +42,7 @@ from simhash_pipeline.crawl.settings import STORE_SUFFIX, settings_of_spider, sp
 from simhash_pipeline.drop_log import THRESHOLDS, Drop, unix_seconds
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.furniture import furniture_among, template_of
-from simhash_pipeline.judge import Distances, distances, have_own_texts, min_likeness, own_likeness
+from simhash_pipeline.judge import Distances, Verdict, distances, own_likeness
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.page.source import Source
@@ -52,6 +53,7 @@ from simhash_pipeline.review.comparison import (
     bit_picture,
     compare,
     marked,
+    verdict_on,
 )
 from simhash_pipeline.stores.contract import Store, StoredPage, check_stamp
 from simhash_pipeline.terminal import Grid, Heading, printable
@@ -316,19 +318,11 @@ class ComparedPages(Result):
         yield from _changes("Changes of words beside it", found.left_out, self.limit)
 
     def _verdict(self) -> str:
-        verdict, sketch, limit = (
-            self.found.verdict,
-            self.found.apart.sketch,
-            self.options.sketch_distance,
-        )
+        verdict = self.found.verdict
         if verdict.dropped:
             return f"Twins: where A is stored, B is dropped ({verdict.reason})."
-        near = limit is None or sketch is None or sketch <= limit
-        if verdict.reason == "told apart" and near:
-            differ = own_texts_differ(
-                verdict.own_likeness, min_likeness(self.a, self.b, self.options)
-            )
-            return f"No twins: the main texts are near, but {differ}."
+        if verdict.told_by is not None:
+            return f"No twins: the main texts are near, but {told_apart_by(verdict, self.options)}."
         return _WHY.get(verdict.reason, "No twins: where A is stored, B is kept.")
 
 
@@ -336,8 +330,26 @@ _WHY = {
     "unchanged": "Twins: both have one URL, and nothing visible has changed.",
     "changed": "No twins: both have one URL, and what is visible has changed.",
     "thin": "No twins: B is thin, and its title and text are not those of A.",
-    "told apart": "No twins: the content is near, but the sketches are not.",
 }
+_TOLD_BY = {
+    "answer": "a person answered that they are two pages",
+    "fields": "their items differ in SIMHASH_DISTINCT_FIELDS",
+    "no page": "the text they share is of neither, as it holds neither title",
+    "title": "their titles name two things",
+}
+
+
+def told_apart_by(verdict: Verdict, options: Options) -> str:
+    """What told two near pages apart, with the measure and the limit where there is one."""
+    if verdict.told_by == "sketch":
+        apart = counted(verdict.sketch_distance or 0, "bit")
+        return f"the sketches are {apart} apart, over {options.sketch_distance}"
+    if verdict.told_by == "own text":
+        if verdict.own_likeness is None:
+            return "hardly any text of their own can be compared"
+        alike = f"{verdict.own_likeness:.0%}, under {verdict.min_likeness:.0%}"
+        return f"their own texts are alike by {alike}"
+    return _TOLD_BY.get(verdict.told_by or "", "they differ")
 
 
 def _size(page: PageFingerprint) -> str:
@@ -347,13 +359,6 @@ def _size(page: PageFingerprint) -> str:
 
 def rounded(likeness: float | None) -> float | None:
     return None if likeness is None else round(likeness, 2)
-
-
-def own_texts_differ(likeness: float | None, least: float) -> str:
-    """Why two pages of one site with one main text are no twins."""
-    if likeness is None:
-        return "hardly any text of their own can be compared"
-    return f"their own texts are alike by {likeness:.0%}, under {least:.0%}"
 
 
 def distance_grid(
@@ -525,7 +530,8 @@ class Case(Result):
     neighbours: tuple[StoredPage, ...] = ()  # of a kept page, nearest first
     found: Comparison | None = None  # of the texts; None if they weren't kept
     own_likeness: float | None = None  # of the own texts, 0-1; None for pages of two sites
-    needs_likeness: bool = False  # of a kept page: one site, and something of both is known
+    verdict: Verdict | None = None  # of a kept page, if only the nearest other were stored
+    would_drop: Mapping[str, Any] = field(default_factory=dict)  # of a kept page: thresholds
     furniture: tuple[str, ...] = ()  # blocks of the page that its template repeats
     limit: int = 0  # features of a kind, and changes, to be printed
 
@@ -544,6 +550,8 @@ class Case(Result):
             "own_likeness": rounded(self.own_likeness),
             "page": _page_record(self.b, self.options.bits),
             "twin": None if self.a is None else _page_record(self.a, self.options.bits),
+            "told_by": None if self.verdict is None else self.verdict.told_by,
+            "would_drop": dict(self.would_drop),
             "furniture": list(self.furniture),
             "neighbours": [page.url for page in self.neighbours],
             "shared": feature_records(found.shared[:limit]) if found else None,
@@ -590,7 +598,7 @@ def explain_drop(drop: Drop, store: Store | None, options: Options) -> Case:
     if store is not None and drop.twin_url is not None:
         twin = stored_page(store, options.namespace, drop.twin_url)
     bits = 4 * len(drop.content or drop.structure or "") or options.bits
-    known = {field.name for field in dataclasses.fields(Options)}
+    known = {each.name for each in dataclasses.fields(Options)}
     limits = {name: value for name, value in drop.thresholds.items() if name in known}
     return Case(
         options=Options(**limits, bits=bits),
@@ -622,8 +630,43 @@ def explain_kept(page: StoredPage, store: Store, options: Options) -> Case:
         b=_fingerprints(page.url, page),
         apart=Distances(None, None, None) if other is None else distances(page, other),
         own_likeness=None if other is None else own_likeness(page, other, store),
-        needs_likeness=other is not None and have_own_texts(page, other),
+        verdict=None if other is None else verdict_on(page, other, store, options),
+        would_drop={} if other is None else _would_drop(page, other, store, options),
     )
+
+
+def _would_drop(
+    page: StoredPage, other: StoredPage, store: Store, options: Options
+) -> dict[str, Any]:
+    """The thresholds that drop the page in favour of the other; empty if none do."""
+    found: dict[str, Any] = {}
+    verdict = verdict_on(page, other, store, options)
+    while not verdict.dropped:
+        needed = _needed_threshold(page, other, verdict, dataclasses.replace(options, **found))
+        if not needed or needed.keys() <= found.keys():
+            return {}
+        found |= needed
+        verdict = verdict_on(page, other, store, dataclasses.replace(options, **found))
+    return found
+
+
+def _needed_threshold(
+    page: StoredPage, other: StoredPage, verdict: Verdict, options: Options
+) -> dict[str, float]:
+    """The threshold for the test that the page failed; empty if the test has none."""
+    if verdict.told_by == "sketch" and verdict.sketch_distance is not None:
+        return {"sketch_distance": verdict.sketch_distance}
+    if verdict.told_by == "own text":
+        # Thin pages must be alike by more than any threshold asks for, unless it is 0.
+        likeness = 0.0 if page.content is None else verdict.own_likeness or 0.0
+        return {"own_likeness": math.floor(100 * likeness) / 100}
+    apart = distances(page, other)
+    for name, bits in (("content", apart.content), ("structure", apart.structure)):
+        asked = verdict.told_by is None and options.match in (name, "both", "either")
+        limit = getattr(options, f"{name}_distance")
+        if asked and bits is not None and limit < bits <= MAX_DISTANCE_BITS:
+            return {f"{name}_distance": bits}
+    return {}
 
 
 def _fingerprints(url: str, page: StoredPage | None) -> PageFingerprint:
@@ -701,23 +744,35 @@ def _headline(case: Case) -> Iterator[Line]:
 
 
 def _why_kept(case: Case) -> str:
-    content, sketch, options = case.apart.content, case.apart.sketch, case.options
-    if case.b.content is None:
-        return f"as a thin page, of fewer than {options.min_tokens} tokens."
-    if content is None:
-        return "no other stored page is within 8 bits of its content."
-    if content > options.content_distance:
-        within = f"twins are within {options.content_distance}"
-        return f"the nearest stored page is {counted(content, 'bit')} away, and {within}."
-    limit = options.sketch_distance
-    if sketch is not None and limit is not None and sketch > limit:
-        apart = f"{counted(sketch, 'bit')} apart"
-        return f"a stored page is near, but the sketches are {apart}, over {limit}."
-    least = 0.0 if case.a is None else min_likeness(case.a, case.b, options)
-    if case.needs_likeness and (case.own_likeness is None or case.own_likeness < least):
-        differ = own_texts_differ(case.own_likeness, least)
-        return f"a stored page's main text is near, but {differ}."
-    return "it is near a page that is stored too; one of them was kept before the other was."
+    """The rule that kept the page and by how much, and the settings that would have dropped it."""
+    verdict, content = case.verdict, case.apart.content
+    if verdict is None:
+        if case.b.content is not None:
+            return f"no other stored page is within {MAX_DISTANCE_BITS} bits of its content."
+        few = f"as a thin page, of fewer than {case.options.min_tokens} tokens"
+        return f"{few}: no other stored page has its title and text. {_LOWER_MIN_TOKENS}"
+    if verdict.dropped:
+        return "it is near a page that is stored too; one of them was kept before the other was."
+    if verdict.told_by is not None:
+        why = told_apart_by(verdict, case.options)
+        return f"a stored page is near, but {why}. {_remedy(case)}"
+    if content is not None and content > case.options.content_distance:
+        within = f"twins are within {case.options.content_distance}"
+        near = f"the nearest stored page is {counted(content, 'bit')} away, and {within}"
+        return f"{near}. {_remedy(case)}"
+    return f"the nearest stored page is no twin by SIMHASH_MATCH and SIMHASH_SCOPE. {_remedy(case)}"
+
+
+_LOWER_MIN_TOKENS = "A new store with a lower SIMHASH_MIN_TOKENS compares fingerprints."
+
+
+def _remedy(case: Case) -> str:
+    if case.would_drop:
+        settings = [f"SIMHASH_{name.upper()} = {value}" for name, value in case.would_drop.items()]
+        return f"{' and '.join(settings)} would have dropped it."
+    if case.verdict is not None and case.verdict.told_by in ("answer", "fields"):
+        return "No threshold would have dropped it."
+    return 'No threshold would have dropped it; the answer "copy" in SIMHASH_ANSWERS would.'
 
 
 def _no_texts(case: Case) -> Iterator[Line]:

@@ -8,13 +8,13 @@ import sys
 import time
 from collections import Counter
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import UsageError
 
-from simhash_pipeline.bits import SKETCH_BITS, fingerprint_hex, hex_digits
+from simhash_pipeline.bits import MAX_DISTANCE_BITS, SKETCH_BITS, fingerprint_hex, hex_digits
 from simhash_pipeline.cli.command import (
     Command,
     Result,
@@ -254,10 +254,14 @@ def stored_page(store: Store, namespace: str, url: str) -> StoredPage | None:
 
 
 def nearest(store: Store, page: StoredPage, limit: int) -> list[StoredPage]:
-    """At most `limit` other pages within 8 bits of its content, nearest first."""
+    """At most `limit` other pages within 8 bits of its content, nearest first.
+
+    Of a thin page those of the same title and text, oldest first.
+    """
 
     def look(view: View) -> tuple[Action, list[StoredPage]]:
-        return Action.SKIP, [found for found, _ in islice(view.near_content(8), limit)]
+        near = (found for found, _ in view.near_content(MAX_DISTANCE_BITS))
+        return Action.SKIP, list(islice(chain(near, view.same_digest()), limit))
 
     return store.settle(page, look)
 

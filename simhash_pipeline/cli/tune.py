@@ -17,6 +17,7 @@ from simhash_pipeline.cli.command import (
     Result,
     atomic_write,
     counted,
+    fields,
     print_result,
     share,
     whole,
@@ -32,7 +33,7 @@ from simhash_pipeline.review.pairs import (
     Label,
     Pair,
     Precision,
-    Recommendation,
+    Thresholds,
     drawn_pages,
     joined,
     labels,
@@ -47,7 +48,7 @@ from simhash_pipeline.terminal import Grid, Heading, bar, progress
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from scrapy.settings import BaseSettings
 
@@ -60,6 +61,7 @@ MAX_PAGES = 20_000  # drawn at random of more
 PAIRS_OF_EACH = 20
 SHOWN_CHANGES = 3
 SEED = 0  # of random draws: the same pages and pairs each time
+THRESHOLDS = ("content_distance", "sketch_distance", "own_likeness")
 _SHORT_BAR = 12  # columns: the table fits into 80
 _WIDE_BITS = 4  # distances in one line, from 13 bits on
 
@@ -134,12 +136,7 @@ class Tuning(Result):
     @property
     def labels(self) -> list[Label]:
         """The pairs with an answer, and a distance."""
-        answered = [
-            (line.distance, line.sketch_distance, line.twins)
-            for line in self.known.lines
-            if line.twins is not None and line.distance is not None
-        ]
-        return labels(answered, self.known.counts)
+        return labels(self.known.lines, self.known.counts)
 
     def record(self) -> dict[str, Any]:
         known = self.known
@@ -152,13 +149,14 @@ class Tuning(Result):
             "answers": len(self.labels),
             "thresholds": [
                 {
-                    "distance": bits,
-                    "verified": _measured(with_),
-                    "unverified": _measured(without),
+                    "distance": distance,
+                    "precision": _measured(precision(near)),
+                    "copies_found": _copies(near),
                 }
-                for bits in range(LARGEST_DISTANCE + 1)
-                for with_, without in [self.within(bits)]
+                for distance, near in self.by_distance()
             ],
+            "copies": _copies(self.labels),
+            "in_force": {"dropped_wrongly": self.wrong[0], "kept_wrongly": self.wrong[1]},
             "recommended": None if best is None else dataclasses.asdict(best),
         }
 
@@ -181,20 +179,28 @@ class Tuning(Result):
             yield from _examples(known.lines)
 
     @property
-    def recommended(self) -> Recommendation | None:
-        return recommended(self.labels, self.verify, self.least)
+    def recommended(self) -> Thresholds | None:
+        return recommended(self.labels, self.in_force, self.least)
 
     @property
-    def verify(self) -> int | None:
-        """The most bits of sketches in which twins differ; None without a second look."""
-        return self.options.sketch_distance if self.options.second_look else None
+    def in_force(self) -> Thresholds:
+        return Thresholds(**fields(self.options, *THRESHOLDS))
 
-    def within(self, distance: int) -> tuple[Precision | None, Precision | None]:
-        """The precision of a threshold with a second look as set, and without."""
-        return (
-            precision(joined(self.labels, distance, self.verify)),
-            precision(joined(self.labels, distance, None)),
-        )
+    @property
+    def wrong(self) -> tuple[int, int]:
+        """How many other pages these settings would have dropped, and how many copies kept."""
+        near = joined(self.labels, self.in_force)
+        return len(near) - _copies(near), _copies(self.labels) - _copies(near)
+
+    def by_distance(self) -> Iterator[tuple[int, list[Label]]]:
+        """The answered pairs that each content distance would drop, by the other settings."""
+        for bits in range(LARGEST_DISTANCE + 1):
+            limits = dataclasses.replace(self.in_force, content_distance=bits)
+            yield bits, joined(self.labels, limits)
+
+
+def _copies(found: Iterable[Label]) -> int:
+    return sum(label.are_twins for label in found)
 
 
 def _measured(found: Precision | None) -> dict[str, float] | None:
@@ -232,32 +238,30 @@ def _valley(tuning: Tuning) -> Iterator[Line]:
 
 
 def _precisions(tuning: Tuning) -> Iterator[Line]:
-    verify = tuning.verify
+    copies = _copies(tuning.labels)
+    head = ("within", "answers", "right", "interval", "", f"finds of {copies:,}", "")
     rows = []
-    for distance in range(LARGEST_DISTANCE + 1):
-        with_, without = tuning.within(distance)
-        cells = [*_cells(with_), *_cells(without)] if verify is not None else _cells(without)
-        rows.append(
-            [str(distance), *cells, "" if with_ is None else bar(with_.share, 1, _SHORT_BAR)]
-        )
-    columns = ["answers", "right", "interval"]
-    head = ["within", *columns, *(columns if verify is not None else []), ""]
+    for distance, near in tuning.by_distance():
+        found, measured = _copies(near), precision(near)
+        cells = ("0", "", "", "")
+        if measured is not None:
+            interval = f"{measured.low:.3f}-{measured.high:.3f}"
+            right = f"{measured.share:.3f}", interval, bar(measured.share, 1, _SHORT_BAR)
+            cells = (str(len(near)), *right)
+        rows.append((str(distance), *cells, str(found), bar(found, copies or 1, _SHORT_BAR)))
     yield ""
-    if verify is not None:
-        yield Heading(f"Precision with sketches within {verify}, and without a second look")
-    else:
-        yield Heading("Precision")
-    yield Grid([head, *rows], right=range(len(head) - 1))
-
-
-def _cells(found: Precision | None) -> list[str]:
-    if found is None:
-        return ["0", "", ""]
-    return [str(found.answers), f"{found.share:.3f}", f"{found.low:.3f}-{found.high:.3f}"]
+    yield Heading("How often each content distance is right, and how many copies it finds")
+    yield Grid([head, *rows], right=(0, 1, 2, 3, 5))
 
 
 def _recommended(tuning: Tuning) -> Iterator[Line]:
     best, least = tuning.recommended, f"{tuning.least:g}"
+    dropped, kept = tuning.wrong
+    yield ""
+    yield (
+        f"The settings in force get {dropped + kept:,} of {counted(len(tuning.labels), 'answer')} "
+        f"wrong: {dropped:,} dropped that is another page, {kept:,} kept that is a copy."
+    )
     if others := tuning.known.others:
         yield ""
         yield f"{counted(others, 'answer')} of pairs that were not drawn at random: if they were"
@@ -267,17 +271,19 @@ def _recommended(tuning: Tuning) -> Iterator[Line]:
         yield f"No distance is surely right {least} of the time: the interval's lower end is below."
         yield f"{_needed(tuning)} Or name a lower --precision."
         return
-    yield f"For settings.py, the largest distances whose interval begins at {least} or above:"
+    found = _copies(joined(tuning.labels, best))
+    yield f"For settings.py, the loosest thresholds whose interval begins at {least} or above; they"
+    yield f"find {found:,} of {_copies(tuning.labels):,} copies:"
     yield ""
-    yield f"SIMHASH_CONTENT_DISTANCE = {best.content_distance}"
-    if best.sketch_distance is not None:
-        yield f"SIMHASH_SKETCH_DISTANCE = {best.sketch_distance}"
+    for name, value in dataclasses.asdict(best).items():
+        if tuning.options.second_look or name == "content_distance":
+            yield f"SIMHASH_{name.upper()} = {value}"
 
 
 def _needed(tuning: Tuning) -> str:
     """How many answers are still needed, for the distance that is set."""
     distance = tuning.options.content_distance
-    more = more_answers_needed(joined(tuning.labels, distance, tuning.verify), tuning.least)
+    more = more_answers_needed(joined(tuning.labels, tuning.in_force), tuning.least)
     if not more:
         return f"Within {counted(distance, 'bit')} there are answers enough."
     pairs = f"pairs within {counted(distance, 'bit')}"

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from simhash_pipeline.options import Options
     from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
+    from simhash_pipeline.stores.contract import Store, StoredPage
 
 CONTEXT_WORDS = 6
 # Words of either text that are compared between their common beginning and end. With the bounds
@@ -103,6 +104,17 @@ def _verdict(a: PageFingerprint, b: PageFingerprint, options: Options) -> Verdic
         judge = Judge(store, options)
         judge.judge(a.url or "a", a)
         return judge.judge(b.url or "b", b)
+
+
+def verdict_on(page: StoredPage, other: StoredPage, store: Store, options: Options) -> Verdict:
+    """On a stored page, if only the other were stored, and the furniture of their hosts."""
+    with open_store("memory:") as alone:
+        for one in (page, other):
+            furniture = store.furniture(one.namespace, one.host)
+            alone.put_furniture(one.namespace, one.host, furniture)
+        judge = Judge(alone, options)
+        judge.judge_stored(other)
+        return judge.judge_stored(page)
 
 
 def _shared_weight(features: list[Feature]) -> float:

@@ -9,17 +9,21 @@ from __future__ import annotations
 import heapq
 import itertools
 import math
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 from hashlib import blake2b
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from simhash_pipeline.bits import MAX_DISTANCE_BITS
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
+    from simhash_pipeline.answers import SheetLine
     from simhash_pipeline.page.fingerprint import PageFingerprint
 
 LARGEST_DISTANCE = 12  # bits; the settings have 0-8, and pairs just above show what these miss
@@ -27,33 +31,25 @@ LARGEST_DISTANCE = 12  # bits; the settings have 0-8, and pairs just above show 
 #     16 rows 2.3 and 2.4, 64 rows 2.1 and 2.2, 256 rows 2.3 and 2.8
 ROWS_AT_A_TIME = 64
 Z = 1.959964  # of a 95 % interval
-LARGEST_SETTING = 8  # bits, of SIMHASH_CONTENT_DISTANCE
+# By the reason of a drop or near miss: whether the page is dropped, whatever the thresholds are.
+_BY_RULE = {
+    **dict.fromkeys(("title", "no page", "fields"), False),
+    **dict.fromkeys(("address", "structure", "unchanged"), True),
+}
 
 
 def drawn_pages(
     pages: Iterable[PageFingerprint], number: int, seed: int
 ) -> tuple[list[PageFingerprint], int]:
-    """At most `number` pages, sorted by URL, and how many URLs there were.
+    """At most `number` pages, sorted by URL, and how many there were.
 
     The sample has the URLs with the least hashes (bottom-k sampling), so it doesn't depend on the
-    order of the pages. Of several pages with one URL the last is taken.
+    order of the pages.
     """
-    kept: dict[str, PageFingerprint] = {}
-    ranks: set[int] = set()
-    largest: list[tuple[int, str]] = []  # of those kept, negated, as heapq has the least first
-    for page in pages:
-        url = page.url or ""
-        rank = _rank(url, seed)
-        ranks.add(rank)
-        if url not in kept:
-            if len(kept) < number:
-                heapq.heappush(largest, (-rank, url))
-            elif rank < -largest[0][0]:
-                del kept[heapq.heapreplace(largest, (-rank, url))[1]]
-            else:
-                continue
-        kept[url] = page
-    return [kept[url] for url in sorted(kept)], len(ranks)
+    seen = itertools.count()
+    counted = (page for page in pages if next(seen) is not None)
+    drawn = heapq.nsmallest(number, counted, key=lambda page: _rank(page.url or "", seed))
+    return sorted(drawn, key=lambda page: page.url or ""), next(seen)
 
 
 def _rank(url: str, seed: int) -> int:
@@ -184,13 +180,24 @@ class _Draw:
 
 
 @dataclass(frozen=True, slots=True)
-class Label:
-    """A person's answer about two pages; distances in bits."""
+class Thresholds:
+    """Two pages are near-duplicates within these distances in bits, and with this likeness, 0-1."""
 
-    distance: int
-    sketch_distance: int | None
+    content_distance: int
+    sketch_distance: int
+    own_likeness: float
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A person's answer about two pages, and how near they are; None for what isn't known."""
+
     are_twins: bool
     weight: float  # how many pairs of its distance it stands for
+    content_distance: int
+    sketch_distance: int | None
+    own_likeness: float | None
+    is_dropped: bool | None  # whatever the thresholds are; None if they decide
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,24 +211,42 @@ class Precision:
     high: float
 
 
-@dataclass(frozen=True, slots=True)
-class Recommendation:
-    """Settings that would have been right often enough."""
-
-    content_distance: int
-    sketch_distance: int | None
-
-
-def labels(answers: Sequence[tuple[int, int | None, bool]], counts: Sequence[int]) -> list[Label]:
-    """Answers as (distance, sketch distance, twins?), weighted by the pairs that each stands for.
+def labels(answers: Iterable[SheetLine], counts: Sequence[int]) -> list[Label]:
+    """Answers with a distance, weighted by the pairs that each stands for.
 
     The sample has equally many pairs of each distance, whether there are ten or ten thousand.
     """
-    asked = [distance for distance, _, _ in answers]
-    return [
-        Label(distance, sketch, twins, max(counts[distance], 1) / asked.count(distance))
-        for distance, sketch, twins in answers
+    found = [
+        (line, line.twins, line.distance)
+        for line in answers
+        if line.twins is not None and line.distance is not None
     ]
+    asked = Counter(distance for _, _, distance in found)
+    return [
+        Label(
+            are_twins=twins,
+            weight=max(counts[distance], 1) / asked[distance],
+            content_distance=distance,
+            sketch_distance=line.sketch_distance,
+            own_likeness=_measured_likeness(line),
+            is_dropped=_is_dropped(line),
+        )
+        for line, twins, distance in found
+    ]
+
+
+def _measured_likeness(line: SheetLine) -> float | None:
+    """None for pages in two templates: another limit holds for them, which is no setting."""
+    is_one_template = (line.structure_distance or 0) <= MAX_DISTANCE_BITS
+    return line.own_likeness if is_one_template else None
+
+
+def _is_dropped(line: SheetLine) -> bool | None:
+    if line.reason == "answer":
+        return line.twins
+    if line.reason == "own text" and _measured_likeness(line) is None:
+        return False
+    return _BY_RULE.get(line.reason)
 
 
 def precision(found: Sequence[Label]) -> Precision | None:
@@ -264,41 +289,45 @@ def more_answers_needed(found: Sequence[Label], least: float) -> int:
     )
 
 
-def joined(found: Sequence[Label], distance: int, verify: int | None) -> list[Label]:
-    """The pairs that these settings call twins."""
+def joined(found: Iterable[Label], limits: Thresholds) -> list[Label]:
+    """The pairs that are near-duplicates by these thresholds."""
     return [
         label
         for label in found
-        if label.distance <= distance
-        and (verify is None or label.sketch_distance is None or label.sketch_distance <= verify)
+        if (_is_within(label, limits) if label.is_dropped is None else label.is_dropped)
     ]
 
 
-def recommended(found: Sequence[Label], verify: int | None, least: float) -> Recommendation | None:
-    """The largest content distance of answered pairs whose precision has a low of `least` or more.
+def _is_within(label: Label, limits: Thresholds) -> bool:
+    sketch, likeness = label.sketch_distance, label.own_likeness
+    return (
+        label.content_distance <= limits.content_distance
+        and (sketch is None or sketch <= limits.sketch_distance)
+        and (likeness is None or likeness >= limits.own_likeness)
+    )
 
-    Then, with a second look, the largest sketch distance for which that holds: the one that is
-    set, or one of twins within that content distance. None if no content distance is right so
-    often.
+
+def recommended(found: Sequence[Label], now: Thresholds, least: float) -> Thresholds | None:
+    """The thresholds that find the most copies with a precision whose low is `least` or more.
+
+    One after the other, in the order of `Thresholds`, each is as loose as that allows: as far as an
+    answered copy is, or as now. None if no content distance is right so often.
     """
-    answered = {label.distance for label in joined(found, LARGEST_SETTING, verify)}
-    content = _largest(answered, lambda n: joined(found, n, verify), least)
-    if content is None or verify is None:
-        return None if content is None else Recommendation(content, None)
-    sketches = {
-        label.sketch_distance
-        for label in joined(found, content, None)
-        if label.are_twins and label.sketch_distance is not None
+    copies = [label for label in found if label.are_twins]
+    settable = range(MAX_DISTANCE_BITS + 1)
+    choices: dict[str, set[Any]] = {
+        "content_distance": {label.content_distance for label in copies}.intersection(settable),
+        "sketch_distance": {now.sketch_distance, *(label.sketch_distance for label in copies)},
+        "own_likeness": {now.own_likeness, *(label.own_likeness for label in copies)},
     }
-    sketch = _largest(sketches | {verify}, lambda n: joined(found, content, n), least)
-    return Recommendation(content, sketch)
-
-
-def _largest(
-    distances: set[int], joined_within: Callable[[int], list[Label]], least: float
-) -> int | None:
-    for distance in sorted(distances, reverse=True):
-        measured = precision(joined_within(distance))
-        if measured is not None and measured.low >= least:
-            return distance
-    return None
+    best = now
+    for name, values in choices.items():
+        for value in sorted(values - {None}, reverse=name != "own_likeness"):
+            limits = replace(best, **{name: value})
+            measured = precision(joined(found, limits))
+            if measured is not None and measured.low >= least:
+                best = limits
+                break
+        else:
+            return None
+    return best

@@ -272,3 +272,58 @@ def test_a_directory_is_no_drop_log(simhash: Simhash, tmp_path: Path) -> None:
     assert (result.returncode, result.stdout) == (2, "")
     assert "the drop log . can't be read: Is a directory" in result.stderr
     assert result.stderr.count("\n") == 1
+
+
+ASIDE = "".join(f"<li>{word} beside</li>" for word in OTHER.split())
+THIN = "<title>Shut</title><body><main><p>Closed today.</main><footer>{}</footer>"
+
+
+@pytest.mark.parametrize(
+    ("pages", "settings", "rule"),
+    [
+        (
+            [html(STORY), html(STORY.replace("word100", "tale"))],
+            {"SKETCH_DISTANCE": 0},
+            "the sketches are 9 bits apart, over 0. SIMHASH_SKETCH_DISTANCE = 9 would",
+        ),
+        (
+            [html(STORY), html(STORY.replace("word199", "tale"))],
+            {"CONTENT_DISTANCE": 0, "SKETCH_DISTANCE": 0},
+            "are within 0. SIMHASH_CONTENT_DISTANCE = 1 and SIMHASH_SKETCH_DISTANCE = 2 would",
+        ),
+        (
+            [f"{html(STORY)}<ul><li>one</ul>", f"{html(STORY)}<aside><ul>{ASIDE}</ul></aside>"],
+            {},
+            "their own texts are alike by 59%, under 85%. SIMHASH_OWN_LIKENESS = 0.5",
+        ),
+        (
+            [THIN.format(STORY), THIN.format(OTHER)],
+            {},
+            "hardly any text of their own can be compared. SIMHASH_OWN_LIKENESS = 0.0 would",
+        ),
+        (
+            [f"<title>Bell {n}</title><h1>Bell {n}</h1><p>{STORY}" for n in (7, 8)],
+            {},
+            'their titles name two things. No threshold would have dropped it; the answer "copy" ',
+        ),
+        (
+            [html(STORY), html("Closed today.")],
+            {},
+            "no other stored page has its title and text. A new store with a lower SIMHASH_MIN_TO",
+        ),
+    ],
+)
+def test_a_kept_page_is_explained_by_its_rule_and_by_what_would_have_dropped_it(
+    simhash: Simhash, tmp_path: Path, pages: list[str], settings: dict[str, Any], rule: str
+) -> None:
+    items = [{**page(n), "html": text} for n, text in enumerate(pages)]
+    named = {f"SIMHASH_{name}": value for name, value in settings.items()}
+    assert crawl(tmp_path, items, **named).dropped == []
+    given = [word for name, value in named.items() for word in ("-s", f"{name}={value}")]
+    explain = ("explain", "http://a.example/1", *given)
+    assert rule in simhash(tmp_path, *explain).stdout
+    told = json.loads(simhash(tmp_path, *explain, "--json").stdout)
+    would = {f"SIMHASH_{name.upper()}": value for name, value in told["would_drop"].items()}
+    (again := tmp_path / "again").mkdir()
+    dropped = crawl(again, items, **{**named, **would}).dropped
+    assert dropped == (["http://a.example/1"] if would else [])

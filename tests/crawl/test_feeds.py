@@ -321,8 +321,9 @@ def test_a_later_pipeline_that_may_lose_its_batch_is_named_once(tmp_path: Path) 
     items = [{"url": f"http://a.example/{n}", "html": story(n)} for n in range(3)]
     named = "INFO: AtOnce should hold items if it stores them in batches"
     assert crawl(tmp_path, items, later=AtOnce).log.count(named) == 1
-    for later in ({Batches: 400}, {Batches: 400, AtOnce: 500}, {Unwritable: 400}):
-        pipelines = {AtOnce: 200, SimhashPipeline: 300, **later}
+    laters: list[dict[type, int]] = [{Batches: 400}, {Batches: 400, AtOnce: 500}, {Unwritable: 400}]
+    for later in laters:
+        pipelines: dict[type, int] = {AtOnce: 200, SimhashPipeline: 300, **later}
         result = crawl(
             tmp_path,
             [{**item, "number": 1} for item in items],

@@ -667,7 +667,7 @@ def test_two_spiders_of_a_store_bring_a_url_out_once_if_unchanged_pages_are_drop
     items, kept = [page(1), page(2), page(3, OTHER)], []
     for name in ("one", "two"):
         spider = type("Named", (ItemSpider,), {"name": name})
-        shared = {"SIMHASH_STORE": "seen.sqlite", "SIMHASH_UNCHANGED": unchanged}
+        shared: dict[str, Any] = {"SIMHASH_STORE": "seen.sqlite", "SIMHASH_UNCHANGED": unchanged}
         kept.append(len(crawl(tmp_path, items, spider=spider, **shared).items))
     assert kept == [2, again]
 
@@ -716,7 +716,10 @@ def test_a_tag_that_the_first_item_does_not_declare_stops_the_crawl(tmp_path: Pa
     assert result.stats["finish_reason"] == "simhash_bad_settings"
     assert len(result.items) == 3  # kept unjudged
     assert result.stats["simhash/store_pages"] == 0
-    in_a_trial = {"SIMHASH_TWIN_FIELD": "near_duplicate_of", "SIMHASH_DRY_RUN": True}
+    in_a_trial: dict[str, Any] = {
+        "SIMHASH_TWIN_FIELD": "near_duplicate_of",
+        "SIMHASH_DRY_RUN": True,
+    }
     assert crawl(tmp_path, items, **in_a_trial).stats["simhash/would_drop"] == 2
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 
@@ -61,6 +62,17 @@ def test_a_near_miss_has_the_columns_of_a_drop(tmp_path: Path) -> None:
     assert [each.url for each in read_drops(tmp_path / "log")] == ["http://a.example/x"]
 
 
+def test_a_near_miss_has_the_limit_that_its_own_text_was_held_to(tmp_path: Path) -> None:
+    """Not the setting: two templates need less, a thin page more."""
+    log = DropLog(tmp_path / "log", run="r", spider="s", options=Options())
+    log.write(dataclasses.replace(kept(1, told_by="own text"), min_likeness=0.5), PAGE)
+    log.write(kept(2, told_by="title"), PAGE)
+    log.close()
+    own, title = map(json.loads, (tmp_path / "log").read_text().splitlines())
+    assert own["thresholds"] == title["thresholds"] | {"own_likeness": 0.5}
+    assert title["thresholds"]["own_likeness"] == 0.85
+
+
 def test_an_unknown_kind_of_line_is_refused(tmp_path: Path) -> None:
     path = write_log(tmp_path / "log", [near_miss(record="far miss")])
     with pytest.raises(DropLogError, match="line 1 has an unknown record 'far miss'"):
@@ -73,9 +85,10 @@ def test_an_unknown_kind_of_line_is_refused(tmp_path: Path) -> None:
         ({"reason": "sketch", "sketch_distance": 20}, "sketches differ: 20 of at most 18 bits"),
         ({"own_likeness": 0.62}, "own texts differ: alike by 62% of at least 85%"),
         (
-            {"own_likeness": 0.9},
-            "own texts differ: alike by 90%, and short or shared main texts need more",
+            {"own_likeness": 0.9, "thresholds": {"own_likeness": 0.95}},
+            "own texts differ: alike by 90% of at least 95%",
         ),
+        ({"own_likeness": 0.9, "thresholds": {}}, "own texts differ: alike by 90%"),
         ({"own_likeness": None}, "own texts differ: hardly any can be compared"),
         ({"reason": "title"}, "titles name two things"),
         ({"reason": "no page"}, "the shared text is of neither page"),

@@ -68,6 +68,8 @@ def test_nothing_from_a_page_is_a_formula_to_a_spreadsheet(tmp_path: Path) -> No
         ),
         (b"answer,twin_url,url,distance\ny,a,b,near\n", "line 2: distance is 'near', not a number"),
         (b"answer,twin_url,url,distance\ny,a,b,129\n", "a number of bits from 0 to 128"),
+        (b"answer,twin_url,url,own_likeness\ny,a,b,much\n", "own_likeness is 'much', not a number"),
+        (b"answer,twin_url,url,own_likeness\ny,a,b,nan\n", "own_likeness is 'nan', not a number"),
         (b"\xff\xfe\x00", "is no sheet of answers: 'utf-8' codec"),
     ],
 )

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simhash_pipeline.errors import StoreError, StoreMismatch
-from simhash_pipeline.stores.contract import Action, PageText, Store, View
+from simhash_pipeline.stores.contract import Action, PageText, Store, StoredPage, View
 from simhash_pipeline.stores.opening import open_store
 from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
 from simhash_pipeline.stores.store_url import StorePlace, store_place
@@ -64,7 +64,9 @@ def test_furniture_is_remembered_by_host(store: Store) -> None:
 
 def test_a_kept_page_comes_back_as_it_was(store: Store) -> None:
     whole = page("a", 1 << 63, (1 << 64) - 1, sketch=(1 << 128) - 1, seen_at=1_700_000_000.25)
-    whole = replace(whole, story=(1 << 64) - 1, sample=bytes(292), fields=bytes(8))
+    whole = replace(
+        whole, story=(1 << 64) - 1, sample=bytes(292), form=b"8 bytes.", fields=bytes(8)
+    )
     thin = page("b", digest=bytes(16), namespace="other")
     keep(store, whole, thin)
     assert list(store.pages()) == [whole, thin]
@@ -138,6 +140,25 @@ def test_a_view_reads_no_further_than_it_is_taken_from(store: Store) -> None:
     store.settle(page("warm", None, 7), costs)
     bytes_of_one, bytes_of_all = store.settle(page("asking", None, 7), costs)
     assert bytes_of_one < bytes_of_all / 5
+
+
+def test_same_form_finds_pages_of_its_namespace_oldest_first(store: Store) -> None:
+    def formed(url: str, form: bytes | None, namespace: str = "") -> StoredPage:
+        return replace(page(url, namespace=namespace), form=form)
+
+    def found(asking: StoredPage) -> list[str]:
+        return store.settle(
+            asking, lambda view: (Action.SKIP, [one.url for one in view.same_form()])
+        )
+
+    one, two = b"one form", b"two form"
+    keep(store, formed("c", one), formed("b", two), formed("a", one), formed("d", None))
+    keep(store, formed("other", one, "other"))
+    assert found(formed("new", one)) == ["c", "a"]
+    assert found(formed("c", one)) == ["a"]
+    assert found(formed("new", None)) == []
+    store.forget("", "c")
+    assert found(formed("new", one)) == ["a"]
 
 
 def test_same_digest_finds_thin_pages_oldest_first(store: Store) -> None:
