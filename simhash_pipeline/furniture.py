@@ -2,9 +2,9 @@
 
 A host's pages come from a few templates, and pages of one template have structure fingerprints
 within 8 bits. A block that stands on eight of the last pages of a template is *repeated*; one that
-stands on a third of them too is *furniture*. Two pages are compared by their own texts, see
+stands on half of them too is *furniture*. Two pages are compared by their own texts, see
 own_text.py. There an equal block proves nothing if it is repeated, and a differing one proves
-nothing if it is furniture. So a difference can be hidden only by who can write on a third of the pages
+nothing if it is furniture. So a difference can be hidden only by who can write on half of the pages
 of a template. Newer pages take the place of older ones: what is no longer repeated counts again.
 Fingerprints never depend on any of it.
 """
@@ -46,7 +46,7 @@ class Template:
     """Pages of one host whose structures are near, and what they repeat."""
 
     structure: int | None  # fingerprint of the first page; None: too few elements for one
-    furniture: Blocks  # on a third of the last pages, and on eight
+    furniture: Blocks  # on half of the last pages, and on eight
     repeated: Blocks  # others on eight
 
     def fits(self, structure: int | None) -> bool:
@@ -153,7 +153,7 @@ class _Pages:
             return None
         found, pages = np.unique(np.concatenate(self.blocks), return_counts=True)
         is_repeated = pages >= LEAST_PAGES
-        is_furniture = is_repeated & (pages >= len(self.blocks) / 3)
+        is_furniture = is_repeated & (pages >= len(self.blocks) / 2)
         repeated = found[is_repeated & ~is_furniture]
         self.template = Template(self.template.structure, found[is_furniture], repeated)
         return self.template

@@ -52,8 +52,8 @@ def test_a_block_is_furniture_from_the_eighth_page_of_a_template_on() -> None:
     assert learnt(LEAST_PAGES, 1, 2) == [1, 2]
 
 
-def test_a_block_on_a_third_of_the_last_pages_is_furniture_and_on_eight_it_is_repeated() -> None:
-    for on, furniture, repeated in ((22, [1], []), (21, [], [1]), (8, [], [1]), (7, [], [])):
+def test_a_block_on_half_of_the_last_pages_is_furniture_and_on_eight_it_is_repeated() -> None:
+    for on, furniture, repeated in ((32, [1], []), (31, [], [1]), (8, [], [1]), (7, [], [])):
         recent, found = RecentPages(), None
         for page in range(64):
             found = recent.add(HOST, 0, [1] if page < on else [100 + page]) or found
@@ -166,7 +166,7 @@ def test_nobody_makes_a_product_go_by_quoting_the_line_that_tells_it_apart(attac
         assert dropped_products(judge) == 0
 
 
-def test_who_writes_on_a_third_of_a_template_s_last_pages_can_plant() -> None:
+def test_who_writes_on_half_of_a_template_s_last_pages_can_plant() -> None:
     with open_store("memory:") as store:
         judge = Judge(store, OPTIONS)
         crawl(judge, other_pages(LINES, planted=20))

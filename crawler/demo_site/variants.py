@@ -88,14 +88,13 @@ _ONE_BY_ONE: Final = (
         "changed-ads",
         listed=False,
         offset=2,
-        promo=True,
     ),
     Variant(
         "/zh/kexue/bird-ringing?region=nan",
         "/zh/kexue/bird-ringing",
         "changed-ads",
         listed=False,
-        offset=2,
+        offset=1,
         promo=True,
     ),
     Variant(
