@@ -20,7 +20,7 @@ MAX_TOKENS = 150  # of the main text
 _MAX_CHARS = 20_000  # of all that is visible
 _BLANK = "\0"
 # Letters and digits, joined by signs: no part of an amount, and without a unit.
-_WORD = re.compile(
+_CODE = re.compile(
     r"(?<![0-9A-Za-z_.,+$€£¥])[0-9A-Za-z]+(?:[-_.][0-9A-Za-z]+)*(?!\w|[-_.,][0-9A-Za-z]|\s?[%°€$£¥])"
 )
 # A number of six digits or more; or eight characters with letters and digits by turns.
@@ -41,7 +41,7 @@ def form_of(title: str, text: str, url: str) -> bytes | None:
     form = said
     if named := [re.escape(place) for place in _own_addresses(url) if place in said]:
         form = re.sub(rf"(?<!\w)(?:{'|'.join(named)})(?![\w/-])", _BLANK, said)
-    codes = {word for word in _WORD.findall(form) if _is_code(word)}
+    codes = {word for word in _CODE.findall(form) if _is_code(word)}
     if len(codes) == 1:
         (code,) = codes
         has_others = code.isdigit() and {*re.findall(r"\d+", form)} != codes

@@ -13,12 +13,9 @@ from typing import Any
 
 import pytest
 
-from crawler.demo_site import DemoSite
-from crawler.demo_site.server import DEFAULT_PORT
 from simhash_pipeline import Fingerprinter, Options
 from tests.cli.simhash_command import Simhash
 from tests.cli.test_commands import scrapy
-from tests.documents import TEXT
 
 WORDS = " ".join(f"word{i}" for i in range(200))
 STORY = f"<html><head><title>A story</title></head><body><p>{WORDS}</p></body></html>"
@@ -186,16 +183,6 @@ def test_urls_are_fetched_as_a_crawl_of_the_project_would(pages: Path, server: S
     assert missing.endswith("/nowhere: the server answers 404")
     assert "http://127.0.0.1:1/: Connection was refused" in refused
     assert set(server.user_agents) == {"harbour"}
-
-
-def test_the_comparison_in_the_readme_is_what_the_demo_site_gives(tmp_path: Path) -> None:
-    with DemoSite(0) as site:
-        url = site.url
-        names = [f"{url}/en/{place}/rope-museum" for place in ("culture", "wire")]
-        result = scrapy("simhash", "compare", *names, "--limit", "3", directory=tmp_path)
-    assert (result.returncode, result.stderr) == (0, "")
-    told = f"$ scrapy simhash compare {' '.join(names)} --limit 3\n{result.stdout}```"
-    assert told.replace(url, f"http://127.0.0.1:{DEFAULT_PORT}") in TEXT
 
 
 PROJECT = """

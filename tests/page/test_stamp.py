@@ -57,16 +57,17 @@ def digest() -> Any:
 
 def test_rules_move_no_fingerprint_silently() -> None:
     """Another digest is for CHANGELOG, under "Fingerprints change": stores made before refuse."""
-    assert rules_digest() == "349fe6eee499da46"
+    assert rules_digest() == "6c4110ddea455f5d"
 
 
 @pytest.mark.parametrize("name", sorted(rules()))
 def test_a_rule_that_changes_changes_the_stamp(
     name: str, digest: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    before = rules_digest()
     module, _, constant = name.partition(".")
     monkeypatch.setattr(MODULES[module], constant, changed(rules()[name]))
-    assert digest() != rules_digest()
+    assert digest() != before
 
 
 def test_no_constant_is_forgotten() -> None:
