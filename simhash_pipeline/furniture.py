@@ -149,7 +149,8 @@ class _Pages:
     def add(self, blocks: Blocks) -> Template | None:
         self.blocks.append(blocks)
         self._added += 1
-        if self._added < LEAST_PAGES or (self._added > 2 * LEAST_PAGES and self._added % _EVERY):
+        is_early = self._added <= 2 * LEAST_PAGES  # while few pages are known, each one says much
+        if self._added < LEAST_PAGES or (self._added % _EVERY and not is_early):
             return None
         found, pages = np.unique(np.concatenate(self.blocks), return_counts=True)
         is_repeated = pages >= LEAST_PAGES

@@ -497,7 +497,7 @@ def _likeness(
 ) -> float | None:
     if page.sample is None or other.sample is None:
         return None
-    if page.story is not None and page.story == other.story:
+    if page.story is not None and page.story == other.story:  # all that is visible is equal
         return 1.0
     count: Literal["own", "main", "all"] = "all" if page.content is None else "own"
     if only_main:

@@ -40,7 +40,9 @@ def test_strings_from_a_command_line_and_paths_are_read(
 
 
 def test_without_a_second_look_its_own_settings_do_nothing() -> None:
-    options = Options(second_look="False", sketch_distance=5, own_likeness=0.9, min_tokens=80)  # type: ignore[arg-type]  # as text
+    limits = {"SKETCH_DISTANCE": 5, "OWN_LIKENESS": 0.9, "MIN_TOKENS": 80}
+    given = {"SECOND_LOOK": "False", **limits}
+    options = Options.from_settings({f"SIMHASH_{name}": value for name, value in given.items()})
     assert (options.sketch_distance, options.own_likeness, options.min_tokens) == (128, 0, 1)
     assert dataclasses.replace(options, match="both").sketch_distance == 128
 

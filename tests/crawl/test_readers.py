@@ -249,7 +249,7 @@ def by_what_the_script_defines() -> dict[str, Any]:
 
 def in_no_file() -> dict[str, Any]:
     sys.modules["in_no_file"] = module = ModuleType("in_no_file")
-    module.text = text  # type: ignore[attr-defined]
+    vars(module)["text"] = text
     return {"items": [large(1)], "SIMHASH_EXTRACTOR": "in_no_file.text"}
 
 
