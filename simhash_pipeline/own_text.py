@@ -34,7 +34,7 @@ def likeness(
     a: bytes,
     b: bytes,
     templates: tuple[Template, Template] = (UNKNOWN, UNKNOWN),
-    count: Literal["own", "main", "all"] = "own",
+    count: Literal["own", "brought", "main", "all"] = "own",
 ) -> float | None:
     """How alike the own texts of two pages are, 0-1; None if too few windows are left to compare.
 
@@ -42,8 +42,8 @@ def likeness(
 
     A window that differs counts wherever it stands. An equal window counts only in the main text,
     as elsewhere it may be furniture that isn't known yet, and only if it isn't repeated. With
-    "main", what differs counts only in the main texts. With "all", as for thin pages, whose main
-    texts are equal, all that is equal counts.
+    "brought", what differs counts only in `a`, and with "main" only in the main texts. With "all",
+    as for thin pages, whose main texts are equal, all that is equal counts.
 
         a   12  31  44  57  90               complete up to 90; higher windows aren't compared
         b   12  44  57  60  95               complete up to 95
@@ -73,7 +73,9 @@ def likeness(
             & _is_own(other_there, templates[1].repeated)
         )
     )
-    if count == "main":
+    if count == "brought":
+        differing = len(one) - len(common)
+    elif count == "main":
         differing = sum(
             int(np.count_nonzero(np.delete(entries["block"], found) & MAIN))
             for entries, found in ((one, at), (other, there))
