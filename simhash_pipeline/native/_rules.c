@@ -307,7 +307,7 @@ static void take_without_links(Page *page, Py_ssize_t start, Py_ssize_t end) {
                          (block->traits & short_tags && block->link_share <= rules.max_link_share);
         all += page->sizes[i];
         if (block->is_main) unlinked += page->sizes[i];
-        if (page->weights[i] > 0 && first == end) first = i;
+        if (page->weights[i] > 0 && !(block->traits & HEADING) && first == end) first = i;
     }
     if ((double)unlinked < rules.min_unlinked_share * (double)all) {
         for (Py_ssize_t i = start; i < end; i++) page->blocks[i].is_main = !page->blocks[i].is_gone;

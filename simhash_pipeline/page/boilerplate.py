@@ -345,7 +345,8 @@ def _without_links(
     ]
     if page.bytes_of(unlinked) < _MIN_UNLINKED_SHARE * page.bytes_of(blocks):
         return blocks
-    first = next(compress(blocks, map(weights.__getitem__, blocks)), len(weights))
+    paragraphs = (i for i in blocks if weights[i] and page.tags[i] not in _SECTION_HEADINGS)
+    first = next(paragraphs, len(weights))
     titles = headings if len(headings) <= _MAX_TITLE_H1S else []
     return [i for i in unlinked if i >= first and i not in titles]
 
