@@ -284,7 +284,7 @@ def unpacked_text(namespace: str, url: str, content: bytes, kept_at: float) -> P
 
 
 def stamped_bits(stamp: Mapping[str, object]) -> int:
-    """The width of content and structure fingerprints; ValueError unless it is 32, 64 or 128."""
+    """The width of content and structure fingerprints; ValueError unless it is 32 or 64."""
     bits: Any = stamp.get("bits", DEFAULT_WIDTH)
     refuse_other_widths(bits)
     return int(bits)

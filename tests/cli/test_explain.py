@@ -232,7 +232,7 @@ def test_a_store_of_other_options_is_refused_without_texts_too(
 ) -> None:
     crawled(tmp_path)
     for url in ("http://a.example/2", "http://a.example/3"):
-        result = simhash(tmp_path, "explain", url, "-S", STORE, "-s", "SIMHASH_BITS=128")
+        result = simhash(tmp_path, "explain", url, "-S", STORE, "-s", "SIMHASH_BITS=32")
         assert (result.returncode, result.stdout) == (2, "")
         (line,) = result.stderr.splitlines()
         assert f"store {STORE} holds fingerprints made with other options: bits 64" in line
