@@ -11,12 +11,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 from simhash_pipeline.bits import SKETCH_BITS
-from simhash_pipeline.stores.contract import (
-    PageText,
-    StoredPage,
-    packed_text,
-    unpacked_text,
-)
+from simhash_pipeline.stores.contract import PageText, StoredPage
+from simhash_pipeline.stores.packing import packed_text, unpacked_text
 from simhash_pipeline.stores.sqlite.runs import DeadRun
 
 if TYPE_CHECKING:
