@@ -145,8 +145,8 @@ def test_another_table_of_simplified_characters_is_another_stamp(
             "SIMHASH_BITS is 32; with SIMHASH_HASH fnv1a-signed it must be 64",
         ),
         (
-            {"weights": "textrank"},
-            "SIMHASH_NGRAMS is (1, 2); with SIMHASH_WEIGHTS textrank it must be (1,)",
+            {"weights": "jieba-tfidf"},
+            "SIMHASH_NGRAMS is (1, 2); with SIMHASH_WEIGHTS jieba-tfidf it must be (1,)",
         ),
     ],
 )
