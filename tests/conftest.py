@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 
+# They take half a minute and more. Begun first, none of them ends alone.
+LONGEST = {"test_demo_quality", "test_outcomes", "test_readers", "test_spark", "test_web_page"}
+
 # No deadline: on a busy machine an example may take any time. Under CI Hypothesis draws the same
 # examples at each run; elsewhere it draws new ones.
 settings.register_profile("tests", deadline=None, print_blob=True)
@@ -30,7 +33,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Outside CI what is marked as slow is skipped, aloud."""
+    """The longest files come first. Outside CI what is marked as slow is skipped, aloud."""
+    items.sort(key=lambda item: item.path.stem not in LONGEST)
     if not os.environ.get("CI"):
         for item in items:
             if item.get_closest_marker("ci"):
