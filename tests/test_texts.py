@@ -149,15 +149,13 @@ def test_archives_of_texts_are_cleaned(simhash: Simhash, tmp_path: Path, name: s
     }[name]
     write(path, ROWS)
     field = () if name.endswith(".gz") else ("-s", "SIMHASH_CONTENT_FIELD=body")
-    kept, clean = tmp_path / "kept.jsonl", tmp_path / "clean"
-    result = simhash(tmp_path, "dedup", f"{path}", "-o", f"{kept}", "--copies", f"{clean}", *field)
+    result = simhash(tmp_path, "dedup", name, "-o", "kept.jsonl", "--copies", "clean", *field)
     assert (result.returncode, result.stderr) == (0, "")
     assert result.stdout.startswith("kept      2 (new 2)\ndropped   2 (content 2)\n")
-    rows = [json.loads(line) for line in kept.read_text().splitlines()]
+    rows = [json.loads(line) for line in (tmp_path / "kept.jsonl").read_text().splitlines()]
     assert [each["url"] for each in rows if each["kept"]] == [ROWS[0]["url"], ROWS[2]["url"]]
     assert {each["title"] for each in rows} == {"A row"}
-    again = tmp_path / "again.jsonl"
-    result = simhash(tmp_path, "dedup", f"{clean / name}", "-o", f"{again}", *field)
+    result = simhash(tmp_path, "dedup", f"clean/{name}", "-o", "again.jsonl", *field)
     assert result.stdout.startswith("kept      2 (new 2)\ndropped   0\n")
 
 
@@ -166,12 +164,13 @@ def test_a_wet_file_skips_what_is_no_text(simhash: Simhash, tmp_path: Path) -> N
     path = tmp_path / "rows.warc.wet.gz"
     page = response("http://a.example/page", html(OTHER))
     path.write_bytes(conversion(row(1)) + conversion(row(2, mime="application/json")) + page)
-    result = simhash(tmp_path, "dedup", f"{path}", "-o", f"{tmp_path / 'kept.jsonl'}")
+    result = simhash(tmp_path, "dedup", path.name, "-o", "kept.jsonl")
     assert result.stdout.startswith(
         "kept      2 (new 2)\ndropped   0\nno pages  1 (application/json 1)\n"
     )
 
 
+@pytest.mark.usefixtures("shared_workers")
 @pytest.mark.parametrize(
     ("name", "message"),
     [
