@@ -4,8 +4,6 @@ BIN := .venv/bin
 SPARK := $(if $(shell command -v java),.venv/spark)
 # Tests write to memory where 2 GB of it are free: on a disk each of thousands of commits is waited for.
 IN_MEMORY := $(shell df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 2000000 {print "TMPDIR=/dev/shm"}')
-# Half of its time a test waits: for a process that starts, a server, a browser.
-WORKERS := $(shell $(PYTHON) -c 'import os; print(3 * os.cpu_count() // 2)')
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # Else each of the hundred processes that tests start compiles the package anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -27,7 +25,7 @@ report: .venv/crawl  ## tell what the crawls dropped, and write output/report.ht
 	@$(BIN)/scrapy simhash report --spider $(or $(SPIDER),site) -o output/report.html
 
 test: .venv/dev $(SPARK)  ## run the tests, or those of TESTS=tests/page (CI=true: the slowest too)
-	@$(IN_MEMORY) $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder $(TESTS)
+	@$(IN_MEMORY) $(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder $(TESTS)
 
 matrix: .venv/matrix  ## test each Python that is found with the newest libraries and the oldest (SESSION=oldest-3.13)
 	@$(IN_MEMORY) $(BIN)/nox $(if $(SESSION),--session $(SESSION))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+from xdist.plugin import pytest_xdist_auto_num_workers as available_cores
 
 from tests.archive.workers import shared_workers as shared_workers
 from tests.archive.workers import worker_pool as worker_pool
@@ -30,6 +31,13 @@ def pytest_configure(config: pytest.Config) -> None:
     """Where a script runs the tests in the background, they and all they start ignore Ctrl-C."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     config.addinivalue_line("markers", "ci: takes so long that only CI=true runs it")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Three for two cores: half of its time a test waits for a process, a server or a browser."""
+    cores: int = available_cores(config)
+    return 3 * cores // 2
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
