@@ -49,8 +49,6 @@ from simhash_pipeline.page.source import Source
 from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.review.comparison import (
     Comparison,
-    Feature,
-    bit_picture,
     compare,
     marked,
     verdict_on,
@@ -70,7 +68,7 @@ if TYPE_CHECKING:
     from simhash_pipeline.review.comparison import TextDiff
     from simhash_pipeline.terminal import Line
 
-SHOWN_AT_MOST, SHOWN = 10, "features of a kind, and changes"
+SHOWN_AT_MOST, SHOWN = 10, "changes of the words"
 NEIGHBOURS = 5  # of a kept page, that are listed
 _FETCHED = ("http://", "https://")
 # Nothing that the project has set up for its crawls may run, write or count here.
@@ -265,9 +263,8 @@ class CompareCommand(PagesCommand):
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         options = Options.from_settings(settings)
-        fingerprinter = Fingerprinter(options)
-        a, b = all_fingerprinted(arguments, fingerprinter)
-        found = compare(a, b, fingerprinter, options)
+        a, b = all_fingerprinted(arguments, Fingerprinter(options))
+        found = compare(a, b, options)
         print_result(ComparedPages(a, b, found, options, arguments.limit), arguments)
         return 0 if found.are_twins else 1
 
@@ -294,9 +291,6 @@ class ComparedPages(Result):
             "sketch_distance": apart.sketch,
             "own_likeness": rounded(found.verdict.own_likeness),
             "thresholds": fields(options, *THRESHOLDS),
-            "shared_weight": round(found.shared_weight, 4),
-            "shared": feature_records(found.shared[:limit]),
-            "differing": feature_records(found.differing[:limit]),
             "changes": len(found.diff.changes),
             "diff": change_records(found.diff, limit),
             "words_left_out": found.diff.words_left_out,
@@ -311,8 +305,6 @@ class ComparedPages(Result):
         yield distance_grid(a, b, found.apart, self.options)
         yield ""
         yield Heading(self._verdict())
-        yield ""
-        yield from feature_lines(found, self.limit)
         yield ""
         yield from _changes("Changes of words in the main text", found.diff, self.limit)
         yield from _changes("Changes of words beside it", found.left_out, self.limit)
@@ -383,25 +375,8 @@ def distance_grid(
     return Grid(rows)
 
 
-def feature_records(features: Sequence[Feature]) -> list[dict[str, object]]:
-    return [{"feature": f.text, "a": f.weight_a, "b": f.weight_b} for f in features]
-
-
 def change_records(diff: TextDiff, limit: int) -> list[list[dict[str, str]]]:
     return [[{piece.kind: piece.text} for piece in change] for change in diff.changes[:limit]]
-
-
-def feature_lines(found: Comparison, limit: int) -> Iterator[Line]:
-    """The heaviest features, and those whose weights differ most."""
-    yield Heading(f"{found.shared_weight:.0%} of the features' weight is shared. The heaviest:")
-    yield _features(found.shared[:limit])
-    yield "Features whose weights differ most:"
-    yield _features(found.differing[:limit])
-
-
-def _features(features: Sequence[Feature]) -> Grid:
-    rows = [(f"{f.weight_a:.4g}", f"{f.weight_b:.4g}", f.text) for f in features]
-    return Grid([("A", "B", ""), *rows] if rows else [("none",)], right=(0, 1), indent=2)
 
 
 def _changes(title: str, diff: TextDiff, limit: int) -> Iterator[str]:
@@ -533,7 +508,7 @@ class Case(Result):
     verdict: Verdict | None = None  # of a kept page, if only the nearest other were stored
     would_drop: Mapping[str, Any] = field(default_factory=dict)  # of a kept page: thresholds
     furniture: tuple[str, ...] = ()  # blocks of the page that its template repeats
-    limit: int = 0  # features of a kind, and changes, to be printed
+    limit: int = 0  # changes to be printed
 
     def record(self) -> dict[str, Any]:
         drop, kept, found, limit = self.drop, self.kept, self.found, self.limit
@@ -554,8 +529,6 @@ class Case(Result):
             "would_drop": dict(self.would_drop),
             "furniture": list(self.furniture),
             "neighbours": [page.url for page in self.neighbours],
-            "shared": feature_records(found.shared[:limit]) if found else None,
-            "differing": feature_records(found.differing[:limit]) if found else None,
             "diff": change_records(found.diff, limit) if found else None,
         }
 
@@ -568,13 +541,11 @@ class Case(Result):
             return
         yield ""
         yield distance_grid(self.a, self.b, self.apart, self.options)
-        yield from _pictures(self)
+        yield from _without_fingerprints(self)
         yield ""
         if self.found is None:
             yield from _no_texts(self)
             return
-        yield from feature_lines(self.found, self.limit)
-        yield ""
         title = "Changes of words in the main text (as it was judged)"
         yield from _changes(title, self.found.diff, self.limit)
         if self.own_likeness is not None:
@@ -682,7 +653,7 @@ def _with_texts(case: Case, store: Store | None, options: Options) -> Case:
     fingerprinter = Fingerprinter(options)
     b = _kept(case.b, store, options, fingerprinter)
     a = None if case.a is None else _kept(case.a, store, options, fingerprinter)
-    found = None if a is None or b is None else compare(a, b, fingerprinter, options)
+    found = None if a is None or b is None else compare(a, b, options)
     furniture = _furniture_in(case.b, store, options)
     return dataclasses.replace(case, a=a or case.a, b=b or case.b, found=found, furniture=furniture)
 
@@ -785,19 +756,13 @@ def _no_texts(case: Case) -> Iterator[Line]:
     yield Grid(rows, indent=2)
 
 
-_PARTS = {"content": "words", "structure": "elements"}
-
-
-def _pictures(case: Case) -> Iterator[Line]:
-    for name in ("content", "structure"):
-        a, b = getattr(case.a, name), getattr(case.b, name)
-        if b is None:
-            continue
+def _without_fingerprints(case: Case) -> Iterator[Line]:
+    """Why the stored page lacks fingerprints that the page in question has."""
+    if case.a is None or not case.a_is_stored:
         yield ""
-        if a is None:
-            few = f"A has none, for it has too few {_PARTS[name]}"
-            unknown = "that of A is not known, for no store here holds it"
-            yield f"{name}: {few if case.a_is_stored else unknown}"
-            continue
-        yield Heading(f"{name}, {getattr(case.apart, name)} of {case.options.bits} bits differ")
-        yield from (f"  {row}" for row in bit_picture(a, b, case.options.bits))
+        yield "The fingerprints of A are not known, for no store here holds it."
+        return
+    for name, parts in (("content", "words"), ("structure", "elements")):
+        if getattr(case.a, name) is None and getattr(case.b, name) is not None:
+            yield ""
+            yield f"{name}: A has none, for it has too few {parts}"

@@ -179,7 +179,7 @@ class FindCommand(Command):
         parser.add_argument(
             "what",
             metavar="url-or-fingerprint",
-            help="a fingerprint is 16 hex digits (8 in a store of 32 bits, 32 in one of 128)",
+            help="a fingerprint is 16 hex digits (8 in a store of 32 bits)",
         )
         parser.add_argument(
             "--distance",

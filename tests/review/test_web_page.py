@@ -97,9 +97,9 @@ def report(chrome: Chrome, tmp_path: Path) -> Iterator[Any]:
     ) -> Report:
         path = tmp_path / "report.html"
         summary = Summary(Selection())
-        drops = list(summary.take(records))
+        summary.take(records)
         log = f"{tmp_path.name}.drops.jsonl"  # the browser keeps answers by its name
-        write_web_page(path, summary, drops, log=log, texts=texts, neighbours=neighbours)
+        write_web_page(path, summary, log=log, texts=texts, neighbours=neighbours)
         return Report(chrome, path)
 
     complaints(chrome)
@@ -625,7 +625,8 @@ def test_text_stands_out_from_its_ground_by_4_5_in_light_and_dark(report: Any, d
 def test_the_system_decides_on_dark_and_the_button_changes_it(tmp_path: Path) -> None:
     path = tmp_path / "report.html"
     summary = Summary(Selection())
-    write_web_page(path, summary, list(summary.take([drop()])), log="log")
+    summary.take([drop()])
+    write_web_page(path, summary, log="log")
     with chromium(dark=True) as browser:
         page = Report(browser, path)
         pressed = page.one("#theme").get_attribute("aria-pressed")

@@ -117,7 +117,7 @@ PIECES = {
     "condition",
     "marks",
     "self._column",
-    "table.sql(column, self._bits)",
+    "table.sql(column)",
     "self._tree(column, table)",
 }
 
