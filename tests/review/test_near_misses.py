@@ -114,6 +114,7 @@ def test_near_misses_are_counted_beside_the_drops() -> None:
     assert (summary.drops, summary.kept_near, summary.kept_to_check) == (1, 40, 1)
 
 
+@pytest.mark.usefixtures("shared_workers")
 def test_an_archive_has_its_near_misses_in_its_drop_log(simhash: Simhash, tmp_path: Path) -> None:
     text = " ".join(f"word{number}" for number in range(300))
     lines = [
