@@ -471,7 +471,7 @@ def is_no_page(page: StoredPage, other: StoredPage) -> bool:
 
     Then their titles differ, and neither title stands in the text.
     """
-    if (page.title_marks | other.title_marks) & SAID:
+    if page.title == other.title or (page.title_marks | other.title_marks) & SAID:
         return False
     words, others = telling(title_words(page.title)), telling(title_words(other.title))
     return not _share_half(words, others)

@@ -20,7 +20,6 @@ more than the low ones. One case by hand, the windows 2, 3 and 9 with two low bi
 from __future__ import annotations
 
 import struct
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -57,7 +56,6 @@ def pack(limit: int, entries: NDArray[np.void]) -> bytes:
     return packed if len(packed) % ENTRY.itemsize != _PLAIN else packed + b"\0"
 
 
-@lru_cache(maxsize=512)  # in a crowd many pages are compared with the same 200: some 0.4 MB
 def unpack(sample: bytes) -> tuple[int, NDArray[np.void]]:
     """(limit, entries) of a sample, packed or as it was taken from a page.
 
@@ -73,9 +71,11 @@ def unpack(sample: bytes) -> tuple[int, NDArray[np.void]]:
         bits = np.unpackbits(packed)
         place_width = _width(block_count)
         after_low, after_places = count * width, count * (width + place_width)
-        low = _numbers(bits[:after_low], width, count)
-        places = _numbers(bits[after_low:after_places], place_width, count)
-        zeros = np.flatnonzero(bits[after_places:] == 0)[:count]
+        numbers = np.zeros((count, 2, 32), np.uint8)  # a bit each, lowest first
+        numbers[:, 0, :width] = bits[:after_low].reshape(count, width)
+        numbers[:, 1, :place_width] = bits[after_low:after_places].reshape(count, place_width)
+        low, places = np.packbits(numbers, bitorder="little").view("<u4").reshape(count, 2).T
+        zeros = (bits[after_places:] == 0).nonzero()[0][:count]
         entries = np.empty(count, ENTRY)
         high = (zeros - np.arange(count)).astype(np.uint32)
         entries["window"] = (high << np.uint32(width) | low) << _CUT
@@ -97,9 +97,3 @@ def _bits(numbers: Any, width: int) -> NDArray[np.uint8]:
     """The low `width` bits of each number, lowest first."""
     bits: NDArray[np.uint8] = (numbers[:, None] >> np.arange(width, dtype=numbers.dtype)) & 1
     return bits.astype(np.uint8).ravel()
-
-
-def _numbers(bits: NDArray[np.uint8], width: int, count: int) -> NDArray[np.uint32]:
-    """The inverse of `_bits`."""
-    values = np.uint32(1) << np.arange(width, dtype=np.uint32)
-    return bits.reshape(count, width).astype(np.uint32) @ values
