@@ -516,8 +516,9 @@ def stored_page(
     """What a store keeps of a page seen at this Unix time; PageError for a bad URL."""
     seen_at = int(seen_at)  # whole seconds take half the disk space
     key = page_key(url)
-    may_be_error = options.error_pages == "drop" and page.tokens <= MAX_TOKENS
-    visible = f"{page.text}\n{page.left_out}"
+    form = None
+    if options.error_pages == "drop" and page.tokens <= MAX_TOKENS:
+        form = form_of(page.title, f"{page.text}\n{page.left_out}", url)
     return StoredPage(
         url=key,
         namespace=options.namespace,
@@ -533,7 +534,7 @@ def stored_page(
         title=page.title[:TITLE_CHARS],
         title_marks=page.title_marks,
         address=address_of(key, page.canonical_url),
-        form=form_of(page.title, visible, url) if may_be_error else None,
+        form=form,
         fields=fields,
     )
 

@@ -42,9 +42,11 @@ def pack(limit: int, entries: NDArray[np.void]) -> bytes:
     Of windows that are equal when they are cut, the first is kept.
     """
     windows = entries["window"] >> _CUT
-    is_first = np.diff(windows, prepend=windows[:1] + 1) != 0
-    windows = windows[is_first]
-    blocks, places = np.unique(entries["block"][is_first], return_inverse=True)
+    is_first = np.ones(len(windows), np.bool_)
+    np.not_equal(windows[1:], windows[:-1], out=is_first[1:])
+    windows, of_windows = windows[is_first], entries["block"][is_first]
+    blocks = np.array(sorted({*of_windows.tolist()}), "<u2")
+    places = blocks.searchsorted(of_windows)
     highest = int(windows[-1]) if len(windows) else 0
     width = (highest // max(1, len(windows))).bit_length()
     high = windows >> np.uint32(width)
@@ -52,7 +54,7 @@ def pack(limit: int, entries: NDArray[np.void]) -> bytes:
     ones[high + np.arange(len(windows))] = 0
     bits = (_bits(windows, width), _bits(places, _width(len(blocks))), ones)
     head = _HEAD.pack(limit, len(windows), len(blocks), width)
-    packed = head + blocks.astype("<u2").tobytes() + np.packbits(np.concatenate(bits)).tobytes()
+    packed = head + blocks.tobytes() + np.packbits(np.concatenate(bits)).tobytes()
     return packed if len(packed) % ENTRY.itemsize != _PLAIN else packed + b"\0"
 
 
@@ -93,7 +95,7 @@ def _width(count: int) -> int:
     return max(0, count - 1).bit_length()
 
 
-def _bits(numbers: Any, width: int) -> NDArray[np.uint8]:
+def _bits(numbers: NDArray[Any], width: int) -> NDArray[np.uint8]:
     """The low `width` bits of each number, lowest first."""
-    bits: NDArray[np.uint8] = (numbers[:, None] >> np.arange(width, dtype=numbers.dtype)) & 1
-    return bits.astype(np.uint8).ravel()
+    as_bytes = numbers.astype("<u4").view(np.uint8).reshape(-1, 4)
+    return np.unpackbits(as_bytes, axis=1, count=width, bitorder="little").ravel()

@@ -27,7 +27,7 @@ T = TypeVar("T", np.uint16, np.uint32)
 def own_sample(sample: bytes, furniture: Blocks) -> bytes:
     """What a store keeps of a page's sample, packed: its first windows outside the furniture."""
     limit, entries = unpack(sample)
-    own = entries[~_is_among(entries, furniture)]
+    own = _without(entries, furniture)
     if len(own) > KEPT_WINDOWS:
         own = own[:KEPT_WINDOWS]
         limit = int(own["window"][-1])
@@ -89,12 +89,15 @@ class _OwnWindows(NamedTuple):
 @lru_cache(maxsize=512)  # in a crowd many pages are compared with the same 200: some 0.5 MB
 def _own_windows(sample: bytes, template: Template) -> _OwnWindows:
     limit, entries = unpack(sample)
-    if len(template.furniture):
-        entries = entries[~_is_among(entries, template.furniture)]
+    entries = _without(entries, template.furniture)
     marks = np.where(entries["block"] & MAIN, _IN_MAIN, np.uint8(0))
     if len(template.repeated):
         marks[_is_among(entries, template.repeated)] |= _REPEATED
     return _OwnWindows(limit, entries["window"], marks)
+
+
+def _without(entries: NDArray[np.void], furniture: Blocks) -> NDArray[np.void]:
+    return entries[~_is_among(entries, furniture)] if len(furniture) else entries
 
 
 def _is_among(entries: NDArray[np.void], blocks: Blocks) -> NDArray[np.bool_]:
