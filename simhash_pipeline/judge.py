@@ -271,7 +271,7 @@ class Judge:
         """
         for other in islice(view.same_address(), _MAX_SAME_ADDRESS):
             if have_own_texts(page, other) and not are_two_subjects(page, other):
-                alike = self._likeness(page, other, view, only_main=True)
+                alike = _likeness(page, other, view.furniture, only_main=True)
                 if alike is not None and alike >= _MIN_MAIN_LIKENESS:
                     yield other, "address"
 
@@ -319,7 +319,7 @@ class Judge:
         if page.address is not None and page.address == other.address:
             return True
         least = min_likeness(page, other, self._options, in_doubt=among_others)
-        alike = self._likeness(page, other, view) if least else 1
+        alike = _likeness(page, other, view.furniture) if least else 1
         return alike is not None and alike >= least
 
     def _told_by(self, page: StoredPage, other: StoredPage) -> ToldBy:
@@ -360,18 +360,13 @@ class Judge:
         """Whether a person said that these are two pages."""
         return bool(self._others) and frozenset((page.url, other.url)) in self._others
 
-    def _likeness(
-        self, page: StoredPage, other: StoredPage, view: View, *, only_main: bool = False
-    ) -> float | None:
-        return _likeness(page, other, view.furniture, only_main=only_main)
-
     def _verdict_of(
         self, page: StoredPage, reason: Reason, other: StoredPage, view: View, *, dropped: bool
     ) -> Verdict:
         verdict = verdict_of(page, reason, other, dropped=dropped)
         if not have_own_texts(page, other):
             return verdict
-        return replace(verdict, own_likeness=self._likeness(page, other, view))
+        return replace(verdict, own_likeness=_likeness(page, other, view.furniture))
 
     def _furniture_of(self, host: Host) -> bytes:
         """The host's furniture as it was known when this process last looked."""

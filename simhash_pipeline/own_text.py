@@ -7,7 +7,7 @@ site are near-duplicates only if their own texts are alike.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,13 +21,11 @@ _MIN_COMMON = 4  # equal windows; fewer prove nothing
 _MUCH = 2**28  # a sixteenth of all windows: holds one of 50 differing ones with 95 % probability
 _IN_MAIN, _REPEATED = np.uint8(1), np.uint8(2)  # of a window: in the main text, in a repeated block
 
-T = TypeVar("T", np.uint16, np.uint32)
-
 
 def own_sample(sample: bytes, furniture: Blocks) -> bytes:
     """What a store keeps of a page's sample, packed: its first windows outside the furniture."""
     limit, entries = unpack(sample)
-    own = _without(entries, furniture)
+    own = entries[~_is_among(entries, furniture)]
     if len(own) > KEPT_WINDOWS:
         own = own[:KEPT_WINDOWS]
         limit = int(own["window"][-1])
@@ -89,15 +87,12 @@ class _OwnWindows(NamedTuple):
 @lru_cache(maxsize=512)  # in a crowd many pages are compared with the same 200: some 0.5 MB
 def _own_windows(sample: bytes, template: Template) -> _OwnWindows:
     limit, entries = unpack(sample)
-    entries = _without(entries, template.furniture)
+    if len(template.furniture):
+        entries = entries[~_is_among(entries, template.furniture)]
     marks = np.where(entries["block"] & MAIN, _IN_MAIN, np.uint8(0))
     if len(template.repeated):
         marks[_is_among(entries, template.repeated)] |= _REPEATED
     return _OwnWindows(limit, entries["window"], marks)
-
-
-def _without(entries: NDArray[np.void], furniture: Blocks) -> NDArray[np.void]:
-    return entries[~_is_among(entries, furniture)] if len(furniture) else entries
 
 
 def _is_among(entries: NDArray[np.void], blocks: Blocks) -> NDArray[np.bool_]:
@@ -105,7 +100,7 @@ def _is_among(entries: NDArray[np.void], blocks: Blocks) -> NDArray[np.bool_]:
     return _found(entries["block"] & BLOCK_BITS, blocks)[1]
 
 
-def _found(wanted: NDArray[T], rising: NDArray[T]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+def _found(wanted: NDArray[Any], rising: NDArray[Any]) -> tuple[Any, NDArray[np.bool_]]:
     """Where each number would stand among rising ones, and whether it is there."""
     places = rising.searchsorted(wanted)
     if not len(rising):
