@@ -7,7 +7,7 @@ site are near-duplicates only if their own texts are alike.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from simhash_pipeline.page.visible import BLOCK_BITS, MAIN
 KEPT_WINDOWS = 64  # of a page's own text, by a store
 _MIN_COMMON = 4  # equal windows; fewer prove nothing
 _MUCH = 2**28  # a sixteenth of all windows: holds one of 50 differing ones with 95 % probability
-_IN_MAIN, _REPEATED = np.uint8(1), np.uint8(2)  # of a window: in the main text, in a repeated block
+_REPEATED = np.uint16(1)  # beside MAIN: of a window in a block that the template repeats
 
 
 def own_sample(sample: bytes, furniture: Blocks) -> bytes:
@@ -52,47 +52,37 @@ def likeness(
         equal: 12 and 44, which are main text, and 57, which is not; differing: 31, 60, 90
         likeness 2 / (2 + 3)
     """
-    one, other = map(_own_windows, (a, b), templates)
-    limit = min(one.limit, other.limit)
-    one, other = one.up_to(limit), other.up_to(limit)
-    places, is_common = _found(other.windows, one.windows)
+    (limit, one), (other_limit, other) = map(_marked, (a, b), templates)
+    limit = min(limit, other_limit)
+    one, other = (
+        entries[: entries["window"].searchsorted(np.uint32(limit), side="right")]
+        for entries in (one, other)
+    )
+    places, is_common = _found(other["window"], one["window"])
     places, common = places[is_common], int(np.count_nonzero(is_common))
-    differing = len(one.windows) + len(other.windows) - 2 * common
+    differing = len(one) + len(other) - 2 * common
     if common < _MIN_COMMON:
         # A thin page may be all furniture: so it is if a large sample holds nothing that differs.
         return 1.0 if count == "all" and not differing and limit >= _MUCH else None
     if count == "all":
         return common / (common + differing)
-    alike = int(np.count_nonzero((one.marks[places] | other.marks[is_common]) == _IN_MAIN))
+    marks, others = one["block"], other["block"]
+    alike = int(np.count_nonzero(marks[places] | others[is_common] == MAIN))
     if count == "main":
-        apart = (np.delete(one.marks, places), other.marks[~is_common])
-        differing = sum(int(np.count_nonzero(marks & _IN_MAIN)) for marks in apart)
+        apart = (np.delete(marks, places), others[~is_common])
+        differing = sum(int(np.count_nonzero(each & MAIN)) for each in apart)
     return alike / (alike + differing) if alike else 0.0
 
 
-class _OwnWindows(NamedTuple):
-    """The windows outside the furniture; all of the page's up to the limit are known."""
-
-    limit: int
-    windows: NDArray[np.uint32]  # rising
-    marks: NDArray[np.uint8]  # of each window
-
-    def up_to(self, limit: int) -> _OwnWindows:
-        if limit == self.limit:
-            return self
-        end = self.windows.searchsorted(np.uint32(limit), side="right")
-        return _OwnWindows(limit, self.windows[:end], self.marks[:end])
-
-
-@lru_cache(maxsize=512)  # in a crowd many pages are compared with the same 200: some 0.5 MB
-def _own_windows(sample: bytes, template: Template) -> _OwnWindows:
+@lru_cache(maxsize=2_048)  # in a crowd many pages are compared with the same ones: 1.5 MB
+def _marked(sample: bytes, template: Template) -> tuple[int, NDArray[np.void]]:
+    """(limit, entries) outside the furniture, whose blocks are MAIN, _REPEATED, both or neither."""
     limit, entries = unpack(sample)
-    if len(template.furniture):
-        entries = entries[~_is_among(entries, template.furniture)]
-    marks = np.where(entries["block"] & MAIN, _IN_MAIN, np.uint8(0))
-    if len(template.repeated):
-        marks[_is_among(entries, template.repeated)] |= _REPEATED
-    return _OwnWindows(limit, entries["window"], marks)
+    entries = entries[~_is_among(entries, template.furniture)]
+    is_repeated = _is_among(entries, template.repeated)
+    entries["block"] &= MAIN
+    entries["block"][is_repeated] |= _REPEATED
+    return limit, entries
 
 
 def _is_among(entries: NDArray[np.void], blocks: Blocks) -> NDArray[np.bool_]:
@@ -102,7 +92,7 @@ def _is_among(entries: NDArray[np.void], blocks: Blocks) -> NDArray[np.bool_]:
 
 def _found(wanted: NDArray[Any], rising: NDArray[Any]) -> tuple[Any, NDArray[np.bool_]]:
     """Where each number would stand among rising ones, and whether it is there."""
-    places = rising.searchsorted(wanted)
     if not len(rising):
-        return places, np.zeros(len(wanted), np.bool_)
+        return np.zeros(len(wanted), np.intp), np.zeros(len(wanted), np.bool_)
+    places = rising.searchsorted(wanted)
     return places, rising.take(places, mode="clip") == wanted

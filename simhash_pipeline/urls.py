@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from functools import cache, lru_cache
+from functools import cache
 from typing import TYPE_CHECKING
 
 from w3lib.url import canonicalize_url
@@ -27,7 +27,6 @@ _CANONICAL = re.compile(
 )
 # Servers accept some 8,000. Canonicalising a URL of ten million characters takes up to 16 s.
 _MAX_URL_CHARS = 100_000
-_MAX_PLACE_CHARS = 1_000  # of a URL's scheme and host; a page's has fewer
 
 
 def is_tracking(key: str) -> bool:
@@ -81,13 +80,7 @@ def site_of(url: str) -> str:
 
     Below a domain whose names are given to strangers, such as github.io, each name is a site.
     """
-    return _site_at("/".join(url.split("/", 3)[:3])[:_MAX_PLACE_CHARS])
-
-
-@lru_cache(maxsize=4_096)
-def _site_at(place: str) -> str:
-    """The site of a URL's scheme and host."""
-    parts = _suffixes()(place)
+    parts = _suffixes()(url)
     host = (parts.subdomain, parts.domain, parts.suffix)
     return parts.top_domain_under_public_suffix or ".".join(filter(None, host))
 
