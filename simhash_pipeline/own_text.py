@@ -67,7 +67,7 @@ def likeness(
     if count == "all":
         return common / (common + differing)
     marks, others = one["block"], other["block"]
-    alike = int(np.count_nonzero(marks[places] | others[is_common] == MAIN))
+    alike = int(np.count_nonzero((marks[places] | others[is_common]) == MAIN))
     if count == "main":
         apart = (np.delete(marks, places), others[~is_common])
         differing = sum(int(np.count_nonzero(each & MAIN)) for each in apart)
