@@ -271,7 +271,7 @@ class Judge:
         """
         for other in islice(view.same_address(), _MAX_SAME_ADDRESS):
             if have_own_texts(page, other) and not are_two_subjects(page, other):
-                alike = self._likeness(page, other, view, only_main=True)
+                alike = _likeness(page, other, view.furniture, only_main=True)
                 if alike is not None and alike >= _MIN_MAIN_LIKENESS:
                     yield other, "address"
 
@@ -319,7 +319,7 @@ class Judge:
         if page.address is not None and page.address == other.address:
             return True
         least = min_likeness(page, other, self._options, in_doubt=among_others)
-        alike = self._likeness(page, other, view) if least else 1
+        alike = _likeness(page, other, view.furniture) if least else 1
         return alike is not None and alike >= least
 
     def _told_by(self, page: StoredPage, other: StoredPage) -> ToldBy:
@@ -360,18 +360,13 @@ class Judge:
         """Whether a person said that these are two pages."""
         return bool(self._others) and frozenset((page.url, other.url)) in self._others
 
-    def _likeness(
-        self, page: StoredPage, other: StoredPage, view: View, *, only_main: bool = False
-    ) -> float | None:
-        return _likeness(page, other, view.furniture, only_main=only_main)
-
     def _verdict_of(
         self, page: StoredPage, reason: Reason, other: StoredPage, view: View, *, dropped: bool
     ) -> Verdict:
         verdict = verdict_of(page, reason, other, dropped=dropped)
         if not have_own_texts(page, other):
             return verdict
-        return replace(verdict, own_likeness=self._likeness(page, other, view))
+        return replace(verdict, own_likeness=_likeness(page, other, view.furniture))
 
     def _furniture_of(self, host: Host) -> bytes:
         """The host's furniture as it was known when this process last looked."""
@@ -471,7 +466,7 @@ def is_no_page(page: StoredPage, other: StoredPage) -> bool:
 
     Then their titles differ, and neither title stands in the text.
     """
-    if (page.title_marks | other.title_marks) & SAID:
+    if page.title == other.title or (page.title_marks | other.title_marks) & SAID:
         return False
     words, others = telling(title_words(page.title)), telling(title_words(other.title))
     return not _share_half(words, others)
@@ -516,8 +511,9 @@ def stored_page(
     """What a store keeps of a page seen at this Unix time; PageError for a bad URL."""
     seen_at = int(seen_at)  # whole seconds take half the disk space
     key = page_key(url)
-    may_be_error = options.error_pages == "drop" and page.tokens <= MAX_TOKENS
-    visible = f"{page.text}\n{page.left_out}"
+    form = None
+    if options.error_pages == "drop" and page.tokens <= MAX_TOKENS:
+        form = form_of(page.title, f"{page.text}\n{page.left_out}", url)
     return StoredPage(
         url=key,
         namespace=options.namespace,
@@ -533,7 +529,7 @@ def stored_page(
         title=page.title[:TITLE_CHARS],
         title_marks=page.title_marks,
         address=address_of(key, page.canonical_url),
-        form=form_of(page.title, visible, url) if may_be_error else None,
+        form=form,
         fields=fields,
     )
 

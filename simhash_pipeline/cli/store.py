@@ -151,7 +151,7 @@ def _info(named: NamedStore, store: Store) -> StoreInfo:
 
 
 def _furniture(store: Store) -> dict[str, int]:
-    found = [[*unpacked(templates)] for *_, templates in store.all_furniture()]
+    found = [unpacked(templates) for *_, templates in store.all_furniture()]
     blocks = [len(template.furniture) for templates in found for template in templates]
     return {"hosts": len(found), "templates": len(blocks), "blocks": sum(blocks)}
 

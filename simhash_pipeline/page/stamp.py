@@ -34,6 +34,7 @@ _COSTS = frozenset(
         "_FACTORS",
         "_LIKELY",
         "_MAX_KNOWN_CHARS",
+        "_MAY_BE_CODE",
         "_REMEMBERED",
         "_SHOWN_CHARACTERS",
         "_TABLE_BITS",
