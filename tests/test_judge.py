@@ -217,6 +217,16 @@ def test_behind_a_refused_neighbour_a_true_twin_is_found(store: Store) -> None:
     assert j.judge("http://a.example/x", page(flip(BASE, 2))).twin_url == "http://a.example/twin"
 
 
+@pytest.mark.parametrize("second_look", [True, False])
+def test_by_both_a_page_in_another_template_is_refused_and_told(
+    store: Store, second_look: bool
+) -> None:
+    j = judge(store, match="both", second_look=second_look)
+    j.judge("http://a.example/1", page())
+    verdict = j.judge("http://a.example/2", page(structure=flip(BASE, 4)))
+    assert (verdict.told_by, verdict.structure_distance) == ("template", 4)
+
+
 def test_behind_very_many_refused_neighbours_none_is_looked_for(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -296,7 +306,7 @@ FAR = flip(BASE, 25, start=3)
         ("structure", FAR, BASE, "structure"),
         ("structure", BASE, FAR, "new"),
         ("both", BASE, BASE, "content and structure"),
-        ("both", BASE, FAR, "new"),
+        ("both", BASE, FAR, "told apart"),
         ("both", FAR, BASE, "new"),
         ("either", BASE, FAR, "content"),
         ("either", FAR, BASE, "structure"),

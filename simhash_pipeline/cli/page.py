@@ -336,6 +336,7 @@ _TOLD_BY = {
     "fields": "their items differ in SIMHASH_DISTINCT_FIELDS",
     "no page": "the text they share is of neither, as it holds neither title",
     "title": "their titles name two things",
+    "template": "one has too few elements to compare structures",
 }
 
 
@@ -349,6 +350,9 @@ def told_apart_by(verdict: Verdict, options: Options) -> str:
             return "hardly any text of their own can be compared"
         alike = f"{verdict.own_likeness:.0%}, under {verdict.min_likeness:.0%}"
         return f"their own texts are alike by {alike}"
+    if verdict.told_by == "template" and verdict.structure_distance is not None:
+        apart = counted(verdict.structure_distance, "bit")
+        return f"the structures are {apart} apart, over {options.structure_distance}"
     return _TOLD_BY.get(verdict.told_by or "", "they differ")
 
 
@@ -660,6 +664,9 @@ def _needed_threshold(
         # Thin pages must be alike by more than any threshold asks for, unless it is 0.
         likeness = 0.0 if page.content is None else verdict.own_likeness or 0.0
         return {"own_likeness": math.floor(100 * likeness) / 100}
+    far = verdict.structure_distance or 0
+    if verdict.told_by == "template" and 0 < far <= MAX_DISTANCE_BITS:
+        return {"structure_distance": far}
     apart = distances(page, other)
     for name, bits in (("content", apart.content), ("structure", apart.structure)):
         asked = verdict.told_by is None and options.match in (name, "both", "either")

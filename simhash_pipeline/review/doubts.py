@@ -87,9 +87,13 @@ def told_apart(near: Drop) -> Doubt:
         least = limits.get("own_likeness")
         limit = f" of at least {least:.0%}" if isinstance(least, float) else ""
         return Doubt("own texts differ", f"alike by {likeness:.0%}{limit}", 0)
+    if near.reason == "template" and near.structure_distance is not None:
+        limit = limits.get("structure_distance")
+        return Doubt("structures differ", f"{near.structure_distance} of at most {limit} bits", 0)
     kinds = {
         "title": "titles name two things",
         "no page": "the shared text is of neither page",
+        "template": "too few elements to compare",
         "fields": "fields of the items differ",
         "answer": "a person called them two pages",
     }
