@@ -275,6 +275,11 @@ def test_a_directory_is_no_drop_log(simhash: Simhash, tmp_path: Path) -> None:
 
 
 ASIDE = "".join(f"<li>{word} beside</li>" for word in OTHER.split())
+FRAME = (
+    "<title>A</title><body><header><h1>A</h1></header><nav><ul><li><a href=/>x</a></ul></nav><main>"
+    "<article><section><p>{}</p></section></article></main><aside><ul><li>y</ul></aside>{}"
+    "<footer><p>z</p></footer>"
+)
 THIN = "<title>Shut</title><body><main><p>Closed today.</main><footer>{}</footer>"
 
 
@@ -305,6 +310,11 @@ THIN = "<title>Shut</title><body><main><p>Closed today.</main><footer>{}</footer
             [f"<title>Bell {n}</title><h1>Bell {n}</h1><p>{STORY}" for n in (7, 8)],
             {},
             'their titles name two things. No threshold would have dropped it; the answer "copy" ',
+        ),
+        (
+            [FRAME.format(STORY, table) for table in ("", "<table><tr><td>1</table>")],
+            {"MATCH": "both"},
+            "the structures are 4 bits apart, over 3. SIMHASH_STRUCTURE_DISTANCE = 4 would",
         ),
         (
             [html(STORY), html("Closed today.")],
