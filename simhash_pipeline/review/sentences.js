@@ -13,6 +13,7 @@ const CHINESE = {
   "Saved as answers.csv in your downloads. The thresholds that suit these answers:": "已保存为下载目录中的 answers.csv。求适合这些答案的阈值：",
   "Kept pages and the pages near them": "保留的页面及与其相近的页面",
   "Drops": "丢弃的页面",
+  "Search and filters": "搜索与筛选",
   "Search titles and addresses": "搜索标题和网址",
   "Run": "运行",
   "Show": "显示",
