@@ -578,13 +578,9 @@ def test_all_can_be_reached_and_used_by_the_keyboard(report: Any) -> None:
     assert focused().get_attribute("id") == "drops"
     assert tab().get_attribute("id") == "search"
     focused().send_keys("fog nowhere")
-    waiting(page.browser).until(
-        lambda _: page.one("#found").text == "No page is like that."
-    )
+    waiting(page.browser).until(lambda _: page.one("#found").text == "No page is like that.")
     focused().send_keys(*[Keys.BACKSPACE] * 11, "a.example")
-    waiting(page.browser).until(
-        lambda _: page.one("#found").text == "1 drop of 1 kept page"
-    )
+    waiting(page.browser).until(lambda _: page.one("#found").text == "1 drop of 1 kept page")
     assert tab(5).get_attribute("id") == "order"
     assert tab().get_attribute("id") == "csv"
     assert "The bell in the fog" in tab().text  # opens and closes the group
