@@ -82,7 +82,7 @@ class Verdict:
     structure_distance: int | None = None
     sketch_distance: int | None = None
     own_likeness: float | None = None  # of the own texts, 0-1; None for pages of two sites
-    told_by: ToldBy | None = None  # for the reason "told apart" alone
+    told_by: ToldBy | None = None  # of a kept page that is near a stored one
     min_likeness: float | None = None  # the limit in force; told by "own text" alone
     # Whether the stored page may yet go: another process has kept it, and its item is not out.
     provisional: bool = False
@@ -212,7 +212,8 @@ class Judge:
             verdict = self._verdict_of(page, reason, neighbour, view, dropped=True)
             return Action.SKIP, replace(verdict, provisional=True)
         if refused:
-            verdict = self._verdict_of(page, "told apart", refused[0], view, dropped=False)
+            reason = "told apart" if previous is None else "changed"
+            verdict = self._verdict_of(page, reason, refused[0], view, dropped=False)
             told_by = self._told_by(page, refused[0])
             least = min_likeness(page, refused[0], self._options) if told_by == "own text" else None
             return Action.KEEP, replace(verdict, told_by=told_by, min_likeness=least)

@@ -186,6 +186,15 @@ def test_a_changed_page_is_kept_and_replaces_what_was_stored(store: Store) -> No
     assert j.judge("http://a.example/3", page(flip(BASE, 30))).twin_url == "http://a.example/1"
 
 
+def test_a_changed_page_that_is_told_from_another_one_has_changed(store: Store) -> None:
+    j = judge(store)
+    j.judge("http://a.example/1", page())
+    j.judge("http://a.example/2", page(sketch=0))
+    verdict = j.judge("http://a.example/2", page(sketch=SKETCH ^ (2**19 - 1)))
+    assert (verdict.reason, verdict.twin_url) == ("changed", "http://a.example/1")
+    assert verdict.told_by == "sketch"
+
+
 def test_a_page_that_changed_into_anothers_twin_is_dropped_and_forgotten(store: Store) -> None:
     j = judge(store)
     j.judge("http://a.example/1", page())

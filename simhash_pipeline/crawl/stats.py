@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _SHOWN_CHARS = 2_000  # of a URL or message
 # A kept page is also counted under these reasons.
-_COUNTED_REASONS = ("changed", "unchanged", "told apart")
+_COUNTED_REASONS = ("changed", "unchanged")
 _SWALLOWING_WARNED = 10  # pages that swallow others, in one crawl
 # A crawl of at least so many drops for pages of earlier crawls, and hardly anything else, is odd.
 _MANY_DROPS = 20
@@ -84,10 +84,11 @@ class CrawlStats:
             self._logger.info(drop_line(verdict, _VERBS[self._dropping]))
         else:
             self._count("kept")
-        if verdict.told_by and (
-            self._near_miss is None or _nearness(verdict) < _nearness(self._near_miss)
-        ):
-            self._near_miss = verdict
+        if verdict.told_by:
+            self._count("told_apart")
+            found = self._near_miss
+            if found is None or _nearness(verdict) < _nearness(found):
+                self._near_miss = verdict
         if verdict.reason in _COUNTED_REASONS:
             self._count(reason)
         if judged.page.content is None:
