@@ -313,6 +313,8 @@ class ReportCommand(Command):
             )
         listed = f", the latest {len(latest):,} listed" if len(latest) < summary.drops else ""
         kilobytes = output.stat().st_size / 1_000
+        near = len(summary.near_misses)
+        listed += f", {near:,} near {'miss' if near == 1 else 'misses'}" if near else ""
         print_lines([f"{output}: {counted(summary.drops, 'drop')}{listed}, {kilobytes:,.0f} KB"])
         return log.exit_code()
 

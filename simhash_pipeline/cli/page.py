@@ -55,6 +55,7 @@ from simhash_pipeline.review.comparison import (
     marked,
     verdict_on,
 )
+from simhash_pipeline.review.doubts import told_apart
 from simhash_pipeline.stores.contract import Store, StoredPage, check_stamp
 from simhash_pipeline.terminal import Grid, Heading, printable
 from simhash_pipeline.urls import page_key
@@ -434,7 +435,8 @@ class ExplainCommand(Command):
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         key = page_key(arguments.url)
         logs = _logs(arguments, settings)
-        drop = _last_drop(logs.values(), key, arguments.spider, settings)
+        last = _last_lines(logs.values(), key, arguments.spider, settings)
+        drop, near_miss = last.get(False), last.get(True)
         stores = _stores(arguments, settings, drop)
         with ExitStack() as opened:
             kept = _last_kept(stores, key, opened)
@@ -449,6 +451,9 @@ class ExplainCommand(Command):
                 named, store, page = kept
                 options = named.options
                 case = explain_kept(page, store, options)
+            elif near_miss is not None:
+                store, options = None, Options()
+                case = explain_drop(near_miss, None, options)
             else:
                 places = [*map(shown_path, logs), *(one.name for one in stores)]
                 where = " nor ".join(places) or "no drop log or store here"
@@ -468,19 +473,20 @@ def _logs(arguments: argparse.Namespace, settings: BaseSettings) -> dict[Path, L
         return {}
 
 
-def _last_drop(
+def _last_lines(
     logs: Iterable[LogReader], key: str, spider: str | None, settings: BaseSettings
-) -> Drop | None:
-    """The URL's last drop in the namespace of its spider, by this spider or any."""
-    last = None
+) -> dict[bool, Drop]:
+    """The URL's last drop (False) and near miss (True) in the namespace of its spider or any."""
+    last: dict[bool, Drop] = {}
     for record in chain.from_iterable(logs):
-        if not isinstance(record, Drop) or record.is_near_miss:
+        if not isinstance(record, Drop) or record.url != key:
             continue
-        if record.url != key or spider not in (None, record.spider):
+        if spider not in (None, record.spider):
             continue
         options = Options.from_settings(settings_of_spider(record.spider, settings))
-        if record.namespace == options.namespace and (last is None or record.time >= last.time):
-            last = record
+        before = last.get(record.is_near_miss, record)
+        if record.namespace == options.namespace and record.time >= before.time:
+            last[record.is_near_miss] = record
     return last
 
 
@@ -529,7 +535,7 @@ class Case(Result):
     b: PageFingerprint  # the page in question
     apart: Distances
     a_is_stored: bool = True  # else nothing is known of it but its URL
-    drop: Drop | None = None  # of a dropped page
+    drop: Drop | None = None  # of a dropped page, or a near miss that no store here holds
     kept: StoredPage | None = None  # of a kept page
     neighbours: tuple[StoredPage, ...] = ()  # of a kept page, nearest first
     found: Comparison | None = None  # of the texts; None if they weren't kept
@@ -539,12 +545,23 @@ class Case(Result):
     furniture: tuple[str, ...] = ()  # blocks of the page that its template repeats
     limit: int = 0  # features of a kind, and changes, to be printed
 
+    @property
+    def status(self) -> str:
+        return "kept" if self.drop is None or self.drop.is_near_miss else "dropped"
+
+    @property
+    def told_by(self) -> str | None:
+        """What told a kept page from a near one."""
+        if self.drop is not None and self.drop.is_near_miss:
+            return self.drop.reason
+        return None if self.verdict is None else self.verdict.told_by
+
     def record(self) -> dict[str, Any]:
         drop, kept, found, limit = self.drop, self.kept, self.found, self.limit
         return {
             "url": self.b.url,
-            "status": "kept" if drop is None else "dropped",
-            "reason": None if drop is None else drop.reason,
+            "status": self.status,
+            "reason": drop.reason if drop and not drop.is_near_miss else None,
             "time": drop.time if drop else iso(kept.first_seen) if kept else None,
             "dry_run": None if drop is None else drop.dry_run,
             "thresholds": fields(self.options, *THRESHOLDS),
@@ -554,7 +571,7 @@ class Case(Result):
             "own_likeness": rounded(self.own_likeness),
             "page": _page_record(self.b, self.options.bits),
             "twin": None if self.a is None else _page_record(self.a, self.options.bits),
-            "told_by": None if self.verdict is None else self.verdict.told_by,
+            "told_by": self.told_by,
             "would_drop": dict(self.would_drop),
             "furniture": list(self.furniture),
             "neighbours": [page.url for page in self.neighbours],
@@ -730,12 +747,14 @@ def _headline(case: Case) -> Iterator[Line]:
         when = minute(unix_seconds(drop.time))
         dry = ", by a dry run, so its item was kept" if drop.dry_run else ""
         why = _REASONS.get(drop.reason, drop.reason)
-        yield Heading(f"Dropped {when} UTC by spider {drop.spider}{dry}: {why}")
+        if drop.is_near_miss:
+            dry, why = ", though near a stored page", f"{told_apart(drop).text}."
+        yield Heading(f"{case.status.capitalize()} {when} UTC by spider {drop.spider}{dry}: {why}")
     elif case.kept is not None:
         first, last = minute(case.kept.first_seen), minute(case.kept.seen_at)
         yield Heading(f"Kept {first} UTC, last seen {last}: {_why_kept(case)}")
     rows = [("A", "kept" if drop else "nearest", case.a)] if case.a is not None else []
-    rows.append(("B", "dropped" if drop else "kept", case.b))
+    rows.append(("B", case.status, case.b))
     yield ""
     yield Grid(
         [

@@ -13,7 +13,7 @@ import pytest
 from simhash_pipeline import open_store
 from tests.cli.simhash_command import Simhash
 from tests.crawl.crawling import OTHER, STORY, ItemSpider, crawl, html, page
-from tests.review.logs import drop, write_log
+from tests.review.logs import drop, near_miss, write_log
 
 ITEMS = [
     page(1),
@@ -265,6 +265,20 @@ def test_a_drop_of_another_namespace_is_not_told_of(simhash: Simhash, tmp_path: 
     assert json.loads(simhash(tmp_path, *arguments).stdout)["reason"] == "thin"
     of_trial = (*arguments, "-s", "SIMHASH_NAMESPACE=trial")
     assert json.loads(simhash(tmp_path, *of_trial).stdout)["reason"] == "content"
+
+
+def test_a_near_miss_is_explained_by_its_line_where_no_store_holds_the_page(
+    simhash: Simhash, tmp_path: Path
+) -> None:
+    near = near_miss(spider="items", reason="sketch", sketch_distance=20)
+    write_log(tmp_path / "log", [near_miss(spider="items"), near])
+    explain = ("explain", "http://a.example/2", "--log", "log")
+    assert (
+        "Kept 2026-05-04 12:00 UTC by spider items, though near a stored page: sketches differ: 20 "
+        "of at most 18 bits.\n"
+    ) in simhash(tmp_path, *explain).stdout
+    told = json.loads(simhash(tmp_path, *explain, "--json").stdout)
+    assert (told["status"], told["reason"], told["told_by"]) == ("kept", None, "sketch")
 
 
 def test_a_directory_is_no_drop_log(simhash: Simhash, tmp_path: Path) -> None:

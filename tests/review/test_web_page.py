@@ -421,6 +421,13 @@ def test_near_misses_stand_beside_the_drops_and_are_answered_with_them(
     assert (pair, line.twins) == (("http://a.example/1", "http://a.example/3"), True)
 
 
+def test_near_misses_alone_are_asked_for_too(report: Any) -> None:
+    page = report(near_miss(), closing(kept={"new": 8, "told apart": 1}, dropped={}, errors={}))
+    assert page.one("h1").text == "None of 9 pages was dropped; 1 kept though near, 1 to check"
+    (how,) = page.texts("#why p")
+    assert how.startswith("Say of each whether it is a copy (y), another page (n)")
+
+
 def test_a_hundred_pairs_are_decided_by_a_hundred_and_one_keys(report: Any) -> None:
     drops = [drop(url=f"http://a.example/d/{n}", twin_url=f"http://t/{n}") for n in range(50)]
     near = [near_miss(url=f"http://a.example/n/{n}", twin_url=f"http://t/{n}") for n in range(50)]
