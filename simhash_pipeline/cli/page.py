@@ -55,7 +55,7 @@ from simhash_pipeline.review.comparison import (
     marked,
     verdict_on,
 )
-from simhash_pipeline.review.doubts import told_apart
+from simhash_pipeline.review.doubts import told_apart, told_apart_by
 from simhash_pipeline.stores.contract import Store, StoredPage, check_stamp
 from simhash_pipeline.terminal import Grid, Heading, printable
 from simhash_pipeline.urls import page_key
@@ -323,7 +323,7 @@ class ComparedPages(Result):
         if verdict.dropped:
             return f"Twins: where A is stored, B is dropped ({verdict.reason})."
         if verdict.told_by is not None:
-            return f"No twins: the main texts are near, but {told_apart_by(verdict, self.options)}."
+            return f"No twins: the main texts are near, but {_told_apart(verdict, self.options)}."
         return _WHY.get(verdict.reason, "No twins: where A is stored, B is kept.")
 
 
@@ -332,29 +332,11 @@ _WHY = {
     "changed": "No twins: both have one URL, and what is visible has changed.",
     "thin": "No twins: B is thin, and its title and text are not those of A.",
 }
-_TOLD_BY = {
-    "answer": "a person answered that they are two pages",
-    "fields": "their items differ in SIMHASH_DISTINCT_FIELDS",
-    "no page": "the text they share is of neither, as it holds neither title",
-    "title": "their titles name two things",
-    "template": "one has too few elements to compare structures",
-}
 
 
-def told_apart_by(verdict: Verdict, options: Options) -> str:
-    """What told two near pages apart, with the measure and the limit where there is one."""
-    if verdict.told_by == "sketch":
-        apart = counted(verdict.sketch_distance or 0, "bit")
-        return f"the sketches are {apart} apart, over {options.sketch_distance}"
-    if verdict.told_by == "own text":
-        if verdict.own_likeness is None:
-            return "hardly any text of their own can be compared"
-        alike = f"{verdict.own_likeness:.0%}, under {verdict.min_likeness:.0%}"
-        return f"their own texts are alike by {alike}"
-    if verdict.told_by == "template" and verdict.structure_distance is not None:
-        apart = counted(verdict.structure_distance, "bit")
-        return f"the structures are {apart} apart, over {options.structure_distance}"
-    return _TOLD_BY.get(verdict.told_by or "", "they differ")
+def _told_apart(verdict: Verdict, options: Options) -> str:
+    limits = fields(options, *THRESHOLDS) | {"own_likeness": verdict.min_likeness}
+    return told_apart_by(verdict.told_by or "", verdict, limits).text
 
 
 def _size(page: PageFingerprint) -> str:
@@ -780,7 +762,7 @@ def _why_kept(case: Case) -> str:
     if verdict.dropped:
         return "it is near a page that is stored too; one of them was kept before the other was."
     if verdict.told_by is not None:
-        why = told_apart_by(verdict, case.options)
+        why = _told_apart(verdict, case.options)
         return f"a stored page is near, but {why}. {_remedy(case)}"
     if content is not None and content > case.options.content_distance:
         within = f"twins are within {case.options.content_distance}"

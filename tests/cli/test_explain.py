@@ -120,7 +120,7 @@ def test_a_kept_page_is_explained_by_the_nearest_other(simhash: Simhash, tmp_pat
     assert (told["status"], told["reason"]) == ("kept", None)
     assert told["neighbours"] == [told["twin"]["url"]] == ["http://a.example/1"]
     words = simhash(tmp_path, "explain", *strict).stdout
-    assert f"but the sketches are {told['sketch_distance']} bits apart, over 0." in words
+    assert f"but sketches differ: {told['sketch_distance']} of at most 0 bits." in words
     result = simhash(tmp_path, "explain", "http://a.example/3")
     assert "no other stored page is within 8 bits of its content." in result.stdout
 
@@ -303,7 +303,7 @@ THIN = "<title>Shut</title><body><main><p>Closed today.</main><footer>{}</footer
         (
             [html(STORY), html(STORY.replace("word100", "tale"))],
             {"SKETCH_DISTANCE": 0},
-            "the sketches are 9 bits apart, over 0. SIMHASH_SKETCH_DISTANCE = 9 would",
+            "sketches differ: 9 of at most 0 bits. SIMHASH_SKETCH_DISTANCE = 9 would",
         ),
         (
             [html(STORY), html(STORY.replace("word199", "tale"))],
@@ -313,22 +313,22 @@ THIN = "<title>Shut</title><body><main><p>Closed today.</main><footer>{}</footer
         (
             [f"{html(STORY)}<ul><li>one</ul>", f"{html(STORY)}<aside><ul>{ASIDE}</ul></aside>"],
             {},
-            "their own texts are alike by 59%, under 85%. SIMHASH_OWN_LIKENESS = 0.5",
+            "own texts differ: alike by 59% of at least 85%. SIMHASH_OWN_LIKENESS = 0.5",
         ),
         (
             [THIN.format(STORY), THIN.format(OTHER)],
             {},
-            "hardly any text of their own can be compared. SIMHASH_OWN_LIKENESS = 0.0 would",
+            "own texts differ: hardly any can be compared. SIMHASH_OWN_LIKENESS = 0.0 would",
         ),
         (
             [f"<title>Bell {n}</title><h1>Bell {n}</h1><p>{STORY}" for n in (7, 8)],
             {},
-            'their titles name two things. No threshold would have dropped it; the answer "copy" ',
+            'titles name two things. No threshold would have dropped it; the answer "copy" ',
         ),
         (
             [FRAME.format(STORY, table) for table in ("", "<table><tr><td>1</table>")],
             {"MATCH": "both"},
-            "the structures are 4 bits apart, over 3. SIMHASH_STRUCTURE_DISTANCE = 4 would",
+            "structures differ: 4 of at most 3 bits. SIMHASH_STRUCTURE_DISTANCE = 4 would",
         ),
         (
             [html(STORY), html("Closed today.")],
