@@ -311,6 +311,8 @@ class ReportCommand(Command):
         latest = len(summary.listed)
         listed = f", the latest {latest:,} listed" if latest < summary.drops else ""
         kilobytes = output.stat().st_size / 1_000
+        near = len(summary.near_misses)
+        listed += f", {near:,} near {'miss' if near == 1 else 'misses'}" if near else ""
         print_lines([f"{output}: {counted(summary.drops, 'drop')}{listed}, {kilobytes:,.0f} KB"])
         return log.exit_code()
 

@@ -53,6 +53,7 @@ from simhash_pipeline.review.comparison import (
     marked,
     verdict_on,
 )
+from simhash_pipeline.review.doubts import told_apart, told_apart_by
 from simhash_pipeline.stores.contract import Store, StoredPage, check_stamp
 from simhash_pipeline.terminal import Grid, Heading, printable
 from simhash_pipeline.urls import page_key
@@ -314,7 +315,7 @@ class ComparedPages(Result):
         if verdict.dropped:
             return f"Twins: where A is stored, B is dropped ({verdict.reason})."
         if verdict.told_by is not None:
-            return f"No twins: the main texts are near, but {told_apart_by(verdict, self.options)}."
+            return f"No twins: the main texts are near, but {_told_apart(verdict, self.options)}."
         return _WHY.get(verdict.reason, "No twins: where A is stored, B is kept.")
 
 
@@ -323,25 +324,11 @@ _WHY = {
     "changed": "No twins: both have one URL, and what is visible has changed.",
     "thin": "No twins: B is thin, and its title and text are not those of A.",
 }
-_TOLD_BY = {
-    "answer": "a person answered that they are two pages",
-    "fields": "their items differ in SIMHASH_DISTINCT_FIELDS",
-    "no page": "the text they share is of neither, as it holds neither title",
-    "title": "their titles name two things",
-}
 
 
-def told_apart_by(verdict: Verdict, options: Options) -> str:
-    """What told two near pages apart, with the measure and the limit where there is one."""
-    if verdict.told_by == "sketch":
-        apart = counted(verdict.sketch_distance or 0, "bit")
-        return f"the sketches are {apart} apart, over {options.sketch_distance}"
-    if verdict.told_by == "own text":
-        if verdict.own_likeness is None:
-            return "hardly any text of their own can be compared"
-        alike = f"{verdict.own_likeness:.0%}, under {verdict.min_likeness:.0%}"
-        return f"their own texts are alike by {alike}"
-    return _TOLD_BY.get(verdict.told_by or "", "they differ")
+def _told_apart(verdict: Verdict, options: Options) -> str:
+    limits = fields(options, *THRESHOLDS) | {"own_likeness": verdict.min_likeness}
+    return told_apart_by(verdict.told_by or "", verdict, limits).text
 
 
 def _size(page: PageFingerprint) -> str:
@@ -405,7 +392,8 @@ class ExplainCommand(Command):
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         key = page_key(arguments.url)
         logs = _logs(arguments, settings)
-        drop = _last_drop(logs.values(), key, arguments.spider, settings)
+        last = _last_lines(logs.values(), key, arguments.spider, settings)
+        drop, near_miss = last.get(False), last.get(True)
         stores = _stores(arguments, settings, drop)
         with ExitStack() as opened:
             kept = _last_kept(stores, key, opened)
@@ -420,6 +408,9 @@ class ExplainCommand(Command):
                 named, store, page = kept
                 options = named.options
                 case = explain_kept(page, store, options)
+            elif near_miss is not None:
+                store, options = None, Options()
+                case = explain_drop(near_miss, None, options)
             else:
                 places = [*map(shown_path, logs), *(one.name for one in stores)]
                 where = " nor ".join(places) or "no drop log or store here"
@@ -439,19 +430,20 @@ def _logs(arguments: argparse.Namespace, settings: BaseSettings) -> dict[Path, L
         return {}
 
 
-def _last_drop(
+def _last_lines(
     logs: Iterable[LogReader], key: str, spider: str | None, settings: BaseSettings
-) -> Drop | None:
-    """The URL's last drop in the namespace of its spider, by this spider or any."""
-    last = None
+) -> dict[bool, Drop]:
+    """The URL's last drop (False) and near miss (True) in the namespace of its spider or any."""
+    last: dict[bool, Drop] = {}
     for record in chain.from_iterable(logs):
-        if not isinstance(record, Drop) or record.is_near_miss:
+        if not isinstance(record, Drop) or record.url != key:
             continue
-        if record.url != key or spider not in (None, record.spider):
+        if spider not in (None, record.spider):
             continue
         options = Options.from_settings(settings_of_spider(record.spider, settings))
-        if record.namespace == options.namespace and (last is None or record.time >= last.time):
-            last = record
+        before = last.get(record.is_near_miss, record)
+        if record.namespace == options.namespace and record.time >= before.time:
+            last[record.is_near_miss] = record
     return last
 
 
@@ -500,7 +492,7 @@ class Case(Result):
     b: PageFingerprint  # the page in question
     apart: Distances
     a_is_stored: bool = True  # else nothing is known of it but its URL
-    drop: Drop | None = None  # of a dropped page
+    drop: Drop | None = None  # of a dropped page, or a near miss that no store here holds
     kept: StoredPage | None = None  # of a kept page
     neighbours: tuple[StoredPage, ...] = ()  # of a kept page, nearest first
     found: Comparison | None = None  # of the texts; None if they weren't kept
@@ -510,12 +502,23 @@ class Case(Result):
     furniture: tuple[str, ...] = ()  # blocks of the page that its template repeats
     limit: int = 0  # changes to be printed
 
+    @property
+    def status(self) -> str:
+        return "kept" if self.drop is None or self.drop.is_near_miss else "dropped"
+
+    @property
+    def told_by(self) -> str | None:
+        """What told a kept page from a near one."""
+        if self.drop is not None and self.drop.is_near_miss:
+            return self.drop.reason
+        return None if self.verdict is None else self.verdict.told_by
+
     def record(self) -> dict[str, Any]:
         drop, kept, found, limit = self.drop, self.kept, self.found, self.limit
         return {
             "url": self.b.url,
-            "status": "kept" if drop is None else "dropped",
-            "reason": None if drop is None else drop.reason,
+            "status": self.status,
+            "reason": drop.reason if drop and not drop.is_near_miss else None,
             "time": drop.time if drop else iso(kept.first_seen) if kept else None,
             "dry_run": None if drop is None else drop.dry_run,
             "thresholds": fields(self.options, *THRESHOLDS),
@@ -525,7 +528,7 @@ class Case(Result):
             "own_likeness": rounded(self.own_likeness),
             "page": _page_record(self.b, self.options.bits),
             "twin": None if self.a is None else _page_record(self.a, self.options.bits),
-            "told_by": None if self.verdict is None else self.verdict.told_by,
+            "told_by": self.told_by,
             "would_drop": dict(self.would_drop),
             "furniture": list(self.furniture),
             "neighbours": [page.url for page in self.neighbours],
@@ -631,6 +634,9 @@ def _needed_threshold(
         # Thin pages must be alike by more than any threshold asks for, unless it is 0.
         likeness = 0.0 if page.content is None else verdict.own_likeness or 0.0
         return {"own_likeness": math.floor(100 * likeness) / 100}
+    far = verdict.structure_distance or 0
+    if verdict.told_by == "template" and 0 < far <= MAX_DISTANCE_BITS:
+        return {"structure_distance": far}
     apart = distances(page, other)
     for name, bits in (("content", apart.content), ("structure", apart.structure)):
         asked = verdict.told_by is None and options.match in (name, "both", "either")
@@ -694,12 +700,14 @@ def _headline(case: Case) -> Iterator[Line]:
         when = minute(unix_seconds(drop.time))
         dry = ", by a dry run, so its item was kept" if drop.dry_run else ""
         why = _REASONS.get(drop.reason, drop.reason)
-        yield Heading(f"Dropped {when} UTC by spider {drop.spider}{dry}: {why}")
+        if drop.is_near_miss:
+            dry, why = ", though near a stored page", f"{told_apart(drop).text}."
+        yield Heading(f"{case.status.capitalize()} {when} UTC by spider {drop.spider}{dry}: {why}")
     elif case.kept is not None:
         first, last = minute(case.kept.first_seen), minute(case.kept.seen_at)
         yield Heading(f"Kept {first} UTC, last seen {last}: {_why_kept(case)}")
     rows = [("A", "kept" if drop else "nearest", case.a)] if case.a is not None else []
-    rows.append(("B", "dropped" if drop else "kept", case.b))
+    rows.append(("B", case.status, case.b))
     yield ""
     yield Grid(
         [
@@ -725,7 +733,7 @@ def _why_kept(case: Case) -> str:
     if verdict.dropped:
         return "it is near a page that is stored too; one of them was kept before the other was."
     if verdict.told_by is not None:
-        why = told_apart_by(verdict, case.options)
+        why = _told_apart(verdict, case.options)
         return f"a stored page is near, but {why}. {_remedy(case)}"
     if content is not None and content > case.options.content_distance:
         within = f"twins are within {case.options.content_distance}"

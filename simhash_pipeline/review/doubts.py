@@ -15,15 +15,16 @@ import re
 import shlex
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from simhash_pipeline.page.head import TITLE_CHARS
 from simhash_pipeline.page.segment import WORD_OR_CHARACTER, nfkc
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from simhash_pipeline.drop_log import Drop
+    from simhash_pipeline.judge import Verdict
 
 # Of the visible text. In crawls of manuals, boxes that stood for a page's main text were below it.
 SMALL_MAIN_SHARE = 0.2
@@ -124,23 +125,32 @@ def rank(drop: Drop, found: Iterable[Doubt]) -> tuple[int, tuple[int, int]]:
 
 def told_apart(near: Drop) -> Doubt:
     """What told a near miss from its twin, with the measure and the limit where there is one."""
-    limits, likeness = near.thresholds, near.own_likeness
-    if near.reason == "sketch":
+    return told_apart_by(near.reason, near, near.thresholds)
+
+
+def told_apart_by(told_by: str, near: Drop | Verdict, limits: Mapping[str, Any]) -> Doubt:
+    """The same of a verdict by the test that failed; `limits` are thresholds by name."""
+    if told_by == "sketch":
         limit = limits.get("sketch_distance")
         return Doubt("sketches differ", f"{near.sketch_distance} of at most {limit} bits", 0)
-    if near.reason == "own text":
+    if told_by == "own text":
+        likeness = near.own_likeness
         if likeness is None:
             return Doubt("own texts differ", "hardly any can be compared", 0)
         least = limits.get("own_likeness")
         limit = f" of at least {least:.0%}" if isinstance(least, float) else ""
         return Doubt("own texts differ", f"alike by {likeness:.0%}{limit}", 0)
+    if told_by == "template" and near.structure_distance is not None:
+        limit = limits.get("structure_distance")
+        return Doubt("structures differ", f"{near.structure_distance} of at most {limit} bits", 0)
     kinds = {
         "title": "titles name two things",
         "no page": "the shared text is of neither page",
+        "template": "too few elements to compare",
         "fields": "fields of the items differ",
         "answer": "a person called them two pages",
     }
-    return Doubt(kinds.get(near.reason, near.reason), "", 0)
+    return Doubt(kinds.get(told_by, told_by), "", 0)
 
 
 def likeliest_copies(near_misses: Iterable[Drop]) -> list[Drop]:

@@ -33,7 +33,7 @@ ROWS_AT_A_TIME = 64
 Z = 1.959964  # of a 95 % interval
 # By the reason of a drop or near miss: whether the page is dropped, whatever the thresholds are.
 _BY_RULE = {
-    **dict.fromkeys(("title", "no page", "fields"), False),
+    **dict.fromkeys(("title", "no page", "fields", "template"), False),
     **dict.fromkeys(("address", "structure", "unchanged"), True),
 }
 

@@ -92,6 +92,8 @@ def test_an_unknown_kind_of_line_is_refused(tmp_path: Path) -> None:
         ({"own_likeness": None}, "own texts differ: hardly any can be compared"),
         ({"reason": "title"}, "titles name two things"),
         ({"reason": "no page"}, "the shared text is of neither page"),
+        ({"reason": "template"}, "structures differ: 9 of at most 3 bits"),
+        ({"reason": "template", "structure_distance": None}, "too few elements to compare"),
     ],
 )
 def test_what_told_pages_apart_is_said_with_its_limit(fields: dict[str, object], said: str) -> None:
