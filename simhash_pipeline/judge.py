@@ -504,9 +504,13 @@ def _likeness(
         return None
     if page.story is not None and page.story == other.story:  # all that is visible is equal
         return 1.0
-    count: Literal["own", "main", "all"] = "all" if page.content is None else "own"
+    count: Literal["own", "brought", "main", "all"] = "own"
     if only_main:
         count = "main"
+    elif page.content is None:
+        count = "all"
+    elif not in_one_template(page, other):
+        count = "brought"
     mine, its = (template_of(one.structure, furniture(one.host)) for one in (page, other))
     return likeness(page.sample, other.sample, (mine, its), count)
 

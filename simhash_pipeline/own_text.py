@@ -36,7 +36,7 @@ def likeness(
     a: bytes,
     b: bytes,
     templates: tuple[Template, Template] = (UNKNOWN, UNKNOWN),
-    count: Literal["own", "main", "all"] = "own",
+    count: Literal["own", "brought", "main", "all"] = "own",
 ) -> float | None:
     """How alike the own texts of two pages are, 0-1; None if too few windows are left to compare.
 
@@ -44,8 +44,8 @@ def likeness(
 
     A window that differs counts wherever it stands. An equal window counts only in the main text,
     as elsewhere it may be furniture that isn't known yet, and only if it isn't repeated. With
-    "main", what differs counts only in the main texts. With "all", as for thin pages, whose main
-    texts are equal, all that is equal counts.
+    "brought", what differs counts only in `a`, and with "main" only in the main texts. With "all",
+    as for thin pages, whose main texts are equal, all that is equal counts.
 
         a   12  31  44  57  90               complete up to 90; higher windows aren't compared
         b   12  44  57  60  95               complete up to 95
@@ -68,7 +68,9 @@ def likeness(
         return common / (common + differing)
     marks, others = one["block"], other["block"]
     alike = int(np.count_nonzero((marks[places] | others[is_common]) == MAIN))
-    if count == "main":
+    if count == "brought":
+        differing = len(one) - common
+    elif count == "main":
         apart = (np.delete(marks, places), others[~is_common])
         differing = sum(int(np.count_nonzero(each & MAIN)) for each in apart)
     return alike / (alike + differing) if alike else 0.0

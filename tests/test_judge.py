@@ -1,4 +1,5 @@
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -460,6 +461,22 @@ def test_pages_of_two_sites_are_judged_by_their_main_texts() -> None:
     assert (second.dropped, second.reason, second.own_likeness) == (True, "content", None)
 
 
+@pytest.mark.parametrize(
+    ("rest", "dropped"), [("", True), (words("offer", 30), True), (words("offer", 150), False)]
+)
+def test_a_page_in_another_template_is_a_copy_unless_it_brings_as_much_of_its_own(
+    rest: str, dropped: bool
+) -> None:
+    news = prose("news", 300)
+    page = replace(read(news, words("comment", 150)), structure=BASE)
+    view = Fingerprinter().fingerprint(
+        f"<title>A page</title><article>{news}</article><section>{rest}</section>"
+    )
+    assert view.content == page.content
+    _, second = judged(("http://a.example/1", page), ("http://a.example/print", view))
+    assert second.dropped is dropped
+
+
 def test_a_story_with_another_day_s_links_beside_it_is_dropped() -> None:
     a, b = read(prose("box"), rows(1)), read(prose("box"), rows(2))
     first, second = judged(("http://a.example/1", a), ("http://a.example/2", b))
@@ -648,6 +665,13 @@ def test_titles_that_name_no_two_things_part_no_copies(one: str, other: str) -> 
     heading = "<h1>Night bus trial</h1>"
     a, b = (read(heading + prose("bus", 300), title=title) for title in (one, other))
     assert judged(("http://a.example/1", a), ("http://a.example/2", b))[1].dropped
+
+
+def test_of_a_title_that_neither_heading_nor_text_repeats_all_words_are_a_name() -> None:
+    box = prose("a notice that all pages show", 300)
+    a, b = read(box, title="Fog bell rings"), read(box + "<p>Crane and harbour.</p>", title="Crane")
+    _, second = judged(("http://a.example/1", a), ("http://a.example/2", b))
+    assert (second.reason, second.told_by) == ("told apart", "title")
 
 
 @pytest.mark.parametrize("hosts", [("a.example", "a.example"), ("a.example", "b.example")])

@@ -42,6 +42,14 @@ def test_what_differs_beside_the_main_text_counts_against_a_likeness() -> None:
     assert likeness(a, b) == pytest.approx(1 / 3, abs=0.15)
 
 
+def test_of_a_page_in_another_template_only_what_it_brings_along_counts() -> None:
+    main, box = [text(1, 200)], [text(2, 400)]
+    view, whole = (own_sample(sample(main, rest), NO_BLOCKS) for rest in ([], box))
+    assert (likeness(view, whole) or 1) < 0.5
+    assert likeness(view, whole, count="brought") == 1.0
+    assert (likeness(whole, view, count="brought") or 1) < 0.5
+
+
 def test_what_is_equal_beside_the_main_text_proves_nothing() -> None:
     a, b = (own_sample(sample([text(seed, 40)], MENU), NO_BLOCKS) for seed in (2, 3))
     found = likeness(a, b)

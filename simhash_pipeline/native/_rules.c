@@ -19,7 +19,7 @@ static struct {
     double long_bytes, sentence_bytes, max_link_share, title_weight, repeated_bytes, forum_share,
         min_beside_comments, box_share, headed_box_share, headed_within, min_headed_blocks,
         max_headings, lone_box_share, min_boxed_weight, min_main_share, short_article_bytes,
-        min_short_article_share, min_unlinked_share, short_text_bytes, max_title_h1s, equal_share;
+        min_short_article_share, min_unlinked_share, max_title_h1s, equal_share;
     double max_shares[HINTS], max_menu_shares[HINTS];
 } rules;
 
@@ -294,31 +294,24 @@ static void find_densest(Page *page, Py_ssize_t *start, Py_ssize_t *end) {
 
 /* ---- what of it is the text */
 
-/* _is_byline, of a block that is no short post's */
-static int is_byline(const Page *page, Py_ssize_t i) {
-    return 0 < i && i < page->count - 1 && page->blocks[i - 1].traits & H1 && page->weights[i + 1] > 0;
-}
-
 /* _without_links: the blocks of the range that are the main text */
 static void take_without_links(Page *page, Py_ssize_t start, Py_ssize_t end) {
     unsigned short_tags = page->is_forum ? SHORT_POST : SHORT_TEXT;
     unsigned title_tag = (double)page->h1_count <= rules.max_title_h1s ? H1 : 0;
-    int64_t all = 0, unlinked = 0, running = 0;
+    int64_t all = 0, unlinked = 0;
     Py_ssize_t first = end;
     for (Py_ssize_t i = start; i < end; i++) {
         Block *block = &page->blocks[i];
         if (block->is_gone) continue;
         block->is_main = page->weights[i] > 0 ||
-                         (block->traits & short_tags && block->link_share <= rules.max_link_share &&
-                          (block->traits & SHORT_POST || !is_byline(page, i)));
+                         (block->traits & short_tags && block->link_share <= rules.max_link_share);
         all += page->sizes[i];
         if (block->is_main) unlinked += page->sizes[i];
-        if (page->weights[i] > 0) running += page->sizes[i];
-        if (page->weights[i] > 0 && first == end) first = i;
+        if (page->weights[i] > 0 && !(block->traits & HEADING) && first == end) first = i;
     }
     if ((double)unlinked < rules.min_unlinked_share * (double)all) {
         for (Py_ssize_t i = start; i < end; i++) page->blocks[i].is_main = !page->blocks[i].is_gone;
-    } else if ((double)running >= rules.short_text_bytes) {
+    } else {
         for (Py_ssize_t i = start; i < end; i++)
             if (i < first || page->blocks[i].traits & title_tag) page->blocks[i].is_main = 0;
     }

@@ -41,8 +41,6 @@ _MIN_MAIN_SHARE = 0.25  # of the unlinked text; below it the page is a list
 _SHORT_ARTICLE_BYTES = 700
 _MIN_SHORT_ARTICLE_SHARE = 0.2
 _MIN_UNLINKED_SHARE = 0.5  # of the box's text; below it its links are the page
-# Below it every short line of the box counts, the h1 and those above the first paragraph too.
-_SHORT_TEXT_BYTES = 1_000
 _MAX_MENU_SHARES = {"consent": 0.5, "footer": 1.0, "furniture": 0.5}  # of all unlinked text
 
 # What ends a part of a sentence: Chinese marks and commas anywhere, others where a word ends. All
@@ -82,7 +80,6 @@ _NUMBERS = (
     _SHORT_ARTICLE_BYTES,
     _MIN_SHORT_ARTICLE_SHARE,
     _MIN_UNLINKED_SHARE,
-    _SHORT_TEXT_BYTES,
     _MAX_TITLE_H1S,
     _EQUAL_SHARE,
 )
@@ -336,27 +333,22 @@ def _without_links(
     headings: list[int],
     short_tags: frozenset[str],
 ) -> list[int]:
-    """Running text and the short lines after it; all the blocks where links are most of them."""
-    tags, link_shares = page.tags, page.link_shares
-    bylines = {h + 1 for h in headings if _is_byline(page, weights, h + 1)}
+    """Running text and the short lines after it; all the blocks where links are most of them.
+
+    Each template puts its own bylines, dates and captions above the first paragraph, and the title
+    within the box or outside it.
+    """
     unlinked = [
         i
         for i in blocks
-        if weights[i]
-        or (tags[i] in short_tags and link_shares[i] <= MAX_LINK_SHARE and i not in bylines)
+        if weights[i] or (page.tags[i] in short_tags and page.link_shares[i] <= MAX_LINK_SHARE)
     ]
     if page.bytes_of(unlinked) < _MIN_UNLINKED_SHARE * page.bytes_of(blocks):
         return blocks
-    running = [i for i in blocks if weights[i]]
-    if page.bytes_of(running) < _SHORT_TEXT_BYTES:
-        return unlinked
+    paragraphs = (i for i in blocks if weights[i] and page.tags[i] not in _SECTION_HEADINGS)
+    first = next(paragraphs, len(weights))
     titles = headings if len(headings) <= _MAX_TITLE_H1S else []
-    return [i for i in unlinked if i >= running[0] and i not in titles]
-
-
-def _is_byline(page: Blocks, weights: list[int], i: int) -> bool:
-    """Whether the block after a heading is the only line before a paragraph, and none itself."""
-    return i + 1 < len(weights) and page.tags[i] not in _SHORT_POST_TAGS and weights[i + 1] > 0
+    return [i for i in unlinked if i >= first and i not in titles]
 
 
 def _is_enough(

@@ -78,13 +78,16 @@ def title_marks(title: str, blocks: Blocks, text: str) -> int:
     bit 0        whether the main text says at least a third of those that are `telling`, or they
                  are too few
     bit i + 1    whether word i is part of the page's name: it stands in the heading, or, where
-                 the heading has none of them, in the main text
+                 the heading has none of them, in the main text; where that has none either, the
+                 title alone says what the page is about, and all words are its name
     """
     words = title_words(title)
     heading, read = _heading(blocks), text[:_READ_CHARS].lower()
     named = [_stands_in(word, heading) for word in words]
     if not any(named):
         named = [_stands_in(word, read) for word in words]
+    if not any(named):
+        named = [True] * len(words)
     asked = telling(words)
     needed = -(-len(asked) // _SAID_SHARE)
     said = sum(islice((1 for word in asked if _stands_in(word, read)), needed))

@@ -28,14 +28,14 @@ PINNED = {
         "afc79276134490b2d257d8910c424e49",
     ),
     "/en/forum/heron-on-the-weir": (
-        "e79db5c500db4efd",
+        "ed9db5c500db4efd",
         "e954a7e8f4cafcc3",
-        "47655c609f7bbf524cddbe487cac3515",
+        "47655c601ffabf124cd1bc505cac9515",
     ),
     "/en/shop/oiled-smock": (
-        "e15d754c443b72a1",
+        "e155754c443b72a1",
         "795da7a8d4ceec82",
-        "13b7e8903293041c410f71f44ba3bed",
+        "93b7f898329b041c410f71f45ba3bed",
     ),
     "/zh/hant/clock-repair": (
         "1c212e1f9f5e52af",

@@ -166,16 +166,15 @@ def _marked_text(corpus: Corpus, name: str) -> str:
     return " ".join(corpus.read(f"gold/{name}.txt").decode().split())
 
 
-def title_text(root: _Element) -> str:
-    """With single spaces; "" where the page has none."""
-    title = next(root.iter("title"), None)
-    return " ".join("".join(map(str, title.itertext())).split()) if title is not None else ""
-
-
 def set_title(root: _Element, title: str) -> None:
-    """Another title; nothing is done to a page that has none."""
-    for element in root.iter("title"):
-        element.text = title
+    """Another title, also of a page that had none; an image's own titles stay."""
+    head = root.find("head")
+    if head is None:
+        head = etree.Element("head")
+        root.insert(0, head)
+    for element in head.findall("title"):
+        head.remove(element)
+    etree.SubElement(head, "title").text = title
 
 
 def drawn_title(words: Sequence[str], chance: Random) -> str:

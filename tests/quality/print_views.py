@@ -12,13 +12,13 @@ from functools import partial
 from html import escape
 
 from simhash_pipeline import Judge, Options, PageError, PageFingerprint, open_store
+from simhash_pipeline.page.head import title_of
 from tests.quality.corpora import Corpus
 from tests.quality.marked_text import (
     MarkedPage,
     fingerprint_of,
     marked_page,
     marked_paragraphs,
-    title_text,
     word_count,
 )
 from tests.quality.rows import Row, share_row
@@ -75,7 +75,7 @@ def found(corpus: Corpus, row: Mapping[str, str]) -> dict[Case, bool]:
 
 
 def _print_view(page: MarkedPage, paragraphs: list[str]) -> str:
-    title = title_text(page.root)
+    title = title_of(page.root)
     heading = next(page.root.iter("h1"), None)
     shown = title if heading is None else " ".join("".join(map(str, heading.itertext())).split())
     body = "".join(f"<p>{escape(text)}</p>\n" for text in paragraphs)

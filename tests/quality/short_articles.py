@@ -18,6 +18,7 @@ from random import Random
 from lxml.etree import _Element
 
 from simhash_pipeline import Judge, PageError, PageFingerprint, open_store
+from simhash_pipeline.page.head import title_of
 from tests.quality.corpora import Corpus
 from tests.quality.marked_text import (
     MarkedPage,
@@ -27,7 +28,6 @@ from tests.quality.marked_text import (
     marked_page,
     marked_texts,
     set_title,
-    title_text,
     word_count,
 )
 from tests.quality.rows import Row, share_row
@@ -138,11 +138,12 @@ def _articles(corpus: Corpus, template: MarkedPage, words: int, count: int) -> l
 
 @cache
 def _long_articles(corpus: Corpus, lang: str, words: int) -> Mapping[str, Article]:
-    """Those of so many words and more, by name."""
+    """Those of so many words and more that have a title, by name."""
     return {
-        name: Article(title_text(parse(corpus.read(f"pages/{name}.html"))), text)
+        name: Article(title, text)
         for name, text in marked_texts(corpus, lang, "article").items()
         if word_count(text) >= words
+        and (title := title_of(parse(corpus.read(f"pages/{name}.html"))))
     }
 
 

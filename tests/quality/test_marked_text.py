@@ -2,13 +2,13 @@ import random
 
 from lxml import etree, html
 
+from simhash_pipeline.page.head import title_of
 from tests.quality.marked_text import (
     all_marked_nodes,
     first_words,
     marked_nodes,
     nodes_beside,
     set_title,
-    title_text,
     with_other_words,
     word_count,
 )
@@ -47,10 +47,11 @@ def test_links_and_longer_texts_beside_the_marked_text_are_found() -> None:
     ]
 
 
-def test_a_title_is_read_and_exchanged() -> None:
-    root = html.document_fromstring(PAGE)
-    set_title(root, "Two cranes")
-    assert title_text(root) == "Two cranes"
+def test_a_title_is_exchanged_and_a_page_without_one_gets_it() -> None:
+    for page in (PAGE, "<p>The crane is back</p><svg><title>Show</title></svg>"):
+        root = html.document_fromstring(page)
+        set_title(root, "Two cranes")
+        assert title_of(root) == "Two cranes"
 
 
 def test_a_replaced_text_leaves_the_elements_where_they_are() -> None:
