@@ -9,7 +9,7 @@ from typing import Any
 from scrapy import signals
 from scrapy.crawler import Crawler
 
-from simhash_pipeline import NearDuplicate, Verdict
+from simhash_pipeline import NearDuplicate, Verdict, page_judged
 
 _DROPS_SHOWN = 5
 _KEPT = ("changed", "unchanged", "told_apart")
@@ -21,11 +21,13 @@ class Summary:
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
         self._clearest: list[Verdict] = []
+        self._near_miss: Verdict | None = None  # the last
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Summary:
         summary = cls(crawler)
         crawler.signals.connect(summary._dropped, signals.item_dropped)
+        crawler.signals.connect(summary._judged, page_judged)
         crawler.signals.connect(summary._print, signals.engine_stopped)
         return summary
 
@@ -34,9 +36,14 @@ class Summary:
             drops = [*self._clearest, exception.verdict]
             self._clearest = heapq.nsmallest(_DROPS_SHOWN, drops, key=_unclearness)
 
+    def _judged(self, verdict: Verdict) -> None:
+        if verdict.told_by is not None:
+            self._near_miss = verdict
+
     def _print(self) -> None:
         name = getattr(self._crawler.spider, "name", "site")
-        print("\n".join(_lines(name, self._crawler.stats.get_stats(), self._clearest)))
+        stats = self._crawler.stats.get_stats()
+        print("\n".join(_lines(name, stats, self._clearest, self._near_miss)))
 
 
 def _unclearness(verdict: Verdict) -> tuple[float, float]:
@@ -46,7 +53,9 @@ def _unclearness(verdict: Verdict) -> tuple[float, float]:
     return content, structure
 
 
-def _lines(name: str, stats: Mapping[str, Any], clearest: list[Verdict]) -> Iterator[str]:
+def _lines(
+    name: str, stats: Mapping[str, Any], clearest: list[Verdict], near_miss: Verdict | None
+) -> Iterator[str]:
     kept, dropped = stats.get("simhash/kept", 0), stats.get("simhash/dropped", 0)
     of_kept = {why: n for why in _KEPT if (n := stats.get(f"simhash/{why}"))}
     errors = _by_reason(stats, "simhash/errors/")
@@ -60,6 +69,9 @@ def _lines(name: str, stats: Mapping[str, Any], clearest: list[Verdict]) -> Iter
         yield "\nThe clearest drops"
     for verdict in clearest:
         yield f"  {verdict.url}\n    ≈ {verdict.twin_url}   {_distances(verdict)}"
+    if near_miss is not None:
+        yield "\nKept though near a stored page, for example"
+        yield f"  {near_miss.url}\n    ≈ {near_miss.twin_url}   told apart by {near_miss.told_by}"
     yield "\nWhere to look next"
     yield f"  what was dropped and why   {stats.get('simhash/drop_log')}"
     of_site = "" if name == "site" else f" SPIDER={name}"

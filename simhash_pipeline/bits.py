@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-WIDTHS = (32, 64, 128)  # bits of the content and the structure fingerprint; a store has one of them
+WIDTHS = (32, 64)  # bits of the content and the structure fingerprint; a store has one of them
 DEFAULT_WIDTH = 64
 SKETCH_BITS = 128
 MAX_DISTANCE_BITS = 8
@@ -19,9 +19,9 @@ def hex_digits(bits: int) -> int:
 
 
 def refuse_other_widths(bits: int) -> None:
-    """Raise ValueError unless the width is one of 32, 64 and 128 bits."""
+    """Raise ValueError unless the width is 32 or 64 bits."""
     if not isinstance(bits, int) or bits not in WIDTHS:
-        raise ValueError(f"a fingerprint has 32, 64 or 128 bits, not {bits!r}")
+        raise ValueError(f"a fingerprint has 32 or 64 bits, not {bits!r}")
 
 
 def refuse_other_distances(max_distance_bits: int) -> None:

@@ -12,8 +12,9 @@ Fingerprints never depend on any of it.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from threading import Lock
 
 import numpy as np
@@ -41,7 +42,7 @@ _HEAD_BYTES = _STRUCTURE_BYTES + 4
 _NO_STRUCTURE = b"\xff" * _STRUCTURE_BYTES
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Template:
     """Pages of one host whose structures are near, and what they repeat."""
 
@@ -71,9 +72,10 @@ def furniture_among(texts: Iterable[str], template: Template) -> list[str]:
     return [text for text, (block, *_) in hashes if block & int(BLOCK_BITS) in known]
 
 
-def unpacked(templates: bytes) -> Iterator[Template]:
+@lru_cache(maxsize=64)  # most have some 100 bytes, the largest 0.3 MB
+def unpacked(templates: bytes) -> tuple[Template, ...]:
     """The templates of a host; StoreDamaged if the bytes are none."""
-    at = 0
+    found, at = list[Template](), 0
     while at < len(templates):
         head = templates[at : at + _HEAD_BYTES]
         start = at + _HEAD_BYTES
@@ -85,11 +87,13 @@ def unpacked(templates: bytes) -> Iterator[Template]:
                 "away to begin anew"
             )
         structure = head[:_STRUCTURE_BYTES]
-        yield Template(
+        template = Template(
             None if structure == _NO_STRUCTURE else int.from_bytes(structure, "little"),
             np.frombuffer(templates[start:furniture], "<u2"),
             np.frombuffer(templates[furniture:at], "<u2"),
         )
+        found.append(template)
+    return tuple(found)
 
 
 def with_template(templates: bytes, newest: Template) -> bytes:

@@ -37,7 +37,7 @@ Reason = Literal[
     "new",  # kept: no stored page is near it
     "thin",  # kept: it has too little text; dropped: a stored page has the same title and text
     "changed",  # kept: the URL is known, its content has changed
-    "told apart",  # kept: a stored content fingerprint is near, the sketch or own text not
+    "told apart",  # kept: a stored content fingerprint is near, and something else is not
     "unchanged",  # kept, or dropped by UNCHANGED: the URL is known, and its story is as it was
     "answer",  # dropped: a person said that it is a copy of a stored page
     "error page",  # dropped: stored pages of its host differ in their own address or case number
@@ -47,9 +47,9 @@ Reason = Literal[
     "content and structure",  # dropped: both are near those of one stored page
 ]
 # The first test that told a page from the near one, in the order they are made.
-ToldBy = Literal["answer", "fields", "sketch", "no page", "title", "own text"]
+ToldBy = Literal["answer", "fields", "sketch", "no page", "title", "own text", "template"]
 
-# The judge gives up after this many near pages with other sketches or own texts: some 10 ms.
+# The judge gives up after a second look at this many near pages in vain: some 10 ms.
 _MAX_REFUSED = 200
 # The own texts of pages in two templates of a site, such as a page and its print view, whose frames
 # differ: as much of the new page must be equal as it brings along, whatever the stored page has
@@ -84,7 +84,7 @@ class Verdict:
     sketch_distance: int | None = None
     # Of the own texts, 0-1, in two templates of what this page says; None for pages of two sites
     own_likeness: float | None = None
-    told_by: ToldBy | None = None  # for the reason "told apart" alone
+    told_by: ToldBy | None = None  # of a kept page that is near a stored one
     min_likeness: float | None = None  # the limit in force; told by "own text" alone
     # Whether the stored page may yet go: another process has kept it, and its item is not out.
     provisional: bool = False
@@ -201,7 +201,7 @@ class Judge:
         for neighbour, reason in chain(originals, self.neighbours(page, view)):
             if reason == "told apart":
                 refused.append(neighbour)
-                if len(refused) == _MAX_REFUSED:
+                if len(refused) == _MAX_REFUSED and self._options.second_look:
                     break
                 continue
             if view.is_unconfirmed(neighbour):
@@ -214,7 +214,8 @@ class Judge:
             verdict = self._verdict_of(page, reason, neighbour, view, dropped=True)
             return Action.SKIP, replace(verdict, provisional=True)
         if refused:
-            verdict = self._verdict_of(page, "told apart", refused[0], view, dropped=False)
+            reason = "told apart" if previous is None else "changed"
+            verdict = self._verdict_of(page, reason, refused[0], view, dropped=False)
             told_by = self._told_by(page, refused[0])
             least = min_likeness(page, refused[0], self._options) if told_by == "own text" else None
             return Action.KEEP, replace(verdict, told_by=told_by, min_likeness=least)
@@ -273,7 +274,7 @@ class Judge:
         """
         for other in islice(view.same_address(), _MAX_SAME_ADDRESS):
             if have_own_texts(page, other) and not are_two_subjects(page, other):
-                alike = self._likeness(page, other, view, only_main=True)
+                alike = _likeness(page, other, view.furniture, only_main=True)
                 if alike is not None and alike >= _MIN_MAIN_LIKENESS:
                     yield other, "address"
 
@@ -283,12 +284,12 @@ class Judge:
 
     def _by_both(self, page: StoredPage, view: View) -> Iterator[tuple[StoredPage, Reason]]:
         for neighbour, reason in self._by_content(page, view):
-            distance = _distance(page.structure, neighbour.structure)
-            if distance is None:
-                if self._options.second_look:  # a page of a few elements is judged by its content
-                    yield neighbour, reason
-            elif distance <= self._options.structure_distance:
-                yield neighbour, "content and structure" if reason == "content" else reason
+            if not self._structures_agree(page, neighbour):
+                yield neighbour, "told apart"
+            elif reason == "content" and _distance(page.structure, neighbour.structure) is not None:
+                yield neighbour, "content and structure"
+            else:
+                yield neighbour, reason
 
     def _by_either(self, page: StoredPage, view: View) -> Iterator[tuple[StoredPage, Reason]]:
         yield from self._by_content(page, view)
@@ -310,6 +311,13 @@ class Judge:
         distance = _distance(page.sketch, other.sketch)
         return distance is None or distance <= self._options.sketch_distance
 
+    def _structures_agree(self, page: StoredPage, other: StoredPage) -> bool:
+        """By the second look true too for pages of a few elements, which have no structure."""
+        distance = _distance(page.structure, other.structure)
+        if distance is None:
+            return self._options.second_look
+        return distance <= self._options.structure_distance
+
     def _own_texts_agree(
         self, page: StoredPage, other: StoredPage, view: View, *, among_others: bool
     ) -> bool:
@@ -321,7 +329,7 @@ class Judge:
         if page.address is not None and page.address == other.address:
             return True
         least = min_likeness(page, other, self._options, in_doubt=among_others)
-        alike = self._likeness(page, other, view) if least else 1
+        alike = _likeness(page, other, view.furniture) if least else 1
         return alike is not None and alike >= least
 
     def _told_by(self, page: StoredPage, other: StoredPage) -> ToldBy:
@@ -330,6 +338,8 @@ class Judge:
             return "answer"
         if fields_differ(page, other):
             return "fields"
+        if self._options.match == "both" and not self._structures_agree(page, other):
+            return "template"
         if not self._sketches_agree(page, other):
             return "sketch"
         if is_no_page(page, other):
@@ -362,18 +372,13 @@ class Judge:
         """Whether a person said that these are two pages."""
         return bool(self._others) and frozenset((page.url, other.url)) in self._others
 
-    def _likeness(
-        self, page: StoredPage, other: StoredPage, view: View, *, only_main: bool = False
-    ) -> float | None:
-        return _likeness(page, other, view.furniture, only_main=only_main)
-
     def _verdict_of(
         self, page: StoredPage, reason: Reason, other: StoredPage, view: View, *, dropped: bool
     ) -> Verdict:
         verdict = verdict_of(page, reason, other, dropped=dropped)
         if not have_own_texts(page, other):
             return verdict
-        return replace(verdict, own_likeness=self._likeness(page, other, view))
+        return replace(verdict, own_likeness=_likeness(page, other, view.furniture))
 
     def _furniture_of(self, host: Host) -> bytes:
         """The host's furniture as it was known when this process last looked."""
@@ -473,7 +478,7 @@ def is_no_page(page: StoredPage, other: StoredPage) -> bool:
 
     Then their titles differ, and neither title stands in the text.
     """
-    if (page.title_marks | other.title_marks) & SAID:
+    if page.title == other.title or (page.title_marks | other.title_marks) & SAID:
         return False
     words, others = telling(title_words(page.title)), telling(title_words(other.title))
     return not _share_half(words, others)
@@ -522,8 +527,9 @@ def stored_page(
     """What a store keeps of a page seen at this Unix time; PageError for a bad URL."""
     seen_at = int(seen_at)  # whole seconds take half the disk space
     key = page_key(url)
-    may_be_error = options.error_pages == "drop" and page.tokens <= MAX_TOKENS
-    visible = f"{page.text}\n{page.left_out}"
+    form = None
+    if options.error_pages == "drop" and page.tokens <= MAX_TOKENS:
+        form = form_of(page.title, f"{page.text}\n{page.left_out}", url)
     return StoredPage(
         url=key,
         namespace=options.namespace,
@@ -539,7 +545,7 @@ def stored_page(
         title=page.title[:TITLE_CHARS],
         title_marks=page.title_marks,
         address=address_of(key, page.canonical_url),
-        form=form_of(page.title, visible, url) if may_be_error else None,
+        form=form,
         fields=fields,
     )
 

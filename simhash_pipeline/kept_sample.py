@@ -20,7 +20,6 @@ more than the low ones. One case by hand, the windows 2, 3 and 9 with two low bi
 from __future__ import annotations
 
 import struct
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,9 +42,11 @@ def pack(limit: int, entries: NDArray[np.void]) -> bytes:
     Of windows that are equal when they are cut, the first is kept.
     """
     windows = entries["window"] >> _CUT
-    is_first = np.diff(windows, prepend=windows[:1] + 1) != 0
-    windows = windows[is_first]
-    blocks, places = np.unique(entries["block"][is_first], return_inverse=True)
+    is_first = np.ones(len(windows), np.bool_)
+    np.not_equal(windows[1:], windows[:-1], out=is_first[1:])
+    windows, of_windows = windows[is_first], entries["block"][is_first]
+    blocks = np.array(sorted({*of_windows.tolist()}), "<u2")
+    places = blocks.searchsorted(of_windows)
     highest = int(windows[-1]) if len(windows) else 0
     width = (highest // max(1, len(windows))).bit_length()
     high = windows >> np.uint32(width)
@@ -53,11 +54,10 @@ def pack(limit: int, entries: NDArray[np.void]) -> bytes:
     ones[high + np.arange(len(windows))] = 0
     bits = (_bits(windows, width), _bits(places, _width(len(blocks))), ones)
     head = _HEAD.pack(limit, len(windows), len(blocks), width)
-    packed = head + blocks.astype("<u2").tobytes() + np.packbits(np.concatenate(bits)).tobytes()
+    packed = head + blocks.tobytes() + np.packbits(np.concatenate(bits)).tobytes()
     return packed if len(packed) % ENTRY.itemsize != _PLAIN else packed + b"\0"
 
 
-@lru_cache(maxsize=512)  # in a crowd many pages are compared with the same 200: some 0.4 MB
 def unpack(sample: bytes) -> tuple[int, NDArray[np.void]]:
     """(limit, entries) of a sample, packed or as it was taken from a page.
 
@@ -73,9 +73,11 @@ def unpack(sample: bytes) -> tuple[int, NDArray[np.void]]:
         bits = np.unpackbits(packed)
         place_width = _width(block_count)
         after_low, after_places = count * width, count * (width + place_width)
-        low = _numbers(bits[:after_low], width, count)
-        places = _numbers(bits[after_low:after_places], place_width, count)
-        zeros = np.flatnonzero(bits[after_places:] == 0)[:count]
+        numbers = np.zeros((count, 2, 32), np.uint8)  # a bit each, lowest first
+        numbers[:, 0, :width] = bits[:after_low].reshape(count, width)
+        numbers[:, 1, :place_width] = bits[after_low:after_places].reshape(count, place_width)
+        low, places = np.packbits(numbers, bitorder="little").view("<u4").reshape(count, 2).T
+        zeros = (bits[after_places:] == 0).nonzero()[0][:count]
         entries = np.empty(count, ENTRY)
         high = (zeros - np.arange(count)).astype(np.uint32)
         entries["window"] = (high << np.uint32(width) | low) << _CUT
@@ -93,13 +95,7 @@ def _width(count: int) -> int:
     return max(0, count - 1).bit_length()
 
 
-def _bits(numbers: Any, width: int) -> NDArray[np.uint8]:
+def _bits(numbers: NDArray[Any], width: int) -> NDArray[np.uint8]:
     """The low `width` bits of each number, lowest first."""
-    bits: NDArray[np.uint8] = (numbers[:, None] >> np.arange(width, dtype=numbers.dtype)) & 1
-    return bits.astype(np.uint8).ravel()
-
-
-def _numbers(bits: NDArray[np.uint8], width: int, count: int) -> NDArray[np.uint32]:
-    """The inverse of `_bits`."""
-    values = np.uint32(1) << np.arange(width, dtype=np.uint32)
-    return bits.reshape(count, width).astype(np.uint32) @ values
+    as_bytes = numbers.astype("<u4").view(np.uint8).reshape(-1, 4)
+    return np.unpackbits(as_bytes, axis=1, count=width, bitorder="little").ravel()

@@ -163,18 +163,13 @@ T = TypeVar("T")
 SEGMENTERS = (
     "words",
     "jieba",
-    "jieba-search",
-    "jieba-full",
     "jieba-cpp",
-    "cjk-characters",
-    "characters",
     "java-characters",
     "spaces",
     "ascii-words",
 )
-WEIGHTS = ("tf", "log-tf", "uniform", "jieba-tfidf", "textrank", "line-tfidf")
-DICTIONARY_SEGMENTERS = ("words", "jieba", "jieba-search", "jieba-full", "jieba-cpp")
-KEYWORD_WEIGHTS = ("jieba-tfidf", "textrank")  # of single words only
+WEIGHTS = ("tf", "jieba-tfidf")
+DICTIONARY_SEGMENTERS = ("words", "jieba", "jieba-cpp")
 HASH_BITS = {
     "murmur3": WIDTHS,
     "murmur2": (32, 64),
@@ -470,7 +465,7 @@ class Options:
         None,
         or_none(_PATH),
         "The file of words, one per line, that are no content features. None leaves none out, and "
-        "with the weights `jieba-tfidf` and `textrank` jieba's own stop words.",
+        "with the weights `jieba-tfidf` jieba's own stop words.",
         makes=True,
     )
     top_n: int | None = _option(
@@ -497,16 +492,16 @@ class Options:
     )
     structure_features: str = _option(
         "outline",
-        one_of("outline", "class", "tag", "tag-sum"),
-        "The features of the structure fingerprint: `outline`, or `tag` (as published), `tag-sum` "
-        "or `class`, which use `SIMHASH_DECAY`.",
+        one_of("outline", "tag", "tag-sum"),
+        "The features of the structure fingerprint: `outline`, or `tag` (as published) and "
+        "`tag-sum`, which use `SIMHASH_DECAY`.",
         makes=True,
     )
     decay: float = _option(
         0.45,
         SHARE,
         "The weight of an element relative to its parent's, above 0, at most 1, for the features "
-        "`tag`, `tag-sum` and `class`. For `class`, 0.6 is best.",
+        "`tag` and `tag-sum`.",
         makes=True,
     )
 
@@ -530,8 +525,8 @@ class Options:
         if self.bits not in widths:
             rule = " or ".join(map(str, widths))
             yield f"SIMHASH_BITS is {self.bits}; with SIMHASH_HASH {self.hash} it must be {rule}"
-        if self.weights in KEYWORD_WEIGHTS and self.ngrams != (1,):
-            rule = f"with SIMHASH_WEIGHTS {self.weights} it must be (1,)"
+        if self.weights == "jieba-tfidf" and self.ngrams != (1,):
+            rule = "with SIMHASH_WEIGHTS jieba-tfidf it must be (1,)"
             yield f"SIMHASH_NGRAMS is {self.ngrams}; {rule}"
         if self.user_dict is not None and self.segmenter not in DICTIONARY_SEGMENTERS:
             rule = f"with SIMHASH_USER_DICT it must be {' or '.join(DICTIONARY_SEGMENTERS)}"

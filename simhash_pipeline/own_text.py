@@ -6,7 +6,8 @@ site are near-duplicates only if their own texts are alike.
 
 from __future__ import annotations
 
-from typing import Literal
+from functools import lru_cache
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +19,13 @@ from simhash_pipeline.page.visible import BLOCK_BITS, MAIN
 KEPT_WINDOWS = 64  # of a page's own text, by a store
 _MIN_COMMON = 4  # equal windows; fewer prove nothing
 _MUCH = 2**28  # a sixteenth of all windows: holds one of 50 differing ones with 95 % probability
+_REPEATED = np.uint16(1)  # beside MAIN: of a window in a block that the template repeats
 
 
 def own_sample(sample: bytes, furniture: Blocks) -> bytes:
     """What a store keeps of a page's sample, packed: its first windows outside the furniture."""
     limit, entries = unpack(sample)
-    own = entries[_is_own(entries, furniture)]
+    own = entries[~_is_among(entries, furniture)]
     if len(own) > KEPT_WINDOWS:
         own = own[:KEPT_WINDOWS]
         limit = int(own["window"][-1])
@@ -50,41 +52,49 @@ def likeness(
         equal: 12 and 44, which are main text, and 57, which is not; differing: 31, 60, 90
         likeness 2 / (2 + 3)
     """
-    (limit, one), (other_limit, other) = unpack(a), unpack(b)
+    (limit, one), (other_limit, other) = map(_marked, (a, b), templates)
     limit = min(limit, other_limit)
     one, other = (
-        entries[_is_own(entries, template.furniture) & (entries["window"] <= limit)]
-        for entries, template in zip((one, other), templates, strict=True)
+        entries[: entries["window"].searchsorted(np.uint32(limit), side="right")]
+        for entries in (one, other)
     )
-    common, at, there = np.intersect1d(
-        one["window"], other["window"], assume_unique=True, return_indices=True
-    )
-    differing = len(one) + len(other) - 2 * len(common)
-    if len(common) < _MIN_COMMON:
+    places, is_common = _found(other["window"], one["window"])
+    places, common = places[is_common], int(np.count_nonzero(is_common))
+    differing = len(one) + len(other) - 2 * common
+    if common < _MIN_COMMON:
         # A thin page may be all furniture: so it is if a large sample holds nothing that differs.
         return 1.0 if count == "all" and not differing and limit >= _MUCH else None
     if count == "all":
-        return len(common) / (len(common) + differing)
-    one_at, other_there = one[at], other[there]
-    alike = int(
-        np.count_nonzero(
-            ((one_at["block"] | other_there["block"]) & MAIN != 0)
-            & _is_own(one_at, templates[0].repeated)
-            & _is_own(other_there, templates[1].repeated)
-        )
-    )
+        return common / (common + differing)
+    marks, others = one["block"], other["block"]
+    alike = int(np.count_nonzero((marks[places] | others[is_common]) == MAIN))
     if count == "brought":
-        differing = len(one) - len(common)
+        differing = len(one) - common
     elif count == "main":
-        differing = sum(
-            int(np.count_nonzero(np.delete(entries["block"], found) & MAIN))
-            for entries, found in ((one, at), (other, there))
-        )
+        apart = (np.delete(marks, places), others[~is_common])
+        differing = sum(int(np.count_nonzero(each & MAIN)) for each in apart)
     return alike / (alike + differing) if alike else 0.0
 
 
-def _is_own(entries: NDArray[np.void], furniture: Blocks) -> NDArray[np.bool_]:
-    is_own = np.ones(BLOCK_BITS + 1, np.bool_)
-    is_own[furniture] = False
-    found: NDArray[np.bool_] = is_own[entries["block"] & BLOCK_BITS]
-    return found
+@lru_cache(maxsize=2_048)  # in a crowd many pages are compared with the same ones: 1.5 MB
+def _marked(sample: bytes, template: Template) -> tuple[int, NDArray[np.void]]:
+    """(limit, entries) outside the furniture, whose blocks are MAIN, _REPEATED, both or neither."""
+    limit, entries = unpack(sample)
+    entries = entries[~_is_among(entries, template.furniture)]
+    is_repeated = _is_among(entries, template.repeated)
+    entries["block"] &= MAIN
+    entries["block"][is_repeated] |= _REPEATED
+    return limit, entries
+
+
+def _is_among(entries: NDArray[np.void], blocks: Blocks) -> NDArray[np.bool_]:
+    """Whether each window stands in one of these blocks."""
+    return _found(entries["block"] & BLOCK_BITS, blocks)[1]
+
+
+def _found(wanted: NDArray[Any], rising: NDArray[Any]) -> tuple[Any, NDArray[np.bool_]]:
+    """Where each number would stand among rising ones, and whether it is there."""
+    if not len(rising):
+        return np.zeros(len(wanted), np.intp), np.zeros(len(wanted), np.bool_)
+    places = rising.searchsorted(wanted)
+    return places, rising.take(places, mode="clip") == wanted

@@ -20,6 +20,11 @@ _TRACKING = re.compile(
     r"(?i)(?:utm_\w+|g(?:clid|clsrc|braid|ad_source)|wbraid|dclid|fbclid|msclkid|yclid|twclid"
     r"|ttclid|igshid|mc_[ce]id|_ga|_gl|_hs(?:enc|mi)|mkt_tok|spm|ref_src)=[^&]*"
 )
+# What w3lib leaves as it is, and most URLs are; it takes 30 us a URL.
+_CANONICAL = re.compile(
+    r"https?://[a-z0-9.-]{1,253}(?:/(?:[A-Za-z0-9_~-][A-Za-z0-9._~-]*)?)+"
+    r"(?:\?[A-Za-z0-9._~-]+=[A-Za-z0-9._~-]+)?"
+)
 # Servers accept some 8,000. Canonicalising a URL of ten million characters takes up to 16 s.
 _MAX_URL_CHARS = 100_000
 
@@ -32,6 +37,8 @@ def is_tracking(key: str) -> bool:
 def page_key(url: str) -> str:
     """The URL as w3lib canonicalises it: query sorted, no fragment. PageError for a bad URL."""
     _refuse_long(url)
+    if _CANONICAL.fullmatch(url):
+        return url
     if has_long_host(url):
         raise PageError("bad_url", "the host of the URL has over 1,000 characters")
     try:

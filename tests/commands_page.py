@@ -37,7 +37,6 @@ KEYS = {
     "compare": (
         "`a`, `b` (as of `fingerprint`), `twins`, `reason`, `content_distance`, "
         "`structure_distance`, `sketch_distance`, `own_likeness`, `thresholds`, "
-        "`shared_weight` (0-1), `shared`, `differing` (each `feature`, `a`, `b`), "
         "`changes` (how many), `diff` (of each change pieces `same`, `removed`, `added`), "
         "`words_left_out`, `changes_beside` and `diff_beside` (the same of what is "
         "visible beside the main texts)"
@@ -49,8 +48,7 @@ KEYS = {
         "`told_by` (the test that told a kept page from its nearest neighbour), "
         "`would_drop` (thresholds, by option, that would have dropped a kept page), "
         "`furniture` (texts of the page that its template repeats), "
-        "`neighbours` (URLs, of a kept page), `shared`, `differing`, `diff` (as of "
-        "`compare`; null without texts)"
+        "`neighbours` (URLs, of a kept page), `diff` (as of `compare`; null without texts)"
     ),
     "judge": (
         "`url` (canonical), `dropped`, `reason`, `twin_url`, `content_distance`, "

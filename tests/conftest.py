@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+from xdist.plugin import pytest_xdist_auto_num_workers as available_cores
 
 from tests.archive.workers import shared_workers as shared_workers
 from tests.archive.workers import worker_pool as worker_pool
@@ -16,6 +17,9 @@ from tests.stores.servers import RunningCluster, RunningServer, server_binary
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+
+# They take half a minute and more. Begun first, none of them ends alone.
+LONGEST = {"test_demo_quality", "test_outcomes", "test_readers", "test_spark", "test_web_page"}
 
 # No deadline: on a busy machine an example may take any time. Under CI Hypothesis draws the same
 # examples at each run; elsewhere it draws new ones.
@@ -29,8 +33,16 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "ci: takes so long that only CI=true runs it")
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Three for two cores: half of its time a test waits for a process, a server or a browser."""
+    cores: int = available_cores(config)
+    return 3 * cores // 2
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Outside CI what is marked as slow is skipped, aloud."""
+    """The longest files come first. Outside CI what is marked as slow is skipped, aloud."""
+    items.sort(key=lambda item: item.path.stem not in LONGEST)
     if not os.environ.get("CI"):
         for item in items:
             if item.get_closest_marker("ci"):

@@ -150,6 +150,7 @@ def test_a_crawl_counts_them_and_says_so_at_its_end(tmp_path: Path) -> None:
     assert "Error pages: 7 items are of short pages" in result.log
 
 
+@pytest.mark.usefixtures("shared_workers")
 def test_commands_say_why_such_a_page_was_dropped(simhash: Simhash, tmp_path: Path) -> None:
     write_json_lines(tmp_path / "pages.jsonl", ERRORS)
     told = simhash(tmp_path, "dedup", "pages.jsonl", "-o", "kept.jsonl", "--store", "seen.sqlite")

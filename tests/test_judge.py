@@ -187,6 +187,15 @@ def test_a_changed_page_is_kept_and_replaces_what_was_stored(store: Store) -> No
     assert j.judge("http://a.example/3", page(flip(BASE, 30))).twin_url == "http://a.example/1"
 
 
+def test_a_changed_page_that_is_told_from_another_one_has_changed(store: Store) -> None:
+    j = judge(store)
+    j.judge("http://a.example/1", page())
+    j.judge("http://a.example/2", page(sketch=0))
+    verdict = j.judge("http://a.example/2", page(sketch=SKETCH ^ (2**19 - 1)))
+    assert (verdict.reason, verdict.twin_url) == ("changed", "http://a.example/1")
+    assert verdict.told_by == "sketch"
+
+
 def test_a_page_that_changed_into_anothers_twin_is_dropped_and_forgotten(store: Store) -> None:
     j = judge(store)
     j.judge("http://a.example/1", page())
@@ -216,6 +225,16 @@ def test_behind_a_refused_neighbour_a_true_twin_is_found(store: Store) -> None:
     j.judge("http://a.example/other", page(sketch=0))
     j.judge("http://a.example/twin", page(flip(BASE, 5)))
     assert j.judge("http://a.example/x", page(flip(BASE, 2))).twin_url == "http://a.example/twin"
+
+
+@pytest.mark.parametrize("second_look", [True, False])
+def test_by_both_a_page_in_another_template_is_refused_and_told(
+    store: Store, second_look: bool
+) -> None:
+    j = judge(store, match="both", second_look=second_look)
+    j.judge("http://a.example/1", page())
+    verdict = j.judge("http://a.example/2", page(structure=flip(BASE, 4)))
+    assert (verdict.told_by, verdict.structure_distance) == ("template", 4)
 
 
 def test_behind_very_many_refused_neighbours_none_is_looked_for(
@@ -297,7 +316,7 @@ FAR = flip(BASE, 25, start=3)
         ("structure", FAR, BASE, "structure"),
         ("structure", BASE, FAR, "new"),
         ("both", BASE, BASE, "content and structure"),
-        ("both", BASE, FAR, "new"),
+        ("both", BASE, FAR, "told apart"),
         ("both", FAR, BASE, "new"),
         ("either", BASE, FAR, "content"),
         ("either", FAR, BASE, "structure"),

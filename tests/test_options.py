@@ -23,7 +23,7 @@ def test_every_default_follows_its_own_rule() -> None:
         ("dry_run", "0", False),
         ("ngrams", "1,2", (1, 2)),
         ("ngrams", "(3,)", (3,)),
-        ("bits", "128", 128),
+        ("bits", "32", 32),
         ("drop_log", "none", None),
         ("drop_log", Path("logs/drops.jsonl"), str(Path("logs/drops.jsonl"))),
         ("decay", "0.6", 0.6),
@@ -141,12 +141,12 @@ def test_another_table_of_simplified_characters_is_another_stamp(
     [
         ({"hash": "java"}, "SIMHASH_BITS is 64; with SIMHASH_HASH java it must be 32"),
         (
-            {"hash": "jenkins", "bits": 128},
-            "SIMHASH_BITS is 128; with SIMHASH_HASH jenkins it must be 32 or 64",
+            {"hash": "fnv1a-signed", "bits": 32},
+            "SIMHASH_BITS is 32; with SIMHASH_HASH fnv1a-signed it must be 64",
         ),
         (
-            {"weights": "textrank"},
-            "SIMHASH_NGRAMS is (1, 2); with SIMHASH_WEIGHTS textrank it must be (1,)",
+            {"weights": "jieba-tfidf"},
+            "SIMHASH_NGRAMS is (1, 2); with SIMHASH_WEIGHTS jieba-tfidf it must be (1,)",
         ),
     ],
 )

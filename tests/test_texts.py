@@ -137,6 +137,7 @@ def conversion(one: dict[str, Any]) -> bytes:
     return file.getvalue()
 
 
+@pytest.mark.usefixtures("shared_workers")
 @pytest.mark.parametrize("name", ["rows.jsonl", "rows.csv", "rows.parquet", "rows.warc.wet.gz"])
 def test_archives_of_texts_are_cleaned(simhash: Simhash, tmp_path: Path, name: str) -> None:
     path = tmp_path / name
@@ -158,6 +159,7 @@ def test_archives_of_texts_are_cleaned(simhash: Simhash, tmp_path: Path, name: s
     assert result.stdout.startswith("kept      2 (new 2)\ndropped   0\n")
 
 
+@pytest.mark.usefixtures("shared_workers")
 def test_a_wet_file_skips_what_is_no_text(simhash: Simhash, tmp_path: Path) -> None:
     path = tmp_path / "rows.warc.wet.gz"
     page = response("http://a.example/page", html(OTHER))
@@ -168,6 +170,7 @@ def test_a_wet_file_skips_what_is_no_text(simhash: Simhash, tmp_path: Path) -> N
     )
 
 
+@pytest.mark.usefixtures("shared_workers")
 @pytest.mark.parametrize(
     ("name", "message"),
     [

@@ -12,9 +12,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from simhash_pipeline.archive.parts import page_from_row
 from simhash_pipeline.archive.records import Fault, Input
-from simhash_pipeline.archive.verdicts import JUDGED_BY, MEASURES, DuckDb
+from simhash_pipeline.archive.verdicts import MEASURES, DuckDb
 from simhash_pipeline.drop_log import DropLog
 from simhash_pipeline.judge import Verdict
 from simhash_pipeline.options import Options
@@ -28,6 +27,7 @@ from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
 TEXTS_A_BATCH = 1_000
 # SQL on the tables `page` (parts.py), `verdict` (verdicts.py) and `input` (place, name). A page
 # that can't be judged has no verdict.
+LOGGED = ("key", "namespace", "title", "content", "structure", "tokens")  # of a page
 KEPT = "coalesce(verdict.kept, TRUE)"
 UNJUDGED = "unjudged"
 REASON = f"coalesce(verdict.reason, '{UNJUDGED}')"
@@ -57,7 +57,7 @@ def write_drop_log(
     """Write the drop log of a spider of this name; `pages` counts pages by verdict and reason."""
     to.unlink(missing_ok=True)
     log = DropLog(to, run=uuid.uuid4().hex, spider=name, options=options)
-    columns = ", ".join(f"page.{column}" for column in (*JUDGED_BY, "tokens"))
+    columns = ", ".join(f"page.{column}" for column in LOGGED)
     drops = f"""
         SELECT {columns}, verdict.kept, verdict.reason, verdict.told_by, {MEASURED},
             twin.key AS twin_key, twin.time AS twin_time, twin.title AS twin_title
@@ -91,15 +91,17 @@ def _verdict(row: Mapping[str, Any]) -> Verdict:
 
 
 def _fingerprint(row: Mapping[str, Any]) -> PageFingerprint:
-    page = page_from_row(row)
+    content, structure = (
+        None if row[name] is None else int(row[name], 16) for name in ("content", "structure")
+    )
     return PageFingerprint(
-        content=page.content,
-        structure=page.structure,
-        sketch=page.sketch,
+        content=content,
+        structure=structure,
+        sketch=None,
         text="",
         title=row["title"] or "",
         tokens=row["tokens"] or 0,
-        url=page.url,
+        url=row["key"],
     )
 
 

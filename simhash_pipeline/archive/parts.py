@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -30,9 +30,9 @@ from simhash_pipeline.errors import ArchiveError, PageError
 from simhash_pipeline.judge import stored_page
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter
-from simhash_pipeline.page.head import TITLE_CHARS
 from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.stores.contract import StoredPage
+from simhash_pipeline.stores.packing import packed_page, unpacked_page
 from simhash_pipeline.terminal import progress_bar
 from simhash_pipeline.urls import page_key
 
@@ -43,7 +43,6 @@ PAGES_A_PART = 500
 CHARS_A_PART = 32_000_000
 PARTS_AHEAD = 2  # for each core; reading further ahead would fill the memory
 NOTE = "made-of.json"
-WORD = (1 << 64) - 1
 # Options that rows depend on besides those of the stamp.
 ROWS_DEPEND_ON = (
     *("content_field", "html_field", "url_field", "max_page_bytes"),
@@ -56,26 +55,19 @@ SCHEMA = pa.schema(
         ("number", pa.int64()),  # of the record in its input, from 1
         ("url", pa.string()),
         ("key", pa.string()),  # canonical; null where the page can't be judged
+        ("page", pa.binary()),  # as packing.py packs it; null as the key
         ("namespace", pa.string()),
         ("site", pa.string()),
         ("content", pa.string()),  # hex digits, as the other two; null for none
         ("structure", pa.string()),
         ("sketch", pa.string()),
-        ("digest", pa.binary()),
-        ("story", pa.int64()),  # signed, as not every SQL has unsigned numbers
-        ("sample", pa.binary()),  # of all visible text; of a store's page of its own text
-        ("blocks", pa.list_(pa.int64())),  # of the sample; null of a store's page
+        ("blocks", pa.list_(pa.int64())),  # of the page's sample; null of a store's page
         ("title", pa.string()),
-        ("title_marks", pa.int64()),
-        ("address", pa.binary()),
-        ("form", pa.binary()),
-        ("fields", pa.binary()),  # of DISTINCT_FIELDS
         ("text", pa.string()),  # null unless texts are kept
         ("text_chars", pa.int64()),
         ("tokens", pa.int64()),
         ("is_canonical", pa.bool_()),  # whether its canonical link is to its own URL
         ("time", pa.float64()),  # Unix seconds: fetched, or first seen; null where it is unknown
-        ("seen_at", pa.float64()),  # later than `time` where a store saw the page again
         ("fault", pa.string()),  # why it can't be judged
     ]
 )
@@ -221,27 +213,11 @@ def fingerprinter(options: Options) -> Fingerprinter:
     return Fingerprinter(options)
 
 
-def page_from_row(row: Mapping[str, Any], now: float = 0) -> StoredPage:
+def page_from_row(row: Mapping[str, Any], bits: int, now: float) -> StoredPage:
     """A row's page as the judge takes it; an unknown time is `now`."""
-    story = row["story"]
-    return StoredPage(
-        url=row["key"],
-        namespace=row["namespace"],
-        site=row["site"],
-        content=_number(row["content"]),
-        structure=_number(row["structure"]),
-        sketch=_number(row["sketch"]),
-        digest=row["digest"],
-        first_seen=int(now) if row["time"] is None else row["time"],
-        seen_at=int(now) if row["seen_at"] is None else row["seen_at"],
-        story=None if story is None else story & WORD,
-        sample=row["sample"],
-        title=(row["title"] or "")[:TITLE_CHARS],
-        title_marks=row["title_marks"],
-        address=row["address"],
-        form=row["form"],
-        fields=row["fields"],
-    )
+    page = unpacked_page(row["namespace"], row["page"], bits)
+    known = row["time"] is not None
+    return page if known else replace(page, first_seen=int(now), seen_at=int(now))
 
 
 def _row(record: Page | StoredRecord | Fault, options: Options) -> dict[str, Any]:
@@ -249,8 +225,12 @@ def _row(record: Page | StoredRecord | Fault, options: Options) -> dict[str, Any
         return {"fault": record.message}
     if isinstance(record, StoredRecord):
         known = record.page
-        times = {"time": known.first_seen, "seen_at": known.seen_at}
-        return {"url": known.url, **times, **_fingerprints(known, options.bits)}
+        return {
+            "url": known.url,
+            "time": known.first_seen,
+            "title": _utf8(known.title),
+            **_fingerprints(known, options.bits),
+        }
     row: dict[str, Any] = {"url": _utf8(record.source.url), "time": record.time}
     reader = fingerprinter(options)  # outside `try`: wrong options are no fault of the page
     try:
@@ -264,7 +244,6 @@ def _row(record: Page | StoredRecord | Fault, options: Options) -> dict[str, Any
     return {
         **row,
         **_fingerprints(stored, options.bits),
-        "seen_at": record.time,
         "title": _utf8(page.title),
         "text": _utf8(page.text) if options.keep_text else None,
         "blocks": page.blocks,
@@ -277,28 +256,13 @@ def _row(record: Page | StoredRecord | Fault, options: Options) -> dict[str, Any
 def _fingerprints(page: StoredPage, bits: int) -> dict[str, Any]:
     return {
         "key": _utf8(page.url),
+        "page": packed_page(page, bits),
         "namespace": page.namespace,
         "site": page.site,
         "content": fingerprint_hex(page.content, bits),
         "structure": fingerprint_hex(page.structure, bits),
         "sketch": fingerprint_hex(page.sketch, SKETCH_BITS),
-        "digest": page.digest,
-        "story": None if page.story is None else _signed(page.story),
-        "sample": page.sample,
-        "title": _utf8(page.title),
-        "title_marks": page.title_marks,
-        "address": page.address,
-        "form": page.form,
-        "fields": page.fields,
     }
-
-
-def _number(digits: str | None) -> int | None:
-    return None if digits is None else int(digits, 16)
-
-
-def _signed(word: int) -> int:
-    return word - (1 << 64) if word >> 63 else word
 
 
 def _is_own(canonical_url: str | None, key: str) -> bool:

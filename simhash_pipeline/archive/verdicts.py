@@ -28,6 +28,7 @@ from simhash_pipeline.archive.parts import page_from_row
 from simhash_pipeline.errors import ArchiveError
 from simhash_pipeline.judge import Judge
 from simhash_pipeline.options import Options
+from simhash_pipeline.stores.contract import StoredPage
 from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
 from simhash_pipeline.terminal import progress_bar
 
@@ -38,9 +39,8 @@ MEMORY_PERCENT = 80  # of the machine's memory: beyond it DuckDB goes to disk
 
 # The columns of parts.py that verdicts and ORDERS depend on.
 JUDGED_BY = (
-    *("position", "url", "key", "namespace", "site", "content", "structure", "sketch", "digest"),
-    *("story", "sample", "blocks", "time", "seen_at", "text_chars", "is_canonical"),
-    *("title", "title_marks", "address", "form", "fields"),
+    *("position", "url", "key", "namespace", "site", "page", "blocks"),
+    *("time", "text_chars", "is_canonical"),
 )
 # Fields of a verdict that are columns of the result under the same names.
 MEASURES = ("content_distance", "structure_distance", "sketch_distance", "own_likeness")
@@ -87,14 +87,15 @@ def judge_rows(
         columns = [batch.column(name).to_pylist() for name in JUDGED_BY]
         with store.batch():
             verdicts = [
-                _verdict(dict(zip(JUDGED_BY, row, strict=True)), judge, kept_at, now)
-                for row in zip(*columns, strict=True)
+                _verdict(page_from_row(row, options.bits, now), row, judge, kept_at)
+                for values in zip(*columns, strict=True)
+                for row in [dict(zip(JUDGED_BY, values, strict=True))]
             ]
         yield pa.RecordBatch.from_pylist(verdicts, SCHEMA)
 
 
-def _verdict(row: Row, judge: Judge, kept_at: dict[int, int], now: float) -> dict[str, Any]:
-    page, position = page_from_row(row, now), row["position"]
+def _verdict(page: StoredPage, row: Row, judge: Judge, kept_at: dict[int, int]) -> dict[str, Any]:
+    position = row["position"]
     verdict = judge.judge_stored(page, row["blocks"] or ())
     twin_url, namespace = verdict.twin_url, verdict.namespace
     twin = None if twin_url is None else kept_at[hash((namespace, twin_url))]

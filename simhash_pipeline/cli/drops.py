@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections import deque
 from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
@@ -52,7 +51,6 @@ _HALF_BAR = 20  # columns: two of them, with their counts, fit into 80
 # Distances with a line each; longer ones only mean another template.
 _SINGLE_BITS = range(9)
 _WIDE_BITS = {"9-16": range(9, 17), "17-32": range(17, 33), "33 or more": range(33, 129)}
-MAX_LISTED = 100_000  # drops in one web page: some 20 MB
 MAX_NEIGHBOURS = 200_000  # pages of a store that are compared: some 2 s to read
 DRAWN_NEIGHBOURS = 1_000  # of these, compared with all others: at most some 5 s
 MIN_SUPPORT = 3  # drops that a rule must explain
@@ -79,7 +77,7 @@ class DroppedCommand(Command):
         if arguments.run is None and not path.is_fifo():
             arguments.run = "last"
         summary, log = Summary(_selection(arguments, path)), LogReader(path)
-        deque(summary.take(log), maxlen=0)
+        summary.take(log)
         shown = kept_near if arguments.kept else summed_up
         print_lines(shown(shown_path(path), summary))
         return log.exit_code()
@@ -252,8 +250,8 @@ def _closest(summary: Summary) -> Iterator[Line]:
         return
     yield ""
     yield Heading(f"The likeliest to be wrong (at most {CLOSEST})")
-    for drop in closest:
-        yield from _pair(drop, summary.doubts_about(drop))
+    for drop, found in closest:
+        yield from _pair(drop, found)
 
 
 def _pair(drop: Drop, found: Sequence[Doubt]) -> Iterator[str]:
@@ -301,18 +299,20 @@ class ReportCommand(Command):
         with ExitStack() as opened:
             read = [path, arguments.log or path]
             part = opened.enter_context(atomic_write(output, read))
-            latest = deque(summary.take(log), maxlen=MAX_LISTED)
+            summary.take(log)
             stores = _stores(summary, settings, opened)
             write_web_page(
                 part,
                 summary,
-                latest,
                 log=path.name,
                 texts=_texts(stores),
                 neighbours=_neighbours(stores, Options.from_settings(settings)),
             )
-        listed = f", the latest {len(latest):,} listed" if len(latest) < summary.drops else ""
+        latest = len(summary.listed)
+        listed = f", the latest {latest:,} listed" if latest < summary.drops else ""
         kilobytes = output.stat().st_size / 1_000
+        near = len(summary.near_misses)
+        listed += f", {near:,} near {'miss' if near == 1 else 'misses'}" if near else ""
         print_lines([f"{output}: {counted(summary.drops, 'drop')}{listed}, {kilobytes:,.0f} KB"])
         return log.exit_code()
 

@@ -49,12 +49,11 @@ from simhash_pipeline.page.source import Source
 from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.review.comparison import (
     Comparison,
-    Feature,
-    bit_picture,
     compare,
     marked,
     verdict_on,
 )
+from simhash_pipeline.review.doubts import told_apart, told_apart_by
 from simhash_pipeline.stores.contract import Store, StoredPage, check_stamp
 from simhash_pipeline.terminal import Grid, Heading, printable
 from simhash_pipeline.urls import page_key
@@ -70,7 +69,7 @@ if TYPE_CHECKING:
     from simhash_pipeline.review.comparison import TextDiff
     from simhash_pipeline.terminal import Line
 
-SHOWN_AT_MOST, SHOWN = 10, "features of a kind, and changes"
+SHOWN_AT_MOST, SHOWN = 10, "changes of the words"
 NEIGHBOURS = 5  # of a kept page, that are listed
 _FETCHED = ("http://", "https://")
 # Nothing that the project has set up for its crawls may run, write or count here.
@@ -265,9 +264,8 @@ class CompareCommand(PagesCommand):
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         options = Options.from_settings(settings)
-        fingerprinter = Fingerprinter(options)
-        a, b = all_fingerprinted(arguments, fingerprinter)
-        found = compare(a, b, fingerprinter, options)
+        a, b = all_fingerprinted(arguments, Fingerprinter(options))
+        found = compare(a, b, options)
         print_result(ComparedPages(a, b, found, options, arguments.limit), arguments)
         return 0 if found.are_twins else 1
 
@@ -294,9 +292,6 @@ class ComparedPages(Result):
             "sketch_distance": apart.sketch,
             "own_likeness": rounded(found.verdict.own_likeness),
             "thresholds": fields(options, *THRESHOLDS),
-            "shared_weight": round(found.shared_weight, 4),
-            "shared": feature_records(found.shared[:limit]),
-            "differing": feature_records(found.differing[:limit]),
             "changes": len(found.diff.changes),
             "diff": change_records(found.diff, limit),
             "words_left_out": found.diff.words_left_out,
@@ -312,8 +307,6 @@ class ComparedPages(Result):
         yield ""
         yield Heading(self._verdict())
         yield ""
-        yield from feature_lines(found, self.limit)
-        yield ""
         yield from _changes("Changes of words in the main text", found.diff, self.limit)
         yield from _changes("Changes of words beside it", found.left_out, self.limit)
 
@@ -322,7 +315,7 @@ class ComparedPages(Result):
         if verdict.dropped:
             return f"Twins: where A is stored, B is dropped ({verdict.reason})."
         if verdict.told_by is not None:
-            return f"No twins: the main texts are near, but {told_apart_by(verdict, self.options)}."
+            return f"No twins: the main texts are near, but {_told_apart(verdict, self.options)}."
         return _WHY.get(verdict.reason, "No twins: where A is stored, B is kept.")
 
 
@@ -331,25 +324,11 @@ _WHY = {
     "changed": "No twins: both have one URL, and what is visible has changed.",
     "thin": "No twins: B is thin, and its title and text are not those of A.",
 }
-_TOLD_BY = {
-    "answer": "a person answered that they are two pages",
-    "fields": "their items differ in SIMHASH_DISTINCT_FIELDS",
-    "no page": "the text they share is of neither, as it holds neither title",
-    "title": "their titles name two things",
-}
 
 
-def told_apart_by(verdict: Verdict, options: Options) -> str:
-    """What told two near pages apart, with the measure and the limit where there is one."""
-    if verdict.told_by == "sketch":
-        apart = counted(verdict.sketch_distance or 0, "bit")
-        return f"the sketches are {apart} apart, over {options.sketch_distance}"
-    if verdict.told_by == "own text":
-        if verdict.own_likeness is None:
-            return "hardly any text of their own can be compared"
-        alike = f"{verdict.own_likeness:.0%}, under {verdict.min_likeness:.0%}"
-        return f"their own texts are alike by {alike}"
-    return _TOLD_BY.get(verdict.told_by or "", "they differ")
+def _told_apart(verdict: Verdict, options: Options) -> str:
+    limits = fields(options, *THRESHOLDS) | {"own_likeness": verdict.min_likeness}
+    return told_apart_by(verdict.told_by or "", verdict, limits).text
 
 
 def _size(page: PageFingerprint) -> str:
@@ -383,25 +362,8 @@ def distance_grid(
     return Grid(rows)
 
 
-def feature_records(features: Sequence[Feature]) -> list[dict[str, object]]:
-    return [{"feature": f.text, "a": f.weight_a, "b": f.weight_b} for f in features]
-
-
 def change_records(diff: TextDiff, limit: int) -> list[list[dict[str, str]]]:
     return [[{piece.kind: piece.text} for piece in change] for change in diff.changes[:limit]]
-
-
-def feature_lines(found: Comparison, limit: int) -> Iterator[Line]:
-    """The heaviest features, and those whose weights differ most."""
-    yield Heading(f"{found.shared_weight:.0%} of the features' weight is shared. The heaviest:")
-    yield _features(found.shared[:limit])
-    yield "Features whose weights differ most:"
-    yield _features(found.differing[:limit])
-
-
-def _features(features: Sequence[Feature]) -> Grid:
-    rows = [(f"{f.weight_a:.4g}", f"{f.weight_b:.4g}", f.text) for f in features]
-    return Grid([("A", "B", ""), *rows] if rows else [("none",)], right=(0, 1), indent=2)
 
 
 def _changes(title: str, diff: TextDiff, limit: int) -> Iterator[str]:
@@ -430,7 +392,8 @@ class ExplainCommand(Command):
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         key = page_key(arguments.url)
         logs = _logs(arguments, settings)
-        drop = _last_drop(logs.values(), key, arguments.spider, settings)
+        last = _last_lines(logs.values(), key, arguments.spider, settings)
+        drop, near_miss = last.get(False), last.get(True)
         stores = _stores(arguments, settings, drop)
         with ExitStack() as opened:
             kept = _last_kept(stores, key, opened)
@@ -445,6 +408,9 @@ class ExplainCommand(Command):
                 named, store, page = kept
                 options = named.options
                 case = explain_kept(page, store, options)
+            elif near_miss is not None:
+                store, options = None, Options()
+                case = explain_drop(near_miss, None, options)
             else:
                 places = [*map(shown_path, logs), *(one.name for one in stores)]
                 where = " nor ".join(places) or "no drop log or store here"
@@ -464,19 +430,20 @@ def _logs(arguments: argparse.Namespace, settings: BaseSettings) -> dict[Path, L
         return {}
 
 
-def _last_drop(
+def _last_lines(
     logs: Iterable[LogReader], key: str, spider: str | None, settings: BaseSettings
-) -> Drop | None:
-    """The URL's last drop in the namespace of its spider, by this spider or any."""
-    last = None
+) -> dict[bool, Drop]:
+    """The URL's last drop (False) and near miss (True) in the namespace of its spider or any."""
+    last: dict[bool, Drop] = {}
     for record in chain.from_iterable(logs):
-        if not isinstance(record, Drop) or record.is_near_miss:
+        if not isinstance(record, Drop) or record.url != key:
             continue
-        if record.url != key or spider not in (None, record.spider):
+        if spider not in (None, record.spider):
             continue
         options = Options.from_settings(settings_of_spider(record.spider, settings))
-        if record.namespace == options.namespace and (last is None or record.time >= last.time):
-            last = record
+        before = last.get(record.is_near_miss, record)
+        if record.namespace == options.namespace and record.time >= before.time:
+            last[record.is_near_miss] = record
     return last
 
 
@@ -525,7 +492,7 @@ class Case(Result):
     b: PageFingerprint  # the page in question
     apart: Distances
     a_is_stored: bool = True  # else nothing is known of it but its URL
-    drop: Drop | None = None  # of a dropped page
+    drop: Drop | None = None  # of a dropped page, or a near miss that no store here holds
     kept: StoredPage | None = None  # of a kept page
     neighbours: tuple[StoredPage, ...] = ()  # of a kept page, nearest first
     found: Comparison | None = None  # of the texts; None if they weren't kept
@@ -533,14 +500,25 @@ class Case(Result):
     verdict: Verdict | None = None  # of a kept page, if only the nearest other were stored
     would_drop: Mapping[str, Any] = field(default_factory=dict)  # of a kept page: thresholds
     furniture: tuple[str, ...] = ()  # blocks of the page that its template repeats
-    limit: int = 0  # features of a kind, and changes, to be printed
+    limit: int = 0  # changes to be printed
+
+    @property
+    def status(self) -> str:
+        return "kept" if self.drop is None or self.drop.is_near_miss else "dropped"
+
+    @property
+    def told_by(self) -> str | None:
+        """What told a kept page from a near one."""
+        if self.drop is not None and self.drop.is_near_miss:
+            return self.drop.reason
+        return None if self.verdict is None else self.verdict.told_by
 
     def record(self) -> dict[str, Any]:
         drop, kept, found, limit = self.drop, self.kept, self.found, self.limit
         return {
             "url": self.b.url,
-            "status": "kept" if drop is None else "dropped",
-            "reason": None if drop is None else drop.reason,
+            "status": self.status,
+            "reason": drop.reason if drop and not drop.is_near_miss else None,
             "time": drop.time if drop else iso(kept.first_seen) if kept else None,
             "dry_run": None if drop is None else drop.dry_run,
             "thresholds": fields(self.options, *THRESHOLDS),
@@ -550,12 +528,10 @@ class Case(Result):
             "own_likeness": rounded(self.own_likeness),
             "page": _page_record(self.b, self.options.bits),
             "twin": None if self.a is None else _page_record(self.a, self.options.bits),
-            "told_by": None if self.verdict is None else self.verdict.told_by,
+            "told_by": self.told_by,
             "would_drop": dict(self.would_drop),
             "furniture": list(self.furniture),
             "neighbours": [page.url for page in self.neighbours],
-            "shared": feature_records(found.shared[:limit]) if found else None,
-            "differing": feature_records(found.differing[:limit]) if found else None,
             "diff": change_records(found.diff, limit) if found else None,
         }
 
@@ -568,13 +544,11 @@ class Case(Result):
             return
         yield ""
         yield distance_grid(self.a, self.b, self.apart, self.options)
-        yield from _pictures(self)
+        yield from _without_fingerprints(self)
         yield ""
         if self.found is None:
             yield from _no_texts(self)
             return
-        yield from feature_lines(self.found, self.limit)
-        yield ""
         title = "Changes of words in the main text (as it was judged)"
         yield from _changes(title, self.found.diff, self.limit)
         if self.own_likeness is not None:
@@ -660,6 +634,9 @@ def _needed_threshold(
         # Thin pages must be alike by more than any threshold asks for, unless it is 0.
         likeness = 0.0 if page.content is None else verdict.own_likeness or 0.0
         return {"own_likeness": math.floor(100 * likeness) / 100}
+    far = verdict.structure_distance or 0
+    if verdict.told_by == "template" and 0 < far <= MAX_DISTANCE_BITS:
+        return {"structure_distance": far}
     apart = distances(page, other)
     for name, bits in (("content", apart.content), ("structure", apart.structure)):
         asked = verdict.told_by is None and options.match in (name, "both", "either")
@@ -682,7 +659,7 @@ def _with_texts(case: Case, store: Store | None, options: Options) -> Case:
     fingerprinter = Fingerprinter(options)
     b = _kept(case.b, store, options, fingerprinter)
     a = None if case.a is None else _kept(case.a, store, options, fingerprinter)
-    found = None if a is None or b is None else compare(a, b, fingerprinter, options)
+    found = None if a is None or b is None else compare(a, b, options)
     furniture = _furniture_in(case.b, store, options)
     return dataclasses.replace(case, a=a or case.a, b=b or case.b, found=found, furniture=furniture)
 
@@ -723,12 +700,14 @@ def _headline(case: Case) -> Iterator[Line]:
         when = minute(unix_seconds(drop.time))
         dry = ", by a dry run, so its item was kept" if drop.dry_run else ""
         why = _REASONS.get(drop.reason, drop.reason)
-        yield Heading(f"Dropped {when} UTC by spider {drop.spider}{dry}: {why}")
+        if drop.is_near_miss:
+            dry, why = ", though near a stored page", f"{told_apart(drop).text}."
+        yield Heading(f"{case.status.capitalize()} {when} UTC by spider {drop.spider}{dry}: {why}")
     elif case.kept is not None:
         first, last = minute(case.kept.first_seen), minute(case.kept.seen_at)
         yield Heading(f"Kept {first} UTC, last seen {last}: {_why_kept(case)}")
     rows = [("A", "kept" if drop else "nearest", case.a)] if case.a is not None else []
-    rows.append(("B", "dropped" if drop else "kept", case.b))
+    rows.append(("B", case.status, case.b))
     yield ""
     yield Grid(
         [
@@ -754,7 +733,7 @@ def _why_kept(case: Case) -> str:
     if verdict.dropped:
         return "it is near a page that is stored too; one of them was kept before the other was."
     if verdict.told_by is not None:
-        why = told_apart_by(verdict, case.options)
+        why = _told_apart(verdict, case.options)
         return f"a stored page is near, but {why}. {_remedy(case)}"
     if content is not None and content > case.options.content_distance:
         within = f"twins are within {case.options.content_distance}"
@@ -785,19 +764,13 @@ def _no_texts(case: Case) -> Iterator[Line]:
     yield Grid(rows, indent=2)
 
 
-_PARTS = {"content": "words", "structure": "elements"}
-
-
-def _pictures(case: Case) -> Iterator[Line]:
-    for name in ("content", "structure"):
-        a, b = getattr(case.a, name), getattr(case.b, name)
-        if b is None:
-            continue
+def _without_fingerprints(case: Case) -> Iterator[Line]:
+    """Why the stored page lacks fingerprints that the page in question has."""
+    if case.a is None or not case.a_is_stored:
         yield ""
-        if a is None:
-            few = f"A has none, for it has too few {_PARTS[name]}"
-            unknown = "that of A is not known, for no store here holds it"
-            yield f"{name}: {few if case.a_is_stored else unknown}"
-            continue
-        yield Heading(f"{name}, {getattr(case.apart, name)} of {case.options.bits} bits differ")
-        yield from (f"  {row}" for row in bit_picture(a, b, case.options.bits))
+        yield "The fingerprints of A are not known, for no store here holds it."
+        return
+    for name, parts in (("content", "words"), ("structure", "elements")):
+        if getattr(case.a, name) is None and getattr(case.b, name) is not None:
+            yield ""
+            yield f"{name}: A has none, for it has too few {parts}"

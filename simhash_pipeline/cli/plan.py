@@ -36,7 +36,7 @@ class PlanCommand(Command):
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("--pages", type=whole, required=True, help="at most 2^40: 8e9, 250_000")
         parser.add_argument("--distance", type=int, default=3, help="bits, 0-8 (default: 3)")
-        parser.add_argument("--bits", type=int, default=64, help="32, 64 or 128 (default: 64)")
+        parser.add_argument("--bits", type=int, default=64, help="32 or 64 (default: 64)")
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         try:

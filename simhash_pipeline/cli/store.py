@@ -151,7 +151,7 @@ def _info(named: NamedStore, store: Store) -> StoreInfo:
 
 
 def _furniture(store: Store) -> dict[str, int]:
-    found = [[*unpacked(templates)] for *_, templates in store.all_furniture()]
+    found = [unpacked(templates) for *_, templates in store.all_furniture()]
     blocks = [len(template.furniture) for templates in found for template in templates]
     return {"hosts": len(found), "templates": len(blocks), "blocks": sum(blocks)}
 
@@ -179,7 +179,7 @@ class FindCommand(Command):
         parser.add_argument(
             "what",
             metavar="url-or-fingerprint",
-            help="a fingerprint is 16 hex digits (8 in a store of 32 bits, 32 in one of 128)",
+            help="a fingerprint is 16 hex digits (8 in a store of 32 bits)",
         )
         parser.add_argument(
             "--distance",

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _SHOWN_CHARS = 2_000  # of a URL or message
 # A kept page is also counted under these reasons.
-_COUNTED_REASONS = ("changed", "unchanged", "told apart")
+_COUNTED_REASONS = ("changed", "unchanged")
 _SWALLOWING_WARNED = 10  # pages that swallow others, in one crawl
 # A crawl of at least so many drops for pages of earlier crawls, and hardly anything else, is odd.
 _MANY_DROPS = 20
@@ -55,6 +55,8 @@ class CrawlStats:
         self._started = math.floor(time.time())  # as `first_seen` of stored pages
         self._dropped_for_earlier = 0  # items whose twin an earlier crawl has kept
         self._swallowing = SwallowingPages()
+        self._near_miss: Verdict | None = None  # the nearest, as an example
+        self._logs_them = options.log_near_misses
 
     def open(self, store: str, drop_log: Path | None, *, knows_responses: bool) -> None:
         """Sets counts to zero, for monitors that ask for them before the first page."""
@@ -82,6 +84,11 @@ class CrawlStats:
             self._logger.info(drop_line(verdict, _VERBS[self._dropping]))
         else:
             self._count("kept")
+        if verdict.told_by:
+            self._count("told_apart")
+            found = self._near_miss
+            if found is None or _nearness(verdict) < _nearness(found):
+                self._near_miss = verdict
         if verdict.reason in _COUNTED_REASONS:
             self._count(reason)
         if judged.page.content is None:
@@ -155,11 +162,21 @@ class CrawlStats:
         if stored_pages is not None:
             self._note("store_pages", stored_pages)
             summary = f"{summary}; {stored_pages:,} pages are stored"
+        name = "" if self._crawler.spider is None else self._crawler.spider.name
+        spider = f"--spider {shlex.quote(name)}"
         if self._counts[self._dropping]:
-            spider = self._crawler.spider
-            name = shlex.quote("" if spider is None else spider.name)
-            summary = f"{summary}; look at them by `scrapy simhash dropped --spider {name}`"
+            summary = f"{summary}; look at them by `scrapy simhash dropped {spider}`"
         self._logger.info("Near-duplicates: %s", summary)
+        if (near := self._near_miss) is not None:
+            self._logger.info(
+                "Near misses: %s kept though near a stored page, such as %s near %s (told apart by "
+                "%s)%s",
+                f"{self._counts['told_apart']:,}",
+                _shown(near.url),
+                _shown(near.twin_url or ""),
+                near.told_by,
+                f"; look at them by `scrapy simhash dropped --kept {spider}`" * self._logs_them,
+            )
         if count := self._counts[f"{self._dropping}/error_page"]:
             self._logger.info(
                 "Error pages: %s items are of short pages that differ from two kept ones of their "
@@ -239,6 +256,10 @@ def drop_line(verdict: Verdict, verb: str = "Dropped") -> str:
     if verdict.reason == "unchanged":
         return f"{verb} unchanged {url}"
     return f"{verb} near-duplicate {url} of {twin_url} ({detail})"
+
+
+def _nearness(verdict: Verdict) -> tuple[int, float]:
+    return verdict.content_distance or 0, -(verdict.own_likeness or 0)
 
 
 def _shown(text: str) -> str:

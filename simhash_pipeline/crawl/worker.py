@@ -95,6 +95,7 @@ class JudgeWorker:
     def __init__(self, options: Options, store_url: str, is_closing: Callable[[], bool]) -> None:
         self._fingerprinter = Fingerprinter(options)
         self._confirmed: deque[Verdict] = deque()
+        self._will_flush = False  # within FLUSH_SECS
         self._store = open_store(store_url, tentative=True)
         try:
             self._judge = Judge(self._store, options)
@@ -129,7 +130,8 @@ class JudgeWorker:
 
     def confirm(self, verdict: Verdict) -> None:
         """The page's item is safe; others see it with the next page, or after a second."""
-        if not self._confirmed:
+        if not self._will_flush:
+            self._will_flush = True
             call_later(FLUSH_SECS, self._flush_soon)
         self._confirmed.append(verdict)
 
@@ -180,6 +182,7 @@ class JudgeWorker:
 
     def _flush_soon(self) -> None:
         """Other crawls wait for a confirmation, this one for their pages perhaps."""
+        self._will_flush = False
         with suppress(RuntimeError):  # the thread has ended, and written all before
             self._thread.submit(self._flush)
 

@@ -74,7 +74,7 @@ ROWS_AT_ONCE = 1 << 20
 
 
 class FingerprintIndex:
-    """A set of fingerprints of `bits` bits (32, 64 or 128) that finds those near a given one.
+    """A set of fingerprints of `bits` bits (32 or 64) that finds those near a given one.
 
     Costs about 39 bytes a value of 64 bits, of which 4 are its number. Adding copies the value's
     four buckets, which is less work than a look-up; at four and at 16 million values it sorts all
@@ -86,7 +86,6 @@ class FingerprintIndex:
         self.bits = bits
         self._size = bits // 8
         self._word = np.dtype("<u4" if bits == 32 else "<u8")
-        self._row = self._word if bits <= 64 else np.dtype("V16")
         self._next_number = 0
         self._empty(min(KEY_BITS, bits // BLOCKS))
 
@@ -142,7 +141,7 @@ class FingerprintIndex:
         if count < self._length * BULK_SHARE:
             return sum(self.add(self._unpacked(packed, row)) for row in range(count))
         numbers = np.arange(self._next_number, self._next_number + count, dtype=np.uint32)
-        return int(self.load(np.frombuffer(packed, self._row), numbers).sum())
+        return int(self.load(np.frombuffer(packed, self._word), numbers).sum())
 
     def load(self, rows: NDArray[Any], numbers: NDArray[np.uint32]) -> NDArray[np.bool_]:
         """Store packed values (little-endian, `bits` wide) with rising numbers; which were new.
@@ -201,7 +200,7 @@ class FingerprintIndex:
 
     def _widen(self, length: int) -> None:
         """Take longer keys, enough for `length` values."""
-        rows = np.frombuffer(b"".join(self._buckets[: 1 << self._key_bits]), self._row)
+        rows = np.frombuffer(b"".join(self._buckets[: 1 << self._key_bits]), self._word)
         numbers = np.frombuffer(b"".join(self._numbers), "<u4")
         order = np.argsort(numbers)
         while length > self._most:
@@ -234,10 +233,7 @@ class FingerprintIndex:
         if not joined:
             return
         words = np.frombuffer(joined, self._word)
-        if needle.size == 1:
-            distances = np.bitwise_count(words ^ needle)
-        else:
-            distances = np.bitwise_count(words.reshape(-1, 2) ^ needle).sum(axis=1)
+        distances = np.bitwise_count(words ^ needle)
         # Nearly always, and the fastest way:
         if distances.item(distances.argmin()) > max_distance_bits:
             return
@@ -263,8 +259,8 @@ class FingerprintIndex:
     ) -> NDArray[np.bool_]:
         """Whether each row is in the bucket of its first key that is probed: each value is once."""
         blocks = np.array([block for block, _ in self._probes[max_distance_bits]])
-        apart = self._low(np.frombuffer(joined, self._row)[rows])
-        apart = apart ^ self._low(np.frombuffer(self._packed(value), self._row))
+        apart = self._low(np.frombuffer(joined, self._word)[rows])
+        apart = apart ^ self._low(np.frombuffer(self._packed(value), self._word))
         flips = np.bitwise_count(apart & apart.dtype.type(self._mask))
         first = (flips <= np.array(radii(max_distance_bits))).argmax(axis=1)
         is_first: NDArray[np.bool_] = first == blocks[ends.searchsorted(rows, side="right")]
@@ -289,28 +285,23 @@ class FingerprintIndex:
     def _fresh(self, rows: NDArray[Any]) -> NDArray[np.bool_]:
         """Which rows are neither stored nor the same as an earlier one."""
         fresh = np.ones(len(rows), bool)
-        low = self._words(rows)[:, 0]
-        ordered = np.sort(low)
+        ordered = np.sort(rows)
         twice = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
         if twice.size:
             ending = np.zeros(1 << 16, bool)  # sieves by 16 bits: searching all takes a second
             ending[twice.astype(np.uint16)] = True
-            suspects = ending[low.astype(np.uint16)].nonzero()[0]
-            suspects = suspects[np.isin(low[suspects], twice, kind="sort")]
+            suspects = ending[rows.astype(np.uint16)].nonzero()[0]
+            suspects = suspects[np.isin(rows[suspects], twice, kind="sort")]
             fresh[suspects] = False
             fresh[suspects[np.unique(rows[suspects], return_index=True)[1]]] = True
         if self._length:
-            stored = np.frombuffer(b"".join(self._buckets[: 1 << self._key_bits]), self._row)
+            stored = np.frombuffer(b"".join(self._buckets[: 1 << self._key_bits]), self._word)
             fresh &= ~np.isin(rows, stored, kind="sort")
         return fresh
 
     def _low(self, rows: NDArray[Any]) -> NDArray[Any]:
         """The low 16 bits of each row's four blocks, or all 8 bits of them, in four columns."""
-        low = rows.view("u1" if self.bits == 32 else "<u2")
-        return low.reshape(len(rows), BLOCKS, max(1, self.bits // 64))[:, :, 0]
-
-    def _words(self, rows: NDArray[Any]) -> NDArray[Any]:
-        return rows.view(self._word).reshape(-1, self._size // self._word.itemsize)
+        return rows.view("u1" if self.bits == 32 else "<u2").reshape(len(rows), BLOCKS)
 
     def _packed(self, value: int) -> bytes:
         try:

@@ -56,8 +56,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MAX_PAGES = 1 << 40
-# A key is one machine word: of 128 bits a design may choose more, but no corpus fills them.
-WORD_BITS = 64
 # A thousand tables take 8 KB a page of 64 bits, which is too much; some k would need millions.
 MAX_TABLES = 1_000
 # Designs that a store on disk can have, by their number of tables, for 3 bits. The paper's 16 and
@@ -174,13 +172,11 @@ def optimum(bits: int, distance: int, min_key_bits: int) -> Design | None:
     """The fewest tables, X(f, k, d), whose keys are `min_key_bits` or longer: the paper's p_min.
 
     Of designs with equally many tables, the one with the longest keys. None when it takes more than
-    1,000 tables, or keys of more than 64 bits. The paper divides bits exactly; here blocks are
-    whole bits, and the shortest key is what counts.
+    1,000 tables, or longer keys than there are bits. The paper divides bits exactly; here blocks
+    are whole bits, and the shortest key is what counts.
     """
     refuse_other_widths(bits)
     refuse_other_distances(distance)
-    if min_key_bits > WORD_BITS:
-        return None
 
     @cache
     def fewest(free: int, wanted: int) -> tuple[int, int, tuple[int, ...]]:
@@ -208,7 +204,7 @@ def _outside(free: int, blocks: int, distance: int) -> int:
 
 
 def _masks(free: int, distance: int, splits: tuple[int, ...]) -> Iterator[int]:
-    """The key masks of every choice of blocks; a key longer than a word loses its lowest bits."""
+    """The key masks of every choice of blocks."""
     if not splits:
         yield 0
         return
@@ -216,10 +212,7 @@ def _masks(free: int, distance: int, splits: tuple[int, ...]) -> Iterator[int]:
     for chosen in combinations(blocks, splits[0] - distance):
         key = sum(chosen)
         for more in _masks(free & ~key, distance, splits[1:]):
-            mask = key | more
-            while mask.bit_count() > WORD_BITS:
-                mask &= mask - 1
-            yield mask
+            yield key | more
 
 
 def _blocks(free: int, count: int) -> list[int]:

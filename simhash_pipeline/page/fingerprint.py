@@ -16,7 +16,7 @@ from lxml.etree import _Element
 from simhash_pipeline import native
 from simhash_pipeline.bits import SKETCH_BITS
 from simhash_pipeline.native import Walked
-from simhash_pipeline.options import KEYWORD_WEIGHTS, Options, load_callable
+from simhash_pipeline.options import Options, load_callable
 from simhash_pipeline.page.blocks import (
     BOX,
     KINDS,
@@ -103,11 +103,10 @@ class Fingerprinter:
         self._segment = segmenter(
             options.segmenter, to_simplified=options.to_simplified, user_dict=options.user_dict
         )
-        # Weights of keywords leave them out themselves: TextRank goes by where tokens stand.
-        filtered = options.stop_words is not None and options.weights not in KEYWORD_WEIGHTS
+        filtered = options.stop_words is not None or options.weights == "jieba-tfidf"
         self._stops = stop_words(options.stop_words) if filtered else frozenset()
-        self._weigh = weighing(options, lambda text: self._count(self._segment(text)))
-        self._joiner = "" if options.segmenter in ("characters", "java-characters") else " "
+        self._weigh = weighing(options)
+        self._joiner = "" if options.segmenter == "java-characters" else " "
         self._hash = hash_rows(options.hash, options.bits, self._joiner)
         self._by_kernel = votes_by_kernel(options)
         # Counts for weights: then each n-gram votes as it comes, and none has to be made as text.
@@ -206,18 +205,18 @@ class Fingerprinter:
             return None, None, len(tokens)
         hashes = TokenHashes(tokens)
         sketch = simhash(hashes.distinct_ngrams(_SKETCH_SHINGLE_TOKENS, SKETCH_BITS))
-        return self._content(text, tokens, hashes), sketch, len(tokens)
+        return self._content(tokens, hashes), sketch, len(tokens)
 
     def content_fingerprint(self, text: str) -> int | None:
         """The content fingerprint of plain text, however short; None when it holds no token."""
         if self._by_kernel:
             return content_of(hashed_words(text), self._options)
         tokens = self._segment(text)
-        return self._content(text, tokens, TokenHashes(tokens))
+        return self._content(tokens, TokenHashes(tokens))
 
     def content_features(self, text: str) -> Mapping[str, float]:
         """The weighted features of a plain text, from which its content fingerprint is made."""
-        return self._features(text, self._segment(text))
+        return self._features(self._segment(text))
 
     def _parse(self, page: Any, charset: str | None = None) -> ParsedPage:
         html = markup(page)
@@ -240,23 +239,21 @@ class Fingerprinter:
             is_main[place] = True
         return "\n".join(blocks.texts[place] for place in main), is_main
 
-    def _content(self, text: str, tokens: Sequence[str], hashes: TokenHashes) -> int | None:
+    def _content(self, tokens: Sequence[str], hashes: TokenHashes) -> int | None:
         options = self._options
         if self._plain:
             if self._stops:
                 hashes = TokenHashes(self._without_stops(tokens))
             rows = np.concatenate([hashes.ngrams(size, options.bits) for size in options.ngrams])
             return simhash(rows, set_when=options.set_when)
-        features = self._features(text, tokens)
+        features = self._features(tokens)
         weights = np.fromiter(features.values(), np.float64, len(features))
         return simhash(self._hash(features), weights, options.set_when)
 
-    def _features(self, text: str, tokens: Sequence[str]) -> Mapping[str, float]:
-        weights = self._weigh(text, tokens, self._count(tokens))
+    def _features(self, tokens: Sequence[str]) -> Mapping[str, float]:
+        words = self._without_stops(tokens)
+        weights = self._weigh(counted_ngrams(words, self._options.ngrams, self._joiner))
         return weights if self._options.top_n is None else heaviest(weights, self._options.top_n)
-
-    def _count(self, tokens: Sequence[str]) -> Mapping[str, int]:
-        return counted_ngrams(self._without_stops(tokens), self._options.ngrams, self._joiner)
 
     def _without_stops(self, tokens: Sequence[str]) -> Sequence[str]:
         return [t for t in tokens if t.lower() not in self._stops] if self._stops else tokens

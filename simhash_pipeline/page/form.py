@@ -23,6 +23,8 @@ _BLANK = "\0"
 _CODE = re.compile(
     r"(?<![0-9A-Za-z_.,+$€£¥])[0-9A-Za-z]+(?:[-_.][0-9A-Za-z]+)*(?!\w|[-_.,][0-9A-Za-z]|\s?[%°€$£¥])"
 )
+# Every text with a code has this, and many others lack it: the search begins at digits alone.
+_MAY_BE_CODE = re.compile(r"[0-9](?:[0-9]{5}|[-_.]*[A-Za-z][-_.0-9A-Za-z]*[0-9])")
 # A number of six digits or more; or eight characters with letters and digits by turns.
 _MIN_DIGITS, _MIN_CODE_CHARS, _MIN_TURNS = 6, 8, 3
 _TURN = re.compile(r"(?i)(?<=[0-9])(?=[a-z])|(?<=[a-z])(?=[0-9])")
@@ -41,7 +43,8 @@ def form_of(title: str, text: str, url: str) -> bytes | None:
     form = said
     if named := [re.escape(place) for place in _own_addresses(url) if place in said]:
         form = re.sub(rf"(?<!\w)(?:{'|'.join(named)})(?![\w/-])", _BLANK, said)
-    codes = {word for word in _CODE.findall(form) if _is_code(word)}
+    words = _CODE.findall(form) if _MAY_BE_CODE.search(form) else []
+    codes = {word for word in words if _is_code(word)}
     if len(codes) == 1:
         (code,) = codes
         has_others = code.isdigit() and {*re.findall(r"\d+", form)} != codes

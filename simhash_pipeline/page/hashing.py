@@ -20,12 +20,8 @@ Rows = NDArray[np.uint8]
 Words = NDArray[np.uint64]
 HashRows = Callable[[Iterable[str]], Rows]
 
-_FNV_PRIME = {32: 2**24 + 0x193, 64: 2**40 + 0x1B3, 128: 2**88 + 0x13B}
-_FNV_BASIS = {
-    32: 0x811C9DC5,
-    64: 0xCBF29CE484222325,
-    128: 0x6C62272E07BB014262B821756295C58D,
-}
+_FNV_PRIME = {32: 2**24 + 0x193, 64: 2**40 + 0x1B3}
+_FNV_BASIS = {32: 0x811C9DC5, 64: 0xCBF29CE484222325}
 _FOLD = np.uint64(0x9E3779B97F4A7C15)  # odd: 2**64 by the golden ratio
 _MURMUR2_FACTOR = 0xC6A4A7935BD1E995
 
@@ -140,7 +136,7 @@ def _published(bits: int) -> dict[str, Callable[[bytes], int]]:
 
 
 def fnv1(data: bytes, bits: int) -> int:
-    """FNV-1 of 32, 64 or 128 bits (Fowler, Noll, Vo; RFC 9923): multiply, then xor."""
+    """FNV-1 of 32 or 64 bits (Fowler, Noll, Vo; RFC 9923): multiply, then xor."""
     prime, mask, value = _FNV_PRIME[bits], 2**bits - 1, _FNV_BASIS[bits]
     for byte in data:
         value = value * prime & mask ^ byte
@@ -148,7 +144,7 @@ def fnv1(data: bytes, bits: int) -> int:
 
 
 def fnv1a(data: bytes, bits: int) -> int:
-    """FNV-1a of 32, 64 or 128 bits: xor, then multiply."""
+    """FNV-1a of 32 or 64 bits: xor, then multiply."""
     prime, mask, value = _FNV_PRIME[bits], 2**bits - 1, _FNV_BASIS[bits]
     for byte in data:
         value = (value ^ byte) * prime & mask

@@ -79,12 +79,8 @@ def segmenter(name: str, *, to_simplified: bool = False, user_dict: str | None =
         added = tuple(word._replace(word=word.word.translate(simplified())) for word in added)
     known: dict[str, Callable[[], Segment]] = {
         "words": lambda: _Words(added).cut if added else words,
-        "jieba": lambda: _jieba_words(added, "lcut"),
-        "jieba-search": lambda: _jieba_words(added, "lcut_for_search"),
-        "jieba-full": lambda: _jieba_words(added, "lcut", cut_all=True),
-        "jieba-cpp": lambda: _jieba_words((*map(UserWord, _CPPJIEBA_WORDS), *added), "lcut"),
-        "cjk-characters": lambda: cjk_characters,
-        "characters": lambda: list,
+        "jieba": lambda: _jieba_words(added),
+        "jieba-cpp": lambda: _jieba_words((*map(UserWord, _CPPJIEBA_WORDS), *added)),
         "java-characters": lambda: _utf16_units,
         "spaces": lambda: _between_spaces,
         "ascii-words": lambda: _ascii_words,
@@ -212,11 +208,6 @@ def pieces(text: str) -> Iterable[str]:
     )
 
 
-def cjk_characters(text: str) -> list[str]:
-    """As `words`, but each Han character is a token."""
-    return [word for piece in pieces(text) for word in WORD_OR_CHARACTER.findall(folded(piece))]
-
-
 def folded(text: str) -> str:
     """The text in NFKC and lower case, without what may be within a word."""
     if text.isascii():
@@ -272,14 +263,10 @@ def _read_user_dict(path: str) -> Iterator[UserWord]:
         yield UserWord(word, None if frequency is None else int(frequency), tag)
 
 
-def _jieba_words(added: tuple[UserWord, ...], method: str, **mode: bool) -> Segment:
+def _jieba_words(added: tuple[UserWord, ...]) -> Segment:
     """jieba alone on the text as it stands, case and all, without what has no letter or digit."""
-    cut = getattr(jieba_tokenizer(added), method)
-
-    def segment(text: str) -> list[str]:
-        return [word for word in cut(text, **mode) if any(map(str.isalnum, word))]
-
-    return segment
+    cut = jieba_tokenizer(added).lcut
+    return lambda text: [word for word in cut(text) if any(map(str.isalnum, word))]
 
 
 _default_words = _Words()

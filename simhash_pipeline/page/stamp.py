@@ -5,57 +5,27 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import pkgutil
 import re
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from simhash_pipeline import page
 from simhash_pipeline.errors import OptionsError
 from simhash_pipeline.options import Options, unreadable
-from simhash_pipeline.page import (
-    blocks,
-    boilerplate,
-    bounds,
-    elements,
-    fingerprint,
-    form,
-    han,
-    hashing,
-    head,
-    parse,
-    segment,
-    simhash,
-    soup,
-    structure,
-    visible,
-    weights,
-)
+from simhash_pipeline.page import segment
 
 # Increased where the same page and options give another fingerprint by other code. Numbers, word
 # lists and tables need no increase: their digest is in the stamp.
 FINGERPRINT_VERSION = 1
-_MODULES = (
-    blocks,
-    boilerplate,
-    bounds,
-    elements,
-    fingerprint,
-    form,
-    han,
-    hashing,
-    head,
-    parse,
-    segment,
-    simhash,
-    soup,
-    structure,
-    visible,
-    weights,
-)
+# What makes no fingerprint: where a page comes from, who reads it, what the kernel is given.
+_WITHOUT_RULES = frozenset(["compiled", "reader", "source", "stamp"])
 # What costs time or memory alone, and no fingerprint.
 _COSTS = frozenset(
     [
@@ -64,6 +34,7 @@ _COSTS = frozenset(
         "_FACTORS",
         "_LIKELY",
         "_MAX_KNOWN_CHARS",
+        "_MAY_BE_CODE",
         "_REMEMBERED",
         "_SHOWN_CHARACTERS",
         "_TABLE_BITS",
@@ -106,10 +77,11 @@ def rules_digest() -> str:
 
 def rules() -> dict[str, Any]:
     """The constants by module and name: what is in capitals, and affects fingerprints."""
+    names = {each.name for each in pkgutil.iter_modules(page.__path__)} - _WITHOUT_RULES
     return {
-        f"{module.__name__.rpartition('.')[2]}.{name}": value
-        for module in _MODULES
-        for name, value in vars(module).items()
+        f"{module}.{name}": value
+        for module in names
+        for name, value in vars(import_module(f"{page.__name__}.{module}")).items()
         if name.isupper() and name not in _NO_RULES
     }
 

@@ -79,7 +79,7 @@ def structure_fingerprint(page: Elements, options: Options) -> int | None:
         return outline_fingerprint(page, partial(murmur3, bits=bits))
     if len(page.tags) < MIN_NODES:
         return None
-    make = {"tag": tag_features, "tag-sum": tag_sum_features, "class": class_features}[design]
+    make = {"tag": tag_features, "tag-sum": tag_sum_features}[design]
     features = make(page, options.decay)
     weights = np.fromiter(features.values(), np.float64, len(features))
     if design == "tag":
@@ -233,20 +233,6 @@ def tag_sum_features(page: Elements, decay: float) -> Mapping[str, float]:
     for (tag, depth), count in sorted(levels.items()):
         weights[tag] = weights.get(tag, 0.0) + count * powers[depth]
     return weights
-
-
-def class_features(page: Elements, decay: float) -> Mapping[str, float]:
-    """Each tag with its set of classes, digits as 0, by `decay` to the power of its least depth.
-
-    Repeated rows don't count, so that a template's lists may grow.
-    """
-    depths: dict[str, int] = {}
-    for element, tag, depth in page.rows():
-        names = sorted(set(_DIGITS.sub("0", element.get("class", "")).split()))
-        label = ".".join([tag, *names])
-        depths[label] = min(depth, depths.get(label, depth))
-    powers = _powers(decay, max(depths.values()))
-    return {label: powers[depth] for label, depth in depths.items()}
 
 
 def _powers(base: float, highest: int) -> list[float]:

@@ -16,13 +16,11 @@ from simhash_pipeline.page.han import jieba_module
 
 Counts = Mapping[str, int]
 Weights = Mapping[str, float]
-# The text, its tokens and their counted n-grams in; a weight for each feature that counts out.
-Weigh = Callable[[str, Sequence[str], Counts], Weights]
+Weigh = Callable[[Counts], Weights]
 
 OTHERS = "*"  # the row of a table for all features that have none
 _MAX_WEIGHT = 1e6  # keeps sums of votes exact
 _SHOWN_CHARACTERS = 80  # of a line that is none
-_TEXTRANK_SPAN = 5  # tokens that stand so near vote for each other: Mihalcea, Tarau 2004; jieba
 
 
 def counted_ngrams(tokens: Sequence[str], sizes: Sequence[int], joiner: str = " ") -> Counts:
@@ -33,64 +31,29 @@ def counted_ngrams(tokens: Sequence[str], sizes: Sequence[int], joiner: str = " 
     return counts
 
 
-def weighing(options: Options, count_text: Callable[[str], Counts]) -> Weigh:
+def weighing(options: Options) -> Weigh:
     """The weighting that the options name, of a table, or by a callable (counts -> weights).
 
-    `count_text` counts the n-grams of a text. OptionsError when a file or callable can't be loaded.
+    OptionsError when a file or callable can't be loaded.
     """
     name = options.weights
     if name == "tf":
-        return lambda text, tokens, counts: counts
-    if name == "log-tf":
-        return lambda text, tokens, counts: {f: 1 + math.log(n) for f, n in counts.items()}
-    if name == "uniform":
-        return lambda text, tokens, counts: dict.fromkeys(counts, 1.0)
-    if name == "line-tfidf":
-        return lambda text, tokens, counts: _line_tfidf(text, counts, count_text)
+        return lambda counts: counts
     if name == "jieba-tfidf":
-        idf, mean, stops = *_jieba_idf(), stop_words(options.stop_words)
-        return lambda text, tokens, counts: {
-            w: n * idf.get(w, mean) for w, n in counts.items() if _is_keyword(w, stops)
+        idf, mean = _jieba_idf()
+        return lambda counts: {
+            w: n * idf.get(w, mean) for w, n in counts.items() if len(w.strip()) >= 2
         }
-    if name == "textrank":
-        stops = stop_words(options.stop_words)
-        return lambda text, tokens, counts: _textrank(tokens, stops)
     if options.weights_table is not None:
         table, rest = read_table(options.weights_table)
-        return lambda text, tokens, counts: {f: n * table.get(f, rest) for f, n in counts.items()}
+        return lambda counts: {f: n * table.get(f, rest) for f, n in counts.items()}
     weigh = load_callable("weights", name, Mapping)  # type: ignore[type-abstract]  # for isinstance alone
-    return lambda text, tokens, counts: _checked(weigh(counts), name)
+    return lambda counts: _checked(weigh(counts), name)
 
 
 def heaviest(weights: Weights, count: int) -> Weights:
     """The `count` heaviest features, heaviest first; of equal ones the first by code point."""
     return dict(sorted(weights.items(), key=lambda pair: (-pair[1], pair[0]))[:count])
-
-
-def _line_tfidf(text: str, counts: Counts, count_text: Callable[[str], Counts]) -> Weights:
-    """TF-IDF over the document's own lines: what stands on every line says little."""
-    lines = [line for line in text.splitlines() if line.strip()]
-    holding = Counter(feature for line in lines for feature in count_text(line))
-    return {f: n * _idf(len(lines), holding[f]) for f, n in counts.items()}
-
-
-def _textrank(tokens: Sequence[str], stops: frozenset[str]) -> Weights:
-    pairs = Counter(
-        (token, other)
-        for i, token in enumerate(tokens)
-        if _is_keyword(token, stops)
-        for other in tokens[i + 1 : i + _TEXTRANK_SPAN]
-        if _is_keyword(other, stops)
-    )
-    graph = jieba_module("jieba.analyse.textrank").UndirectWeightedGraph()
-    for (token, other), times in pairs.items():
-        graph.addEdge(token, other, times)
-    ranks: Weights = graph.rank() if pairs else {}
-    return ranks
-
-
-def _is_keyword(word: str, stops: frozenset[str]) -> bool:
-    return len(word.strip()) >= 2 and word.lower() not in stops
 
 
 @cache
@@ -146,7 +109,3 @@ def read_table(path: str) -> tuple[dict[str, float], float]:
         raise OptionsError([unreadable("weights", path, error)]) from error
     rest = table.pop(OTHERS, 1.0)
     return table, rest
-
-
-def _idf(pages: int, holding: int) -> float:
-    return 1 + math.log((1 + pages) / (1 + holding))

@@ -9,7 +9,6 @@ from collections import Counter
 from dataclasses import dataclass
 from difflib import Match, SequenceMatcher
 from itertools import takewhile, zip_longest
-from math import fsum
 from operator import eq
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -19,10 +18,10 @@ from simhash_pipeline.stores.opening import open_store
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from simhash_pipeline.options import Options
-    from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
+    from simhash_pipeline.page.fingerprint import PageFingerprint
     from simhash_pipeline.stores.contract import Store, StoredPage
 
 CONTEXT_WORDS = 6
@@ -34,8 +33,6 @@ MAX_WORDS = 20_000
 MAX_PAIRS = 500_000
 MAX_LOOKED_AT = 2_000_000  # words; without it 18 s where every other word differs
 MAX_CHARS = 50_000  # of either text of a diff by lines; a longer one is cut
-BITS_A_ROW = 32
-_GROUP = 8
 SHOWN_CHARACTERS = 300  # of a piece, for people
 MARKS = {"same": "{}", "removed": "[-{}-]", "added": "{{+{}+}}"}
 
@@ -46,23 +43,11 @@ Row: TypeAlias = str | tuple[Marked, Marked]
 
 
 @dataclass(frozen=True, slots=True)
-class Feature:
-    """A content feature and what it weighs in either page; 0 where it doesn't occur."""
-
-    text: str
-    weight_a: float
-    weight_b: float
-
-
-@dataclass(frozen=True, slots=True)
 class Comparison:
     """Two pages beside each other."""
 
     apart: Distances
     verdict: Verdict  # on the second page, by a judge who has kept the first and no other
-    shared_weight: float  # the share of all features' weight that both have, 0-1
-    shared: tuple[Feature, ...]  # those that both have, heaviest first
-    differing: tuple[Feature, ...]  # those that weigh otherwise, furthest apart first
     diff: TextDiff  # of the main texts
     left_out: TextDiff  # of what is visible beside them
 
@@ -72,31 +57,17 @@ class Comparison:
         return self.verdict.dropped or self.verdict.reason == "unchanged"
 
 
-def compare(
-    a: PageFingerprint, b: PageFingerprint, fingerprinter: Fingerprinter, options: Options
-) -> Comparison:
+def compare(a: PageFingerprint, b: PageFingerprint, options: Options) -> Comparison:
     """Two pages side by side, by the options that their fingerprints were made with.
 
     Pages of one URL are judged as one page seen twice. PageError when a URL is none.
     """
-    features = _features(
-        fingerprinter.content_features(a.text), fingerprinter.content_features(b.text)
-    )
-    shared = [feature for feature in features if feature.weight_a and feature.weight_b]
-    differing = [feature for feature in features if feature.weight_a != feature.weight_b]
     return Comparison(
         apart=distances(a, b),
         verdict=_verdict(a, b, options),
-        shared_weight=_shared_weight(features),
-        shared=tuple(sorted(shared, key=lambda f: (-min(f.weight_a, f.weight_b), f.text))),
-        differing=tuple(sorted(differing, key=lambda f: (-abs(f.weight_a - f.weight_b), f.text))),
         diff=text_diff(a.text, b.text),
         left_out=text_diff(a.left_out, b.left_out),
     )
-
-
-def _features(a: Mapping[str, float], b: Mapping[str, float]) -> list[Feature]:
-    return [Feature(text, a.get(text, 0.0), b.get(text, 0.0)) for text in a.keys() | b.keys()]
 
 
 def _verdict(a: PageFingerprint, b: PageFingerprint, options: Options) -> Verdict:
@@ -115,13 +86,6 @@ def verdict_on(page: StoredPage, other: StoredPage, store: Store, options: Optio
         judge = Judge(alone, options)
         judge.judge_stored(other)
         return judge.judge_stored(page)
-
-
-def _shared_weight(features: list[Feature]) -> float:
-    """The weighted Jaccard index: what both have of what either has; 1 where there is nothing."""
-    both = fsum(min(feature.weight_a, feature.weight_b) for feature in features)
-    either = fsum(max(feature.weight_a, feature.weight_b) for feature in features)
-    return both / either if either else 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,18 +237,3 @@ def _line_pieces(line: str, changed: list[tuple[int, int]]) -> Marked:
         pieces += [line[done:start], line[start:end]]
         done = end
     return pieces + ([line[done:]] if done < len(line) else [])
-
-
-def bit_picture(a: int, b: int, bits: int) -> Iterator[str]:
-    """Rows of 32 bits, the highest first: a's, b's, and a ^ under each bit that differs.
-
-    A set bit is a #, another one a dot: blocks are two columns wide in some terminals.
-    """
-    for start in range(bits, 0, -BITS_A_ROW):
-        places = range(start - 1, start - 1 - BITS_A_ROW, -1)
-        for name, value, marks in (("A", a, ".#"), ("B", b, ".#"), (" ", a ^ b, " ^")):
-            drawn = "".join(marks[value >> place & 1] for place in places)
-            groups = (drawn[i : i + _GROUP] for i in range(0, BITS_A_ROW, _GROUP))
-            row = f"{name}  {' '.join(groups)}".rstrip()
-            if row:
-                yield row

@@ -15,15 +15,16 @@ import re
 import shlex
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from simhash_pipeline.page.head import TITLE_CHARS
 from simhash_pipeline.page.segment import WORD_OR_CHARACTER, nfkc
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from simhash_pipeline.drop_log import Drop
+    from simhash_pipeline.judge import Verdict
 
 # Of the visible text. In crawls of manuals, boxes that stood for a page's main text were below it.
 SMALL_MAIN_SHARE = 0.2
@@ -31,8 +32,6 @@ LITTLE_OWN_LIKENESS = 0.7  # the least that the judge accepts is 0.85, or 0.5 in
 ALMOST_ALIKE = 0.75  # of the own texts of near misses: the judge asks for 0.85
 COMMON_WORDS = 0.5  # of the shorter title's; with fewer, titles differ
 MANY = 20  # drops of a run
-_MAX_CHANGES = 10_000  # of titles, that are counted one by one; of more each counts as rare
-_TITLES_DIFFER = "titles differ"
 SWALLOWED = "swallowed by one page"
 _PART = re.compile(r"[/.?&=]")
 # The languages that most pages are in, as sites put them into their addresses: en, en-GB.
@@ -65,35 +64,93 @@ class Doubt:
 TitleChange: TypeAlias = tuple[frozenset[str], frozenset[str]]
 
 
-def doubts(drop: Drop, usual: Container[TitleChange] = ()) -> list[Doubt]:
+def doubts(drop: Drop) -> list[Doubt]:
     """Why the drop may be wrong, by its line alone, the weightiest reason first.
 
-    Empty if nothing is odd about it. `usual` are changes of titles that many drops share.
+    Empty if nothing is odd about it.
     """
+    return _doubts(drop, title_change(drop))
+
+
+def _doubts(drop: Drop, change: TitleChange | None) -> list[Doubt]:
     if drop.is_near_miss:
         return [told_apart(drop)]
-    return [] if drop.reason == "unchanged" else list(_found(drop, usual))
+    return [] if drop.reason == "unchanged" else list(_found(drop, change))
+
+
+def all_doubts(drops: Sequence[Drop], swallowing: Iterable[SwallowingPage]) -> list[list[Doubt]]:
+    """The doubts about each drop or near miss, by what is known of the others."""
+    changes = [title_change(drop) for drop in drops]
+    shared = Counter(
+        (drop.run, change)
+        for drop, change in zip(drops, changes, strict=True)
+        if not drop.is_near_miss and drop.reason != "unchanged"
+    )
+    pages = {(page.host, page.twin_url): page for page in swallowing}
+    found = []
+    for drop, change in zip(drops, changes, strict=True):
+        each = _doubts(drop, change if shared[drop.run, change] < MANY else None)
+        page = pages.get((host_of(drop.url), drop.twin_url or ""))
+        if page is not None and not drop.is_near_miss and drop.reason != "unchanged":
+            each.insert(
+                0, Doubt(SWALLOWED, f"{page.dropped:,} pages of this host were dropped for it", 4)
+            )
+        found.append(each)
+    return found
+
+
+def to_check(drops: Sequence[Drop], found: Sequence[Sequence[Doubt]]) -> set[int]:
+    """The places of the drops and near misses that a person should look at.
+
+    Of a run and a kind of doubt at most MANY, the likeliest to be wrong; of a swallowing page one.
+    """
+    alike: dict[tuple[str, ...], list[int]] = {}  # by run and kind, or swallowing page
+    copies = {id(near) for near in copies_to_check(d for d in drops if d.is_near_miss)}
+    chosen = {place for place, drop in enumerate(drops) if id(drop) in copies}
+    for place, (drop, each) in enumerate(zip(drops, found, strict=True)):
+        if each and not drop.is_near_miss:
+            is_swallowed = each[0].kind == SWALLOWED
+            page = (host_of(drop.url), drop.twin_url or "") if is_swallowed else ()
+            alike.setdefault((each[0].kind, drop.run, *page), []).append(place)
+    for (kind, *_), places in alike.items():
+        places.sort(key=lambda place: rank(drops[place], found[place]))
+        chosen.update(places[: 1 if kind == SWALLOWED else MANY])
+    return chosen
+
+
+def rank(drop: Drop, found: Iterable[Doubt]) -> tuple[int, tuple[int, int]]:
+    """Sorts drops: the most suspicious first, then the nearest to the thresholds."""
+    return -sum(doubt.weight for doubt in found), bits_left(drop) or (128, 128)
 
 
 def told_apart(near: Drop) -> Doubt:
     """What told a near miss from its twin, with the measure and the limit where there is one."""
-    limits, likeness = near.thresholds, near.own_likeness
-    if near.reason == "sketch":
+    return told_apart_by(near.reason, near, near.thresholds)
+
+
+def told_apart_by(told_by: str, near: Drop | Verdict, limits: Mapping[str, Any]) -> Doubt:
+    """The same of a verdict by the test that failed; `limits` are thresholds by name."""
+    if told_by == "sketch":
         limit = limits.get("sketch_distance")
         return Doubt("sketches differ", f"{near.sketch_distance} of at most {limit} bits", 0)
-    if near.reason == "own text":
+    if told_by == "own text":
+        likeness = near.own_likeness
         if likeness is None:
             return Doubt("own texts differ", "hardly any can be compared", 0)
         least = limits.get("own_likeness")
         limit = f" of at least {least:.0%}" if isinstance(least, float) else ""
         return Doubt("own texts differ", f"alike by {likeness:.0%}{limit}", 0)
+    if told_by == "template" and near.structure_distance is not None:
+        limit = limits.get("structure_distance")
+        return Doubt("structures differ", f"{near.structure_distance} of at most {limit} bits", 0)
     kinds = {
         "title": "titles name two things",
         "no page": "the shared text is of neither page",
+        "template": "too few elements to compare",
         "fields": "fields of the items differ",
         "answer": "a person called them two pages",
     }
-    return Doubt(kinds.get(near.reason, near.reason), "", 0)
+    return Doubt(kinds.get(told_by, told_by), "", 0)
 
 
 def likeliest_copies(near_misses: Iterable[Drop]) -> list[Drop]:
@@ -125,52 +182,9 @@ def copies_to_check(near_misses: Iterable[Drop]) -> list[Drop]:
     return found
 
 
-class DoubtCounts:
-    """Counts drops by run and doubt, in bounded memory."""
-
-    def __init__(self) -> None:
-        self._counts: Counter[tuple[str, TitleChange | None, str]] = Counter()
-        self._changes: Counter[tuple[str, TitleChange]] = Counter()
-
-    def add(self, drop: Drop) -> int:
-        """Count the drop; the sum of its doubts' weights, as far as is known by now."""
-        change, key = None, (drop.run, title_change(drop))
-        if drop.reason != "unchanged" and key[1] is not None:
-            change = key[1]
-            if key in self._changes or len(self._changes) < _MAX_CHANGES:
-                self._changes[drop.run, change] += 1
-        found = doubts(drop, self.usual(drop))
-        others = [doubt.kind for doubt in found if doubt.kind != _TITLES_DIFFER]
-        if found or change is not None:
-            self._counts[drop.run, change, others[0] if others else ""] += 1
-        return sum(doubt.weight for doubt in found)
-
-    def usual(self, drop: Drop) -> Container[TitleChange]:
-        """The drop's own change of titles, if many drops of its run share it."""
-        change = title_change(drop)
-        return () if change is None or self._changes[drop.run, change] < MANY else (change,)
-
-    @property
-    def to_check(self) -> int:
-        """How many drops are to be checked: of one kind of doubt at most MANY in a run."""
-        kinds: Counter[tuple[str, str]] = Counter()
-        for (run, change, kind), count in self._counts.items():
-            if change is not None and self._changes[run, change] < MANY:
-                kinds[run, _TITLES_DIFFER] += count
-            elif kind:
-                kinds[run, kind] += count
-        return sum(min(count, MANY) for count in kinds.values())
-
-
-def swallowed(pages: int) -> Doubt:
-    """The doubt about one of many pages that were dropped for one stored page."""
-    return Doubt(SWALLOWED, f"{pages:,} pages of this host were dropped for it", 4)
-
-
-def _found(drop: Drop, usual: Container[TitleChange]) -> Iterator[Doubt]:
-    change = title_change(drop)
-    if change is not None and change not in usual:
-        yield Doubt(_TITLES_DIFFER, "", 3)
+def _found(drop: Drop, change: TitleChange | None) -> Iterator[Doubt]:
+    if change is not None:
+        yield Doubt("titles differ", "", 3)
     if languages := _other_languages(drop.url, drop.twin_url or ""):
         yield Doubt("other language", f"{languages[0]} and {languages[1]} in the addresses", 3)
     if at := _at_threshold(drop):
@@ -223,6 +237,29 @@ def _other_languages(url: str, other: str) -> tuple[str, str] | None:
         if len(codes) == 2 and codes[0] != codes[1]:
             return codes[0], codes[1]
     return None
+
+
+def bits_left(drop: Drop) -> tuple[int, int] | None:
+    """Bits between the drop and the thresholds, of the fingerprints and of the sketches.
+
+    None for a drop that no threshold decided: a thin page, or an unchanged one.
+    """
+    limits = drop.thresholds
+    content = _left(drop.content_distance, limits.get("content_distance"))
+    structure = _left(drop.structure_distance, limits.get("structure_distance"))
+    sketch = _left(drop.sketch_distance, limits.get("sketch_distance"))
+    if drop.reason == "content":
+        return content, sketch
+    if drop.reason == "structure":
+        return structure, _left(None, None)
+    if drop.reason == "content and structure":
+        return min(content, structure), sketch
+    return None
+
+
+def _left(distance: int | None, limit: object) -> int:
+    """Bits between a distance and its limit; 128, more than any, if one of them is unknown."""
+    return 128 if distance is None or not isinstance(limit, int) else limit - distance
 
 
 @dataclass(slots=True)

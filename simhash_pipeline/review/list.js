@@ -92,6 +92,7 @@ function search() {
   state.found = state.places.length
     ? say("{0}{1} of {2}", countOf(state.places), pages, many(state.groups.length, "kept page")) : say("No page is like that.");
   byId("found").textContent = state.found;
+  byId("chosen").textContent = chosenFilters().length ? say(" ({0})", chosenFilters().length) : "";
   byId("csv").disabled = !state.places.length;
   showPage();
 }
@@ -146,7 +147,7 @@ function card(group) {
     first.focus();
   });
   const name = title || readable(url) || say("A page the log doesn't name");
-  return element("article", { class: "card" }, element("details", { open: !isNarrow() },
+  return element("article", { class: "card" }, element("details", { open: !narrow.matches },
     element("summary", {},
       element("span", { class: "tag kept" }, say("Kept")),
       pageText("h3", name),
@@ -157,7 +158,7 @@ function card(group) {
     list, more));
 }
 
-const isNarrow = () => matchMedia("(max-width: 40rem)").matches;
+const narrow = matchMedia("(max-width: 40rem)");
 
 const FATES = { kept: "Kept too", dropped: "Dropped" };
 const fateOf = (place) => (drops.near[place] ? "kept" : "dropped");
@@ -207,12 +208,12 @@ function fact(name, value) {
 
 let pairInAddress = "";
 
+const plain = (id) => (id === "run" ? lastRun() : "");
+const chosenFilters = () => FILTERS.filter((id) => byId(id).value !== plain(id));
+
 function writeAddress() {
   const parts = new URLSearchParams();
-  for (const id of FILTERS) {
-    const value = byId(id).value, plain = id === "run" ? lastRun() : "";
-    if (value !== plain) parts.set(id, value);
-  }
+  for (const id of chosenFilters()) parts.set(id, byId(id).value);
   if (pairInAddress) parts.set("pair", pairInAddress);
   const written = parts.toString();
   history.replaceState(null, "", written ? `#${written}` : "#drops");
@@ -222,8 +223,8 @@ function writeAddress() {
 function readAddress() {
   const parts = new URLSearchParams(location.hash.slice(1));
   for (const id of FILTERS) {
-    byId(id).value = parts.get(id) ?? (id === "run" ? lastRun() : "");
-    if (byId(id).selectedIndex === -1) byId(id).value = id === "run" ? lastRun() : "";
+    byId(id).value = parts.get(id) ?? plain(id);
+    if (byId(id).selectedIndex === -1) byId(id).value = plain(id);
   }
   choose();
   const place = state.queue.find((place) => drops.url[place] === parts.get("pair"));

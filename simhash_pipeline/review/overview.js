@@ -127,6 +127,7 @@ function why(places, runs) {
   return [
     named.length ? say("To check: {0}. {1}", named.join(say(", ")), how) : "",
     places.length && !named.length ? say("No drop is at a threshold, has another title or language, or is one of many for a page. {0}", how) : "",
+    !places.length && ofRun().length ? how : "",
     dry ? say("{0} by a dry run: the items were kept all the same.", many(dry, "drop")) : "",
     sum(errors) ? say("Kept without being judged: {0}.", Object.entries(errors).map(([kind, count]) => `${kind.replaceAll("_", " ")} ${number.format(count)}`).join(say(", "))) : "",
     runs.length && !kept ? say("How many pages were kept is not known: a run was killed, or still runs.") : "",

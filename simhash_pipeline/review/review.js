@@ -247,8 +247,14 @@ function startAt(at) {
   if (state.queue.length) openPair(state.queue[at]);
 }
 
+// On a phone they would fill half of the screen.
+function foldFilters() {
+  byId("fold").open = !narrow.matches;
+}
+
 function begin() {
   setTheme(matchMedia("(prefers-color-scheme: dark)").matches);
+  foldFilters();
   readAnswers();
   setLanguage(readersLanguage());
   let waiting;
@@ -289,6 +295,7 @@ function begin() {
   byId("compare").addEventListener("close", closed);
   addEventListener("keydown", pressed);
   addEventListener("hashchange", readAddress);
+  narrow.addEventListener("change", foldFilters);
 }
 
 begin();

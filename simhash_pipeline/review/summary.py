@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-import heapq
-import itertools
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from simhash_pipeline.drop_log import Drop, Run, Timeline, unix_seconds
 from simhash_pipeline.review.doubts import (
     Doubt,
-    DoubtCounts,
     SwallowingPages,
     TopCounts,
+    all_doubts,
+    bits_left,
     copies_to_check,
-    doubts,
     host_of,
+    rank,
+    to_check,
 )
 
 MAX_KEYS = 100_000  # twins, and hosts, that are counted exactly: some 40 MB
 MAX_RUNS = 200  # the latest, listed one by one
 MAX_URLS = 500_000  # dropped pages that are counted exactly: some 40 MB
 MAX_NEAR_MISSES = 10_000  # the latest, listed: some 15 MB
+MAX_LISTED = 100_000  # the latest drops, looked at one by one
 CLOSEST = 10
-_REMEMBERED = 100  # of them, as some turn out to be like many others
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,14 +70,14 @@ class RunTally:
 
 
 class Summary:
-    """Takes a log's lines one by one; drops that aren't selected are not counted."""
+    """Counts a log's lines; drops that aren't selected are not counted."""
 
     def __init__(self, selection: Selection, max_keys: int = MAX_KEYS) -> None:
         self.selection = selection
         self.drops = 0
         self.dry = 0  # of these, how many items a dry run kept all the same
+        self.listed: deque[Drop] = deque(maxlen=MAX_LISTED)
         self.near_misses: deque[Drop] = deque(maxlen=MAX_NEAR_MISSES)
-        self.doubts = DoubtCounts()
         self.first = self.last = ""
         self.reasons: Counter[str] = Counter()
         self.content: Counter[int] = Counter()  # drops by distance in bits
@@ -90,11 +91,9 @@ class Summary:
         self.kept: Counter[str] = Counter()  # by reason, in runs that were closed
         self.errors: Counter[str] = Counter()
         self._urls: set[int] = set()  # hashes
-        self._closest: list[tuple[int, int, int, int, Drop]] = []  # a heap, the surest on top
-        self._order = itertools.count()
 
-    def take(self, records: Iterable[Drop | Run]) -> Iterator[Drop]:
-        """Count the records and pass on the drops that are selected."""
+    def take(self, records: Iterable[Drop | Run]) -> None:
+        """Count the records that are selected."""
         for record in records:
             if not self.selection.picks(record):
                 if len(self.other_runs) < MAX_RUNS:
@@ -105,24 +104,23 @@ class Summary:
                 self._add_near_miss(record)
             else:
                 self._add(record)
-                yield record
 
-    def closest(self) -> list[Drop]:
-        """The pairs that are likeliest to be wrong: the most suspicious, then the nearest."""
-        ranked = [
-            (sum(d.weight for d in self.doubts_about(entry[-1])), *entry[1:])
-            for entry in self._closest
-        ]
-        return [drop for *_, drop in sorted(ranked, reverse=True)[:CLOSEST]]
+    @cached_property
+    def _doubts(self) -> list[list[Doubt]]:
+        return all_doubts(self.listed, self.swallowing.worst())
 
-    def doubts_about(self, drop: Drop) -> list[Doubt]:
-        """The drop's doubts, by what is known of the others of its run."""
-        return doubts(drop, self.doubts.usual(drop))
+    def closest(self) -> list[tuple[Drop, list[Doubt]]]:
+        """The listed pairs that are likeliest to be wrong, each once, and why."""
+        pairs: dict[tuple[str, str | None], tuple[Drop, list[Doubt]]] = {}
+        for drop, found in zip(self.listed, self._doubts, strict=True):
+            if found or not _is_sure(drop):
+                pairs.setdefault((drop.url, drop.twin_url), (drop, found))
+        return sorted(pairs.values(), key=lambda pair: rank(*pair))[:CLOSEST]
 
     @property
     def to_check(self) -> int:
-        """Drops that a person should look at, one of each swallowing page's among them."""
-        return self.doubts.to_check + len(self.swallowing.worst())
+        """Listed drops that a person should look at."""
+        return len(to_check(self.listed, self._doubts))
 
     @property
     def kept_near(self) -> int:
@@ -158,14 +156,13 @@ class Summary:
         self.reasons[drop.reason] += 1
         if len(self._urls) <= MAX_URLS:
             self._urls.add(hash(drop.url))
-        weight = self.doubts.add(drop)
         self.hosts.tally(host_of(drop.url)).drops += 1
         if drop.reason != "unchanged":  # such a page is no other's twin
             self._add_distances(drop)
             self._add_to_group(drop)
             self.swallowing.add(drop.url, drop.twin_url, drop.run)
         self._add_to_run(drop)
-        self._add_to_closest(drop, weight)
+        self.listed.append(drop)
 
     def _add_near_miss(self, near: Drop) -> None:
         self.near_misses.append(near)
@@ -211,44 +208,9 @@ class Summary:
         self.runs[run] = RunTally(run, spider, first=time, last=time)
         return self.runs[run]
 
-    def _add_to_closest(self, drop: Drop, weight: int) -> None:
-        left = bits_left(drop) or (128, 128)
-        same_words = drop.content_distance == 0 and not drop.sketch_distance
-        is_sure = left[0] == 128 or (same_words and drop.reason != "structure")
-        if is_sure and not weight:
-            return
-        # Negated: the heap's least is the least close, and of equals the one that came last.
-        entry = (weight, -left[0], -left[1], -next(self._order), drop)
-        if len(self._closest) == _REMEMBERED and entry < self._closest[0]:
-            return
-        if any(
-            (drop.url, drop.twin_url) == (other.url, other.twin_url) for *_, other in self._closest
-        ):
-            return  # the same pair in another run
-        if len(self._closest) < _REMEMBERED:
-            heapq.heappush(self._closest, entry)
-        else:
-            heapq.heapreplace(self._closest, entry)
 
-
-def bits_left(drop: Drop) -> tuple[int, int] | None:
-    """Bits between the drop and the thresholds, of the fingerprints and of the sketches.
-
-    None for a drop that no threshold decided: a thin page, or an unchanged one.
-    """
-    limits = drop.thresholds
-    content = _left(drop.content_distance, limits.get("content_distance"))
-    structure = _left(drop.structure_distance, limits.get("structure_distance"))
-    sketch = _left(drop.sketch_distance, limits.get("sketch_distance"))
-    if drop.reason == "content":
-        return content, sketch
-    if drop.reason == "structure":
-        return structure, _left(None, None)
-    if drop.reason == "content and structure":
-        return min(content, structure), sketch
-    return None
-
-
-def _left(distance: int | None, limit: object) -> int:
-    """Bits between a distance and its limit; 128, more than any, if one of them is unknown."""
-    return 128 if distance is None or not isinstance(limit, int) else limit - distance
+def _is_sure(drop: Drop) -> bool:
+    """Whether no threshold decided, or both pages have the same words."""
+    same_words = drop.content_distance == 0 and not drop.sketch_distance
+    left = bits_left(drop)
+    return left is None or left[0] == 128 or (same_words and drop.reason != "structure")

@@ -23,18 +23,15 @@ from simhash_pipeline.options import Options
 from simhash_pipeline.review.comparison import line_diff
 from simhash_pipeline.review.doubts import (
     CAUSES,
-    MANY,
-    SWALLOWED,
-    SWALLOWS_FROM,
-    Doubt,
-    DoubtCounts,
-    copies_to_check,
+    SwallowingPage,
+    all_doubts,
+    bits_left,
     doubts,
-    host_of,
     likeliest_copies,
-    swallowed,
+    rank,
+    to_check,
 )
-from simhash_pipeline.review.summary import RunTally, Summary, bits_left
+from simhash_pipeline.review.summary import RunTally, Summary
 
 if TYPE_CHECKING:
     from simhash_pipeline.stores.contract import PageText
@@ -58,30 +55,30 @@ class Neighbours:
 def write_web_page(
     path: Path,
     summary: Summary,
-    drops: Sequence[Drop],
     *,
     log: str,
     texts: Texts | None = None,
     neighbours: Neighbours | None = None,
 ) -> None:
-    """Write the page, which lists `drops` and the near misses, and opens at the last run.
+    """Write the page, which lists the latest drops and near misses, and opens at the last run.
 
     `texts` has what to show beside each other; `neighbours` is drawn beside the drops' distances.
     """
-    drops = [*drops, *likeliest_copies(summary.near_misses)]
+    drops = [*summary.listed, *likeliest_copies(summary.near_misses)]
     pairs = _pairs(drops, texts or (lambda url, namespace: None))
     drops = [_titled(drop, pairs.titles) for drop in drops]
+    swallowing = summary.swallowing.worst()
     data = {
         "log": log,
         "dropped": summary.drops,
         "swallowing": [
             {name: getattr(page, name) for name in ("twin_url", "host", "dropped", "example")}
-            for page in summary.swallowing.worst()[:TOP_SWALLOWING]
+            for page in swallowing[:TOP_SWALLOWING]
         ],
         "causes": CAUSES,
         "selection": dataclasses.asdict(summary.selection),
         "runs": [_run(tally) for tally in summary.runs.values()],
-        "drops": _drops(drops, pairs),
+        "drops": _drops(drops, pairs, swallowing),
         "compared": pairs.compared,
         "neighbours": None if neighbours is None else dataclasses.asdict(neighbours),
     }
@@ -153,12 +150,14 @@ def _as_in_json(value: object) -> object:
     return list(value) if isinstance(value, tuple) else value
 
 
-def _drops(drops: Sequence[Drop], pairs: _Pairs) -> dict[str, Any]:
+def _drops(
+    drops: Sequence[Drop], pairs: _Pairs, swallowing: Sequence[SwallowingPage]
+) -> dict[str, Any]:
     """A list for each field, as long as there are drops: half the size of a list of objects."""
     reasons, runs, twins, whys = _Numbered(), _Numbered(), _Numbered(), _Numbered()
     first_seen: dict[int, int | None] = {}
-    found = _all_doubts(drops)
-    to_check = _to_check(drops, found)
+    found = all_doubts(drops, swallowing)
+    checked = to_check(drops, found)
     for drop in drops:
         seen = drop.twin_first_seen
         number = twins.of(drop.twin_url or "")
@@ -181,7 +180,7 @@ def _drops(drops: Sequence[Drop], pairs: _Pairs) -> dict[str, Any]:
         "dry": [int(drop.dry_run) for drop in drops],
         "why": [[whys.of(f"{doubt.kind}\n{doubt.text}") for doubt in each] for each in found],
         "weight": [sum(doubt.weight for doubt in each) for each in found],
-        "check": [int(place in to_check) for place in range(len(drops))],
+        "check": [int(place in checked) for place in range(len(drops))],
         "pair": pairs.places,
         "reasons": reasons.names,
         "runs": runs.names,
@@ -196,40 +195,6 @@ def _titled(drop: Drop, titles: dict[str, str]) -> Drop:
     """With the twin's title, where the store knows it and the log doesn't."""
     known = "" if drop.twin_title else titles.get(drop.twin_url or "", "")
     return dataclasses.replace(drop, twin_title=known) if known else drop
-
-
-def _all_doubts(drops: Sequence[Drop]) -> list[list[Doubt]]:
-    """The doubts about each drop, the swallowed ones' too."""
-    counts = DoubtCounts()
-    for drop in drops:
-        if not drop.is_near_miss:
-            counts.add(drop)
-    pages: dict[tuple[str, str, str | None], set[str]] = {}
-    keys = [(drop.run, host_of(drop.url), drop.twin_url) for drop in drops]
-    for key, drop in zip(keys, drops, strict=True):
-        if drop.reason != "unchanged" and not drop.is_near_miss:
-            pages.setdefault(key, set()).add(drop.url)
-    found = [doubts(drop, counts.usual(drop)) for drop in drops]
-    for drop, each, key in zip(drops, found, keys, strict=True):
-        if len(pages.get(key, ())) >= SWALLOWS_FROM and not drop.is_near_miss:
-            each.append(swallowed(len(pages[key])))
-    return found
-
-
-def _to_check(drops: Sequence[Drop], found: Sequence[Sequence[Doubt]]) -> set[int]:
-    """The places that are to be checked: see `DoubtCounts.to_check` and `copies_to_check`."""
-    alike: dict[tuple[str, ...], list[int]] = {}  # by run and kind, or swallowing page
-    copies = {id(near) for near in copies_to_check(d for d in drops if d.is_near_miss)}
-    chosen = {place for place, drop in enumerate(drops) if id(drop) in copies}
-    for place, (drop, each) in enumerate(zip(drops, found, strict=True)):
-        if each and not drop.is_near_miss:
-            swallows = each[0].kind == SWALLOWED
-            page = (host_of(drop.url), drop.twin_url or "") if swallows else ()
-            alike.setdefault((drop.run, each[0].kind, *page), []).append(place)
-    for (_, kind, *_), places in alike.items():
-        places.sort(key=lambda place: _rank(drops[place], found[place]))
-        chosen.update(places[: 1 if kind == SWALLOWED else MANY])
-    return chosen
 
 
 class _Numbered:
@@ -264,7 +229,7 @@ def _pairs(drops: Sequence[Drop], texts: Texts) -> _Pairs:
     known: dict[tuple[str, str | None, str], int | None] = {}
     size = 0
     for place in sorted(
-        range(len(drops)), key=lambda place: _rank(drops[place], doubts(drops[place]))
+        range(len(drops)), key=lambda place: rank(drops[place], doubts(drops[place]))
     ):
         drop = drops[place]
         twin_url = drop.twin_url or ""
@@ -284,10 +249,6 @@ def _pairs(drops: Sequence[Drop], texts: Texts) -> _Pairs:
                 size += len(pairs.compared[-1])
         pairs.places[place] = known[key]
     return pairs
-
-
-def _rank(drop: Drop, found: Sequence[Doubt]) -> tuple[int, tuple[int, int]]:
-    return -sum(doubt.weight for doubt in found), bits_left(drop) or (128, 128)
 
 
 def _beside(kept: PageText, dropped: PageText) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -265,26 +264,8 @@ class Store(Protocol):
     def __exit__(self, *exception: object) -> None: ...
 
 
-def packed_text(text: PageText) -> bytes:
-    """Title, main text and what was left out of it, compressed; lone surrogates become "?".
-
-    The first line is the number of the main text's characters, a blank and the title.
-    """
-    title = " ".join(text.title.split())
-    words = f"{len(text.text)} {title}\n{text.text}{text.left_out}"
-    return zlib.compress(words.encode("utf-8", "replace"))
-
-
-def unpacked_text(namespace: str, url: str, content: bytes, kept_at: float) -> PageText:
-    """The text that was packed; zlib.error or ValueError if it is damaged."""
-    first, _, words = zlib.decompress(content).decode("utf-8").partition("\n")
-    length, _, title = first.partition(" ")
-    end = int(length)
-    return PageText(namespace, url, title, words[:end], kept_at, words[end:])
-
-
 def stamped_bits(stamp: Mapping[str, object]) -> int:
-    """The width of content and structure fingerprints; ValueError unless it is 32, 64 or 128."""
+    """The width of content and structure fingerprints; ValueError unless it is 32 or 64."""
     bits: Any = stamp.get("bits", DEFAULT_WIDTH)
     refuse_other_widths(bits)
     return int(bits)

@@ -22,6 +22,7 @@ from simhash_pipeline import Options
 from simhash_pipeline.errors import ArchiveError
 from tests.archive.archives import KEPT, PAGES
 from tests.archive.engines import crowd, outcome, write_rows
+from tests.skipping import skip_aloud
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,7 +51,7 @@ def spark() -> Iterator[SparkSession]:
         shutil.which("java") or "JAVA_HOME" in os.environ
     )
     if not there:
-        (pytest.fail if os.environ.get("CI") else pytest.skip)(HOW)
+        skip_aloud(HOW)
     from pyspark.sql import SparkSession
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)

@@ -40,6 +40,7 @@ def test_an_archive_is_cleaned_and_what_went_is_told(simhash: Simhash, tmp_path:
     assert result.stdout.startswith("kept      2 (new 2)\ndropped   0\n")
 
 
+@pytest.mark.usefixtures("shared_workers")
 def test_a_feed_without_a_page_is_no_success(simhash: Simhash, tmp_path: Path) -> None:
     write_json_lines(tmp_path / "items.jsonl", [{"url": "http://a.example/", "title": "x"}] * 3)
     result = simhash(tmp_path, "dedup", "items.jsonl", "-o", "kept.jsonl")
@@ -48,6 +49,7 @@ def test_a_feed_without_a_page_is_no_success(simhash: Simhash, tmp_path: Path) -
     assert unread in result.stderr
 
 
+@pytest.mark.usefixtures("shared_workers")
 def test_settings_decide_as_in_a_crawl(simhash: Simhash, tmp_path: Path) -> None:
     write_json_lines(tmp_path / "items.jsonl", PAGES)
     result = simhash(
@@ -64,6 +66,7 @@ def test_settings_decide_as_in_a_crawl(simhash: Simhash, tmp_path: Path) -> None
     assert (told["kept"], told["dropped"]) == ({"thin": 2}, {"thin": 2})
 
 
+@pytest.mark.usefixtures("shared_workers")
 def test_the_other_commands_read_what_it_leaves(simhash: Simhash, tmp_path: Path) -> None:
     near = OTHER.replace("term7 ", "term7x ")
     write_json_lines(tmp_path / "items.jsonl", [*PAGES, page("c", near)])
@@ -129,6 +132,7 @@ def test_wrong_use_gets_one_line_and_exit_code_2(
     assert not (tmp_path / "none.sqlite").exists()
 
 
+@pytest.mark.usefixtures("shared_workers")
 def test_the_store_to_be_filled_may_be_a_file(simhash: Simhash, tmp_path: Path) -> None:
     write_json_lines(tmp_path / "items.jsonl", PAGES)
     command = ("dedup", "items.jsonl", "-o", "kept.jsonl", "--store", "seen.sqlite")

@@ -16,7 +16,7 @@ from simhash_pipeline.drop_log import Drop, Run, read_log
 from simhash_pipeline.review.doubts import CAUSES
 from tests.cli.simhash_command import Simhash
 from tests.crawl.crawling import OTHER, crawl, page
-from tests.review.logs import closing, drop, write_log
+from tests.review.logs import closing, drop, near_miss, write_log
 
 SUMMARY = """\
 drops.jsonl
@@ -316,6 +316,12 @@ def test_a_report_is_one_file(simhash: Simhash, log: Path) -> None:
     assert page.startswith("<!doctype html>")
     assert "src=" not in page
     assert sorted(path.name for path in log.parent.iterdir()) == ["drops.jsonl", "out.html"]
+
+
+def test_a_report_counts_near_misses_beside_the_drops(simhash: Simhash, tmp_path: Path) -> None:
+    write_log(tmp_path / "log", [drop(), near_miss(), near_miss(url="http://a.example/9")])
+    printed = simhash(tmp_path, "report", "log", "-o", "report.html").stdout
+    assert printed.startswith("report.html: 1 drop, 2 near misses, ")
 
 
 def test_a_report_is_of_what_the_filters_pick(simhash: Simhash, log: Path) -> None:

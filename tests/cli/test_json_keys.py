@@ -34,6 +34,7 @@ def promised(command: str) -> set[str]:
     return set(re.findall("`(.*?)`", re.sub(r"\(.*?\)", "", KEYS[command]))) - {"--text"}
 
 
+@pytest.mark.usefixtures("shared_workers")
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_keys_are_those_in_the_readme(simhash: Simhash, tmp_path: Path, command: str) -> None:
     (tmp_path / "a.html").write_text(PAGE)

@@ -161,10 +161,10 @@ def test_info_says_how_many_texts_there_are(store: Simhash, outside: Path) -> No
 
 def test_info_names_the_options_that_are_no_defaults(store: Simhash, outside: Path) -> None:
     with open_store(f"sqlite:///{outside / 'other.sqlite'}") as opened:
-        opened.stamp(stamp_for(Options(ngrams=(3,), bits=128)))
+        opened.stamp(stamp_for(Options(ngrams=(3,), bits=32)))
     result = store(outside, "info", "-S", "other.sqlite")
     assert "pages      0, 0 of them thin" in result.stdout
-    assert "the default options but ngrams [3], bits 128\n" in result.stdout
+    assert "the default options but ngrams [3], bits 32\n" in result.stdout
 
 
 def test_find_tells_the_page_of_a_url_however_it_is_written(store: Simhash, outside: Path) -> None:

@@ -101,6 +101,7 @@ FROM_ITEMS: dict[str, Any] = {
 FROM_RESPONSES: dict[str, Any] = {
     **FROM_ITEMS,
     "spider": FromResponses,
+    "at_once": 3,  # items of a response; Scrapy starts as many tasks for each response
     "ADDONS": {"simhash_pipeline.Addon": 500},
     "DOWNLOADER_MIDDLEWARES": {Local: 900},
 }

@@ -337,6 +337,10 @@ def test_pages_that_the_second_look_told_apart_are_kept_and_counted(tmp_path: Pa
     result = crawl(tmp_path, [page(1), page(2, STORY + " more")], **settings)
     assert result.scraped == ["http://a.example/1", "http://a.example/2"]
     assert result.stats["simhash/told_apart"] == 1
+    assert (
+        "Near misses: 1 kept though near a stored page, such as http://a.example/2 near "
+        "http://a.example/1 (told apart by sketch); look at them by `scrapy simhash dropped --kept "
+    ) in result.log
 
 
 def test_an_unchanged_page_that_is_dropped_is_called_that(tmp_path: Path) -> None:

@@ -206,7 +206,7 @@ def test_a_page_that_takes_too_much_memory_keeps_its_item_and_the_crawl_goes_on(
 def test_a_crawl_that_is_told_to_end_waits_no_longer_than_the_limit(
     tmp_path: Path, sign: str, signals: int
 ) -> None:
-    crawling = start_stuck(tmp_path, sign, limit_secs=2)
+    crawling = start_stuck(tmp_path, sign, limit_secs=1)
     for _ in range(signals):
         crawling.terminate()
         time.sleep(0.5)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pytest
 
-from tests.cli.test_commands import scrapy
+from tests.crawl.crawling import crawl, inside
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,8 +52,13 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "scrapy.cfg").write_text("[settings]\ndefault = project.settings\n")
     for name, text in {"__init__": "", "settings": SETTINGS, "spiders": SPIDERS}.items():
         (folder / "project" / f"{name}.py").write_text(text)
-    for spider in ("news", "wire"):
-        assert scrapy("crawl", spider, directory=folder).returncode == 0
+    with inside(folder):
+        spiders = importlib.import_module("project.spiders")
+        of_project = vars(importlib.import_module("project.settings"))
+        settings = {name: value for name, value in of_project.items() if name.isupper()}
+        for spider in (spiders.News, spiders.Wire):
+            result = crawl(folder, spider=spider, ITEM_PIPELINES={}, **settings)
+            assert result.stats["finish_reason"] == "finished"
     return folder
 
 

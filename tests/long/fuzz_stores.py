@@ -30,7 +30,7 @@ SUFFIXES = ("", "-wal", "-shm", "-journal")
 Files = dict[str, bytearray]  # of one store, by SUFFIXES
 
 _VALUES = ["'text'", "x'00ff'", "x'80'", "1.5", "-1", "1 << 62", "9e999", "NULL", "zeroblob(70000)"]
-_STAMPS = ["", "{", "[]", "null", "7", '"bits"', '{"bits": 7}', '{"bits": "64"}', '{"bits": 128}']
+_STAMPS = ["", "{", "[]", "null", "7", '"bits"', '{"bits": 7}', '{"bits": "64"}', '{"bits": 32}']
 _COLUMNS = {
     "page": (
         *("id", "url_hash", "url", "namespace", "site", "content", "structure", "sketch"),
@@ -48,7 +48,7 @@ class StoreFiles:
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / "damaged.sqlite"
-        self._sound = [_copied(folder, bits, logged) for bits in (64, 128) for logged in (0, 1)]
+        self._sound = [_copied(folder, bits, logged) for bits in (32, 64) for logged in (0, 1)]
 
     def run(self, chance: random.Random) -> bool:
         """Damage a store and use it; whether the damage was noticed. AssertionError, or any other.

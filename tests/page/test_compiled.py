@@ -197,7 +197,7 @@ def test_other_options_than_the_kernels_take_the_python(tmp_path: Path) -> None:
         {"user_dict": str(words)},
         {"stop_words": str(words)},
         {"segmenter": "jieba"},
-        {"weights": "uniform"},
+        {"weights": "jieba-tfidf", "ngrams": (1,)},
         {"hash": "fnv1a"},
         {"bits": 32},
         {"top_n": 5},

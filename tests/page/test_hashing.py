@@ -41,7 +41,6 @@ def test_fnv1_gives_the_authors_values(data: bytes, bits: int, expected: int) ->
         (b"a", 64, 0xAF63DC4C8601EC8C),
         (b"foobar", 32, 0xBF9CF968),
         (b"foobar", 64, 0x85944171F73967E8),
-        (b"a", 128, 0xD228CB696F1A8CAF78912B704E4A8964),
     ],
 )
 def test_fnv1a_gives_the_authors_values(data: bytes, bits: int, expected: int) -> None:
@@ -116,7 +115,7 @@ def test_one_token_s_hash_is_its_murmur3() -> None:
     assert int.from_bytes(row.tobytes(), "little") == mmh3.hash64("harbour", signed=False)[0]
 
 
-@pytest.mark.parametrize("bits", [32, 64, 128])
+@pytest.mark.parametrize("bits", [32, 64])
 @given(tokens=st.lists(st.sampled_from(["fog", "bell", "gull", "雾", ""]), max_size=12))
 def test_n_grams_of_a_text_hash_as_they_do_one_by_one(bits: int, tokens: list[str]) -> None:
     rows = hash_rows("murmur3", bits)

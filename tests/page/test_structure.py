@@ -1,7 +1,7 @@
 import pytest
 
 from simhash_pipeline.page.elements import elements_of
-from simhash_pipeline.page.structure import class_features, tag_features, tag_sum_features
+from simhash_pipeline.page.structure import tag_features, tag_sum_features
 from tests.trees import parse
 
 
@@ -30,15 +30,3 @@ def test_without_decay_structure_counts_tags() -> None:
 def test_a_deep_tree_neither_recurses_nor_underflows(depth: int) -> None:
     weights = tag_sum_features(elements_of(parse("<div>" * depth)), 0.45)
     assert weights["div"] == pytest.approx(0.45**2 / 0.55)
-
-
-def test_class_features_weigh_each_set_of_classes_once_at_its_least_depth() -> None:
-    row = "<li class='row odd3'>a</li><li class='odd7 row'>b</li>"
-    root = parse(f"<html><body><ul>{row}</ul><div><ul>{row}</ul></div></body></html>")
-    assert class_features(elements_of(root), 0.5) == {
-        "html": 1.0,
-        "body": 0.5,
-        "ul": 0.25,
-        "div": 0.25,
-        "li.odd0.row": 0.125,
-    }

@@ -8,14 +8,20 @@ that lie within 3 bits. The first four blocks are the default.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from statistics import fmean
 
+import numpy as np
 from lxml import etree
 
 from simhash_pipeline import Fingerprinter, Options, PageError, hamming_distance
+from simhash_pipeline.page.elements import Elements, elements_of
+from simhash_pipeline.page.hashing import murmur3
+from simhash_pipeline.page.simhash import simhash
+from simhash_pipeline.page.structure import MIN_NODES, outline_fingerprint, tag_sum_features
 from tests.quality.corpora import Corpus, Pair, pages_of
 from tests.quality.edits import EDITS
 from tests.quality.rows import Row, share_row
@@ -23,14 +29,22 @@ from tests.quality.work import Work
 from tests.trees import parse
 
 WITHIN_BITS = 3
-# No main text is looked for: structure is all that counts here.
-DESIGNS = {
-    "outline": Options(bits=128, extractor="tests.quality.structure.no_text"),
-    "tag-sum": Options(
-        bits=128, extractor="tests.quality.structure.no_text", structure_features="tag-sum"
-    ),
+_WIDE = partial(murmur3, bits=128)
+
+
+def _tag_sum(page: Elements) -> int | None:
+    if len(page.tags) < MIN_NODES:
+        return None
+    features = tag_sum_features(page, Options().decay)
+    weights = np.fromiter(features.values(), np.float64, len(features))
+    return simhash(_WIDE(features), weights)
+
+
+DESIGNS: dict[str, Callable[[Elements], int | None]] = {
+    "outline": partial(outline_fingerprint, hashes=_WIDE),
+    "tag-sum": _tag_sum,
 }
-# DOM-tree decay as published has one hash and one width, so no draws.
+# DOM-tree decay as published has one hash and one width, so no draws. No main text is looked for.
 PUBLISHED = Options(preset="dom-decay", extractor="tests.quality.structure.no_text")
 _BLOCK_BITS = 16
 _DRAWS = list(combinations(range(8), 4))
@@ -78,7 +92,7 @@ def _markup(source: bytes, edit: str) -> str:
 
 
 def _value(design: str, markup: str) -> int | None:
-    return Fingerprinter(DESIGNS[design]).fingerprint(markup).structure
+    return DESIGNS[design](elements_of(parse(markup)))
 
 
 def nearness(a: int | None, b: int | None) -> float:

@@ -4,10 +4,12 @@ import pytest
 
 from crawler.demo_site.pages import all_pages
 from simhash_pipeline import Fingerprinter, Options
+from simhash_pipeline.page.elements import elements_of
 from tests.quality.edits import EDITS
 from tests.quality.floors import read_floors, table, verdict
 from tests.quality.measures import Joins, demo_rows, shortened, token_f1
 from tests.quality.structure import DESIGNS, balanced_f1, nearness
+from tests.trees import parse
 
 STORY = "/en/port/crane-seven"
 
@@ -26,8 +28,8 @@ def test_the_demo_sites_pages_are_told_apart_as_well_as_ever() -> None:
 @pytest.mark.parametrize("design", DESIGNS)
 def test_the_default_structure_fingerprint_is_the_first_of_the_draws(design: str) -> None:
     html = all_pages()[STORY].body
-    wide = Fingerprinter(DESIGNS[design]).fingerprint(html).structure
-    options = Options(structure_features=DESIGNS[design].structure_features)
+    wide = DESIGNS[design](elements_of(parse(html)))
+    options = Options(structure_features=design)
     assert wide is not None
     assert wide & (2**64 - 1) == Fingerprinter(options).fingerprint(html).structure
 

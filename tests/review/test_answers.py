@@ -98,7 +98,10 @@ def test_the_loosest_thresholds_that_are_right_often_enough_are_recommended(
 
 @pytest.mark.parametrize(
     ("reason", "yes", "no"),
-    [("title", 0, 0), ("no page", 0, 0), ("fields", 0, 0), ("address", 3, 2), ("answer", 3, 0)],
+    [
+        *(("title", 0, 0), ("no page", 0, 0), ("fields", 0, 0), ("template", 0, 0)),
+        *(("address", 3, 2), ("answer", 3, 0)),
+    ],
 )
 def test_no_threshold_changes_what_another_rule_decides(reason: str, yes: int, no: int) -> None:
     for distance in (0, 12):

@@ -5,7 +5,7 @@ import pytest
 from simhash_pipeline import Fingerprinter, Options, PageFingerprint
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.judge import Distances
-from simhash_pipeline.review.comparison import Comparison, Feature, compare
+from simhash_pipeline.review.comparison import Comparison, compare
 
 STORY = "The ferry came home through fog and nobody saw it. " * 10
 
@@ -21,8 +21,7 @@ def compared(
     url_a: str = "http://a.example/1",
     url_b: str = "http://a.example/2",
 ) -> Comparison:
-    fingerprinter = Fingerprinter(options)
-    return compare(page(a, url_a, options), page(b, url_b, options), fingerprinter, options)
+    return compare(page(a, url_a, options), page(b, url_b, options), options)
 
 
 def test_the_same_text_at_two_urls_is_twins_with_nothing_that_differs() -> None:
@@ -30,23 +29,13 @@ def test_the_same_text_at_two_urls_is_twins_with_nothing_that_differs() -> None:
     assert found.are_twins
     assert (found.verdict.reason, found.verdict.twin_url) == ("content", "http://a.example/1")
     assert found.apart == Distances(content=0, structure=None, sketch=0)
-    assert (found.shared_weight, found.differing, found.diff.changes) == (1.0, (), ())
+    assert found.diff.changes == ()
 
 
-def test_other_texts_are_no_twins_and_share_nothing() -> None:
+def test_other_texts_are_no_twins() -> None:
     found = compared(STORY, "one two three four five " * 12, Options())
     assert not found.are_twins
     assert found.verdict.reason == "new"
-    assert (found.shared_weight, found.shared) == (0.0, ())
-
-
-def test_features_are_told_by_their_weights_heaviest_first() -> None:
-    options = Options(ngrams=(1,), min_tokens=1)
-    found = compared("b a a c c c d d d", "a a a b x d d d", options)
-    assert found.shared == (Feature("d", 3, 3), Feature("a", 2, 3), Feature("b", 1, 1))
-    assert found.differing == (Feature("c", 3, 0), Feature("a", 2, 3), Feature("x", 0, 1))
-    # min: a 2, b 1, d 3; max: a 3, b 1, c 3, d 3, x 1
-    assert found.shared_weight == pytest.approx(6 / 11)
 
 
 @pytest.mark.parametrize(

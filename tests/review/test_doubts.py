@@ -6,7 +6,14 @@ from typing import Any
 import pytest
 
 from simhash_pipeline.drop_log import Drop
-from simhash_pipeline.review.doubts import MANY, DoubtCounts, doubts, host_of
+from simhash_pipeline.review.doubts import (
+    MANY,
+    SwallowingPage,
+    all_doubts,
+    doubts,
+    host_of,
+    to_check,
+)
 from tests.review.logs import drop
 
 FR, EN = "http://a.example/fr-FR/1", "http://a.example/en/1"
@@ -87,34 +94,38 @@ def versions(count: int, **more: Any) -> list[Drop]:
 
 def test_a_change_of_titles_that_many_drops_share_is_no_doubt() -> None:
     other = drop(url="http://a.example/x", title="Chapter 3", twin_title="Chapter 4")
-    few = counted([*versions(MANY - 1), other])
-    assert few.to_check == MANY
-    many = counted([*versions(MANY + 5), other])
-    assert many.to_check == 1
-    assert doubts(versions(1)[0], many.usual(versions(1)[0])) == []
-    assert [doubt.kind for doubt in doubts(other, many.usual(other))] == ["titles differ"]
+    assert checked([*versions(MANY - 1), other]) == MANY
+    many = [*versions(MANY + 5), other]
+    assert checked(many) == 1
+    first, *_, last = all_doubts(many, [])
+    assert (first, [doubt.kind for doubt in last]) == ([], ["titles differ"])
 
 
 def test_what_else_is_odd_about_such_a_drop_remains() -> None:
-    found = counted([*versions(MANY + 5), *versions(2, content_distance=3)])
-    assert found.to_check == 2
+    assert checked([*versions(MANY + 5), *versions(2, content_distance=3)]) == 2
 
 
 def test_each_run_has_its_own_changes() -> None:
-    found = counted([*versions(MANY), *versions(3, run="run-2")])
-    assert found.to_check == 3
+    assert checked([*versions(MANY), *versions(3, run="run-2")]) == 3
 
 
 def test_of_one_kind_of_doubt_a_person_checks_some() -> None:
     thin = [drop(url=f"http://a.example/{n}", reason="thin", tokens=9) for n in range(300)]
-    assert counted([*thin, *(drop(main_share=0.1) for _ in range(4))]).to_check == MANY + 4
+    assert checked([*thin, *(drop(main_share=0.1) for _ in range(4))]) == MANY + 4
 
 
-def counted(drops: Sequence[Drop]) -> DoubtCounts:
-    counts = DoubtCounts()
-    for one in drops:
-        counts.add(one)
-    return counts
+def test_of_a_swallowing_page_a_person_checks_one_in_each_run() -> None:
+    swallowing = SwallowingPage("http://a.example/1", "a.example", 30, "http://a.example/0")
+    thin = [drop(url=f"http://a.example/{n}", reason="thin", tokens=9) for n in range(30)]
+    found = all_doubts(thin, [swallowing])
+    assert [doubt.kind for doubt in found[0]] == ["swallowed by one page", "thin"]
+    assert len(to_check(thin, found)) == 1
+    runs = [*thin, drop(run="run-2")]
+    assert len(to_check(runs, all_doubts(runs, [swallowing]))) == 2
+
+
+def checked(drops: Sequence[Drop]) -> int:
+    return len(to_check(drops, all_doubts(drops, [])))
 
 
 @pytest.mark.parametrize(

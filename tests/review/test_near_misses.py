@@ -92,6 +92,8 @@ def test_an_unknown_kind_of_line_is_refused(tmp_path: Path) -> None:
         ({"own_likeness": None}, "own texts differ: hardly any can be compared"),
         ({"reason": "title"}, "titles name two things"),
         ({"reason": "no page"}, "the shared text is of neither page"),
+        ({"reason": "template"}, "structures differ: 9 of at most 3 bits"),
+        ({"reason": "template", "structure_distance": None}, "too few elements to compare"),
     ],
 )
 def test_what_told_pages_apart_is_said_with_its_limit(fields: dict[str, object], said: str) -> None:
@@ -109,10 +111,12 @@ def test_the_likeliest_copies_come_first_and_are_to_check() -> None:
 def test_near_misses_are_counted_beside_the_drops() -> None:
     summary = Summary(Selection())
     records: list[Drop | Run] = [drop(), near_miss(), closing(kept={"new": 1, "told apart": 40})]
-    assert list(summary.take(records)) == [drop()]
+    summary.take(records)
+    assert list(summary.listed) == [drop()]
     assert (summary.drops, summary.kept_near, summary.kept_to_check) == (1, 40, 1)
 
 
+@pytest.mark.usefixtures("shared_workers")
 def test_an_archive_has_its_near_misses_in_its_drop_log(simhash: Simhash, tmp_path: Path) -> None:
     text = " ".join(f"word{number}" for number in range(300))
     lines = [

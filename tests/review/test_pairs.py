@@ -28,7 +28,7 @@ def near_values(bits: int, count: int) -> list[int]:
     return values
 
 
-@pytest.mark.parametrize("bits", [32, 64, 128])
+@pytest.mark.parametrize("bits", [32, 64])
 def test_every_pair_of_distinct_values_is_counted_once(bits: int) -> None:
     values = near_values(bits, 300)
     sample = sample_pairs(values, bits, 10, seed=1)

@@ -17,11 +17,13 @@ from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
 from simhash_pipeline.answers import read_sheet
-from simhash_pipeline.drop_log import Drop, Run
+from simhash_pipeline.drop_log import Drop, Run, read_log
 from simhash_pipeline.review.doubts import CAUSES
 from simhash_pipeline.review.summary import Selection, Summary
 from simhash_pipeline.review.web_page import Neighbours, Texts, write_web_page
 from simhash_pipeline.stores.contract import PageText
+from tests.crawl.crawling import crawl
+from tests.crawl.crawling import page as crawled_page
 from tests.review.browser import chromium, complaints, open_file, resize
 from tests.review.logs import closing, drop, near_miss
 
@@ -59,6 +61,10 @@ def chrome() -> Iterator[Chrome]:
         yield browser
 
 
+def waiting(browser: Chrome) -> WebDriverWait[Chrome]:
+    return WebDriverWait(browser, 20, poll_frequency=0.02)
+
+
 class Report:
     """A report that is open in the browser."""
 
@@ -78,7 +84,7 @@ class Report:
         box = self.one("#search")
         box.clear()
         box.send_keys(words, " ", Keys.BACKSPACE)
-        WebDriverWait(self.browser, 20).until(lambda _: self.one("#found").text == expected)
+        waiting(self.browser).until(lambda _: self.one("#found").text == expected)
 
     def choose(self, label: str, value: str) -> None:
         Select(self.one(f"#{label}")).select_by_visible_text(value)
@@ -97,9 +103,9 @@ def report(chrome: Chrome, tmp_path: Path) -> Iterator[Any]:
     ) -> Report:
         path = tmp_path / "report.html"
         summary = Summary(Selection())
-        drops = list(summary.take(records))
+        summary.take(records)
         log = f"{tmp_path.name}.drops.jsonl"  # the browser keeps answers by its name
-        write_web_page(path, summary, drops, log=log, texts=texts, neighbours=neighbours)
+        write_web_page(path, summary, log=log, texts=texts, neighbours=neighbours)
         return Report(chrome, path)
 
     complaints(chrome)
@@ -311,11 +317,10 @@ def keys(page: Report, *pressed: str) -> None:
 
 
 def shown(page: Report, heading: str) -> None:
-    """Wait until the pair with a heading that ends so is open."""
-    WebDriverWait(page.browser, 20).until(
+    """Wait until the pair with this heading is open."""
+    waiting(page.browser).until(
         lambda _: (
-            page.one("#compare").is_displayed()
-            and f" {page.one('#compare-heading').text}".endswith(f" {heading}")
+            page.one("#compare").is_displayed() and page.one("#compare-heading").text == heading
         )
     )
 
@@ -416,16 +421,45 @@ def test_near_misses_stand_beside_the_drops_and_are_answered_with_them(
     assert (pair, line.twins) == (("http://a.example/1", "http://a.example/3"), True)
 
 
+def test_near_misses_alone_are_asked_for_too(report: Any) -> None:
+    page = report(near_miss(), closing(kept={"new": 8, "told apart": 1}, dropped={}, errors={}))
+    assert page.one("h1").text == "None of 9 pages was dropped; 1 kept though near, 1 to check"
+    (how,) = page.texts("#why p")
+    assert how.startswith("Say of each whether it is a copy (y), another page (n)")
+
+
 def test_a_hundred_pairs_are_decided_by_a_hundred_and_one_keys(report: Any) -> None:
     drops = [drop(url=f"http://a.example/d/{n}", twin_url=f"http://t/{n}") for n in range(50)]
     near = [near_miss(url=f"http://a.example/n/{n}", twin_url=f"http://t/{n}") for n in range(50)]
     page = report(*drops, *near)
     keys(page, "j")
-    for number in range(1, 101):
-        shown(page, f"{number} of 100")
+    kinds = ["Near miss", "Drop"] * 20 + ["Drop", "Near miss"] * 30  # 20 near misses are to check
+    for number, kind in enumerate(kinds, start=1):
+        shown(page, f"{kind} {number} of 100")
         keys(page, "yn"[number % 2])
     keys(page, Keys.ESCAPE)
     assert page.one("#answered").text.startswith("100 answers, ")
+
+
+def test_a_page_that_is_answered_by_n_comes_out_of_the_next_crawl(
+    chrome: Chrome, tmp_path: Path
+) -> None:
+    pages = [crawled_page(1), crawled_page(2)]
+    assert crawl(tmp_path, pages).scraped == ["http://a.example/1"]
+    log = tmp_path / ".scrapy/simhash/items.drops.jsonl"
+    summary = Summary(Selection())
+    report = tmp_path / "report.html"
+    summary.take(read_log(log))
+    write_web_page(report, summary, log=log.name)
+    page = Report(chrome, report)
+    keys(page, "j")
+    shown(page, "Drop 1 of 1")
+    keys(page, "n", Keys.ESCAPE)
+    save_in(chrome, tmp_path)
+    page.one("#save").click()
+    downloaded(tmp_path / "answers.csv")
+    again = crawl(tmp_path, pages, SIMHASH_ANSWERS="answers.csv", SIMHASH_UNCHANGED="drop")
+    assert again.scraped == ["http://a.example/2"]
 
 
 def test_the_answers_are_saved_as_a_sheet_that_tune_reads(report: Any, tmp_path: Path) -> None:
@@ -526,7 +560,7 @@ def test_a_link_opens_the_same_drops_and_the_same_pair(report: Any) -> None:
     assert "http://c.example/?a=1&b=#2" in page.one("#compared thead").text
     assert page.one("#found").text == "1 drop of 1 kept page"
     page.browser.get(page.path.resolve().as_uri() + "#run=all&spider=news&order=newest")
-    WebDriverWait(page.browser, 20).until(lambda _: not page.one("#compare").is_displayed())
+    waiting(page.browser).until(lambda _: not page.one("#compare").is_displayed())
     assert page.one("#found").text == "60 drops of 30 kept pages"
     assert headings(page)[0] == "http://b.example/29"
     page.browser.get(page.path.resolve().as_uri() + "#run=gone&reason=none&pair=nowhere")
@@ -552,13 +586,9 @@ def test_all_can_be_reached_and_used_by_the_keyboard(report: Any) -> None:
     assert focused().get_attribute("id") == "drops"
     assert tab().get_attribute("id") == "search"
     focused().send_keys("fog nowhere")
-    WebDriverWait(page.browser, 20).until(
-        lambda _: page.one("#found").text == "No page is like that."
-    )
+    waiting(page.browser).until(lambda _: page.one("#found").text == "No page is like that.")
     focused().send_keys(*[Keys.BACKSPACE] * 11, "a.example")
-    WebDriverWait(page.browser, 20).until(
-        lambda _: page.one("#found").text == "1 drop of 1 kept page"
-    )
+    waiting(page.browser).until(lambda _: page.one("#found").text == "1 drop of 1 kept page")
     assert tab(5).get_attribute("id") == "order"
     assert tab().get_attribute("id") == "csv"
     assert "The bell in the fog" in tab().text  # opens and closes the group
@@ -566,9 +596,9 @@ def test_all_can_be_reached_and_used_by_the_keyboard(report: Any) -> None:
     assert tab().text == "http://a.example/2"
     assert tab().text.startswith("Compare")
     focused().send_keys(Keys.ENTER)
-    WebDriverWait(page.browser, 20).until(lambda _: page.one("#compare").is_displayed())
+    waiting(page.browser).until(lambda _: page.one("#compare").is_displayed())
     focused().send_keys(Keys.ESCAPE)
-    WebDriverWait(page.browser, 20).until(lambda _: not page.one("#compare").is_displayed())
+    waiting(page.browser).until(lambda _: not page.one("#compare").is_displayed())
     assert focused().text.startswith("Compare")  # back where it was opened
 
 
@@ -612,7 +642,7 @@ def test_text_stands_out_from_its_ground_by_4_5_in_light_and_dark(report: Any, d
     if dark:
         page.one("#theme").click()
     page.one(".compare").click()
-    WebDriverWait(page.browser, 20).until(lambda _: page.one("#compare").is_displayed())
+    waiting(page.browser).until(lambda _: page.one("#compare").is_displayed())
     texts = (
         "p, a, h1, h2, h3, dt, dd b, dd span, label, td, th, .tag, li, b, del, ins, button, select"
     )
@@ -625,7 +655,8 @@ def test_text_stands_out_from_its_ground_by_4_5_in_light_and_dark(report: Any, d
 def test_the_system_decides_on_dark_and_the_button_changes_it(tmp_path: Path) -> None:
     path = tmp_path / "report.html"
     summary = Summary(Selection())
-    write_web_page(path, summary, list(summary.take([drop()])), log="log")
+    summary.take([drop()])
+    write_web_page(path, summary, log="log")
     with chromium(dark=True) as browser:
         page = Report(browser, path)
         pressed = page.one("#theme").get_attribute("aria-pressed")
@@ -652,7 +683,7 @@ def test_nothing_from_a_page_is_run_or_becomes_markup(report: Any) -> None:
     assert {str(link.get_attribute("href"))[:17] for link in links} == {"http://a.example/"}
     for button in page.browser.find_elements(By.CSS_SELECTOR, ".compare"):
         button.click()
-        WebDriverWait(page.browser, 20).until(lambda _: page.one("#compare").is_displayed())
+        waiting(page.browser).until(lambda _: page.one("#compare").is_displayed())
         assert HOSTILE in page.one("#compared").text
         page.one("#close").click()
     assert page.title == "Dropped near-duplicates"
@@ -694,13 +725,65 @@ def test_an_address_that_is_not_utf_8_is_shown_as_it_stands(report: Any) -> None
     assert page.one("li .address").text == url
 
 
+@pytest.fixture
+def phone(chrome: Chrome) -> Iterator[None]:
+    resize(chrome, 360, 640)
+    yield
+    resize(chrome, 1200, 900)
+
+
+LONG = {"url": "http://a.example/" + "longword" * 60, "title": "标题" * 90}
+
+
+@pytest.mark.usefixtures("phone")
 def test_a_phone_need_not_scroll_sideways(report: Any) -> None:
-    page = report(drop(url="http://a.example/" + "longword" * 60, title="标题" * 90), closing())
-    resize(page.browser, 360, 700)
-    try:
-        assert page.browser.execute_script("return document.documentElement.scrollWidth") <= 360
-    finally:
-        resize(page.browser, 1200, 900)
+    page = report(drop(**LONG), closing())
+    assert page.browser.execute_script("return document.documentElement.scrollWidth") <= 360
+
+
+@pytest.mark.usefixtures("phone")
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_on_a_phone_the_answers_stay_in_reach_and_stand_out(report: Any, dark: bool) -> None:
+    doubtful = {"content_distance": 3, "main_share": 0.1, "own_likeness": 0.5}
+    near = near_miss(**{**LONG, "url": f"{LONG['url']}2"})
+    page = report(drop(**LONG, **doubtful), near, closing(), texts=long_text)
+    if dark:
+        page.one("#theme").click()
+    page.one("#start").click()
+    for heading in ("Drop 1 of 2", "Near miss 2 of 2", "Near miss 2 of 2"):  # the last is answered
+        shown(page, heading)
+        page.browser.execute_script("arguments[0].scrollTop = 1e6", page.one("#texts"))
+        assert page.one("#texts").rect["height"] >= 96  # pixels: some lines of text
+        for button in page.browser.find_elements(By.CSS_SELECTOR, ".answer"):
+            where = button.rect
+            assert 0 <= where["x"] <= where["x"] + where["width"] <= 360
+            assert 0 <= where["y"] <= where["y"] + where["height"] <= 640
+            assert where["height"] >= 44  # as much as a thumb needs
+            text, ground = page.browser.execute_script(GROUND, button)
+            assert contrast(colour(text), colour(ground)) >= 4.5
+        page.one(".answer").click()
+    assert page.one("#answered").get_attribute("textContent") == (
+        "2 answers, 0 wrongly dropped, 1 wrongly kept."
+    )
+
+
+def long_text(url: str, namespace: str) -> PageText:
+    lines = "\n".join(f"line {number} of {url[:20]}{len(url)}" for number in range(99))
+    return PageText(namespace, url, "标题" * 90, lines, 0.0, "")
+
+
+@pytest.mark.usefixtures("phone")
+def test_on_a_phone_the_filters_are_folded_until_they_are_asked_for(report: Any) -> None:
+    page = report(*MANY)
+    assert not page.one("#search").is_displayed()
+    page.one("#fold summary").click()
+    page.choose("distance", "2 bits")
+    page.one("#fold summary").click()
+    assert not page.one("#search").is_displayed()
+    assert page.one("#fold summary").text == "Search and filters (1)"
+    resize(page.browser, 1200, 900)
+    waiting(page.browser).until(lambda _: page.one("#search").is_displayed())
+    assert not page.one("#fold summary").is_displayed()
 
 
 def test_a_hundred_thousand_drops_are_listed_and_searched(report: Any) -> None:
@@ -718,6 +801,19 @@ def test_a_hundred_thousand_drops_are_listed_and_searched(report: Any) -> None:
     assert page.one("#page").text == "Page 1 of 2,000"
     page.search("number 99999", "1 drop of 1 kept page")
     assert headings(page) == ["http://host499.example/story-19999"]
+
+
+def test_of_thousands_of_near_misses_only_a_page_is_drawn(report: Any) -> None:
+    """So that they open at once: `len` of what is drawn, as no test depends on the clock."""
+    near = [
+        near_miss(url=f"http://a.example/n/{n}", twin_url=f"http://a.example/t/{n % 1_000}")
+        for n in range(5_000)
+    ]
+    page = report(*near)
+    assert page.one("#found").text == "5,000 near misses of 1,000 kept pages"
+    assert len(page.texts("article")) == 20
+    assert len(page.texts("article li[data-place]")) == 60
+    assert page.texts("#compared tr") == []
 
 
 def test_an_empty_log_makes_a_page_too(report: Any) -> None:

@@ -16,11 +16,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pytest
 from redis import Redis
 from redis.backoff import NoBackoff
 from redis.exceptions import AuthenticationError, RedisError
 from redis.retry import Retry
+
+from tests.skipping import skip_aloud
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,9 +53,7 @@ def server_binary(kind: str) -> Path:
     """The same; without it the test is skipped, or fails under CI."""
     found = binary(kind)
     if found is None:
-        (pytest.fail if os.environ.get("CI") else pytest.skip)(
-            f"no server of the kind {kind!r} here: {SOURCES[kind]}"
-        )
+        skip_aloud(f"no server of the kind {kind!r} here: {SOURCES[kind]}")
     return found
 
 

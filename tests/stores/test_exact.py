@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-WIDTHS = [32, 64, 128]
+WIDTHS = [32, 64]
 PLACES: list[IndexPlace] = ["memory", "disk"]
 # Where the index is, and in how many tables.
 MEMORY, DISK, FOUR, TEN = "", "?index=disk", "?index=disk&tables=4", "?index=disk&tables=10"
@@ -54,7 +54,7 @@ def brute_force(
 
 @pytest.mark.parametrize(
     ("width", "index"),
-    [(w, index) for w in WIDTHS for index in (MEMORY, DISK, FOUR, TEN) if (w, index) != (128, TEN)],
+    [(width, index) for width in WIDTHS for index in (MEMORY, DISK, FOUR, TEN)],
 )
 @pytest.mark.parametrize("values_of", [uniform, clustered, repeated])
 def test_every_distance_answers_like_brute_force_before_and_after_reopening(
@@ -102,14 +102,6 @@ def test_ten_tables_refuse_what_they_may_not_find(tmp_path: Path) -> None:
         rule = "has 10 tables, which find what is within 3 bits, not within 4: set a short"
         with pytest.raises(StoreMismatch, match=rule):
             near_content(store, 1, 4)
-
-
-def test_ten_tables_are_refused_for_128_bits(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path}/pages.sqlite"
-    with open_store(url) as store:
-        store.stamp({"bits": 128})
-    with pytest.raises(StoreMismatch, match="fingerprints of 128 bits have 4 tables, not 10"):
-        open_store(url + TEN)
 
 
 def test_a_store_keeps_the_tables_that_it_has(tmp_path: Path) -> None:

@@ -7,11 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from w3lib.url import canonicalize_url
 
 import simhash_pipeline.stores
 from simhash_pipeline import Judge, Options, PageError, PageFingerprint
 from simhash_pipeline.stores.contract import PageText, Store
 from simhash_pipeline.stores.opening import open_store
+from simhash_pipeline.urls import page_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,6 +45,16 @@ NO_PAGES = {
     "surrogate": "http://a.example/\ud800",
     "bracket": "http://[::1/",
 }
+
+
+@given(st.text("aZ09.-x:", max_size=8), st.text("aZ09._~-/?=&;%+:#@ é", max_size=12))
+def test_the_key_of_a_page_is_its_url_as_w3lib_canonicalises_it(host: str, rest: str) -> None:
+    url = f"https://{host}/{rest}"
+    try:
+        canonical = canonicalize_url(url)
+    except ValueError:
+        return
+    assert page_key(url) == canonical
 
 
 @pytest.fixture(
@@ -117,7 +131,7 @@ PIECES = {
     "condition",
     "marks",
     "self._column",
-    "table.sql(column, self._bits)",
+    "table.sql(column)",
     "self._tree(column, table)",
 }
 

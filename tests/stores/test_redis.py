@@ -47,7 +47,7 @@ def store(either: RunningServer | RunningCluster) -> Iterator[RedisStore]:
         yield opened
 
 
-@pytest.mark.parametrize("bits", [32, 64, 128])
+@pytest.mark.parametrize("bits", [32, 64])
 def test_every_value_within_the_distance_is_found_and_no_other(
     store: RedisStore, bits: int
 ) -> None:

@@ -26,18 +26,19 @@ choose a bucket: the rest are the other six. One case by hand, block 1 of 0123 4
     block 1                           ab 89                hash 89, field ab
     rest                        ef cd       67 45 23 01
 
-A text has the time it was kept at (8 bytes), the length of the page's URL (4), the URL, and what
-`packed_text` made.
+A record is the page's number, a salt that tells it from others of the same page, and the packed
+page. A text has the time it was kept at (8 bytes), the length of the page's URL (4), the URL, and
+the packed text. See packing.py.
 
 A digest, an address and a form have one block and one bucket. A page that declares its own URL as
-its address, as most do, is found by its id, and its address is not written.
+its address is found by its id. (Of a billion pages about one pair shares the 64 bits of an id; the
+second is judged and not stored.)
 """
 
 from __future__ import annotations
 
-import hashlib
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
@@ -46,12 +47,15 @@ import numpy as np
 
 from simhash_pipeline.bits import refuse_other_distances
 from simhash_pipeline.index.neighbours import BLOCKS, probe_masks
-from simhash_pipeline.stores.contract import (
-    MOST_NEAR,
-    Column,
-    PageText,
-    StoredPage,
+from simhash_pipeline.stores.contract import MOST_NEAR, Column, PageText, StoredPage
+from simhash_pipeline.stores.packing import (
+    ID_SIZE,
+    declares_itself,
+    packed_number,
+    packed_page,
     packed_text,
+    page_id,
+    unpacked_page,
     unpacked_text,
 )
 
@@ -65,26 +69,12 @@ STORE, FORMAT, MADE_WITH = PREFIX + b"store", b"format", b"made_with"
 NAMESPACES = PREFIX + b"namespaces"
 HASHES = 256  # of a block
 MAX_KEY_BYTES = 2
-SKETCH_SIZE = 16  # and a digest's
-ADDRESS_SIZE = FORM_SIZE = FIELDS_SIZE = 8
-# A page is known by 64 bits of its key's hash: among a billion, about one pair shares them, of
-# which the second is judged and not stored.
-ID_SIZE = 8
 NUMBER_SIZE = 7
 REF_SIZE = NUMBER_SIZE + ID_SIZE
 SALT_SIZE = 2
 
 COLUMNS: tuple[Column, ...] = ("content", "structure", "digest", "address", "form")
 ONE_BLOCK = ("digest", "address", "form")  # they are found whole alone
-_LENGTH = struct.Struct(">H")
-_HEAD = struct.Struct(f">{SALT_SIZE}sHQdd")  # salt, flags, title_marks, first_seen, seen_at
-_FIELDS = (
-    *("content", "structure", "sketch", "digest", "story"),
-    *("sample", "form", "fields", "address"),
-)
-_AS_BYTES = ("digest", "sample", "form", "fields", "address")
-_OWN_ADDRESS = 1 << len(_FIELDS)  # a flag
-_STORY_SIZE = 8
 TIME = struct.Struct(">d")  # of a text; EXPIRE_TEXTS reads it
 _TEXT_HEAD = struct.Struct(">dI")
 
@@ -164,79 +154,32 @@ class Layout:
     def __init__(self, bits: int) -> None:
         self.bits = bits
         self._size = bits // 8
-        self._sizes = {"content": self._size, "structure": self._size, "story": _STORY_SIZE}
-        self._sizes |= {"sketch": SKETCH_SIZE, "digest": SKETCH_SIZE, "address": ADDRESS_SIZE}
-        self._sizes |= {"form": FORM_SIZE, "fields": FIELDS_SIZE}
         self._word = np.dtype("<u4" if bits == 32 else "<u8")
 
     def pack(self, page: StoredPage, salt: bytes) -> bytes:
-        """A record without its number; the salt tells it from others of the same page.
-
-        ValueError when a fingerprint is wider than `bits`, or the site longer than 64 KiB.
-        """
-        is_own = _declares_itself(page)
-        parts, flags = [], _OWN_ADDRESS if is_own else 0
-        for flag, name in enumerate(_FIELDS):
-            value = getattr(page, name)
-            if value is not None and not (name == "address" and is_own):
-                flags |= 1 << flag
-                if name == "sample":
-                    parts.append(_LENGTH.pack(len(value)))
-                parts.append(value if isinstance(value, bytes) else self._packed(name, value))
-        for text in (page.site, page.title):
-            packed = text.encode("utf-8", "replace")
-            parts += [_LENGTH.pack(len(packed)), packed]
-        head = _HEAD.pack(salt, flags, page.title_marks, page.first_seen, page.seen_at)
-        return b"".join([head, *parts, page.url.encode()])
+        """A record without its number; the salt tells it from others of the same page."""
+        return salt + packed_page(page, self.bits)
 
     def unpack(self, namespace: str, raw: bytes, run: bytes | None = None) -> Record:
         """A record of its number and its packed page; ValueError or struct.error for others."""
-        _, flags, marks, first_seen, seen_at = _HEAD.unpack_from(raw, NUMBER_SIZE)
-        at = NUMBER_SIZE + _HEAD.size
-        values: dict[str, int | bytes | None] = {}
-        for flag, name in enumerate(_FIELDS):
-            values[name] = None
-            if not flags >> flag & 1:
-                continue
-            size = self._sizes.get(name, 0)
-            if name == "sample":
-                (size,) = _LENGTH.unpack_from(raw, at)
-                at += _LENGTH.size
-            value = raw[at : at + size]
-            values[name] = value if name in _AS_BYTES else _number(value)
-            at += size
-        texts = []
-        for _ in range(2):
-            (length,) = _LENGTH.unpack_from(raw, at)
-            at += _LENGTH.size
-            texts.append(raw[at : at + length].decode())
-            at += length
-        site, title = texts
-        url = raw[at:].decode()
-        if flags & _OWN_ADDRESS:
-            values["address"] = page_id(url)
-        page = StoredPage(
-            url,
-            namespace,
-            site,
-            **values,  # type: ignore[arg-type]  # by the names of their fields
-            first_seen=first_seen,
-            seen_at=seen_at,
-            title=title,
-            title_marks=marks,
-        )
+        page = unpacked_page(namespace, raw[NUMBER_SIZE + SALT_SIZE :], self.bits)
         return Record(page, raw, run or b"")
+
+    def renewed(self, record: Record, seen_at: float) -> bytes:
+        """The record of the page seen again."""
+        page = replace(record.page, seen_at=seen_at)
+        return record.raw[: NUMBER_SIZE + SALT_SIZE] + packed_page(page, self.bits)
 
     def entries(self, space: Space, page: StoredPage) -> Iterator[Entry]:
         """Where the page's fingerprints, digest, address and form belong."""
         for column in COLUMNS:
             value = getattr(page, column)
-            if value is not None and not (column == "address" and _declares_itself(page)):
+            if value is not None and not (column == "address" and declares_itself(page)):
                 yield self.entry(space, column, value)
 
     def entry(self, space: Space, column: Column, value: int | bytes) -> Entry:
         """Where a value belongs; ValueError when it is wider than `bits`."""
-        packed = value if isinstance(value, bytes) else self._packed(column, value)
+        packed = value if isinstance(value, bytes) else packed_number(value, self.bits)
         blocks = BLOCKS if isinstance(value, int) else 1
         places = [_place(space, column, block, blocks, packed) for block in range(blocks)]
         number = _key(packed, 0, blocks)[-1]
@@ -249,7 +192,7 @@ class Layout:
         if isinstance(value, bytes):
             return [(0, b"", self.entry(space, column, value).places[0])]
         refuse_other_distances(max_distance_bits)
-        packed = self._packed(column, value)
+        packed = packed_number(value, self.bits)
         found = []
         size = _key_bytes(len(packed), BLOCKS)
         for block, masks in enumerate(probe_masks(size * 8, max_distance_bits)):
@@ -314,17 +257,6 @@ class Layout:
         rows[:, at + len(key) :] = rests[:, at : self._size - len(key)]
         return rows
 
-    def _packed(self, column: str, value: int) -> bytes:
-        bits = 8 * self._sizes[column]
-        if not 0 <= value < 1 << bits:
-            raise ValueError(f"a fingerprint of {bits} bits can't be {value!r}")
-        return value.to_bytes(bits // 8, "little")
-
-
-def page_id(url: str) -> bytes:
-    """What a page is known by within its namespace; its address too, if it declares no other."""
-    return hashlib.blake2b(url.encode(), digest_size=ID_SIZE).digest()
-
 
 def pack_text(text: PageText) -> bytes:
     url = text.url.encode()
@@ -335,11 +267,6 @@ def unpack_text(namespace: str, raw: bytes) -> PageText:
     kept_at, length = _TEXT_HEAD.unpack_from(raw)
     end = _TEXT_HEAD.size + length
     return unpacked_text(namespace, raw[_TEXT_HEAD.size : end].decode(), raw[end:], kept_at)
-
-
-def _declares_itself(page: StoredPage) -> bool:
-    """Whether the page's address is its own URL's: it is found by its id then."""
-    return page.address == page_id(page.url)
 
 
 def ref_in(place: Place, bucket: bytes) -> bytes | None:
@@ -373,10 +300,3 @@ def _key_bytes(size: int, blocks: int) -> int:
 
 def _number(packed: bytes) -> int:
     return int.from_bytes(packed, "little")
-
-
-def renewed(record: Record, seen_at: float) -> bytes:
-    """The record of the page seen again."""
-    at = NUMBER_SIZE + _HEAD.size
-    head = (*_HEAD.unpack_from(record.raw, NUMBER_SIZE)[:-1], seen_at)
-    return record.raw[:NUMBER_SIZE] + _HEAD.pack(*head) + record.raw[at:]

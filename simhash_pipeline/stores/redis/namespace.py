@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from simhash_pipeline.errors import StoreDamaged
 from simhash_pipeline.stores.contract import MOST_NEAR, Action, StoredPage, View
+from simhash_pipeline.stores.packing import page_id
 from simhash_pipeline.stores.redis.commit import EXCHANGE, READ, SHARING, Command, Commit
 from simhash_pipeline.stores.redis.layout import (
     MADE_WITH,
@@ -37,9 +38,7 @@ from simhash_pipeline.stores.redis.layout import (
     Record,
     Space,
     is_in,
-    page_id,
     ref_in,
-    renewed,
 )
 
 if TYPE_CHECKING:
@@ -216,7 +215,7 @@ class RedisNamespace:
         if own is not None and own.page.url != page.url:  # two URLs of one id
             return True
         if action is Action.RENEW and own is not None and own not in lookup.dead:
-            new = renewed(own, max(own.page.seen_at, page.seen_at))
+            new = self.layout.renewed(own, max(own.page.seen_at, page.seen_at))
             return bool(self.server.ask(*EXCHANGE([self.space.pages], own.id, own.raw, new)))
         if action in (Action.SKIP, Action.RENEW) and not lookup.dead:
             return True

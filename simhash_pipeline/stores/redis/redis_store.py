@@ -30,10 +30,10 @@ from simhash_pipeline.stores.contract import (
     check_stamp,
     stamped_bits,
 )
+from simhash_pipeline.stores.packing import ID_SIZE, page_id
 from simhash_pipeline.stores.redis.commit import CONFIRM, EXPIRE_TEXTS
 from simhash_pipeline.stores.redis.layout import (
     FORMAT,
-    ID_SIZE,
     MADE_WITH,
     NAMESPACES,
     STORE,
@@ -41,7 +41,6 @@ from simhash_pipeline.stores.redis.layout import (
     Layout,
     Space,
     pack_text,
-    page_id,
     unpack_text,
 )
 from simhash_pipeline.stores.redis.namespace import Lease, OtherStamp, RedisNamespace

@@ -7,7 +7,7 @@ and its rule says which of them can hold a neighbour:
     bit  63           48 47           32 31           16 15            0
         |    block 3    |    block 2    |    block 1    |    block 0    |
         |     key 3     |     key 2     |     key 1     |     key 0     |     64 bits
-                                     (a block of 32 bits is keyed by its low 16, one of 8 by all)
+                                     (one of 8 bits is keyed by all)
 
 With 10 tables, a design of tables.py for 3 bits, each table is asked for one key. The
 trees are SQLite indexes on expressions: SQLite itself keeps them up to date for every process that
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
     from simhash_pipeline.stores.contract import Column, StoredPage, Tables
 
-MAX_KEY_BITS = 16
 # From here on ten tables, which find fewer values under a key, take two fifths of the time of four;
 # from some 100 million pages on they also read less of the file. 16 and 20 tables never do: a page
 # of the file holds every list of ten tables.
@@ -50,10 +49,8 @@ class _Table:
     mask: int
     probes: tuple[tuple[int, ...], ...]  # by distance: what to flip in the key
 
-    def sql(self, column: Column, bits: int) -> str:
-        """The key in SQL; of 128 bits, two of 16 bytes, which are counted from 1."""
-        if bits == 128:
-            return f"substr({column}, {15 - self.mask.bit_length() // 8 + 2}, 2)"
+    def sql(self, column: Column) -> str:
+        """The key in SQL."""
         parts = (
             f"((({column} >> {start}) & {(1 << length) - 1}) << {position})"
             for start, length, position in runs(self.mask)
@@ -69,7 +66,7 @@ class _Table:
 
 def _tables(number: int, bits: int) -> list[_Table]:
     if number == BLOCKS:
-        key_bits = min(MAX_KEY_BITS, bits // BLOCKS)
+        key_bits = bits // BLOCKS
         masks = [probe_masks(key_bits, k) for k in range(MAX_DISTANCE_BITS + 1)]
         return [
             _Table(
@@ -91,13 +88,11 @@ class DiskIndex:
 
     The trees of content are made when the store is first opened so, those of structure when it is
     first asked for. Each costs a page 20 to 24 bytes of disk. `tables` is how many there are: 4 for
-    every distance, 10 for at most 3 bits of 32 or 64; "auto" takes what the store has, or what
+    every distance, 10 for at most 3 bits; "auto" takes what the store has, or what
     suits its pages. StoreMismatch if the store has others, or not enough for a distance.
     """
 
     def __init__(self, connection: sqlite3.Connection, bits: int, tables: Tables = "auto") -> None:
-        if bits == 128 and tables not in ("auto", BLOCKS):
-            raise StoreMismatch(f"fingerprints of 128 bits have {BLOCKS} tables, not {tables}")
         self._cursor = connection.cursor()
         self._bits = bits
         self._wanted = tables
@@ -149,7 +144,7 @@ class DiskIndex:
         table = self._tables[0]
         equal = {
             "namespace": namespace,
-            table.sql(column, self._bits): self._key_value(table.key(value)),
+            table.sql(column): table.key(value),
             column: column_value(value, self._bits),
         }
         return pages_where(self._cursor, f"INDEXED BY {self._tree(column, table)}", equal)
@@ -161,8 +156,8 @@ class DiskIndex:
         ).fetchall()
         names = {name for (name,) in rows}
         for number in SPLITS:
-            tables = _tables(number, self._bits) if self._bits < 128 or number == BLOCKS else []
-            if tables and {self._tree("content", table) for table in tables} <= names:
+            tables = _tables(number, self._bits)
+            if {self._tree("content", table) for table in tables} <= names:
                 if self._wanted not in ("auto", number):
                     raise StoreMismatch(
                         f"the URL asks for {self._wanted} tables, and the store has {number}: "
@@ -179,7 +174,7 @@ class DiskIndex:
         for table in self._tables:
             self._cursor.execute(
                 f"""CREATE INDEX IF NOT EXISTS {self._tree(column, table)}
-                    ON page ({table.sql(column, self._bits)}, {column})
+                    ON page ({table.sql(column)}, {column})
                     WHERE {column} IS NOT NULL"""
             )
         self._made.add(column)
@@ -192,18 +187,15 @@ class DiskIndex:
             key, masks = table.key(value), table.probes[max_distance_bits]
             if not masks:
                 continue
-            probed = [self._key_value(key ^ mask) for mask in masks]
+            probed = [key ^ mask for mask in masks]
             rows = self._cursor.execute(
                 f"""SELECT {column}, min(id) FROM page INDEXED BY {self._tree(column, table)}
-                    WHERE {table.sql(column, self._bits)} IN ({", ".join("?" * len(probed))})
+                    WHERE {table.sql(column)} IN ({", ".join("?" * len(probed))})
                     AND {column} IS NOT NULL
-                    GROUP BY {table.sql(column, self._bits)}, {column}""",
+                    GROUP BY {table.sql(column)}, {column}""",
                 probed,
             ).fetchall()
             yield from ((fingerprint(stored), oldest_id) for stored, oldest_id in rows)
 
     def _tree(self, column: Column, table: _Table) -> str:
         return f"{column}_{self._bits}_{table.name}"
-
-    def _key_value(self, key: int) -> int | bytes:
-        return key.to_bytes(2, "big") if self._bits == 128 else key

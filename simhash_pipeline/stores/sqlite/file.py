@@ -6,8 +6,8 @@
     run         the processes that have tentative pages: see runs.py
     meta        `made_with`: the stamp; `last_id`: the newest id given, when its page is gone
 
-In the sqlite3 shell fingerprints are signed 64-bit integers (blobs when 128 bits wide); the view
-`page_hex` shows them in hexadecimal, and times as dates.
+In the sqlite3 shell fingerprints are signed 64-bit integers; the view `page_hex`
+shows them in hexadecimal, and times as dates.
 """
 
 from __future__ import annotations
@@ -76,10 +76,8 @@ TABLES = (
     END""",
     """CREATE VIEW page_hex AS SELECT
         id, namespace, url, site, title,
-        CASE typeof(content) WHEN 'integer' THEN printf('%016x', content)
-            WHEN 'blob' THEN lower(hex(content)) END AS content,
-        CASE typeof(structure) WHEN 'integer' THEN printf('%016x', structure)
-            WHEN 'blob' THEN lower(hex(structure)) END AS structure,
+        CASE WHEN content IS NOT NULL THEN printf('%016x', content) END AS content,
+        CASE WHEN structure IS NOT NULL THEN printf('%016x', structure) END AS structure,
         nullif(lower(hex(sketch)), '') AS sketch,
         nullif(lower(hex(digest)), '') AS digest,
         datetime(first_seen, 'unixepoch') AS first_seen,

@@ -19,7 +19,7 @@ from __future__ import annotations
 import heapq
 from array import array
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -100,7 +100,7 @@ class _Values:
     def __init__(self, connection: sqlite3.Connection, column: Column, bits: int) -> None:
         self._connection = connection
         self._column = column
-        self._row = np.dtype({32: "<u4", 64: "<u8", 128: "V16"}[bits])
+        self._row = np.dtype("<u4" if bits == 32 else "<u8")
         self._index = FingerprintIndex(bits)  # each value with the id of its first page
         self._further: dict[int, array[int]] = {}  # the ids of its other pages, rising
         self._last_id = 0
@@ -144,20 +144,14 @@ class _Values:
         )
         parts = [(np.empty(0, np.uint32), np.empty(0, self._row))]
         while chunk := rows.fetchmany(ROWS_A_LOAD):
-            ids = np.array([page_id for page_id, _ in chunk], np.uint32)
-            parts.append((ids, self._packed([value for _, value in chunk])))
+            read = np.array(chunk, np.int64)
+            parts.append((read[:, 0].astype(np.uint32), read[:, 1].astype(self._row)))
         ids, values = (np.concatenate(part) for part in zip(*parts, strict=True))
         order = np.argsort(ids)
         ids, values = ids[order], values[order]
         is_first = self._index.load(values, ids)
         for place in np.flatnonzero(~is_first).tolist():
-            value = int.from_bytes(values[place].tobytes(), "little")
-            self._add_further(int(ids[place]), value)
-
-    def _packed(self, column: list[Any]) -> Any:
-        if self._row.itemsize == 16:
-            return np.frombuffer(b"".join(blob[::-1] for blob in column), self._row)
-        return np.array(column, np.int64).astype(self._row)
+            self._add_further(int(ids[place]), int(values[place]))
 
     def _add_further(self, page_id: int, value: int) -> None:
         self._further.setdefault(value, array("I")).append(page_id)

@@ -11,12 +11,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 from simhash_pipeline.bits import SKETCH_BITS
-from simhash_pipeline.stores.contract import (
-    PageText,
-    StoredPage,
-    packed_text,
-    unpacked_text,
-)
+from simhash_pipeline.stores.contract import PageText, StoredPage
+from simhash_pipeline.stores.packing import packed_text, unpacked_text
 from simhash_pipeline.stores.sqlite.runs import DeadRun
 
 if TYPE_CHECKING:
@@ -36,8 +32,8 @@ SAME_KEY = "url_hash = ? AND url = ? AND namespace = ?"
 NEWEST_ID = """SELECT max(ifnull((SELECT max(id) FROM page), 0),
     ifnull((SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'last_id'), 0))"""
 # By the two types that fingerprints of the store's width have.
-WRONG_PAGE = """SELECT id FROM page WHERE id < 1 OR typeof(content) NOT IN (?1, ?2)
-    OR typeof(structure) NOT IN (?1, ?2) LIMIT 1"""
+WRONG_PAGE = """SELECT id FROM page WHERE id < 1 OR typeof(content) NOT IN ('integer', 'null')
+    OR typeof(structure) NOT IN ('integer', 'null') LIMIT 1"""
 OTHERS_VERSION = "PRAGMA data_version"  # changes when another connection commits
 INSERT_TEXT = """INSERT INTO text (namespace, url, packed, kept_at) VALUES (?, ?, ?, ?)
     ON CONFLICT (namespace, url) DO UPDATE SET packed = excluded.packed, kept_at = excluded.kept_at

@@ -330,10 +330,9 @@ class SqliteStore:
     def _read_everything(self) -> None:
         """StoreDamaged for values that no store has written."""
         with self._access:
-            bits = stamped_bits(self._stamp() or {})
+            stamped_bits(self._stamp() or {})
             deque(self._pages.all_furniture(), maxlen=0)
-            kinds = ("blob" if bits == 128 else "integer", "null")
-            if found := self._cursor.execute(WRONG_PAGE, kinds).fetchone():
+            if found := self._cursor.execute(WRONG_PAGE).fetchone():
                 raise malformed(f"row {found[0]} of table page")
             self._read_ahead()
         for _ in chain(self.pages(), self.texts()):

@@ -10,7 +10,6 @@ second one dropped it, but the item never reached a file.
 
 from __future__ import annotations
 
-import argparse
 import csv
 import random
 import shutil
@@ -22,7 +21,6 @@ from pathlib import Path
 from typing import IO, Any
 from urllib.parse import urlsplit
 
-from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.extensions.feedexport import BlockingFeedStorage
 
 from benchmarks.table import markdown
@@ -31,7 +29,8 @@ from tests.long.drills.stories import (
     SEED,
     StorySpider,
     begin,
-    settings,
+    main,
+    run,
     stories_of_lines,
     wait_for_crawl,
 )
@@ -91,35 +90,33 @@ class LateStorage(BlockingFeedStorage):
         file.close()
 
 
-def crawl(folder: Path, feed: Feed, stories: int) -> None:
-    """One crawl in this process, until it ends or is killed."""
+def crawl(folder: str, feed_name: str, stories: str) -> None:
+    (feed,) = (feed for feed in FEEDS if feed.name == feed_name)
     scheme, colon, name = feed.uri.rpartition(":")
-    feeds = {f"{scheme}{colon}{folder / name}": feed.options}
-    process = AsyncCrawlerProcess(
-        settings(folder, f"sqlite:///{folder / 'seen.sqlite'}", feeds)
-        | {
-            "CONCURRENT_ITEMS": 4,
-            "FEED_STORAGES": {"late": LateStorage},
-            "FEED_TEMPDIR": str(folder),
-            "SIMHASH_UNCHANGED": "drop",
-        }
+    run(
+        StorySpider,
+        {"stories": int(stories)},
+        Path(folder),
+        {f"{scheme}{colon}{Path(folder, name)}": feed.options},
+        CONCURRENT_ITEMS=4,
+        FEED_STORAGES={"late": LateStorage},
+        FEED_TEMPDIR=folder,
+        SIMHASH_STORE=f"sqlite:///{folder}/seen.sqlite",
+        SIMHASH_UNCHANGED="drop",
     )
-    process.crawl(StorySpider, stories=stories)
-    process.start()
 
 
 def killed_once(feed: Feed, stories: int, lives_secs: float) -> tuple[int, int]:
     """(stories lost, stories on file when the first crawl was killed)."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        arguments = ("--stories", stories, "--crawl", folder, "--feed", feed.name)
-        first = begin("feeds", *arguments)
+        first = begin("feeds", folder, feed.name, stories)
         wait_for_crawl(first, folder / "crawl.log")
         time.sleep(lives_secs)
         first.kill()
         first.wait()
         at_kill = len(_on_file(folder, feed))
-        begin("feeds", *arguments).wait()
+        begin("feeds", folder, feed.name, stories).wait()
         return stories - len(_on_file(folder, feed)), at_kill
 
 
@@ -139,21 +136,5 @@ def table(times: int, stories: int) -> str:
     return markdown("feed, kills>, in mid-feed>, stories lost>, most at once>", rows)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("--times", type=int, default=13, help="kills with each feed (13)")
-    parser.add_argument("--stories", type=int, default=400, help="of a crawl (400)")
-    parser.add_argument("--feed", help=argparse.SUPPRESS)
-    parser.add_argument("--crawl", type=Path, help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.crawl is not None:
-        (feed,) = (feed for feed in FEEDS if feed.name == arguments.feed)
-        crawl(arguments.crawl, feed, arguments.stories)
-        return
-    print(table(arguments.times, arguments.stories))
-
-
 if __name__ == "__main__":
-    main()
+    main(__doc__, table, crawl, times=13, stories=400)

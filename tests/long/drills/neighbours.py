@@ -11,7 +11,6 @@ costs. The store is an SQLite file, or on a Redis server.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import random
 import tempfile
@@ -22,14 +21,14 @@ from pathlib import Path
 from typing import Any
 
 from scrapy import Spider
-from scrapy.crawler import AsyncCrawlerProcess
 
 from benchmarks.table import markdown
 from tests.long.drills.stories import (
     SEED,
     begin,
+    main,
     page,
-    settings,
+    run,
     stories_of_lines,
     wait_for_crawl,
 )
@@ -65,20 +64,21 @@ class HostSpider(Spider):
             yield {"number": number, "url": url, "html": page(number)}
 
 
-def crawl(folder: Path, store: str, host: str, stories: int) -> None:
-    """One crawl in this process, until it ends or is killed."""
-    feeds = {str(folder / f"{host}.jsonl"): {"format": "jsonlines"}}
-    process = AsyncCrawlerProcess(
-        settings(folder, store, feeds, host) | {"ITEM_PIPELINES": {HoldItem: 900}}
+def crawl(folder: str, store: str, host: str, stories: str) -> None:
+    run(
+        HostSpider,
+        {"host": host, "stories": int(stories)},
+        Path(folder),
+        {f"{folder}/{host}.jsonl": {"format": "jsonlines"}},
+        host,
+        ITEM_PIPELINES={HoldItem: 900},
+        SIMHASH_STORE=store,
     )
-    process.crawl(HostSpider, host=host, stories=stories)
-    process.start()
 
 
 def killed_once(store: str, folder: Path, stories: int, chance: random.Random) -> tuple[int, int]:
     """(stories lost, stories written twice) when one of the two is killed."""
-    arguments = ("--stories", stories, "--folder", folder, "--store", store, "--host")
-    crawls = {host: begin("neighbours", *arguments, host) for host in HOSTS}
+    crawls = {host: begin("neighbours", folder, store, host, stories) for host in HOSTS}
     for host, each in crawls.items():
         wait_for_crawl(each, folder / f"{host}.log")
     time.sleep(chance.uniform(0, stories * PACE_SECS + HELD_SECS))
@@ -116,21 +116,5 @@ def table(times: int, stories: int) -> str:
     return markdown(header, rows)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("--times", type=int, default=15, help="kills with each store (15)")
-    parser.add_argument("--stories", type=int, default=150, help="of a crawl (150)")
-    parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
-    parser.add_argument("--store", help=argparse.SUPPRESS)
-    parser.add_argument("--host", help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.host is not None:
-        crawl(arguments.folder, arguments.store, arguments.host, arguments.stories)
-        return
-    print(table(arguments.times, arguments.stories))
-
-
 if __name__ == "__main__":
-    main()
+    main(__doc__, table, crawl, times=15, stories=150)

@@ -9,7 +9,6 @@ that no feed file holds, and the processes that are left of the first.
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import os
 import random
@@ -21,10 +20,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from scrapy.crawler import AsyncCrawlerProcess
-
 from benchmarks.table import markdown
-from tests.long.drills.stories import SEED, PageSpider, begin, settings, stories_of_lines
+from tests.long.drills.stories import SEED, PageSpider, begin, main, run, stories_in
 
 # An ending of a crawl whose reader is stuck, and the signal that brings it about.
 ENDINGS = {"runs on": None, "SIGTERM": signal.SIGTERM, "kill -9": signal.SIGKILL}
@@ -47,20 +44,18 @@ def stuck_text(root: Any) -> str:
     return text
 
 
-def crawl(folder: Path) -> None:
-    """One crawl in this process, until it ends or is killed."""
-    feeds = {str(folder / "items-%(time)s.jsonl"): {"format": "jsonlines"}}
-    process = AsyncCrawlerProcess(
-        settings(folder, f"sqlite:///{folder / 'seen.sqlite'}", feeds)
-        | {
-            "CONCURRENT_ITEMS": 4,
-            "SIMHASH_EXTRACTOR": "tests.long.drills.readers.stuck_text",
-            "SIMHASH_PAGE_TIMEOUT_SECS": LIMIT_SECS,
-            "SIMHASH_UNCHANGED": "drop",
-        }
+def crawl(folder: str) -> None:
+    run(
+        PageSpider,
+        {"stories": STORIES},
+        Path(folder),
+        {f"{folder}/items-%(time)s.jsonl": {"format": "jsonlines"}},
+        CONCURRENT_ITEMS=4,
+        SIMHASH_EXTRACTOR="tests.long.drills.readers.stuck_text",
+        SIMHASH_PAGE_TIMEOUT_SECS=LIMIT_SECS,
+        SIMHASH_STORE=f"sqlite:///{folder}/seen.sqlite",
+        SIMHASH_UNCHANGED="drop",
     )
-    process.crawl(PageSpider, stories=STORIES)
-    process.start()
 
 
 def stuck_once(stuck: str, ending: str, lives_secs: float) -> tuple[int, int, float]:
@@ -69,7 +64,7 @@ def stuck_once(stuck: str, ending: str, lives_secs: float) -> tuple[int, int, fl
         folder = Path(name)
         processes = folder / "processes"
         environment = {"DRILL_STUCK": stuck, "DRILL_PROCESSES": str(processes)}
-        first = begin("readers", "--crawl", folder, **environment)
+        first = begin("readers", folder, **environment)
         while first.poll() is None and not processes.exists():
             time.sleep(0.01)
         time.sleep(lives_secs)
@@ -80,9 +75,8 @@ def stuck_once(stuck: str, ending: str, lives_secs: float) -> tuple[int, int, fl
         secs = time.monotonic() - started
         time.sleep(0.5)
         left = sum(_is_there(int(line)) for line in processes.read_text().split())
-        begin("readers", "--crawl", folder, DRILL_STUCK="").wait()
-        feeds = folder.glob("items-*")
-        return STORIES - len({n for feed in feeds for n in stories_of_lines(feed)}), left, secs
+        begin("readers", folder, DRILL_STUCK="").wait()
+        return STORIES - len(stories_in(folder)), left, secs
 
 
 def _is_there(pid: int) -> bool:
@@ -103,18 +97,5 @@ def table(times: int) -> str:
     return markdown(header, rows)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("--times", type=int, default=13, help="crawls of each kind (13)")
-    parser.add_argument("--crawl", type=Path, help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.crawl is not None:
-        crawl(arguments.crawl)
-        return
-    print(table(arguments.times))
-
-
 if __name__ == "__main__":
-    main()
+    main(__doc__, table, crawl, times=13)

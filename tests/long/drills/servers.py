@@ -9,7 +9,6 @@ goes on; others stop it with a sentence, and are then mended. A second crawl of 
 
 from __future__ import annotations
 
-import argparse
 import random
 import signal
 import tempfile
@@ -20,7 +19,6 @@ from contextlib import suppress
 from pathlib import Path
 
 from redis import RedisError
-from scrapy.crawler import AsyncCrawlerProcess
 
 from benchmarks.table import markdown
 from tests.long.drills.stories import (
@@ -28,8 +26,9 @@ from tests.long.drills.stories import (
     SEED,
     PageSpider,
     begin,
-    settings,
-    stories_of_lines,
+    main,
+    run,
+    stories_in,
     wait_for_crawl,
 )
 from tests.stores.servers import RunningServer, binary
@@ -94,14 +93,16 @@ FAULTS: dict[str, Callable[[RunningServer], None]] = {
 }
 
 
-def crawl(folder: Path, store: str, stories: int) -> None:
-    """One crawl in this process."""
-    feeds = {str(folder / "items-%(time)s.jsonl"): {"format": "jsonlines"}}
-    process = AsyncCrawlerProcess(
-        settings(folder, store, feeds) | {"CONCURRENT_ITEMS": 4, "SIMHASH_UNCHANGED": "drop"}
+def crawl(folder: str, store: str, stories: str) -> None:
+    run(
+        PageSpider,
+        {"stories": int(stories)},
+        Path(folder),
+        {f"{folder}/items-%(time)s.jsonl": {"format": "jsonlines"}},
+        CONCURRENT_ITEMS=4,
+        SIMHASH_STORE=store,
+        SIMHASH_UNCHANGED="drop",
     )
-    process.crawl(PageSpider, stories=stories)
-    process.start()
 
 
 def faulty_once(fault: str, stories: int, after_secs: float) -> tuple[int, bool]:
@@ -112,16 +113,14 @@ def faulty_once(fault: str, stories: int, after_secs: float) -> tuple[int, bool]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         with RunningServer(executable, folder, *options) as server:
-            arguments = ("--stories", stories, "--crawl", folder, "--store", server.url)
-            first = begin("servers", *arguments)
+            first = begin("servers", folder, server.url, stories)
             wait_for_crawl(first, folder / "crawl.log")
             time.sleep(after_secs)
             FAULTS[fault](server)
             first.wait()
             is_stopped = STOPS in (folder / "crawl.log").read_text(encoding="utf-8")
-            begin("servers", *arguments).wait()
-            feeds = folder.glob("items-*")
-            return stories - len({n for feed in feeds for n in stories_of_lines(feed)}), is_stopped
+            begin("servers", folder, server.url, stories).wait()
+            return stories - len(stories_in(folder)), is_stopped
 
 
 def table(times: int, stories: int) -> str:
@@ -135,20 +134,5 @@ def table(times: int, stories: int) -> str:
     return markdown("the server, crawls>, stopped>, stories lost>, most at once>", rows)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("--times", type=int, default=5, help="crawls with each fault (5)")
-    parser.add_argument("--stories", type=int, default=400, help="of a crawl (400)")
-    parser.add_argument("--store", help=argparse.SUPPRESS)
-    parser.add_argument("--crawl", type=Path, help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.crawl is not None:
-        crawl(arguments.crawl, arguments.store, arguments.stories)
-        return
-    print(table(arguments.times, arguments.stories))
-
-
 if __name__ == "__main__":
-    main()
+    main(__doc__, table, crawl, times=5, stories=400)

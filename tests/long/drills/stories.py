@@ -1,22 +1,30 @@
-"""The stories of all drills: items that bring their page, and what of them is in feeds."""
+"""What all drills share: their crawls, and the stories that are in feeds afterwards.
+
+Each drill is a module. `main` runs it: its table, or, in a process that `begin` starts, one of its
+crawls.
+"""
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import random
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from scrapy import Request, Spider
+from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.http import Response
 
 ROOT = Path(__file__).parents[3]
 SEED = 9
+CRAWL = "crawl"  # the first argument of a process that crawls
+MEANINGS = {"times": "crawls of each kind", "stories": "of a crawl"}
 PACE_SECS = 0.002  # between two items
 _WORDS = [
     f"{start}{middle}{end}" for start in "bdfgklmnprst" for middle in "aeiou" for end in "lnrst"
@@ -63,25 +71,48 @@ class PageSpider(StorySpider):
         return self.items()
 
 
-def settings(
-    folder: Path, store: str, feeds: dict[str, Any], name: str = "crawl"
-) -> dict[str, Any]:
-    """Those of every drill's crawl, whose files lie in the folder."""
-    return {
+def main(
+    about: str | None, table: Callable[..., str], crawl: Callable[..., None], **numbers: int
+) -> None:
+    """A drill's command line: its numbers, each with its default."""
+    if sys.argv[1:2] == [CRAWL]:
+        crawl(*sys.argv[2:])
+        return
+    parser = argparse.ArgumentParser(
+        description=about, formatter_class=argparse.RawTextHelpFormatter
+    )
+    for name, default in numbers.items():
+        meaning = f"{MEANINGS[name]} ({default})"
+        parser.add_argument(f"--{name}", type=int, default=default, help=meaning)
+    print(table(**vars(parser.parse_args())))
+
+
+def begin(module: str, *arguments: object, **environment: str) -> subprocess.Popen[bytes]:
+    """A process with a crawl of a drill's module, by the arguments of its function `crawl`."""
+    command = [sys.executable, "-m", f"tests.long.drills.{module}", CRAWL, *map(str, arguments)]
+    return subprocess.Popen(command, env={**os.environ, "PYTHONPATH": str(ROOT), **environment})
+
+
+def run(
+    spider: type[Spider],
+    arguments: dict[str, Any],
+    folder: Path,
+    feeds: dict[str, Any],
+    name: str = "crawl",
+    **settings: Any,
+) -> None:
+    """One crawl in this process, until it ends or is killed. Its files lie in the folder."""
+    always = {
         "ADDONS": {"simhash_pipeline.Addon": 500},
         "FEEDS": feeds,
         "LOG_FILE": str(folder / f"{name}.log"),
         "LOG_LEVEL": "INFO",
         "SIMHASH_DROP_LOG": str(folder / f"{name}-drops.jsonl"),
-        "SIMHASH_STORE": store,
         "TELNETCONSOLE_ENABLED": False,
     }
-
-
-def begin(module: str, *arguments: object, **environment: str) -> subprocess.Popen[bytes]:
-    """A drill's module in a process of its own, which crawls."""
-    command = [sys.executable, "-m", f"tests.long.drills.{module}", *map(str, arguments)]
-    return subprocess.Popen(command, env={**os.environ, "PYTHONPATH": str(ROOT), **environment})
+    process = AsyncCrawlerProcess(always | settings)
+    process.crawl(spider, **arguments)
+    process.start()
 
 
 def wait_for_crawl(crawl: subprocess.Popen[bytes], log: Path) -> None:
@@ -96,3 +127,8 @@ def stories_of_lines(path: Path) -> Iterator[int]:
         for line in file:
             if line.endswith("\n"):
                 yield json.loads(line)["number"]
+
+
+def stories_in(folder: Path) -> set[int]:
+    """Those in the crawls' feeds of JSON Lines."""
+    return {number for feed in folder.glob("items-*") for number in stories_of_lines(feed)}
