@@ -52,8 +52,9 @@ ToldBy = Literal["answer", "fields", "sketch", "no page", "title", "own text", "
 # The judge gives up after a second look at this many near pages in vain: some 10 ms.
 _MAX_REFUSED = 200
 # The own texts of pages in two templates of a site, such as a page and its print view, whose frames
-# differ: as much must be equal as differs. In crawls of ten manuals no pages that differ were over
-# 5 bits of structure apart; a demo site's copies in other templates are 9 and more bits apart.
+# differ: as much of the new page must be equal as it brings along, whatever the stored page has
+# more. In crawls of ten manuals no pages that differ were over 5 bits of structure apart; a demo
+# site's copies in other templates are 9 and more bits apart.
 _MIN_LIKENESS_OF_TEMPLATES = 0.5
 _ERROR_PAGES = 2  # of one form that are kept: two items may be alike by chance
 _MAX_SAME_ADDRESS = 8  # pages that are looked at for the address: many may wrongly declare one
@@ -81,7 +82,8 @@ class Verdict:
     content_distance: int | None = None  # None if either page has no such fingerprint
     structure_distance: int | None = None
     sketch_distance: int | None = None
-    own_likeness: float | None = None  # of the own texts, 0-1; None for pages of two sites
+    # Of the own texts, 0-1, in two templates of what this page says; None for pages of two sites
+    own_likeness: float | None = None
     told_by: ToldBy | None = None  # of a kept page that is near a stored one
     min_likeness: float | None = None  # the limit in force; told by "own text" alone
     # Whether the stored page may yet go: another process has kept it, and its item is not out.

@@ -20,7 +20,7 @@ WORD = re.compile(r"[\u3400-\u9fff]{1,2}|[^\W\u3400-\u9fff]+")
 # A shorter text may stand in the marked text by chance: "Reply", "3 days".
 _SURE_CHARACTERS = 8
 _HIDDEN = frozenset(
-    ["script", "style", "noscript", "template", "svg", "iframe", "select", "textarea"]
+    ["script", "style", "noscript", "template", "svg", "iframe", "select", "textarea", "title"]
 )
 # By attribute: the words that make a link or a meta element one that declares an address.
 _DECLARING = {"rel": ("canonical", "amphtml"), "property": ("og:url",), "name": ("twitter:url",)}

@@ -38,7 +38,7 @@ def test_links_and_longer_texts_beside_the_marked_text_are_found() -> None:
     page = html.document_fromstring(
         f"<p>{MARKED}</p><p>Menu of the port</p><a>Four words of link</a><i><a>Three words "
         "only</a></i><div>A text of eight words that nobody marked</div><script>var of eight words "
-        "that nobody will ever see</script>"
+        "that nobody will ever see</script><title>A title of eight words that stands below</title>"
     )
     found = [(node.text, node.is_linked) for node in nodes_beside(page, MARKED)]
     assert found == [
