@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -49,7 +50,8 @@ from simhash_pipeline.page.visible import story_digest, visible_text, window_mas
 from simhash_pipeline.page.weights import counted_ngrams, heaviest, stop_words, weighing
 
 _SKETCH_SHINGLE_TOKENS = 3
-_SENTENCE_ENDS = (". ", "! ", "? ", "。", "！", "？")
+# A full stop ends a sentence before a space or a line's end, a Chinese one anywhere.
+_SENTENCE = re.compile(r"[^\n.!?。！？]+(?:[.!?](?! )[^\n.!?。！？]*)*[.!?。！？]?")
 # The bits of a tag's traits beside its kind and its role, as in _walk.c.
 _ROLE_SHIFT = 3
 _TRAITS = {1 << 5: {"svg"}, 1 << 6: END_SVG, 1 << 7: HOLD_HTML, 1 << 8: {"a"}, 1 << 9: TAG_HINTS}
@@ -266,9 +268,7 @@ class Fingerprinter:
 
 def sentences(text: str) -> list[str]:
     """The blocks of a text, which has no boxes: what texts of one template share are sentences."""
-    for end in _SENTENCE_ENDS:
-        text = text.replace(end, f"{end}\n")
-    return [said for line in text.split("\n") if (said := line.strip())]
+    return [said for found in _SENTENCE.findall(text) if (said := found.strip())]
 
 
 def content_fingerprint(text: str, options: Options | None = None) -> int | None:
