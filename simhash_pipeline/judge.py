@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from simhash_pipeline.answers import read_sheet
 from simhash_pipeline.bits import MAX_DISTANCE_BITS
 from simhash_pipeline.errors import StoreError
-from simhash_pipeline.furniture import Host, RecentPages, template_of, with_template
+from simhash_pipeline.furniture import UNKNOWN, Host, RecentPages, template_of, with_template
 from simhash_pipeline.options import Options
-from simhash_pipeline.own_text import likeness, own_sample
+from simhash_pipeline.own_text import is_all_main, likeness, own_sample
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.page.form import MAX_TOKENS, form_of
 from simhash_pipeline.page.head import SAID, TITLE_CHARS, name_of, telling, title_words
@@ -61,9 +61,9 @@ _MAX_SAME_ADDRESS = 8  # pages that are looked at for the address: many may wron
 # Of what both pages were read as main text, if they declare one address. The rest of a page may
 # have been read as text on one day and left out on another.
 _MIN_MAIN_LIKENESS = 0.5
-# The own texts of thin pages, and of pages among which one of the same main text was found
-# different: there the main text proves little. A likeness is an estimate, and the highest of many
-# estimates may be high by chance.
+# The own texts of thin pages, of pages among which one of the same main text was found different,
+# and of texts of a host of which too few are known: there the main text proves little. A likeness
+# is an estimate, and the highest of many estimates may be high by chance.
 _MIN_LIKENESS_IN_DOUBT = 0.95
 _COPY_LIKENESS = 0.9  # of own texts; a dropped page that is less alike has text of its own
 _MAX_HOSTS = 4_096  # whose furniture is cached: some 16 MB
@@ -217,7 +217,7 @@ class Judge:
             reason = "told apart" if previous is None else "changed"
             verdict = self._verdict_of(page, reason, refused[0], view, dropped=False)
             told_by = self._told_by(page, refused[0])
-            least = min_likeness(page, refused[0], self._options) if told_by == "own text" else None
+            least = self._min_likeness(page, refused[0], view) if told_by == "own text" else None
             return Action.KEEP, replace(verdict, told_by=told_by, min_likeness=least)
         return Action.KEEP, verdict_of(page, _kept_reason(page, previous))
 
@@ -328,9 +328,22 @@ class Judge:
             return False
         if page.address is not None and page.address == other.address:
             return True
-        least = min_likeness(page, other, self._options, in_doubt=among_others)
+        least = self._min_likeness(page, other, view, among_others=among_others)
         alike = _likeness(page, other, view.furniture) if least else 1
         return alike is not None and alike >= least
+
+    def _min_likeness(
+        self, page: StoredPage, other: StoredPage, view: View, *, among_others: bool = False
+    ) -> float:
+        """The least likeness, 0-1, of the own texts of two near-duplicates of one site.
+
+        It is higher in doubt, as a few other words may make a different page then.
+        """
+        least = self._options.own_likeness
+        if not in_one_template(page, other):
+            least = min(least, _MIN_LIKENESS_OF_TEMPLATES)
+        in_doubt = among_others or page.content is None or _are_unknown_texts(page, other, view)
+        return max(least, _MIN_LIKENESS_IN_DOUBT) if least and in_doubt else least
 
     def _told_by(self, page: StoredPage, other: StoredPage) -> ToldBy:
         """Which test failed for pages that were told apart."""
@@ -408,6 +421,17 @@ def _is_another_page(verdict: Verdict) -> bool:
     return verdict.own_likeness is not None and verdict.own_likeness < _COPY_LIKENESS
 
 
+def _are_unknown_texts(page: StoredPage, other: StoredPage, view: View) -> bool:
+    """Whether they are texts, or look so, and what texts of their host repeat isn't known."""
+    return (
+        page.structure is None
+        and other.structure is None
+        and page.sample is not None
+        and is_all_main(page.sample)
+        and template_of(None, view.furniture(page.host)) is UNKNOWN
+    )
+
+
 def _age(page: StoredPage) -> tuple[float, str]:
     return page.first_seen, page.url
 
@@ -426,24 +450,6 @@ def fields_differ(page: StoredPage, other: StoredPage) -> bool:
 def have_own_texts(page: StoredPage, other: StoredPage) -> bool:
     """Whether the pages are of one site and both have a sample of their visible text."""
     return page.site == other.site and page.sample is not None and other.sample is not None
-
-
-def min_likeness(
-    page: PageFingerprint | StoredPage,
-    other: PageFingerprint | StoredPage,
-    options: Options,
-    *,
-    in_doubt: bool = False,
-) -> float:
-    """The least likeness, 0-1, of the own texts of two near-duplicates of one site.
-
-    It is higher in doubt, as for thin pages: there a few other words make a different page.
-    """
-    least = options.own_likeness
-    if not in_one_template(page, other):
-        least = min(least, _MIN_LIKENESS_OF_TEMPLATES)
-    in_doubt = in_doubt or page.content is None
-    return max(least, _MIN_LIKENESS_IN_DOUBT) if least and in_doubt else least
 
 
 def in_one_template(

@@ -32,6 +32,11 @@ def own_sample(sample: bytes, furniture: Blocks) -> bytes:
     return pack(limit, own)
 
 
+def is_all_main(sample: bytes) -> bool:
+    """Whether nothing of the page stands beside its main text."""
+    return bool((unpack(sample)[1]["block"] & MAIN).all())
+
+
 def likeness(
     a: bytes,
     b: bytes,

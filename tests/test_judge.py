@@ -504,11 +504,9 @@ def test_without_a_second_look_the_main_text_decides_alone() -> None:
 
 
 def test_a_text_that_stands_on_eight_kept_pages_makes_no_twins() -> None:
-    box = prose("a box on every page", 300)
-    pages = [
-        (f"http://a.example/{n}", read(prose(n, 600) + box if n < 8 else box + prose(n, 6)))
-        for n in range(10)
-    ]
+    box, beside = prose("a box on every page", 300), words("beside", 2)
+    mains = [prose(n, 600) + box if n < 8 else box + prose(n, 6) for n in range(10)]
+    pages = [(f"http://a.example/{n}", read(main, beside)) for n, main in enumerate(mains)]
     assert [verdict.dropped for verdict in judged(*pages)] == [False] * 10
     assert judged(*pages[8:])[1].dropped  # where nothing was learnt they are near-duplicates
 

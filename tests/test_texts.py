@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import csv
 import json
+from random import Random
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from simhash_pipeline import Fingerprinter, Options
+from simhash_pipeline import Fingerprinter, Judge, Options, PageFingerprint, Verdict
 from simhash_pipeline.errors import PageError
+from simhash_pipeline.page.fingerprint import sentences
 from simhash_pipeline.page.source import Source, item_source
 from tests.archive.archives import OTHER, STORY, html, response, write_json_lines
 from tests.crawl.crawling import crawl
@@ -188,3 +190,68 @@ def test_a_field_that_is_not_there_is_told(
     )
     assert (result.returncode, result.stdout) == (2, "")
     assert message in result.stderr.splitlines()[-1]
+
+
+# ------------------------------------------------------------------ templates
+
+
+def sentence(seed: object) -> str:
+    """Of 20 words."""
+    chance = Random(str(seed))
+    said = (f"{chance.choice('bcdfglmnprst')}{chance.randrange(900)}" for _ in range(20))
+    return f"{' '.join(said).capitalize()}."
+
+
+def text(name: object, said: list[str], host: str = "a.example") -> tuple[str, PageFingerprint]:
+    """These sentences in one line, and their address."""
+    return f"http://{host}/{name}", Fingerprinter().fingerprint_text(" ".join(said))
+
+
+def judged(*pages: tuple[str, PageFingerprint], **options: Any) -> list[Verdict]:
+    judge = Judge(**options)
+    return [judge.judge(*page) for page in pages]
+
+
+def notice(number: int, host: str = "a.example") -> tuple[str, PageFingerprint]:
+    """A text of 400 words; all but 20 are those of its template."""
+    frame = [sentence(f"frame {n}") for n in range(19)]
+    return text(number, [*frame[:9], sentence(number), *frame[9:]], host)
+
+
+NOTICES = [notice(number) for number in range(40)]
+
+
+def test_texts_of_one_host_are_compared_without_their_template() -> None:
+    verdicts = judged(*NOTICES, ("http://a.example/again", NOTICES[-1][1]))
+    assert sum(verdict.dropped for verdict in verdicts[:40]) <= 1
+    assert verdicts[-1].twin_url == "http://a.example/39"
+
+
+def test_of_the_first_texts_of_a_host_more_must_be_equal() -> None:
+    told = [verdict for verdict in judged(*NOTICES[:8]) if verdict.told_by == "own text"]
+    assert {verdict.min_likeness for verdict in told} == {0.95}
+
+
+def test_a_text_of_another_host_is_judged_by_its_main_text_alone() -> None:
+    twin = judged(*NOTICES, notice(39, "b.example"))[-1]
+    assert (twin.twin_url, twin.own_likeness) == ("http://a.example/39", None)
+
+
+def test_a_text_is_cut_into_sentences() -> None:
+    assert sentences("One 1.5 e.g. two! Three") == ["One 1.5 e.g.", "two!", "Three"]
+    assert sentences("“一。”他说：二！三？\n\n 四") == ["“一。", "”他说：二！", "三？", "四"]
+
+
+@pytest.mark.parametrize(("planted", "dropped"), [(0, False), (8, False), (20, True)])
+def test_who_writes_half_of_a_host_s_last_texts_can_plant_and_who_writes_less_can_not(
+    planted: int, *, dropped: bool
+) -> None:
+    lines = [sentence(f"line {n}") for n in range(30)]
+    posts = [
+        text(n, [sentence((n, k)) for k in range(4)] + (lines if n >= 20 - planted else []))
+        for n in range(20)
+    ]
+    warranty = [sentence(f"warranty {n}") for n in range(10)]
+    products = [text(f"p{n}", [*warranty, line]) for n, line in enumerate(lines)]
+    verdicts = judged(*posts, *products, content_distance=8, sketch_distance=48)
+    assert any(verdict.dropped for verdict in verdicts[20:]) == dropped

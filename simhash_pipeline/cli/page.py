@@ -44,7 +44,7 @@ from simhash_pipeline.errors import PageError
 from simhash_pipeline.furniture import furniture_among, template_of
 from simhash_pipeline.judge import Distances, Verdict, distances, own_likeness
 from simhash_pipeline.options import Options
-from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
+from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint, sentences
 from simhash_pipeline.page.source import Source
 from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.review.comparison import (
@@ -671,7 +671,9 @@ def _furniture_in(page: PageFingerprint, store: Store | None, options: Options) 
         return ()
     known = store.furniture(options.namespace, urlsplit(url).netloc)
     template = template_of(page.structure, known)
-    return tuple(furniture_among(text.left_out.split("\n"), template))
+    is_text = page.structure is None and not text.left_out
+    blocks = sentences(text.text) if is_text else text.left_out.split("\n")
+    return tuple(furniture_among(blocks, template))
 
 
 def _kept(

@@ -59,6 +59,15 @@ _SECTION_HEADINGS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])
 _LISTS = frozenset(["dl", "ol", "ul"])  # a list is a part of a text, never the box around it
 _CELLS = frozenset(["table", "td", "th"])  # columns of a layout: a menu's, the text's
 _EQUAL_SHARE = 0.5  # of a box's weight, for what others of its kind hold to be the text's too
+# Below an article in Chinese: who edited it, whence it is, who may copy it, and where to go on.
+_MAX_CREDIT_BYTES = 160
+_CREDIT = re.compile(
+    r"[责責]任?[编編][辑輯]?\s*[:：]|^\W*(?:[编編][辑輯]|(?:文章|稿件)?[来來]源)\s*[:：]"
+    r"|[转轉][载載].{0,6}[注註]明|(?:未[经經]|[谢謝][绝絕]|[请請]勿).{0,12}[转轉][载載]"
+    r"|版[权權](?:[声聲]明|所有)|免[责責][声聲]明|二[维維][码碼]"
+    r"|^\W*(?:分享[到至]|[扫掃](?:码|碼|一[扫掃])|[上下]一[篇页頁]|返回(?:[页頁]首|[顶頂]部|列表))"
+    r"|^\W*(?:(?:相[关關]|延伸)(?:阅读|閱讀|报道|報導|新闻|新聞|文章|[链鏈連][接結])|打印|列印)\W*$"
+)
 
 # What _rules.c is given, in its order.
 _NUMBERS = (
@@ -104,10 +113,19 @@ def main_blocks(page: Blocks, title: str) -> list[int]:
     All but menus when nothing stands out; none only when there are none.
     """
     title_words = _title_words(title)
-    if native.kernel is not None:
+    if native.kernel is None:
+        main = _main_blocks(page, title_words)
+    else:
         _set_up()
         columns = (page.texts, page.tags, page.sizes, page.link_shares, page.boxes, page.hints)
-        return native.kernel.main_blocks(*columns, title_words)
+        main = native.kernel.main_blocks(*columns, title_words)
+    while len(main) > 1 and _is_credit(page, main[-1]):
+        main.pop()
+    return main
+
+
+def _main_blocks(page: Blocks, title_words: list[str]) -> list[int]:
+    """As the kernel's."""
     unlinked = _unlinked(page)
     weights = _weights(page, unlinked, title_words)
     before = _sums(weights)
@@ -138,6 +156,10 @@ def _set_up() -> None:
         numbers = array("d", [*_NUMBERS, *shares]).tobytes()
         hints = {hint: number for number, hint in enumerate(_HINTS)}
         native.kernel.set_rules(numbers, traits, hints, _MARKS, _FULL_STOPS, _CLOSING)
+
+
+def _is_credit(page: Blocks, i: int) -> bool:
+    return page.sizes[i] <= _MAX_CREDIT_BYTES and _CREDIT.search(page.texts[i]) is not None
 
 
 def _title_words(text: str) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -49,6 +50,8 @@ from simhash_pipeline.page.visible import story_digest, visible_text, window_mas
 from simhash_pipeline.page.weights import counted_ngrams, heaviest, stop_words, weighing
 
 _SKETCH_SHINGLE_TOKENS = 3
+# A full stop ends a sentence before a space or a line's end, a Chinese one anywhere.
+_SENTENCE = re.compile(r"[^\n.!?。！？]+(?:[.!?](?! )[^\n.!?。！？]*)*[.!?。！？]?")
 # The bits of a tag's traits beside its kind and its role, as in _walk.c.
 _ROLE_SHIFT = 3
 _TRAITS = {1 << 5: {"svg"}, 1 << 6: END_SVG, 1 << 7: HOLD_HTML, 1 << 8: {"a"}, 1 << 9: TAG_HINTS}
@@ -153,8 +156,9 @@ class Fingerprinter:
     ) -> PageFingerprint:
         """The fingerprints of a page whose main text is known, and is all there is to see."""
         read = first_of_text(text, self._options.max_page_bytes)
-        lines = [line for line in read.split("\n") if line.strip()]
-        return self._of_text(text, Blocks(lines), [True] * len(lines), title=title, url=url)
+        blocks = Blocks(sentences(read))
+        is_main = [True] * len(blocks.texts)
+        return self._of_text(text, blocks, is_main, title=title, url=url)
 
     def _of_text(
         self,
@@ -257,6 +261,11 @@ class Fingerprinter:
 
     def _without_stops(self, tokens: Sequence[str]) -> Sequence[str]:
         return [t for t in tokens if t.lower() not in self._stops] if self._stops else tokens
+
+
+def sentences(text: str) -> list[str]:
+    """The blocks of a text, which has no boxes: what texts of one template share are sentences."""
+    return [said for found in _SENTENCE.findall(text) if (said := found.strip())]
 
 
 def content_fingerprint(text: str, options: Options | None = None) -> int | None:

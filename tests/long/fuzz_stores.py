@@ -84,13 +84,13 @@ class StoreFiles:
             lambda store: list(islice(store.pages(), 10 * PAGES)),
             lambda store: list(islice(store.texts(), 10 * PAGES)),
             lambda store: list(store.all_furniture()),
-            lambda store: store.settle(_page(5, 64), _all_seen),
+            lambda store: store.settle(_page(5, 32), _all_seen),
             lambda store: _hold_named(store, errors),
         )
         return bool(errors)
 
     def _write(self, chance: random.Random) -> bool:
-        page = _page(chance.randrange(2 * PAGES), 64)
+        page = _page(chance.randrange(2 * PAGES), 32)  # fits stores of both widths
         how = {"index": chance.choice(["memory", "disk"]), "tentative": chance.random() < 0.5}
         errors: list[StoreError] = []
         self._tried(

@@ -237,6 +237,58 @@ def test_title_and_byline_above_a_short_article_are_left_out(tag: str) -> None:
     assert text.splitlines() == PARAGRAPHS[:5]
 
 
+CREDITS = [
+    "（责任编辑：魏喆）",
+    "(责编：魏喆、刘德)",
+    "[作者：刘满 責任編輯：楊丹]",
+    "编辑：小李",
+    "文章来源：海峡日报",
+    "转载请注明：原文链接 - http://a.example/1",
+    "海峡网专稿，未经书面授权请勿转载。",
+    "版权声明：本文为博主原创文章。",
+    "微信扫一扫，识别二维码",
+    "分享到：微信 微博",
+    "上一篇：雾",
+    "返回页首 | 关闭窗口",
+    "相关阅读：",
+    "[打印]",
+]
+
+
+@pytest.mark.parametrize("credit", CREDITS)
+def test_a_credit_or_notice_below_a_chinese_article_is_left_out(credit: str) -> None:
+    text = "\n".join(CHINESE)
+    assert text_of(site(article([*CHINESE, credit]))) == text
+    assert text_of(site(article([*CHINESE, *CREDITS]))) == text
+
+
+@pytest.mark.parametrize("credit", CREDITS)
+def test_what_reads_like_a_credit_is_text_within_an_article(credit: str) -> None:
+    paragraphs = [*CHINESE[:6], credit, *CHINESE[6:]]
+    assert text_of(site(article(paragraphs))) == "\n".join(paragraphs)
+
+
+@pytest.mark.parametrize(
+    "paragraph",
+    [
+        "他们说，责任编辑那天没有上班。",
+        "消息来源已经得到证实。",
+        "本报转载了他的文章。",
+        "分享会定在周六。",
+        f"版权声明是这样写的：{''.join(CHINESE)}",
+    ],
+)
+def test_a_paragraph_about_editors_and_copies_is_text(paragraph: str) -> None:
+    assert text_of(site(article([*CHINESE, paragraph]))).endswith(paragraph)
+
+
+def test_a_page_that_is_a_notice_alone_keeps_it() -> None:
+    assert (
+        text_of("<p>版权声明：本站文章未经许可，谢绝转载。</p>")
+        == "版权声明：本站文章未经许可，谢绝转载。"
+    )
+
+
 def test_a_short_article_is_read_without_the_chrome_around_it() -> None:
     teasers = "".join(f"<div><a href='/t{i}'>A story {i}</a></div>" for i in range(9))
     body = f"<article><h1>Fog</h1>{article(PARAGRAPHS[:4])}</article>"

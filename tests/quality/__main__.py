@@ -5,8 +5,8 @@
 FOLDER holds versions.zip, syndicated.zip, articles.zip and templates.zip, and pagetypes.zip where
 that is at hand; ../shared/data where that is there. Without it the same table is made of pages that
 the project makes itself from its demo site. Sites that are made around one mistake each come with
-both (`made_sites.py`). Prints one table; exit status 1 when a value is below
-its floor.
+both (`made_sites.py`), as do texts (`made_texts.py`). Prints one table; exit status 1 when a value
+is below its floor.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from tests.quality.floors import (
     write_floors,
 )
 from tests.quality.made_rows import MADE, made_digest, made_rows
+from tests.quality.made_texts import MADE_TEXTS, text_digest, text_rows
 from tests.quality.measures import all_rows, demo_rows
 from tests.quality.rows import Row
 from tests.quality.work import Work
@@ -55,8 +56,8 @@ def main() -> int:
     else:
         rows = list(all_rows(folder, Work.on_every_core()))
         digests = {name: Corpus(folder / name).digest() for name in {row.corpus for row in rows}}
-    rows += made_rows()
-    digests[MADE] = made_digest()
+    rows += [*made_rows(), *text_rows()]
+    digests |= {MADE: made_digest(), MADE_TEXTS: text_digest()}
     floors = read_floors()
     if arguments.pin or arguments.accept_lower:
         floors = _pinned_anew(rows, digests, floors, lower=arguments.accept_lower)

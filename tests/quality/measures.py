@@ -9,7 +9,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
 from pathlib import Path
 from statistics import fmean
@@ -186,6 +186,11 @@ def article_rows(corpus: Corpus, work: Work) -> Iterator[Row]:
         found = [scores[row["id"]] for row in index if _kind(row) == (kind, lang)]
         if found:
             yield share_row(corpus.name, f"main text of {kind}, F1", lang, found, goal)
+    chinese = [row["id"] for row in index if _kind(row) == ("articles", "Chinese")]
+    if chinese:
+        ends = work.each("ends of articles", partial(ends_as_marked, corpus), chinese)
+        measure = "main text of articles: its last line is marked text"
+        yield share_row(corpus.name, measure, "Chinese", ends, 0.55)
 
 
 def _kind(row: Mapping[str, str]) -> tuple[str, str]:
@@ -204,6 +209,14 @@ def main_text_f1(corpus: Corpus, name: str) -> float:
     except PageError:
         return 0.0
     return token_f1(tokens(text), tokens(corpus.read(f"gold/{name}.txt").decode()))
+
+
+def ends_as_marked(corpus: Corpus, name: str) -> float:
+    """1.0 where no credit, notice or link for the reader stands below the article."""
+    text = main_text(parse(corpus.read(f"pages/{name}.html")))
+    gold = corpus.read(f"gold/{name}.txt").decode()
+    last = text.split("\n")[-1]
+    return float("".join(last.split()) in "".join(gold.split()))
 
 
 def token_f1(found: Sequence[str], wanted: Sequence[str]) -> float:

@@ -101,6 +101,7 @@ class _Values:
         self._connection = connection
         self._column = column
         self._row = np.dtype("<u4" if bits == 32 else "<u8")
+        self._in_file = np.dtype("<u4" if bits == 32 else "<i8")  # refuses what is wider
         self._index = FingerprintIndex(bits)  # each value with the id of its first page
         self._further: dict[int, array[int]] = {}  # the ids of its other pages, rising
         self._last_id = 0
@@ -108,18 +109,13 @@ class _Values:
 
     def catch_up(self, newest_id: int) -> None:
         """Read the pages past the last id that was read."""
-        if self._last_id == 0:
-            try:
+        try:
+            if self._last_id == 0:
                 self._load(newest_id)
-            except (TypeError, ValueError, OverflowError, IndexError) as error:
-                raise malformed(f"column {self._column} of table page: {error}") from error
-        elif newest_id > self._last_id:
-            rows = self._connection.execute(
-                f"SELECT id, {self._column} FROM page WHERE id > ? AND id <= ? ORDER BY id",
-                (self._last_id, newest_id),
-            )
-            for page_id, value in rows.fetchall():
-                self.add(page_id, None if value is None else fingerprint(value))
+            elif newest_id > self._last_id:
+                self._read(newest_id)
+        except (TypeError, ValueError, OverflowError, IndexError) as error:
+            raise malformed(f"column {self._column} of table page: {error}") from error
         self._last_id = newest_id
 
     def add(self, page_id: int, value: int | None) -> None:
@@ -135,6 +131,14 @@ class _Values:
             yield first
             yield from self._further.get(value, ())
 
+    def _read(self, newest_id: int) -> None:
+        rows = self._connection.execute(
+            f"SELECT id, {self._column} FROM page WHERE id > ? AND id <= ? ORDER BY id",
+            (self._last_id, newest_id),
+        )
+        for page_id, value in rows.fetchall():
+            self.add(page_id, None if value is None else fingerprint(value))
+
     def _load(self, newest_id: int) -> None:
         """Read all pages, by an index that has the fingerprints in it: see file.py."""
         rows = self._connection.execute(
@@ -144,7 +148,7 @@ class _Values:
         )
         parts = [(np.empty(0, np.uint32), np.empty(0, self._row))]
         while chunk := rows.fetchmany(ROWS_A_LOAD):
-            read = np.array(chunk, np.int64)
+            read = np.array(chunk, self._in_file)
             parts.append((read[:, 0].astype(np.uint32), read[:, 1].astype(self._row)))
         ids, values = (np.concatenate(part) for part in zip(*parts, strict=True))
         order = np.argsort(ids)
