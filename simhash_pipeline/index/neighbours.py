@@ -291,7 +291,7 @@ class FingerprintIndex:
         fresh = np.ones(len(rows), bool)
         low = self._words(rows)[:, 0]
         ordered = np.sort(low)
-        twice = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
+        twice = ordered[1:][ordered[1:] == ordered[:-1]]
         if twice.size:
             ending = np.zeros(1 << 16, bool)  # sieves by 16 bits: searching all takes a second
             ending[twice.astype(np.uint16)] = True
