@@ -29,6 +29,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import scrapy.exporters  # noqa: F401  # as every crawl with a feed does
 from scrapy import Spider, signals
 from scrapy.crawler import Crawler, CrawlerProcess
 from scrapy.http import Response

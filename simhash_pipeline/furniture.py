@@ -132,9 +132,8 @@ class RecentPages:
             pages = next(fitting, None) or _Pages(replace(UNKNOWN, structure=structure))
             others = [one for one in templates if one is not pages]
             self._hosts[host] = templates = [pages, *others[: _MAX_TEMPLATES - 1]]
-            found = pages.add(
-                np.unique(np.fromiter(blocks, np.uint32).astype(np.uint16) & BLOCK_BITS)
-            )
+            distinct = {block & int(BLOCK_BITS) for block in blocks}
+            found = pages.add(np.array(sorted(distinct), np.uint16))
             self._pages += sum(len(one.blocks) for one in templates)
             while self._pages > self._max_pages and len(self._hosts) > 1:
                 oldest = self._hosts.pop(next(iter(self._hosts)))

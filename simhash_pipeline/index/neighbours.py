@@ -286,7 +286,7 @@ class FingerprintIndex:
         """Which rows are neither stored nor the same as an earlier one."""
         fresh = np.ones(len(rows), bool)
         ordered = np.sort(rows)
-        twice = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
+        twice = ordered[1:][ordered[1:] == ordered[:-1]]
         if twice.size:
             ending = np.zeros(1 << 16, bool)  # sieves by 16 bits: searching all takes a second
             ending[twice.astype(np.uint16)] = True

@@ -34,7 +34,7 @@ from simhash_pipeline.page.compiled import content_of, hashed_words, sketch_of, 
 from simhash_pipeline.page.elements import END_SVG, HOLD_HTML, Elements, elements_of
 from simhash_pipeline.page.hashing import TokenHashes, hash_rows
 from simhash_pipeline.page.head import canonical_url, title_marks, title_of
-from simhash_pipeline.page.parse import ParsedPage, parsed_page
+from simhash_pipeline.page.parse import MadeTree, ParsedPage, parsed_page
 from simhash_pipeline.page.segment import segmenter
 from simhash_pipeline.page.simhash import simhash
 from simhash_pipeline.page.soup import asks_for_soup, check_parser, soup_of
@@ -115,26 +115,30 @@ class Fingerprinter:
         # Counts for weights: then each n-gram votes as it comes, and none has to be made as text.
         self._plain = (options.hash, options.weights, options.top_n) == ("murmur3", "tf", None)
 
-    def read(self, source: Source) -> PageFingerprint:
+    def read(self, source: Source, made: MadeTree | None = None) -> PageFingerprint:
         """The fingerprints of a page or of a text; PageError as in `fingerprint`."""
         if source.is_text:
             return self.fingerprint_text(str(source.html), title=source.title, url=source.url)
-        return self.fingerprint(source.html, source.url, source.charset)
+        return self.fingerprint(source.html, source.url, source.charset, made)
 
     def fingerprint(
         self,
         html: Any,
         url: str | None = None,
         charset: str | None = None,
+        made: MadeTree | None = None,
     ) -> PageFingerprint:
-        """One page's fingerprints; `charset` is the HTTP header's.
+        """One page's fingerprints; `charset` is the HTTP header's, `made` as in `parsed_page`.
 
         `html` is bytes, text, a soup of BeautifulSoup, a parsel selector, or an lxml tree or
         element. PageError when there is no page to read: it is empty, binary or unparsable.
         """
-        parsed = self._parse(html, charset)
+        parsed = self._parse(html, charset, None if self._extract else made)
+        tree = Tree(parsed.root)
+        if made is not None and tree.walked is None:  # to the Python comments end texts
+            return self.fingerprint(html, url, charset)
         canonical = canonical_url(parsed.root, url)  # before a user's extractor takes elements out
-        title, tree = title_of(parsed.root), Tree(parsed.root)
+        title = title_of(parsed.root)
         blocks = tree.blocks()
         text, is_main = self._read(parsed, blocks, title)
         if self._extract is not None:  # it may have changed the tree
@@ -222,11 +226,12 @@ class Fingerprinter:
         """The weighted features of a plain text, from which its content fingerprint is made."""
         return self._features(self._segment(text))
 
-    def _parse(self, page: Any, charset: str | None = None) -> ParsedPage:
+    def _parse(self, page: Any, charset: str | None, made: MadeTree | None) -> ParsedPage:
         html = markup(page)
         if html is None:
             raise TypeError(f"a page is bytes, text, a soup, selector or tree, not {page!r:.80}")
-        return parsed_page(html, charset, self._options.max_page_bytes, self._options.parser)
+        options = self._options
+        return parsed_page(html, charset, options.max_page_bytes, options.parser, made)
 
     def _read(self, parsed: ParsedPage, blocks: Blocks, title: str) -> tuple[str, list[bool]]:
         """Main text, and which blocks are in it."""
@@ -282,10 +287,10 @@ class Tree:
 
     def __init__(self, root: _Element) -> None:
         self._root = root
-        self._walked: Walked | None = None
+        self.walked: Walked | None = None
         if native.kernel is not None and native.walk is not None:
             _set_up()
-            self._walked = native.walk.walk(root)
+            self.walked = native.walk.walk(root)
 
     @cached_property
     def _elements(self) -> Elements:
@@ -293,18 +298,18 @@ class Tree:
 
     def blocks(self) -> Blocks:
         """All blocks of the page's body."""
-        if self._walked is None:
+        if self.walked is None:
             return read_body(self._elements)
-        blocks = Blocks(*self._walked[0])
+        blocks = Blocks(*self.walked[0])
         blocks.finish()
         return blocks
 
     def structure(self, options: Options) -> int | None:
         """The structure fingerprint; see `structure_fingerprint`."""
         by_default = (options.structure_features, options.bits) == ("outline", 64)
-        if self._walked is None or native.kernel is None or not by_default:
+        if self.walked is None or native.kernel is None or not by_default:
             return structure_fingerprint(self._elements, options)
-        nodes, rows, weights, tags = self._walked[1]
+        nodes, rows, weights, tags = self.walked[1]
         return voted(native.kernel, rows, weights, tags) if nodes >= MIN_NODES else None
 
 

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from itertools import islice
 from urllib.parse import urljoin
 
+from lxml import etree
 from lxml.etree import _Element
 
 from simhash_pipeline.page.blocks import Blocks
@@ -108,17 +109,20 @@ def name_of(words: list[str], marks: int) -> set[str]:
 
 
 def _titles(root: _Element) -> Iterator[str]:
-    # The common case first: a search of the whole page costs a tenth of the parse.
-    yield root.findtext("head/title") or ""
     for element in islice(root.iter("title"), _MAX_TITLES):
         parent = element.getparent()
         if parent is None or parent.tag in ("head", "html", "body"):  # not an image's
-            yield "".join(map(str, element.itertext()))
+            yield _text_of(element)
     for element in root.iter("meta"):
         if element.get("property") == "og:title":
             yield element.get("content") or ""
     for element in islice(root.iter("h1"), _MAX_TITLES):
-        yield "".join(map(str, element.itertext()))
+        yield _text_of(element)
+
+
+def _text_of(element: _Element) -> str:
+    """All text in it but that of comments, which `itertext` gives too."""
+    return etree.tostring(element, encoding="unicode", method="text", with_tail=False)
 
 
 def _declared(root: _Element) -> Iterator[str]:

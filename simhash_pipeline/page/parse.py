@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -73,6 +73,13 @@ _LAST_ENDS = re.compile(rb"(?:</(?:body|html)>[\t\n\f\r ]*)*", re.IGNORECASE)
 _METADATA = frozenset(["base", "link", "meta", "noscript", "script", "style", "template", "title"])
 
 
+class MadeTree(NamedTuple):
+    """parsel's tree of a page's text: read where it is our own but for comments; never changed."""
+
+    text: str
+    parse: Callable[[], etree._Element]
+
+
 class ParsedPage(NamedTuple):
     """As much of a page as the limit allows."""
 
@@ -86,8 +93,9 @@ def parsed_page(
     charset: str | None = None,
     max_bytes: int = sys.maxsize,
     parser: str = "lxml",
+    made: MadeTree | None = None,
 ) -> ParsedPage:
-    """The page's tree, without comments; `charset` is the HTTP header's, if any.
+    """The page's tree; `charset` is the HTTP header's, if any. None but a `made` one has comments.
 
     `parser` is lxml, or one of BeautifulSoup's: html5lib, html.parser. PageError (kind empty,
     binary or unparsable) when there is no page to read.
@@ -104,9 +112,11 @@ def parsed_page(
     if parser != "lxml":
         return ParsedPage(_tree_by_soup(bounded, parser), bounded, cut)
     endless = _without_ends(bounded)
-    root, too_deep = _tree(endless)
-    if too_deep:
-        root, _ = _tree(flattened(endless))
+    if made is not None and (shared := _shared(made, endless)) is not None:
+        return ParsedPage(shared, bounded, cut)
+    root = _tree(endless)
+    if _is_too_deep(root):
+        root = _tree(flattened(endless))
     _empty_head(root)
     return ParsedPage(root, bounded, cut)
 
@@ -163,8 +173,23 @@ def _first_end(source: bytes) -> int:
     return int(ends[0]) if len(ends) else -1
 
 
-def _tree(source: bytes) -> tuple[etree._Element, bool]:
-    """The tree of UTF-8 markup, and whether libxml2 gave up on its depth."""
+def _shared(made: MadeTree, source: bytes) -> etree._Element | None:
+    """The root, where libxml2 gets these bytes and the tree is neither too deep nor to be mended.
+
+    parsel strips white space, which says nothing before the first tag and behind the last.
+    """
+    read = made.text.strip().replace("\0", "").encode("utf-8", "replace")
+    is_markup = read.startswith(b"<") and read.endswith(b">")
+    if not is_markup or read != source.strip(b"\t\n\r "):
+        return None
+    root = made.parse()
+    if not len(root) or _is_too_deep(root) or _foreign(root):
+        return None
+    return root
+
+
+def _tree(source: bytes) -> etree._Element:
+    """The tree of UTF-8 markup."""
     parser = etree.HTMLParser(
         encoding="utf-8", remove_comments=True, remove_pis=True, huge_tree=True, collect_ids=False
     )
@@ -174,8 +199,13 @@ def _tree(source: bytes) -> tuple[etree._Element, bool]:
         raise PageError("unparsable", f"the page can't be parsed: {error}") from error
     if root is None:
         raise _empty()
+    return root
+
+
+def _is_too_deep(root: etree._Element) -> bool:
+    """Whether libxml2 gave up on its depth."""
     limit = etree.ErrorTypes.ERR_RESOURCE_LIMIT
-    return root, any(entry.type == limit for entry in parser.error_log)
+    return any(entry.type == limit for entry in root.getroottree().parser.error_log)
 
 
 def _tree_by_soup(source: bytes, parser: str) -> etree._Element:
@@ -196,9 +226,7 @@ def _empty_head(root: etree._Element) -> None:
 
     In HTML both may go untold: `<title>x</title><main>` ends the head. libxml2 knows no main.
     """
-    head = root.find("head")
-    foreign = [] if head is None else [child for child in head if child.tag not in _METADATA]
-    if not foreign:
+    if not (foreign := _foreign(root)):
         return
     body = root.find("body")
     if body is None:
@@ -206,6 +234,12 @@ def _empty_head(root: etree._Element) -> None:
     foreign[-1].tail = NO_XML.sub(" ", (foreign[-1].tail or "") + (body.text or ""))
     body.text = None
     body[:0] = foreign
+
+
+def _foreign(root: etree._Element) -> list[etree._Element]:
+    head = root.find("head")
+    children = () if head is None else head.iterchildren(etree.Element)  # no comments
+    return [child for child in children if child.tag not in _METADATA]
 
 
 def _utf8(html: bytes, charset: str | None) -> bytes:

@@ -64,18 +64,20 @@ def test_words_are_the_same_when_the_memory_is_full(
     assert forgetful._of_part.cache_info().currsize <= 3
 
 
-def test_an_english_page_loads_no_dictionary_and_no_detector_of_charsets() -> None:
+def test_an_english_page_loads_no_dictionary_no_detector_and_no_masked_arrays() -> None:
     program = """
 import sys
-from simhash_pipeline import Fingerprinter
+from simhash_pipeline import Fingerprinter, Judge
 make = Fingerprinter().fingerprint
-make("<p>The boats came home.".encode())
+page = make("<p>The boats came home.".encode())
 print(sorted({"jieba", "chardet"} & set(sys.modules)))
 make("<p>渔船安全返回港口".encode())
 print(sorted({"jieba", "chardet"} & set(sys.modules)))
 make("<p>caf\u00e9".encode("cp1252"))
 print(sorted({"jieba", "chardet"} & set(sys.modules)))
+Judge("memory:").judge("https://harbour.example/", page)
+print("numpy.ma" in sys.modules)
 """
     command = [sys.executable, "-c", program]
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert printed.splitlines() == ["[]", "['jieba']", "['chardet', 'jieba']"]
+    assert printed.splitlines() == ["[]", "['jieba']", "['chardet', 'jieba']", "False"]
