@@ -119,7 +119,7 @@ def page(path: str) -> str:
     text = " ".join(f"word{story}x{i}" for i in range(150))
     if path.startswith("/one/"):
         return f"<title>Story {story}</title><body><main><p>{text}</p></main>"
-    return f"<title>{story}, told</title><body><div class='wire'><section><p>{text}</section></div>"
+    return f"<title>Story {story}</title><body><div class='wire'><section><p>{text}</section></div>"
 
 
 def story_of(path: str) -> int:
