@@ -119,7 +119,7 @@ def main_blocks(page: Blocks, title: str) -> list[int]:
         _set_up()
         columns = (page.texts, page.tags, page.sizes, page.link_shares, page.boxes, page.hints)
         main = native.kernel.main_blocks(*columns, title_words)
-    while len(main) > 1 and _is_credit(page, main[-1]):
+    while _is_credit(page, main):
         main.pop()
     return main
 
@@ -158,8 +158,14 @@ def _set_up() -> None:
         native.kernel.set_rules(numbers, traits, hints, _MARKS, _FULL_STOPS, _CLOSING)
 
 
-def _is_credit(page: Blocks, i: int) -> bool:
-    return page.sizes[i] <= _MAX_CREDIT_BYTES and _CREDIT.search(page.texts[i]) is not None
+def _is_credit(page: Blocks, main: list[int]) -> bool:
+    """Whether a text that isn't short ends with a credit."""
+    return (
+        len(main) > 1
+        and page.sizes[main[-1]] <= _MAX_CREDIT_BYTES
+        and _CREDIT.search(page.texts[main[-1]]) is not None
+        and page.bytes_of(main) >= _SHORT_TEXT_BYTES
+    )
 
 
 def _title_words(text: str) -> list[str]:

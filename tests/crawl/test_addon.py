@@ -468,13 +468,15 @@ class Check:
 
 
 class Save(Check):
-    """A later pipeline: it drops an item or puts another in its place, and may wait for c."""
+    """A later pipeline: it drops an item or puts another in its place, and may wait for b or c."""
 
     async def process_item(self, item: Any) -> Any:
         title, *words = item["title"].split()
         self._met[f"{title} is judged"].set()
         if "late" in words:
             await self._met["c is here"].wait()
+        if "after" in words:
+            await self._met["b is judged"].wait()
         if "drop" in words:
             raise DropItem("not wanted")
         return Story(title=title)
@@ -498,7 +500,7 @@ class RowsThenTwins(Everything):
     [
         (["a", "b drop"], ["c"], ["a"], 1),
         (["a drop", "b"], ["c"], ["b"], 1),
-        (["a drop", "b late"], ["c"], ["b"], 100),
+        (["a after drop", "b late"], ["c"], ["b"], 100),
         (["a late", "b early"], ["c"], ["a"], 100),
         (["a late drop"], ["c", "d"], ["c", "d"], 100),
     ],
