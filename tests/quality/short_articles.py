@@ -89,7 +89,7 @@ def kept_apart(corpus: Corpus, titled: bool, row: Mapping[str, str]) -> dict[int
     """By length; of a page that is no template nothing."""
     try:
         template = marked_page(corpus, row)
-        articles = _articles(corpus, template, max(_GOALS), _PAGES)
+        articles = _articles(corpus, template, max(_GOALS), _PAGES, titled=titled)
         if not articles or not _is_template(template):
             return {}
         pages = {
@@ -108,7 +108,8 @@ def joined(corpus: Corpus, rows: Sequence[Mapping[str, str]]) -> dict[int, list[
     """By length, whether an article is found in the second template, on another site."""
     try:
         templates = [marked_page(corpus, row) for row in rows]
-        articles = _articles(corpus, templates[0], max(_JOINED_LENGTHS), _JOINED_ARTICLES)
+        words = max(_JOINED_LENGTHS)
+        articles = _articles(corpus, templates[0], words, _JOINED_ARTICLES, titled=True)
         if not all(map(_is_template, templates)):
             return {}
         pages = {
@@ -127,10 +128,16 @@ def joined(corpus: Corpus, rows: Sequence[Mapping[str, str]]) -> dict[int, list[
     return hits
 
 
-def _articles(corpus: Corpus, template: MarkedPage, words: int, count: int) -> list[Article]:
+def _articles(
+    corpus: Corpus, template: MarkedPage, words: int, count: int, *, titled: bool
+) -> list[Article]:
     """Drawn from the other articles of the template's language; none where they are too few."""
     articles = _long_articles(corpus, template.lang, words)
-    others = [article for name, article in articles.items() if name != template.name]
+    others = [
+        article
+        for name, article in articles.items()
+        if name != template.name and (article.title or not titled)
+    ]
     if len(others) < count:
         return []
     return Random(f"{_SEED} {template.name}").sample(others, count)
@@ -138,12 +145,11 @@ def _articles(corpus: Corpus, template: MarkedPage, words: int, count: int) -> l
 
 @cache
 def _long_articles(corpus: Corpus, lang: str, words: int) -> Mapping[str, Article]:
-    """Those of so many words and more that have a title, by name."""
+    """Those of so many words and more, by name."""
     return {
-        name: Article(title, text)
+        name: Article(title_of(parse(corpus.read(f"pages/{name}.html"))), text)
         for name, text in marked_texts(corpus, lang, "article").items()
         if word_count(text) >= words
-        and (title := title_of(parse(corpus.read(f"pages/{name}.html"))))
     }
 
 
