@@ -159,12 +159,11 @@ def _set_up() -> None:
 
 
 def _is_credit(page: Blocks, main: list[int]) -> bool:
-    """Whether a text that isn't short ends with a credit."""
+    """Whether a text of several blocks ends with a credit."""
     return (
         len(main) > 1
         and page.sizes[main[-1]] <= _MAX_CREDIT_BYTES
         and _CREDIT.search(page.texts[main[-1]]) is not None
-        and page.bytes_of(main) >= _SHORT_TEXT_BYTES
     )
 
 
