@@ -282,8 +282,8 @@ def test_a_paragraph_about_editors_and_copies_is_text(paragraph: str) -> None:
     assert text_of(site(article([*CHINESE, paragraph]))).endswith(paragraph)
 
 
-def test_in_a_short_text_every_line_counts() -> None:
-    assert text_of(site(article([*CHINESE[:4], CREDITS[0]]))).endswith(CREDITS[0])
+def test_a_short_text_ends_before_its_credits_too() -> None:
+    assert text_of(site(article([*CHINESE[:4], CREDITS[0]]))).splitlines() == CHINESE[:4]
 
 
 def test_a_page_that_is_a_notice_alone_keeps_it() -> None:
