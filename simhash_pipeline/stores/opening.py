@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from simhash_pipeline.errors import StoreError
 from simhash_pipeline.stores.contract import Store
-from simhash_pipeline.stores.memory import MemoryStore
+from simhash_pipeline.stores.sqlite.file import IN_MEMORY
 from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
 from simhash_pipeline.stores.store_url import (
     REDIS_SCHEMES,
@@ -34,7 +34,7 @@ def open_store(url: str, *, tentative: bool = False, reading: bool = False) -> S
     """
     url = url_of_store(url)
     if url == "memory:":
-        return MemoryStore()
+        return SqliteStore(IN_MEMORY)
     place = store_place(url)
     path = store_file(place.url)
     if path is not None and place.url.removeprefix(SQLITE) not in ("", ":memory:"):

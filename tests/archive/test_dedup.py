@@ -24,7 +24,6 @@ from simhash_pipeline.drop_log import Run, read_log
 from simhash_pipeline.errors import ArchiveError
 from simhash_pipeline.page.parse import decode
 from simhash_pipeline.page.stamp import stamp_for
-from simhash_pipeline.stores.memory import MemoryStore
 from tests.archive.archives import KEPT, OTHER, PAGES, STORY, html, page, warc_of, write_json_lines
 from tests.review.logs import read_drops
 from tests.stores.pages import FAR
@@ -106,7 +105,7 @@ def test_an_archive_of_the_demo_site_is_judged_as_its_crawl_would_be(tmp_path: P
     pages += [{**one, "url": one["url"] + "?again"} for one in pages[::7]] + pages[::5]
     source = write_json_lines(tmp_path / "items.jsonl", pages)
     dedup(job(tmp_path, source))
-    with MemoryStore() as store:
+    with open_store("memory:") as store:
         judge, fingerprinter = Judge(store), Fingerprinter()
         live = [_judged(judge, fingerprinter, one) for one in pages]
     distances = ("content_distance", "structure_distance", "sketch_distance")

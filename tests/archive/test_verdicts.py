@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from simhash_pipeline import Judge, Options
-from simhash_pipeline.stores.memory import MemoryStore
+from simhash_pipeline.stores.opening import open_store
 from tests.archive.engines import crowd, outcome, write_rows
 from tests.stores.pages import page
 
@@ -48,7 +48,7 @@ def test_verdicts_are_those_of_a_crawl_that_meets_the_pages_in_order(
     options = Options(match=match, scope=scope, unchanged=unchanged, bits=bits)
     pages = [replace(one, sketch=(number % 5) << 30) for number, one in enumerate(crowd(bits))]
     write_rows(tmp_path, pages, options)
-    with MemoryStore() as store:
+    with open_store("memory:") as store:
         judge = Judge(store, options)
         live = [judge.judge_stored(one) for one in pages]
     expected = [(not one.dropped, one.reason, one.twin_url, one.content_distance) for one in live]

@@ -11,7 +11,7 @@ from scrapy.utils.asyncio import create_looping_call
 
 from simhash_pipeline import StoreError
 from simhash_pipeline.crawl import pending
-from simhash_pipeline.stores.memory import MemoryStore
+from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
 from tests.crawl.crawling import OTHER, Unlucky, crawl, crawl_in_a_process, page
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def test_a_twin_of_a_lost_page_that_can_not_be_forgotten_is_kept(
     def forget(*_: object) -> None:
         raise StoreError("another process has been writing to it")
 
-    monkeypatch.setattr(MemoryStore, "forget", forget)
+    monkeypatch.setattr(SqliteStore, "forget", forget)
     items = [page(1, secs=0.5, outcome="drop"), page(2)]
     result = crawl(tmp_path, items, at_once=100, SIMHASH_STORE="memory:")
     assert result.scraped == ["http://a.example/2"]

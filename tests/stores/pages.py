@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from simhash_pipeline.stores.contract import Action, PageText, Store, StoredPage, View
-from simhash_pipeline.stores.memory import MemoryStore
+from tests.stores.dull import DullStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,7 +52,9 @@ def unless_near(view: View) -> tuple[Action, str | None]:
     return (Action.KEEP, None) if twin is None else (Action.SKIP, twin[0].url)
 
 
-def seen(store: Store, asking: StoredPage, distance: int = 3) -> dict[str, list[tuple[str, int]]]:
+def seen(
+    store: Store | DullStore, asking: StoredPage, distance: int = 3
+) -> dict[str, list[tuple[str, int]]]:
     """Everything a view finds for a page, as URLs and distances; stores nothing."""
 
     def look(view: View) -> tuple[Action, dict[str, list[tuple[str, int]]]]:
@@ -67,11 +69,9 @@ def seen(store: Store, asking: StoredPage, distance: int = 3) -> dict[str, list[
     return store.settle(asking, look)
 
 
-def like_memory(
-    reopened: Callable[[], Store], changes: list[tuple[object, int, int, str]]
-) -> Store:
-    """The store after a history of changes, each of which the store in memory went through too."""
-    dull, clever = MemoryStore(), reopened()
+def like_dull(reopened: Callable[[], Store], changes: list[tuple[object, int, int, str]]) -> Store:
+    """The store after a history of changes, each of which a DullStore went through too."""
+    dull, clever = DullStore(), reopened()
     for now, (change, name, value, namespace) in enumerate(changes):
         asking = page(
             str(name),

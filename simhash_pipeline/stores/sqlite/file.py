@@ -17,13 +17,10 @@ import os
 import sqlite3
 import time
 from contextlib import closing, suppress
+from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING
 
 from simhash_pipeline.errors import StoreDamaged, StoreError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 APPLICATION_ID = 0x73696D68  # "simh" in bytes 68-71 of the file
 FORMAT = 1  # in bytes 60-63
@@ -33,6 +30,7 @@ BUSY_RETRY_SECS = 0.01
 LOG_PAGES = 4_000
 LARGE_LOG_BYTES = 256 << 20  # sixteen times what it has when SQLite can copy it into the file
 COMMITS_A_LOOK = 1_000
+IN_MEMORY = Path("in memory")  # no file: `resolved` makes no such path
 
 TABLES = (
     # `run` is NULL once the page's item is safe. `sample` stands last, because SQLite reads a row
@@ -140,10 +138,14 @@ def connect(path: Path, busy_timeout_secs: float) -> sqlite3.Connection:
 
     StoreError for a file that is something else, which is left as it is to the byte.
     """
+    if path == IN_MEMORY:
+        connection = _connect(":memory:", busy_timeout_secs)
+        _make_tables(connection)
+        return connection
     _refuse_other_files(path)
     if path.exists() and not _can_write(path):  # SQLite would open it, and leave a log of its own
         raise sqlite3.OperationalError("readonly")
-    connection = _connect(path, "rwc", busy_timeout_secs)
+    connection = _connect(_uri(path, "rwc"), busy_timeout_secs)
     try:
         _make_tables(connection)
         # After the tables, so that the file itself has its application id before there is a log.
@@ -187,7 +189,7 @@ class FileIdentity:
 
     def refuse_another(self) -> None:
         """StoreError if the file was deleted, replaced or emptied since it was opened."""
-        if self._found() != self._opened:
+        if self._path != IN_MEMORY and self._found() != self._opened:
             raise StoreError(
                 f"store {self._path} was deleted, replaced or emptied while it was open; "
                 "what was stored since may be lost: put the file back, or begin anew"
@@ -296,7 +298,7 @@ def _refuse_other_files(path: Path) -> None:
             f"store {path} can't be opened ({error.strerror}: {error.filename}); "
             "name a file in a directory that can be written"
         ) from error
-    with closing(_connect(path, "ro&immutable=1", 0.0)) as connection:
+    with closing(_connect(_uri(path, "ro&immutable=1"), 0.0)) as connection:
         # The file alone is read, without its log: it may be shorter than it says while another
         # process copies the log into it, or after one was killed doing so. This allows that.
         connection.execute("PRAGMA writable_schema = ON")
@@ -312,9 +314,13 @@ def _refuse_other_files(path: Path) -> None:
             )
 
 
-def _connect(path: Path, mode: str, busy_timeout_secs: float) -> sqlite3.Connection:
+def _uri(path: Path, mode: str) -> str:
+    return f"{path.as_uri()}?mode={mode}"
+
+
+def _connect(database: str, busy_timeout_secs: float) -> sqlite3.Connection:
     return sqlite3.connect(
-        f"{path.as_uri()}?mode={mode}",
+        database,
         uri=True,
         timeout=busy_timeout_secs,
         isolation_level=None,  # no BEGIN but ours
@@ -323,7 +329,7 @@ def _connect(path: Path, mode: str, busy_timeout_secs: float) -> sqlite3.Connect
 
 
 def _connect_to_read(path: Path, mode: str, busy_timeout_secs: float) -> sqlite3.Connection:
-    connection = _connect(path, mode, busy_timeout_secs)
+    connection = _connect(_uri(path, mode), busy_timeout_secs)
     try:
         connection.execute("SELECT 1 FROM sqlite_master").fetchone()
     except BaseException:

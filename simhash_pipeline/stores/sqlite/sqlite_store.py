@@ -33,6 +33,7 @@ from simhash_pipeline.stores.contract import (
 )
 from simhash_pipeline.stores.sqlite.disk_index import DiskIndex
 from simhash_pipeline.stores.sqlite.file import (
+    IN_MEMORY,
     Access,
     FileIdentity,
     LogWatch,
@@ -75,7 +76,8 @@ class SqliteStore:
 
     For many threads and processes at once; each process opens it for itself, also after a fork.
     A file that is something else is refused, and left as it is to the byte. So is one that can't be
-    written, unless it is for `reading`: then writing to it is what raises StoreError.
+    written, unless it is for `reading`: then writing to it is what raises StoreError. IN_MEMORY
+    instead of a path keeps the pages until the store is closed, for the threads of one process.
     """
 
     def __init__(
@@ -88,7 +90,8 @@ class SqliteStore:
         tentative: bool = False,
         reading: bool = False,
     ) -> None:
-        self._path = resolved(path)  # the runs' locks lie beside the file, not beside a link to it
+        # The runs' locks lie beside the file, not beside a link to it.
+        self._path = path if path == IN_MEMORY else resolved(path)
         self._index = index
         self._tables = tables
         self._access = Access(self._path, busy_timeout_secs)
@@ -219,7 +222,7 @@ class SqliteStore:
     def keep_texts(self, texts: Iterable[PageText]) -> None:
         if rows := list(map(text_row, texts)):  # compressed before others wait
             with self._transaction():
-                if self._texts.are_none():
+                if self._path != IN_MEMORY and self._texts.are_none():
                     protect_texts(self._path)
                 self._texts.insert(rows)
 

@@ -1,0 +1,100 @@
+"""A store that is plainly right: a list of pages, all of which each question looks through."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
+
+from simhash_pipeline.stores.contract import (
+    MOST_NEAR,
+    Action,
+    Column,
+    PageText,
+    StoredPage,
+    View,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+T = TypeVar("T")
+
+
+class DullStore:
+    """Answers as every store must; it has those methods that histories of changes call."""
+
+    def __init__(self) -> None:
+        self._pages: list[StoredPage] = []  # oldest first
+        self._texts: dict[tuple[str, str], PageText] = {}  # by (namespace, url)
+
+    def settle(self, page: StoredPage, decide: Callable[[View], tuple[Action, T]]) -> T:
+        action, answer = decide(View(self, page))
+        if action is Action.RENEW:
+            self._pages = [
+                replace(known, seen_at=max(known.seen_at, page.seen_at))
+                if (known.namespace, known.url) == (page.namespace, page.url)
+                else known
+                for known in self._pages
+            ]
+        if action in (Action.KEEP, Action.FORGET) and self._has(page.namespace, page.url):
+            self.forget(page.namespace, page.url)
+        if action is Action.KEEP:
+            self._pages.append(page)
+        return answer
+
+    def forget(self, namespace: str, url: str) -> bool:
+        was_stored = self._has(namespace, url)
+        self._texts.pop((namespace, url), None)
+        self._pages = [one for one in self._pages if (one.namespace, one.url) != (namespace, url)]
+        return was_stored
+
+    def expire(self, seen_before: float) -> int:
+        self._texts = {
+            key: text for key, text in self._texts.items() if text.kept_at >= seen_before
+        }
+        old = [page for page in self._pages if page.seen_at < seen_before]
+        return sum(self.forget(page.namespace, page.url) for page in old)
+
+    def keep_texts(self, texts: Iterable[PageText]) -> None:
+        self._texts |= {(text.namespace, text.url): text for text in texts}
+
+    def text_of(self, namespace: str, url: str) -> PageText | None:
+        return self._texts.get((namespace, url))
+
+    def texts(self) -> Iterator[PageText]:
+        return iter(self._texts.values())
+
+    def pages(self) -> Iterator[StoredPage]:
+        return iter(self._pages)
+
+    def page_of(self, namespace: str, url: str) -> tuple[int, StoredPage] | None:
+        for number, page in enumerate(self._pages):
+            if (page.namespace, page.url) == (namespace, url):
+                return number, page
+        return None
+
+    def near_values(
+        self, namespace: str, column: Column, value: int, max_distance_bits: int
+    ) -> list[tuple[int, int]]:
+        pages = (page for page in self._pages if page.namespace == namespace)
+        stored = dict.fromkeys(getattr(page, column) for page in pages)
+        stored.pop(None, None)
+        near = [(other, (other ^ value).bit_count()) for other in stored]
+        within = [pair for pair in near if pair[1] <= max_distance_bits]
+        return sorted(within, key=lambda pair: pair[1])[:MOST_NEAR]
+
+    def sharing(
+        self, namespace: str, column: Column, values: Sequence[int | bytes]
+    ) -> Iterator[tuple[int, StoredPage]]:
+        for number, page in enumerate(self._pages):
+            if page.namespace == namespace and getattr(page, column) in values:
+                yield number, page
+
+    def is_unconfirmed(self, namespace: str, url: str) -> bool:
+        return False
+
+    def furniture(self, namespace: str, host: str) -> bytes:
+        return b""
+
+    def _has(self, namespace: str, url: str) -> bool:
+        return self.page_of(namespace, url) is not None
