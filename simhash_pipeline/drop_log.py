@@ -85,7 +85,7 @@ class Drop:
     structure_distance: int | None
     sketch_distance: int | None
     own_likeness: float | None = None  # of their own texts, 0-1; None for pages of two sites
-    content: str | None  # 16 hex digits at 64 bits
+    content: str | None  # 16 hex digits
     structure: str | None
     tokens: int
     main_share: float | None = None  # of the visible text, 0-1; None if that isn't known
@@ -182,8 +182,8 @@ class DropLog:
             structure_distance=verdict.structure_distance,
             sketch_distance=verdict.sketch_distance,
             own_likeness=None if verdict.own_likeness is None else round(verdict.own_likeness, 2),
-            content=fingerprint_hex(page.content, self._options.bits),
-            structure=fingerprint_hex(page.structure, self._options.bits),
+            content=fingerprint_hex(page.content),
+            structure=fingerprint_hex(page.structure),
             tokens=page.tokens,
             main_share=None if page.main_share is None else round(page.main_share, 2),
             thresholds=thresholds,

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from simhash_pipeline.bits import DEFAULT_WIDTH, MAX_DISTANCE_BITS, SKETCH_BITS, WIDTHS
+from simhash_pipeline.bits import MAX_DISTANCE_BITS, SKETCH_BITS
 from simhash_pipeline.errors import OptionsError, PageError
 
 _SECS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
@@ -170,15 +170,7 @@ SEGMENTERS = (
 )
 WEIGHTS = ("tf", "jieba-tfidf")
 DICTIONARY_SEGMENTERS = ("words", "jieba", "jieba-cpp")
-HASH_BITS = {
-    "murmur3": WIDTHS,
-    "murmur2": (32, 64),
-    "fnv1": WIDTHS,
-    "fnv1a": WIDTHS,
-    "fnv1a-signed": (64,),
-    "jenkins": (32, 64),
-    "java": (32,),
-}
+HASHES = ("murmur3", "murmur2", "fnv1", "fnv1a", "fnv1a-signed", "jenkins", "java")
 # Published ways to make fingerprints, as they differ from the default. What the user sets takes
 # precedence.
 _KEYWORDS = {"segmenter": "jieba-cpp", "ngrams": (1,), "weights": "jieba-tfidf", "top_n": 5}
@@ -187,8 +179,8 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
     "mfonda": {"segmenter": "ascii-words", "ngrams": (1,), "hash": "fnv1", "set_when": ">=0"},
     # github.com/sing1ee/simhash-java, since 2016: overlapping pairs of characters.
     "simhash-java": {"segmenter": "java-characters", "ngrams": (2,), "hash": "murmur2"},
-    # The tutorials' 32 bits by String.hashCode.
-    "java32": {"segmenter": "spaces", "ngrams": (1,), "hash": "java", "bits": 32},
+    # The tutorials' 32 bits by String.hashCode; no hash votes for the upper 32.
+    "java32": {"segmenter": "spaces", "ngrams": (1,), "hash": "java"},
     # jiebaR, cppjieba and github.com/yanyiwu/simhash: keywords; 5 is jiebaR's own topn.
     "jiebar": {**_KEYWORDS, "hash": "jenkins"},
     # gojieba's keywords with Go's hash/fnv, as the published program prints it: signed.
@@ -476,13 +468,10 @@ class Options:
     )
     hash: str = _option(
         "murmur3",
-        one_of_or_path(*HASH_BITS, call="bytes -> int"),
+        one_of_or_path(*HASHES, call="bytes -> int"),
         "The hash of the content features: `murmur3`, `murmur2`, `fnv1`, `fnv1a`, `fnv1a-signed` "
         "(as Go prints it), `jenkins`, `java`, or the dotted path of a callable: bytes -> int.",
         makes=True,
-    )
-    bits: int = _option(
-        DEFAULT_WIDTH, one_of(*WIDTHS), "The width of both fingerprints in bits.", makes=True
     )
     set_when: str = _option(
         ">0",
@@ -521,10 +510,6 @@ class Options:
 
     def _conflicts(self) -> Iterator[str]:
         """The faults of options that are valid alone but not together."""
-        widths = HASH_BITS.get(self.hash, (self.bits,))
-        if self.bits not in widths:
-            rule = " or ".join(map(str, widths))
-            yield f"SIMHASH_BITS is {self.bits}; with SIMHASH_HASH {self.hash} it must be {rule}"
         if self.weights == "jieba-tfidf" and self.ngrams != (1,):
             rule = "with SIMHASH_WEIGHTS jieba-tfidf it must be (1,)"
             yield f"SIMHASH_NGRAMS is {self.ngrams}; {rule}"
@@ -568,7 +553,7 @@ class Options:
             or self.extractor != "builtin"
             or self.segmenter not in SEGMENTERS
             or (self.weights not in WEIGHTS and self.weights_table is None)
-            or self.hash not in HASH_BITS
+            or self.hash not in HASHES
         )
 
     @property

@@ -94,9 +94,9 @@ def test_a_judge_closes_the_store_that_it_opened_and_no_other(store: Store, tmp_
         j.judge("http://a.example/1", ARTICLE)
     assert len(store) == 1
     seen = str(tmp_path / "seen.sqlite")
-    Judge(seen, bits=64).close()
+    Judge(seen).close()
     with pytest.raises(StoreMismatch):
-        Judge(seen, bits=32)  # an open file would be a ResourceWarning, which is an error
+        Judge(seen, top_n=5)  # an open file would be a ResourceWarning, which is an error
 
 
 def test_a_judge_says_of_html_that_is_no_page_what_is_wrong(store: Store) -> None:

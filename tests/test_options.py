@@ -23,7 +23,6 @@ def test_every_default_follows_its_own_rule() -> None:
         ("dry_run", "0", False),
         ("ngrams", "1,2", (1, 2)),
         ("ngrams", "(3,)", (3,)),
-        ("bits", "32", 32),
         ("drop_log", "none", None),
         ("drop_log", Path("logs/drops.jsonl"), str(Path("logs/drops.jsonl"))),
         ("decay", "0.6", 0.6),
@@ -61,8 +60,6 @@ def test_without_a_second_look_its_own_settings_do_nothing() -> None:
         ("sketch_distance", None),
         ("match", "contents"),
         ("min_tokens", 0),
-        ("bits", 63),
-        ("bits", True),
         ("ngrams", ()),
         ("ngrams", "one"),
         ("ngrams", [9]),
@@ -139,11 +136,6 @@ def test_another_table_of_simplified_characters_is_another_stamp(
 @pytest.mark.parametrize(
     ("given", "fault"),
     [
-        ({"hash": "java"}, "SIMHASH_BITS is 64; with SIMHASH_HASH java it must be 32"),
-        (
-            {"hash": "fnv1a-signed", "bits": 32},
-            "SIMHASH_BITS is 32; with SIMHASH_HASH fnv1a-signed it must be 64",
-        ),
         (
             {"weights": "jieba-tfidf"},
             "SIMHASH_NGRAMS is (1, 2); with SIMHASH_WEIGHTS jieba-tfidf it must be (1,)",

@@ -213,9 +213,9 @@ def fingerprinter(options: Options) -> Fingerprinter:
     return Fingerprinter(options)
 
 
-def page_from_row(row: Mapping[str, Any], bits: int, now: float) -> StoredPage:
+def page_from_row(row: Mapping[str, Any], now: float) -> StoredPage:
     """A row's page as the judge takes it; an unknown time is `now`."""
-    page = unpacked_page(row["namespace"], row["page"], bits)
+    page = unpacked_page(row["namespace"], row["page"])
     known = row["time"] is not None
     return page if known else replace(page, first_seen=int(now), seen_at=int(now))
 
@@ -229,7 +229,7 @@ def _row(record: Page | StoredRecord | Fault, options: Options) -> dict[str, Any
             "url": known.url,
             "time": known.first_seen,
             "title": _utf8(known.title),
-            **_fingerprints(known, options.bits),
+            **_fingerprints(known),
         }
     row: dict[str, Any] = {"url": _utf8(record.source.url), "time": record.time}
     reader = fingerprinter(options)  # outside `try`: wrong options are no fault of the page
@@ -243,7 +243,7 @@ def _row(record: Page | StoredRecord | Fault, options: Options) -> dict[str, Any
         return row | {"fault": f"it can't be judged: {type(error).__name__}: {error}"}
     return {
         **row,
-        **_fingerprints(stored, options.bits),
+        **_fingerprints(stored),
         "title": _utf8(page.title),
         "text": _utf8(page.text) if options.keep_text else None,
         "blocks": page.blocks,
@@ -253,14 +253,14 @@ def _row(record: Page | StoredRecord | Fault, options: Options) -> dict[str, Any
     }
 
 
-def _fingerprints(page: StoredPage, bits: int) -> dict[str, Any]:
+def _fingerprints(page: StoredPage) -> dict[str, Any]:
     return {
         "key": _utf8(page.url),
-        "page": packed_page(page, bits),
+        "page": packed_page(page),
         "namespace": page.namespace,
         "site": page.site,
-        "content": fingerprint_hex(page.content, bits),
-        "structure": fingerprint_hex(page.structure, bits),
+        "content": fingerprint_hex(page.content),
+        "structure": fingerprint_hex(page.structure),
         "sketch": fingerprint_hex(page.sketch, SKETCH_BITS),
     }
 

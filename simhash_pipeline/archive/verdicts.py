@@ -87,7 +87,7 @@ def judge_rows(
         columns = [batch.column(name).to_pylist() for name in JUDGED_BY]
         with store.batch():
             verdicts = [
-                _verdict(page_from_row(row, options.bits, now), row, judge, kept_at)
+                _verdict(page_from_row(row, now), row, judge, kept_at)
                 for values in zip(*columns, strict=True)
                 for row in [dict(zip(JUDGED_BY, values, strict=True))]
             ]

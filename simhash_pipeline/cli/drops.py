@@ -31,7 +31,7 @@ from simhash_pipeline.review.doubts import CAUSES, likeliest_copies, told_apart
 from simhash_pipeline.review.pairs import nearest_distances
 from simhash_pipeline.review.summary import CLOSEST, MAX_RUNS, MAX_URLS, Selection, Summary
 from simhash_pipeline.review.web_page import Neighbours, Texts, write_web_page
-from simhash_pipeline.stores.contract import PageText, Store, stamped_bits
+from simhash_pipeline.stores.contract import PageText, Store
 from simhash_pipeline.terminal import Grid, Heading, bar, print_lines, progress
 from simhash_pipeline.url_rules import learn
 
@@ -338,8 +338,7 @@ def _neighbours(stores: Sequence[Store], options: Options) -> Neighbours | None:
     """How near the kept pages of the first store are to each other; None without a store."""
     if not stores:
         return None
-    made_with = stores[0].made_with()
-    if made_with is None:
+    if stores[0].made_with() is None:
         return None
     found = islice(stores[0].pages(), MAX_NEIGHBOURS)
     values = [
@@ -347,7 +346,7 @@ def _neighbours(stores: Sequence[Store], options: Options) -> Neighbours | None:
         for page in progress(found, "pages")
         if page.content is not None and page.namespace == options.namespace
     ]
-    counts = nearest_distances(values, stamped_bits(made_with), DRAWN_NEIGHBOURS, seed=0)
+    counts = nearest_distances(values, DRAWN_NEIGHBOURS, seed=0)
     return Neighbours(counts, len(values)) if counts else None
 
 

@@ -17,7 +17,7 @@ from scrapy import Request, Spider
 from scrapy.exceptions import UsageError
 from scrapy.http.request import NO_CALLBACK
 
-from simhash_pipeline.bits import MAX_DISTANCE_BITS, SKETCH_BITS, fingerprint_hex
+from simhash_pipeline.bits import BITS, MAX_DISTANCE_BITS, SKETCH_BITS, fingerprint_hex
 from simhash_pipeline.cli.command import (
     Command,
     Result,
@@ -122,12 +122,12 @@ class PagePrint(Result):
     with_text: bool = False
 
     def record(self) -> dict[str, Any]:
-        page, bits = self.page, self.options.bits
+        page = self.page
         record = {
             "url": page.url,
             "title": page.title,
-            "content": fingerprint_hex(page.content, bits),
-            "structure": fingerprint_hex(page.structure, bits),
+            "content": fingerprint_hex(page.content),
+            "structure": fingerprint_hex(page.structure),
             "sketch": fingerprint_hex(page.sketch, SKETCH_BITS),
             "tokens": page.tokens,
             "main_share": None if page.main_share is None else round(page.main_share, 2),
@@ -344,14 +344,14 @@ def distance_grid(
     a: PageFingerprint, b: PageFingerprint, apart: Distances, options: Options
 ) -> Grid:
     """The fingerprints, their distances, and the distances up to which pages are twins."""
-    bits, match = options.bits, options.match
+    match = options.match
     content = None if match == "structure" else options.content_distance
     structure = None if match == "content" else options.structure_distance
     sketch = None if match == "structure" else options.sketch_distance
     rows = [("", "A", "B", "differ in", "twins within")]
     for name, distance, of_bits, limit in (
-        ("content", apart.content, bits, content),
-        ("structure", apart.structure, bits, structure),
+        ("content", apart.content, BITS, content),
+        ("structure", apart.structure, BITS, structure),
         ("sketch", apart.sketch, SKETCH_BITS, sketch),
     ):
         left, right = (fingerprint_hex(getattr(page, name), of_bits) or "none" for page in (a, b))
@@ -526,8 +526,8 @@ class Case(Result):
             "structure_distance": self.apart.structure,
             "sketch_distance": self.apart.sketch,
             "own_likeness": rounded(self.own_likeness),
-            "page": _page_record(self.b, self.options.bits),
-            "twin": None if self.a is None else _page_record(self.a, self.options.bits),
+            "page": _page_record(self.b),
+            "twin": None if self.a is None else _page_record(self.a),
             "told_by": self.told_by,
             "would_drop": dict(self.would_drop),
             "furniture": list(self.furniture),
@@ -571,11 +571,10 @@ def explain_drop(drop: Drop, store: Store | None, options: Options) -> Case:
     twin = None
     if store is not None and drop.twin_url is not None:
         twin = stored_page(store, options.namespace, drop.twin_url)
-    bits = 4 * len(drop.content or drop.structure or "") or options.bits
     known = {each.name for each in dataclasses.fields(Options)}
     limits = {name: value for name, value in drop.thresholds.items() if name in known}
     return Case(
-        options=Options(**limits, bits=bits),
+        options=Options(**limits),
         drop=drop,
         a=None if drop.twin_url is None else _fingerprints(drop.twin_url, twin),
         a_is_stored=twin is not None,
@@ -687,12 +686,12 @@ def _kept(
     return dataclasses.replace(made, content=page.content, structure=page.structure)
 
 
-def _page_record(page: PageFingerprint, bits: int) -> dict[str, Any]:
+def _page_record(page: PageFingerprint) -> dict[str, Any]:
     return {
         "url": page.url,
         "title": page.title,
-        "content": fingerprint_hex(page.content, bits),
-        "structure": fingerprint_hex(page.structure, bits),
+        "content": fingerprint_hex(page.content),
+        "structure": fingerprint_hex(page.structure),
     }
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import UsageError
 
-from simhash_pipeline.bits import MAX_DISTANCE_BITS, SKETCH_BITS, fingerprint_hex, hex_digits
+from simhash_pipeline.bits import MAX_DISTANCE_BITS, SKETCH_BITS, fingerprint_hex
 from simhash_pipeline.cli.command import (
     Command,
     Result,
@@ -31,7 +31,7 @@ from simhash_pipeline.errors import StoreDamaged
 from simhash_pipeline.furniture import unpacked
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.stamp import stamp_for
-from simhash_pipeline.stores.contract import Action, StoredPage, View, stamped_bits
+from simhash_pipeline.stores.contract import Action, StoredPage, View
 from simhash_pipeline.terminal import Grid, printable, progress
 
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ class FindCommand(Command):
         parser.add_argument(
             "what",
             metavar="url-or-fingerprint",
-            help="a fingerprint is 16 hex digits (8 in a store of 32 bits)",
+            help="a fingerprint is 16 hex digits",
         )
         parser.add_argument(
             "--distance",
@@ -200,12 +200,11 @@ class FindCommand(Command):
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         named = resolve_store(arguments, settings)
         namespace = _namespace(arguments, named)
+        sought = _sought(arguments.what, namespace, by_structure=arguments.structure)
         with named.existing() as store:
-            bits = stamped_bits(store.made_with() or {})
-            sought = _sought(arguments.what, namespace, bits, by_structure=arguments.structure)
             found = _found(store, sought, arguments.distance, arguments.limit)
         for page, distance in found:
-            print_result(FoundPage(page, bits, distance), arguments)
+            print_result(FoundPage(page, distance), arguments)
         return 0 if found else 1
 
 
@@ -214,7 +213,6 @@ class FoundPage(Result):
     """A stored page and its distance in bits; None when it was found by its URL."""
 
     page: StoredPage
-    bits: int  # of its fingerprints
     distance: int | None
 
     def record(self) -> dict[str, Any]:
@@ -224,8 +222,8 @@ class FoundPage(Result):
             "url": page.url,
             "namespace": page.namespace,
             "site": page.site,
-            "content": fingerprint_hex(page.content, self.bits),
-            "structure": fingerprint_hex(page.structure, self.bits),
+            "content": fingerprint_hex(page.content),
+            "structure": fingerprint_hex(page.structure),
             "sketch": fingerprint_hex(page.sketch, SKETCH_BITS),
             "digest": None if page.digest is None else page.digest.hex(),
             "first_seen": iso(page.first_seen),
@@ -233,13 +231,11 @@ class FoundPage(Result):
         }
 
     def lines(self) -> Sequence[str]:
-        page, digits = self.page, hex_digits(self.bits)
-        content = fingerprint_hex(page.content, self.bits) or "thin"
-        structure = fingerprint_hex(page.structure, self.bits) or "-"
+        page = self.page
+        content = fingerprint_hex(page.content) or "thin"
+        structure = fingerprint_hex(page.structure) or "-"
         where = f" (namespace {page.namespace})" if page.namespace else ""
-        line = (
-            f"{minute(page.seen_at)}  {content:{digits}}  {structure:{digits}}  {page.url}{where}"
-        )
+        line = f"{minute(page.seen_at)}  {content:16}  {structure:16}  {page.url}{where}"
         return [line if self.distance is None else f"{self.distance}  {line}"]
 
 
@@ -266,17 +262,16 @@ def nearest(store: Store, page: StoredPage, limit: int) -> list[StoredPage]:
     return store.settle(page, look)
 
 
-def _sought(what: str, namespace: str, bits: int, *, by_structure: bool) -> StoredPage:
+def _sought(what: str, namespace: str, *, by_structure: bool) -> StoredPage:
     """A page to be looked up by its URL, or by one fingerprint."""
-    if re.fullmatch(f"[0-9a-fA-F]{{{hex_digits(bits)}}}", what):
+    if re.fullmatch("[0-9a-fA-F]{16}", what):
         value, query = int(what, 16), _query(namespace, "")
         return replace(query, structure=value) if by_structure else replace(query, content=value)
     if re.match(r"[a-z][a-z0-9+.-]*:", what, re.IGNORECASE):
         from simhash_pipeline.urls import page_key
 
         return _query(namespace, page_key(what))
-    rule = f"a URL, or a fingerprint of {hex_digits(bits)} hex digits"
-    raise UsageError(f"what to find must be {rule}, not {what!r}")
+    raise UsageError(f"what to find must be a URL, or a fingerprint of 16 hex digits, not {what!r}")
 
 
 def _query(namespace: str, url: str) -> StoredPage:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from scrapy.exceptions import UsageError
 
 from simhash_pipeline.answers import SheetLine, read_sheet, write_sheet
+from simhash_pipeline.bits import BITS
 from simhash_pipeline.cli.command import (
     Command,
     Result,
@@ -311,7 +312,7 @@ def _known_pairs(named: NamedStore, options: Options, of_each: int, answers: Ans
         check_stamp(named.name, store.made_with() or {}, stamp_for(options))
         if next(iter(store.texts()), None) is None:
             if answers:
-                return _answered_alone(named.name, options.bits, answers)
+                return _answered_alone(named.name, answers)
             how = "crawl, or `dedup --store`, with SIMHASH_KEEP_TEXT=True"
             raise UsageError(f"{named.name} holds no texts: {how}")
         pages, seen = drawn_pages(_fingerprinted(store, options), MAX_PAGES, SEED)
@@ -320,7 +321,7 @@ def _known_pairs(named: NamedStore, options: Options, of_each: int, answers: Ans
         rule = f"a pair needs two pages of at least {options.min_tokens} tokens"
         raise UsageError(f"{rule}, and {whole}{named.name} has {seen}")
     values = [page.content for page in pages if page.content is not None]
-    sample = sample_pairs(values, options.bits, of_each, SEED)
+    sample = sample_pairs(values, of_each, SEED)
     drawn = [_line(pages, pair, answers) for pair in sample.pairs]
     others = _not_drawn(answers, drawn)
     if others and seen == len(pages):
@@ -341,10 +342,10 @@ def _fingerprinted(store: Store, options: Options) -> Iterator[PageFingerprint]:
                 yield page
 
 
-def _answered_alone(name: str, bits: int, answers: Answers) -> KnownPairs:
-    counts = [0] * (bits + 1)
+def _answered_alone(name: str, answers: Answers) -> KnownPairs:
+    counts = [0] * (BITS + 1)
     for line in answers.values():
-        if line.distance is not None and line.distance <= bits:
+        if line.distance is not None and line.distance <= BITS:
             counts[line.distance] += 1
     others = list(answers.values())
     return KnownPairs(name, 0, 0, counts, others, len(others))

@@ -322,7 +322,7 @@ class SimhashPipeline:
 
     def _write_fields(self, adapter: ItemAdapter, judged: JudgedPage, url: str | None) -> None:
         page, verdict, options = judged.page, judged.verdict, self._options
-        content = fingerprint_hex(page.content, options.bits)
+        content = fingerprint_hex(page.content)
         fields: list[tuple[str | None, object]] = [
             (options.text_field, page.text),
             (options.verdict_field, {**verdict.summary(), "content_fingerprint": content}),

@@ -1,7 +1,7 @@
 """Every stored fingerprint within k bits of a given one, held in memory, exact for k = 0..8.
 
 A fingerprint is cut into four blocks, and the low 12 bits of each block are a key (14 bits above
-four million values, 16 above 16 million; never more than the block has):
+four million values, 16 above 16 million):
 
     bit  63           48 47           32 31           16 15            0
         |    block 3    |    block 2    |    block 1    |    block 0    |
@@ -46,7 +46,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simhash_pipeline.bits import MAX_DISTANCE_BITS, refuse_other_distances, refuse_other_widths
+from simhash_pipeline.bits import BITS, MAX_DISTANCE_BITS, refuse_other_distances
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -54,6 +54,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 BLOCKS = 4
+BLOCK_BITS = BITS // BLOCKS
+SIZE = BITS // 8  # of a packed value, in bytes
+WORD = np.dtype("<u8")
 
 # Measured with random 64-bit values, added one by one, k = 3: bytes of memory a value (its number
 # takes 4 more) and median look-up. Some hundreds of values a bucket are best.
@@ -74,20 +77,16 @@ ROWS_AT_ONCE = 1 << 20
 
 
 class FingerprintIndex:
-    """A set of fingerprints of `bits` bits (32 or 64) that finds those near a given one.
+    """A set of fingerprints of 64 bits that finds those near a given one.
 
-    Costs about 39 bytes a value of 64 bits, of which 4 are its number. Adding copies the value's
+    Costs about 39 bytes a value, of which 4 are its number. Adding copies the value's
     four buckets, which is less work than a look-up; at four and at 16 million values it sorts all
     anew, which takes seconds. Not for several threads at once.
     """
 
-    def __init__(self, bits: int = 64) -> None:
-        refuse_other_widths(bits)
-        self.bits = bits
-        self._size = bits // 8
-        self._word = np.dtype("<u4" if bits == 32 else "<u8")
+    def __init__(self) -> None:
         self._next_number = 0
-        self._empty(min(KEY_BITS, bits // BLOCKS))
+        self._empty(KEY_BITS)
 
     def near(
         self, value: int, max_distance_bits: int, limit: int | None = None
@@ -105,7 +104,7 @@ class FingerprintIndex:
         `number` (up to 2**32 - 1) is above all numbers before; the next one is taken without it.
         ValueError for a lower one.
         """
-        packed, keys, buckets = self._packed(value), self._keys(value), self._buckets
+        packed, keys, buckets = _packed(value), self._keys(value), self._buckets
         if _position(buckets[keys[0]], packed) >= 0:
             return False
         number = self._next_number if number is None else number
@@ -124,27 +123,27 @@ class FingerprintIndex:
         """Remove the value; False when it was not stored."""
         if value not in self:
             return False
-        packed = self._packed(value)
+        packed = _packed(value)
         keys = self._keys(value)
-        row = _position(self._buckets[keys[0]], packed) // self._size
+        row = _position(self._buckets[keys[0]], packed) // SIZE
         self._numbers[keys[0]] = _without(self._numbers[keys[0]], row * NUMBER_SIZE, NUMBER_SIZE)
         for key in keys:
             bucket = self._buckets[key]
-            self._buckets[key] = _without(bucket, _position(bucket, packed), self._size)
+            self._buckets[key] = _without(bucket, _position(bucket, packed), SIZE)
         self._length -= 1
         return True
 
     def update(self, values: Iterable[int]) -> int:
         """Store many values at once, about two million a second; how many were new."""
-        packed = b"".join(map(self._packed, values))
-        count = len(packed) // self._size
+        packed = b"".join(map(_packed, values))
+        count = len(packed) // SIZE
         if count < self._length * BULK_SHARE:
-            return sum(self.add(self._unpacked(packed, row)) for row in range(count))
+            return sum(self.add(_unpacked(packed, row)) for row in range(count))
         numbers = np.arange(self._next_number, self._next_number + count, dtype=np.uint32)
-        return int(self.load(np.frombuffer(packed, self._word), numbers).sum())
+        return int(self.load(np.frombuffer(packed, WORD), numbers).sum())
 
     def load(self, rows: NDArray[Any], numbers: NDArray[np.uint32]) -> NDArray[np.bool_]:
-        """Store packed values (little-endian, `bits` wide) with rising numbers; which were new.
+        """Store packed values (little-endian) with rising numbers; which were new.
 
         The numbers are above all numbers before. Of equal rows the first is new.
         """
@@ -158,14 +157,14 @@ class FingerprintIndex:
     def number_of(self, value: int) -> int | None:
         """The number it was added with; None when it is not stored."""
         key = self._keys(value)[0]
-        start = _position(self._buckets[key], self._packed(value))
+        start = _position(self._buckets[key], _packed(value))
         if start < 0:
             return None
-        first = start // self._size * NUMBER_SIZE
+        first = start // SIZE * NUMBER_SIZE
         return int.from_bytes(self._numbers[key][first : first + NUMBER_SIZE], "little")
 
     def __contains__(self, value: int) -> bool:
-        packed = self._packed(value)
+        packed = _packed(value)
         return _position(self._buckets[self._keys(value)[0]], packed) >= 0
 
     def __len__(self) -> int:
@@ -173,17 +172,14 @@ class FingerprintIndex:
 
     def __iter__(self) -> Iterator[int]:
         for bucket in self._buckets[: 1 << self._key_bits]:
-            for row in range(len(bucket) // self._size):
-                yield self._unpacked(bucket, row)
+            for row in range(len(bucket) // SIZE):
+                yield _unpacked(bucket, row)
 
     def _empty(self, key_bits: int) -> None:
         """Begin with empty buckets for keys of `key_bits` bits."""
-        widest = self.bits // BLOCKS
         self._key_bits = key_bits
         self._mask = (1 << key_bits) - 1
-        self._most = (
-            int(VALUES_A_BUCKET * 2**key_bits) if key_bits < min(16, widest) else 1 << self.bits
-        )
+        self._most = VALUES_A_BUCKET * 2**key_bits if key_bits < BLOCK_BITS else 2**BITS
         self._probes = [  # for each distance: block, mask of its key
             [
                 (block, mask)
@@ -192,7 +188,7 @@ class FingerprintIndex:
             ]
             for k in range(MAX_DISTANCE_BITS + 1)
         ]
-        self._places = [(block * widest, block << key_bits) for block in range(BLOCKS)]
+        self._places = [(block * BLOCK_BITS, block << key_bits) for block in range(BLOCKS)]
         # Not bytearrays, which grow faster: they keep an eighth in reserve, 8 bytes a value.
         self._buckets = [b""] * (BLOCKS << key_bits)
         self._numbers = [b""] * (1 << key_bits)  # of the values in block 0's buckets
@@ -200,7 +196,7 @@ class FingerprintIndex:
 
     def _widen(self, length: int) -> None:
         """Take longer keys, enough for `length` values."""
-        rows = np.frombuffer(b"".join(self._buckets[: 1 << self._key_bits]), self._word)
+        rows = np.frombuffer(b"".join(self._buckets[: 1 << self._key_bits]), WORD)
         numbers = np.frombuffer(b"".join(self._numbers), "<u4")
         order = np.argsort(numbers)
         while length > self._most:
@@ -211,7 +207,7 @@ class FingerprintIndex:
         """Sort new values by each key in turn and append them bucket by bucket."""
         if not len(rows):
             return
-        low = self._low(rows)
+        low = _low(rows)
         for block, (_, first_bucket) in enumerate(self._places):
             keys = low[:, block].astype(np.uint16) & np.uint16(self._mask)
             parts = list(_sorted_parts(keys, 1 << self._key_bits))
@@ -226,23 +222,23 @@ class FingerprintIndex:
     ) -> Iterator[tuple[int, int]]:
         """Every stored value within the distance, once: nearest first, then oldest."""
         refuse_other_distances(max_distance_bits)
-        needle = np.frombuffer(self._packed(value), self._word)
+        needle = np.frombuffer(_packed(value), WORD)
         keys, probes = self._keys(value), self._probes[max_distance_bits]
         probed = [self._buckets[keys[block] ^ mask] for block, mask in probes]
         joined = b"".join(probed)
         if not joined:
             return
-        words = np.frombuffer(joined, self._word)
+        words = np.frombuffer(joined, WORD)
         distances = np.bitwise_count(words ^ needle)
         # Nearly always, and the fastest way:
         if distances.item(distances.argmin()) > max_distance_bits:
             return
         hits = (distances <= max_distance_bits).nonzero()[0]
         if len(hits) <= FEW:
-            near = {self._unpacked(joined, row): distances.item(row) for row in hits.tolist()}
+            near = {_unpacked(joined, row): distances.item(row) for row in hits.tolist()}
             yield from sorted(near.items(), key=lambda pair: (pair[1], self.number_of(pair[0])))
             return
-        ends = np.cumsum([len(bucket) // self._size for bucket in probed])
+        ends = np.cumsum([len(bucket) // SIZE for bucket in probed])
         numbers = b"".join([self._numbers[keys[0] ^ mask] for block, mask in probes if block == 0])
         for distance in np.unique(distances[hits]).tolist():
             rows = hits[distances[hits] == distance]
@@ -259,8 +255,8 @@ class FingerprintIndex:
     ) -> NDArray[np.bool_]:
         """Whether each row is in the bucket of its first key that is probed: each value is once."""
         blocks = np.array([block for block, _ in self._probes[max_distance_bits]])
-        apart = self._low(np.frombuffer(joined, self._word)[rows])
-        apart = apart ^ self._low(np.frombuffer(self._packed(value), self._word))
+        apart = _low(np.frombuffer(joined, WORD)[rows])
+        apart = apart ^ _low(np.frombuffer(_packed(value), WORD))
         flips = np.bitwise_count(apart & apart.dtype.type(self._mask))
         first = (flips <= np.array(radii(max_distance_bits))).argmax(axis=1)
         is_first: NDArray[np.bool_] = first == blocks[ends.searchsorted(rows, side="right")]
@@ -271,7 +267,7 @@ class FingerprintIndex:
     ) -> Iterator[tuple[int, int]]:
         """(number, value) of rows of one bucket, oldest first, looked up as they are asked for."""
         for row in rows:
-            value, at = self._unpacked(joined, row), row * NUMBER_SIZE
+            value, at = _unpacked(joined, row), row * NUMBER_SIZE
             if at < len(numbers):
                 yield int.from_bytes(numbers[at : at + NUMBER_SIZE], "little"), value
             else:
@@ -295,25 +291,9 @@ class FingerprintIndex:
             fresh[suspects] = False
             fresh[suspects[np.unique(rows[suspects], return_index=True)[1]]] = True
         if self._length:
-            stored = np.frombuffer(b"".join(self._buckets[: 1 << self._key_bits]), self._word)
+            stored = np.frombuffer(b"".join(self._buckets[: 1 << self._key_bits]), WORD)
             fresh &= ~np.isin(rows, stored, kind="sort")
         return fresh
-
-    def _low(self, rows: NDArray[Any]) -> NDArray[Any]:
-        """The low 16 bits of each row's four blocks, or all 8 bits of them, in four columns."""
-        return rows.view("u1" if self.bits == 32 else "<u2").reshape(len(rows), BLOCKS)
-
-    def _packed(self, value: int) -> bytes:
-        try:
-            return value.to_bytes(self._size, "little")
-        except (AttributeError, TypeError, OverflowError):
-            raise ValueError(
-                f"a fingerprint of {self.bits} bits is a whole number from 0 to "
-                f"2**{self.bits} - 1, not {value!r}"
-            ) from None
-
-    def _unpacked(self, packed: bytes, row: int) -> int:
-        return int.from_bytes(packed[row * self._size : (row + 1) * self._size], "little")
 
 
 @cache
@@ -338,6 +318,24 @@ def _masks(width_bits: int, radius: int) -> list[int]:
         for count in range(radius + 1)
         for bits in combinations(range(width_bits), count)
     ]
+
+
+def _low(rows: NDArray[Any]) -> NDArray[Any]:
+    """Each row's four blocks in four columns."""
+    return rows.view("<u2").reshape(len(rows), BLOCKS)
+
+
+def _packed(value: int) -> bytes:
+    try:
+        return value.to_bytes(SIZE, "little")
+    except (AttributeError, TypeError, OverflowError):
+        raise ValueError(
+            f"a fingerprint of {BITS} bits is a whole number from 0 to 2**{BITS} - 1, not {value!r}"
+        ) from None
+
+
+def _unpacked(packed: bytes, row: int) -> int:
+    return int.from_bytes(packed[row * SIZE : (row + 1) * SIZE], "little")
 
 
 def _position(bucket: bytes, row: bytes) -> int:

@@ -50,11 +50,12 @@ from itertools import combinations, pairwise
 from math import ceil, comb, log2, prod
 from typing import TYPE_CHECKING
 
-from simhash_pipeline.bits import refuse_other_distances, refuse_other_widths
+from simhash_pipeline.bits import refuse_other_distances
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+WIDTHS = (32, 64)  # bits of a fingerprint, as of published programs
 MAX_PAGES = 1 << 40
 # A thousand tables take 8 KB a page of 64 bits, which is too much; some k would need millions.
 MAX_TABLES = 1_000
@@ -195,6 +196,12 @@ def optimum(bits: int, distance: int, min_key_bits: int) -> Design | None:
 
     tables, _, splits = fewest(bits, min_key_bits)
     return Design(bits, distance, splits) if tables <= MAX_TABLES else None
+
+
+def refuse_other_widths(bits: int) -> None:
+    """Raise ValueError unless the width is 32 or 64 bits."""
+    if not isinstance(bits, int) or bits not in WIDTHS:
+        raise ValueError(f"a fingerprint has 32 or 64 bits, not {bits!r}")
 
 
 def _outside(free: int, blocks: int, distance: int) -> int:

@@ -61,8 +61,8 @@ _TRAITS = {1 << 5: {"svg"}, 1 << 6: END_SVG, 1 << 7: HOLD_HTML, 1 << 8: {"a"}, 1
 class PageFingerprint:
     """The fingerprints of a page. None means that there is nothing to compare."""
 
-    content: int | None  # simhash of the main text, `bits` wide; None when the page is thin
-    structure: int | None  # simhash of the DOM tree, `bits` wide; None for fewer than 10 nodes
+    content: int | None  # simhash of the main text, 64 bits; None when the page is thin
+    structure: int | None  # simhash of the DOM tree, 64 bits; None for fewer than 10 nodes
     sketch: int | None  # 128-bit simhash of the set of token 3-shingles; None when thin
     text: str  # main text, blocks joined by newlines
     title: str  # "" when the page has none
@@ -110,7 +110,7 @@ class Fingerprinter:
         self._stops = stop_words(options.stop_words) if filtered else frozenset()
         self._weigh = weighing(options)
         self._joiner = "" if options.segmenter == "java-characters" else " "
-        self._hash = hash_rows(options.hash, options.bits, self._joiner)
+        self._hash = hash_rows(options.hash, self._joiner)
         self._by_kernel = votes_by_kernel(options)
         # Counts for weights: then each n-gram votes as it comes, and none has to be made as text.
         self._plain = (options.hash, options.weights, options.top_n) == ("murmur3", "tf", None)
@@ -253,7 +253,7 @@ class Fingerprinter:
         if self._plain:
             if self._stops:
                 hashes = TokenHashes(self._without_stops(tokens))
-            rows = np.concatenate([hashes.ngrams(size, options.bits) for size in options.ngrams])
+            rows = np.concatenate([hashes.ngrams(size) for size in options.ngrams])
             return simhash(rows, set_when=options.set_when)
         features = self._features(tokens)
         weights = np.fromiter(features.values(), np.float64, len(features))
@@ -306,7 +306,7 @@ class Tree:
 
     def structure(self, options: Options) -> int | None:
         """The structure fingerprint; see `structure_fingerprint`."""
-        by_default = (options.structure_features, options.bits) == ("outline", 64)
+        by_default = options.structure_features == "outline"
         if self.walked is None or native.kernel is None or not by_default:
             return structure_fingerprint(self._elements, options)
         nodes, rows, weights, tags = self.walked[1]

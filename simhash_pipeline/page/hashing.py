@@ -14,33 +14,32 @@ import mmh3
 import numpy as np
 from numpy.typing import NDArray
 
+from simhash_pipeline.bits import BITS
 from simhash_pipeline.options import load_callable
 
 Rows = NDArray[np.uint8]
 Words = NDArray[np.uint64]
 HashRows = Callable[[Iterable[str]], Rows]
 
-_FNV_PRIME = {32: 2**24 + 0x193, 64: 2**40 + 0x1B3}
-_FNV_BASIS = {32: 0x811C9DC5, 64: 0xCBF29CE484222325}
+_FNV_PRIME, _FNV_BASIS = 2**40 + 0x1B3, 0xCBF29CE484222325
 _FOLD = np.uint64(0x9E3779B97F4A7C15)  # odd: 2**64 by the golden ratio
 _MURMUR2_FACTOR = 0xC6A4A7935BD1E995
+_MASK = 2**64 - 1
 
 
-def hash_rows(name: str, bits: int, joiner: str = " ") -> HashRows:
-    """The hash of that name, or of that dotted path (bytes -> int), as rows of `bits` bits.
+def hash_rows(name: str, joiner: str = " ") -> HashRows:
+    """The hash of that name, or of that dotted path (bytes -> int), as rows of 64 bits.
 
     `joiner` is what the n-grams' tokens are joined by: "" where they are single characters.
     """
     if name == "murmur3":
-        return lambda features: _of_ngrams(
-            [f.split(joiner) if joiner else f for f in features], bits
-        )
-    function = _published(bits).get(name) or load_callable("hash", name, int)
-    return lambda features: _rows(map(function, _encoded(features)), bits)
+        return lambda features: _of_ngrams([f.split(joiner) if joiner else f for f in features])
+    function = _published().get(name) or load_callable("hash", name, int)
+    return lambda features: _rows(map(function, _encoded(features)))
 
 
-def murmur3(features: Iterable[str], bits: int) -> Rows:
-    """MurmurHash3 x64 128 of each feature's UTF-8, seed 0, its first `bits` bits (32, 64 or 128).
+def murmur3(features: Iterable[str], bits: int = BITS) -> Rows:
+    """MurmurHash3 x64 128 of each feature's UTF-8, seed 0, its first `bits` bits (64 or 128).
 
     Shape (features, bits / 8). The first 64 bits are the number that
     `mmh3.hash64(feature, signed=False)[0]` gives.
@@ -56,21 +55,21 @@ class TokenHashes:
         # Repeated ones anew: a hash is cheaper than a look-up.
         self._words: Words = murmur3(tokens, 128).view("<u8")
 
-    def ngrams(self, size: int, bits: int) -> Rows:
+    def ngrams(self, size: int, bits: int = BITS) -> Rows:
         """A row for each n-gram in reading order, repeated ones too; shape (n-grams, bits / 8)."""
         count = max(0, len(self._words) - size + 1)
         return _folded([self._words[place : place + count] for place in range(size)], bits)
 
-    def distinct_ngrams(self, size: int, bits: int) -> Rows:
+    def distinct_ngrams(self, size: int, bits: int = BITS) -> Rows:
         """A row for each different n-gram, in no order that means anything."""
         rows = self.ngrams(size, bits)
         # 64 bits tell n-grams apart well enough, and sort faster than rows.
         _, first = np.unique(np.ascontiguousarray(rows[:, :8]).view("<u8"), return_index=True)
         return rows[first]
 
-    def runs(self, starts: NDArray[np.intp], size: int, bits: int) -> Rows:
+    def runs(self, starts: NDArray[np.intp], size: int) -> Rows:
         """A row for each run of `size` tokens that begins at one of these places."""
-        return _folded([self._words[starts + place] for place in range(size)], bits)
+        return _folded([self._words[starts + place] for place in range(size)], BITS)
 
 
 def mixed(words: Words) -> Words:
@@ -85,20 +84,20 @@ def mixed(words: Words) -> Words:
 
 def _folded(places: Sequence[Words], bits: int) -> Rows:
     """A row for each n-gram, from the hashes of all first tokens, of all second ones and so on."""
-    folded, *others = (words[:, : max(1, bits // 64)] for words in places)
+    folded, *others = (words[:, : bits // 64] for words in places)
     for words in others:
         folded = mixed(folded * _FOLD + words)
-    return np.ascontiguousarray(folded, "<u8").view(np.uint8)[:, : bits // 8]
+    return np.ascontiguousarray(folded, "<u8").view(np.uint8)
 
 
-def _of_ngrams(ngrams: Sequence[Sequence[str]], bits: int) -> Rows:
+def _of_ngrams(ngrams: Sequence[Sequence[str]]) -> Rows:
     """A row for each n-gram, of whatever sizes."""
     hashes = TokenHashes(list(chain.from_iterable(ngrams)))
     sizes = np.fromiter(map(len, ngrams), np.intp, len(ngrams))
     starts = np.cumsum(sizes) - sizes
-    rows = np.empty((len(ngrams), bits // 8), np.uint8)
+    rows = np.empty((len(ngrams), BITS // 8), np.uint8)
     for size in np.unique(sizes).tolist():
-        rows[sizes == size] = hashes.runs(starts[sizes == size], size, bits)
+        rows[sizes == size] = hashes.runs(starts[sizes == size], size)
     return rows
 
 
@@ -118,36 +117,35 @@ def _encoded(features: Iterable[str]) -> Iterator[bytes]:
         yield units.decode("utf-16", "surrogatepass").encode("utf-8", "replace")
 
 
-def _rows(values: Iterable[int], bits: int) -> Rows:
-    mask = 2**bits - 1
-    joined = b"".join((value & mask).to_bytes(bits // 8, "little") for value in values)
-    return np.frombuffer(joined, np.uint8).reshape(-1, bits // 8)
+def _rows(values: Iterable[int]) -> Rows:
+    joined = b"".join((value & _MASK).to_bytes(BITS // 8, "little") for value in values)
+    return np.frombuffer(joined, np.uint8).reshape(-1, BITS // 8)
 
 
-def _published(bits: int) -> dict[str, Callable[[bytes], int]]:
+def _published() -> dict[str, Callable[[bytes], int]]:
     return {
         "murmur2": murmur2,
-        "fnv1": lambda data: fnv1(data, bits),
-        "fnv1a": lambda data: fnv1a(data, bits),
+        "fnv1": fnv1,
+        "fnv1a": fnv1a,
         "fnv1a-signed": fnv1a_signed,
         "jenkins": jenkins,
         "java": java,
     }
 
 
-def fnv1(data: bytes, bits: int) -> int:
-    """FNV-1 of 32 or 64 bits (Fowler, Noll, Vo; RFC 9923): multiply, then xor."""
-    prime, mask, value = _FNV_PRIME[bits], 2**bits - 1, _FNV_BASIS[bits]
+def fnv1(data: bytes) -> int:
+    """FNV-1 of 64 bits (Fowler, Noll, Vo; RFC 9923): multiply, then xor."""
+    value = _FNV_BASIS
     for byte in data:
-        value = value * prime & mask ^ byte
+        value = value * _FNV_PRIME & _MASK ^ byte
     return value
 
 
-def fnv1a(data: bytes, bits: int) -> int:
-    """FNV-1a of 32 or 64 bits: xor, then multiply."""
-    prime, mask, value = _FNV_PRIME[bits], 2**bits - 1, _FNV_BASIS[bits]
+def fnv1a(data: bytes) -> int:
+    """FNV-1a of 64 bits: xor, then multiply."""
+    value = _FNV_BASIS
     for byte in data:
-        value = (value ^ byte) * prime & mask
+        value = (value ^ byte) * _FNV_PRIME & _MASK
     return value
 
 
@@ -162,7 +160,7 @@ def fnv1a_signed(data: bytes) -> int:
         printed     -000…0011              0000…0101
         taken for   1000…0011              0000…0101
     """
-    value = fnv1a(data, 64)
+    value = fnv1a(data)
     if value < 2**63:
         return value
     if value == 2**63:  # a sign and 64 digits: the last one is not taken
@@ -184,18 +182,17 @@ def murmur2(data: bytes) -> int:
 
     For ASCII and for lengths that 8 divides it is Appleby's function.
     """
-    mask = 2**64 - 1
     whole = len(data) - len(data) % 8
-    value = len(data) * _MURMUR2_FACTOR & mask
+    value = len(data) * _MURMUR2_FACTOR & _MASK
     for start in range(0, whole, 8):
-        word = int.from_bytes(data[start : start + 8], "little") * _MURMUR2_FACTOR & mask
-        word = (word ^ word >> 47) * _MURMUR2_FACTOR & mask
-        value = (value ^ word) * _MURMUR2_FACTOR & mask
+        word = int.from_bytes(data[start : start + 8], "little") * _MURMUR2_FACTOR & _MASK
+        word = (word ^ word >> 47) * _MURMUR2_FACTOR & _MASK
+        value = (value ^ word) * _MURMUR2_FACTOR & _MASK
     for place, byte in reversed(list(enumerate(data[whole:]))):
-        value ^= (byte if byte < 128 else byte - 256) << 8 * place & mask
+        value ^= (byte if byte < 128 else byte - 256) << 8 * place & _MASK
     if len(data) > whole:
-        value = value * _MURMUR2_FACTOR & mask
-    value = (value ^ value >> 47) * _MURMUR2_FACTOR & mask
+        value = value * _MURMUR2_FACTOR & _MASK
+    value = (value ^ value >> 47) * _MURMUR2_FACTOR & _MASK
     return value ^ value >> 47
 
 

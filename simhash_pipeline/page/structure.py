@@ -34,7 +34,7 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import accumulate, chain, islice, repeat
 from operator import mul
 
@@ -69,22 +69,22 @@ _MAX_KNOWN_CHARS = 200  # of a class attribute whose label is remembered
 
 
 def structure_fingerprint(page: Elements, options: Options) -> int | None:
-    """`bits` wide, whatever hashes the content; None for fewer than 10 nodes.
+    """64 bits, whatever hashes the content; None for fewer than 10 nodes.
 
     By murmur3, but `tag` by FNV-1, where a tie sets the bit: so it was published. (Other hashes,
     String.hashCode for one, give short tags nearly equal numbers.)
     """
-    design, bits = options.structure_features, options.bits
+    design = options.structure_features
     if design == "outline":
-        return outline_fingerprint(page, partial(murmur3, bits=bits))
+        return outline_fingerprint(page, murmur3)
     if len(page.tags) < MIN_NODES:
         return None
     make = {"tag": tag_features, "tag-sum": tag_sum_features}[design]
     features = make(page, options.decay)
     weights = np.fromiter(features.values(), np.float64, len(features))
     if design == "tag":
-        return simhash(hash_rows("fnv1", bits)(features), weights, ">=0")
-    return simhash(murmur3(features, bits), weights)
+        return simhash(hash_rows("fnv1")(features), weights, ">=0")
+    return simhash(murmur3(features), weights)
 
 
 @dataclass(frozen=True, slots=True)

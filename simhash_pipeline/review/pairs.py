@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simhash_pipeline.bits import MAX_DISTANCE_BITS
+from simhash_pipeline.bits import BITS, MAX_DISTANCE_BITS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -76,7 +76,7 @@ class PairSample:
     pairs: tuple[Pair, ...]  # at most `of_each` of each distance up to 12, nearest first
 
 
-def sample_pairs(values: Sequence[int], bits: int, of_each: int, seed: int) -> PairSample:
+def sample_pairs(values: Sequence[int], of_each: int, seed: int) -> PairSample:
     """Compares every value with every other: some seconds for 20,000."""
     first: dict[int, int] = {}
     repeats = [
@@ -87,11 +87,11 @@ def sample_pairs(values: Sequence[int], bits: int, of_each: int, seed: int) -> P
     rows = np.fromiter(first.values(), np.int64, len(first))
     words = np.fromiter(first, np.uint64, len(first))
     dice = np.random.default_rng(seed)
-    counts = np.zeros(bits + 1, np.int64)
+    counts = np.zeros(BITS + 1, np.int64)
     drawn = [_Draw(of_each) for _ in range(LARGEST_DISTANCE + 1)]
     for start in range(0, len(rows), ROWS_AT_A_TIME):
         distances = _distances(words, start)
-        counts += np.bincount(distances[distances <= bits], minlength=bits + 1)
+        counts += np.bincount(distances[distances <= BITS], minlength=BITS + 1)
         near = np.argwhere(distances <= LARGEST_DISTANCE)
         of_near = distances[near[:, 0], near[:, 1]]
         for distance in np.unique(of_near):
@@ -108,7 +108,7 @@ def sample_pairs(values: Sequence[int], bits: int, of_each: int, seed: int) -> P
     return PairSample(tuple(counts.tolist()), tuple(pairs))
 
 
-def nearest_distances(values: Sequence[int], bits: int, number: int, seed: int) -> list[int]:
+def nearest_distances(values: Sequence[int], number: int, seed: int) -> list[int]:
     """How many values have their nearest neighbour at each distance, from 0 to the width.
 
     At most `number` values are drawn, and each is compared with all: 3 ms for a million. Empty for
@@ -117,11 +117,11 @@ def nearest_distances(values: Sequence[int], bits: int, number: int, seed: int) 
     if len(values) < 2:
         return []
     words = np.array(values, np.uint64)
-    counts = np.zeros(bits + 1, np.int64)
+    counts = np.zeros(BITS + 1, np.int64)
     rows = np.random.default_rng(seed).permutation(len(values))[:number]
     for row in rows:
         distances = np.bitwise_count(words ^ words[row])
-        distances[row] = bits  # itself
+        distances[row] = BITS  # itself
         counts[np.min(distances)] += 1
     return [int(count) for count in counts]
 

@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
-from simhash_pipeline.bits import DEFAULT_WIDTH, refuse_other_widths
 from simhash_pipeline.errors import StoreMismatch
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ class StoredPage:
     url: str  # the canonical key, unique within the namespace
     namespace: str  # "" by default; look-ups see only pages of one namespace
     site: str  # registered domain; "" when unknown
-    content: int | None  # fingerprint of the stamped width; None when the page is thin
+    content: int | None  # 64 bits; None when the page is thin
     structure: int | None
     sketch: int | None  # 128 bits
     digest: bytes | None  # 16 bytes, of title and text; None unless the page is thin
@@ -183,7 +182,7 @@ class Store(Protocol):
         """Declare the options that fingerprints are made with, as plain JSON values.
 
         A store without pages and without a stamp stores them; otherwise StoreMismatch names every
-        option that differs. `bits` sets the width of content and structure (64 without a stamp).
+        option that differs.
         """
 
     def made_with(self) -> dict[str, object] | None:
@@ -262,13 +261,6 @@ class Store(Protocol):
     def __enter__(self) -> Self: ...
 
     def __exit__(self, *exception: object) -> None: ...
-
-
-def stamped_bits(stamp: Mapping[str, object]) -> int:
-    """The width of content and structure fingerprints; ValueError unless it is 32 or 64."""
-    bits: Any = stamp.get("bits", DEFAULT_WIDTH)
-    refuse_other_widths(bits)
-    return int(bits)
 
 
 def check_stamp(store: str, stamp: Mapping[str, object], made_with: Mapping[str, object]) -> None:

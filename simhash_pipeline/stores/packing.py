@@ -15,26 +15,25 @@ import hashlib
 import struct
 import zlib
 
-from simhash_pipeline.bits import SKETCH_BITS
+from simhash_pipeline.bits import BITS, SKETCH_BITS
 from simhash_pipeline.stores.contract import PageText, StoredPage
 
 ID_SIZE = 8
 _HEAD = struct.Struct(">HQdd")
 _LENGTH = struct.Struct(">H")
-_SKETCH_SIZE, _STORY_SIZE, _DIGEST_SIZE, _HASH_SIZE = SKETCH_BITS // 8, 8, 16, 8
 _FIELDS = (
     *("content", "structure", "sketch", "digest", "story"),
     *("sample", "form", "fields", "address"),
 )
-_SIZES = {"sketch": _SKETCH_SIZE, "story": _STORY_SIZE, "digest": _DIGEST_SIZE}
+_SIZES = {"sketch": 16, "digest": 16}  # bytes; the others have 8
 _NUMBERS = ("content", "structure", "sketch", "story")
 _OWN_ADDRESS = 1 << len(_FIELDS)  # a flag
 
 
-def packed_page(page: StoredPage, bits: int) -> bytes:
-    """The page, but for its namespace; its fingerprints have `bits` bits.
+def packed_page(page: StoredPage) -> bytes:
+    """The page, but for its namespace.
 
-    ValueError if one is wider, struct.error if the site is longer than 64 KiB.
+    ValueError if a fingerprint is too wide, struct.error if the site is longer than 64 KiB.
     """
     is_own = declares_itself(page)
     parts, flags = [], _OWN_ADDRESS if is_own else 0
@@ -44,7 +43,7 @@ def packed_page(page: StoredPage, bits: int) -> bytes:
             continue
         flags |= 1 << flag
         if name in _NUMBERS:
-            value = packed_number(value, 8 * _SIZES.get(name, bits // 8))
+            value = packed_number(value, SKETCH_BITS if name == "sketch" else BITS)
         elif name == "sample":
             parts.append(_LENGTH.pack(len(value)))
         parts.append(value)
@@ -55,7 +54,7 @@ def packed_page(page: StoredPage, bits: int) -> bytes:
     return b"".join([head, *parts, page.url.encode()])
 
 
-def unpacked_page(namespace: str, raw: bytes, bits: int) -> StoredPage:
+def unpacked_page(namespace: str, raw: bytes) -> StoredPage:
     """The page that was packed; ValueError or struct.error for other bytes."""
     flags, marks, first_seen, seen_at = _HEAD.unpack_from(raw)
     at = _HEAD.size
@@ -68,7 +67,7 @@ def unpacked_page(namespace: str, raw: bytes, bits: int) -> StoredPage:
             (size,) = _LENGTH.unpack_from(raw, at)
             at += _LENGTH.size
         else:
-            size = _SIZES.get(name, bits // 8 if name in _NUMBERS else _HASH_SIZE)
+            size = _SIZES.get(name, 8)
         value = raw[at : at + size]
         values[name] = int.from_bytes(value, "little") if name in _NUMBERS else value
         at += size
@@ -94,7 +93,7 @@ def unpacked_page(namespace: str, raw: bytes, bits: int) -> StoredPage:
     )
 
 
-def packed_number(value: int, bits: int) -> bytes:
+def packed_number(value: int, bits: int = BITS) -> bytes:
     """The number, lowest byte first; ValueError when it is wider than `bits`."""
     if not 0 <= value < 1 << bits:
         raise ValueError(f"a fingerprint of {bits} bits can't be {value!r}")

@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from simhash_pipeline.stores.contract import StoredPage
 
 
-def crowd(bits: int, seed: int = 1) -> list[StoredPage]:
+def crowd(seed: int = 1) -> list[StoredPage]:
     """Values in clouds, up to 12 bits wide, some of them twice; every tenth page has none."""
     dice = random.Random(seed)
-    centres = [dice.getrandbits(bits) for _ in range(30)]
+    centres = [dice.getrandbits(64) for _ in range(30)]
 
     def value() -> int:
         cloud = dice.choice(centres)
-        for bit in dice.sample(range(bits), dice.randrange(7)):
+        for bit in dice.sample(range(64), dice.randrange(7)):
             cloud ^= 1 << bit
         return cloud
 

@@ -77,7 +77,7 @@ def test_a_judge_in_each_partition_gives_the_verdicts_of_one_machine(
 ) -> None:
     from simhash_pipeline.archive import on_spark
 
-    pages = crowd(options.bits)
+    pages = crowd()
     columns: dict[str, list[Any]] = {
         "position": [n << 54 for n in range(len(pages))],  # as of files without end
         "time": [None if n % 5 == 0 else float(n * 7 % 100) for n in range(len(pages))],

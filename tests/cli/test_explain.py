@@ -246,10 +246,10 @@ def test_a_store_of_other_options_is_refused_without_texts_too(
 ) -> None:
     crawled(tmp_path)
     for url in ("http://a.example/2", "http://a.example/3"):
-        result = simhash(tmp_path, "explain", url, "-S", STORE, "-s", "SIMHASH_BITS=32")
+        result = simhash(tmp_path, "explain", url, "-S", STORE, "-s", "SIMHASH_TOP_N=5")
         assert (result.returncode, result.stdout) == (2, "")
         (line,) = result.stderr.splitlines()
-        assert f"store {STORE} holds fingerprints made with other options: bits 64" in line
+        assert f"store {STORE} holds fingerprints made with other options: top_n None" in line
 
 
 def test_what_a_truncated_log_still_says_is_explained(simhash: Simhash, texts: Path) -> None:

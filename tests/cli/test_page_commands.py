@@ -125,11 +125,11 @@ def test_fingerprint_says_it_in_words_with_the_text_on_demand(
 
 
 def test_fingerprint_goes_by_the_settings(simhash: Simhash, pages: Path) -> None:
-    short = ("-s", "SIMHASH_MIN_TOKENS=2", "-s", "SIMHASH_BITS=32")
+    short = ("-s", "SIMHASH_MIN_TOKENS=2", "-s", "SIMHASH_NGRAMS=1")
     result = simhash(pages, "fingerprint", "thin.html", "--json", *short)
-    options = Options(min_tokens=2, bits=32)
+    options = Options(min_tokens=2, ngrams=(1,))
     content = Fingerprinter(options).fingerprint("<p>Closed today.").content
-    assert json.loads(result.stdout)["content"] == f"{content:08x}"
+    assert json.loads(result.stdout)["content"] == f"{content:016x}"
 
 
 def test_a_dash_is_stdin(simhash: Simhash, pages: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -161,10 +161,10 @@ def test_info_says_how_many_texts_there_are(store: Simhash, outside: Path) -> No
 
 def test_info_names_the_options_that_are_no_defaults(store: Simhash, outside: Path) -> None:
     with open_store(f"sqlite:///{outside / 'other.sqlite'}") as opened:
-        opened.stamp(stamp_for(Options(ngrams=(3,), bits=32)))
+        opened.stamp(stamp_for(Options(ngrams=(3,), top_n=5)))
     result = store(outside, "info", "-S", "other.sqlite")
     assert "pages      0, 0 of them thin" in result.stdout
-    assert "the default options but ngrams [3], bits 32\n" in result.stdout
+    assert "the default options but ngrams [3], top_n 5\n" in result.stdout
 
 
 def test_find_tells_the_page_of_a_url_however_it_is_written(store: Simhash, outside: Path) -> None:
@@ -198,14 +198,10 @@ def test_find_tells_the_pages_near_a_fingerprint_nearest_first(
     assert words.endswith("https://a.org/0\n")
 
 
-def test_a_fingerprint_has_the_digits_of_its_store(store: Simhash, outside: Path) -> None:
-    with open_store(f"sqlite:///{outside / 'short.sqlite'}") as opened:
-        opened.stamp(stamp_for(Options(bits=32)))
-        keep(opened, page("https://a.org/1", 0xABCDEF01))
-    assert store(outside, "find", "ABCDEF01", "-S", "short.sqlite").returncode == 0
-    wrong = store(outside, "find", "0" * 16, "-S", "short.sqlite")
+def test_what_is_no_url_and_no_fingerprint_is_refused(store: Simhash, outside: Path) -> None:
+    wrong = store(outside, "find", "0" * 15, *SEEN)
     assert wrong.returncode == 2
-    assert "must be a URL, or a fingerprint of 8 hex digits, not '0000000000" in wrong.stderr
+    assert "must be a URL, or a fingerprint of 16 hex digits, not '0000000000" in wrong.stderr
 
 
 def test_what_a_page_brings_cannot_steer_the_terminal(store: Simhash, outside: Path) -> None:
@@ -352,7 +348,7 @@ def test_a_time_that_no_calendar_has_is_told_as_it_stands(store: Simhash, outsid
         (["info", "-S", "nodb://localhost"], "no store can be opened at 'nodb://localhost'"),
         (["info", *SEEN, "--spider", "news"], "not allowed with argument -S/--store"),
         (["find", "0" * 16, *SEEN, "--limit", "0"], "must be a whole number, 1 or more, not '0'"),
-        (["info", *SEEN, "-s", "SIMHASH_BITS=9"], "SIMHASH_BITS is '9'"),
+        (["info", *SEEN, "-s", "SIMHASH_TOP_N=0"], "SIMHASH_TOP_N is '0'"),
         (["find", "night bus", *SEEN], "must be a URL, or a fingerprint of 16 hex digits"),
         (["find", "0" * 15, *SEEN], "must be a URL, or a fingerprint of 16 hex digits"),
         (["find", "http://[", *SEEN], "'http://[' is not a URL"),

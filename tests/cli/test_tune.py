@@ -223,7 +223,7 @@ def test_of_many_pages_some_are_drawn(
         ([*ITEMS, "--precision", "95"], "must be a number between 0 and 1, not '95'"),
         ([*ITEMS, "--sheet", "items.sqlite"], "items.sqlite"),
         (["-S", "one.sqlite"], "two pages of at least 50 tokens, and one.sqlite has 1"),
-        ([*ITEMS, "-s", "SIMHASH_BITS=32"], "made with other options: bits 64 (now 32)"),
+        ([*ITEMS, "-s", "SIMHASH_TOP_N=5"], "made with other options: top_n None (now 5)"),
         (["-S", "redis://127.0.0.1:1"], "connecting to 127.0.0.1:1"),
         ([], "no crawl has left a store here"),
     ],

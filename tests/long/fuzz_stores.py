@@ -30,7 +30,7 @@ SUFFIXES = ("", "-wal", "-shm", "-journal")
 Files = dict[str, bytearray]  # of one store, by SUFFIXES
 
 _VALUES = ["'text'", "x'00ff'", "x'80'", "1.5", "-1", "1 << 62", "9e999", "NULL", "zeroblob(70000)"]
-_STAMPS = ["", "{", "[]", "null", "7", '"bits"', '{"bits": 7}', '{"bits": "64"}', '{"bits": 32}']
+_STAMPS = ["", "{", "[]", "null", "7", '"bits"', '{"top_n": 7}']
 _COLUMNS = {
     "page": (
         *("id", "url_hash", "url", "namespace", "site", "content", "structure", "sketch"),
@@ -48,7 +48,7 @@ class StoreFiles:
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / "damaged.sqlite"
-        self._sound = [_copied(folder, bits, logged) for bits in (32, 64) for logged in (0, 1)]
+        self._sound = [_copied(folder, logged) for logged in (0, 1)]
 
     def run(self, chance: random.Random) -> bool:
         """Damage a store and use it; whether the damage was noticed. AssertionError, or any other.
@@ -84,13 +84,13 @@ class StoreFiles:
             lambda store: list(islice(store.pages(), 10 * PAGES)),
             lambda store: list(islice(store.texts(), 10 * PAGES)),
             lambda store: list(store.all_furniture()),
-            lambda store: store.settle(_page(5, 32), _all_seen),
+            lambda store: store.settle(_page(5), _all_seen),
             lambda store: _hold_named(store, errors),
         )
         return bool(errors)
 
     def _write(self, chance: random.Random) -> bool:
-        page = _page(chance.randrange(2 * PAGES), 32)  # fits stores of both widths
+        page = _page(chance.randrange(2 * PAGES))
         how = {"index": chance.choice(["memory", "disk"]), "tentative": chance.random() < 0.5}
         errors: list[StoreError] = []
         self._tried(
@@ -156,13 +156,13 @@ def _all_seen(view: View) -> tuple[Action, int]:
 # --- sound stores
 
 
-def _copied(folder: Path, bits: int, logged: int) -> Files:
+def _copied(folder: Path, logged: int) -> Files:
     """A store's files when it is closed, or as a killed crawl leaves them."""
-    path, copy = folder / f"{bits}-{logged}.sqlite", folder / "copy"
+    path, copy = folder / f"{logged}.sqlite", folder / "copy"
     with SqliteStore(path, tentative=True) as store:
-        store.stamp({**stamp_for(Options()), "bits": bits})
+        store.stamp(stamp_for(Options()))
         for number in range(PAGES):
-            page = _page(number, bits)
+            page = _page(number)
             store.settle(page, lambda _: (Action.KEEP, None))
             if number % 3:
                 store.confirm("", page.url)
@@ -170,7 +170,7 @@ def _copied(folder: Path, bits: int, logged: int) -> Files:
         store.put_furniture("", "a.example", bytes(range(64)))
         if logged:
             store._connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
-            store.insert_many(_page(number, bits) for number in range(PAGES, PAGES + 30))
+            store.insert_many(_page(number) for number in range(PAGES, PAGES + 30))
             files = _read_files(path, copy)
     return files if logged else _read_files(path, copy)
 
@@ -184,8 +184,8 @@ def _read_files(path: Path, copy: Path) -> Files:
     return files
 
 
-def _page(number: int, bits: int) -> StoredPage:
-    value = number * 0x9E37_79B9_7F4A_7C15_9E37_79B9_7F4A_7C15 % (1 << bits)
+def _page(number: int) -> StoredPage:
+    value = number * 0x9E37_79B9_7F4A_7C15_9E37_79B9_7F4A_7C15 % (1 << 64)
     page = StoredPage(
         url=f"http://a.example/{number}",
         namespace="",

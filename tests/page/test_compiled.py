@@ -199,7 +199,6 @@ def test_other_options_than_the_kernels_take_the_python(tmp_path: Path) -> None:
         {"segmenter": "jieba"},
         {"weights": "jieba-tfidf", "ngrams": (1,)},
         {"hash": "fnv1a"},
-        {"bits": 32},
         {"top_n": 5},
     ]
     assert compiled.votes_by_kernel(Options())

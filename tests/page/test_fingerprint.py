@@ -108,13 +108,6 @@ def test_the_digest_is_of_title_and_text_but_not_of_white_space() -> None:
     )
 
 
-@pytest.mark.parametrize("bits", [32, 64])
-def test_fingerprints_are_as_wide_as_asked(bits: int) -> None:
-    page_fingerprint = Fingerprinter(Options(bits=bits)).fingerprint(page(STORY))
-    assert page_fingerprint.content is not None
-    assert 2 ** (bits // 2) < page_fingerprint.content < 2**bits
-
-
 @pytest.mark.parametrize(
     "html",
     [

@@ -137,7 +137,7 @@ GO_BITS = 0b1000111010111100010001001110101101101110011011010010111111001101
 
 def test_gojieba_hashes_and_weighs_keywords_as_the_published_program() -> None:
     options = Options(preset="gojieba")
-    rows = hash_rows(options.hash, options.bits)(GO_KEYWORDS)
+    rows = hash_rows(options.hash)(GO_KEYWORDS)
     weights = np.array(list(GO_KEYWORDS.values()))
     assert simhash(rows, weights, options.set_when) == GO_BITS
 
@@ -181,7 +181,7 @@ def test_gojieba_gives_the_keywords_and_the_fingerprint_of_the_published_program
 
 @given(st.binary())
 def test_a_signed_hash_is_the_64_characters_that_go_prints(data: bytes) -> None:
-    value = fnv1a(data, 64)
+    value = fnv1a(data)
     signed = value - 2**64 if value >= 2**63 else value
     printed = f"{signed:064b}"  # as Go's %064b
     assert f"{fnv1a_signed(data):064b}" == printed[:64].replace("-", "1")

@@ -85,7 +85,7 @@ def test_kept_pages_are_known_when_every_run_was_closed() -> None:
     assert told.kept == {"new": 6, "thin": 1}
     assert told.errors == {"no_html": 2}
     assert list(told.runs["run-1"].slices()) == [(1777895999, 6, 0), (1777896000, 1, 1)]
-    assert told.runs["run-1"].settings["bits"] == 64
+    assert told.runs["run-1"].settings["min_tokens"] == 50
 
 
 def test_kept_pages_are_unknown_when_a_run_was_killed() -> None:

@@ -203,7 +203,7 @@ def test_the_timeline_uses_its_width(report: Any) -> None:
 
 
 def test_changed_settings_stand_before_the_others_which_are_folded(report: Any) -> None:
-    page = report(closing(options={"match": "content", "content_distance": 5, "bits": 64}))
+    page = report(closing(options={"match": "content", "content_distance": 5, "top_n": None}))
     assert page.one("#settings").text.splitlines() == [
         "SIMHASH_CONTENT_DISTANCE 5",
         "2 settings with their defaults",

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-WIDTHS = [32, 64]
+WIDTHS = [32, 64]  # of values; the preset java32 makes narrow ones
 PLACES: list[IndexPlace] = ["memory", "disk"]
 # Where the index is, and in how many tables.
 MEMORY, DISK, FOUR, TEN = "", "?index=disk", "?index=disk&tables=4", "?index=disk&tables=10"

@@ -353,23 +353,14 @@ def test_pages_kept_without_a_stamp_are_not_taken_for_stamped_ones(store: Store)
         store.stamp({"bits": 64})
 
 
-@pytest.mark.parametrize("bits", [32, 64])
-def test_the_stamp_sets_the_width(store: Store, bits: int) -> None:
-    largest = (1 << bits) - 1
-    store.stamp({"bits": bits})
+def test_a_fingerprint_has_64_bits(store: Store) -> None:
+    largest = (1 << 64) - 1
     keep(store, page("a", largest, largest - 1))
     assert near_content(store, largest - 4) == [("a", 1)]
     assert next(iter(store.pages())) == page("a", largest, largest - 1)
-    with pytest.raises(ValueError, match=f"fingerprint of {bits} bits"):
+    with pytest.raises(ValueError, match="fingerprint of 64 bits"):
         keep(store, page("b", largest + 1))
     assert len(store) == 1
-
-
-@pytest.mark.parametrize("bits", [48, "64", None])
-def test_a_width_that_does_not_exist_is_refused(store: Store, bits: object) -> None:
-    with pytest.raises(ValueError, match="has 32 or 64 bits"):
-        store.stamp({"bits": bits})
-    store.stamp({"bits": 32})
 
 
 def test_a_closed_store_says_so(store: Store) -> None:

@@ -68,7 +68,7 @@ PREFIX = b"simhash:"
 STORE, FORMAT, MADE_WITH = PREFIX + b"store", b"format", b"made_with"
 NAMESPACES = PREFIX + b"namespaces"
 HASHES = 256  # of a block
-MAX_KEY_BYTES = 2
+KEY_SIZE, REST_SIZE = 2, 6  # of a value of 64 bits, in bytes
 NUMBER_SIZE = 7
 REF_SIZE = NUMBER_SIZE + ID_SIZE
 SALT_SIZE = 2
@@ -111,7 +111,7 @@ class Record:
     """A page as it is stored."""
 
     page: StoredPage
-    raw: bytes  # its number and what Layout.pack made
+    raw: bytes  # its number and what `pack_page` made
     run: bytes  # that has not confirmed it; b"" for none
 
     @cached_property
@@ -148,114 +148,98 @@ class Entry(NamedTuple):
 Probe = tuple[int, bytes, Place]
 
 
-class Layout:
-    """Packs and unpacks for a store whose fingerprints have `bits` bits."""
+def pack_page(page: StoredPage, salt: bytes) -> bytes:
+    """A record without its number; the salt tells it from others of the same page."""
+    return salt + packed_page(page)
 
-    def __init__(self, bits: int) -> None:
-        self.bits = bits
-        self._size = bits // 8
-        self._word = np.dtype("<u4" if bits == 32 else "<u8")
 
-    def pack(self, page: StoredPage, salt: bytes) -> bytes:
-        """A record without its number; the salt tells it from others of the same page."""
-        return salt + packed_page(page, self.bits)
+def unpack_page(namespace: str, raw: bytes, run: bytes | None = None) -> Record:
+    """A record of its number and its packed page; ValueError or struct.error for others."""
+    page = unpacked_page(namespace, raw[NUMBER_SIZE + SALT_SIZE :])
+    return Record(page, raw, run or b"")
 
-    def unpack(self, namespace: str, raw: bytes, run: bytes | None = None) -> Record:
-        """A record of its number and its packed page; ValueError or struct.error for others."""
-        page = unpacked_page(namespace, raw[NUMBER_SIZE + SALT_SIZE :], self.bits)
-        return Record(page, raw, run or b"")
 
-    def renewed(self, record: Record, seen_at: float) -> bytes:
-        """The record of the page seen again."""
-        page = replace(record.page, seen_at=seen_at)
-        return record.raw[: NUMBER_SIZE + SALT_SIZE] + packed_page(page, self.bits)
+def renewed(record: Record, seen_at: float) -> bytes:
+    """The record of the page seen again."""
+    page = replace(record.page, seen_at=seen_at)
+    return record.raw[: NUMBER_SIZE + SALT_SIZE] + packed_page(page)
 
-    def entries(self, space: Space, page: StoredPage) -> Iterator[Entry]:
-        """Where the page's fingerprints, digest, address and form belong."""
-        for column in COLUMNS:
-            value = getattr(page, column)
-            if value is not None and not (column == "address" and declares_itself(page)):
-                yield self.entry(space, column, value)
 
-    def entry(self, space: Space, column: Column, value: int | bytes) -> Entry:
-        """Where a value belongs; ValueError when it is wider than `bits`."""
-        packed = value if isinstance(value, bytes) else packed_number(value, self.bits)
-        blocks = BLOCKS if isinstance(value, int) else 1
-        places = [_place(space, column, block, blocks, packed) for block in range(blocks)]
-        number = _key(packed, 0, blocks)[-1]
-        return Entry(packed, space.buckets(column, "more", number), tuple(places))
+def entries(space: Space, page: StoredPage) -> Iterator[Entry]:
+    """Where the page's fingerprints, digest, address and form belong."""
+    for column in COLUMNS:
+        value = getattr(page, column)
+        if value is not None and not (column == "address" and declares_itself(page)):
+            yield entry(space, column, value)
 
-    def probes(
-        self, space: Space, column: Column, value: int | bytes, max_distance_bits: int
-    ) -> list[Probe]:
-        """The buckets that can hold a neighbour; of bytes, as a digest, the one they are in."""
-        if isinstance(value, bytes):
-            return [(0, b"", self.entry(space, column, value).places[0])]
-        refuse_other_distances(max_distance_bits)
-        packed = packed_number(value, self.bits)
-        found = []
-        size = _key_bytes(len(packed), BLOCKS)
-        for block, masks in enumerate(probe_masks(size * 8, max_distance_bits)):
-            at = block * len(packed) // BLOCKS
-            key = int.from_bytes(packed[at : at + size], "little")
-            for mask in masks:
-                probed = (key ^ mask).to_bytes(size, "little")
-                other = packed[:at] + probed + packed[at + size :]
-                found.append((block, probed, _place(space, column, block, BLOCKS, other)))
-        return found
 
-    def near(
-        self, value: int, max_distance_bits: int, buckets: Iterable[tuple[int, bytes, bytes]]
-    ) -> list[tuple[int, int]]:
-        """(value, distance) within the distance, nearest first, of (block, key, bucket).
+def entry(space: Space, column: Column, value: int | bytes) -> Entry:
+    """Where a value belongs; ValueError when it is wider than 64 bits."""
+    packed = value if isinstance(value, bytes) else packed_number(value)
+    blocks = range(BLOCKS if isinstance(value, int) else 1)
+    places = tuple(_place(space, column, block, packed) for block in blocks)
+    return Entry(packed, space.buckets(column, "more", packed[KEY_SIZE - 1]), places)
 
-        The nearest 200, and all that are as near as the last of them.
-        """
-        parts = [self._rows(*bucket) for bucket in buckets if bucket[2]]
-        if not parts:
-            return []
-        rows = np.concatenate(parts)
-        distances = self._distances(rows, value)
-        furthest, most = max_distance_bits, BLOCKS * MOST_NEAR  # a value is in a bucket a block
-        if len(rows) > most:
-            furthest = min(furthest, np.partition(distances, most)[most])
-        rows = rows[distances <= furthest]
-        if not len(rows):  # nearly always
-            return []
-        rows = np.unique(rows, axis=0)
-        distances = self._distances(rows, value)
-        order = np.argsort(distances, kind="stable")
-        if len(order) > MOST_NEAR:
-            order = order[distances[order] <= distances[order[MOST_NEAR - 1]]]
-        return [(_number(rows[place].tobytes()), int(distances[place])) for place in order]
 
-    def numbers(self, key: bytes, bucket: bytes) -> dict[int, int]:
-        """The number of the oldest page of each value in a bucket of the first block."""
-        packed, beside = self._rows(0, key, bucket).tobytes(), self._size - len(key)
-        values = range(0, len(packed), self._size)
-        numbers = range(beside, len(bucket), beside + REF_SIZE)
-        return {
-            _number(packed[at : at + self._size]): int.from_bytes(
-                bucket[there : there + NUMBER_SIZE], "big"
-            )
-            for at, there in zip(values, numbers, strict=True)
-        }
+def probes(space: Space, column: Column, value: int | bytes, max_distance_bits: int) -> list[Probe]:
+    """The buckets that can hold a neighbour; of bytes, as a digest, the one they are in."""
+    if isinstance(value, bytes):
+        return [(0, b"", entry(space, column, value).places[0])]
+    refuse_other_distances(max_distance_bits)
+    packed = packed_number(value)
+    found = []
+    for block, masks in enumerate(probe_masks(KEY_SIZE * 8, max_distance_bits)):
+        at = block * KEY_SIZE
+        key = int.from_bytes(packed[at : at + KEY_SIZE], "little")
+        for mask in masks:
+            probed = (key ^ mask).to_bytes(KEY_SIZE, "little")
+            other = packed[:at] + probed + packed[at + KEY_SIZE :]
+            found.append((block, probed, _place(space, column, block, other)))
+    return found
 
-    def _distances(self, rows: NDArray[np.uint8], value: int) -> NDArray[np.intp]:
-        needle = np.frombuffer(value.to_bytes(self._size, "little"), self._word)
-        distances: NDArray[np.intp] = np.bitwise_count(rows.view(self._word) ^ needle).sum(axis=1)
-        return distances
 
-    def _rows(self, block: int, key: bytes, bucket: bytes) -> NDArray[np.uint8]:
-        """The bucket's values, a row of bytes each, lowest first."""
-        at = block * self._size // BLOCKS
-        beside = REF_SIZE if block == 0 else 0
-        rests = np.frombuffer(bucket, np.uint8).reshape(-1, self._size - len(key) + beside)
-        rows = np.empty((len(rests), self._size), np.uint8)
-        rows[:, :at] = rests[:, :at]
-        rows[:, at : at + len(key)] = np.frombuffer(key, np.uint8)
-        rows[:, at + len(key) :] = rests[:, at : self._size - len(key)]
-        return rows
+def near(
+    value: int, max_distance_bits: int, buckets: Iterable[tuple[int, bytes, bytes]]
+) -> list[tuple[int, int]]:
+    """(value, distance) within the distance, nearest first, of (block, key, bucket).
+
+    The nearest 200, and all that are as near as the last of them.
+    """
+    parts = [_values(*bucket) for bucket in buckets if bucket[2]]
+    if not parts:
+        return []
+    values, needle = np.concatenate(parts), np.uint64(value)
+    distances = np.bitwise_count(values ^ needle)
+    furthest, most = max_distance_bits, BLOCKS * MOST_NEAR  # a value is in a bucket a block
+    if len(values) > most:
+        furthest = min(furthest, np.partition(distances, most)[most])
+    values = np.unique(values[distances <= furthest])
+    if not len(values):  # nearly always
+        return []
+    distances = np.bitwise_count(values ^ needle)
+    order = np.argsort(distances, kind="stable")
+    if len(order) > MOST_NEAR:
+        order = order[distances[order] <= distances[order[MOST_NEAR - 1]]]
+    return list(zip(values[order].tolist(), distances[order].tolist(), strict=True))
+
+
+def numbers(key: bytes, bucket: bytes) -> dict[int, int]:
+    """The number of the oldest page of each value in a bucket of the first block."""
+    places = range(REST_SIZE, len(bucket), REST_SIZE + REF_SIZE)
+    found = (int.from_bytes(bucket[at : at + NUMBER_SIZE], "big") for at in places)
+    return dict(zip(_values(0, key, bucket).tolist(), found, strict=True))
+
+
+def _values(block: int, key: bytes, bucket: bytes) -> NDArray[np.uint64]:
+    """The values in a bucket."""
+    at = block * KEY_SIZE
+    beside = REF_SIZE if block == 0 else 0
+    rests = np.frombuffer(bucket, np.uint8).reshape(-1, REST_SIZE + beside)
+    rows = np.empty((len(rests), KEY_SIZE + REST_SIZE), np.uint8)
+    rows[:, :at] = rests[:, :at]
+    rows[:, at : at + KEY_SIZE] = np.frombuffer(key, np.uint8)
+    rows[:, at + KEY_SIZE :] = rests[:, at:REST_SIZE]
+    return rows.view("<u8").ravel().astype(np.uint64)
 
 
 def pack_text(text: PageText) -> bytes:
@@ -283,20 +267,7 @@ def is_in(place: Place, bucket: bytes) -> bool:
     return any(bucket.startswith(place.rest, at) for at in range(0, len(bucket), len(place.rest)))
 
 
-def _place(space: Space, column: Column, block: int, blocks: int, packed: bytes) -> Place:
-    at, key = block * len(packed) // blocks, _key(packed, block, blocks)
-    rest = packed[:at] + packed[at + len(key) :]
+def _place(space: Space, column: Column, block: int, packed: bytes) -> Place:
+    at = block * KEY_SIZE
+    key, rest = packed[at : at + KEY_SIZE], packed[:at] + packed[at + KEY_SIZE :]
     return Place(space.buckets(column, block, key[-1]), key[:-1], rest)
-
-
-def _key(packed: bytes, block: int, blocks: int) -> bytes:
-    at = block * len(packed) // blocks
-    return packed[at : at + _key_bytes(len(packed), blocks)]
-
-
-def _key_bytes(size: int, blocks: int) -> int:
-    return min(MAX_KEY_BYTES, size // blocks)
-
-
-def _number(packed: bytes) -> int:
-    return int.from_bytes(packed, "little")

@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from simhash_pipeline.errors import StoreDamaged
 from simhash_pipeline.stores.contract import MOST_NEAR, Action, StoredPage, View
 from simhash_pipeline.stores.packing import page_id
+from simhash_pipeline.stores.redis import layout
 from simhash_pipeline.stores.redis.commit import EXCHANGE, READ, SHARING, Command, Commit
 from simhash_pipeline.stores.redis.layout import (
     MADE_WITH,
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from simhash_pipeline.stores.contract import Column
-    from simhash_pipeline.stores.redis.layout import Entry, Layout, Probe
+    from simhash_pipeline.stores.redis.layout import Entry, Probe
     from simhash_pipeline.stores.redis.server import Server
 
 T = TypeVar("T")
@@ -68,12 +69,9 @@ class RedisNamespace:
     `mark` is the stamp that the namespace must have; pages are kept for `run`, b"" for good.
     """
 
-    def __init__(
-        self, name: str, server: Server, layout: Layout, lease: Lease, mark: bytes, run: bytes
-    ) -> None:
+    def __init__(self, name: str, server: Server, lease: Lease, mark: bytes, run: bytes) -> None:
         self.space = Space(name)
         self.server = server
-        self.layout = layout
         self.lease = lease
         self.mark = mark
         self._run = run
@@ -191,7 +189,7 @@ class RedisNamespace:
 
     def record(self, raw: bytes, run: bytes | None = None) -> Record:
         try:
-            return self.layout.unpack(self.space.namespace, raw, run)
+            return layout.unpack_page(self.space.namespace, raw, run)
         except (ValueError, struct.error) as error:
             raise self._damaged(f"a page's record: {error}") from error
 
@@ -202,7 +200,7 @@ class RedisNamespace:
         )
 
     def entries(self, page: StoredPage) -> list[Entry]:
-        return list(self.layout.entries(self.space, page))
+        return list(layout.entries(self.space, page))
 
     def dead(self, records: Sequence[Record]) -> list[Record]:
         """Those whose runs died before they confirmed them."""
@@ -215,7 +213,7 @@ class RedisNamespace:
         if own is not None and own.page.url != page.url:  # two URLs of one id
             return True
         if action is Action.RENEW and own is not None and own not in lookup.dead:
-            new = self.layout.renewed(own, max(own.page.seen_at, page.seen_at))
+            new = layout.renewed(own, max(own.page.seen_at, page.seen_at))
             return bool(self.server.ask(*EXCHANGE([self.space.pages], own.id, own.raw, new)))
         if action in (Action.SKIP, Action.RENEW) and not lookup.dead:
             return True
@@ -249,7 +247,7 @@ class RedisNamespace:
     def _keep(self, commit: Commit, page: StoredPage, own: Record | None, run: bytes) -> None:
         if own is not None:
             commit.remove(own, self.entries(own.page))
-        packed = self.layout.pack(page, secrets.token_bytes(SALT_SIZE))
+        packed = layout.pack_page(page, secrets.token_bytes(SALT_SIZE))
         commit.keep(page_id(page.url), packed, run, self.entries(page))
 
     def _removed(self, records: Sequence[Record]) -> int:
@@ -328,7 +326,7 @@ class RedisLookup:
         places = self._unread(probes)
         self._note(places, self._namespace.server.run(_reads(places)))
         buckets = [(block, key, self._buckets[place[:2]]) for block, key, place in probes]
-        near = self._namespace.layout.near(value, max_distance_bits, buckets)
+        near = layout.near(value, max_distance_bits, buckets)
         return near if len(near) <= MOST_NEAR else self._nearest(column, near)
 
     def _nearest(self, column: Column, near: list[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -340,7 +338,7 @@ class RedisLookup:
         numbers = dict[int, int]()
         buckets = self._namespace.server.run(_reads(keys))
         for key, bucket in zip(keys.values(), buckets, strict=True):
-            numbers |= self._namespace.layout.numbers(key, bucket or b"")
+            numbers |= layout.numbers(key, bucket or b"")
         near.sort(key=lambda pair: (pair[1], numbers.get(pair[0], 0)))
         return near[:MOST_NEAR]
 
@@ -348,7 +346,7 @@ class RedisLookup:
         self, namespace: str, column: Column, values: Sequence[int | bytes]
     ) -> Iterator[tuple[int, StoredPage]]:
         space = self._namespace.space
-        entries = [self._namespace.layout.entry(space, column, value) for value in values]
+        entries = [layout.entry(space, column, value) for value in values]
         at_address = []
         if column == "address":
             at_address = self._declared(values[0])
@@ -439,8 +437,7 @@ class RedisLookup:
         ]
 
     def _probes(self, column: Column, value: int | bytes, max_distance_bits: int) -> list[Probe]:
-        space, layout = self._namespace.space, self._namespace.layout
-        return layout.probes(space, column, value, max_distance_bits)
+        return layout.probes(self._namespace.space, column, value, max_distance_bits)
 
     def _unread(self, probes: Iterable[Probe]) -> list[Bucket]:
         return [place[:2] for _, _, place in probes if place[:2] not in self._buckets]

@@ -28,7 +28,6 @@ from simhash_pipeline.stores.contract import (
     StoredPage,
     View,
     check_stamp,
-    stamped_bits,
 )
 from simhash_pipeline.stores.packing import ID_SIZE, page_id
 from simhash_pipeline.stores.redis.commit import CONFIRM, EXPIRE_TEXTS
@@ -38,7 +37,6 @@ from simhash_pipeline.stores.redis.layout import (
     NAMESPACES,
     STORE,
     TIME,
-    Layout,
     Space,
     pack_text,
     unpack_text,
@@ -91,21 +89,20 @@ class RedisStore:
         try:
             self._refuse_other_formats()
             self._mark = NO_STAMP
-            self._use(self._read_mark())
+            self._mark = self._read_mark()
         except BaseException:
             self._server.close()
             raise
 
     def stamp(self, made_with: Mapping[str, object]) -> None:
         wanted = json.loads(json.dumps(dict(made_with)))
-        stamped_bits(wanted)
         if self.made_with() is None and len(self) == 0:
             self._server.ask("HSETNX", STORE, MADE_WITH, json.dumps(wanted))
-            self._use(self._read_mark())
+            self._mark = self._read_mark()
             heads = [namespace.space.head for namespace in self._namespaces()]
             self._server.run([("HSET", head, MADE_WITH, self._mark) for head in heads])
         check_stamp(f"store {self._server.shown}", self.made_with() or {}, wanted)
-        self._use(self._read_mark())
+        self._mark = self._read_mark()
 
     def made_with(self) -> dict[str, object] | None:
         self._usable()
@@ -293,7 +290,7 @@ class RedisStore:
 
     def _begin(self, name: str) -> None:
         """Write a namespace down before its first page, and forget what was not confirmed."""
-        self._use(self._read_mark())
+        self._mark = self._read_mark()
         namespace = self._namespace(name)
         if self._server.ask("HGET", namespace.space.head, MADE_WITH) is None:
             self._server.run(
@@ -313,14 +310,9 @@ class RedisStore:
         head = namespace.space.head
         if self._server.ask("HGET", head, MADE_WITH) is None:
             raise self._emptied()
-        self._use(self._read_mark())
+        self._mark = self._read_mark()
         self._server.ask("HSET", head, MADE_WITH, self._mark)
         self._begun.pop(namespace.space.namespace, None)
-
-    def _use(self, mark: bytes) -> None:
-        """Pack as the stamp says; a namespace that was begun with another is begun anew."""
-        self._mark = mark
-        self._layout = Layout(stamped_bits(json.loads(mark) or {}))
 
     def _read_mark(self) -> bytes:
         mark = self._server.ask("HGET", STORE, MADE_WITH) or NO_STAMP
@@ -344,7 +336,7 @@ class RedisStore:
     def _namespace(self, name: str) -> RedisNamespace:
         self._usable()
         run = self._lease.run if self._tentative else b""
-        return RedisNamespace(name, self._server, self._layout, self._lease, self._mark, run)
+        return RedisNamespace(name, self._server, self._lease, self._mark, run)
 
     def _refuse_other_formats(self) -> None:
         found = self._server.ask("HGET", STORE, FORMAT) or KNOWN_FORMAT

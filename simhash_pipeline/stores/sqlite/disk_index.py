@@ -6,8 +6,7 @@ and its rule says which of them can hold a neighbour:
 
     bit  63           48 47           32 31           16 15            0
         |    block 3    |    block 2    |    block 1    |    block 0    |
-        |     key 3     |     key 2     |     key 1     |     key 0     |     64 bits
-                                     (one of 8 bits is keyed by all)
+        |     key 3     |     key 2     |     key 1     |     key 0     |
 
 With 10 tables, a design of tables.py for 3 bits, each table is asked for one key. The
 trees are SQLite indexes on expressions: SQLite itself keeps them up to date for every process that
@@ -22,7 +21,7 @@ from heapq import merge, nsmallest
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from simhash_pipeline.bits import MAX_DISTANCE_BITS, refuse_other_distances
+from simhash_pipeline.bits import BITS, MAX_DISTANCE_BITS, refuse_other_distances
 from simhash_pipeline.errors import StoreMismatch
 from simhash_pipeline.index.neighbours import BLOCKS, probe_masks
 from simhash_pipeline.index.tables import SPLITS, SPLITS_DISTANCE, Design, runs
@@ -64,19 +63,19 @@ class _Table:
         )
 
 
-def _tables(number: int, bits: int) -> list[_Table]:
+def _tables(number: int) -> list[_Table]:
     if number == BLOCKS:
-        key_bits = bits // BLOCKS
+        key_bits = BITS // BLOCKS
         masks = [probe_masks(key_bits, k) for k in range(MAX_DISTANCE_BITS + 1)]
         return [
             _Table(
                 f"block_{block}",
-                (1 << key_bits) - 1 << block * bits // BLOCKS,
+                (1 << key_bits) - 1 << block * key_bits,
                 tuple(tuple(of_distance[block]) for of_distance in masks),
             )
             for block in range(BLOCKS)
         ]
-    design = Design(bits, SPLITS_DISTANCE, SPLITS[number])
+    design = Design(BITS, SPLITS_DISTANCE, SPLITS[number])
     once = ((0,),) * (SPLITS_DISTANCE + 1)
     return [
         _Table(f"table_{place}_of_{number}", mask, once) for place, mask in enumerate(design.tables)
@@ -92,9 +91,8 @@ class DiskIndex:
     suits its pages. StoreMismatch if the store has others, or not enough for a distance.
     """
 
-    def __init__(self, connection: sqlite3.Connection, bits: int, tables: Tables = "auto") -> None:
+    def __init__(self, connection: sqlite3.Connection, tables: Tables = "auto") -> None:
         self._cursor = connection.cursor()
-        self._bits = bits
         self._wanted = tables
         self._tables: list[_Table] = []  # not known before the store is read
         self._made: set[Column] = set()
@@ -102,7 +100,7 @@ class DiskIndex:
     def catch_up(self, newest_id: int) -> None:
         """Make the trees of content when there are none; SQLite keeps them up to date."""
         if not self._tables:
-            self._tables = _tables(self._number(newest_id), self._bits)
+            self._tables = _tables(self._number(newest_id))
         self._make("content")
 
     def add(self, page_id: int, page: StoredPage) -> None:
@@ -122,7 +120,7 @@ class DiskIndex:
                 f"{SPLITS_DISTANCE} bits, not within {max_distance_bits}: set a shorter distance, "
                 "or copy the store (`scrapy simhash store copy`)"
             )
-        column_value(value, self._bits)  # refuses what is no fingerprint
+        column_value(value)  # refuses what is no fingerprint
         self._make(column)
         near = {
             stored: (distance, oldest_id)
@@ -145,7 +143,7 @@ class DiskIndex:
         equal = {
             "namespace": namespace,
             table.sql(column): table.key(value),
-            column: column_value(value, self._bits),
+            column: column_value(value),
         }
         return pages_where(self._cursor, f"INDEXED BY {self._tree(column, table)}", equal)
 
@@ -156,7 +154,7 @@ class DiskIndex:
         ).fetchall()
         names = {name for (name,) in rows}
         for number in SPLITS:
-            tables = _tables(number, self._bits)
+            tables = _tables(number)
             if {self._tree("content", table) for table in tables} <= names:
                 if self._wanted not in ("auto", number):
                     raise StoreMismatch(
@@ -166,7 +164,7 @@ class DiskIndex:
                 return number
         if self._wanted != "auto":
             return self._wanted
-        return 10 if newest_id >= MANY_PAGES and self._bits == 64 else BLOCKS
+        return 10 if newest_id >= MANY_PAGES else BLOCKS
 
     def _make(self, column: Column) -> None:
         if column in self._made:
@@ -198,4 +196,4 @@ class DiskIndex:
             yield from ((fingerprint(stored), oldest_id) for stored, oldest_id in rows)
 
     def _tree(self, column: Column, table: _Table) -> str:
-        return f"{column}_{self._bits}_{table.name}"
+        return f"{column}_{table.name}"

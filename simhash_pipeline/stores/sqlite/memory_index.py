@@ -50,10 +50,9 @@ class MemoryIndex:
     read, and costs as much, from when it is first asked for.
     """
 
-    def __init__(self, connection: sqlite3.Connection, bits: int) -> None:
+    def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self._bits = bits
-        self._values: dict[Column, _Values] = {"content": _Values(connection, "content", bits)}
+        self._values: dict[Column, _Values] = {"content": _Values(connection, "content")}
         self._newest_id = 0
 
     def catch_up(self, newest_id: int) -> None:
@@ -88,7 +87,7 @@ class MemoryIndex:
 
     def _of(self, column: Column) -> _Values:
         if column not in self._values:
-            values = _Values(self._connection, column, self._bits)
+            values = _Values(self._connection, column)
             values.catch_up(self._newest_id)
             self._values[column] = values
         return self._values[column]
@@ -97,12 +96,10 @@ class MemoryIndex:
 class _Values:
     """The distinct values of one column, each with the ids of the pages that have or had it."""
 
-    def __init__(self, connection: sqlite3.Connection, column: Column, bits: int) -> None:
+    def __init__(self, connection: sqlite3.Connection, column: Column) -> None:
         self._connection = connection
         self._column = column
-        self._row = np.dtype("<u4" if bits == 32 else "<u8")
-        self._in_file = np.dtype("<u4" if bits == 32 else "<i8")  # refuses what is wider
-        self._index = FingerprintIndex(bits)  # each value with the id of its first page
+        self._index = FingerprintIndex()  # each value with the id of its first page
         self._further: dict[int, array[int]] = {}  # the ids of its other pages, rising
         self._last_id = 0
         self.near = self._index.near
@@ -146,10 +143,10 @@ class _Values:
             f"WHERE {self._column} IS NOT NULL AND id BETWEEN 1 AND ?",
             (newest_id,),
         )
-        parts = [(np.empty(0, np.uint32), np.empty(0, self._row))]
+        parts = [(np.empty(0, np.uint32), np.empty(0, np.uint64))]
         while chunk := rows.fetchmany(ROWS_A_LOAD):
-            read = np.array(chunk, self._in_file)
-            parts.append((read[:, 0].astype(np.uint32), read[:, 1].astype(self._row)))
+            read = np.array(chunk, np.int64)
+            parts.append((read[:, 0].astype(np.uint32), read[:, 1].astype(np.uint64)))
         ids, values = (np.concatenate(part) for part in zip(*parts, strict=True))
         order = np.argsort(ids)
         ids, values = ids[order], values[order]

@@ -10,7 +10,7 @@ import zlib
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
-from simhash_pipeline.bits import SKETCH_BITS
+from simhash_pipeline.bits import BITS, SKETCH_BITS
 from simhash_pipeline.stores.contract import PageText, StoredPage
 from simhash_pipeline.stores.packing import packed_text, unpacked_text
 from simhash_pipeline.stores.sqlite.runs import DeadRun
@@ -31,7 +31,7 @@ INSERT = f"""INSERT INTO page (id, url_hash, url, namespace, site, content, stru
 SAME_KEY = "url_hash = ? AND url = ? AND namespace = ?"
 NEWEST_ID = """SELECT max(ifnull((SELECT max(id) FROM page), 0),
     ifnull((SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'last_id'), 0))"""
-# By the two types that fingerprints of the store's width have.
+# By the two types that fingerprints have.
 WRONG_PAGE = """SELECT id FROM page WHERE id < 1 OR typeof(content) NOT IN ('integer', 'null')
     OR typeof(structure) NOT IN ('integer', 'null') LIMIT 1"""
 OTHERS_VERSION = "PRAGMA data_version"  # changes when another connection commits
@@ -87,13 +87,11 @@ class PageRows:
     def __init__(
         self,
         connection: sqlite3.Connection,
-        bits: int,
         index: Index,
         is_alive: Callable[[int], bool],
     ) -> None:
         self._cursor = connection.cursor()  # one for all saves 1 us a statement
         self._is_alive = is_alive  # whether the process of a run may still confirm its pages
-        self.bits = bits
         self.own_run: int | None = None
         self._index = index
         self._newest_id = 0
@@ -195,13 +193,13 @@ class PageRows:
                 page_id,
                 *_key(page.namespace, page.url),
                 page.site,
-                column_value(page.content, self.bits),
-                column_value(page.structure, self.bits),
+                column_value(page.content),
+                column_value(page.structure),
                 column_value(page.sketch, SKETCH_BITS),
                 page.digest,
                 page.first_seen,
                 page.seen_at,
-                column_value(page.story, 64),
+                column_value(page.story),
                 None if page.sample is None else bytearray(page.sample),  # see column_value
                 page.title,
                 page.title_marks,
@@ -317,7 +315,7 @@ def numbered_page(row: tuple[Any, ...]) -> tuple[int, StoredPage]:
     )
 
 
-def column_value(value: int | None, bits: int) -> int | bytearray | None:
+def column_value(value: int | None, bits: int = BITS) -> int | bytearray | None:
     """A fingerprint as SQLite holds it: ffff ffff ffff ffff is -1; 128 bits are 16 bytes.
 
     A bytearray, because for each bytes object Python's sqlite3 looks for an adapter, 1 us long.

@@ -29,7 +29,6 @@ from simhash_pipeline.stores.contract import (
     Tables,
     View,
     check_stamp,
-    stamped_bits,
 )
 from simhash_pipeline.stores.sqlite.disk_index import DiskIndex
 from simhash_pipeline.stores.sqlite.file import (
@@ -96,7 +95,6 @@ class SqliteStore:
         self._tables = tables
         self._access = Access(self._path, busy_timeout_secs)
         self._has_read = False
-        self._is_stamped = False  # whether a committed stamp was read, which never changes
         self._in_batch = False
         self._tentative = tentative
         self._session: StoreSession | None = None  # begun with the first page that is settled
@@ -114,7 +112,8 @@ class SqliteStore:
             self._cursor = self._connection.cursor()
             self._texts = TextRows(self._connection)
             try:
-                self._pages = self._new_pages(stamped_bits(self._stamp() or {}))
+                self._stamp()
+                self._pages = self._new_pages()
             except BaseException:
                 self._connection.close()
                 raise
@@ -124,7 +123,6 @@ class SqliteStore:
         with self._transaction() as pages:
             stamp = self._stamp()
             if stamp is None and pages.is_empty():
-                stamped_bits(wanted)  # raises for another width
                 row = ("made_with", json.dumps(wanted))
                 self._cursor.execute("INSERT INTO meta (name, value) VALUES (?, ?)", row)
             else:
@@ -163,7 +161,7 @@ class SqliteStore:
                     self._in_batch = True
                     yield
             except BaseException:
-                self._pages = self._new_pages(self._pages.bits)  # without the batch's pages
+                self._pages = self._new_pages()  # without the batch's pages
                 raise
             finally:
                 self._in_batch = False
@@ -284,7 +282,7 @@ class SqliteStore:
             begin = "BEGIN IMMEDIATE" if self._can_write else "BEGIN"
             self._cursor.execute(begin)
             try:
-                self._catch_up()
+                self._pages.catch_up()
                 if self._session is not None:
                     self._session.write()
                 yield self._pages
@@ -310,13 +308,6 @@ class SqliteStore:
             except DeadRun as dead:
                 end_run(self._connection, dead.run)
 
-    def _catch_up(self) -> None:
-        if not self._is_stamped and (stamp := self._stamp()) is not None:
-            self._is_stamped = True
-            if self._pages.bits != stamped_bits(stamp):  # stamped since this process opened it
-                self._pages = self._new_pages(stamped_bits(stamp))
-        self._pages.catch_up()
-
     def _read_ahead(self) -> None:
         """Read a big file into memory before the write lock is taken, which others wait for."""
         if self._index == "memory":
@@ -325,7 +316,7 @@ class SqliteStore:
                 newest_id = self._pages.newest_id()
                 if newest_id >= SLOW_PAGES:
                     logger.info("Reading about %d pages of %s into memory", newest_id, self._path)
-                self._catch_up()
+                self._pages.catch_up()
             finally:
                 self._cursor.execute("ROLLBACK")
         self._has_read = True
@@ -333,7 +324,7 @@ class SqliteStore:
     def _read_everything(self) -> None:
         """StoreDamaged for values that no store has written."""
         with self._access:
-            stamped_bits(self._stamp() or {})
+            self._stamp()
             deque(self._pages.all_furniture(), maxlen=0)
             if found := self._cursor.execute(WRONG_PAGE).fetchone():
                 raise malformed(f"row {found[0]} of table page")
@@ -341,24 +332,25 @@ class SqliteStore:
         for _ in chain(self.pages(), self.texts()):
             pass
 
-    def _new_pages(self, bits: int) -> PageRows:
+    def _new_pages(self) -> PageRows:
         on_disk = self._index == "disk" and self._can_write  # its trees may have to be made
         index: DiskIndex | MemoryIndex
         if on_disk:
-            index = DiskIndex(self._connection, bits, self._tables)
+            index = DiskIndex(self._connection, self._tables)
         else:
-            index = MemoryIndex(self._connection, bits)
-        return PageRows(self._connection, bits, index, partial(is_alive, self._path))
+            index = MemoryIndex(self._connection)
+        return PageRows(self._connection, index, partial(is_alive, self._path))
 
     def _stamp(self) -> dict[str, object] | None:
         rows = self._cursor.execute("SELECT value FROM meta WHERE name = 'made_with'").fetchall()
         if not rows:
             return None
         try:
-            stamp: dict[str, object] = json.loads(rows[0][0])
-            stamped_bits(stamp)
-        except (TypeError, ValueError, AttributeError, RecursionError) as error:
+            stamp = json.loads(rows[0][0])
+        except (TypeError, ValueError, RecursionError) as error:
             raise malformed(f"stamp: {error}") from error
+        if not isinstance(stamp, dict):
+            raise malformed(f"stamp: {rows[0][0]}")
         return stamp
 
     def _begun_session(self) -> StoreSession | None:
