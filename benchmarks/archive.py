@@ -42,7 +42,7 @@ def measure(feed: Path) -> None:
     alone = len(pages) / (time.perf_counter() - started)
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
-        with workers(folder) as pool:
+        with workers() as pool:
             parts = [*write_parts(pool, {"": archive}, folder, Options(), ReadSummary())]
         cpu = time.process_time()
         judge_parts(parts, folder, Options())

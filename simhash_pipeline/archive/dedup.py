@@ -6,15 +6,12 @@ records    fingerprints  judges         result, drop log, copies, a store
 
 from __future__ import annotations
 
-import shutil
 from collections import Counter, deque
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-from filelock import FileLock, Timeout
+from tempfile import TemporaryDirectory
 
 from simhash_pipeline.archive.inputs import Folder, StoredPages, open_input, stamp_of
 from simhash_pipeline.archive.outcome import (
@@ -28,9 +25,7 @@ from simhash_pipeline.archive.outcome import (
 )
 from simhash_pipeline.archive.parts import (
     ReadSummary,
-    claim,
     fingerprinter,
-    row_stamp,
     workers,
     write_parts,
 )
@@ -60,11 +55,6 @@ class DedupJob:
     time_field: str | None = None  # field of an item that says when its page was fetched
 
     @property
-    def folder(self) -> Path:
-        """Holds the parts until the job is done."""
-        return self.to.with_name(f"{self.to.name}.parts")
-
-    @property
     def drop_log(self) -> Path:
         return log_beside(self.to)
 
@@ -86,13 +76,13 @@ class DedupResult:
 def dedup(job: DedupJob) -> DedupResult:
     """Do the job; the result appears when it is complete.
 
-    A job that was stopped continues where it was. Raises ArchiveError for inputs that can't be read
+    Raises ArchiveError for inputs that can't be read
     and outputs that can't be written, StoreMismatch for fingerprints of other options, and
     OptionsError for options that name missing things.
     """
     _refuse_places(job)
     fingerprinter(job.options)
-    # Names without passwords, as they are written into the result and into the note of the parts.
+    # Names without passwords, as they are written into the result.
     inputs = {shown_url(name): open_input(name, job.options, job.time_field) for name in job.inputs}
     for name, archive in inputs.items():
         if (made_with := stamp_of(archive)) is not None:
@@ -101,27 +91,26 @@ def dedup(job: DedupJob) -> DedupResult:
     if job.store is not None:  # fail before the work if it can't be filled
         with open_store(job.store) as store:
             store.stamp(stamp_for(job.options))
-    with _alone(job):
-        return _run(job, inputs)
+    job.to.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(prefix=f"{job.to.name}.parts-", dir=job.to.parent) as folder:
+        return _run(job, inputs, Path(folder))
 
 
-def _run(job: DedupJob, inputs: Mapping[str, Input]) -> DedupResult:
-    claim(job.folder, _made_of(job, inputs))
-    reading = _judged(job, inputs)
-    whole, log = job.folder / f"result{job.to.suffix}", job.folder / "drops.jsonl"
-    with closing(DuckDb(job.folder)) as engine:
+def _run(job: DedupJob, inputs: Mapping[str, Input], folder: Path) -> DedupResult:
+    reading = _judged(job, inputs, folder)
+    whole, log = folder / f"result{job.to.suffix}", folder / "drops.jsonl"
+    with closing(DuckDb(folder)) as engine:
         engine.add_verdicts(list(inputs))
         engine.write(RESULT, whole)
         pages = [(row["kept"], row["reason"], row["pages"]) for row in engine.rows(COUNTS)]
         write_drop_log(engine, log, job.options, job.to.stem, pages)
         if job.store is not None:
-            fill_store(engine, job.folder, job.store, job.options, ORDERS[job.keep])
+            fill_store(engine, folder, job.store, job.options, ORDERS[job.keep])
         if job.copies is not None:  # last, as it fails if a folder's copy exists
             write_copies(engine, inputs, job.copies)
     write_faults(reading.faults, job.faults)
     log.replace(job.drop_log)
     whole.replace(job.to)
-    shutil.rmtree(job.folder)
     return DedupResult(
         kept={reason: count for kept, reason, count in pages if kept},
         dropped={reason: count for kept, reason, count in pages if not kept},
@@ -130,42 +119,24 @@ def _run(job: DedupJob, inputs: Mapping[str, Input]) -> DedupResult:
     )
 
 
-def _judged(job: DedupJob, inputs: Mapping[str, Input]) -> ReadSummary:
+def _judged(job: DedupJob, inputs: Mapping[str, Input], folder: Path) -> ReadSummary:
     """Write the parts and their verdicts; ArchiveError if there is no page to judge."""
     reading = ReadSummary()
-    with workers(job.folder) as pool:
-        parts = write_parts(pool, inputs, job.folder, job.options, reading)
+    with workers() as pool:
+        parts = write_parts(pool, inputs, folder, job.options, reading)
         # One judge is enough to follow the readers. Several are worth to be waited for only where
         # the readers don't take all cores, as with pages of stores.
         in_order = job.keep == "first" and job.options.scope == "all"
         if in_order:
-            judge_parts(parts, job.folder, job.options)
+            judge_parts(parts, folder, job.options)
         deque(parts, maxlen=0)
         if reason := _why_nothing(job, inputs, reading):
             if not reading.pages:
                 write_faults(reading.faults, job.faults)
-            shutil.rmtree(job.folder)
             raise ArchiveError(reason)
         if not in_order:
-            judge_sorted(pool, job.folder, job.options, job.keep)
+            judge_sorted(pool, folder, job.options, job.keep)
     return reading
-
-
-@contextmanager
-def _alone(job: DedupJob) -> Iterator[None]:
-    """Locks the output; ArchiveError if another process writes it."""
-    path = job.to.with_name(f".{job.to.name}.lock")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(path)
-    try:
-        lock.acquire(timeout=0)
-    except Timeout as error:
-        raise ArchiveError(f"another dedup is writing {job.to}") from error
-    try:
-        yield
-    finally:
-        path.unlink(missing_ok=True)
-        lock.release()
 
 
 def _refuse_places(job: DedupJob) -> None:
@@ -187,19 +158,8 @@ def _refuse_places(job: DedupJob) -> None:
     read = {Path(name).resolve() for name in job.inputs}
     if over := [path for path in written if path.resolve() in read]:
         raise ArchiveError(f"{over[0]} is an input, and would be overwritten")
-    _refuse_folders(job)
-
-
-def _refuse_folders(job: DedupJob) -> None:
-    """Refuse a result in place of a folder, and to remove a folder that holds an input."""
     if job.to.is_dir():
         raise ArchiveError(f"{job.to} is a directory; name another output")
-    staying = {name: Path(name) for name in job.inputs}
-    if job.copies is not None:
-        staying["--copies"] = job.copies
-    for name, path in staying.items():
-        if path.resolve().is_relative_to(job.folder.resolve()):
-            raise ArchiveError(f"{name} lies in {job.folder}, which is removed; name other output")
 
 
 def _refuse_copies(job: DedupJob, inputs: Mapping[str, Input]) -> None:
@@ -234,19 +194,3 @@ def _why_nothing(job: DedupJob, inputs: Mapping[str, Input], reading: ReadSummar
         how = "name the field that holds it by --time-field"
         return f"no page of {names} has the time it was fetched, which --keep earliest needs: {how}"
     return None
-
-
-def _made_of(job: DedupJob, inputs: Mapping[str, Input]) -> dict[str, Any]:
-    """What the parts depend on: parts of another job aren't used."""
-    return {
-        "inputs": {name: _state(name, archive) for name, archive in inputs.items()},
-        "options": row_stamp(job.options),
-        "time_field": job.time_field,
-    }
-
-
-def _state(name: str, archive: Input) -> list[float | str]:
-    path = Path(name)
-    if isinstance(archive, Folder):
-        return [archive.total(), archive.digest()]
-    return [archive.total(), path.stat().st_mtime if path.is_file() else 0]

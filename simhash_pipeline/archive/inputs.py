@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 import stat
@@ -91,12 +90,6 @@ class Folder:
 
     def total(self) -> int:
         return len(self._files())
-
-    def digest(self) -> str:
-        """Changes when a file is added, removed or written."""
-        states = [(file.as_posix(), file.lstat()) for file, _ in self._files()]
-        text = repr([(name, state.st_size, state.st_mtime_ns) for name, state in states])
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def read(self) -> Iterator[tuple[Record, int]]:
         for number, (file, fault) in enumerate(self._files(), 1):

@@ -9,7 +9,6 @@ spark-submit …/simhash_pipeline/archive/on_spark.py s3a://crawl/pages s3a://cr
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import os
 import sys
@@ -27,7 +26,7 @@ from simhash_pipeline.archive.feeds import item_page
 from simhash_pipeline.archive.outcome import COUNTS, RESULT
 from simhash_pipeline.archive.parquet import page_columns, rows
 from simhash_pipeline.archive.parts import SCHEMA as ROWS
-from simhash_pipeline.archive.parts import fingerprint_rows, fingerprinter, row_stamp
+from simhash_pipeline.archive.parts import fingerprint_rows, fingerprinter
 from simhash_pipeline.archive.verdicts import ORDERS, TO_JUDGE, judge_rows, shared_by
 from simhash_pipeline.archive.verdicts import SCHEMA as VERDICTS
 from simhash_pipeline.errors import SimhashError
@@ -61,24 +60,21 @@ def dedup_on_cluster(
     """Write the result for the Parquet files at `source` to `to`; returns page counts by verdict.
 
     Pages are judged in the order of the files' names. Fingerprints are in `to`.parts until the job
-    is done; the same job reuses them when it was stopped. Raises ArchiveError for missing columns,
+    is done. Raises ArchiveError for missing columns,
     OptionsError for options that name missing things.
     """
     fingerprinter(options)
     spark = _session(master).newSession()  # with settings and views of its own
     pages = spark.read.parquet(source)
-    states = _states(pages)
-    names = [path for path, *_ in states]
+    paths = pages.select(functions.col("_metadata.file_path")).distinct().collect()
+    names = sorted(path for (path,) in paths)
     files = spark.createDataFrame(list(enumerate(names)), "place int, name string")
-    # The name is a digest of files and options, so that parts of others aren't used.
-    made_of = json.dumps([states, row_stamp(options), time_field], sort_keys=True)
-    parts = f"{to}.parts/{hashlib.sha256(made_of.encode()).hexdigest()[:16]}"
-    if not _exists(spark, f"{parts}/_SUCCESS"):
-        fingerprint = partial(_fingerprinted, options=options, time_field=time_field)
-        rows = _pages(source, pages, files, options, time_field).mapInArrow(
-            fingerprint, from_arrow_schema(ROWS)
-        )
-        rows.write.mode("overwrite").parquet(parts)
+    parts = f"{to}.parts/rows"
+    fingerprint = partial(_fingerprinted, options=options, time_field=time_field)
+    rows = _pages(source, pages, files, options, time_field).mapInArrow(
+        fingerprint, from_arrow_schema(ROWS)
+    )
+    rows.write.mode("overwrite").parquet(parts)
     writer = judged(spark, parts, files, f"{to}.parts/verdicts", options, keep).write
     writer = writer.mode("overwrite")
     (writer.parquet if to.endswith(".parquet") else writer.json)(to)
@@ -108,16 +104,6 @@ def main() -> None:
         parser.error(str(error))
     for row in counted:
         print(json.dumps(row))
-
-
-def _states(pages: DataFrame) -> list[tuple[Any, ...]]:
-    """The path, bytes and time of writing of each file, sorted by path."""
-    columns = [
-        functions.col("_metadata.file_path"),
-        functions.col("_metadata.file_size"),
-        functions.col("_metadata.file_modification_time").cast("double"),
-    ]
-    return sorted(tuple(row) for row in pages.select(*columns).distinct().collect())
 
 
 def _pages(
@@ -165,26 +151,11 @@ def _verdicts(batches: Iterable[pa.RecordBatch], options: Options) -> Iterator[p
         yield from judge_rows(batches, options, store)
 
 
-def _exists(spark: SparkSession, path: str) -> bool:
-    system, place = _file_system(spark, path)
-    return bool(system.exists(place))
-
-
 def _remove(spark: SparkSession, path: str) -> None:
-    system, place = _file_system(spark, path)
-    system.delete(place, True)
-
-
-def _file_system(spark: SparkSession, path: str) -> tuple[Any, Any]:
-    """Hadoop's file system and the path in it; PySpark has no API of its own for them."""
-    place = _hadoop_path(spark, path)
+    """By Hadoop's file system: PySpark has no API of its own for it."""
     context: Any = spark.sparkContext
-    return place.getFileSystem(context._jsc.hadoopConfiguration()), place
-
-
-def _hadoop_path(spark: SparkSession, path: str) -> Any:
-    context: Any = spark.sparkContext
-    return context._jvm.org.apache.hadoop.fs.Path(path)
+    place = context._jvm.org.apache.hadoop.fs.Path(path)
+    place.getFileSystem(context._jsc.hadoopConfiguration()).delete(place, True)
 
 
 if __name__ == "__main__":

@@ -1,13 +1,10 @@
 """The rows of fingerprints that pages are judged and written by, made on all cores from records.
 
-The rows are in Parquet files, the parts, in a folder of their own with a note of what they were
-made of. If a run is stopped, by kill -9 too, the next run with the same inputs and options
-continues: it reads the inputs again, and fingerprints only the missing parts.
+The rows are in Parquet files, the parts, in a folder of their own.
 """
 
 from __future__ import annotations
 
-import json
 import multiprocessing
 import os
 import signal
@@ -30,7 +27,6 @@ from simhash_pipeline.errors import ArchiveError, PageError
 from simhash_pipeline.judge import stored_page
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter
-from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.stores.contract import StoredPage
 from simhash_pipeline.stores.packing import packed_page, unpacked_page
 from simhash_pipeline.terminal import progress_bar
@@ -42,12 +38,6 @@ Numbered: TypeAlias = tuple[int, int, Page | StoredRecord]
 PAGES_A_PART = 500
 CHARS_A_PART = 32_000_000
 PARTS_AHEAD = 2  # for each core; reading further ahead would fill the memory
-NOTE = "made-of.json"
-# Options that rows depend on besides those of the stamp.
-ROWS_DEPEND_ON = (
-    *("content_field", "html_field", "url_field", "max_page_bytes"),
-    *("namespace", "min_tokens", "keep_text", "distinct_fields"),
-)
 SCHEMA = pa.schema(
     [
         ("position", pa.int64()),  # of the page among all pages of all inputs, from 0
@@ -83,27 +73,8 @@ class ReadSummary:
     faults: list[tuple[str, Fault]] = field(default_factory=list)  # with the input's name
 
 
-def claim(folder: Path, made_of: Mapping[str, Any]) -> None:
-    """Make the folder, or take over that of a stopped run, whose verdicts are removed.
-
-    `made_of` is what the parts depend on. ArchiveError if the folder holds anything else.
-    """
-    note, text = folder / NOTE, json.dumps(made_of, indent=1, sort_keys=True)
-    folder.mkdir(parents=True, exist_ok=True)
-    if not note.exists() and any(folder.iterdir()):
-        raise ArchiveError(f"{folder} holds other files; name another output")
-    if any(folder.glob("part-*.parquet")) and note.read_text(encoding="utf-8") != text:
-        raise ArchiveError(
-            f"{folder} holds parts of an unfinished run with other inputs or options: finish that "
-            "run, or remove the folder"
-        )
-    note.write_text(text, encoding="utf-8")
-    for file in (*folder.glob("kept-*"), *folder.glob("verdicts-*")):
-        file.unlink()
-
-
 @contextmanager
-def workers(folder: Path) -> Iterator[Executor]:
+def workers() -> Iterator[Executor]:
     """A process for each core; ArchiveError if one of them dies.
 
     Not forked: a fork of a process with threads may hang, and not every system forks.
@@ -118,8 +89,8 @@ def workers(folder: Path) -> Iterator[Executor]:
         yield pool
     except BrokenProcessPool as error:
         raise ArchiveError(
-            f"a worker process was killed, perhaps as memory was full; run the same command "
-            f"again to continue with the parts in {folder}"
+            "a worker process was killed, perhaps as memory was full; free some, and run the same "
+            "command again"
         ) from error
     finally:
         pool.shutdown(cancel_futures=True)
@@ -134,27 +105,20 @@ def write_parts(
 ) -> Iterator[Path]:
     """The parts in their order, each when it is written; the next ones are worked at meanwhile.
 
-    The folder must be claimed; `reading` is filled.
+    `reading` is filled.
     """
-    at_work: deque[tuple[Path, Future[None] | None]] = deque()
+    at_work: deque[Future[Path]] = deque()
     for number, batch in enumerate(_batches(inputs, reading)):
         part = folder / f"part-{number:06}.parquet"
-        written = None if part.exists() else pool.submit(_write_part, batch, part, options)
-        at_work.append((part, written))
+        at_work.append(pool.submit(_write_part, batch, part, options))
         if len(at_work) > PARTS_AHEAD * (os.cpu_count() or 1):
-            yield _finished(*at_work.popleft())
+            yield at_work.popleft().result()
     while at_work:
-        yield _finished(*at_work.popleft())
-
-
-def _finished(part: Path, written: Future[None] | None) -> Path:
-    if written is not None:
-        written.result()
-    return part
+        yield at_work.popleft().result()
 
 
 def _batches(inputs: Mapping[str, Input], reading: ReadSummary) -> Iterator[list[Numbered]]:
-    """The pages of all inputs in parts, which are the same in each run."""
+    """The pages of all inputs in parts."""
     batch: list[Numbered] = []
     chars = 0
     for source, (name, archive) in enumerate(inputs.items()):
@@ -185,10 +149,9 @@ def _records(name: str, archive: Input, reading: ReadSummary) -> Iterator[Page |
                 yield record
 
 
-def _write_part(batch: list[Numbered], part: Path, options: Options) -> None:
-    unfinished = part.with_suffix(".unfinished")
-    pq.write_table(fingerprint_rows(batch, options), unfinished, compression="zstd")
-    unfinished.replace(part)
+def _write_part(batch: list[Numbered], part: Path, options: Options) -> Path:
+    pq.write_table(fingerprint_rows(batch, options), part, compression="zstd")
+    return part
 
 
 def fingerprint_rows(
@@ -200,11 +163,6 @@ def fingerprint_rows(
         for position, source, record in records
     ]
     return pa.Table.from_pylist(rows, SCHEMA)
-
-
-def row_stamp(options: Options) -> dict[str, Any]:
-    """The options that rows depend on, as JSON values; only rows with the same may be mixed."""
-    return {**stamp_for(options), **{name: getattr(options, name) for name in ROWS_DEPEND_ON}}
 
 
 @cache

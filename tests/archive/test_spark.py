@@ -117,51 +117,6 @@ def test_pages_in_parquet_are_fingerprinted_on_the_cluster(tmp_path: Path) -> No
 
 @pytest.mark.ci
 @pytest.mark.usefixtures("spark")
-def test_parts_on_the_cluster_serve_the_same_job_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from simhash_pipeline.archive import on_spark
-
-    source, to = tmp_path / "pages.parquet", tmp_path / "out.parquet"
-
-    class StoppedError(Exception):
-        pass
-
-    def stop(*_: object) -> None:
-        raise StoppedError
-
-    def job(options: Options) -> None:
-        on_spark.dedup_on_cluster(f"file://{source}", f"file://{to}", options, master=MASTER)
-
-    def parts_of_stopped_job(options: Options) -> dict[Path, int]:
-        with monkeypatch.context() as stopping:
-            stopping.setattr(on_spark, "judged", stop)
-            with pytest.raises(StoppedError):
-                job(options)
-        found = Path(f"{to}.parts").glob("*/part-*.parquet")
-        return {part: part.stat().st_mtime_ns for part in found}
-
-    pq.write_table(pa.Table.from_pylist(PAGES[:2]), source)
-    first = parts_of_stopped_job(Options())
-    assert parts_of_stopped_job(Options()) == first
-    pq.write_table(pa.Table.from_pylist(PAGES[2:]), source)
-    second = parts_of_stopped_job(Options())
-    third = parts_of_stopped_job(Options(max_page_bytes=10_000))
-    assert first.items() < second.items() < third.items()
-    assert len({part.parent for part in third}) == 3
-
-    def fail(*_: object) -> None:
-        raise AssertionError("the pages are fingerprinted again")
-
-    monkeypatch.setattr(on_spark, "_fingerprinted", fail)
-    monkeypatch.setattr(on_spark, "_pages", fail)
-    job(Options(max_page_bytes=10_000))
-    assert [row["url"] for row in pq.read_table(to).to_pylist() if row["kept"]] == KEPT[1:]
-    assert not Path(f"{to}.parts").exists()
-
-
-@pytest.mark.ci
-@pytest.mark.usefixtures("spark")
 def test_columns_that_are_missing_are_named(tmp_path: Path) -> None:
     from simhash_pipeline.archive.on_spark import dedup_on_cluster
 
