@@ -22,7 +22,6 @@ import pytest
 from simhash_pipeline.errors import StoreDamaged, StoreError, StoreMismatch
 from simhash_pipeline.stores.contract import Action, IndexPlace, PageText, View
 from simhash_pipeline.stores.opening import open_store, refuse_absent
-from simhash_pipeline.stores.sqlite import file
 from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
 from tests.read_only import read_only
 from tests.stores.pages import FAR, keep, near_content, page, seen, unless_near
@@ -767,22 +766,6 @@ def test_a_store_with_texts_is_readable_by_its_owner_alone(tmp_path: Path) -> No
         modes = {each.name: each.stat().st_mode & 0o777 for each in tmp_path.glob("seen.sqlite*")}
     assert set(modes.values()) == {0o600}
     assert {"seen.sqlite", "seen.sqlite-wal"} <= set(modes)
-
-
-def test_a_reader_that_lets_the_log_grow_is_warned_of_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setattr(file, "LARGE_LOG_BYTES", 1 << 20)
-    monkeypatch.setattr(file, "COMMITS_A_LOOK", 10)
-    path = tmp_path / "seen.sqlite"
-    with open_store(f"sqlite:///{path}") as store, closing(sqlite3.connect(path)) as reader:
-        reader.execute("BEGIN")
-        reader.execute("SELECT count(*) FROM page").fetchone()
-        for number in range(400):
-            keep(store, page(f"http://a.example/{number}", content=number))
-    warnings = [record.message for record in caplog.records if "has grown to" in record.message]
-    assert len(warnings) == 1
-    assert f"fuser {path}" in warnings[0]
 
 
 @pytest.mark.parametrize("index", ["memory", "disk"])

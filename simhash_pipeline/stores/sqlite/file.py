@@ -12,7 +12,6 @@ shows them in hexadecimal, and times as dates.
 
 from __future__ import annotations
 
-import logging
 import os
 import sqlite3
 import time
@@ -28,8 +27,6 @@ BUSY_RETRY_SECS = 0.01
 # Of 4 KB each, before the log is copied into the file. Four times SQLite's own number saves a fifth
 # of the time of `settle` at a million pages, and makes the log 16 MB.
 LOG_PAGES = 4_000
-LARGE_LOG_BYTES = 256 << 20  # sixteen times what it has when SQLite can copy it into the file
-COMMITS_A_LOOK = 1_000
 IN_MEMORY = Path("in memory")  # no file: `resolved` makes no such path
 
 TABLES = (
@@ -102,8 +99,6 @@ TABLES = (
         DELETE FROM text WHERE namespace = OLD.namespace AND url = OLD.url;
     END""",
 )
-
-logger = logging.getLogger(__name__)
 
 # Parts of SQLite's messages: "malformed" is ours too, see rows.py.
 DAMAGE = ("malformed", "Could not decode", "codec can't decode", "no such")
@@ -213,32 +208,6 @@ def protect_texts(path: Path) -> None:
 def beside(path: Path, suffix: str) -> Path:
     """The file of SQLite's that lies beside a database."""
     return path.with_name(path.name + suffix)
-
-
-class LogWatch:
-    """Warns once of a write-ahead log that grows because a reader keeps a transaction open."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._log = beside(path, "-wal")
-        self._commits = 0
-        self._has_warned = False
-
-    def committed(self) -> None:
-        self._commits += 1
-        if self._has_warned or self._commits % COMMITS_A_LOOK:
-            return
-        with suppress(OSError):
-            size = self._log.stat().st_size
-            if size > LARGE_LOG_BYTES:
-                self._has_warned = True
-                logger.warning(
-                    "The log %s has grown to %d MB, because another process reads the store in a "
-                    "transaction that doesn't end; find it with `fuser %s`, and end it",
-                    self._log,
-                    size >> 20,
-                    self._path,
-                )
 
 
 class Access:

@@ -35,7 +35,6 @@ from simhash_pipeline.stores.sqlite.file import (
     IN_MEMORY,
     Access,
     FileIdentity,
-    LogWatch,
     connect,
     connect_to_read,
     missing_tables,
@@ -108,7 +107,6 @@ class SqliteStore:
                 self._connection = connect_to_read(self._path, busy_timeout_secs)
                 self._can_write = False
             self._file = FileIdentity(self._path)
-            self._log = LogWatch(self._path)
             self._cursor = self._connection.cursor()
             self._texts = TextRows(self._connection)
             try:
@@ -293,7 +291,6 @@ class SqliteStore:
                 self._pages.rolled_back()
                 raise
             self._pages.settled()
-            self._log.committed()
             if self._session is not None:
                 self._session.written()
 
