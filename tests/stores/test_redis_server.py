@@ -161,17 +161,20 @@ def test_a_server_that_is_emptied_under_a_store_is_noticed(
         assert server.tell("HLEN", "simhash:{.}pages") == 0
 
 
-def test_a_store_that_is_stamped_by_another_is_used_as_it_says(
+def test_a_store_that_is_stamped_by_another_meanwhile_keeps_no_page_of_none(
     redis_servers: Callable[[str], RunningServer],
 ) -> None:
     server = redis_servers("redis 6.2")
     with open_store(server.url) as early, open_store(server.url) as other:
         keep(early, page("gone", 1))
         early.forget("", "gone")
-        other.stamp({"bits": 32})
-        keep(early, page("narrow", 1 << 30))
-        assert near_content(early, 1 << 30) == [("narrow", 0)] == near_content(other, 1 << 30)
-        assert early.made_with() == {"bits": 32}
+        other.stamp({"bits": 64})
+        with pytest.raises(
+            StoreError, match="was emptied while it was open, or stamped by another"
+        ):
+            keep(early, page("unstamped", 1))
+        keep(other, page("stamped", 1))
+        assert near_content(other, 1) == [("stamped", 0)]
 
 
 def _run_a_long_script(server: RunningServer) -> None:

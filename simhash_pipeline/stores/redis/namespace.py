@@ -26,7 +26,7 @@ from itertools import chain
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from simhash_pipeline.errors import StoreDamaged
+from simhash_pipeline.errors import StoreDamaged, StoreError
 from simhash_pipeline.stores.contract import MOST_NEAR, Action, StoredPage, View
 from simhash_pipeline.stores.packing import page_id
 from simhash_pipeline.stores.redis import layout
@@ -59,14 +59,11 @@ RUN_SIZE = 8
 RENEWALS = 4  # in the time of a lease
 
 
-class OtherStamp(Exception):
-    """The namespace has another stamp than it is read with, or none."""
-
-
 class RedisNamespace:
-    """Raises what Server does, and OtherStamp where pages are judged or stored.
+    """Raises what Server does.
 
-    `mark` is the stamp that the namespace must have; pages are kept for `run`, b"" for good.
+    `mark` is the stamp that the namespace must have, else there is a StoreError where pages are
+    judged or stored; pages are kept for `run`, b"" for good.
     """
 
     def __init__(self, name: str, server: Server, lease: Lease, mark: bytes, run: bytes) -> None:
@@ -95,7 +92,7 @@ class RedisNamespace:
     def insert(self, pages: Sequence[StoredPage]) -> list[StoredPage]:
         """Store pages; those are returned that somebody else has changed meanwhile."""
         if self.server.ask("HGET", self.space.head, MADE_WITH) != self.mark:
-            raise OtherStamp
+            raise emptied(self.server)
         records = self._read([page_id(page.url) for page in pages])
         todo = [
             (page, own)
@@ -427,7 +424,7 @@ class RedisLookup:
         reply = self._namespace.server.run([*before, READ(keys, len(ids), *ids, *fields)])[-1]
         mark, number, *found = reply
         if mark != self._namespace.mark:
-            raise OtherStamp
+            raise emptied(self._namespace.server)
         self._number: bytes = number or b""
         records, buckets = found[: 2 * len(ids)], found[2 * len(ids) :]
         self._note(places, buckets)
@@ -444,6 +441,14 @@ class RedisLookup:
 
     def _note(self, places: Sequence[Bucket], replies: Sequence[bytes | None]) -> None:
         self._buckets.update(zip(places, (text or b"" for text in replies), strict=True))
+
+
+def emptied(server: Server) -> StoreError:
+    """The error for a stamp that is no longer what it was."""
+    return StoreError(
+        f"store {server.shown} was emptied while it was open, or stamped by another: pages of two "
+        "stamps could not be told apart; start again"
+    )
 
 
 def _reads(buckets: Iterable[Bucket]) -> list[Command]:

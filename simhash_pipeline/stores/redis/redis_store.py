@@ -41,7 +41,7 @@ from simhash_pipeline.stores.redis.layout import (
     pack_text,
     unpack_text,
 )
-from simhash_pipeline.stores.redis.namespace import Lease, OtherStamp, RedisNamespace
+from simhash_pipeline.stores.redis.namespace import Lease, RedisNamespace, emptied
 from simhash_pipeline.stores.redis.server import Server
 from simhash_pipeline.stores.store_url import WAIT_SECS
 
@@ -101,6 +101,7 @@ class RedisStore:
             self._mark = self._read_mark()
             heads = [namespace.space.head for namespace in self._namespaces()]
             self._server.run([("HSET", head, MADE_WITH, self._mark) for head in heads])
+            self._begun.clear()
         check_stamp(f"store {self._server.shown}", self.made_with() or {}, wanted)
         self._mark = self._read_mark()
 
@@ -110,9 +111,9 @@ class RedisStore:
         return stamp
 
     def settle(self, page: StoredPage, decide: Callable[[View], tuple[Action, T]]) -> T:
-        action = None
+        action, namespace = None, self._begun_namespace(page.namespace)
         while action is None:
-            with self._begun_namespace(page.namespace) as namespace, self._confirming() as confirms:
+            with self._confirming() as confirms:
                 action, answer = namespace.settle(page, decide, confirms)
         if action is Action.KEEP and self._tentative:
             self._tentative_pages.add((page.namespace, page.url))
@@ -127,10 +128,9 @@ class RedisStore:
                 last.pop(page.url, None)
                 last[page.url] = page
             for name, last in by_namespace.items():
-                todo = list(last.values())
+                namespace, todo = self._begun_namespace(name), list(last.values())
                 while todo:
-                    with self._begun_namespace(name) as namespace:
-                        todo = namespace.insert(todo)
+                    todo = namespace.insert(todo)
             number += len(chunk)
         return number
 
@@ -167,8 +167,7 @@ class RedisStore:
         return self._namespace(namespace).furniture(host)
 
     def put_furniture(self, namespace: str, host: str, furniture: bytes) -> None:
-        with self._begun_namespace(namespace) as pages:
-            pages.put_furniture(host, furniture)
+        self._begun_namespace(namespace).put_furniture(host, furniture)
 
     def all_furniture(self) -> Iterator[tuple[str, str, bytes]]:
         for namespace in self._namespaces():
@@ -181,10 +180,8 @@ class RedisStore:
     def keep_texts(self, texts: Iterable[PageText]) -> None:
         rest = iter(texts)
         while chunk := list(islice(rest, PAGES_A_BATCH)):
-            spaces = {}
-            for name in {text.namespace for text in chunk}:
-                with self._begun_namespace(name) as namespace:
-                    spaces[name] = namespace.space
+            names = {text.namespace for text in chunk}
+            spaces = {name: self._begun_namespace(name).space for name in names}
             self._server.run(
                 [
                     ("HSET", spaces[text.namespace].texts, page_id(text.url), pack_text(text))
@@ -271,22 +268,13 @@ class RedisStore:
         ]
         self._confirmed -= confirmed
 
-    @contextmanager
-    def _begun_namespace(self, name: str) -> Iterator[RedisNamespace]:
-        """A namespace to store pages in; one that was stamped meanwhile is begun anew.
-
-        Nothing is stored in that case, and the caller tries again.
-        """
+    def _begun_namespace(self, name: str) -> RedisNamespace:
+        """A namespace to store pages in."""
         self._usable()
         with self._lock:
             if name not in self._begun:
                 self._begin(name)
-            namespace = self._begun[name]
-        try:
-            yield namespace
-        except OtherStamp:
-            with self._lock:
-                self._follow_stamp(namespace)
+            return self._begun[name]
 
     def _begin(self, name: str) -> None:
         """Write a namespace down before its first page, and forget what was not confirmed."""
@@ -305,26 +293,11 @@ class RedisStore:
             namespace.remove_dead()
         self._begun[name] = namespace
 
-    def _follow_stamp(self, namespace: RedisNamespace) -> None:
-        """Write the store's stamp to a namespace that was begun before it was stamped."""
-        head = namespace.space.head
-        if self._server.ask("HGET", head, MADE_WITH) is None:
-            raise self._emptied()
-        self._mark = self._read_mark()
-        self._server.ask("HSET", head, MADE_WITH, self._mark)
-        self._begun.pop(namespace.space.namespace, None)
-
     def _read_mark(self) -> bytes:
         mark = self._server.ask("HGET", STORE, MADE_WITH) or NO_STAMP
         if mark == NO_STAMP != self._mark:
-            raise self._emptied()
+            raise emptied(self._server)
         return bytes(mark)
-
-    def _emptied(self) -> StoreError:
-        return StoreError(
-            f"store {self._server.shown} was emptied while it was open: its stamp is gone, and "
-            "pages without one could not be told from others; start again with the empty store"
-        )
 
     def _namespaces(self) -> list[RedisNamespace]:
         """All of the store, with all that this process has confirmed."""
