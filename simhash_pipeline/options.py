@@ -186,10 +186,8 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
     # gojieba's keywords with Go's hash/fnv, as the published program prints it: signed.
     "gojieba": {**_KEYWORDS, "hash": "fnv1a-signed"},
     "gojieba-unsigned": {**_KEYWORDS, "hash": "fnv1a"},
-    # DOM-tree decay as published, and with all occurrences of a tag added up; the content
-    # fingerprint is the default one.
+    # DOM-tree decay as published; the content fingerprint is the default one.
     "dom-decay": {"structure_features": "tag", "structure_distance": 5},
-    "dom-decay-sum": {"structure_features": "tag-sum"},
 }
 
 
@@ -408,9 +406,9 @@ class Options:
     )
     parser: str = _option(
         "lxml",
-        one_of("lxml", "html5lib", "html.parser"),
-        "What reads the HTML: `lxml`; `html5lib` (as browsers read it, 35 times as slow; needs the "
-        "extra `html5lib`) or `html.parser` (differs between versions of Python) by BeautifulSoup.",
+        one_of("lxml", "html5lib"),
+        "What reads the HTML: `lxml`, or `html5lib` by BeautifulSoup (as browsers read it, 35 "
+        "times as slow; needs the extra `html5lib`).",
         makes=True,
     )
     extractor: str = _option(
@@ -481,16 +479,16 @@ class Options:
     )
     structure_features: str = _option(
         "outline",
-        one_of("outline", "tag", "tag-sum"),
-        "The features of the structure fingerprint: `outline`, or `tag` (as published) and "
-        "`tag-sum`, which use `SIMHASH_DECAY`.",
+        one_of("outline", "tag"),
+        "The features of the structure fingerprint: `outline`, or `tag` (as published), "
+        "which uses `SIMHASH_DECAY`.",
         makes=True,
     )
     decay: float = _option(
         0.45,
         SHARE,
         "The weight of an element relative to its parent's, above 0, at most 1, for the features "
-        "`tag` and `tag-sum`.",
+        "`tag`.",
         makes=True,
     )
 

@@ -97,7 +97,7 @@ def parsed_page(
 ) -> ParsedPage:
     """The page's tree; `charset` is the HTTP header's, if any. None but a `made` one has comments.
 
-    `parser` is lxml, or one of BeautifulSoup's: html5lib, html.parser. PageError (kind empty,
+    `parser` is lxml, or html5lib by BeautifulSoup. PageError (kind empty,
     binary or unparsable) when there is no page to read.
     """
     if isinstance(html, str):  # a character is a byte at least
@@ -212,8 +212,6 @@ def _tree_by_soup(source: bytes, parser: str) -> etree._Element:
     root, depth = tree_of(soup_of(source, parser))
     if depth > MAX_DEPTH:
         root, _ = tree_of(soup_of(flattened(source), parser))
-    if root is None:
-        raise _empty()
     return root
 
 

@@ -42,12 +42,12 @@ def soup_of(source: bytes, parser: str) -> BeautifulSoup:
         warnings.simplefilter("ignore")  # of pages that look like XML, or like a URL
         try:
             return BeautifulSoup(source.decode("utf-8", "replace"), parser)
-        except Exception as error:  # html5lib and html.parser let their own errors out
+        except Exception as error:  # html5lib lets its own errors out
             raise PageError("unparsable", f"{parser} can't parse the page: {error!r}") from error
 
 
-def tree_of(soup: BeautifulSoup) -> tuple[etree._Element | None, int]:
-    """The soup as a tree that lxml might have read, and its depth; None without text or element.
+def tree_of(soup: BeautifulSoup) -> tuple[etree._Element, int]:
+    """The soup as a tree that lxml might have read, and its depth.
 
     `lxml.html.soupparser` does the same by recursion, and fails on control characters.
     """
@@ -68,9 +68,6 @@ def tree_of(soup: BeautifulSoup) -> tuple[etree._Element | None, int]:
                 parent.append(element)
         elif not isinstance(node, PreformattedString):  # a comment, a doctype
             _append_text(parent, NO_XML.sub(" ", str(node)))
-    if not len(root) and not root.text:
-        return None, 0
-    _give_body(root)
     return root, max(depths.values())
 
 
@@ -108,13 +105,3 @@ def _append_text(parent: etree._Element, text: str) -> None:
         parent[-1].tail = (parent[-1].tail or "") + text
     else:
         parent.text = (parent.text or "") + text
-
-
-def _give_body(root: etree._Element) -> None:
-    """Put all but the head into a body, where html.parser made none."""
-    if root.find("body") is not None:
-        return
-    body = root.makeelement("body")
-    body.text, root.text = root.text, None
-    body.extend([child for child in root if child.tag != "head"])
-    root.append(body)

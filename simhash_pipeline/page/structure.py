@@ -1,6 +1,6 @@
 """A page's elements in, its structure fingerprint out, by the design that the options name.
 
-The designs by decay weigh an element by DECAY to the power of its depth: a wrapper or a banner at
+The design by decay weighs an element by DECAY to the power of its depth: a wrapper or a banner at
 the top changes the weight of everything below it. The default, `outline`, measures depth by how
 much of the page is below an element, in halvings:
 
@@ -31,7 +31,6 @@ import heapq
 import math
 import re
 from array import array
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -74,17 +73,13 @@ def structure_fingerprint(page: Elements, options: Options) -> int | None:
     By murmur3, but `tag` by FNV-1, where a tie sets the bit: so it was published. (Other hashes,
     String.hashCode for one, give short tags nearly equal numbers.)
     """
-    design = options.structure_features
-    if design == "outline":
+    if options.structure_features == "outline":
         return outline_fingerprint(page, murmur3)
     if len(page.tags) < MIN_NODES:
         return None
-    make = {"tag": tag_features, "tag-sum": tag_sum_features}[design]
-    features = make(page, options.decay)
+    features = tag_features(page, options.decay)
     weights = np.fromiter(features.values(), np.float64, len(features))
-    if design == "tag":
-        return simhash(hash_rows("fnv1")(features), weights, ">=0")
-    return simhash(murmur3(features), weights)
+    return simhash(hash_rows("fnv1")(features), weights, ">=0")
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +205,8 @@ def tag_features(page: Elements, decay: float) -> Mapping[str, float]:
     DOM-tree decay as published: the weight of each element replaces that of the tag's element
     before it. The published program's parser reads what is in a noscript as text.
     """
-    powers = _powers(decay, max(page.depths) + 1)
+    # By multiplication, which every machine rounds alike.
+    powers = list(accumulate(repeat(decay, max(page.depths) + 1), mul, initial=1.0))
     return {tag: powers[depth + 1] for tag, depth in _outside_noscript(page)}
 
 
@@ -220,21 +216,3 @@ def _outside_noscript(page: Elements) -> Iterator[tuple[str, int]]:
         if depth <= lowest:
             lowest = depth if tag == "noscript" else math.inf
             yield tag, depth
-
-
-def tag_sum_features(page: Elements, decay: float) -> Mapping[str, float]:
-    """Each tag's weight summed over its elements: the root weighs 1, a child `decay` of its parent.
-
-    What stands high in the tree shapes the template.
-    """
-    levels = Counter(zip(page.tags, page.depths, strict=True))
-    powers = _powers(decay, max(page.depths))
-    weights: dict[str, float] = {}
-    for (tag, depth), count in sorted(levels.items()):
-        weights[tag] = weights.get(tag, 0.0) + count * powers[depth]
-    return weights
-
-
-def _powers(base: float, highest: int) -> list[float]:
-    """base ** 0 .. base ** highest by multiplication, which every machine rounds alike."""
-    return list(accumulate(repeat(base, highest), mul, initial=1.0))

@@ -8,10 +8,12 @@ that lie within 3 bits. The first four blocks are the default.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import combinations
+from itertools import accumulate, combinations, repeat
+from operator import mul
 from statistics import fmean
 
 import numpy as np
@@ -21,7 +23,7 @@ from simhash_pipeline import Fingerprinter, Options, PageError, hamming_distance
 from simhash_pipeline.page.elements import Elements, elements_of
 from simhash_pipeline.page.hashing import murmur3
 from simhash_pipeline.page.simhash import simhash
-from simhash_pipeline.page.structure import MIN_NODES, outline_fingerprint, tag_sum_features
+from simhash_pipeline.page.structure import MIN_NODES, outline_fingerprint
 from tests.quality.corpora import Corpus, Pair, pages_of
 from tests.quality.edits import EDITS
 from tests.quality.rows import Row, share_row
@@ -33,9 +35,13 @@ _WIDE = partial(murmur3, bits=128)
 
 
 def _tag_sum(page: Elements) -> int | None:
+    """Decay with each tag's weight summed over its elements, a child's of its parent's."""
     if len(page.tags) < MIN_NODES:
         return None
-    features = tag_sum_features(page, Options().decay)
+    powers = list(accumulate(repeat(Options().decay, max(page.depths)), mul, initial=1.0))
+    features: dict[str, float] = {}
+    for (tag, depth), count in sorted(Counter(zip(page.tags, page.depths, strict=True)).items()):
+        features[tag] = features.get(tag, 0.0) + count * powers[depth]
     weights = np.fromiter(features.values(), np.float64, len(features))
     return simhash(_WIDE(features), weights)
 
