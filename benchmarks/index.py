@@ -37,8 +37,7 @@ import numpy as np
 
 from benchmarks.table import markdown
 from simhash_pipeline import FingerprintIndex, open_store
-from simhash_pipeline.kept_sample import pack
-from simhash_pipeline.own_text import KEPT_WINDOWS
+from simhash_pipeline.own_text import KEPT_WINDOWS, pack
 from simhash_pipeline.page.visible import ENTRY
 from simhash_pipeline.stores.contract import Action, Store, StoredPage, View
 from simhash_pipeline.stores.redis.redis_store import RedisStore

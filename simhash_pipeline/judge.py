@@ -248,7 +248,7 @@ class Judge:
         yield from self._by_address(page, view)
         reason: Reason = "content" if page.content is not None else "thin"
         among_others = False
-        for neighbour in near if page.content is not None else view.same_digest():
+        for neighbour in near if page.content is not None else view.same("digest"):
             if (
                 fields_differ(page, neighbour)
                 or not self._sketches_agree(page, neighbour)
@@ -263,7 +263,7 @@ class Judge:
 
     def _by_form(self, view: View) -> Iterator[tuple[StoredPage, Reason]]:
         """Two other error pages, as this one is then; see page/form.py."""
-        others = list(islice(view.same_form(), _ERROR_PAGES))
+        others = list(islice(view.same("form"), _ERROR_PAGES))
         if len(others) == _ERROR_PAGES:
             yield from ((other, "error page") for other in others)
 
@@ -272,7 +272,7 @@ class Judge:
 
         Their main texts must be alike: many sites declare one address for all pages of a list.
         """
-        for other in islice(view.same_address(), _MAX_SAME_ADDRESS):
+        for other in islice(view.same("address"), _MAX_SAME_ADDRESS):
             if have_own_texts(page, other) and not are_two_subjects(page, other):
                 alike = _likeness(page, other, view.furniture, only_main=True)
                 if alike is not None and alike >= _MIN_MAIN_LIKENESS:

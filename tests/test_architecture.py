@@ -10,7 +10,6 @@ import simhash_pipeline
 PACKAGE = Path(simhash_pipeline.__file__).parent
 ENGINE = {"bits", "errors", "options", "page", "stores", "urls", "drop_log"} | {
     "furniture",
-    "kept_sample",
     "own_text",
     "judge",
 }
@@ -26,8 +25,7 @@ ROOMS = {
     "stores": {"bits", "errors", "options", "index"},
     "urls": {"errors", "page"},
     "furniture": {"bits", "errors", "page"},
-    "kept_sample": {"errors", "page"},
-    "own_text": {"furniture", "kept_sample", "page"},
+    "own_text": {"errors", "furniture", "page"},
     "judge": {
         "answers",
         "bits",

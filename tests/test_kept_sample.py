@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simhash_pipeline.errors import StoreDamaged
-from simhash_pipeline.kept_sample import pack, unpack
+from simhash_pipeline.own_text import pack, unpack
 from simhash_pipeline.page.visible import ENTRY, packed_sample
 
 WORD = st.integers(0, (1 << 32) - 1)

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from simhash_pipeline.furniture import NO_BLOCKS, Blocks, Template
-from simhash_pipeline.kept_sample import unpack
-from simhash_pipeline.own_text import KEPT_WINDOWS, likeness, own_sample
+from simhash_pipeline.own_text import KEPT_WINDOWS, likeness, own_sample, unpack
 from simhash_pipeline.page.visible import BLOCK_BITS, visible_text
 
 WORDS = [f"word{number}" for number in range(2_000)]

@@ -257,7 +257,7 @@ def nearest(store: Store, page: StoredPage, limit: int) -> list[StoredPage]:
 
     def look(view: View) -> tuple[Action, list[StoredPage]]:
         near = (found for found, _ in view.near_content(MAX_DISTANCE_BITS))
-        return Action.SKIP, list(islice(chain(near, view.same_digest()), limit))
+        return Action.SKIP, list(islice(chain(near, view.same("digest")), limit))
 
     return store.settle(page, look)
 

@@ -132,20 +132,11 @@ class View:
         """The same for the structure fingerprint."""
         return self._near("structure", self._page.structure, max_distance_bits)
 
-    def same_digest(self) -> Iterator[StoredPage]:
-        """Thin pages of the same title and text, oldest first."""
-        if self._page.digest is not None:
-            yield from self._others("digest", [self._page.digest])
-
-    def same_address(self) -> Iterator[StoredPage]:
-        """Pages that declare the same address, oldest first."""
-        if self._page.address is not None:
-            yield from self._others("address", [self._page.address])
-
-    def same_form(self) -> Iterator[StoredPage]:
-        """Pages of the same form, oldest first."""
-        if self._page.form is not None:
-            yield from self._others("form", [self._page.form])
+    def same(self, column: Literal["digest", "address", "form"]) -> Iterator[StoredPage]:
+        """Pages of one declared address or form, or thin ones of one digest, oldest first."""
+        value: bytes | None = getattr(self._page, column)
+        if value is not None:
+            yield from self._others(column, [value])
 
     def is_unconfirmed(self, found: StoredPage) -> bool:
         """Whether a page of this view may yet go: another process has kept it tentatively."""

@@ -63,7 +63,7 @@ def seen(
             "same key": [] if same is None else [(same.url, int(same.seen_at))],
             "content": [(found.url, bits) for found, bits in view.near_content(distance)],
             "structure": [(found.url, bits) for found, bits in view.near_structure(distance)],
-            "digest": [(found.url, 0) for found in view.same_digest()],
+            "digest": [(found.url, 0) for found in view.same("digest")],
         }
 
     return store.settle(asking, look)

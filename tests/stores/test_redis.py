@@ -271,7 +271,7 @@ def test_of_two_processes_that_keep_one_address_at_once_one_sees_the_other(
     with RedisStore(server.url) as one, RedisStore(server.url) as other:
 
         def decide(view: View) -> tuple[Action, None]:
-            met.append([each.url for each in view.same_address()])
+            met.append([each.url for each in view.same("address")])
             if len(met) == 1:
                 keep(other, first)
             return (Action.SKIP if met[-1] else Action.KEEP), None

@@ -783,7 +783,7 @@ def test_no_statement_reads_a_table_row_by_row_but_those_about_the_whole_store(
         asking = replace(page("asking", 1, spread(1)), digest=bytes(16), address=bytes(8))
         seen(store, asking)
         keep(store, asking)
-        store.settle(asking, lambda view: (Action.RENEW, list(view.same_address())))
+        store.settle(asking, lambda view: (Action.RENEW, list(view.same("address"))))
         store.confirm("", "asking")
         store.put_furniture("", "example.org", b"1234")
         store.furniture("", "example.org")

@@ -148,7 +148,7 @@ def test_same_form_finds_pages_of_its_namespace_oldest_first(store: Store) -> No
 
     def found(asking: StoredPage) -> list[str]:
         return store.settle(
-            asking, lambda view: (Action.SKIP, [one.url for one in view.same_form()])
+            asking, lambda view: (Action.SKIP, [one.url for one in view.same("form")])
         )
 
     one, two = b"one form", b"two form"
@@ -173,7 +173,7 @@ def test_pages_of_one_address_come_oldest_first(store: Store) -> None:
     def same(url: str, declared: bytes | None) -> list[str]:
         asking = replace(page(url), address=declared)
         return store.settle(
-            asking, lambda view: (Action.SKIP, [one.url for one in view.same_address()])
+            asking, lambda view: (Action.SKIP, [one.url for one in view.same("address")])
         )
 
     keep(store, replace(page("http://a.example/early"), address=address))
