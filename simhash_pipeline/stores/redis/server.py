@@ -75,7 +75,6 @@ class Server:
         self._wait_secs = wait_secs
         self._gone_until = 0.0  # not to be tried before; 0 while it is there
         self._client = self._connected(url)
-        self.is_cluster = isinstance(self._client, RedisCluster)
         self._fails_over = not url.startswith(("redis://", "rediss://", "unix://"))
         try:
             self._begin()

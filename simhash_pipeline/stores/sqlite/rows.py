@@ -78,8 +78,8 @@ class Index(Protocol):
         """(id, page) as Lookup.sharing gives them."""
 
 
-class PageRows:
-    """The pages and the furniture; answers a View's questions (see `Lookup`).
+class Rows:
+    """The pages, furniture and texts; answers a View's questions (see `Lookup`).
 
     The owner holds the write lock from `catch_up` until it calls `settled` or `rolled_back`.
     """
@@ -178,6 +178,23 @@ class PageRows:
     def is_empty(self) -> bool:
         return self._cursor.execute("SELECT 1 FROM page LIMIT 1").fetchone() is None
 
+    def has_texts(self) -> bool:
+        return self._cursor.execute("SELECT 1 FROM text LIMIT 1").fetchone() is not None
+
+    def text_of(self, namespace: str, url: str) -> PageText | None:
+        found = self._texts("WHERE namespace = ? AND url = ?", namespace, url)
+        return found[0][1] if found else None
+
+    def texts_after(self, last_row: int, limit: int) -> list[tuple[int, PageText]]:
+        """(row, text) for at most `limit` texts, in the order of their rows."""
+        return self._texts("WHERE rowid > ? ORDER BY rowid LIMIT ?", last_row, limit)
+
+    def _texts(self, condition: str, *values: object) -> list[tuple[int, PageText]]:
+        rows = self._cursor.execute(
+            f"SELECT rowid, namespace, url, packed, kept_at FROM text {condition}", values
+        )
+        return [_numbered_text(checked("text", row)) for row in rows.fetchall()]
+
     def __len__(self) -> int:
         count: int = self._cursor.execute("SELECT count(*) FROM page").fetchone()[0]
         return count
@@ -234,36 +251,12 @@ class PageRows:
             (namespace, host, furniture),
         )
 
-
-class TextRows:
-    """The texts of judged pages."""
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-
-    def insert(self, rows: Iterable[TextRow]) -> None:
+    def insert_texts(self, rows: Iterable[TextRow]) -> None:
         """Write rows as `text_row` makes them, each in place of one of the same key."""
-        self._connection.executemany(INSERT_TEXT, rows)
+        self._cursor.executemany(INSERT_TEXT, rows)
 
-    def are_none(self) -> bool:
-        return self._connection.execute("SELECT 1 FROM text LIMIT 1").fetchone() is None
-
-    def text_of(self, namespace: str, url: str) -> PageText | None:
-        found = self._read("WHERE namespace = ? AND url = ?", namespace, url)
-        return found[0][1] if found else None
-
-    def texts_after(self, last_row: int, limit: int) -> list[tuple[int, PageText]]:
-        """(row, text) for at most `limit` texts, in the order of their rows."""
-        return self._read("WHERE rowid > ? ORDER BY rowid LIMIT ?", last_row, limit)
-
-    def remove_where(self, condition: str, *values: object) -> None:
-        self._connection.execute(f"DELETE FROM text WHERE {condition}", values)
-
-    def _read(self, condition: str, *values: object) -> list[tuple[int, PageText]]:
-        rows = self._connection.execute(
-            f"SELECT rowid, namespace, url, packed, kept_at FROM text {condition}", values
-        )
-        return [_numbered_text(checked("text", row)) for row in rows.fetchall()]
+    def remove_texts_where(self, condition: str, *values: object) -> None:
+        self._cursor.execute(f"DELETE FROM text WHERE {condition}", values)
 
 
 def _numbered_text(row: Any) -> tuple[int, PageText]:

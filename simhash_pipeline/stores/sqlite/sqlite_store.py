@@ -44,8 +44,7 @@ from simhash_pipeline.stores.sqlite.file import (
 from simhash_pipeline.stores.sqlite.memory_index import MemoryIndex
 from simhash_pipeline.stores.sqlite.rows import (
     WRONG_PAGE,
-    PageRows,
-    TextRows,
+    Rows,
     later_id,
     malformed,
     text_row,
@@ -108,7 +107,6 @@ class SqliteStore:
                 self._can_write = False
             self._file = FileIdentity(self._path)
             self._cursor = self._connection.cursor()
-            self._texts = TextRows(self._connection)
             try:
                 self._stamp()
                 self._pages = self._new_pages()
@@ -186,7 +184,7 @@ class SqliteStore:
 
     def forget(self, namespace: str, url: str) -> bool:
         with self._transaction() as pages:
-            self._texts.remove_where("namespace = ? AND url = ?", namespace, url)
+            pages.remove_texts_where("namespace = ? AND url = ?", namespace, url)
             was_stored = pages.remove(namespace, url)
         if self._session is not None:
             self._session.forget(namespace, url)
@@ -194,12 +192,12 @@ class SqliteStore:
 
     def expire(self, seen_before: float) -> int:
         with self._transaction() as pages:
-            self._texts.remove_where("kept_at < ?", seen_before)
+            pages.remove_texts_where("kept_at < ?", seen_before)
             return pages.remove_where("seen_at < ?", seen_before)
 
     def clear(self, namespace: str) -> int:
         with self._transaction() as pages:
-            self._texts.remove_where("namespace = ?", namespace)
+            pages.remove_texts_where("namespace = ?", namespace)
             self._cursor.execute("DELETE FROM furniture WHERE namespace = ?", (namespace,))
             return pages.remove_where("namespace = ?", namespace)
 
@@ -217,17 +215,17 @@ class SqliteStore:
 
     def keep_texts(self, texts: Iterable[PageText]) -> None:
         if rows := list(map(text_row, texts)):  # compressed before others wait
-            with self._transaction():
-                if self._path != IN_MEMORY and self._texts.are_none():
+            with self._transaction() as pages:
+                if self._path != IN_MEMORY and not pages.has_texts():
                     protect_texts(self._path)
-                self._texts.insert(rows)
+                pages.insert_texts(rows)
 
     def text_of(self, namespace: str, url: str) -> PageText | None:
         with self._access:
-            return self._texts.text_of(namespace, url)
+            return self._pages.text_of(namespace, url)
 
     def texts(self) -> Iterator[PageText]:
-        return self._one_by_one(self._texts.texts_after, TEXTS_A_READ)
+        return self._one_by_one(self._pages.texts_after, TEXTS_A_READ)
 
     def pages(self) -> Iterator[StoredPage]:
         return self._one_by_one(self._pages.pages_after, PAGES_A_READ)
@@ -262,7 +260,7 @@ class SqliteStore:
         self.close()
 
     @contextmanager
-    def _transaction(self) -> Iterator[PageRows]:
+    def _transaction(self) -> Iterator[Rows]:
         """The pages under the write lock, held from before the first look-up until the commit.
 
         There is no lock on a file that can't be written. Within a batch there is one for all.
@@ -295,7 +293,7 @@ class SqliteStore:
                 self._session.written()
 
     def _decided(
-        self, pages: PageRows, page: StoredPage, decide: Callable[[View], tuple[Action, T]]
+        self, pages: Rows, page: StoredPage, decide: Callable[[View], tuple[Action, T]]
     ) -> tuple[View, Action, T]:
         """What is decided once the pages of dead runs that were met are gone."""
         while True:
@@ -329,14 +327,14 @@ class SqliteStore:
         for _ in chain(self.pages(), self.texts()):
             pass
 
-    def _new_pages(self) -> PageRows:
+    def _new_pages(self) -> Rows:
         on_disk = self._index == "disk" and self._can_write  # its trees may have to be made
         index: DiskIndex | MemoryIndex
         if on_disk:
             index = DiskIndex(self._connection, self._tables)
         else:
             index = MemoryIndex(self._connection)
-        return PageRows(self._connection, index, partial(is_alive, self._path))
+        return Rows(self._connection, index, partial(is_alive, self._path))
 
     def _stamp(self) -> dict[str, object] | None:
         rows = self._cursor.execute("SELECT value FROM meta WHERE name = 'made_with'").fetchall()
