@@ -92,7 +92,6 @@ FLAG = Rule("True or False", lambda value: _FLAGS[str(value).lower()])
 TEXT = Rule("a text", _text)
 FIELD = Rule("the name of an item field", _text, bool)
 AGE = Rule("an age, as 90d, 12h or 30m, or whole seconds", _age, lambda secs: secs > 0)
-SHARE = Rule("a number above 0, at most 1", _float, lambda share: 0 < share <= 1)
 LIKENESS = Rule("a number from 0 to 1", _float, lambda share: 0 <= share <= 1)
 NGRAMS = Rule(
     "sizes from 1 to 8, such as (1, 2)",
@@ -480,15 +479,7 @@ class Options:
     structure_features: str = _option(
         "outline",
         one_of("outline", "tag"),
-        "The features of the structure fingerprint: `outline`, or `tag` (as published), "
-        "which uses `SIMHASH_DECAY`.",
-        makes=True,
-    )
-    decay: float = _option(
-        0.45,
-        SHARE,
-        "The weight of an element relative to its parent's, above 0, at most 1, for the features "
-        "`tag`.",
+        "The features of the structure fingerprint: `outline`, or `tag` (as published).",
         makes=True,
     )
 

@@ -25,7 +25,7 @@ def test_every_default_follows_its_own_rule() -> None:
         ("ngrams", "(3,)", (3,)),
         ("drop_log", "none", None),
         ("drop_log", Path("logs/drops.jsonl"), str(Path("logs/drops.jsonl"))),
-        ("decay", "0.6", 0.6),
+        ("own_likeness", "0.6", 0.6),
         ("expire_after", "86400", 86_400),
         ("expire_after", "30d", 30 * 86_400),
         ("expire_after", 60, 60),
@@ -64,8 +64,8 @@ def test_without_a_second_look_its_own_settings_do_nothing() -> None:
         ("ngrams", "one"),
         ("ngrams", [9]),
         ("ngrams", [1.5]),
-        ("decay", 0),
-        ("decay", 1.1),
+        ("own_likeness", -0.1),
+        ("own_likeness", 1.1),
         ("dry_run", "maybe"),
         ("html_field", ""),
         ("html_field", 3),
@@ -157,7 +157,7 @@ def test_what_is_set_goes_before_the_preset_even_when_it_is_the_default() -> Non
 
 
 def test_a_preset_is_stamped_by_what_it_sets() -> None:
-    spelt_out = Options(structure_features="tag", decay=0.45)
+    spelt_out = Options(structure_features="tag")
     assert stamp_for(Options(preset="dom-decay")) == stamp_for(spelt_out)
     assert stamp_for(Options(preset="mfonda")) != stamp_for(Options(preset="java32"))
 

@@ -1,6 +1,6 @@
 """A page's elements in, its structure fingerprint out, by the design that the options name.
 
-The design by decay weighs an element by DECAY to the power of its depth: a wrapper or a banner at
+The design by decay weighs an element by 0.45 to the power of its depth: a wrapper or a banner at
 the top changes the weight of everything below it. The default, `outline`, measures depth by how
 much of the page is below an element, in halvings:
 
@@ -53,6 +53,7 @@ MIN_NODES = 10  # a tree or an outline with fewer is no template to speak of
 MAX_LABELS = 4_096  # the heaviest; real pages have some hundred
 _CLASS_BITS = 0b0001_0010_0100_1001  # of every 16
 _CLASS_WORD = _CLASS_BITS * 0x0001_0001_0001_0001  # the same of 64
+_DECAY = 0.45  # as published
 _MIN_U = 2.0**-10  # bounds a vote to 2**20, so that sums stay exact
 # What a tag is to the outline; any other is a node.
 _INLINE, _LEAF, _LEFT_OUT = 1, 2, 3  # a node only with a class; a node that isn't entered; neither
@@ -77,7 +78,7 @@ def structure_fingerprint(page: Elements, options: Options) -> int | None:
         return outline_fingerprint(page, murmur3)
     if len(page.tags) < MIN_NODES:
         return None
-    features = tag_features(page, options.decay)
+    features = tag_features(page)
     weights = np.fromiter(features.values(), np.float64, len(features))
     return simhash(hash_rows("fnv1")(features), weights, ">=0")
 
@@ -199,14 +200,14 @@ def _loudness(hashes: Hashes, bits: NDArray[np.intp]) -> NDArray[np.float64]:
     return 1.0 / (bounded * bounded)
 
 
-def tag_features(page: Elements, decay: float) -> Mapping[str, float]:
-    """Each tag's weight at its last occurrence: the root weighs `decay`, its children `decay` ** 2.
+def tag_features(page: Elements) -> Mapping[str, float]:
+    """Each tag's weight at its last occurrence: the root weighs 0.45, its children 0.45 ** 2.
 
     DOM-tree decay as published: the weight of each element replaces that of the tag's element
     before it. The published program's parser reads what is in a noscript as text.
     """
     # By multiplication, which every machine rounds alike.
-    powers = list(accumulate(repeat(decay, max(page.depths) + 1), mul, initial=1.0))
+    powers = list(accumulate(repeat(_DECAY, max(page.depths) + 1), mul, initial=1.0))
     return {tag: powers[depth + 1] for tag, depth in _outside_noscript(page)}
 
 

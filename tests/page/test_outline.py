@@ -154,4 +154,4 @@ def test_eight_thousand_labels_and_a_deep_tree_are_no_error() -> None:
 def test_the_published_design_is_an_option() -> None:
     root = parse(EXAMPLE)
     assert structure(root, structure_features="tag") != structure(root)
-    assert structure(root, structure_features="tag", decay=0.9) is not None
+    assert structure(root, structure_features="tag") is not None

@@ -31,6 +31,7 @@ from tests.quality.work import Work
 from tests.trees import parse
 
 WITHIN_BITS = 3
+_DECAY = 0.45  # as published
 _WIDE = partial(murmur3, bits=128)
 
 
@@ -38,7 +39,7 @@ def _tag_sum(page: Elements) -> int | None:
     """Decay with each tag's weight summed over its elements, a child's of its parent's."""
     if len(page.tags) < MIN_NODES:
         return None
-    powers = list(accumulate(repeat(Options().decay, max(page.depths)), mul, initial=1.0))
+    powers = list(accumulate(repeat(_DECAY, max(page.depths)), mul, initial=1.0))
     features: dict[str, float] = {}
     for (tag, depth), count in sorted(Counter(zip(page.tags, page.depths, strict=True)).items()):
         features[tag] = features.get(tag, 0.0) + count * powers[depth]
