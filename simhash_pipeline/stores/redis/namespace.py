@@ -136,10 +136,6 @@ class RedisNamespace:
         count, _ = self.server.run([("HLEN", self.space.pages), ("UNLINK", *self.space.all())])
         return int(count)
 
-    def count(self) -> Command:
-        """The command that asks how many pages there are."""
-        return ("HLEN", self.space.pages)
-
     def places(self) -> Iterator[tuple[int, bytes]]:
         """(number, id) of all pages."""
         for found in self.server.scan(self.space.pages, PAGES_A_READ):

@@ -239,7 +239,8 @@ class RedisStore:
             self._server.close()
 
     def __len__(self) -> int:
-        return sum(self._server.run([namespace.count() for namespace in self._namespaces()]))
+        hashes = [namespace.space.pages for namespace in self._namespaces()]
+        return sum(self._server.run([("HLEN", pages) for pages in hashes]))
 
     def __enter__(self) -> Self:
         return self
