@@ -39,17 +39,13 @@ MAX_HEADER_BYTES = 1 << 16
 CONTENT_LENGTH = re.compile(rb"(?im)^content-length:[ \t]*([0-9]{1,18})[ \t]*\r?$")
 CUT_SHORT = "it ends before its Content-Length"
 BLOCK_BYTES = 1 << 20
-# Headers that link the records of a capture. In wget's files the response names its request, in
-# warcio's the request names its response.
-IDS = frozenset(["warc-record-id", "warc-concurrent-to"])
 
 
 @dataclass(frozen=True, slots=True)
 class _Located:
-    """A record with its ids and its place: the bytes from `start` up to `end`."""
+    """A record and its place: the bytes from `start` up to `end`."""
 
     record: Record
-    ids: tuple[str, ...]
     start: int
     end: int
 
@@ -96,14 +92,10 @@ class WarcFile:
         return ((found.record, found.end) for found in self._records())
 
     def copy(self, to: Path, without: Container[int]) -> None:
-        """Copies the other records byte for byte; a page is left out with its request."""
-        gone = {
-            name for each in self._records() if each.record.number in without for name in each.ids
-        }
+        """Copies the other records byte for byte, the requests of all pages too."""
         with self.path.open("rb") as source, to.open("wb") as target:
             for each in self._records():
-                is_beside = isinstance(each.record, Skipped) and not gone.isdisjoint(each.ids)
-                if each.record.number not in without and not is_beside:
+                if each.record.number not in without:
                     _copy(source, target, each.start, each.end)
 
     def _records(self) -> Iterator[_Located]:
@@ -120,28 +112,26 @@ class WarcFile:
             number, start = 0, 0
             while beginning < size:
                 number += 1
-                record, ids, length = self._record(data, beginning, number)
+                record, length = self._record(data, beginning, number)
                 end = beginning + length
                 beginning = _next_beginning(data, end)
                 if isinstance(record, Fault) or not data[end:beginning].strip():
                     end = beginning
-                yield _Located(record, ids, start, end)
+                yield _Located(record, start, end)
                 if end < beginning:
                     number += 1
                     damaged = _damaged(number, "no record begins here", end)
-                    yield _Located(damaged, (), end, beginning)
+                    yield _Located(damaged, end, beginning)
                 start = beginning
 
-    def _record(
-        self, data: mmap.mmap, beginning: int, number: int
-    ) -> tuple[Record, tuple[str, ...], int]:
-        """The record that begins here, its ids, and the least number of its bytes."""
+    def _record(self, data: mmap.mmap, beginning: int, number: int) -> tuple[Record, int]:
+        """The record that begins here, and the least number of its bytes."""
         header = data[beginning : beginning + MAX_HEADER_BYTES].partition(b"\r\n\r\n")[0]
         if PLAIN_BEGINNING.search(header, 1):
-            return _damaged(number, "its header is cut short", beginning), (), 1
+            return _damaged(number, "its header is cut short", beginning), 1
         length = CONTENT_LENGTH.search(header)  # in a plain file; reading would find out slowly
         if length and int(length[1]) > len(data) - beginning:
-            return _damaged(number, CUT_SHORT, beginning), (), 1
+            return _damaged(number, CUT_SHORT, beginning), 1
         data.seek(beginning)
         iterator = ArchiveIterator(data)
         iterator.loader = _Loader(verify_http=False)
@@ -149,18 +139,18 @@ class WarcFile:
             # warcio prints damage to stderr.
             with contextlib.redirect_stderr(io.StringIO()):
                 raw = next(iterator)
-                record, ids = self._read(raw, number, beginning), _ids(raw)
+                record = self._read(raw, number, beginning)
                 fault = self._fault(raw, iterator)
         except ArchiveError:
             raise
         except Exception as error:  # warcio raises all kinds for a broken header
             fault = " ".join(str(error).split()) or type(error).__name__
         if fault is not None:
-            return _damaged(number, fault, beginning), (), 1
+            return _damaged(number, fault, beginning), 1
         size: int = iterator.get_record_length()
         if size <= 0:  # else reading would go back, and never end
-            return _damaged(number, "it ends before it begins", beginning), (), 1
-        return record, ids, size
+            return _damaged(number, "it ends before it begins", beginning), 1
+        return record, size
 
     def _read(self, raw: Any, number: int, at: int) -> Record:
         url = raw.rec_headers.get_header("WARC-Target-URI")
@@ -223,10 +213,6 @@ def _reads_brotli() -> bool:
     except (KeyError, AttributeError):
         return False
     return True
-
-
-def _ids(raw: Any) -> tuple[str, ...]:
-    return tuple(value for name, value in raw.rec_headers.headers if name.lower() in IDS)
 
 
 def _time(date: str | None) -> float | None:

@@ -11,7 +11,7 @@ from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
 STORY = " ".join(f"word{i}" for i in range(200))
@@ -48,17 +48,15 @@ def response(
     headers: Sequence[tuple[str, str]] = (),
     date: str = "2026-01-02T03:04:05Z",
     rec_type: str = "response",
-    ids: Mapping[str, str] | None = None,
     is_compressed: bool = True,
 ) -> bytes:
-    """One record of a WARC file, as warcio writes it; `ids` are headers of its own."""
+    """One record of a WARC file, as warcio writes it."""
     file = io.BytesIO()
     writer = WARCWriter(file, gzip=is_compressed)
     http = StatusAndHeaders(status, [("Content-Type", content_type), *headers], "HTTP/1.1")
     payload = io.BytesIO(body.encode() if isinstance(body, str) else body)
-    headers_of_warc = {"WARC-Date": date, **(ids or {})}
     record = writer.create_warc_record(
-        url, rec_type, payload=payload, http_headers=http, warc_headers_dict=headers_of_warc
+        url, rec_type, payload=payload, http_headers=http, warc_headers_dict={"WARC-Date": date}
     )
     writer.write_record(record)
     return file.getvalue()

@@ -190,30 +190,6 @@ def test_a_copy_is_the_file_but_for_the_pages_left_out(tmp_path: Path, is_compre
     assert (tmp_path / "copy.warc.gz").read_bytes() == whole[0] + damaged + whole[2]
 
 
-@pytest.mark.parametrize("named_by", ["request", "response"])
-def test_with_a_page_goes_its_request_whichever_of_them_names_the_other(
-    tmp_path: Path, named_by: str
-) -> None:
-    def capture(name: str) -> list[bytes]:
-        kinds = {"request": f"<urn:{name}:asked>", "response": f"<urn:{name}:answered>"}
-        other = {"request": kinds["response"], "response": kinds["request"]}
-        return [
-            response(
-                f"http://a.example/{name}",
-                "<p>text",
-                rec_type=kind,
-                ids={"WARC-Record-ID": own}
-                | ({"WARC-Concurrent-To": other[kind]} if kind == named_by else {}),
-            )
-            for kind, own in kinds.items()
-        ]
-
-    kept, dropped = capture("kept"), capture("dropped")
-    archive = warc(tmp_path, b"".join([*kept, *dropped]))
-    archive.copy(tmp_path / "copy.warc.gz", {4})
-    assert (tmp_path / "copy.warc.gz").read_bytes() == b"".join(kept)
-
-
 def test_the_end_of_each_record_is_told_for_the_progress(tmp_path: Path) -> None:
     archive = warc(tmp_path, warc_of(PAGES))
     ends = [end for _, end in archive.read()]
