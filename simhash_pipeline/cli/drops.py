@@ -28,8 +28,8 @@ from simhash_pipeline.cli.resolve import (
 from simhash_pipeline.drop_log import Drop, last_run
 from simhash_pipeline.options import Options
 from simhash_pipeline.review.doubts import CAUSES, likeliest_copies, told_apart
-from simhash_pipeline.review.pairs import nearest_distances
 from simhash_pipeline.review.summary import CLOSEST, MAX_RUNS, MAX_URLS, Selection, Summary
+from simhash_pipeline.review.thresholds import nearest_distances
 from simhash_pipeline.review.web_page import Neighbours, Texts, write_web_page
 from simhash_pipeline.stores.contract import PageText, Store, stamped_bits
 from simhash_pipeline.terminal import Grid, Heading, bar, print_lines, progress

@@ -49,7 +49,7 @@ COMMANDS = {
     "store find": "the page of a URL, or the pages near a fingerprint, nearest first",
     "store forget": "forget the pages of these URLs, those not seen for an age, or all",
     "store copy": "store the pages of one store in another, as when a crawl moves to Redis",
-    "tune": "which thresholds suit your pages: distances of pairs, and which are twins",
+    "tune": "which thresholds suit your answers about pairs of pages",
 }
 
 # The files of their classes, by the first word; of others the file has the word's own name.

@@ -261,7 +261,7 @@ function fillFilters() {
   byId("distance").replaceChildren(option("", say("any")), ...distances.map((distance) => option(distance, bits(distance))));
 }
 
-// A sheet, as `scrapy simhash tune --labels` reads it, with what else is known of each drop
+// A sheet, as `scrapy simhash tune` reads it, with what else is known of each drop
 
 const SHEET = {
   answer: (place) => ANSWERS[answerOf(place)],

@@ -501,7 +501,7 @@ def test_the_answers_are_saved_as_a_sheet_that_tune_reads(report: Any, tmp_path:
         ("http://a.example/4", "don't know"),
     ]
     assert rows[0]["twin_title"] == f"'{formula}"
-    assert "scrapy simhash tune --labels answers.csv" in page.one("#then").text
+    assert "scrapy simhash tune answers.csv" in page.one("#then").text
     answers = read_sheet(tmp_path / "answers.csv").values()
     assert [(line.twins, line.distance) for line in answers] == [(False, 3), (True, 1), (None, 1)]
 
