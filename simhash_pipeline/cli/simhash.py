@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 COMMANDS = {
     "compare": "two pages: distances, features, changed words, and whether a crawl would drop one",
     "dedup": "find the near-duplicates in archives: WARC, feeds, Parquet, folders, stores",
-    "dropped": "what was dropped, by reason, host, twin and distance, and what to look at",
+    "dropped": "how many pages were dropped, why, and which to look at first",
     "explain": "why a page was dropped or kept: its twin, bits and words",
     "fingerprint": "a page's fingerprints, title and number of tokens, and its main text on demand",
     "judge": "a verdict on each page that comes on standard input, beside any crawler",

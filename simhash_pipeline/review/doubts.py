@@ -10,7 +10,6 @@ dropped for it in one run. They are counted by key in bounded memory.
 
 from __future__ import annotations
 
-import heapq
 import re
 import shlex
 from collections import Counter
@@ -262,55 +261,6 @@ def _left(distance: int | None, limit: object) -> int:
     return 128 if distance is None or not isinstance(limit, int) else limit - distance
 
 
-@dataclass(slots=True)
-class Tally:
-    """What the drops that share a key have in common; distances of content in bits."""
-
-    drops: int = 0
-    nearest: int | None = None
-    farthest: int | None = None
-    example: str = ""  # the URL of the first
-    urls: tuple[int, ...] = ()  # hashes of the next few, where each is to count once
-
-
-class TopCounts:
-    """A tally for each key; exact up to `cap` keys.
-
-    From then on the lighter half goes whenever there are too many, and a tally may lack up to
-    `lacking` drops.
-    """
-
-    def __init__(self, cap: int) -> None:
-        self._cap = cap
-        self._tallies: dict[str, Tally] = {}
-        self.lacking = 0
-
-    def __len__(self) -> int:
-        """Number of keys; of those left, where some had to go."""
-        return len(self._tallies)
-
-    def tally(self, key: str) -> Tally:
-        """The key's tally, to count in."""
-        tally = self._tallies.get(key)
-        if tally is None:
-            if len(self._tallies) >= self._cap:
-                self._let_the_lighter_half_go()
-            tally = self._tallies[key] = Tally()
-        return tally
-
-    def top(self, count: int) -> list[tuple[str, Tally]]:
-        """The heaviest first; of equals, the one met first."""
-        return heapq.nlargest(count, self._tallies.items(), key=lambda item: item[1].drops)
-
-    def _let_the_lighter_half_go(self) -> None:
-        tallies, staying = self._tallies, self._cap // 2
-        # Not `top`: the garbage collector would look at a pair for each key, time and again.
-        ranked = sorted(tallies, key=lambda key: tallies[key].drops, reverse=True)
-        # One that comes back lacks what it had counted, and what it may have lacked by then.
-        self.lacking += tallies[ranked[staying]].drops
-        self._tallies = {key: tallies[key] for key in ranked[:staying]}
-
-
 @dataclass(frozen=True, slots=True)
 class SwallowingPage:
     """A stored page that swallows pages of one host."""
@@ -329,11 +279,23 @@ class SwallowingPage:
         )
 
 
+@dataclass(slots=True)
+class _Tally:
+    """Drops that share run, host and twin."""
+
+    drops: int = 0
+    example: str = ""  # the URL of the first
+    urls: tuple[int, ...] = ()  # hashes of the next few, where each is to count once
+
+
 class SwallowingPages:
-    """Counts drops by run, host and twin, in bounded memory: see `TopCounts`."""
+    """Counts drops by run, host and twin: exactly, until there are too many of these.
+
+    Then the half with fewer drops is forgotten.
+    """
 
     def __init__(self) -> None:
-        self._pairs = TopCounts(_MAX_PAIRS)
+        self._tallies: dict[str, _Tally] = {}
 
     def add(self, url: str, twin_url: str | None, run: str = "") -> SwallowingPage | None:
         """Count a drop; the stored page if this drop makes it a swallowing one, else None.
@@ -345,7 +307,7 @@ class SwallowingPages:
         host = host_of(url)
         # Most pairs have one drop. A tuple for the key of each, and one for its URL, would give the
         # garbage collector work: a log of a million drops would take a fifth longer.
-        tally = self._pairs.tally(f"{run}\n{host}\n{twin_url}")
+        tally = self._tally(f"{run}\n{host}\n{twin_url}")
         if not tally.drops:
             tally.example = url
         elif tally.drops < SWALLOWS_FROM:
@@ -360,13 +322,21 @@ class SwallowingPages:
     def worst(self) -> list[SwallowingPage]:
         """All that swallow, the worst first; in several runs, as in the worst of these."""
         found: dict[tuple[str, str], SwallowingPage] = {}
-        for pair, tally in self._pairs.top(len(self._pairs)):
+        for pair, tally in self._heaviest():
             if tally.drops < SWALLOWS_FROM:
                 break
             _, host, twin_url = pair.split("\n", 2)
             page = SwallowingPage(twin_url, host, tally.drops, tally.example)
             found.setdefault((host, twin_url), page)
         return list(found.values())
+
+    def _tally(self, pair: str) -> _Tally:
+        if len(self._tallies) >= _MAX_PAIRS and pair not in self._tallies:
+            self._tallies = dict(self._heaviest()[: _MAX_PAIRS // 2])
+        return self._tallies.setdefault(pair, _Tally())
+
+    def _heaviest(self) -> list[tuple[str, _Tally]]:
+        return sorted(self._tallies.items(), key=lambda item: item[1].drops, reverse=True)
 
 
 def host_of(url: str) -> str:
