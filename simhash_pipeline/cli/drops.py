@@ -27,7 +27,7 @@ from simhash_pipeline.cli.resolve import (
 )
 from simhash_pipeline.drop_log import Drop, last_run
 from simhash_pipeline.options import Options
-from simhash_pipeline.review.doubts import CAUSES, likeliest_copies, told_apart
+from simhash_pipeline.review.doubts import CAUSES, likeliest_copies, measures, told_apart
 from simhash_pipeline.review.summary import CLOSEST, MAX_RUNS, Selection, Summary
 from simhash_pipeline.review.thresholds import nearest_distances
 from simhash_pipeline.review.web_page import Neighbours, Texts, write_web_page
@@ -107,16 +107,11 @@ def _run(arguments: argparse.Namespace, path: Path) -> str | None:
 
 def _nearness(drop: Drop) -> str:
     """The bits that differ, with the settings' limits: "content 3 of 3, structure 9"."""
-    by_content, by_structure = "content" in drop.reason, "structure" in drop.reason
-    parts = []
-    for name, bits, setting, counts in (
-        ("content", drop.content_distance, "content_distance", by_content),
-        ("structure", drop.structure_distance, "structure_distance", by_structure),
-        ("sketch", drop.sketch_distance, "sketch_distance", by_content),
-    ):
-        limit = drop.thresholds.get(setting) if counts else None
-        if bits is not None:
-            parts.append(f"{name} {bits}" if limit is None else f"{name} {bits} of {limit}")
+    parts = [
+        f"{name} {bits}" if limit is None else f"{name} {bits} of {limit}"
+        for name, bits, limit in measures(drop)
+        if bits is not None
+    ]
     if drop.own_likeness is not None:
         parts.append(f"own text {drop.own_likeness:.0%}")
     return ", ".join(parts)

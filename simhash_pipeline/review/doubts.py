@@ -32,6 +32,12 @@ ALMOST_ALIKE = 0.75  # of the own texts of near misses: the judge asks for 0.85
 COMMON_WORDS = 0.5  # of the shorter title's; with fewer, titles differ
 MANY = 20  # drops of a run
 SWALLOWED = "swallowed by one page"
+# By the reason of a drop: whose distances decided.
+_DECIDING = {
+    "content": ("content", "sketch"),
+    "structure": ("structure",),
+    "content and structure": ("content", "structure", "sketch"),
+}
 _PART = re.compile(r"[/.?&=]")
 # The languages that most pages are in, as sites put them into their addresses: en, en-GB.
 _CODE = re.compile(
@@ -199,17 +205,11 @@ def _found(drop: Drop, change: TitleChange | None) -> Iterator[Doubt]:
 
 def _at_threshold(drop: Drop) -> str:
     """The distances that are as large as may be; "" if none is, or both pages are the same."""
-    parts = []
-    for name, bits, setting in (
-        ("content", drop.content_distance, "content_distance"),
-        ("structure", drop.structure_distance, "structure_distance"),
-        ("sketch", drop.sketch_distance, "sketch_distance"),
-    ):
-        decides = name in drop.reason or (name == "sketch" and "content" in drop.reason)
-        limit = drop.thresholds.get(setting)
-        if decides and bits and isinstance(limit, int) and bits >= limit:
-            parts.append(f"{name} {bits} of {limit} bits")
-    return ", ".join(parts)
+    return ", ".join(
+        f"{name} {bits} of {limit} bits"
+        for name, bits, limit in measures(drop)
+        if bits and limit is not None and bits >= limit
+    )
 
 
 def title_change(drop: Drop) -> TitleChange | None:
@@ -241,24 +241,23 @@ def _other_languages(url: str, other: str) -> tuple[str, str] | None:
 def bits_left(drop: Drop) -> tuple[int, int] | None:
     """Bits between the drop and the thresholds, of the fingerprints and of the sketches.
 
-    None for a drop that no threshold decided: a thin page, or an unchanged one.
+    128, more than any, where one is unknown. None for a drop that no threshold decided: a thin
+    page, or an unchanged one.
     """
-    limits = drop.thresholds
-    content = _left(drop.content_distance, limits.get("content_distance"))
-    structure = _left(drop.structure_distance, limits.get("structure_distance"))
-    sketch = _left(drop.sketch_distance, limits.get("sketch_distance"))
-    if drop.reason == "content":
-        return content, sketch
-    if drop.reason == "structure":
-        return structure, _left(None, None)
-    if drop.reason == "content and structure":
-        return min(content, structure), sketch
-    return None
+    if drop.reason not in _DECIDING:
+        return None
+    content, structure, sketch = (
+        128 if bits is None or limit is None else limit - bits for _, bits, limit in measures(drop)
+    )
+    return min(content, structure), sketch
 
 
-def _left(distance: int | None, limit: object) -> int:
-    """Bits between a distance and its limit; 128, more than any, if one of them is unknown."""
-    return 128 if distance is None or not isinstance(limit, int) else limit - distance
+def measures(drop: Drop) -> Iterator[tuple[str, int | None, int | None]]:
+    """Each fingerprint's name, distance in bits and limit; None for a limit that didn't decide."""
+    for name in ("content", "structure", "sketch"):
+        limit = drop.thresholds.get(f"{name}_distance")
+        decided = name in _DECIDING.get(drop.reason, ()) and isinstance(limit, int)
+        yield name, getattr(drop, f"{name}_distance"), limit if decided else None
 
 
 @dataclass(frozen=True, slots=True)
