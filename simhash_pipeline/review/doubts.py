@@ -69,22 +69,11 @@ class Doubt:
 TitleChange: TypeAlias = tuple[frozenset[str], frozenset[str]]
 
 
-def doubts(drop: Drop) -> list[Doubt]:
-    """Why the drop may be wrong, by its line alone, the weightiest reason first.
-
-    Empty if nothing is odd about it.
-    """
-    return _doubts(drop, title_change(drop))
-
-
-def _doubts(drop: Drop, change: TitleChange | None) -> list[Doubt]:
-    if drop.is_near_miss:
-        return [told_apart(drop)]
-    return [] if drop.reason == "unchanged" else list(_found(drop, change))
-
-
 def all_doubts(drops: Sequence[Drop], swallowing: Iterable[SwallowingPage]) -> list[list[Doubt]]:
-    """The doubts about each drop or near miss, by what is known of the others."""
+    """Why each drop may be wrong, the weightiest reason first; what told each near miss apart.
+
+    Of what many drops of a run share nothing is said; empty if nothing else is odd about a drop.
+    """
     changes = [title_change(drop) for drop in drops]
     shared = Counter(
         (drop.run, change)
@@ -94,12 +83,15 @@ def all_doubts(drops: Sequence[Drop], swallowing: Iterable[SwallowingPage]) -> l
     pages = {(page.host, page.twin_url): page for page in swallowing}
     found = []
     for drop, change in zip(drops, changes, strict=True):
-        each = _doubts(drop, change if shared[drop.run, change] < MANY else None)
+        each: list[Doubt] = []
         page = pages.get((host_of(drop.url), drop.twin_url or ""))
-        if page is not None and not drop.is_near_miss and drop.reason != "unchanged":
-            each.insert(
-                0, Doubt(SWALLOWED, f"{page.dropped:,} pages of this host were dropped for it", 4)
-            )
+        if drop.is_near_miss:
+            each = [told_apart(drop)]
+        elif drop.reason != "unchanged":
+            if page is not None:
+                dropped = f"{page.dropped:,} pages of this host were dropped for it"
+                each = [Doubt(SWALLOWED, dropped, 4)]
+            each += _doubts(drop, change if shared[drop.run, change] < MANY else None)
         found.append(each)
     return found
 
@@ -187,7 +179,7 @@ def copies_to_check(near_misses: Iterable[Drop]) -> list[Drop]:
     return found
 
 
-def _found(drop: Drop, change: TitleChange | None) -> Iterator[Doubt]:
+def _doubts(drop: Drop, change: TitleChange | None) -> Iterator[Doubt]:
     if change is not None:
         yield Doubt("titles differ", "", 3)
     if languages := _other_languages(drop.url, drop.twin_url or ""):
