@@ -1,80 +1,43 @@
-"""A person's answers about pairs of pages, in a sheet (CSV): a copy, or another page?
-
-`tune` and the report write such sheets; all answers are read here.
-"""
+"""A person's answers about pairs of pages, in a sheet (CSV) that the report saves."""
 
 from __future__ import annotations
 
 import csv
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
 from simhash_pipeline.bits import SKETCH_BITS
 from simhash_pipeline.errors import SimhashError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
-COLUMNS = (
-    "answer",
-    "distance",
-    "sketch_distance",
-    "twin_url",
-    "url",
-    "twin_title",
-    "title",
-    "words",
-    "reason",
-    "structure_distance",
-    "own_likeness",
-)
-Answer: TypeAlias = Literal["copy", "another page", "don't know", ""]  # "": not yet asked
-ANSWERS: dict[str, Answer] = {
-    **dict.fromkeys(("copy", "y", "yes", "1"), "copy"),
-    **dict.fromkeys(("another page", "n", "no", "0"), "another page"),
-    **dict.fromkeys(("don't know", "d", "?"), "don't know"),
+ANSWERS = {
+    **dict.fromkeys(("copy", "y", "yes", "1"), True),
+    **dict.fromkeys(("another page", "n", "no", "0"), False),
+    **dict.fromkeys(("don't know", "d", "?"), None),
 }
-# A spreadsheet takes a cell that begins so for a formula; no text of a page must be run.
+# A spreadsheet takes a cell that begins so for a formula: the report writes a ' before it.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 @dataclass(frozen=True, slots=True)
 class SheetLine:
-    """A pair of the sheet: a stored page, and another one that is near; `words` differ in them."""
+    """A stored page and another one that is near, and whether a person calls it a copy."""
 
-    answer: Answer
+    twins: bool | None  # None if the person doesn't know
     distance: int | None  # None in a sheet that doesn't say, and for a thin page
     sketch_distance: int | None
     twin_url: str
     url: str
-    twin_title: str = ""
-    title: str = ""
-    words: str = ""
     reason: str = ""  # of a drop, or what told a near miss apart; "" if it isn't known
     structure_distance: int | None = None
     own_likeness: float | None = None  # 0-1; None if it isn't known, or wasn't asked for
 
-    @property
-    def twins(self) -> bool | None:
-        """None without an answer."""
-        return {"copy": True, "another page": False}.get(self.answer)
-
-
-def write_sheet(path: Path, lines: Iterable[SheetLine]) -> None:
-    """Write the lines, with the answer or nothing in the first column."""
-    with path.open("w", encoding="utf-8-sig", errors="replace", newline="") as file:
-        sheet = csv.writer(file)
-        sheet.writerow(COLUMNS)
-        for line in lines:
-            sheet.writerow([line.answer, *(_cell(getattr(line, name)) for name in COLUMNS[1:])])
-
 
 def read_sheet(path: Path) -> dict[tuple[str, str], SheetLine]:
-    """The lines that a person answered, by (twin URL, URL); SimhashError names the first bad line.
-
-    Titles and words are not read.
-    """
+    """The answered lines, by (twin URL, URL); SimhashError names the first bad line."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             sheet = csv.DictReader(file)
@@ -99,7 +62,7 @@ def _answered(path: Path, sheet: csv.DictReader[str]) -> Iterator[SheetLine]:
                 f"{where}: answer is {answer!r}, not copy, another page or don't know"
             )
         yield SheetLine(
-            answer=ANSWERS[answer],
+            twins=ANSWERS[answer],
             distance=_bits(row, "distance", where),
             sketch_distance=_bits(row, "sketch_distance", where),
             twin_url=_plain(row["twin_url"]),
@@ -129,11 +92,6 @@ def _bits(row: dict[str, str], column: str, where: str) -> int | None:
         rule = f"a number of bits from 0 to {SKETCH_BITS}"
         raise SimhashError(f"{where}: {column} is {text!r}, not {rule}")
     return int(text)
-
-
-def _cell(value: object) -> str:
-    text = "" if value is None else str(value)
-    return f"'{text}" if text.startswith(_FORMULA) else text
 
 
 def _plain(cell: str | None) -> str:

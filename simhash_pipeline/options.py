@@ -338,8 +338,8 @@ class Options:
     answers: str | None = _option(
         None,
         or_none(_PATH),
-        "A sheet of answers (CSV) that the report or `tune` saved. Pairs that a person called "
-        "another page are never near-duplicates again, those called a copy always are.",
+        "A sheet of answers (CSV) that the report saved. Pairs that a person called another page "
+        "are never near-duplicates again, those called a copy always are.",
     )
     log_near_misses: bool = _option(
         True,
@@ -351,7 +351,7 @@ class Options:
         False,
         FLAG,
         "True keeps the title and main text of every judged page in the store, compressed, so "
-        "that `explain`, `report` and `tune` can show them.",
+        "that `explain` and `report` can show them.",
     )
     html_field: str | None = _option(
         "html",

@@ -124,55 +124,44 @@ def progress_bar(
     if not sys.stderr.isatty():
         yield lambda _: None
         return
-    shown = _ProgressBar(unit, total, description)
+    shown = _progress(unit)
+    task = shown.add_task(printable(description), total=total)
+    done, draw_at = 0, time.monotonic() + SHOW_AFTER_SECS
+
+    def advance(number: int) -> None:
+        nonlocal done, draw_at
+        done += number
+        if time.monotonic() > draw_at:
+            draw_at = time.monotonic() + _REDRAW_SECS
+            shown.start()  # does nothing the second time
+            shown.update(task, completed=done, refresh=True)
+
     try:
-        yield shown.advance
+        yield advance
     finally:
-        shown.remove()
+        shown.stop()
 
 
-class _ProgressBar:
-    def __init__(self, unit: str, total: int | None, description: str) -> None:
-        self._unit, self._total, self._description = unit, total, description
-        self._done = 0
-        self._draw_at = time.monotonic() + SHOW_AFTER_SECS
-        self._progress: Progress | None = None
+def _progress(unit: str) -> Progress:
+    from rich import progress as rich
 
-    def advance(self, number: int) -> None:
-        self._done += number
-        now = time.monotonic()
-        if now > self._draw_at:
-            self._draw_at = now + _REDRAW_SECS
-            self._progress = self._progress or self._drawn()
-            self._progress.update(self._progress.task_ids[0], completed=self._done, refresh=True)
-
-    def remove(self) -> None:
-        if self._progress is not None:
-            self._progress.stop()
-
-    def _drawn(self) -> Progress:
-        from rich import progress as rich
-
-        columns: list[ProgressColumn] = [
-            rich.TextColumn("{task.description}", markup=False),
-            rich.BarColumn(),
-        ]
-        if self._unit == "B":
-            columns += [rich.DownloadColumn(binary_units=True), rich.TransferSpeedColumn()]
-        else:
-            columns += [rich.MofNCompleteColumn(), rich.TextColumn(self._unit, markup=False)]
-        progress = rich.Progress(
-            *columns,
-            rich.TimeElapsedColumn(),
-            console=_console(sys.stderr),
-            auto_refresh=False,  # by a thread, beside which no process should be forked
-            transient=True,
-            redirect_stdout=False,
-            redirect_stderr=False,
-        )
-        progress.add_task(printable(self._description), total=self._total)
-        progress.start()
-        return progress
+    columns: list[ProgressColumn] = [
+        rich.TextColumn("{task.description}", markup=False),
+        rich.BarColumn(),
+    ]
+    if unit == "B":
+        columns += [rich.DownloadColumn(binary_units=True), rich.TransferSpeedColumn()]
+    else:
+        columns += [rich.MofNCompleteColumn(), rich.TextColumn(unit, markup=False)]
+    return rich.Progress(
+        *columns,
+        rich.TimeElapsedColumn(),
+        console=_console(sys.stderr),
+        auto_refresh=False,  # by a thread, beside which no process should be forked
+        transient=True,
+        redirect_stdout=False,
+        redirect_stderr=False,
+    )
 
 
 def _visible(line: str) -> str:

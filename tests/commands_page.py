@@ -70,12 +70,6 @@ KEYS = {
     ),
     "store forget": "`store`, `forgotten`, `pages` (left)",
     "store copy": "`source`, `target`, `copied`, `texts`, `pages` (stored)",
-    "tune": (
-        "`store`, `pages`, `pairs` (by distance), `valley` (first and last distance), "
-        "`answers`, `copies` (answered pairs that are copies), `thresholds` (each `distance`, "
-        "`precision`, `copies_found`), `in_force` (`dropped_wrongly`, `kept_wrongly`), "
-        "`recommended` (`content_distance`, `sketch_distance`, `own_likeness`)"
-    ),
 }
 
 

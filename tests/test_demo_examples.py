@@ -19,6 +19,7 @@ from scrapy.cmdline import execute
 from crawler import settings as demo_settings
 from crawler.demo_site import DemoSite
 from crawler.spiders.site import SiteSpider
+from simhash_pipeline.drop_log import Drop, read_log
 from tests.crawl.crawling import crawl
 from tests.documents import ROOT, TEXT
 
@@ -74,7 +75,21 @@ def crawled(tmp_path_factory: pytest.TempPathFactory, port: int) -> Path:
     }
     done = crawl(directory, spider=SiteSpider, arguments={"port": port}, **settings)
     assert done.stats["finish_reason"] == "finished"
+    (directory / "answers.csv").write_text(answers(directory / ".scrapy/simhash/site.drops.jsonl"))
     return directory
+
+
+def answers(log: Path) -> str:
+    """As the report saves them: each drop is a copy, the near miss is another page."""
+    head = "answer,distance,sketch_distance,twin_url,url,reason,structure_distance,own_likeness"
+    drops = (record for record in read_log(log) if isinstance(record, Drop))
+    lines = (
+        f"{'n' if drop.is_near_miss else 'y'},{drop.content_distance},{drop.sketch_distance},"
+        f"{drop.twin_url},{drop.url},{drop.reason},{drop.structure_distance},{drop.own_likeness}"
+        for drop in drops
+        if drop.content_distance is not None
+    )
+    return "\n".join([head, *lines]).replace("None", "")
 
 
 def test_the_examples_are_found() -> None:

@@ -27,9 +27,9 @@ from simhash_pipeline.cli.resolve import (
 )
 from simhash_pipeline.drop_log import Drop, last_run
 from simhash_pipeline.options import Options
-from simhash_pipeline.review.doubts import CAUSES, likeliest_copies, told_apart
-from simhash_pipeline.review.pairs import nearest_distances
-from simhash_pipeline.review.summary import CLOSEST, MAX_RUNS, MAX_URLS, Selection, Summary
+from simhash_pipeline.review.doubts import CAUSES, likeliest_copies, measures, told_apart
+from simhash_pipeline.review.summary import CLOSEST, MAX_RUNS, Selection, Summary
+from simhash_pipeline.review.thresholds import nearest_distances
 from simhash_pipeline.review.web_page import Neighbours, Texts, write_web_page
 from simhash_pipeline.stores.contract import PageText, Store
 from simhash_pipeline.terminal import Grid, Heading, bar, print_lines, progress
@@ -44,13 +44,9 @@ if TYPE_CHECKING:
     from simhash_pipeline.terminal import Line
     from simhash_pipeline.url_rules import Evidence, Learnt
 
-HOSTS = GROUPS = 10
+SWALLOWING = 10  # pages
 RUNS = 5
 KEPT = 50  # near misses
-_HALF_BAR = 20  # columns: two of them, with their counts, fit into 80
-# Distances with a line each; longer ones only mean another template.
-_SINGLE_BITS = range(9)
-_WIDE_BITS = {"9-16": range(9, 17), "17-32": range(17, 33), "33 or more": range(33, 129)}
 MAX_NEIGHBOURS = 200_000  # pages of a store that are compared: some 2 s to read
 DRAWN_NEIGHBOURS = 1_000  # of these, compared with all others: at most some 5 s
 MIN_SUPPORT = 3  # drops that a rule must explain
@@ -111,23 +107,18 @@ def _run(arguments: argparse.Namespace, path: Path) -> str | None:
 
 def _nearness(drop: Drop) -> str:
     """The bits that differ, with the settings' limits: "content 3 of 3, structure 9"."""
-    by_content, by_structure = "content" in drop.reason, "structure" in drop.reason
-    parts = []
-    for name, bits, setting, counts in (
-        ("content", drop.content_distance, "content_distance", by_content),
-        ("structure", drop.structure_distance, "structure_distance", by_structure),
-        ("sketch", drop.sketch_distance, "sketch_distance", by_content),
-    ):
-        limit = drop.thresholds.get(setting) if counts else None
-        if bits is not None:
-            parts.append(f"{name} {bits}" if limit is None else f"{name} {bits} of {limit}")
+    parts = [
+        f"{name} {bits}" if limit is None else f"{name} {bits} of {limit}"
+        for name, bits, limit in measures(drop)
+        if bits is not None
+    ]
     if drop.own_likeness is not None:
         parts.append(f"own text {drop.own_likeness:.0%}")
     return ", ".join(parts)
 
 
 def summed_up(log: str, summary: Summary) -> Iterator[Line]:
-    """Totals of a drop log, and the largest of each kind."""
+    """Totals of a drop log, what to look at first, and the reasons."""
     yield log
     yield Heading(_verdict(summary))
     yield "; ".join(_circumstances(summary))
@@ -137,12 +128,11 @@ def summed_up(log: str, summary: Summary) -> Iterator[Line]:
         return
     yield from _swallowing(summary)
     yield from _closest(summary)
-    yield from _counts("Reason", summary.reasons.most_common(), summary.drops)
-    hosts = [(host or "none", tally.drops) for host, tally in summary.hosts.top(HOSTS)]
-    yield from _counts("Host", hosts, summary.drops)
-    yield from _more(len(summary.hosts) - HOSTS, "hosts")
-    yield from _histograms(summary)
-    yield from _groups(summary)
+    yield ""
+    yield Heading("Reason")
+    reasons = summary.reasons.most_common()
+    rows = [(name, f"{count:,}", bar(count, summary.drops)) for name, count in reasons]
+    yield Grid(rows, right=(1,), indent=2, wraps=0)
     yield from _runs(summary)
 
 
@@ -166,9 +156,7 @@ def _verdict(summary: Summary) -> str:
         return "no drops" if is_all else "no drops that match"
     dropped = f"{summary.drops:,} dropped"
     if summary.runs_seen > 1:
-        urls = summary.urls
-        pages = f"over {MAX_URLS:,} pages" if urls is None else counted(urls, "page")
-        dropped = f"{summary.drops:,} drops in {summary.runs_seen:,} runs, of {pages}"
+        dropped = f"{summary.drops:,} drops in {summary.runs_seen:,} runs"
     elif summary.pages is not None:
         dropped = f"{summary.drops:,} of {summary.pages:,} pages dropped"
     return f"{dropped}; {f'{summary.to_check:,} to check' if summary.to_check else 'none to check'}"
@@ -196,52 +184,8 @@ def _swallowing(summary: Summary) -> Iterator[Line]:
     yield ""
     yield Heading(f"Look at this first. {CAUSES}")
     dry_run = summary.dry == summary.drops
-    yield from (f"  {page.sentence(dry_run=dry_run)}" for page in pages[:GROUPS])
-    yield from _more(len(pages) - GROUPS, "such pages")
-
-
-def _counts(heading: str, counts: list[tuple[str, int]], total: int) -> Iterator[Line]:
-    yield ""
-    yield Heading(heading)
-    rows = [(name, f"{count:,}", bar(count, total)) for name, count in counts]
-    yield Grid(rows, right=(1,), indent=2, wraps=0)
-
-
-def _histograms(summary: Summary) -> Iterator[Line]:
-    bins = {str(bits): range(bits, bits + 1) for bits in _SINGLE_BITS} | _WIDE_BITS
-    content, structure = (
-        [sum(counts[bits] for bits in each) for each in bins.values()]
-        for counts in (summary.content, summary.structure)
-    )
-    most = max([*content, *structure, 1])
-    yield ""
-    yield Heading("Bits apart")
-    rows = [("", "content", "", "structure", "")]
-    for name, here, there in zip(bins, content, structure, strict=True):
-        if here or there:
-            left, right = bar(here, most, _HALF_BAR), bar(there, most, _HALF_BAR)
-            rows.append((name, f"{here:,}", left, f"{there:,}", right))
-    yield Grid(rows, right=(0, 1, 3), indent=2)
-
-
-def _groups(summary: Summary) -> Iterator[Line]:
-    groups = summary.groups
-    if not len(groups):
-        return
-    yield ""
-    yield Heading("Most dropped in favour of one page")
-    for url, tally in groups.top(GROUPS):
-        yield f"  {tally.drops:>9,}  {url}"
-        yield f"{'':13}as {tally.example}{_span(tally.nearest, tally.farthest)}"
-    yield from _more(len(groups) - GROUPS, "pages")
-    if groups.lacking:
-        yield f"  (too many pages to count each: these may lack up to {groups.lacking:,} drops)"
-
-
-def _span(nearest: int | None, farthest: int | None) -> str:
-    if nearest is None:
-        return ""
-    return f"  (content {nearest})" if nearest == farthest else f"  (content {nearest}-{farthest})"
+    yield from (f"  {page.sentence(dry_run=dry_run)}" for page in pages[:SWALLOWING])
+    yield from _more(len(pages) - SWALLOWING, "such pages")
 
 
 def _closest(summary: Summary) -> Iterator[Line]:

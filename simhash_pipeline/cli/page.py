@@ -36,7 +36,7 @@ from simhash_pipeline.cli.resolve import (
     shown_path,
     store_of_spider,
 )
-from simhash_pipeline.cli.store import nearest, stored_page
+from simhash_pipeline.cli.store import bare_page, nearest, stored_page
 from simhash_pipeline.crawl.item_source import source_from_response
 from simhash_pipeline.crawl.settings import STORE_SUFFIX, settings_of_spider, spider_files
 from simhash_pipeline.drop_log import THRESHOLDS, Drop, unix_seconds
@@ -51,10 +51,11 @@ from simhash_pipeline.review.comparison import (
     Comparison,
     compare,
     marked,
+    text_diff,
     verdict_on,
 )
 from simhash_pipeline.review.doubts import told_apart, told_apart_by
-from simhash_pipeline.stores.contract import Store, StoredPage, check_stamp
+from simhash_pipeline.stores.contract import PageText, Store, StoredPage, check_stamp
 from simhash_pipeline.terminal import Grid, Heading, printable
 from simhash_pipeline.urls import page_key
 
@@ -341,7 +342,10 @@ def rounded(likeness: float | None) -> float | None:
 
 
 def distance_grid(
-    a: PageFingerprint, b: PageFingerprint, apart: Distances, options: Options
+    a: PageFingerprint | StoredPage,
+    b: PageFingerprint | StoredPage,
+    apart: Distances,
+    options: Options,
 ) -> Grid:
     """The fingerprints, their distances, and the distances up to which pages are twins."""
     match = options.match
@@ -488,14 +492,13 @@ class Case(Result):
     """A page, and the stored page it is near to or the nearest stored page."""
 
     options: Options  # those that decided; of a kept page, those in force
-    a: PageFingerprint | None  # the stored page; without what isn't known of it
-    b: PageFingerprint  # the page in question
+    a: StoredPage | None  # the near page; without what isn't known of it
+    b: StoredPage  # the page in question; of a dropped one, what the log knows
     apart: Distances
     a_is_stored: bool = True  # else nothing is known of it but its URL
     drop: Drop | None = None  # of a dropped page, or a near miss that no store here holds
-    kept: StoredPage | None = None  # of a kept page
     neighbours: tuple[StoredPage, ...] = ()  # of a kept page, nearest first
-    found: Comparison | None = None  # of the texts; None if they weren't kept
+    diff: TextDiff | None = None  # of the texts; None if they weren't kept
     own_likeness: float | None = None  # of the own texts, 0-1; None for pages of two sites
     verdict: Verdict | None = None  # of a kept page, if only the nearest other were stored
     would_drop: Mapping[str, Any] = field(default_factory=dict)  # of a kept page: thresholds
@@ -514,12 +517,12 @@ class Case(Result):
         return None if self.verdict is None else self.verdict.told_by
 
     def record(self) -> dict[str, Any]:
-        drop, kept, found, limit = self.drop, self.kept, self.found, self.limit
+        drop, diff = self.drop, self.diff
         return {
             "url": self.b.url,
             "status": self.status,
             "reason": drop.reason if drop and not drop.is_near_miss else None,
-            "time": drop.time if drop else iso(kept.first_seen) if kept else None,
+            "time": drop.time if drop else iso(self.b.first_seen),
             "dry_run": None if drop is None else drop.dry_run,
             "thresholds": fields(self.options, *THRESHOLDS),
             "content_distance": self.apart.content,
@@ -532,7 +535,7 @@ class Case(Result):
             "would_drop": dict(self.would_drop),
             "furniture": list(self.furniture),
             "neighbours": [page.url for page in self.neighbours],
-            "diff": change_records(found.diff, limit) if found else None,
+            "diff": None if diff is None else change_records(diff, self.limit),
         }
 
     def lines(self) -> Iterator[Line]:
@@ -546,11 +549,11 @@ class Case(Result):
         yield distance_grid(self.a, self.b, self.apart, self.options)
         yield from _without_fingerprints(self)
         yield ""
-        if self.found is None:
+        if self.diff is None:
             yield from _no_texts(self)
             return
         title = "Changes of words in the main text (as it was judged)"
-        yield from _changes(title, self.found.diff, self.limit)
+        yield from _changes(title, self.diff, self.limit)
         if self.own_likeness is not None:
             yield f"All that is their own on the site is alike by {self.own_likeness:.0%}."
 
@@ -571,21 +574,21 @@ def explain_drop(drop: Drop, store: Store | None, options: Options) -> Case:
     twin = None
     if store is not None and drop.twin_url is not None:
         twin = stored_page(store, options.namespace, drop.twin_url)
+    a = twin
+    if twin is None and drop.twin_url is not None:
+        a = dataclasses.replace(bare_page(drop.namespace, drop.twin_url), title=drop.twin_title)
     known = {each.name for each in dataclasses.fields(Options)}
     limits = {name: value for name, value in drop.thresholds.items() if name in known}
     return Case(
         options=Options(**limits),
         drop=drop,
-        a=None if drop.twin_url is None else _fingerprints(drop.twin_url, twin),
+        a=a,
         a_is_stored=twin is not None,
-        b=PageFingerprint(
+        b=dataclasses.replace(
+            bare_page(drop.namespace, drop.url),
             content=None if drop.content is None else int(drop.content, 16),
             structure=None if drop.structure is None else int(drop.structure, 16),
-            sketch=None,
-            text="",
             title=drop.title,
-            tokens=drop.tokens,
-            url=drop.url,
         ),
         apart=Distances(drop.content_distance, drop.structure_distance, drop.sketch_distance),
         own_likeness=drop.own_likeness,
@@ -597,10 +600,9 @@ def explain_kept(page: StoredPage, store: Store, options: Options) -> Case:
     other = near[0] if near else None
     return Case(
         options=options,
-        kept=page,
         neighbours=tuple(near),
-        a=None if other is None else _fingerprints(other.url, other),
-        b=_fingerprints(page.url, page),
+        a=other,
+        b=page,
         apart=Distances(None, None, None) if other is None else distances(page, other),
         own_likeness=None if other is None else own_likeness(page, other, store),
         verdict=None if other is None else verdict_on(page, other, store, options),
@@ -645,48 +647,28 @@ def _needed_threshold(
     return {}
 
 
-def _fingerprints(url: str, page: StoredPage | None) -> PageFingerprint:
-    """A stored page as the store knows it; without fingerprints if it isn't stored any more."""
-    content, structure, sketch = (
-        (None, None, None) if page is None else (page.content, page.structure, page.sketch)
-    )
-    return PageFingerprint(content, structure, sketch, text="", title="", tokens=0, url=url)
-
-
 def _with_texts(case: Case, store: Store | None, options: Options) -> Case:
-    """The case with the texts of its pages, as far as the store kept them."""
-    fingerprinter = Fingerprinter(options)
-    b = _kept(case.b, store, options, fingerprinter)
-    a = None if case.a is None else _kept(case.a, store, options, fingerprinter)
-    found = None if a is None or b is None else compare(a, b, options)
-    furniture = _furniture_in(case.b, store, options)
-    return dataclasses.replace(case, a=a or case.a, b=b or case.b, found=found, furniture=furniture)
+    """The case with what its pages' texts say, as far as the store kept them."""
+    a, b = (
+        None if page is None or store is None else store.text_of(options.namespace, page.url)
+        for page in (case.a, case.b)
+    )
+    return dataclasses.replace(
+        case,
+        diff=None if a is None or b is None else text_diff(a.text, b.text),
+        furniture=() if b is None or store is None else _furniture_in(case.b, b, store),
+    )
 
 
-def _furniture_in(page: PageFingerprint, store: Store | None, options: Options) -> tuple[str, ...]:
-    url = page.url or ""
-    text = None if store is None else store.text_of(options.namespace, url)
-    if store is None or text is None:
-        return ()
-    known = store.furniture(options.namespace, urlsplit(url).netloc)
+def _furniture_in(page: StoredPage, text: PageText, store: Store) -> tuple[str, ...]:
+    known = store.furniture(text.namespace, urlsplit(text.url).netloc)
     template = template_of(page.structure, known)
     is_text = page.structure is None and not text.left_out
     blocks = sentences(text.text) if is_text else text.left_out.split("\n")
     return tuple(furniture_among(blocks, template))
 
 
-def _kept(
-    page: PageFingerprint, store: Store | None, options: Options, fingerprinter: Fingerprinter
-) -> PageFingerprint | None:
-    """The page with the text that the store kept, and the sketch of that text; None without one."""
-    text = None if store is None else store.text_of(options.namespace, page.url or "")
-    if text is None:
-        return None
-    made = fingerprinter.fingerprint_text(text.text, title=text.title, url=page.url)
-    return dataclasses.replace(made, content=page.content, structure=page.structure)
-
-
-def _page_record(page: PageFingerprint) -> dict[str, Any]:
+def _page_record(page: StoredPage) -> dict[str, Any]:
     return {
         "url": page.url,
         "title": page.title,
@@ -704,8 +686,8 @@ def _headline(case: Case) -> Iterator[Line]:
         if drop.is_near_miss:
             dry, why = ", though near a stored page", f"{told_apart(drop).text}."
         yield Heading(f"{case.status.capitalize()} {when} UTC by spider {drop.spider}{dry}: {why}")
-    elif case.kept is not None:
-        first, last = minute(case.kept.first_seen), minute(case.kept.seen_at)
+    else:
+        first, last = minute(case.b.first_seen), minute(case.b.seen_at)
         yield Heading(f"Kept {first} UTC, last seen {last}: {_why_kept(case)}")
     rows = [("A", "kept" if drop else "nearest", case.a)] if case.a is not None else []
     rows.append(("B", case.status, case.b))
@@ -714,7 +696,7 @@ def _headline(case: Case) -> Iterator[Line]:
         [
             row
             for name, status, page in rows
-            for row in ((name, status, page.url or ""), ("", "", page.title))
+            for row in ((name, status, page.url), ("", "", page.title))
             if row[2]
         ]
     )
@@ -757,7 +739,7 @@ def _remedy(case: Case) -> str:
 
 def _no_texts(case: Case) -> Iterator[Line]:
     yield "The texts of the pages were not kept. To compare them:"
-    pages = " ".join(shlex.quote(page.url or "") for page in (case.a, case.b) if page is not None)
+    pages = " ".join(shlex.quote(page.url) for page in (case.a, case.b) if page is not None)
     rows = [
         ("now", f"scrapy simhash compare {pages}"),
         ("from the next crawl on", "SIMHASH_KEEP_TEXT = True (`dedup` needs --store too)"),

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 COMMANDS = {
     "compare": "two pages: distances, features, changed words, and whether a crawl would drop one",
     "dedup": "find the near-duplicates in archives: WARC, feeds, Parquet, folders, stores",
-    "dropped": "what was dropped, by reason, host, twin and distance, and what to look at",
+    "dropped": "how many pages were dropped, why, and which to look at first",
     "explain": "why a page was dropped or kept: its twin, bits and words",
     "fingerprint": "a page's fingerprints, title and number of tokens, and its main text on demand",
     "judge": "a verdict on each page that comes on standard input, beside any crawler",
@@ -49,7 +49,7 @@ COMMANDS = {
     "store find": "the page of a URL, or the pages near a fingerprint, nearest first",
     "store forget": "forget the pages of these URLs, those not seen for an age, or all",
     "store copy": "store the pages of one store in another, as when a crawl moves to Redis",
-    "tune": "which thresholds suit your pages: distances of pairs, and which are twins",
+    "tune": "which thresholds suit your answers about pairs of pages",
 }
 
 # The files of their classes, by the first word; of others the file has the word's own name.

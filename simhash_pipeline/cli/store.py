@@ -246,7 +246,7 @@ def _namespace(arguments: argparse.Namespace, named: NamedStore) -> str:
 
 def stored_page(store: Store, namespace: str, url: str) -> StoredPage | None:
     """The page of a canonical URL."""
-    return store.settle(_query(namespace, url), lambda view: (Action.SKIP, view.same_key()))
+    return store.settle(bare_page(namespace, url), lambda view: (Action.SKIP, view.same_key()))
 
 
 def nearest(store: Store, page: StoredPage, limit: int) -> list[StoredPage]:
@@ -265,16 +265,17 @@ def nearest(store: Store, page: StoredPage, limit: int) -> list[StoredPage]:
 def _sought(what: str, namespace: str, *, by_structure: bool) -> StoredPage:
     """A page to be looked up by its URL, or by one fingerprint."""
     if re.fullmatch("[0-9a-fA-F]{16}", what):
-        value, query = int(what, 16), _query(namespace, "")
+        value, query = int(what, 16), bare_page(namespace, "")
         return replace(query, structure=value) if by_structure else replace(query, content=value)
     if re.match(r"[a-z][a-z0-9+.-]*:", what, re.IGNORECASE):
         from simhash_pipeline.urls import page_key
 
-        return _query(namespace, page_key(what))
+        return bare_page(namespace, page_key(what))
     raise UsageError(f"what to find must be a URL, or a fingerprint of 16 hex digits, not {what!r}")
 
 
-def _query(namespace: str, url: str) -> StoredPage:
+def bare_page(namespace: str, url: str) -> StoredPage:
+    """A page of which nothing but the URL is known."""
     return StoredPage(
         url=url,
         namespace=namespace,

@@ -10,7 +10,6 @@ dropped for it in one run. They are counted by key in bounded memory.
 
 from __future__ import annotations
 
-import heapq
 import re
 import shlex
 from collections import Counter
@@ -33,6 +32,12 @@ ALMOST_ALIKE = 0.75  # of the own texts of near misses: the judge asks for 0.85
 COMMON_WORDS = 0.5  # of the shorter title's; with fewer, titles differ
 MANY = 20  # drops of a run
 SWALLOWED = "swallowed by one page"
+# By the reason of a drop: whose distances decided.
+_DECIDING = {
+    "content": ("content", "sketch"),
+    "structure": ("structure",),
+    "content and structure": ("content", "structure", "sketch"),
+}
 _PART = re.compile(r"[/.?&=]")
 # The languages that most pages are in, as sites put them into their addresses: en, en-GB.
 _CODE = re.compile(
@@ -64,22 +69,11 @@ class Doubt:
 TitleChange: TypeAlias = tuple[frozenset[str], frozenset[str]]
 
 
-def doubts(drop: Drop) -> list[Doubt]:
-    """Why the drop may be wrong, by its line alone, the weightiest reason first.
-
-    Empty if nothing is odd about it.
-    """
-    return _doubts(drop, title_change(drop))
-
-
-def _doubts(drop: Drop, change: TitleChange | None) -> list[Doubt]:
-    if drop.is_near_miss:
-        return [told_apart(drop)]
-    return [] if drop.reason == "unchanged" else list(_found(drop, change))
-
-
 def all_doubts(drops: Sequence[Drop], swallowing: Iterable[SwallowingPage]) -> list[list[Doubt]]:
-    """The doubts about each drop or near miss, by what is known of the others."""
+    """Why each drop may be wrong, the weightiest reason first; what told each near miss apart.
+
+    Of what many drops of a run share nothing is said; empty if nothing else is odd about a drop.
+    """
     changes = [title_change(drop) for drop in drops]
     shared = Counter(
         (drop.run, change)
@@ -89,12 +83,15 @@ def all_doubts(drops: Sequence[Drop], swallowing: Iterable[SwallowingPage]) -> l
     pages = {(page.host, page.twin_url): page for page in swallowing}
     found = []
     for drop, change in zip(drops, changes, strict=True):
-        each = _doubts(drop, change if shared[drop.run, change] < MANY else None)
+        each: list[Doubt] = []
         page = pages.get((host_of(drop.url), drop.twin_url or ""))
-        if page is not None and not drop.is_near_miss and drop.reason != "unchanged":
-            each.insert(
-                0, Doubt(SWALLOWED, f"{page.dropped:,} pages of this host were dropped for it", 4)
-            )
+        if drop.is_near_miss:
+            each = [told_apart(drop)]
+        elif drop.reason != "unchanged":
+            if page is not None:
+                dropped = f"{page.dropped:,} pages of this host were dropped for it"
+                each = [Doubt(SWALLOWED, dropped, 4)]
+            each += _doubts(drop, change if shared[drop.run, change] < MANY else None)
         found.append(each)
     return found
 
@@ -182,7 +179,7 @@ def copies_to_check(near_misses: Iterable[Drop]) -> list[Drop]:
     return found
 
 
-def _found(drop: Drop, change: TitleChange | None) -> Iterator[Doubt]:
+def _doubts(drop: Drop, change: TitleChange | None) -> Iterator[Doubt]:
     if change is not None:
         yield Doubt("titles differ", "", 3)
     if languages := _other_languages(drop.url, drop.twin_url or ""):
@@ -200,17 +197,11 @@ def _found(drop: Drop, change: TitleChange | None) -> Iterator[Doubt]:
 
 def _at_threshold(drop: Drop) -> str:
     """The distances that are as large as may be; "" if none is, or both pages are the same."""
-    parts = []
-    for name, bits, setting in (
-        ("content", drop.content_distance, "content_distance"),
-        ("structure", drop.structure_distance, "structure_distance"),
-        ("sketch", drop.sketch_distance, "sketch_distance"),
-    ):
-        decides = name in drop.reason or (name == "sketch" and "content" in drop.reason)
-        limit = drop.thresholds.get(setting)
-        if decides and bits and isinstance(limit, int) and bits >= limit:
-            parts.append(f"{name} {bits} of {limit} bits")
-    return ", ".join(parts)
+    return ", ".join(
+        f"{name} {bits} of {limit} bits"
+        for name, bits, limit in measures(drop)
+        if bits and limit is not None and bits >= limit
+    )
 
 
 def title_change(drop: Drop) -> TitleChange | None:
@@ -242,73 +233,23 @@ def _other_languages(url: str, other: str) -> tuple[str, str] | None:
 def bits_left(drop: Drop) -> tuple[int, int] | None:
     """Bits between the drop and the thresholds, of the fingerprints and of the sketches.
 
-    None for a drop that no threshold decided: a thin page, or an unchanged one.
+    128, more than any, where one is unknown. None for a drop that no threshold decided: a thin
+    page, or an unchanged one.
     """
-    limits = drop.thresholds
-    content = _left(drop.content_distance, limits.get("content_distance"))
-    structure = _left(drop.structure_distance, limits.get("structure_distance"))
-    sketch = _left(drop.sketch_distance, limits.get("sketch_distance"))
-    if drop.reason == "content":
-        return content, sketch
-    if drop.reason == "structure":
-        return structure, _left(None, None)
-    if drop.reason == "content and structure":
-        return min(content, structure), sketch
-    return None
+    if drop.reason not in _DECIDING:
+        return None
+    content, structure, sketch = (
+        128 if bits is None or limit is None else limit - bits for _, bits, limit in measures(drop)
+    )
+    return min(content, structure), sketch
 
 
-def _left(distance: int | None, limit: object) -> int:
-    """Bits between a distance and its limit; 128, more than any, if one of them is unknown."""
-    return 128 if distance is None or not isinstance(limit, int) else limit - distance
-
-
-@dataclass(slots=True)
-class Tally:
-    """What the drops that share a key have in common; distances of content in bits."""
-
-    drops: int = 0
-    nearest: int | None = None
-    farthest: int | None = None
-    example: str = ""  # the URL of the first
-    urls: tuple[int, ...] = ()  # hashes of the next few, where each is to count once
-
-
-class TopCounts:
-    """A tally for each key; exact up to `cap` keys.
-
-    From then on the lighter half goes whenever there are too many, and a tally may lack up to
-    `lacking` drops.
-    """
-
-    def __init__(self, cap: int) -> None:
-        self._cap = cap
-        self._tallies: dict[str, Tally] = {}
-        self.lacking = 0
-
-    def __len__(self) -> int:
-        """Number of keys; of those left, where some had to go."""
-        return len(self._tallies)
-
-    def tally(self, key: str) -> Tally:
-        """The key's tally, to count in."""
-        tally = self._tallies.get(key)
-        if tally is None:
-            if len(self._tallies) >= self._cap:
-                self._let_the_lighter_half_go()
-            tally = self._tallies[key] = Tally()
-        return tally
-
-    def top(self, count: int) -> list[tuple[str, Tally]]:
-        """The heaviest first; of equals, the one met first."""
-        return heapq.nlargest(count, self._tallies.items(), key=lambda item: item[1].drops)
-
-    def _let_the_lighter_half_go(self) -> None:
-        tallies, staying = self._tallies, self._cap // 2
-        # Not `top`: the garbage collector would look at a pair for each key, time and again.
-        ranked = sorted(tallies, key=lambda key: tallies[key].drops, reverse=True)
-        # One that comes back lacks what it had counted, and what it may have lacked by then.
-        self.lacking += tallies[ranked[staying]].drops
-        self._tallies = {key: tallies[key] for key in ranked[:staying]}
+def measures(drop: Drop) -> Iterator[tuple[str, int | None, int | None]]:
+    """Each fingerprint's name, distance in bits and limit; None for a limit that didn't decide."""
+    for name in ("content", "structure", "sketch"):
+        limit = drop.thresholds.get(f"{name}_distance")
+        decided = name in _DECIDING.get(drop.reason, ()) and isinstance(limit, int)
+        yield name, getattr(drop, f"{name}_distance"), limit if decided else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,11 +270,23 @@ class SwallowingPage:
         )
 
 
+@dataclass(slots=True)
+class _Tally:
+    """Drops that share run, host and twin."""
+
+    drops: int = 0
+    example: str = ""  # the URL of the first
+    urls: tuple[int, ...] = ()  # hashes of the next few, where each is to count once
+
+
 class SwallowingPages:
-    """Counts drops by run, host and twin, in bounded memory: see `TopCounts`."""
+    """Counts drops by run, host and twin: exactly, until there are too many of these.
+
+    Then the half with fewer drops is forgotten.
+    """
 
     def __init__(self) -> None:
-        self._pairs = TopCounts(_MAX_PAIRS)
+        self._tallies: dict[str, _Tally] = {}
 
     def add(self, url: str, twin_url: str | None, run: str = "") -> SwallowingPage | None:
         """Count a drop; the stored page if this drop makes it a swallowing one, else None.
@@ -345,7 +298,7 @@ class SwallowingPages:
         host = host_of(url)
         # Most pairs have one drop. A tuple for the key of each, and one for its URL, would give the
         # garbage collector work: a log of a million drops would take a fifth longer.
-        tally = self._pairs.tally(f"{run}\n{host}\n{twin_url}")
+        tally = self._tally(f"{run}\n{host}\n{twin_url}")
         if not tally.drops:
             tally.example = url
         elif tally.drops < SWALLOWS_FROM:
@@ -360,13 +313,21 @@ class SwallowingPages:
     def worst(self) -> list[SwallowingPage]:
         """All that swallow, the worst first; in several runs, as in the worst of these."""
         found: dict[tuple[str, str], SwallowingPage] = {}
-        for pair, tally in self._pairs.top(len(self._pairs)):
+        for pair, tally in self._heaviest():
             if tally.drops < SWALLOWS_FROM:
                 break
             _, host, twin_url = pair.split("\n", 2)
             page = SwallowingPage(twin_url, host, tally.drops, tally.example)
             found.setdefault((host, twin_url), page)
         return list(found.values())
+
+    def _tally(self, pair: str) -> _Tally:
+        if len(self._tallies) >= _MAX_PAIRS and pair not in self._tallies:
+            self._tallies = dict(self._heaviest()[: _MAX_PAIRS // 2])
+        return self._tallies.setdefault(pair, _Tally())
+
+    def _heaviest(self) -> list[tuple[str, _Tally]]:
+        return sorted(self._tallies.items(), key=lambda item: item[1].drops, reverse=True)
 
 
 def host_of(url: str) -> str:

@@ -19,6 +19,7 @@ function haystack(place) {
   return haystacks[place];
 }
 
+const TITLE_KEPT = 100; // characters of a kept page's title, as stores have them
 const titleOfTwin = (place) => drops.twinTitles[drops.twin[place]];
 const run = (place) => runOf.get(drops.runs[drops.run[place]]);
 const lastRun = () => data.runs.at(-1)?.id ?? ALL_RUNS;
@@ -172,7 +173,7 @@ function droppedPage(place) {
   return element("li", { "data-place": place },
     element("span", { class: `tag ${fateOf(place)}` }, say(FATES[fateOf(place)])),
     element("div", { class: "what" },
-      title && title !== titleOfTwin(place) ? pageText("p", title, { class: "title" }) : null,
+      title && title.slice(0, TITLE_KEPT) !== titleOfTwin(place) ? pageText("p", title, { class: "title" }) : null,
       element("p", {}, address(drops.url[place])),
       drops.why[place].length ? element("ul", { class: "why" }, ...drops.why[place].map((why) => element("li", {}, sayDoubt(drops.whys[why][1])))) : null,
       element("ul", { class: "facts" }, ...facts(place))),
@@ -261,7 +262,7 @@ function fillFilters() {
   byId("distance").replaceChildren(option("", say("any")), ...distances.map((distance) => option(distance, bits(distance))));
 }
 
-// A sheet, as `scrapy simhash tune --labels` reads it, with what else is known of each drop
+// A sheet, as `scrapy simhash tune` reads it, with what else is known of each drop
 
 const SHEET = {
   answer: (place) => ANSWERS[answerOf(place)],

@@ -165,7 +165,7 @@ function valleySays(kept, threshold) {
   const near = within ? say(" {0} a neighbour within the threshold all the same: the second look found the pages different.", many(within, "page has", "pages have")) : "";
   if (beyond === -1) return say("{0}, none has a neighbour beyond the threshold.", drawn) + near;
   const gap = beyond - threshold - 1;
-  const sentence = gap === 0 ? say("{0}, {1} a neighbour just beyond the threshold of {2}: there is no valley. At {3} they may be dropped too: look at them by scrapy simhash tune before you set it.", drawn, many(kept[beyond], "page has", "pages have"), threshold, threshold + 1)
+  const sentence = gap === 0 ? say("{0}, {1} a neighbour just beyond the threshold of {2}: there is no valley. At {3} they may be dropped too: look at them in a dry run with it before you set it.", drawn, many(kept[beyond], "page has", "pages have"), threshold, threshold + 1)
     : gap === 1 ? say("{0}, the nearest neighbour beyond the threshold is {1} away: the threshold of {2} lies in a valley of 1 empty bit.", drawn, bits(beyond), threshold)
       : say("{0}, the nearest neighbour beyond the threshold is {1} away: the threshold of {2} lies in a valley {3} bits wide.", drawn, bits(beyond), threshold, gap);
   return sentence + near;

@@ -130,7 +130,7 @@ const CHINESE = {
   " {0} a neighbour within the threshold all the same: the second look found the pages different.": "另有 {0}邻居在阈值之内：二次比较认定它们是不同页面。",
   "{0}, the nearest neighbour beyond the threshold is {1} away: the threshold of {2} lies in a valley {3} bits wide.": "{0}，阈值之外最近的邻居相差 {1}：阈值 {2} 位于宽 {3} 比特的谷中。",
   "{0}, the nearest neighbour beyond the threshold is {1} away: the threshold of {2} lies in a valley of 1 empty bit.": "{0}，阈值之外最近的邻居相差 {1}：阈值 {2} 旁只有 1 比特的空谷。",
-  "{0}, {1} a neighbour just beyond the threshold of {2}: there is no valley. At {3} they may be dropped too: look at them by scrapy simhash tune before you set it.": "{0}，{1}邻居刚好在阈值 {2} 之外：没有谷。阈值设为 {3} 时它们也可能被丢弃：修改前请先用 scrapy simhash tune 查看。",
+  "{0}, {1} a neighbour just beyond the threshold of {2}: there is no valley. At {3} they may be dropped too: look at them in a dry run with it before you set it.": "{0}，{1}邻居刚好在阈值 {2} 之外：没有谷。阈值设为 {3} 时它们也可能被丢弃：修改前请先用它试运行，看看会丢弃哪些。",
   "All settings have their defaults.": "所有设置均为默认值。",
   "{0} settings with their defaults": "{0} 项设置为默认值",
 

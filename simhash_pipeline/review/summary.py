@@ -1,4 +1,4 @@
-"""Totals, histograms, groups and runs of a drop log, read once, in bounded memory."""
+"""Totals and runs of a drop log, read once, in bounded memory."""
 
 from __future__ import annotations
 
@@ -12,18 +12,14 @@ from simhash_pipeline.drop_log import Drop, Run, Timeline, unix_seconds
 from simhash_pipeline.review.doubts import (
     Doubt,
     SwallowingPages,
-    TopCounts,
     all_doubts,
     bits_left,
     copies_to_check,
-    host_of,
     rank,
     to_check,
 )
 
-MAX_KEYS = 100_000  # twins, and hosts, that are counted exactly: some 40 MB
 MAX_RUNS = 200  # the latest, listed one by one
-MAX_URLS = 500_000  # dropped pages that are counted exactly: some 40 MB
 MAX_NEAR_MISSES = 10_000  # the latest, listed: some 15 MB
 MAX_LISTED = 100_000  # the latest drops, looked at one by one
 CLOSEST = 10
@@ -72,7 +68,7 @@ class RunTally:
 class Summary:
     """Counts a log's lines; drops that aren't selected are not counted."""
 
-    def __init__(self, selection: Selection, max_keys: int = MAX_KEYS) -> None:
+    def __init__(self, selection: Selection) -> None:
         self.selection = selection
         self.drops = 0
         self.dry = 0  # of these, how many items a dry run kept all the same
@@ -80,17 +76,12 @@ class Summary:
         self.near_misses: deque[Drop] = deque(maxlen=MAX_NEAR_MISSES)
         self.first = self.last = ""
         self.reasons: Counter[str] = Counter()
-        self.content: Counter[int] = Counter()  # drops by distance in bits
-        self.structure: Counter[int] = Counter()
-        self.hosts = TopCounts(max_keys)
-        self.groups = TopCounts(max_keys)  # by the URL of the twin
         self.swallowing = SwallowingPages()
         self.runs: dict[str, RunTally] = {}  # the latest, in the order they began
         self.runs_seen = self.runs_closed = 0
         self.other_runs: set[str] = set()  # that are not selected; at most MAX_RUNS
         self.kept: Counter[str] = Counter()  # by reason, in runs that were closed
         self.errors: Counter[str] = Counter()
-        self._urls: set[int] = set()  # hashes
 
     def take(self, records: Iterable[Drop | Run]) -> None:
         """Count the records that are selected."""
@@ -133,11 +124,6 @@ class Summary:
         return len(copies_to_check(self.near_misses))
 
     @property
-    def urls(self) -> int | None:
-        """Different pages that were dropped; None if there are over MAX_URLS."""
-        return len(self._urls) if len(self._urls) <= MAX_URLS else None
-
-    @property
     def pages(self) -> int | None:
         """Pages that the crawls saw, unjudged ones too; None if what was kept isn't known."""
         seen = self.drops + self.kept.total() + self.errors.total()
@@ -154,12 +140,7 @@ class Summary:
         self.first = min(self.first, drop.time) if self.first else drop.time
         self.last = max(self.last, drop.time)
         self.reasons[drop.reason] += 1
-        if len(self._urls) <= MAX_URLS:
-            self._urls.add(hash(drop.url))
-        self.hosts.tally(host_of(drop.url)).drops += 1
         if drop.reason != "unchanged":  # such a page is no other's twin
-            self._add_distances(drop)
-            self._add_to_group(drop)
             self.swallowing.add(drop.url, drop.twin_url, drop.run)
         self._add_to_run(drop)
         self.listed.append(drop)
@@ -168,23 +149,6 @@ class Summary:
         self.near_misses.append(near)
         if near.run not in self.runs:
             self._begin(near.run, near.spider, near.time)
-
-    def _add_distances(self, drop: Drop) -> None:
-        if drop.content_distance is not None:
-            self.content[drop.content_distance] += 1
-        if drop.structure_distance is not None:
-            self.structure[drop.structure_distance] += 1
-
-    def _add_to_group(self, drop: Drop) -> None:
-        if drop.twin_url is None:
-            return
-        group, distance = self.groups.tally(drop.twin_url), drop.content_distance
-        group.drops += 1
-        group.example = group.example or drop.url
-        if distance is not None:
-            nearest, farthest = group.nearest, group.farthest
-            group.nearest = distance if nearest is None else min(nearest, distance)
-            group.farthest = distance if farthest is None else max(farthest, distance)
 
     def _add_to_run(self, drop: Drop) -> None:
         tally = self.runs.get(drop.run) or self._begin(drop.run, drop.spider, drop.time)

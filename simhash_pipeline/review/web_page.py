@@ -23,10 +23,8 @@ from simhash_pipeline.options import Options
 from simhash_pipeline.review.comparison import line_diff
 from simhash_pipeline.review.doubts import (
     CAUSES,
-    SwallowingPage,
     all_doubts,
     bits_left,
-    doubts,
     likeliest_copies,
     rank,
     to_check,
@@ -34,6 +32,7 @@ from simhash_pipeline.review.doubts import (
 from simhash_pipeline.review.summary import RunTally, Summary
 
 if TYPE_CHECKING:
+    from simhash_pipeline.review.doubts import Doubt
     from simhash_pipeline.stores.contract import PageText
 
 # The texts of the page at a URL, in a namespace; None if they aren't known.
@@ -65,9 +64,9 @@ def write_web_page(
     `texts` has what to show beside each other; `neighbours` is drawn beside the drops' distances.
     """
     drops = [*summary.listed, *likeliest_copies(summary.near_misses)]
-    pairs = _pairs(drops, texts or (lambda url, namespace: None))
-    drops = [_titled(drop, pairs.titles) for drop in drops]
     swallowing = summary.swallowing.worst()
+    found = all_doubts(drops, swallowing)
+    pairs = _pairs(drops, found, texts or (lambda url, namespace: None))
     data = {
         "log": log,
         "dropped": summary.drops,
@@ -78,7 +77,7 @@ def write_web_page(
         "causes": CAUSES,
         "selection": dataclasses.asdict(summary.selection),
         "runs": [_run(tally) for tally in summary.runs.values()],
-        "drops": _drops(drops, pairs, swallowing),
+        "drops": _drops(drops, found, pairs),
         "compared": pairs.compared,
         "neighbours": None if neighbours is None else dataclasses.asdict(neighbours),
     }
@@ -151,17 +150,18 @@ def _as_in_json(value: object) -> object:
 
 
 def _drops(
-    drops: Sequence[Drop], pairs: _Pairs, swallowing: Sequence[SwallowingPage]
+    drops: Sequence[Drop], found: Sequence[Sequence[Doubt]], pairs: _Pairs
 ) -> dict[str, Any]:
     """A list for each field, as long as there are drops: half the size of a list of objects."""
     reasons, runs, twins, whys = _Numbered(), _Numbered(), _Numbered(), _Numbered()
     first_seen: dict[int, int | None] = {}
-    found = all_doubts(drops, swallowing)
+    titles: dict[int, str] = {}
     checked = to_check(drops, found)
     for drop in drops:
         seen = drop.twin_first_seen
         number = twins.of(drop.twin_url or "")
         first_seen.setdefault(number, None if seen is None else int(unix_seconds(seen)))
+        titles.setdefault(number, drop.twin_title)
     return {
         "url": [drop.url for drop in drops],
         "title": [drop.title for drop in drops],
@@ -185,16 +185,10 @@ def _drops(
         "reasons": reasons.names,
         "runs": runs.names,
         "twins": twins.names,
-        "twinTitles": [pairs.titles.get(name, "") for name in twins.names],
+        "twinTitles": list(titles.values()),
         "firstSeen": list(first_seen.values()),
         "whys": [name.split("\n") for name in whys.names],  # kind, and kind with figures
     }
-
-
-def _titled(drop: Drop, titles: dict[str, str]) -> Drop:
-    """With the twin's title, where the store knows it and the log doesn't."""
-    known = "" if drop.twin_title else titles.get(drop.twin_url or "", "")
-    return dataclasses.replace(drop, twin_title=known) if known else drop
 
 
 class _Numbered:
@@ -215,34 +209,27 @@ class _Numbered:
 class _Pairs:
     """What is known of the drops' pairs of pages."""
 
-    titles: dict[str, str]  # of kept pages, by URL
     compared: list[str]  # both texts beside each other: zlib and base64 of JSON
     places: list[int | None]  # of each drop's pair in `compared`
 
 
-def _pairs(drops: Sequence[Drop], texts: Texts) -> _Pairs:
+def _pairs(drops: Sequence[Drop], found: Sequence[Sequence[Doubt]], texts: Texts) -> _Pairs:
     """The pairs whose texts are known; the likeliest to be wrong first, if they are too many.
 
     Compressed, as most are never opened; at most some MAX_COMPARED_BYTES.
     """
-    pairs = _Pairs({}, [], [None] * len(drops))
+    pairs = _Pairs([], [None] * len(drops))
     known: dict[tuple[str, str | None, str], int | None] = {}
     size = 0
-    for place in sorted(
-        range(len(drops)), key=lambda place: rank(drops[place], doubts(drops[place]))
-    ):
+    for place in sorted(range(len(drops)), key=lambda place: rank(drops[place], found[place])):
         drop = drops[place]
         twin_url = drop.twin_url or ""
-        if drop.twin_title:
-            pairs.titles.setdefault(twin_url, drop.twin_title)
         key = (drop.namespace, twin_url, drop.url)
         if key not in known:
             if size > MAX_COMPARED_BYTES:
                 continue
             known[key] = None
             kept, dropped = (texts(url, drop.namespace) for url in (twin_url, drop.url))
-            if kept is not None:
-                pairs.titles[twin_url] = kept.title
             if kept is not None and dropped is not None:
                 known[key] = len(pairs.compared)
                 pairs.compared.append(_beside(kept, dropped))

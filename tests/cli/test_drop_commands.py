@@ -35,20 +35,6 @@ The likeliest to be wrong (at most 10)
 Reason
   content  2  ████████████████
   thin     1  ████████
-
-Host
-  a.example  2  ████████████████
-  b.example  1  ████████
-
-Bits apart
-        content           structure
-     1        1  ███████          0
-     3        1  ███████          0
-  9-16        0                   3  ████████████████████
-
-Most dropped in favour of one page
-          3  http://a.example/1
-             as http://a.example/2  (content 1-3)
 """
 DROPS = (
     drop(),
@@ -98,7 +84,7 @@ def test_several_runs_are_told_apart(simhash: Simhash, tmp_path: Path) -> None:
     second = drop(run="run-2", time="2026-05-06T12:00:00.000Z")
     log = write_log(tmp_path / "log", [drop(), closing(), second])
     result = simhash(tmp_path, "dropped", str(log), "--run", "all")
-    assert "\n2 drops in 2 runs, of 1 page; none to check\n" in result.stdout
+    assert "\n2 drops in 2 runs; none to check\n" in result.stdout
     assert result.stdout.endswith(
         "Run    spider  began (UTC)          kept  dropped\n"
         "run-1  news    2026-05-04 11:59        7        1\n"

@@ -25,7 +25,6 @@ COMMANDS = {
     "store info": STORE,
     "store find": ["https://a.org/1", *STORE],
     "store forget": ["https://a.org/1", *STORE],
-    "tune": STORE,
 }
 
 

@@ -85,10 +85,12 @@ def test_of_a_log_that_spiders_share_one_spiders_drops_are_told(
     simhash_in_project: Simhash, project: Path, spider: str
 ) -> None:
     everyone = simhash_in_project(project, "dropped", "--run", "all").stdout
-    assert "\n4 drops in 2 runs, of " in everyone
+    assert "\n4 drops in 2 runs; " in everyone
     alone = simhash_in_project(project, "dropped", "--spider", spider, "--run", "last").stdout
     assert "\n2 of 3 pages dropped; " in alone
-    assert f"http://{spider}.example/" in alone
+    report = project / f"{spider}.html"
+    simhash_in_project(project, "report", "--spider", spider, "-o", str(report))
+    assert f'"url":["http://{spider}.example/' in report.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("options", [(), ("--spider", "news")])

@@ -8,13 +8,20 @@ import pytest
 from simhash_pipeline.drop_log import Drop
 from simhash_pipeline.review.doubts import (
     MANY,
+    Doubt,
     SwallowingPage,
     all_doubts,
-    doubts,
     host_of,
     to_check,
 )
 from tests.review.logs import drop
+
+
+def doubts(one: Drop) -> list[Doubt]:
+    """About a drop without any others."""
+    (found,) = all_doubts([one], [])
+    return found
+
 
 FR, EN = "http://a.example/fr-FR/1", "http://a.example/en/1"
 

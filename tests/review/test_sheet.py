@@ -1,33 +1,29 @@
-import csv
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from simhash_pipeline.answers import SheetLine, read_sheet, write_sheet
+from simhash_pipeline.answers import read_sheet
 from simhash_pipeline.errors import SimhashError
-
-LINE = SheetLine(
-    "", 3, 7, "http://a.example/1", "http://a.example/2", "雾钟", "A bell", "[-a-] {+b+}"
-)
 
 
 def test_answers_come_back_by_both_urls(tmp_path: Path) -> None:
-    other = replace(LINE, url="http://a.example/3", answer="another page")
-    write_sheet(tmp_path / "s.csv", [LINE, replace(LINE, answer="copy", twin_url="x"), other])
-    unsure = replace(LINE, url="http://a.example/4", answer="don't know", distance=None)
-    assert answers(tmp_path / "s.csv") == {
+    head = "answer,distance,sketch_distance,twin_url,url,twin_title,title,words"
+    lines = [
+        ",3,7,http://a.example/1,http://a.example/2,雾钟,A bell,[-a-] {+b+}",
+        "copy,3,7,x,http://a.example/2,雾钟,A bell,",
+        "another page,3,7,http://a.example/1,http://a.example/3,雾钟,A bell,",
+        "don't know,,7,http://a.example/1,http://a.example/4,雾钟,A bell,",
+    ]
+    path = tmp_path / "s.csv"
+    path.write_text("\n".join([head, *lines]), encoding="utf-8-sig")
+    found = read_sheet(path)
+    assert {pair: line.twins for pair, line in found.items()} == {
         ("x", "http://a.example/2"): True,
         ("http://a.example/1", "http://a.example/3"): False,
+        ("http://a.example/1", "http://a.example/4"): None,
     }
-    write_sheet(tmp_path / "s.csv", [unsure])
-    (line,) = read_sheet(tmp_path / "s.csv").values()
-    assert (line.answer, line.twins, line.distance, line.sketch_distance) == (
-        "don't know",
-        None,
-        None,
-        7,
-    )
+    assert [line.distance for line in found.values()] == [3, 3, None]
+    assert {line.sketch_distance for line in found.values()} == {7}
 
 
 def answers(path: Path) -> dict[tuple[str, str], bool | None]:
@@ -41,20 +37,12 @@ def test_yes_may_be_written_as_people_do(tmp_path: Path, answer: str) -> None:
     assert answers(path) == {("a", "b"): True}
 
 
-def test_nothing_from_a_page_is_a_formula_to_a_spreadsheet(tmp_path: Path) -> None:
-    hostile = replace(
-        LINE, answer="copy", twin_title="=1+1", title="@x", words="-1", twin_url="+tel"
-    )
-    write_sheet(tmp_path / "s.csv", [hostile])
-    with (tmp_path / "s.csv").open(encoding="utf-8-sig", newline="") as file:
-        (row,) = csv.DictReader(file)
-    assert [row[name] for name in ("twin_title", "title", "words", "twin_url")] == [
-        "'=1+1",
-        "'@x",
-        "'-1",
-        "'+tel",
-    ]
-    assert answers(tmp_path / "s.csv") == {("+tel", "http://a.example/2"): True}
+def test_the_sign_that_keeps_a_cell_from_being_a_formula_is_no_part_of_a_url(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "s.csv"
+    path.write_text("answer,twin_url,url\ny,'+tel,'b\n", encoding="utf-8")
+    assert answers(path) == {("+tel", "'b"): True}
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import io
 import re
 import time
@@ -227,10 +228,8 @@ def test_the_kept_page_comes_first_and_what_was_dropped_below(report: Any) -> No
     ]
 
 
-def test_a_kept_page_has_the_title_that_the_log_or_the_store_knows(report: Any) -> None:
-    page = report(drop(twin_title="By the log"))
-    assert headings(page) == ["By the log"]
-    assert headings(report(drop(), texts=text_of)) == ["The bell in the fog"]
+def test_a_kept_page_has_its_title(report: Any) -> None:
+    assert headings(report(drop(twin_title="By the log"))) == ["By the log"]
 
 
 def test_search_finds_words_of_titles_and_addresses(report: Any) -> None:
@@ -326,7 +325,10 @@ def shown(page: Report, heading: str) -> None:
 
 
 def test_two_texts_are_opened_side_by_side_at_the_first_difference(report: Any) -> None:
-    page = report(drop(), drop(url="http://a.example/3"), texts=text_of)
+    title = "The bell in the fog"
+    page = report(
+        drop(twin_title=title), drop(url="http://a.example/3", twin_title=title), texts=text_of
+    )
     page.one("article .compare").click()
     shown(page, "Drop 1 of 2")
     assert page.one("#compare-found").text == "2 differences, 1 beside the main text"
@@ -501,7 +503,7 @@ def test_the_answers_are_saved_as_a_sheet_that_tune_reads(report: Any, tmp_path:
         ("http://a.example/4", "don't know"),
     ]
     assert rows[0]["twin_title"] == f"'{formula}"
-    assert "scrapy simhash tune --labels answers.csv" in page.one("#then").text
+    assert "scrapy simhash tune answers.csv" in page.one("#then").text
     answers = read_sheet(tmp_path / "answers.csv").values()
     assert [(line.twins, line.distance) for line in answers] == [(False, 3), (True, 1), (None, 1)]
 
@@ -568,7 +570,7 @@ def test_a_link_opens_the_same_drops_and_the_same_pair(report: Any) -> None:
 
 
 def test_all_can_be_reached_and_used_by_the_keyboard(report: Any) -> None:
-    page = report(*MANY, drop(), texts=text_of)
+    page = report(*MANY, drop(twin_title="The bell in the fog"), texts=text_of)
     keys = page.one("body")
 
     def focused() -> WebElement:
@@ -669,10 +671,13 @@ def test_the_system_decides_on_dark_and_the_button_changes_it(tmp_path: Path) ->
 
 
 def test_nothing_from_a_page_is_run_or_becomes_markup(report: Any) -> None:
-    page = report(
+    hostile = (
         drop(url=f"http://a.example/{HOSTILE}", title=HOSTILE, spider=HOSTILE, reason=HOSTILE),
         drop(url="http://a.example/2", title="<!--<script>", twin_url=HOSTILE),
         drop(url="javascript:document.title='run'", title="{{7*7}}", twin_url="data:text/html,x"),
+    )
+    page = report(
+        *(dataclasses.replace(each, twin_title=HOSTILE) for each in hostile),
         texts=lambda url, space: PageText(space, url, HOSTILE, f"{HOSTILE}\n{url}", 0.0, HOSTILE),
     )
     assert page.title == "Dropped near-duplicates"

@@ -1,61 +1,65 @@
-"""How often a threshold is right, and which is recommended."""
+"""How often a threshold is right, which is recommended, and how near kept pages are."""
 
+import random
+from collections import Counter
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from simhash_pipeline.answers import SheetLine
-from simhash_pipeline.review.pairs import (
+from simhash_pipeline.review.thresholds import (
     Thresholds,
-    answers_needed,
+    copies,
     joined,
-    labels,
-    precision,
+    more_answers_needed,
+    nearest_distances,
     recommended,
     wilson,
 )
 
 
+def test_each_value_is_as_far_from_its_nearest_neighbour_as_by_comparing_all() -> None:
+    dice = random.Random(5)
+    values = [dice.getrandbits(64) ^ 0b11 for _ in range(40)]
+    values += [value ^ 0b101 for value in values[:20]] + values[:3]
+    expected = Counter(
+        min((a ^ b).bit_count() for other, b in enumerate(values) if other != place)
+        for place, a in enumerate(values)
+    )
+    counts = nearest_distances(values, number=100, seed=1)
+    assert {bits: count for bits, count in enumerate(counts) if count} == expected
+    assert sum(nearest_distances(values, number=10, seed=1)) == 10
+    assert nearest_distances([1], number=10, seed=1) == []
+
+
 @pytest.mark.parametrize(
-    ("share", "count", "low", "high"),
+    ("right", "count", "low", "high"),
     [
-        (1.0, 73, 0.95, 1.0),
-        (0.9, 10, 0.5958, 0.9821),
-        (0.5, 100, 0.4038, 0.5962),
-        (0.0, 20, 0.0, 0.1611),
+        (73, 73, 0.95, 1.0),
+        (9, 10, 0.5958, 0.9821),
+        (50, 100, 0.4038, 0.5962),
+        (0, 20, 0.0, 0.1611),
+        (0, 0, 0.0, 1.0),
     ],
 )
-def test_the_interval_is_wilsons(share: float, count: int, low: float, high: float) -> None:
-    assert wilson(share, count) == pytest.approx((low, high), abs=1e-4)
+def test_the_interval_is_wilsons(right: int, count: int, low: float, high: float) -> None:
+    assert wilson(right, count) == pytest.approx((low, high), abs=1e-4)
 
 
 def test_so_many_answers_all_yes_reach_a_precision_and_one_fewer_does_not() -> None:
-    needed = answers_needed(0.95)
-    assert needed == 73
-    assert wilson(1.0, needed)[0] >= 0.95 > wilson(1.0, needed - 1)[0]
-
-
-def test_an_answer_counts_for_the_pairs_that_it_stands_for() -> None:
-    counts = [90, 0, 10]
-    found = precision(labels([*answers(0, 0, 2), *answers(2, 0, 0, 1)], counts))
-    assert found is not None
-    assert found.answers == 3
-    assert found.share == pytest.approx(0.9)
-    even = precision(labels([*answers(0, 0, 2), *answers(2, 0, 0, 1)], [2, 0, 1]))
-    assert even is not None
-    assert [even.low, even.high] == pytest.approx(wilson(2 / 3, 3))
-
-
-def test_no_answers_have_no_precision() -> None:
-    assert precision([]) is None
+    assert more_answers_needed([], 0.95) == 73
+    assert wilson(73, 73)[0] >= 0.95 > wilson(72, 72)[0]
+    assert more_answers_needed(answers(0, 2, 70), 0.95) == 3
+    assert more_answers_needed(answers(0, 2, 70, 1), 0.95) == 39
+    assert more_answers_needed(answers(0, 2, 80), 0.95) == 0
 
 
 def answers(
     distance: int | None, sketch: int | None, yes: int, no: int = 0, **known: Any
 ) -> list[SheetLine]:
-    copy = SheetLine("copy", distance, sketch, "http://a.example/1", "http://a.example/2", **known)
-    return [copy] * yes + [replace(copy, answer="another page")] * no
+    copy = SheetLine(True, distance, sketch, "http://a.example/1", "http://a.example/2", **known)
+    return [copy] * yes + [replace(copy, twins=False)] * no
 
 
 NOW = Thresholds(3, 18, 0.85)
@@ -92,8 +96,7 @@ def own(likeness: float | None, yes: int, no: int = 0, **known: Any) -> list[She
 def test_the_loosest_thresholds_that_are_right_often_enough_are_recommended(
     given: list[SheetLine], now: Thresholds, expected: Thresholds | None
 ) -> None:
-    counts = [sum(line.distance == bits for line in given) for bits in range(13)]
-    assert recommended(labels(given, counts), now, 0.95) == expected
+    assert recommended(given, now, 0.95) == expected
 
 
 @pytest.mark.parametrize(
@@ -105,10 +108,5 @@ def test_the_loosest_thresholds_that_are_right_often_enough_are_recommended(
 )
 def test_no_threshold_changes_what_another_rule_decides(reason: str, yes: int, no: int) -> None:
     for distance in (0, 12):
-        given = labels(answers(distance, 2, 3, 2, reason=reason), [1] * 13)
-        dropped = [label.are_twins for label in joined(given, NOW)]
-        assert (dropped.count(True), dropped.count(False)) == (yes, no)
-
-
-def test_a_thin_pair_has_no_distance_and_teaches_no_threshold() -> None:
-    assert labels(answers(None, None, 3), [1]) == []
+        dropped = joined(answers(distance, 2, 3, 2, reason=reason), NOW)
+        assert (copies(dropped), len(dropped) - copies(dropped)) == (yes, no)
