@@ -186,7 +186,7 @@ def story(page: str, title: str = "") -> int | None:
     """The digest of the page's story."""
     blocks = Tree(document_fromstring(f"<body>{page}</body>")).blocks()
     main = set(main_blocks(blocks, ""))
-    is_main = [i in main for i in range(len(blocks.texts))]
+    is_main = [i in main for i in range(len(blocks.texts + blocks.hidden))]
     digests = story_digest(title, blocks, is_main, window_masks(blocks, is_main))
     return None if digests is None else digests >> STORY_SHIFT
 
@@ -241,20 +241,24 @@ def test_neither_are_those_of_the_main_text_alone_or_two_in_a_line(line: str, la
     assert story(page) == story(other)
 
 
-LIST = f"<div><p>{text(1, 60)}.</p></div>" + "".join(
-    f"<section><p>{text(n, 9)}</p></section>" for n in range(90)
-)
-
-
 def test_all_that_counts_is_the_story_where_the_main_text_is_less_than_half_of_it() -> None:
-    assert story(LIST) != story(LIST + f"<section><p>{text(99, 9)}</p></section>")
+    posts = "".join(f"<section><p>{text(n, 9)}</p></section>" for n in range(90))
+    page = f"<div><p>{text(1, 60)}.</p></div>{posts}"
+    assert story(page) != story(page + f"<section><p>{text(99, 9)}</p></section>")
 
 
-@pytest.mark.parametrize("page", [STORY, LIST, f"<p>{text(1, 60)}.</p><ul>{LINKS * 9}</ul>"])
-@pytest.mark.parametrize("box", ["footer", "div hidden", "div class=cookies"])
-def test_footers_consent_boxes_and_hidden_text_are_no_part_of_a_story(page: str, box: str) -> None:
-    boxes = (f"<{box}><p>{text(n, 9)}</p></{box.split()[0]}>" for n in (98, 99))
-    assert len({story(page + each) for each in boxes}) == 1
+def test_an_article_among_more_links_than_text_is_no_list() -> None:
+    links = "".join(f"<li><a href=/{n}>{text(n, 12)}</a></li>" for n in range(60))
+    other = links.replace("word1", "term1")
+    page = f"<div>{STORY}</div><ul>{links}</ul>"
+    assert story(page) == story(page.replace(links, other))
+
+
+def test_hidden_text_is_no_part_of_the_story_where_all_that_counts_is() -> None:
+    lines = "".join(f"<div>{text(n, 6)}</div>" for n in range(100))
+    page = f"<div>{STORY}</div>{lines}<div>"
+    assert story(page + "One") != story(page + "Two")
+    assert story(page + "<div hidden>One") == story(page + "<div hidden>Two")
 
 
 def test_a_title_is_a_part_of_the_story_and_a_page_without_text_has_none() -> None:
