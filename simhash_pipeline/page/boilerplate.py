@@ -201,6 +201,11 @@ def _weights(page: Blocks, unlinked: list[int], title_words: list[str]) -> list[
     return weights
 
 
+def running_text(page: Blocks) -> list[int]:
+    """Unlinked bytes of running text of each block, 0 for menus and short lines."""
+    return _weights(page, _unlinked(page), [])
+
+
 def _sums(numbers: Iterable[int]) -> list[int]:
     """Sums of the first 0, 1, 2, ... numbers, so that a range's sum is one subtraction."""
     return list(accumulate(numbers, initial=0))

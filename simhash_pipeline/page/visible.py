@@ -19,8 +19,9 @@ equal windows in two samples estimates the share in the pages (the Jaccard index
 
 from __future__ import annotations
 
+import re
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, compress
 
@@ -30,7 +31,7 @@ from numpy.typing import NDArray
 
 from simhash_pipeline import native
 from simhash_pipeline.page.blocks import Blocks, menu_blocks
-from simhash_pipeline.page.boilerplate import MAX_LINK_SHARE
+from simhash_pipeline.page.boilerplate import MAX_LINK_SHARE, running_text
 
 WINDOW_BYTES = 16  # a power of two
 # Windows that are taken from a page. A store keeps fewer, of the page's own text: own_text.py.
@@ -51,7 +52,24 @@ BLOCK_BITS = np.uint16(MAIN - 1)
 # Which windows of a block are taken: those whose hash has none of these bits, a quarter or none.
 _QUARTER, NONE = 3, 255
 STORY_SHIFT = 32
+_MOST_SHARE = 0.75  # of running text: a page whose main text holds it is no list of links
 _MULTIPLIER = 0x9E3779B1  # odd: 2**32 by the golden ratio
+# What the next visit finds changed though nobody has edited the page: "5 comments", "2 hours ago".
+_MAX_COUNTER_CHARS = 90  # of the line that it stands in
+_DIGIT, _LETTER = re.compile(r"\d"), re.compile(r"\w")
+_NUMBER = r"\d[\d.,]*[kKmM]?"
+_COUNTED = (
+    "(?i:answers?|comments?|downloads|followers?|hits|likes?|members|online|people|ratings"
+    "|reactions?|readers?|reads|repl(?:ies|y)|responses|reviews|shares?|subscribers?|upvotes?"
+    "|views?|visitors?|votes?|watching)(?![a-z])"
+    "|(?:[評评][论論]|回[复覆復]|跟[贴帖]|参与|[阅閱][读讀]|[浏瀏][览覽]|查看|[点點][击擊]"
+    "|人[气氣]|[赞贊讚]|收藏|分享|[转轉][发發]|喜[欢歡]|在[线線])[人次量数數]{0,2}"
+)
+_COUNTER = re.compile(
+    rf"(?<![A-Za-z\d])(?:{_NUMBER}\s*[条條次个個]?\s*(?:{_COUNTED})(?:[\s:：(（]*{_NUMBER})?"
+    rf"|(?:{_COUNTED})[\s:：(（]*{_NUMBER}|(?:\d+\s*[A-Za-z]{{1,7}}[\s,.]+)+[Aa]go\b"
+    r"|\d+\s*(?:秒|分[钟鐘]|小[时時]|天|[周週]|[个個]?月|年)前)"
+)
 _SEPARATOR = "\n" + "\0" * (WINDOW_BYTES - 1)  # blocks hold neither
 
 _END = _SEPARATOR.encode()
@@ -110,24 +128,37 @@ def story_digest(title: str, page: Blocks, is_main: Sequence[bool], masks: bytes
 
     The upper 32 bits are of the title and the page's story, the lower ones of all that is visible.
     The story is what the box of the main text says but in links, if that is half of what counts or
-    more. Else it is all that counts: lists, forums. Of a thin page, without masks, all counts.
+    more, or most of the running text among links. Else it is all that counts: lists, forums. Hidden
+    text is no part of it, nor are numbers of comments and the like: see `_without_counters`. Of a
+    thin page, without masks, all counts but these numbers.
     """
     texts = page.texts + page.hidden
-    told = texts
-    if masks and True in is_main:
-        start, end = _around(page, is_main)
-        told = [
-            text
-            for i, text in enumerate(page.texts)
-            if is_main[i] or (start <= i < end and page.link_shares[i] <= MAX_LINK_SHARE)
-        ]
-        counted = [text for text, mask in zip(texts, masks, strict=True) if mask != NONE]
-        if 2 * sum(map(len, told)) < sum(map(len, counted)):
-            told = counted
     if not texts:
         return None
-    story, visible = (_digest([title, *said]) for said in (told, texts))
-    return story << STORY_SHIFT | visible
+    told: Iterable[int] = range(len(texts))
+    if masks and True in is_main:
+        start, end = _around(page, is_main)
+        told = [i for i in range(start, end) if is_main[i] or page.link_shares[i] <= MAX_LINK_SHARE]
+        counted = [i for i, mask in enumerate(masks) if mask != NONE]
+        if 2 * sum(len(texts[i]) for i in told) < sum(len(texts[i]) for i in counted):
+            by_links = max(page.link_shares) > MAX_LINK_SHARE and not any(masks)
+            running = running_text(page)
+            if not by_links or sum(compress(running, is_main)) < _MOST_SHARE * sum(running):
+                told = [i for i in counted if i < len(page.texts)]
+    said = [_without_counters(texts[i], is_main=is_main[i]) for i in told]
+    return _digest([title, *said]) << STORY_SHIFT | _digest([title, *texts])
+
+
+def _without_counters(text: str, *, is_main: bool) -> str:
+    """A short line without its counters.
+
+    In the main text they go only if nothing else is left, or two are in a line: "42 readers saw it"
+    may be news.
+    """
+    if len(text) > _MAX_COUNTER_CHARS or not _DIGIT.search(text):
+        return text
+    left, counters = _COUNTER.subn("", text)
+    return text if is_main and counters < 2 and _LETTER.search(left) else left
 
 
 def _digest(texts: list[str]) -> int:

@@ -186,7 +186,7 @@ def story(page: str, title: str = "") -> int | None:
     """The digest of the page's story."""
     blocks = Tree(document_fromstring(f"<body>{page}</body>")).blocks()
     main = set(main_blocks(blocks, ""))
-    is_main = [i in main for i in range(len(blocks.texts))]
+    is_main = [i in main for i in range(len(blocks.texts + blocks.hidden))]
     digests = story_digest(title, blocks, is_main, window_masks(blocks, is_main))
     return None if digests is None else digests >> STORY_SHIFT
 
@@ -211,10 +211,54 @@ def test_a_story_is_what_the_box_of_the_main_text_says(
     assert (story(page) == story(other)) is is_one_story
 
 
+@pytest.mark.parametrize(
+    ("line", "later", "is_one_story"),
+    [
+        ("By Ann, 2 hours ago, 5 comments", "By Ann, 1 day 3 hours ago, 1,207 comments", True),
+        ("Views: 7 | Likes (3) | 2 shares", "Views: 1.2k | Likes (4) | 31 shares", True),
+        ("小明 3小时前 阅读(7) 12条评论 赞5", "小明 2天前 阅读(93) 14条评论 赞62", True),
+        ("By Ann, 5 comments", "By Bob, 5 comments", False),
+        ("Tickets 12 euros, 5 comments", "Tickets 14 euros, 5 comments", False),
+        ("Room 12, page 3", "Room 14, page 3", False),
+    ],
+)
+def test_counters_in_a_line_above_the_text_are_no_part_of_the_story(
+    line: str, later: str, is_one_story: bool
+) -> None:
+    page, other = (f"<div><div>{each}</div>{STORY}</div>" for each in (line, later))
+    assert (story(page) == story(other)) is is_one_story
+
+
+@pytest.mark.parametrize(
+    ("line", "later"),
+    [
+        ("42 readers", "43 readers"),
+        ("Ann, 2 hours ago, 5 comments", "Ann, 3 hours ago, 7 comments"),
+    ],
+)
+def test_neither_are_those_of_the_main_text_alone_or_two_in_a_line(line: str, later: str) -> None:
+    page, other = (f"<div>{STORY}<p>{each}</p></div>" for each in (line, later))
+    assert story(page) == story(other)
+
+
 def test_all_that_counts_is_the_story_where_the_main_text_is_less_than_half_of_it() -> None:
     posts = "".join(f"<section><p>{text(n, 9)}</p></section>" for n in range(90))
     page = f"<div><p>{text(1, 60)}.</p></div>{posts}"
     assert story(page) != story(page + f"<section><p>{text(99, 9)}</p></section>")
+
+
+def test_an_article_among_more_links_than_text_is_no_list() -> None:
+    links = "".join(f"<li><a href=/{n}>{text(n, 12)}</a></li>" for n in range(60))
+    other = links.replace("word1", "term1")
+    page = f"<div>{STORY}</div><ul>{links}</ul>"
+    assert story(page) == story(page.replace(links, other))
+
+
+def test_hidden_text_is_no_part_of_the_story_where_all_that_counts_is() -> None:
+    lines = "".join(f"<div>{text(n, 6)}</div>" for n in range(100))
+    page = f"<div>{STORY}</div>{lines}<div>"
+    assert story(page + "One") != story(page + "Two")
+    assert story(page + "<div hidden>One") == story(page + "<div hidden>Two")
 
 
 def test_a_title_is_a_part_of_the_story_and_a_page_without_text_has_none() -> None:
