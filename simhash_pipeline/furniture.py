@@ -12,7 +12,7 @@ Fingerprints never depend on any of it.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from threading import Lock
@@ -123,7 +123,7 @@ class RecentPages:
         self._max_pages = max_pages
         self._lock = Lock()
 
-    def add(self, host: Host, structure: int | None, blocks: Iterable[int]) -> Template | None:
+    def add(self, host: Host, structure: int | None, blocks: Sequence[int]) -> Template | None:
         """Add a kept page by its blocks' hashes; its template, if that was counted anew."""
         with self._lock:
             templates = self._hosts.pop(host, [])
@@ -132,8 +132,8 @@ class RecentPages:
             pages = next(fitting, None) or _Pages(replace(UNKNOWN, structure=structure))
             others = [one for one in templates if one is not pages]
             self._hosts[host] = templates = [pages, *others[: _MAX_TEMPLATES - 1]]
-            distinct = {block & int(BLOCK_BITS) for block in blocks}
-            found = pages.add(np.array(sorted(distinct), np.uint16))
+            hashes = np.array(blocks, np.uint32).astype(np.uint16)
+            found = pages.add(np.unique(hashes & BLOCK_BITS))
             self._pages += sum(len(one.blocks) for one in templates)
             while self._pages > self._max_pages and len(self._hosts) > 1:
                 oldest = self._hosts.pop(next(iter(self._hosts)))
