@@ -30,6 +30,7 @@ Host = tuple[str, str]  # namespace, host
 NO_BLOCKS: Blocks = np.empty(0, np.uint16)
 
 LEAST_PAGES = 8  # with 4, more pages have no own text left
+_BITS = int(BLOCK_BITS)
 _REMEMBERED = 64  # pages of a template
 _EVERY = 4  # pages after which a template's furniture is counted anew
 _MAX_TEMPLATES = 16  # of a host: those met last
@@ -132,8 +133,8 @@ class RecentPages:
             pages = next(fitting, None) or _Pages(replace(UNKNOWN, structure=structure))
             others = [one for one in templates if one is not pages]
             self._hosts[host] = templates = [pages, *others[: _MAX_TEMPLATES - 1]]
-            hashes = np.array(blocks, np.uint32).astype(np.uint16)
-            found = pages.add(np.unique(hashes & BLOCK_BITS))
+            distinct = {block & _BITS for block in blocks}
+            found = pages.add(np.array(sorted(distinct), np.uint16))
             self._pages += sum(len(one.blocks) for one in templates)
             while self._pages > self._max_pages and len(self._hosts) > 1:
                 oldest = self._hosts.pop(next(iter(self._hosts)))
