@@ -12,7 +12,7 @@ Fingerprints never depend on any of it.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from threading import Lock
@@ -30,6 +30,7 @@ Host = tuple[str, str]  # namespace, host
 NO_BLOCKS: Blocks = np.empty(0, np.uint16)
 
 LEAST_PAGES = 8  # with 4, more pages have no own text left
+_BITS = int(BLOCK_BITS)
 _REMEMBERED = 64  # pages of a template
 _EVERY = 4  # pages after which a template's furniture is counted anew
 _MAX_TEMPLATES = 16  # of a host: those met last
@@ -123,7 +124,7 @@ class RecentPages:
         self._max_pages = max_pages
         self._lock = Lock()
 
-    def add(self, host: Host, structure: int | None, blocks: Iterable[int]) -> Template | None:
+    def add(self, host: Host, structure: int | None, blocks: Sequence[int]) -> Template | None:
         """Add a kept page by its blocks' hashes; its template, if that was counted anew."""
         with self._lock:
             templates = self._hosts.pop(host, [])
@@ -132,7 +133,7 @@ class RecentPages:
             pages = next(fitting, None) or _Pages(replace(UNKNOWN, structure=structure))
             others = [one for one in templates if one is not pages]
             self._hosts[host] = templates = [pages, *others[: _MAX_TEMPLATES - 1]]
-            distinct = {block & int(BLOCK_BITS) for block in blocks}
+            distinct = {block & _BITS for block in blocks}
             found = pages.add(np.array(sorted(distinct), np.uint16))
             self._pages += sum(len(one.blocks) for one in templates)
             while self._pages > self._max_pages and len(self._hosts) > 1:

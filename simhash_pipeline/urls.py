@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from w3lib.url import canonicalize_url
@@ -22,7 +22,7 @@ _TRACKING = re.compile(
 )
 # What w3lib leaves as it is, and most URLs are; it takes 30 us a URL.
 _CANONICAL = re.compile(
-    r"https?://[a-z0-9.-]{1,253}(?:/(?:[A-Za-z0-9_~-][A-Za-z0-9._~-]*)?)+"
+    r"https?://[a-z0-9.-]{1,253}(?::[1-5]?[1-9][0-9]{0,3})?(?:/(?:[A-Za-z0-9_~-][A-Za-z0-9._~-]*)?)+"
     r"(?:\?[A-Za-z0-9._~-]+=[A-Za-z0-9._~-]+)?"
 )
 # Servers accept some 8,000. Canonicalising a URL of ten million characters takes up to 16 s.
@@ -80,9 +80,14 @@ def site_of(url: str) -> str:
 
     Below a domain whose names are given to strangers, such as github.io, each name is a site.
     """
+    return _site_of_host("/".join(url.split("/", 3)[:3]))
+
+
+@lru_cache(maxsize=256)
+def _site_of_host(url: str) -> str:
     parts = _suffixes()(url)
-    host = (parts.subdomain, parts.domain, parts.suffix)
-    return parts.top_domain_under_public_suffix or ".".join(filter(None, host))
+    names = (parts.subdomain, parts.domain, parts.suffix)
+    return parts.top_domain_under_public_suffix or ".".join(filter(None, names))
 
 
 @cache

@@ -86,7 +86,7 @@ def test_each_kind_of_error_stands_in_the_table_of_stats() -> None:
     package = ROOT / "simhash_pipeline"
     rooms = [package.glob("*.py"), package.glob("crawl/*.py"), package.glob("page/*.py")]
     code = "".join(path.read_text(encoding="utf-8") for path in chain(*rooms))
-    kinds = set(re.findall(r'(?:(?:PageError|fault)\(\s*"|"errors/)(\w+)"', code))
+    kinds = set(re.findall(r'(?:\b(?:PageError|fault)\(\s*"|"errors/)(\w+)"', code))
     row = next(line for line in TEXT.splitlines() if line.startswith("| `simhash/errors/<kind>`"))
     assert len(kinds) > 10
     assert kinds <= set(re.findall(r"`(\w+)`", row))

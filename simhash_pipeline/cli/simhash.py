@@ -148,6 +148,7 @@ class SimhashCommand(ScrapyCommand):
     def _add_arguments(self, parser: argparse.ArgumentParser, name: str) -> None:
         words = name.split()
         file = _FILES.get(words[0], words[0])
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # see page/reader.py
         module = importlib.import_module(f"simhash_pipeline.cli.{file}")
         command: Command = getattr(module, f"{words[-1].capitalize()}Command")()
         parser.epilog = command.epilog

@@ -37,7 +37,8 @@ from simhash_pipeline.stores.opening import open_store
 
 # A page up to this size is fingerprinted on the event loop, unless code of the user's takes part,
 # which may never return. Handing it to a process wakes threads that take turns with the loop: a
-# crawl of pages of 8 KB became no faster by it.
+# crawl of pages of 8 KB became no faster by it. One of 220 pages of 100-600 KB takes 10.7 ms of CPU
+# a page if all are read on the loop, 9.9 of them there; with a process 12.9, and 6.8 on the loop.
 SMALL_PAGE_BYTES = 100_000
 # Texts that are written together: a killed crawl may lose these, and they are held in memory.
 MANY_TEXTS = 100

@@ -111,6 +111,11 @@ class Kernel(Protocol):
 Walked = tuple[tuple[Any, ...], tuple[int, bytes, bytes, int]]
 
 
+# Of each element of a head its tag, rel, href, property and content, None for what it lacks; the
+# content of a title is its text.
+Head = list[tuple[str, str | None, str | None, str | None, str | None]]
+
+
 class Walk(Protocol):
     """_walk.c."""
 
@@ -130,6 +135,9 @@ class Walk(Protocol):
 
     def walk(self, root: _Element, /) -> Walked | None:
         """None for a tree that it leaves to the Python."""
+
+    def head(self, head: _Element, /) -> Head | None:
+        """What stands in it; None where it is left to the Python."""
 
 
 def _loaded(name: str) -> Any:

@@ -275,11 +275,8 @@ static int end_svgs(Walk *walk) {
 
 /* ---- attributes */
 
-/* The value of an attribute; NULL where there is none, or it has another form. */
-static const char *value_of(Walk *walk, const xmlAttr *attribute) {
-    const xmlNode *value;
-    if (attribute == NULL) return NULL;
-    value = attribute->children;
+/* The text of an attribute, or of an element without others; NULL where it has another form. */
+static const char *value_of(Walk *walk, const xmlNode *value) {
     if (value == NULL) return "";
     if (value->type == XML_TEXT_NODE && value->next == NULL)
         return value->content == NULL ? "" : (const char *)value->content;
@@ -291,7 +288,7 @@ static const char *attribute_of(Walk *walk, const xmlNode *node, const char *nam
     const xmlAttr *attribute = node->properties;
     while (attribute && (attribute->ns || strcmp((const char *)attribute->name, name) != 0))
         attribute = attribute->next;
-    return value_of(walk, attribute);
+    return attribute == NULL ? NULL : value_of(walk, attribute->children);
 }
 
 /* The same as a str; "" where there is none. */
@@ -783,6 +780,32 @@ static PyObject *walk(PyObject *module, PyObject *root) {
     return answer;
 }
 
+PyDoc_STRVAR(head_doc, "head(element): (tag, rel, href, property, content) of what is in it, or None.");
+static PyObject *head(PyObject *module, PyObject *element) {
+    Walk walk = {0};
+    PyObject *rows;
+    (void)module;
+    if (element_type == NULL || !PyObject_TypeCheck(element, element_type)) Py_RETURN_NONE;
+    if ((rows = PyList_New(0)) == NULL) return NULL;
+    for (const xmlNode *part = ((struct LxmlElement *)element)->_c_node->children; part; part = part->next) {
+        const char *name = (const char *)part->name, *content;
+        PyObject *row;
+        int done;
+        if (part->type != XML_ELEMENT_NODE) continue;
+        content = strcmp(name, "title") ? attribute_of(&walk, part, "content") : value_of(&walk, part->children);
+        row = Py_BuildValue("szzzz", name, attribute_of(&walk, part, "rel"), attribute_of(&walk, part, "href"),
+                            attribute_of(&walk, part, "property"), content);
+        done = row != NULL && PyList_Append(rows, row) == 0;
+        Py_XDECREF(row);
+        if (done && !walk.refused) continue;
+        Py_DECREF(rows);
+        if (!walk.refused && !PyErr_ExceptionMatches(PyExc_UnicodeDecodeError)) return NULL;
+        PyErr_Clear();
+        Py_RETURN_NONE;
+    }
+    return rows;
+}
+
 PyDoc_STRVAR(set_up_doc, "set_up(element type, traits of tags, hint of a box, whether a style hides)");
 static PyObject *set_up(PyObject *module, PyObject *args) {
     PyObject *type, *traits, *hint, *hiding;
@@ -802,6 +825,7 @@ static PyObject *set_up(PyObject *module, PyObject *args) {
 static PyMethodDef functions[] = {
     {"set_up", set_up, METH_VARARGS, set_up_doc},
     {"walk", walk, METH_O, walk_doc},
+    {"head", head, METH_O, head_doc},
     {NULL, NULL, 0, NULL},
 };
 static struct PyModuleDef definition = {

@@ -137,8 +137,8 @@ class Fingerprinter:
         tree = Tree(parsed.root)
         if made is not None and tree.walked is None:  # to the Python comments end texts
             return self.fingerprint(html, url, charset)
-        canonical = canonical_url(parsed.root, url)  # before a user's extractor takes elements out
-        title = title_of(parsed.root)
+        canonical = canonical_url(parsed.head, url)
+        title = title_of(parsed.root, parsed.head)  # before a user's extractor takes elements out
         blocks = tree.blocks()
         text, is_main = self._read(parsed, blocks, title)
         if self._extract is not None:  # it may have changed the tree

@@ -15,12 +15,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
-from itertools import islice
+from itertools import chain, islice
 from urllib.parse import urljoin
 
 from lxml import etree
 from lxml.etree import _Element
 
+from simhash_pipeline import native
+from simhash_pipeline.native import Head
 from simhash_pipeline.page.blocks import Blocks
 from simhash_pipeline.page.bounds import has_long_host
 
@@ -41,20 +43,42 @@ _WORD = re.compile(
 _HAN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 
 
-def title_of(root: _Element) -> str:
+def head_of(root: _Element) -> Head:
+    """What stands in the page's head, by the compiled walk where it can."""
+    head = next(root.iterchildren("head"), None)
+    if head is None:
+        return []
+    rows = native.walk.head(head) if native.kernel is not None and native.walk is not None else None
+    if rows is not None:
+        return rows
+    return [
+        (
+            child.tag,
+            child.get("rel"),
+            child.get("href"),
+            child.get("property"),
+            _text_of(child) if child.tag == "title" else child.get("content"),
+        )
+        for child in head.iterchildren(etree.Element)  # no comments
+    ]
+
+
+def title_of(root: _Element, head: Head | None = None) -> str:
     """The page's title, white space collapsed: its title element, og:title or first h1; else ""."""
-    return next(filter(None, (" ".join(text.split()) for text in _titles(root))), "")
+    said = (text for tag, _, _, _, text in head or head_of(root) if tag == "title")
+    texts = chain(islice(said, 1), _titles(root))
+    return next(filter(None, (" ".join((text or "").split()) for text in texts)), "")
 
 
-def canonical_url(root: _Element, url: str | None) -> str | None:
+def canonical_url(head: Head, url: str | None) -> str | None:
     """What the page's head says is its address, made absolute; None where it says nothing.
 
     It is the link rel="canonical", or else og:url.
     """
-    declared = next(filter(None, _declared(root)), None)
+    declared = next(filter(None, _declared(head)), None)
     if declared is None:
         return None
-    bases = (base.get("href", "").strip() for base in root.iterfind("head/base"))
+    bases = ((href or "").strip() for tag, _, href, _, _ in head if tag == "base")
     base = next(filter(None, bases), "")
     if any(map(has_long_host, (url or "", base, declared))):
         return None
@@ -125,12 +149,13 @@ def _text_of(element: _Element) -> str:
     return etree.tostring(element, encoding="unicode", method="text", with_tail=False)
 
 
-def _declared(root: _Element) -> Iterator[str]:
-    for link in root.iterfind("head/link"):
-        if "canonical" in link.get("rel", "").lower().split():
-            yield link.get("href", "").strip()
-    for meta in root.iterfind("head/meta[@property='og:url']"):
-        yield meta.get("content", "").strip()
+def _declared(head: Head) -> Iterator[str]:
+    for tag, rel, href, _, _ in head:
+        if tag == "link" and rel and href and "canonical" in rel.lower().split():
+            yield href.strip()
+    for tag, _, _, said, content in head:
+        if tag == "meta" and said == "og:url" and content:
+            yield content.strip()
 
 
 def _heading(blocks: Blocks) -> str:

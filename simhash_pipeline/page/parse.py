@@ -15,7 +15,9 @@ from w3lib.encoding import html_body_declared_encoding, read_bom, resolve_encodi
 
 from simhash_pipeline import native
 from simhash_pipeline.errors import PageError
+from simhash_pipeline.native import Head
 from simhash_pipeline.page.bounds import MAX_DEPTH, first_bytes, flattened, without_excess
+from simhash_pipeline.page.head import head_of
 from simhash_pipeline.page.soup import NO_XML, soup_of, tree_of
 
 # A charset fits when at most this share of the non-ASCII bytes does not decode: pages are often cut
@@ -86,6 +88,7 @@ class ParsedPage(NamedTuple):
     root: etree._Element
     source: bytes  # UTF-8
     cut: bool  # whether it is less than all of the page
+    head: Head
 
 
 def parsed_page(
@@ -110,15 +113,19 @@ def parsed_page(
     bounded = without_excess(source, max_bytes)
     cut = len(read) < len(html) or len(bounded) < len(source)
     if parser != "lxml":
-        return ParsedPage(_tree_by_soup(bounded, parser), bounded, cut)
+        root = _tree_by_soup(bounded, parser)
+        return ParsedPage(root, bounded, cut, head_of(root))
     endless = _without_ends(bounded)
-    if made is not None and (shared := _shared(made, endless)) is not None:
-        return ParsedPage(shared, bounded, cut)
+    shared = None if made is None else _shared(made, endless)
+    if shared is not None and not _is_foreign(head := head_of(shared)):
+        return ParsedPage(shared, bounded, cut, head)
     root = _tree(endless)
     if _is_too_deep(root):
         root = _tree(flattened(endless))
-    _empty_head(root)
-    return ParsedPage(root, bounded, cut)
+    head = head_of(root)
+    if _is_foreign(head):
+        _empty_head(root)
+    return ParsedPage(root, bounded, cut, head)
 
 
 def decode(html: bytes, charset: str | None = None) -> str:
@@ -174,7 +181,7 @@ def _first_end(source: bytes) -> int:
 
 
 def _shared(made: MadeTree, source: bytes) -> etree._Element | None:
-    """The root, where libxml2 gets these bytes and the tree is neither too deep nor to be mended.
+    """The root, where libxml2 gets these bytes and the tree is not too deep.
 
     parsel strips white space, which says nothing before the first tag and behind the last.
     """
@@ -183,9 +190,7 @@ def _shared(made: MadeTree, source: bytes) -> etree._Element | None:
     if not is_markup or read != source.strip(b"\t\n\r "):
         return None
     root = made.parse()
-    if not len(root) or _is_too_deep(root) or _foreign(root):
-        return None
-    return root
+    return None if not len(root) or _is_too_deep(root) else root
 
 
 def _tree(source: bytes) -> etree._Element:
@@ -224,8 +229,7 @@ def _empty_head(root: etree._Element) -> None:
 
     In HTML both may go untold: `<title>x</title><main>` ends the head. libxml2 knows no main.
     """
-    if not (foreign := _foreign(root)):
-        return
+    foreign = [child for child in root.iterfind("head/*") if child.tag not in _METADATA]
     body = root.find("body")
     if body is None:
         body = etree.SubElement(root, "body")
@@ -234,10 +238,8 @@ def _empty_head(root: etree._Element) -> None:
     body[:0] = foreign
 
 
-def _foreign(root: etree._Element) -> list[etree._Element]:
-    head = root.find("head")
-    children = () if head is None else head.iterchildren(etree.Element)  # no comments
-    return [child for child in children if child.tag not in _METADATA]
+def _is_foreign(head: Head) -> bool:
+    return not _METADATA.issuperset(row[0] for row in head)
 
 
 def _utf8(html: bytes, charset: str | None) -> bytes:
