@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from weakref import ReferenceType
 
     from simhash_pipeline.crawl.feeds import Feeds
-    from simhash_pipeline.crawl.worker import JudgedPage, ReadPage
+    from simhash_pipeline.crawl.worker import JudgedPage
 
 MAX_WAIT_SECS = 60.0
 
@@ -98,7 +98,6 @@ class ResponseItems:
     """The items of one response."""
 
     def __init__(self) -> None:
-        self.read: ReadPage | None = None  # the response's page, before its callback
         self.shared: SharedVerdict | None = None  # on the response's page, where items share it
         self.verdicts: list[Verdict] = []
         self.pending = 0
@@ -133,7 +132,6 @@ class PendingItems:
 
     feeds: Feeds | None = None  # None where no pipeline judges, as in `scrapy parse`
     forget: Callable[[Verdict], Awaitable[None]]
-    read: Callable[[Response], None] | None = None  # called before a response's callback
 
     def __init__(self, crawler: Crawler) -> None:
         self._options = options_of(crawler)
@@ -307,10 +305,6 @@ class ResponseMiddleware(BaseSpiderMiddleware):
         if not options_of(crawler).enabled:
             raise NotConfigured
         self.pending = PendingItems(crawler)
-
-    def process_spider_input(self, response: Response) -> None:
-        if self.pending.read is not None:
-            self.pending.read(response)
 
     def get_processed_item(self, item: Any, response: Response | None) -> Any:
         if response is not None:

@@ -9,7 +9,6 @@ import logging
 import os
 import time
 import uuid
-from collections import Counter
 from collections.abc import Mapping
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Literal
@@ -64,7 +63,6 @@ PIPELINE_ORDER = 300
 # Next to the engine, after all others: what passes here is scheduled, or becomes an item.
 RESPONSES_ORDER = -999
 FOLLOW_ORDER = -1000
-EARLY_LEAD = 10  # of a callback whose further pages are read before it is called
 NEIGHBOUR_LOOK_SECS = 0.5  # between looks at a page that another crawl has not confirmed
 IMPATIENT_SECS = 600.0  # after a wait for another crawl in vain, none is waited for
 
@@ -105,7 +103,6 @@ class SimhashPipeline:
             self._files = files.pop_all()
         self._feeds = Feeds(crawler, self._worker.confirm)
         self._pending: PendingItems  # from open_spider on
-        self._leads: Counter[str] = Counter()  # by callback: a page takes 3, a judged one gives 4
         self._is_open = False
         self._stopping = False
         self._tag_to_check = None if options.dry_run else options.twin_field
@@ -138,7 +135,6 @@ class SimhashPipeline:
         self._pending = PendingItems(self._crawler) if responses is None else responses.pending
         self._pending.feeds = self._feeds
         self._pending.forget = self._forget
-        self._pending.read = self._read_early
         self._is_open = True
         self._crawler.signals.connect(self._name_batches, signals.item_scraped)
         path = None if self._drop_log is None else self._drop_log.path
@@ -169,12 +165,6 @@ class SimhashPipeline:
                 ", ".join(names),
                 extra={"spider": self._crawler.spider},
             )
-
-    def _read_early(self, response: Response) -> None:
-        """Read a page by its callback's selector, if three of four of such pages are judged."""
-        self._leads[_callback_of(response)] -= 3
-        if response.status == 200 and self._leads[_callback_of(response)] > EARLY_LEAD:
-            self._pending.of_response(response).read = self._worker.read_early(response)
 
     async def process_item(self, item: Any) -> Any:
         entry = self._pending.track(item)
@@ -240,10 +230,7 @@ class SimhashPipeline:
         nearby = ResponseItems() if response is None else self._pending.of_response(response)
         items = nearby if page.is_response else ResponseItems()  # for one that holds its own page
         if items.shared is None:
-            items.shared = SharedVerdict(self._worker.judge(page.source, own, nearby.read))
-            used_selector = getattr(response, "_cached_selector", None) is not None
-            if response is not None and used_selector and page.source.html is response.body:
-                self._leads[_callback_of(response)] += 4
+            items.shared = SharedVerdict(self._worker.judge(page.source, own))
         give_up = time.monotonic()
         if give_up >= self._patient_from:
             give_up += MAX_WAIT_SECS
@@ -447,11 +434,6 @@ def _adapter(item: Any) -> ItemAdapter:
     if not ItemAdapter.is_item(item):
         raise PageError("no_item", f"{type(item).__name__} is no type of item that Scrapy knows")
     return ItemAdapter(item)
-
-
-def _callback_of(response: Response) -> str:
-    callback = None if response.request is None else response.request.callback
-    return getattr(callback, "__qualname__", "")
 
 
 def _of_request(response: Response | None) -> OwnOptions | Literal[False] | None:

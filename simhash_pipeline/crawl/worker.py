@@ -18,18 +18,15 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from threading import Event, Thread
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
-from scrapy.http import HtmlResponse, Response
 from scrapy.utils.asyncio import call_later, is_asyncio_available
 from twisted.internet.defer import Deferred
 
-from simhash_pipeline.crawl.item_source import source_from_response
 from simhash_pipeline.errors import OptionsError, PageError, ReaderError, StoreError
 from simhash_pipeline.judge import Judge, Verdict
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
-from simhash_pipeline.page.parse import MadeTree
 from simhash_pipeline.page.reader import Reader
 from simhash_pipeline.page.source import Source
 from simhash_pipeline.stores.contract import PageText, Store
@@ -68,14 +65,6 @@ async def result_of(future: Future[T]) -> T:
     future.add_done_callback(lambda _: reactor.callFromThread(deferred.callback, None))
     await deferred
     return future.result()
-
-
-class ReadPage(NamedTuple):
-    """A page that is yet to be judged, its fingerprints, and the seconds that they took."""
-
-    source: Source
-    page: PageFingerprint
-    secs: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,40 +110,18 @@ class JudgeWorker:
         self._has_expired = False
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="simhash")
 
-    def read_early(self, response: Response) -> ReadPage | None:
-        """The response's page, by the tree of the selector that its callback will use.
-
-        None for a page that a process is to read, that can't be read, or whose tree may be changed.
-        """
-        is_fresh = getattr(response, "_cached_selector", True) is None
-        if type(response) is not HtmlResponse or not is_fresh or self._is_beside(response.body):
-            return None
-        started = time.perf_counter()
-        with suppress(Exception):
-            source = source_from_response(response)
-            made = MadeTree(response.text, lambda: response.selector.root)
-            page = self._fingerprinter.read(source, made)
-            return ReadPage(source, page, time.perf_counter() - started)
-        return None
-
-    def judge(self, source: Source, own: OwnOptions, read: ReadPage | None) -> Future[JudgedPage]:
+    def judge(self, source: Source, own: OwnOptions) -> Future[JudgedPage]:
         """Judge the page, in the order of these calls, by these options instead of the crawl's.
 
-        `read` is used if it is the page's. PageError, from this call or from the future, when it
-        can't be judged.
+        PageError, from this call or from the future, when it can't be judged.
         """
-        if read is not None and read.source == source._replace(fields=None):
-            return self._thread.submit(self._judged, source, own, read.page, read.secs)
-        if self._is_beside(source.html):
+        if self._options.reads_beside or len(source.html) > SMALL_PAGE_BYTES:
             reading = self._readers.read(source)
             return self._thread.submit(lambda: self._judged(source, own, *reading.result()))
         started = time.perf_counter()
         page = self._fingerprinter.read(source)
         spent = time.perf_counter() - started
         return self._thread.submit(self._judged, source, own, page, spent)
-
-    def _is_beside(self, html: bytes | str) -> bool:
-        return self._options.reads_beside or len(html) > SMALL_PAGE_BYTES
 
     def judge_again(
         self, source: Source, page: PageFingerprint, own: OwnOptions

@@ -200,10 +200,8 @@ static int is_text(const xmlNode *node) {
     return node->type == XML_TEXT_NODE || node->type == XML_CDATA_SECTION_NODE;
 }
 
-/* What parts texts and is none. Trees of parse.py hold no comments, those of a selector do. */
 static int is_skipped(const xmlNode *node) {
-    return node->type == XML_COMMENT_NODE || node->type == XML_PI_NODE || node->type == XML_XINCLUDE_START ||
-           node->type == XML_XINCLUDE_END;
+    return node->type == XML_XINCLUDE_START || node->type == XML_XINCLUDE_END;
 }
 
 /* The elements of a tree, each before its children. */

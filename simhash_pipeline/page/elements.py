@@ -9,7 +9,7 @@ import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from lxml.etree import Element, _Element
+from lxml.etree import _Element
 
 NO_DEPTH = 2**31  # deeper than any element
 
@@ -35,12 +35,12 @@ class Elements:
 
 
 def elements_of(root: _Element) -> Elements:
-    """The columns of a tree as it is now, without comments.
+    """The columns of a tree as it is now: without comments, as parse.py leaves it.
 
     An svg that an HTML element ends (`<svg><p>`, as browsers read it) is called a span: to libxml2
     what follows is in it.
     """
-    elements = list(root.iter(Element))
+    elements = list(root.iter())
     depths: list[int] = []
     around = [root.getparent()]  # the open elements
     for element in elements:

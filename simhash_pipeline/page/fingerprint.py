@@ -34,7 +34,7 @@ from simhash_pipeline.page.compiled import content_of, hashed_words, sketch_of, 
 from simhash_pipeline.page.elements import END_SVG, HOLD_HTML, Elements, elements_of
 from simhash_pipeline.page.hashing import TokenHashes, hash_rows
 from simhash_pipeline.page.head import canonical_url, title_marks, title_of
-from simhash_pipeline.page.parse import MadeTree, ParsedPage, parsed_page
+from simhash_pipeline.page.parse import ParsedPage, parsed_page
 from simhash_pipeline.page.segment import segmenter
 from simhash_pipeline.page.simhash import simhash
 from simhash_pipeline.page.soup import asks_for_soup, check_parser, soup_of
@@ -115,28 +115,25 @@ class Fingerprinter:
         # Counts for weights: then each n-gram votes as it comes, and none has to be made as text.
         self._plain = (options.hash, options.weights, options.top_n) == ("murmur3", "tf", None)
 
-    def read(self, source: Source, made: MadeTree | None = None) -> PageFingerprint:
+    def read(self, source: Source) -> PageFingerprint:
         """The fingerprints of a page or of a text; PageError as in `fingerprint`."""
         if source.is_text:
             return self.fingerprint_text(str(source.html), title=source.title, url=source.url)
-        return self.fingerprint(source.html, source.url, source.charset, made)
+        return self.fingerprint(source.html, source.url, source.charset)
 
     def fingerprint(
         self,
         html: Any,
         url: str | None = None,
         charset: str | None = None,
-        made: MadeTree | None = None,
     ) -> PageFingerprint:
-        """One page's fingerprints; `charset` is the HTTP header's, `made` as in `parsed_page`.
+        """One page's fingerprints; `charset` is the HTTP header's.
 
         `html` is bytes, text, a soup of BeautifulSoup, a parsel selector, or an lxml tree or
         element. PageError when there is no page to read: it is empty, binary or unparsable.
         """
-        parsed = self._parse(html, charset, None if self._extract else made)
+        parsed = self._parse(html, charset)
         tree = Tree(parsed.root)
-        if made is not None and tree.walked is None:  # to the Python comments end texts
-            return self.fingerprint(html, url, charset)
         canonical = canonical_url(parsed.head, url)
         title = title_of(parsed.root, parsed.head)  # before a user's extractor takes elements out
         blocks = tree.blocks()
@@ -226,12 +223,12 @@ class Fingerprinter:
         """The weighted features of a plain text, from which its content fingerprint is made."""
         return self._features(self._segment(text))
 
-    def _parse(self, page: Any, charset: str | None, made: MadeTree | None) -> ParsedPage:
+    def _parse(self, page: Any, charset: str | None) -> ParsedPage:
         html = markup(page)
         if html is None:
             raise TypeError(f"a page is bytes, text, a soup, selector or tree, not {page!r:.80}")
         options = self._options
-        return parsed_page(html, charset, options.max_page_bytes, options.parser, made)
+        return parsed_page(html, charset, options.max_page_bytes, options.parser)
 
     def _read(self, parsed: ParsedPage, blocks: Blocks, title: str) -> tuple[str, list[bool]]:
         """Main text, and which blocks are in it."""

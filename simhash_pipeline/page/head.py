@@ -18,7 +18,6 @@ from collections.abc import Iterator
 from itertools import chain, islice
 from urllib.parse import urljoin
 
-from lxml import etree
 from lxml.etree import _Element
 
 from simhash_pipeline import native
@@ -59,7 +58,7 @@ def head_of(root: _Element) -> Head:
             child.get("property"),
             _text_of(child) if child.tag == "title" else child.get("content"),
         )
-        for child in head.iterchildren(etree.Element)  # no comments
+        for child in head
     ]
 
 
@@ -145,8 +144,7 @@ def _titles(root: _Element) -> Iterator[str]:
 
 
 def _text_of(element: _Element) -> str:
-    """All text in it but that of comments, which `itertext` gives too."""
-    return etree.tostring(element, encoding="unicode", method="text", with_tail=False)
+    return "".join(map(str, element.itertext()))
 
 
 def _declared(head: Head) -> Iterator[str]:

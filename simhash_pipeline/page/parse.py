@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -75,13 +75,6 @@ _LAST_ENDS = re.compile(rb"(?:</(?:body|html)>[\t\n\f\r ]*)*", re.IGNORECASE)
 _METADATA = frozenset(["base", "link", "meta", "noscript", "script", "style", "template", "title"])
 
 
-class MadeTree(NamedTuple):
-    """parsel's tree of a page's text: read where it is our own but for comments; never changed."""
-
-    text: str
-    parse: Callable[[], etree._Element]
-
-
 class ParsedPage(NamedTuple):
     """As much of a page as the limit allows."""
 
@@ -96,9 +89,8 @@ def parsed_page(
     charset: str | None = None,
     max_bytes: int = sys.maxsize,
     parser: str = "lxml",
-    made: MadeTree | None = None,
 ) -> ParsedPage:
-    """The page's tree; `charset` is the HTTP header's, if any. None but a `made` one has comments.
+    """The page's tree, without comments; `charset` is the HTTP header's, if any.
 
     `parser` is lxml, or html5lib by BeautifulSoup. PageError (kind empty,
     binary or unparsable) when there is no page to read.
@@ -116,9 +108,6 @@ def parsed_page(
         root = _tree_by_soup(bounded, parser)
         return ParsedPage(root, bounded, cut, head_of(root))
     endless = _without_ends(bounded)
-    shared = None if made is None else _shared(made, endless)
-    if shared is not None and not _is_foreign(head := head_of(shared)):
-        return ParsedPage(shared, bounded, cut, head)
     root = _tree(endless)
     if _is_too_deep(root):
         root = _tree(flattened(endless))
@@ -178,19 +167,6 @@ def _first_end(source: bytes) -> int:
         (first == ord("b")) & (third == ord("d")) | (first == ord("h")) & (third == ord("m"))
     ]
     return int(ends[0]) if len(ends) else -1
-
-
-def _shared(made: MadeTree, source: bytes) -> etree._Element | None:
-    """The root, where libxml2 gets these bytes and the tree is not too deep.
-
-    parsel strips white space, which says nothing before the first tag and behind the last.
-    """
-    read = made.text.strip().replace("\0", "").encode("utf-8", "replace")
-    is_markup = read.startswith(b"<") and read.endswith(b">")
-    if not is_markup or read != source.strip(b"\t\n\r "):
-        return None
-    root = made.parse()
-    return None if not len(root) or _is_too_deep(root) else root
 
 
 def _tree(source: bytes) -> etree._Element:
