@@ -35,7 +35,7 @@ class StoredPage:
     content: int | None  # fingerprint of the stamped width; None when the page is thin
     structure: int | None
     sketch: int | None  # 128 bits
-    digest: bytes | None  # 16 bytes, of title and text; None unless the page is thin
+    digest: bytes | None  # 8 bytes: see PageFingerprint
     first_seen: float  # Unix seconds; whole ones take half the disk
     seen_at: float  # Unix seconds; `expire` goes by it
     story: int | None = None  # 64 bits, see `story_digest` in page/visible.py; None: not known
@@ -134,7 +134,7 @@ class View:
         return self._near("structure", self._page.structure, max_distance_bits)
 
     def same_digest(self) -> Iterator[StoredPage]:
-        """Thin pages of the same title and text, oldest first."""
+        """Pages of the same longest paragraph, or thin ones of the same text; oldest first."""
         if self._page.digest is not None:
             yield from self._others("digest", [self._page.digest])
 

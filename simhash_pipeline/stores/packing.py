@@ -21,12 +21,12 @@ from simhash_pipeline.stores.contract import PageText, StoredPage
 ID_SIZE = 8
 _HEAD = struct.Struct(">HQdd")
 _LENGTH = struct.Struct(">H")
-_SKETCH_SIZE, _STORY_SIZE, _DIGEST_SIZE, _HASH_SIZE = SKETCH_BITS // 8, 8, 16, 8
+_SKETCH_SIZE, _STORY_SIZE, _HASH_SIZE = SKETCH_BITS // 8, 8, 8
 _FIELDS = (
     *("content", "structure", "sketch", "digest", "story"),
     *("sample", "form", "fields", "address"),
 )
-_SIZES = {"sketch": _SKETCH_SIZE, "story": _STORY_SIZE, "digest": _DIGEST_SIZE}
+_SIZES = {"sketch": _SKETCH_SIZE, "story": _STORY_SIZE}
 _NUMBERS = ("content", "structure", "sketch", "story")
 _OWN_ADDRESS = 1 << len(_FIELDS)  # a flag
 

@@ -198,7 +198,7 @@ class PageRows:
                 column_value(page.content, self.bits),
                 column_value(page.structure, self.bits),
                 column_value(page.sketch, SKETCH_BITS),
-                page.digest,
+                None if page.digest is None else bytearray(page.digest),
                 page.first_seen,
                 page.seen_at,
                 column_value(page.story, 64),
