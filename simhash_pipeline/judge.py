@@ -43,6 +43,7 @@ Reason = Literal[
     "error page",  # dropped: stored pages of its host differ in their own address or case number
     "address",  # dropped: it declares the address of a stored page, and their main texts are alike
     "content",  # dropped: its content fingerprint is near that of a stored page
+    "paragraph",  # dropped: its longest paragraph is a stored page's, and their sketches agree
     "structure",  # dropped: its structure fingerprint is near that of a stored page
     "content and structure",  # dropped: both are near those of one stored page
 ]
@@ -58,12 +59,15 @@ _MAX_REFUSED = 200
 _MIN_LIKENESS_OF_TEMPLATES = 0.5
 _ERROR_PAGES = 2  # of one form that are kept: two items may be alike by chance
 _MAX_SAME_ADDRESS = 8  # pages that are looked at for the address: many may wrongly declare one
+# Copies of a story aren't kept: a paragraph that more kept pages have is their site's.
+_MAX_SAME_PARAGRAPH = 3
 # Of what both pages were read as main text, if they declare one address. The rest of a page may
 # have been read as text on one day and left out on another.
 _MIN_MAIN_LIKENESS = 0.5
 # The own texts of thin pages, of pages among which one of the same main text was found different,
-# and of texts of a host of which too few are known: there the main text proves little. A likeness
-# is an estimate, and the highest of many estimates may be high by chance.
+# of pages in one template that share their longest paragraph and little more, and of texts of a
+# host of which too few are known: there the main text proves little. A likeness is an estimate, and
+# the highest of many estimates may be high by chance.
 _MIN_LIKENESS_IN_DOUBT = 0.95
 _COPY_LIKENESS = 0.9  # of own texts; a dropped page that is less alike has text of its own
 _MAX_HOSTS = 4_096  # whose furniture is cached: some 16 MB
@@ -240,15 +244,19 @@ class Judge:
                 yield neighbour, "told apart" if apart else reason
 
     def _by_content(self, page: StoredPage, view: View) -> Iterator[tuple[StoredPage, Reason]]:
+        near: Iterator[StoredPage]
         near = (pair[0] for pair in view.near_content(self._options.content_distance))
         if not self._options.second_look:
             yield from ((neighbour, "content") for neighbour in near)
             return
         yield from self._by_form(view)
         yield from self._by_address(page, view)
-        reason: Reason = "content" if page.content is not None else "thin"
+        if page.content is None:
+            near = view.same("digest")
+        else:
+            near = chain(near, self._by_paragraph(page, view))
         among_others = False
-        for neighbour in near if page.content is not None else view.same("digest"):
+        for neighbour in near:
             if (
                 fields_differ(page, neighbour)
                 or not self._sketches_agree(page, neighbour)
@@ -256,7 +264,7 @@ class Judge:
             ):
                 yield neighbour, "told apart"
             elif self._own_texts_agree(page, neighbour, view, among_others=among_others):
-                yield neighbour, reason
+                yield neighbour, self._reason(page, neighbour)
             else:
                 among_others = True
                 yield neighbour, "told apart"
@@ -277,6 +285,20 @@ class Judge:
                 alike = _likeness(page, other, view.furniture, only_main=True)
                 if alike is not None and alike >= _MIN_MAIN_LIKENESS:
                     yield other, "address"
+
+    def _by_paragraph(self, page: StoredPage, view: View) -> Iterator[StoredPage]:
+        """Pages of the same longest paragraph whose sketches agree, and that aren't near in content.
+
+        Where one template's byline or caption was read with a story, and another's wasn't, the
+        content fingerprint of a few paragraphs moves by more bits than the distance. A text that
+        is given alone has no such lines.
+        """
+        found = list(islice(view.same("digest"), _MAX_SAME_PARAGRAPH + 1))
+        for other in found if len(found) <= _MAX_SAME_PARAGRAPH else ():
+            are_texts = page.structure is None and other.structure is None
+            is_new = not are_texts and not self._contents_agree(page, other)
+            if is_new and self._sketches_agree(page, other):
+                yield other
 
     def _by_structure(self, page: StoredPage, view: View) -> Iterator[tuple[StoredPage, Reason]]:
         for neighbour, _ in view.near_structure(self._options.structure_distance):
@@ -303,8 +325,16 @@ class Judge:
             return page.story >> STORY_SHIFT == previous.story >> STORY_SHIFT
         if page.content is None or previous.content is None:
             return page.content is previous.content and page.digest == previous.digest
-        near = hamming_distance(page.content, previous.content) <= self._options.content_distance
-        return near and self._sketches_agree(page, previous)
+        return self._contents_agree(page, previous) and self._sketches_agree(page, previous)
+
+    def _reason(self, page: StoredPage, other: StoredPage) -> Reason:
+        if page.content is None:
+            return "thin"
+        return "content" if self._contents_agree(page, other) else "paragraph"
+
+    def _contents_agree(self, page: StoredPage, other: StoredPage) -> bool:
+        distance = _distance(page.content, other.content)
+        return distance is not None and distance <= self._options.content_distance
 
     def _sketches_agree(self, page: StoredPage, other: StoredPage) -> bool:
         """True too if either page has no sketch."""
@@ -340,9 +370,15 @@ class Judge:
         It is higher in doubt, as a few other words may make a different page then.
         """
         least = self._options.own_likeness
-        if not in_one_template(page, other):
+        is_one_template = in_one_template(page, other)
+        if not is_one_template:
             least = min(least, _MIN_LIKENESS_OF_TEMPLATES)
-        in_doubt = among_others or page.content is None or _are_unknown_texts(page, other, view)
+        in_doubt = (
+            among_others
+            or page.content is None
+            or (is_one_template and not self._contents_agree(page, other))
+            or _are_unknown_texts(page, other, view)
+        )
         return max(least, _MIN_LIKENESS_IN_DOUBT) if least and in_doubt else least
 
     def _told_by(self, page: StoredPage, other: StoredPage) -> ToldBy:
@@ -543,7 +579,7 @@ def stored_page(
         content=page.content,
         structure=page.structure,
         sketch=page.sketch,
-        digest=page.digest if page.content is None else None,
+        digest=page.digest,
         first_seen=seen_at,
         seen_at=seen_at,
         story=page.story,

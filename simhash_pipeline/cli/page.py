@@ -562,6 +562,7 @@ _REASONS = {
     "error page": "two stored pages of its host differ from it in their address or case number.",
     "address": "it declares the address of a stored page, and their main texts are alike.",
     "content": "its content is near that of a stored page.",
+    "paragraph": "its longest paragraph is a stored page's, and their sketches agree.",
     "structure": "its structure is near that of a stored page.",
     "content and structure": "both content and structure are near those of a stored page.",
     "thin": "it has little text, and its title and text are a stored page's.",

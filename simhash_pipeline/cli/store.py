@@ -252,12 +252,13 @@ def stored_page(store: Store, namespace: str, url: str) -> StoredPage | None:
 def nearest(store: Store, page: StoredPage, limit: int) -> list[StoredPage]:
     """At most `limit` other pages within 8 bits of its content, nearest first.
 
-    Of a thin page those of the same title and text, oldest first.
+    Then those of the same longest paragraph; of a thin page those of the same title and text.
     """
 
     def look(view: View) -> tuple[Action, list[StoredPage]]:
         near = (found for found, _ in view.near_content(MAX_DISTANCE_BITS))
-        return Action.SKIP, list(islice(chain(near, view.same("digest")), limit))
+        found = dict.fromkeys(islice(chain(near, view.same("digest")), 2 * limit))
+        return Action.SKIP, list(found)[:limit]
 
     return store.settle(page, look)
 

@@ -50,6 +50,7 @@ from simhash_pipeline.page.visible import story_digest, visible_text, window_mas
 from simhash_pipeline.page.weights import counted_ngrams, heaviest, stop_words, weighing
 
 _SKETCH_SHINGLE_TOKENS = 3
+_NO_WORD = re.compile(r"\W+")
 # A full stop ends a sentence before a space or a line's end, a Chinese one anywhere.
 _SENTENCE = re.compile(r"[^\n.!?。！？]+(?:[.!?](?! )[^\n.!?。！？]*)*[.!?。！？]?")
 # The bits of a tag's traits beside its kind and its role, as in _walk.c.
@@ -86,11 +87,17 @@ class PageFingerprint:
 
     @property
     def digest(self) -> bytes | None:
-        """16 bytes that are the same when title and text are; None for a page without text."""
+        """8 bytes of title and text if the page is thin, else of its longest paragraph's words.
+
+        None for a page without text.
+        """
         if not self.text.strip():
             return None
-        words = f"{' '.join(self.title.split())}\n{' '.join(self.text.split())}"
-        return hashlib.blake2b(words.encode("utf-8", "replace"), digest_size=16).digest()
+        if self.content is None:
+            words = f"{' '.join(self.title.split())}\n{' '.join(self.text.split())}"
+        else:
+            words = _NO_WORD.sub("", max(self.text.split("\n"), key=len)).lower()
+        return hashlib.blake2b(words.encode("utf-8", "replace"), digest_size=8).digest()
 
 
 class Fingerprinter:

@@ -35,6 +35,7 @@ SWALLOWED = "swallowed by one page"
 # By the reason of a drop: whose distances decided.
 _DECIDING = {
     "content": ("content", "sketch"),
+    "paragraph": ("sketch",),
     "structure": ("structure",),
     "content and structure": ("content", "structure", "sketch"),
 }
@@ -241,7 +242,7 @@ def bits_left(drop: Drop) -> tuple[int, int] | None:
     content, structure, sketch = (
         128 if bits is None or limit is None else limit - bits for _, bits, limit in measures(drop)
     )
-    return min(content, structure), sketch
+    return sketch if drop.reason == "paragraph" else min(content, structure), sketch
 
 
 def measures(drop: Drop) -> Iterator[tuple[str, int | None, int | None]]:

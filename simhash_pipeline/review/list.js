@@ -192,7 +192,7 @@ function facts(place) {
     fact(say("reason"), reason),
     apart("content", drops.content[place], settings.content_distance, byContent),
     apart("structure", drops.structure[place], settings.structure_distance, reason.includes("structure")),
-    apart("sketch", drops.sketch[place], settings.sketch_distance, byContent),
+    apart("sketch", drops.sketch[place], settings.sketch_distance, byContent || reason === "paragraph"),
     drops.own[place] === null ? null : fact(say("own text alike"), share(drops.own[place])),
     drops.main[place] === null ? null : fact(say("main text"), say("{0} of the page", share(drops.main[place]))),
     fact(say("words"), number.format(drops.tokens[place])),

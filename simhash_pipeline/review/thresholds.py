@@ -71,7 +71,8 @@ def _is_joined(line: SheetLine, limits: Thresholds) -> bool:
     likeness = _likeness(line)
     if line.reason in _BY_RULE or (line.reason == "own text" and likeness is None):
         return _BY_RULE.get(line.reason, False)
-    distance, sketch = line.distance, line.sketch_distance
+    distance = 0 if line.reason == "paragraph" else line.distance
+    sketch = line.sketch_distance
     return (
         (distance is not None and distance <= limits.content_distance)
         and (sketch is None or sketch <= limits.sketch_distance)

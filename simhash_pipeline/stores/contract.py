@@ -34,7 +34,7 @@ class StoredPage:
     content: int | None  # 64 bits; None when the page is thin
     structure: int | None
     sketch: int | None  # 128 bits
-    digest: bytes | None  # 16 bytes, of title and text; None unless the page is thin
+    digest: bytes | None  # 8 bytes: see PageFingerprint
     first_seen: float  # Unix seconds; whole ones take half the disk
     seen_at: float  # Unix seconds; `expire` goes by it
     story: int | None = None  # 64 bits, see `story_digest` in page/visible.py; None: not known
@@ -133,7 +133,7 @@ class View:
         return self._near("structure", self._page.structure, max_distance_bits)
 
     def same(self, column: Literal["digest", "address", "form"]) -> Iterator[StoredPage]:
-        """Pages of one declared address or form, or thin ones of one digest, oldest first."""
+        """Pages of one digest, declared address or form, oldest first."""
         value: bytes | None = getattr(self._page, column)
         if value is not None:
             yield from self._others(column, [value])

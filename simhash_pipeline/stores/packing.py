@@ -25,7 +25,7 @@ _FIELDS = (
     *("content", "structure", "sketch", "digest", "story"),
     *("sample", "form", "fields", "address"),
 )
-_SIZES = {"sketch": 16, "digest": 16}  # bytes; the others have 8
+_SIZES = {"sketch": 16}  # bytes; the others have 8
 _NUMBERS = ("content", "structure", "sketch", "story")
 _OWN_ADDRESS = 1 << len(_FIELDS)  # a flag
 

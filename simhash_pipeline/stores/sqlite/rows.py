@@ -213,7 +213,7 @@ class Rows:
                 column_value(page.content),
                 column_value(page.structure),
                 column_value(page.sketch, SKETCH_BITS),
-                page.digest,
+                None if page.digest is None else bytearray(page.digest),
                 page.first_seen,
                 page.seen_at,
                 column_value(page.story),
