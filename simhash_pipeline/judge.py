@@ -287,7 +287,7 @@ class Judge:
                     yield other, "address"
 
     def _by_paragraph(self, page: StoredPage, view: View) -> Iterator[StoredPage]:
-        """Pages of the same longest paragraph whose sketches agree, and that aren't near in content.
+        """Pages of one longest paragraph whose sketches agree, and that aren't near in content.
 
         Where one template's byline or caption was read with a story, and another's wasn't, the
         content fingerprint of a few paragraphs moves by more bits than the distance. A text that

@@ -35,9 +35,11 @@ def page(
     content: int | None = BASE,
     structure: int | None = BASE,
     sketch: int | None = SKETCH,
-    text: str = "some text",
+    text: str | None = None,
     title: str = "A title",
 ) -> PageFingerprint:
+    if text is None:  # another one for each content
+        text = f"some text {content}".translate(dict(zip(b"0123456789", "abcdefghij", strict=True)))
     return PageFingerprint(content, structure, sketch, text, title, tokens=100)
 
 
@@ -130,6 +132,47 @@ def test_a_page_one_bit_beyond_the_distance_is_kept(store: Store) -> None:
     j = judge(store)
     j.judge("http://a.example/1", page())
     assert not j.judge("http://a.example/2", page(flip(BASE, 4))).dropped
+
+
+STORY = "Its longest paragraph, which the page's two templates show."
+
+
+def test_a_page_of_the_same_longest_paragraph_is_dropped_at_any_content_distance(
+    store: Store,
+) -> None:
+    j = judge(store)
+    j.judge("http://a.example/1", page(text=f"By Ann\n{STORY}"))
+    other = page(flip(BASE, 9), sketch=flip(SKETCH, 18), text=f"its longest PARAGRAPH {STORY[22:]}")
+    verdict = j.judge("http://b.example/1", other)
+    assert (verdict.dropped, verdict.reason) == (True, "paragraph")
+    assert (verdict.twin_url, verdict.content_distance) == ("http://a.example/1", 9)
+
+
+@pytest.mark.parametrize(
+    ("other", "options"),
+    [
+        (page(flip(BASE, 4), sketch=flip(SKETCH, 19), text=STORY), {}),
+        (page(flip(BASE, 4), text=f"{STORY}\n{STORY} And more."), {}),
+        (page(flip(BASE, 4), text=STORY), {"second_look": False}),
+        (page(flip(BASE, 4), structure=None, text=STORY), {}),
+    ],
+    ids=["another sketch", "another paragraph is longer", "no second look", "texts"],
+)
+def test_the_same_paragraph_alone_drops_no_page(
+    store: Store, other: PageFingerprint, options: dict[str, Any]
+) -> None:
+    j = judge(store, **options)
+    j.judge("http://a.example/1", page(structure=other.structure, text=STORY))
+    assert not j.judge("http://b.example/1", other).dropped
+
+
+def test_a_paragraph_of_four_kept_pages_drops_none(store: Store) -> None:
+    j = judge(store)
+    for number, bits in enumerate((0, 9, 18, 27)):
+        sketch = flip(SKETCH, 20 * number)
+        verdict = j.judge(f"http://{number}.example/", page(flip(BASE, bits), BASE, sketch, STORY))
+        assert verdict.reason == "new"
+    assert not j.judge("http://a.example/", page(flip(BASE, 4), text=STORY)).dropped
 
 
 def test_a_distance_of_zero_drops_equal_fingerprints_only(store: Store) -> None:
