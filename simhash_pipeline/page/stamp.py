@@ -34,10 +34,13 @@ _COSTS = frozenset(
         "_FACTORS",
         "_LIKELY",
         "_MAX_KNOWN_CHARS",
+        "_MAX_REMEMBERED_CHARS",
         "_MAY_BE_CODE",
         "_REMEMBERED",
         "_SHOWN_CHARACTERS",
         "_TABLE_BITS",
+        "FOLDED_ALONE",
+        "FOLDED_TO_THEMSELVES",
     ]
 )
 _NO_RULES = _COSTS | {"TYPE_CHECKING"}

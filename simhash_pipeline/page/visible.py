@@ -164,9 +164,9 @@ def _sampled(said: bytes, is_main: Sequence[bool], masks: bytes) -> tuple[bytes,
     starts = np.concatenate([[0], ends[:-1] + len(_SEPARATOR)])
     windows = _rolled(text)
     ranks, at = _smallest(windows, starts, ends, np.frombuffer(masks, np.uint8))
-    sums = np.zeros(len(windows) + 1, np.uint32)
-    np.cumsum(windows, dtype=np.uint32, out=sums[1:])
-    block_hashes = (sums[ends] - sums[starts]).astype(np.uint32)[at]  # of all windows of the block
+    # Of all windows of a block; the windows between two blocks are summed up too, and left out.
+    sums = np.add.reduceat(windows, np.stack([starts, ends], axis=1).ravel(), dtype=np.uint32)
+    block_hashes = sums[::2][at]
     entries = np.empty(len(ranks), ENTRY)
     entries["window"] = ranks
     main = np.where(np.asarray(is_main, np.bool_)[at], MAIN, np.uint16(0))
@@ -209,7 +209,7 @@ def _smallest(
     taken = masks[: len(ends)] != NONE
     count = max(1, int((ends - starts)[taken].sum()))
     for bound in (*(min(_ALL, likely * _TAKEN * _ALL // count) for likely in _LIKELY), _ALL):
-        places = np.flatnonzero(windows < np.uint64(bound))
+        places = np.flatnonzero(windows < bound)
         blocks = np.searchsorted(starts, places, side="right") - 1
         inside = (places < ends[blocks]) & taken[blocks] & (windows[places] & masks[blocks] == 0)
         ranks, blocks = windows[places[inside]].astype(np.uint64), blocks[inside]
