@@ -16,7 +16,7 @@ import importlib
 import logging
 import re
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from math import inf, log
 from operator import add
@@ -31,13 +31,13 @@ HAN_FIRST, HAN_LAST = "\u4e00", "\u9fd5"
 HAN = f"{HAN_FIRST}-{HAN_LAST}"
 STATES = "BMES"  # of the model: a character begins, continues or ends a word, or is one
 NEVER = -3.14e100  # jieba's MIN_FLOAT
-_SINGLES = re.compile(f"( [{HAN}] [{HAN}](?: [{HAN}])*)(?= )")
 _PARTED_RUN = re.compile(f"[{HAN}]+(?: [{HAN}]+)*")
 _TIED = "="
+_SINGLE = "-"  # stands on both sides of a character that is left single, other words between spaces
 _PART_OF_SPEECH = re.compile(r" \S*\n")
 # jieba adds up to 500 logarithms of -18 to 0 from the end of a run: 1e-8 is lost at most.
 _SAME_WEIGHT = 1e-6
-_TABLE_BITS = 23  # 5 % of a table of 8 MB are taken
+_TABLE_BITS = 23  # 5 % of a table of 1 MB are set
 _FACTORS = tuple(np.uint32(odd) for odd in (0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D))
 _REMEMBERED = 2**15  # parts, and as many runs of single characters: some 7 MB each
 _MAX_REMEMBERED_CHARS = 32  # of either
@@ -85,13 +85,13 @@ class HanCutter:
     def cut_units(self, units: Units) -> list[str]:
         """The same of the UTF-16 of tokens between line ends, which needn't part Han and others."""
         parted = self._parted(units)
-        text = " ".join(map(self._of_part.__getitem__, parted.split(" ")))
+        text = "".join(map(self._of_part.__getitem__, parted.split(" ")))
         if _TIED in text:
             text = "\n".join(
                 _PARTED_RUN.sub(self._words_of_run, line) if _TIED in words else words
                 for line, words in zip(parted.split("\n"), text.split("\n"), strict=True)
             )
-        between = _SINGLES.split(f" {text} ")
+        between = text.replace(2 * _SINGLE, "").split(_SINGLE)
         between[1::2] = map(self._of_singles.__getitem__, between[1::2])
         return "".join(between).split()
 
@@ -102,8 +102,8 @@ class HanCutter:
         """
         is_han = (units >= ord(HAN_FIRST)) & (units <= ord(HAN_LAST))
         of_two, of_three = _hashed(units)
-        is_parted = is_han[:-1] & is_han[1:] & ~self._joined.take(of_two)
-        triple_is_free = ~self._joined.take(of_three)
+        is_parted = is_han[:-1] & is_han[1:] & self._is_free(of_two)
+        triple_is_free = self._is_free(of_three)
         is_parted[:-1] &= triple_is_free
         is_parted[1:] &= triple_is_free
         is_parted |= is_han[:-1] != is_han[1:]
@@ -113,14 +113,20 @@ class HanCutter:
         flat = spaced.ravel()
         return flat.compress(flat != 0).tobytes().decode("utf-16-le")
 
+    def _is_free(self, hashed: Codes) -> NDArray[np.bool_]:
+        """Whether no word joins the characters with these hashes."""
+        bits = self._joined.take(hashed >> 3) >> (hashed & 7).astype(np.uint8)
+        is_free: NDArray[np.bool_] = (bits & 1) == 0
+        return is_free
+
     def _words_of_part(self, part: str) -> str:
-        if len(part) <= 1 or not HAN_FIRST <= part[0] <= HAN_LAST:
-            return part
+        if not HAN_FIRST <= part[:1] <= HAN_LAST:
+            return f" {part} "
         words, is_tied = self._path(part)
-        return _TIED if is_tied else " ".join(words)
+        return _TIED if is_tied else _marked(words)
 
     def _words_of_run(self, parted: re.Match[str]) -> str:
-        return " ".join(self._path(parted[0].replace(" ", ""))[0])
+        return _marked(self._path(parted[0].replace(" ", ""))[0])
 
     def _path(self, text: str) -> tuple[list[str], bool]:
         """The words of most weight, before the model; and whether others weigh as much.
@@ -152,10 +158,14 @@ class HanCutter:
             start = ends[start]
         return words, meets_tie
 
-    def _words_of_singles(self, spaced: str) -> str:
-        characters = spaced[1::2]
+    def _words_of_singles(self, characters: str) -> str:
         is_refused = self._frequencies.get(characters)  # a word that weighs less than its parts
-        return spaced if is_refused else f" {self._likeliest_words(characters)}"
+        words = " ".join(characters) if is_refused else self._likeliest_words(characters)
+        return f" {words} "
+
+
+def _marked(words: Iterable[str]) -> str:
+    return "".join(f"{_SINGLE}{w}{_SINGLE}" if len(w) == 1 else f" {w} " for w in words)
 
 
 class _Memory(dict[str, str]):
@@ -257,8 +267,8 @@ def _frequencies(added: tuple[UserWord, ...]) -> tuple[Mapping[str, int], int]:
     return dict(zip(cells[::2], frequencies, strict=True)), sum(frequencies)
 
 
-def _joined_characters(words: Sequence[str]) -> NDArray[np.bool_]:
-    """True at the hashes of two characters that are a word, and of three that a word holds."""
+def _joined_characters(words: Sequence[str]) -> NDArray[np.uint8]:
+    """Bits at the hashes of two characters that are a word, and of three that a word holds."""
     units = np.frombuffer(f" {' '.join(words)} ".encode("utf-16-le"), np.uint16)
     is_space = units == ord(" ")
     of_two, of_three = _hashed(units)
@@ -266,7 +276,7 @@ def _joined_characters(words: Sequence[str]) -> NDArray[np.bool_]:
     is_pair = is_space[:-3] & ~is_space[1:-2] & ~is_space[2:-1] & is_space[3:]
     joined[of_two[1:-1][is_pair]] = True
     joined[of_three[~(is_space[:-2] | is_space[1:-1] | is_space[2:])]] = True
-    return joined
+    return np.packbits(joined, bitorder="little")
 
 
 def _hashed(units: Units) -> tuple[Codes, Codes]:
