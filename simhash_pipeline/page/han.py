@@ -33,7 +33,8 @@ STATES = "BMES"  # of the model: a character begins, continues or ends a word, o
 NEVER = -3.14e100  # jieba's MIN_FLOAT
 _PARTED_RUN = re.compile(f"[{HAN}]+(?: [{HAN}]+)*")
 _TIED = "="
-_SINGLE = "-"  # stands on both sides of a character that is left single, other words between spaces
+_SINGLE = "\x1f"  # stands on both sides of a character that is left single; white space to Python
+_SINGLES = re.compile("(_.__._(?:_._)*)".replace("_", _SINGLE))
 _PART_OF_SPEECH = re.compile(r" \S*\n")
 # jieba adds up to 500 logarithms of -18 to 0 from the end of a run: 1e-8 is lost at most.
 _SAME_WEIGHT = 1e-6
@@ -91,7 +92,7 @@ class HanCutter:
                 _PARTED_RUN.sub(self._words_of_run, line) if _TIED in words else words
                 for line, words in zip(parted.split("\n"), text.split("\n"), strict=True)
             )
-        between = text.replace(2 * _SINGLE, "").split(_SINGLE)
+        between = _SINGLES.split(text)
         between[1::2] = map(self._of_singles.__getitem__, between[1::2])
         return "".join(between).split()
 
@@ -158,7 +159,8 @@ class HanCutter:
             start = ends[start]
         return words, meets_tie
 
-    def _words_of_singles(self, characters: str) -> str:
+    def _words_of_singles(self, marked: str) -> str:
+        characters = marked[1::3]
         is_refused = self._frequencies.get(characters)  # a word that weighs less than its parts
         words = " ".join(characters) if is_refused else self._likeliest_words(characters)
         return f" {words} "

@@ -206,15 +206,16 @@ def _smallest(
 
     A block's mask leaves out windows by their hash: the same ones wherever the text stands.
     """
-    taken = masks[: len(ends)] != NONE
-    count = max(1, int((ends - starts)[taken].sum()))
+    ends = np.where(masks[: len(ends)] == NONE, starts, ends)
+    count = max(1, int((ends - starts).sum()))
     for bound in (*(min(_ALL, likely * _TAKEN * _ALL // count) for likely in _LIKELY), _ALL):
         places = np.flatnonzero(windows < bound)
         blocks = np.searchsorted(starts, places, side="right") - 1
-        inside = (places < ends[blocks]) & taken[blocks] & (windows[places] & masks[blocks] == 0)
-        ranks, blocks = windows[places[inside]].astype(np.uint64), blocks[inside]
+        ranks = windows[places]
+        inside = (places < ends[blocks]) & (ranks & masks[blocks] == 0)
+        ranks, blocks = ranks[inside].astype(np.uint64), blocks[inside].astype(np.uint64)
         # A row each, to be sorted by both: of a window that is repeated the first block counts.
-        rows = np.sort(ranks << np.uint64(32) | blocks.astype(np.uint64))
+        rows = np.sort(ranks << np.uint64(32) | blocks)
         ranks = rows >> np.uint64(32)
         is_first = np.ones(len(ranks), np.bool_)
         np.not_equal(ranks[1:], ranks[:-1], out=is_first[1:])

@@ -54,7 +54,7 @@ def digest() -> Any:
 
 def test_rules_move_no_fingerprint_silently() -> None:
     """Another digest is for CHANGELOG, under "Fingerprints change": stores made before refuse."""
-    assert rules_digest() == "873745b0b570055b"
+    assert rules_digest() == "0ce78ec593ef4202"
 
 
 @pytest.mark.parametrize("name", sorted(rules()))
