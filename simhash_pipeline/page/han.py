@@ -38,10 +38,9 @@ _SINGLES = re.compile("(_.__._(?:_._)*)".replace("_", _SINGLE))
 _PART_OF_SPEECH = re.compile(r" \S*\n")
 # jieba adds up to 500 logarithms of -18 to 0 from the end of a run: 1e-8 is lost at most.
 _SAME_WEIGHT = 1e-6
-_TABLE_BITS = 23  # 5 % of a table of 1 MB are set
+_TABLE_BITS = 23  # 5 % of a table of 8 MB are taken
 _FACTORS = tuple(np.uint32(odd) for odd in (0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D))
 _REMEMBERED = 2**15  # parts, and as many runs of single characters: some 7 MB each
-_MAX_REMEMBERED_CHARS = 32  # of either
 
 Units = NDArray[np.uint16]  # of UTF-16
 Codes = NDArray[np.uint32]
@@ -103,8 +102,8 @@ class HanCutter:
         """
         is_han = (units >= ord(HAN_FIRST)) & (units <= ord(HAN_LAST))
         of_two, of_three = _hashed(units)
-        is_parted = is_han[:-1] & is_han[1:] & self._is_free(of_two)
-        triple_is_free = self._is_free(of_three)
+        is_parted = is_han[:-1] & is_han[1:] & ~self._joined.take(of_two)
+        triple_is_free = ~self._joined.take(of_three)
         is_parted[:-1] &= triple_is_free
         is_parted[1:] &= triple_is_free
         is_parted |= is_han[:-1] != is_han[1:]
@@ -113,12 +112,6 @@ class HanCutter:
         spaced[:-1, 1] = is_parted * np.uint16(ord(" "))
         flat = spaced.ravel()
         return flat.compress(flat != 0).tobytes().decode("utf-16-le")
-
-    def _is_free(self, hashed: Codes) -> NDArray[np.bool_]:
-        """Whether no word joins the characters with these hashes."""
-        bits = self._joined.take(hashed >> 3) >> (hashed & 7).astype(np.uint8)
-        is_free: NDArray[np.bool_] = (bits & 1) == 0
-        return is_free
 
     def _words_of_part(self, part: str) -> str:
         if not HAN_FIRST <= part[:1] <= HAN_LAST:
@@ -177,11 +170,9 @@ class _Memory(dict[str, str]):
         self._make = make
 
     def __missing__(self, text: str) -> str:
-        made = self._make(text)
-        if len(text) <= _MAX_REMEMBERED_CHARS:
-            if len(self) >= _REMEMBERED:
-                self.clear()
-            self[text] = made
+        if len(self) >= _REMEMBERED:
+            self.clear()
+        self[text] = made = self._make(text)
         return made
 
 
@@ -269,8 +260,8 @@ def _frequencies(added: tuple[UserWord, ...]) -> tuple[Mapping[str, int], int]:
     return dict(zip(cells[::2], frequencies, strict=True)), sum(frequencies)
 
 
-def _joined_characters(words: Sequence[str]) -> NDArray[np.uint8]:
-    """Bits at the hashes of two characters that are a word, and of three that a word holds."""
+def _joined_characters(words: Sequence[str]) -> NDArray[np.bool_]:
+    """True at the hashes of two characters that are a word, and of three that a word holds."""
     units = np.frombuffer(f" {' '.join(words)} ".encode("utf-16-le"), np.uint16)
     is_space = units == ord(" ")
     of_two, of_three = _hashed(units)
@@ -278,7 +269,7 @@ def _joined_characters(words: Sequence[str]) -> NDArray[np.uint8]:
     is_pair = is_space[:-3] & ~is_space[1:-2] & ~is_space[2:-1] & is_space[3:]
     joined[of_two[1:-1][is_pair]] = True
     joined[of_three[~(is_space[:-2] | is_space[1:-1] | is_space[2:])]] = True
-    return np.packbits(joined, bitorder="little")
+    return joined
 
 
 def _hashed(units: Units) -> tuple[Codes, Codes]:

@@ -171,20 +171,28 @@ class _Words:
         length = 0
         for piece in pieces(text):
             by_jieba = length < CHARACTERS_BY_JIEBA
-            if by_jieba and not self._mixed and (units := _plain_units(piece)) is not None:
-                tokens = self._words_of_units(units)
-                length += _plain_length(piece)
-            else:
+            plain = piece.replace("…", "...")
+            words_of_it = self._words_by_table(plain) if by_jieba and not self._mixed else None
+            if words_of_it is None:
                 plain = folded(piece)
-                tokens = self._words_of_piece(plain, by_jieba=by_jieba)
-                length += len(plain)
-            found += tokens[: most_words(piece)]
+                words_of_it = self._words_of_piece(plain, by_jieba=by_jieba)
+            found += words_of_it[: most_words(piece)]
+            length += len(plain)
         return found
 
-    def _words_of_units(self, units: Units) -> list[str]:
-        if ((units >= ord(HAN_FIRST)) & (units <= ord(HAN_LAST))).any():
-            return self._cutter.cut_units(units)
-        return units.tobytes().decode("utf-16-le").split()
+    def _words_by_table(self, text: str) -> list[str] | None:
+        """The words of most texts, whose characters fold one by one; None of others.
+
+        All that is between words is as good as a line's end.
+        """
+        encoded = f"\n{text}\n".encode("utf-16-le", "surrogatepass")
+        units = _folded_units()[np.frombuffer(encoded, np.uint16)]
+        if not units.all() or len(text) > FOLDED_CHARACTERS:
+            return None
+        if not ((units >= ord(HAN_FIRST)) & (units <= ord(HAN_LAST))).any():
+            return units.tobytes().decode("utf-16-le").split()
+        longest_run = np.diff(np.flatnonzero(units == _LINE_END)).max()
+        return self._cutter.cut_units(units) if longest_run <= MAX_RUN else None
 
     def _words_of_piece(self, text: str, *, by_jieba: bool) -> list[str]:
         if not self._mixed and _SPECIAL.search(text) is None:
@@ -236,28 +244,9 @@ def pieces(text: str) -> Iterable[str]:
     )
 
 
-def _plain_units(piece: str) -> Units | None:
-    """The folded words of most texts in UTF-16, what is between them as line ends.
-
-    None where patterns have to find them: by its characters, or as it or a run of Han is too long.
-    """
-    if _plain_length(piece) > FOLDED_CHARACTERS:
-        return None
-    encoded = f"\n{piece}\n".encode("utf-16-le", "surrogatepass")
-    units = _folded_units()[np.frombuffer(encoded, np.uint16)]
-    if not units.all() or np.diff(np.flatnonzero(units == _LINE_END)).max() > MAX_RUN:
-        return None
-    return units
-
-
-def _plain_length(piece: str) -> int:
-    """The folded characters of a piece that has plain units: three for an ellipsis."""
-    return len(piece) + 2 * piece.count("…")
-
-
 @cache
 def _folded_units() -> Units:
-    """What each unit of UTF-16 is there; 0 where patterns have to say, or what stands beside it."""
+    """What each unit of UTF-16 folds to, a line's end if it is in no word; 0 where that varies."""
     units = np.zeros(0x10000, np.uint16)
     for character in characters(FOLDED_ALONE):
         if (fold := single_fold(character)) is not None:

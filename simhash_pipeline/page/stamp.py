@@ -34,7 +34,6 @@ _COSTS = frozenset(
         "_FACTORS",
         "_LIKELY",
         "_MAX_KNOWN_CHARS",
-        "_MAX_REMEMBERED_CHARS",
         "_MAY_BE_CODE",
         "_REMEMBERED",
         "_SHOWN_CHARACTERS",

@@ -34,7 +34,7 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache, partial
+from functools import lru_cache, partial
 from itertools import accumulate, chain, islice, repeat
 from operator import mul
 
@@ -164,19 +164,15 @@ def outline_fingerprint(page: Elements, hashes: Callable[[Iterable[str]], Hashes
     if native.kernel is not None and rows.shape[1] == 8:
         voting = array("d", chain(by_tag.values(), by_label.values())).tobytes()
         return voted(native.kernel, rows.tobytes(), voting, len(by_tag))
-    class_bits = _class_bits(rows.shape[1] * 8)
-    votes = np.zeros((len(rows), rows.shape[1] * 8))
+    bits = np.arange(rows.shape[1] * 8)
+    class_bits = bits[_CLASS_BITS >> bits % 16 & 1 == 1]
+    votes = np.zeros((len(rows), len(bits)))
     of_tags, of_labels = votes[: len(by_tag)], votes[len(by_tag) :]
     of_tags[:] = np.fromiter(by_tag.values(), np.float64)[:, None]
     of_tags[:, class_bits] = 0.0
-    of_label = np.fromiter(by_label.values(), np.float64)[:, None]
-    of_labels[:, class_bits] = of_label * _loudness(rows[len(by_tag) :], class_bits)
+    of_labels[:, class_bits] = np.fromiter(by_label.values(), np.float64)[:, None]
+    of_labels[:, class_bits] *= _loudness(rows[len(by_tag) :], class_bits)
     return simhash(rows, votes)
-
-
-@cache
-def _class_bits(bits: int) -> NDArray[np.intp]:
-    return np.array([bit for bit in range(bits) if _CLASS_BITS >> bit % 16 & 1])
 
 
 def voted(kernel: Kernel, rows: bytes, weights: bytes, tags: int) -> int:
