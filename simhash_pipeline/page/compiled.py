@@ -7,8 +7,6 @@ they can't be another version's. What the kernel doesn't fold it asks of segment
 from __future__ import annotations
 
 import os
-import re
-import unicodedata
 from array import array
 from functools import cache
 
@@ -20,13 +18,6 @@ from simhash_pipeline.page.han import STATES
 
 _ASK, _DROPPED, _ELLIPSIS = 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFD  # as in _kernel.c
 _UNKNOWN_CHARACTER, _NO_DICTIONARY = -1, -2
-# Blocks whose characters fold one by one, whatever stands beside them: no mark, no part of a Hangul
-# syllable, no sigma. `_single_fold` sorts out what these hold of others.
-_FOLDED_ALONE = (
-    "\0-\u024f\u0400-\u0482\u048a-\u052f\u05d0-\u05ea\u2010-\u2027\u2030-\u205e\u20a0-\u20bf"
-    "\u2190-\u23ff\u2460-\u27bf\u2b00-\u2bff\u3000-\u30ff\ufe0f\uff01-\uff60\uffe0-\uffe6"
-)
-_FOLDED_TO_THEMSELVES = "\u4e00-\u9fff\uac00-\ud7a3"
 _FEWEST_VOTES = {">=0": 0, ">0": 1, ">1": 2}  # sums are whole numbers
 
 
@@ -76,10 +67,11 @@ def _prepared() -> Kernel:
     if (kernel := native.kernel) is None:
         raise ImportError("the kernel was not built, or is switched off by SIMHASH_NATIVE")
     folds = array("I", [_ASK]) * 0x10000
-    for code in _codes(_FOLDED_ALONE):
-        folds[code] = _single_fold(chr(code))
-    for code in _codes(_FOLDED_TO_THEMSELVES):
-        folds[code] = code
+    for character in segment.characters(segment.FOLDED_ALONE):
+        if (fold := segment.single_fold(character)) is not None:
+            folds[ord(character)] = _ELLIPSIS if fold == "..." else ord(fold)
+    for character in segment.characters(segment.FOLDED_TO_THEMSELVES):
+        folds[ord(character)] = ord(character)
     for character in segment.IN_WORDS:
         folds[ord(character)] = _DROPPED
     salt = int.from_bytes(os.urandom(8), "little")
@@ -88,34 +80,14 @@ def _prepared() -> Kernel:
     return kernel
 
 
-def _single_fold(character: str) -> int:
-    fold = segment.folded(character)
-    if fold == "...":
-        return _ELLIPSIS
-    if len(fold) != 1 or unicodedata.combining(character) or unicodedata.combining(fold):
-        return _ASK
-    return ord(fold)
-
-
-def _ranges(characters: str) -> list[tuple[int, int]]:
-    """The ranges of a character class, first and last."""
-    found = re.findall("(?s)(.)(?:-(.))?", characters)
-    return [(ord(first), ord(last or first)) for first, last in found]
-
-
-def _codes(characters: str) -> list[int]:
-    return [code for first, last in _ranges(characters) for code in range(first, last + 1)]
-
-
 def _packed(characters: str) -> bytes:
-    return array("I", [code for pair in _ranges(characters) for code in pair]).tobytes()
+    return array("I", [code for pair in segment.ranges(characters) for code in pair]).tobytes()
 
 
 def _load_dictionary() -> None:
     """jieba's dictionary and the model by which it cuts what isn't in that."""
     start, trans, emit = han.model()
-    first, last = _ranges(han.HAN)[0]
-    characters = [chr(code) for code in range(first, last + 1)]
+    characters = segment.characters(han.HAN)
     _prepared().load_dictionary(
         han.dictionary(),
         array("d", [start[state] for state in STATES]).tobytes(),

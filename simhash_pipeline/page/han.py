@@ -16,8 +16,8 @@ import importlib
 import logging
 import re
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache, lru_cache
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from math import inf, log
 from operator import add
 from pathlib import Path
@@ -31,8 +31,10 @@ HAN_FIRST, HAN_LAST = "\u4e00", "\u9fd5"
 HAN = f"{HAN_FIRST}-{HAN_LAST}"
 STATES = "BMES"  # of the model: a character begins, continues or ends a word, or is one
 NEVER = -3.14e100  # jieba's MIN_FLOAT
-_SINGLES = re.compile(f" [{HAN}](?: [{HAN}])+(?= )")
+_PARTED_RUN = re.compile(f"[{HAN}]+(?: [{HAN}]+)*")
 _TIED = "="
+_SINGLE = "\x1f"  # stands on both sides of a character that is left single; white space to Python
+_SINGLES = re.compile("(_.__._(?:_._)*)".replace("_", _SINGLE))
 _PART_OF_SPEECH = re.compile(r" \S*\n")
 # jieba adds up to 500 logarithms of -18 to 0 from the end of a run: 1e-8 is lost at most.
 _SAME_WEIGHT = 1e-6
@@ -40,6 +42,7 @@ _TABLE_BITS = 23  # 5 % of a table of 8 MB are taken
 _FACTORS = tuple(np.uint32(odd) for odd in (0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D))
 _REMEMBERED = 2**15  # parts, and as many runs of single characters: some 7 MB each
 
+Units = NDArray[np.uint16]  # of UTF-16
 Codes = NDArray[np.uint32]
 
 
@@ -68,44 +71,56 @@ class HanCutter:
         words = [word for word, frequency in self._frequencies.items() if frequency]
         self._longest = max(map(len, words))
         self._joined = _joined_characters(words)
-        self._of_part = lru_cache(_REMEMBERED)(self._words_of_part)
-        self._of_singles = lru_cache(_REMEMBERED)(self._words_of_singles)
+        self._of_part = _Memory(self._words_of_part)
+        self._of_singles = _Memory(self._words_of_singles)
         self._likeliest_words = likeliest_words(model())
 
     def cut(self, tokens: Sequence[str]) -> list[str]:
         """The tokens with each that begins with Han, and is Han alone, replaced by its words.
 
-        None of them holds a space.
+        None of them holds white space.
         """
-        parts = self._parted(" \n ".join(tokens)).split(" ")
-        text = " ".join(map(self._of_part, parts))
+        return self.cut_units(np.frombuffer("\n".join(tokens).encode("utf-16-le"), np.uint16))
+
+    def cut_units(self, units: Units) -> list[str]:
+        """The same of the UTF-16 of tokens between line ends, which needn't part Han and others."""
+        parted = self._parted(units)
+        text = "".join(map(self._of_part.__getitem__, parted.split(" ")))
         if _TIED in text:
             text = "\n".join(
-                f" {' '.join(self._path(token)[0])} " if _TIED in words else words
-                for token, words in zip(tokens, text.split("\n"), strict=True)
+                _PARTED_RUN.sub(self._words_of_run, line) if _TIED in words else words
+                for line, words in zip(parted.split("\n"), text.split("\n"), strict=True)
             )
-        text = _SINGLES.sub(lambda found: self._of_singles(found[0]), f" {text} ")
-        return text.split()
+        between = _SINGLES.split(text)
+        between[1::2] = map(self._of_singles.__getitem__, between[1::2])
+        return "".join(between).split()
 
-    def _parted(self, text: str) -> str:
-        """The text with a space where no word goes on.
+    def _parted(self, units: Units) -> str:
+        """The text with a space where no word goes on: around Han, and between two of them.
 
         A word of two characters joins them. Three that stand together in a longer one are joined.
         """
-        codes = np.frombuffer(text.encode("utf-32-le"), np.uint32)
-        is_han = (codes >= ord(HAN_FIRST)) & (codes <= ord(HAN_LAST))
-        parted = is_han[:-1] & is_han[1:] & ~self._joined[_hashed(codes, 2)]
-        triple_is_free = ~self._joined[_hashed(codes, 3)]
-        parted[:-1] &= triple_is_free
-        parted[1:] &= triple_is_free
-        spaced = np.insert(codes, np.flatnonzero(parted) + 1, ord(" "))
-        return spaced.tobytes().decode("utf-32-le")
+        is_han = (units >= ord(HAN_FIRST)) & (units <= ord(HAN_LAST))
+        of_two, of_three = _hashed(units)
+        is_parted = is_han[:-1] & is_han[1:] & ~self._joined.take(of_two)
+        triple_is_free = ~self._joined.take(of_three)
+        is_parted[:-1] &= triple_is_free
+        is_parted[1:] &= triple_is_free
+        is_parted |= is_han[:-1] != is_han[1:]
+        spaced = np.zeros((len(units), 2), np.uint16)
+        spaced[:, 0] = units
+        spaced[:-1, 1] = is_parted * np.uint16(ord(" "))
+        flat = spaced.ravel()
+        return flat.compress(flat != 0).tobytes().decode("utf-16-le")
 
     def _words_of_part(self, part: str) -> str:
-        if len(part) <= 1 or not HAN_FIRST <= part[0] <= HAN_LAST:
-            return part
+        if not HAN_FIRST <= part[:1] <= HAN_LAST:
+            return f" {part} "
         words, is_tied = self._path(part)
-        return _TIED if is_tied else " ".join(words)
+        return _TIED if is_tied else _marked(words)
+
+    def _words_of_run(self, parted: re.Match[str]) -> str:
+        return _marked(self._path(parted[0].replace(" ", ""))[0])
 
     def _path(self, text: str) -> tuple[list[str], bool]:
         """The words of most weight, before the model; and whether others weigh as much.
@@ -137,10 +152,28 @@ class HanCutter:
             start = ends[start]
         return words, meets_tie
 
-    def _words_of_singles(self, spaced: str) -> str:
-        characters = spaced[1::2]
+    def _words_of_singles(self, marked: str) -> str:
+        characters = marked[1::3]
         is_refused = self._frequencies.get(characters)  # a word that weighs less than its parts
-        return spaced if is_refused else f" {self._likeliest_words(characters)}"
+        words = " ".join(characters) if is_refused else self._likeliest_words(characters)
+        return f" {words} "
+
+
+def _marked(words: Iterable[str]) -> str:
+    return "".join(f"{_SINGLE}{w}{_SINGLE}" if len(w) == 1 else f" {w} " for w in words)
+
+
+class _Memory(dict[str, str]):
+    """What a function makes of a text; when it is full all is forgotten."""
+
+    def __init__(self, make: Callable[[str], str]) -> None:
+        self._make = make
+
+    def __missing__(self, text: str) -> str:
+        if len(self) >= _REMEMBERED:
+            self.clear()
+        self[text] = made = self._make(text)
+        return made
 
 
 def likeliest_words(model: Model) -> Callable[[str], str]:
@@ -229,19 +262,20 @@ def _frequencies(added: tuple[UserWord, ...]) -> tuple[Mapping[str, int], int]:
 
 def _joined_characters(words: Sequence[str]) -> NDArray[np.bool_]:
     """True at the hashes of two characters that are a word, and of three that a word holds."""
-    codes = np.frombuffer(f" {' '.join(words)} ".encode("utf-32-le"), np.uint32)
-    is_space = codes == ord(" ")
+    units = np.frombuffer(f" {' '.join(words)} ".encode("utf-16-le"), np.uint16)
+    is_space = units == ord(" ")
+    of_two, of_three = _hashed(units)
     joined = np.zeros(1 << _TABLE_BITS, np.bool_)
     is_pair = is_space[:-3] & ~is_space[1:-2] & ~is_space[2:-1] & is_space[3:]
-    joined[_hashed(codes, 2)[1:-1][is_pair]] = True
-    joined[_hashed(codes, 3)[~(is_space[:-2] | is_space[1:-1] | is_space[2:])]] = True
+    joined[of_two[1:-1][is_pair]] = True
+    joined[of_three[~(is_space[:-2] | is_space[1:-1] | is_space[2:])]] = True
     return joined
 
 
-def _hashed(codes: Codes, size: int) -> Codes:
-    """A hash of each `size` neighbours."""
-    count = max(0, len(codes) - size + 1)
-    hashed = np.zeros(count, np.uint32)
-    for place in range(size):
-        hashed += codes[place : place + count] * _FACTORS[place]
-    return hashed >> np.uint32(32 - _TABLE_BITS)
+def _hashed(units: Units) -> tuple[Codes, Codes]:
+    """A hash of each two and of each three neighbours."""
+    codes, (first, second, third) = units.astype(np.uint32), _FACTORS
+    of_two = codes[:-1] * first + codes[1:] * second
+    of_three = of_two[:-1] + codes[2:] * third
+    unused = np.uint32(32 - _TABLE_BITS)
+    return of_two >> unused, of_three >> unused

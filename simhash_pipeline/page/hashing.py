@@ -64,8 +64,11 @@ class TokenHashes:
         """A row for each different n-gram, in no order that means anything."""
         rows = self.ngrams(size, bits)
         # 64 bits tell n-grams apart well enough, and sort faster than rows.
-        _, first = np.unique(np.ascontiguousarray(rows[:, :8]).view("<u8"), return_index=True)
-        return rows[first]
+        words = np.ascontiguousarray(rows[:, :8]).view("<u8")[:, 0]
+        order = np.argsort(words)
+        is_first = np.ones(len(words), np.bool_)
+        np.not_equal(words[order[1:]], words[order[:-1]], out=is_first[1:])
+        return rows[order[is_first]]
 
     def runs(self, starts: NDArray[np.intp], size: int) -> Rows:
         """A row for each run of `size` tokens that begins at one of these places."""

@@ -12,9 +12,19 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache, cached_property
 from pathlib import Path
 
+import numpy as np
+
 from simhash_pipeline.errors import OptionsError, PageError
 from simhash_pipeline.options import load_callable, unreadable
-from simhash_pipeline.page.han import HAN, HAN_FIRST, HAN_LAST, HanCutter, UserWord, jieba_tokenizer
+from simhash_pipeline.page.han import (
+    HAN,
+    HAN_FIRST,
+    HAN_LAST,
+    HanCutter,
+    Units,
+    UserWord,
+    jieba_tokenizer,
+)
 
 Segment = Callable[[str], list[str]]
 
@@ -48,6 +58,14 @@ _WIDE = re.compile("[\u00a0\u2026\u3000\uff01-\uff60\uffe0-\uffe6]")
 # Where a line may break, or may not, within a word: soft hyphen, zero width space, word joiner, and
 # its old form. Joiners (U+200C, U+200D) stay: in Persian as good as a space, they end words as one.
 IN_WORDS = "\u00ad\u200b\u2060\ufeff"
+# Blocks whose characters fold one by one, whatever stands beside them: no mark, no part of a Hangul
+# syllable, no sigma. `single_fold` sorts out what these hold of others.
+FOLDED_ALONE = (
+    "\0-\u024f\u0400-\u0482\u048a-\u052f\u05d0-\u05ea\u2010-\u2027\u2030-\u205e\u20a0-\u20bf"
+    "\u2190-\u23ff\u2460-\u27bf\u2b00-\u2bff\u3000-\u30ff\ufe0f\uff01-\uff60\uffe0-\uffe6"
+)
+FOLDED_TO_THEMSELVES = f"{HAN}\uac00-\ud7a3"
+_LINE_END = ord("\n")
 # A word, or one character of a script that is written without spaces.
 WORD_OR_CHARACTER = re.compile(f"{_TOKEN_PARTS[0]}|{_TOKEN_PARTS[2]}")
 _PIECE_CHARACTERS = 10_000
@@ -152,11 +170,29 @@ class _Words:
         found: list[str] = []
         length = 0
         for piece in pieces(text):
-            plain = folded(piece)
             by_jieba = length < CHARACTERS_BY_JIEBA
-            found += self._words_of_piece(plain, by_jieba=by_jieba)[: most_words(piece)]
+            plain = piece.replace("…", "...")
+            words_of_it = self._words_by_table(plain) if by_jieba and not self._mixed else None
+            if words_of_it is None:
+                plain = folded(piece)
+                words_of_it = self._words_of_piece(plain, by_jieba=by_jieba)
+            found += words_of_it[: most_words(piece)]
             length += len(plain)
         return found
+
+    def _words_by_table(self, text: str) -> list[str] | None:
+        """The words of most texts, whose characters fold one by one; None of others.
+
+        All that is between words is as good as a line's end.
+        """
+        encoded = f"\n{text}\n".encode("utf-16-le", "surrogatepass")
+        units = _folded_units()[np.frombuffer(encoded, np.uint16)]
+        if not units.all() or len(text) > FOLDED_CHARACTERS:
+            return None
+        if not ((units >= ord(HAN_FIRST)) & (units <= ord(HAN_LAST))).any():
+            return units.tobytes().decode("utf-16-le").split()
+        longest_run = np.diff(np.flatnonzero(units == _LINE_END)).max()
+        return self._cutter.cut_units(units) if longest_run <= MAX_RUN else None
 
     def _words_of_piece(self, text: str, *, by_jieba: bool) -> list[str]:
         if not self._mixed and _SPECIAL.search(text) is None:
@@ -206,6 +242,42 @@ def pieces(text: str) -> Iterable[str]:
     return re.findall(
         rf"(?s).{{1,{_PIECE_CHARACTERS}}}(?:[\n 。]|\Z)|.{{1,{_PIECE_CHARACTERS}}}", text
     )
+
+
+@cache
+def _folded_units() -> Units:
+    """What each unit of UTF-16 folds to, a line's end if it is in no word; 0 where that varies."""
+    units = np.zeros(0x10000, np.uint16)
+    for character in characters(FOLDED_ALONE):
+        if (fold := single_fold(character)) is not None:
+            if re.fullmatch(_WORD, fold):
+                units[ord(character)] = ord(fold)
+            elif _TOKEN.match(fold) is None:
+                units[ord(character)] = _LINE_END
+    for first, last in ranges(FOLDED_TO_THEMSELVES):
+        units[first : last + 1] = range(first, last + 1)
+    return units
+
+
+def single_fold(character: str) -> str | None:
+    """What it is folded to whatever stands beside it: a character, or `...`; else None."""
+    fold = folded(character)
+    if fold == "...":
+        return fold
+    if len(fold) != 1 or unicodedata.combining(character) or unicodedata.combining(fold):
+        return None
+    return fold
+
+
+def ranges(pattern: str) -> list[tuple[int, int]]:
+    """The ranges of a character class, first and last."""
+    found = re.findall("(?s)(.)(?:-(.))?", pattern)
+    return [(ord(first), ord(last or first)) for first, last in found]
+
+
+def characters(pattern: str) -> list[str]:
+    """The characters of a character class."""
+    return [chr(code) for first, last in ranges(pattern) for code in range(first, last + 1)]
 
 
 def folded(text: str) -> str:

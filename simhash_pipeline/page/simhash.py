@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 # Votes are counted in multiples of this: sums of whole numbers are exact, so the order in which a
 # machine adds them can't turn a bit.
 VOTE = 2.0**-20
+_FEWEST = {">0": VOTE, ">=0": 0.0, ">1": 1 + VOTE}  # that set a bit
 # Features whose bits are unpacked at once: half a megabyte, which a processor keeps at hand.
 _CHUNK = 512
 _BYTE_ROWS = 255  # of rows that weigh 1: their sum fits a byte, which adds up fastest
@@ -32,7 +33,7 @@ def simhash(hashes: Rows, weights: Weights | None = None, set_when: str = ">0") 
     if not len(hashes) or (weights is not None and not (weights > VOTE).any()):
         return None
     sums = votes(hashes, weights)
-    bits = {">0": sums > 0, ">=0": sums >= 0, ">1": sums > 1}[set_when]
+    bits = sums >= _FEWEST[set_when]
     return int.from_bytes(np.packbits(bits, bitorder="little").tobytes(), "little")
 
 

@@ -38,6 +38,8 @@ _COSTS = frozenset(
         "_REMEMBERED",
         "_SHOWN_CHARACTERS",
         "_TABLE_BITS",
+        "FOLDED_ALONE",
+        "FOLDED_TO_THEMSELVES",
     ]
 )
 _NO_RULES = _COSTS | {"TYPE_CHECKING"}

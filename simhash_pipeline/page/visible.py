@@ -195,9 +195,9 @@ def _sampled(said: bytes, is_main: Sequence[bool], masks: bytes) -> tuple[bytes,
     starts = np.concatenate([[0], ends[:-1] + len(_SEPARATOR)])
     windows = _rolled(text)
     ranks, at = _smallest(windows, starts, ends, np.frombuffer(masks, np.uint8))
-    sums = np.zeros(len(windows) + 1, np.uint32)
-    np.cumsum(windows, dtype=np.uint32, out=sums[1:])
-    block_hashes = (sums[ends] - sums[starts]).astype(np.uint32)[at]  # of all windows of the block
+    # Of all windows of a block; the windows between two blocks are summed up too, and left out.
+    sums = np.add.reduceat(windows, np.stack([starts, ends], axis=1).ravel(), dtype=np.uint32)
+    block_hashes = sums[::2][at]
     entries = np.empty(len(ranks), ENTRY)
     entries["window"] = ranks
     main = np.where(np.asarray(is_main, np.bool_)[at], MAIN, np.uint16(0))
@@ -237,15 +237,16 @@ def _smallest(
 
     A block's mask leaves out windows by their hash: the same ones wherever the text stands.
     """
-    taken = masks[: len(ends)] != NONE
-    count = max(1, int((ends - starts)[taken].sum()))
+    ends = np.where(masks[: len(ends)] == NONE, starts, ends)
+    count = max(1, int((ends - starts).sum()))
     for bound in (*(min(_ALL, likely * _TAKEN * _ALL // count) for likely in _LIKELY), _ALL):
-        places = np.flatnonzero(windows < np.uint64(bound))
+        places = np.flatnonzero(windows < bound)
         blocks = np.searchsorted(starts, places, side="right") - 1
-        inside = (places < ends[blocks]) & taken[blocks] & (windows[places] & masks[blocks] == 0)
-        ranks, blocks = windows[places[inside]].astype(np.uint64), blocks[inside]
+        ranks = windows[places]
+        inside = (places < ends[blocks]) & (ranks & masks[blocks] == 0)
+        ranks, blocks = ranks[inside].astype(np.uint64), blocks[inside].astype(np.uint64)
         # A row each, to be sorted by both: of a window that is repeated the first block counts.
-        rows = np.sort(ranks << np.uint64(32) | blocks.astype(np.uint64))
+        rows = np.sort(ranks << np.uint64(32) | blocks)
         ranks = rows >> np.uint64(32)
         is_first = np.ones(len(ranks), np.bool_)
         np.not_equal(ranks[1:], ranks[:-1], out=is_first[1:])
