@@ -40,7 +40,7 @@ def crowd(seed: int = 1) -> list[StoredPage]:
             None if number % 10 == 0 else value(),
             value(),
             site=f"{url % 3}.example",
-            digest=bytes([dice.randrange(20)]) * 16 if number % 10 == 0 else None,
+            digest=bytes([dice.randrange(20)]) * 8 if number % 10 == 0 else None,
         )
         for number in range(300)
         for url in [dice.randrange(280)]

@@ -77,7 +77,7 @@ def like_dull(reopened: Callable[[], Store], changes: list[tuple[object, int, in
             str(name),
             (1 << value) - 1 if value else None,
             value // 3,
-            digest=bytes([value % 2]) * 16,
+            digest=bytes([value % 2]) * 8,
             namespace=namespace,
             seen_at=float(now),
         )

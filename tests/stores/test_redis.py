@@ -221,7 +221,7 @@ def test_a_forgotten_page_leaves_nothing_behind(server: RunningServer) -> None:
         store.stamp({})
         store._begin("")
         before = sorted(server.tell("KEYS", "*"))
-        keep(store, page("a", 0, 0), page("b", 0, 1), page("thin", digest=b"x" * 16))
+        keep(store, page("a", 0, 0), page("b", 0, 1), page("thin", digest=b"x" * 8))
         for url in ("a", "b", "thin"):
             assert store.forget("", url)
         assert sorted(server.tell("KEYS", "*")) == before
@@ -232,7 +232,7 @@ def test_clearing_a_namespace_leaves_nothing_of_it_but_its_name(server: RunningS
         store.stamp({})
         store._begin("")
         before = sorted(server.tell("KEYS", "*"))
-        keep(store, page("a", 0, 0), page("b", 0, 0), page("thin", digest=b"x" * 16))
+        keep(store, page("a", 0, 0), page("b", 0, 0), page("thin", digest=b"x" * 8))
         store.put_furniture("", "example.org", b"menu")
         store.keep_texts([PageText("", "a", "", "words", 1)])
         assert store.clear("") == 3

@@ -777,10 +777,10 @@ def test_no_statement_reads_a_table_row_by_row_but_those_about_the_whole_store(
         store._connection.set_trace_callback(ran.setdefault)
         store.stamp({"bits": 64})
         store.insert_many(
-            replace(page(str(n), n % 50, spread(n)), digest=bytes(16), address=bytes(8))
+            replace(page(str(n), n % 50, spread(n)), digest=bytes(8), address=bytes(8))
             for n in range(200)
         )
-        asking = replace(page("asking", 1, spread(1)), digest=bytes(16), address=bytes(8))
+        asking = replace(page("asking", 1, spread(1)), digest=bytes(8), address=bytes(8))
         seen(store, asking)
         keep(store, asking)
         store.settle(asking, lambda view: (Action.RENEW, list(view.same("address"))))
