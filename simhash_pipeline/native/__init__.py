@@ -66,9 +66,6 @@ class Kernel(Protocol):
     def is_plain(self, source: bytes, /) -> bool:
         """Whether it is UTF-8 without U+FFFD."""
 
-    def first_end(self, source: bytes, /) -> int:
-        """Where `</body` or `</html` may be for the first time; -1 where it can't be."""
-
     def suspects(self, source: bytes, most: int, /) -> list[tuple[int, int]]:
         """The stretches between two `>` whose last tag may go on, or of more than `most` bytes."""
 

@@ -795,20 +795,6 @@ static PyObject *is_plain(PyObject *module, PyObject *source) {
     Py_RETURN_TRUE;
 }
 
-PyDoc_STRVAR(first_end_doc, "first_end(source): where </body or </html may be first, or -1.");
-static PyObject *first_end(PyObject *module, PyObject *source) {
-    const char *text = PyBytes_AsString(source), *at = text, *end;
-    (void)module;
-    if (text == NULL) return NULL;
-    for (end = text + PyBytes_GET_SIZE(source); (at = memchr(at, '<', (size_t)(end - at))); at++) {
-        if (end - at < 5) break;
-        if (at[1] != '/') continue;
-        if (((at[2] | 32) == 'b' && (at[4] | 32) == 'd') || ((at[2] | 32) == 'h' && (at[4] | 32) == 'm'))
-            return PyLong_FromSsize_t(at - text);
-    }
-    return PyLong_FromLong(-1);
-}
-
 typedef struct {
     char kind;
     Py_ssize_t last, next; /* before a place that rises, and behind it */
@@ -852,7 +838,6 @@ static PyObject *suspects(PyObject *module, PyObject *args) {
 
 static PyMethodDef functions[] = {
     {"is_plain", is_plain, METH_O, is_plain_doc},
-    {"first_end", first_end, METH_O, first_end_doc},
     {"suspects", suspects, METH_VARARGS, suspects_doc},
     {"set_rules", set_rules, METH_VARARGS, "set_rules(boilerplate.py's names, traits of tags)"},
     {"main_blocks", main_blocks, METH_VARARGS, "main_blocks(columns of blocks, words of the title)"},

@@ -145,19 +145,11 @@ def _without_ends(source: bytes) -> bytes:
     To take them out would need a walk over the page, a tenth of what all else costs: in a script,
     comment or value, `</scr</body>ipt>`, what is left could be markup. This changes no other tag.
     """
-    start = _first_end(source)
-    if start < 0 or _LAST_ENDS.fullmatch(source, start):
+    found = _ENDS_OF_PAGE.search(source)
+    if found is None or _LAST_ENDS.fullmatch(source, start := found.start()):
         return source
     renamed = _ENDS_OF_PAGE.sub(rb"\g<0>-", source[start:])
     return b"".join([memoryview(source)[:start], renamed])
-
-
-def _first_end(source: bytes) -> int:
-    """Where the first of them may be, -1 for none."""
-    if native.kernel is not None:
-        return native.kernel.first_end(source)
-    found = _ENDS_OF_PAGE.search(source)
-    return -1 if found is None else found.start()
 
 
 def _tree(source: bytes) -> etree._Element:

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from simhash_pipeline.answers import SheetLine
-from simhash_pipeline.review.thresholds import (
+from simhash_pipeline.cli.drops import nearest_distances
+from simhash_pipeline.cli.tune import (
     Thresholds,
     copies,
     joined,
     more_answers_needed,
-    nearest_distances,
     recommended,
     wilson,
 )
