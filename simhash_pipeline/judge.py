@@ -65,9 +65,8 @@ _MAX_SAME_PARAGRAPH = 3
 # have been read as text on one day and left out on another.
 _MIN_MAIN_LIKENESS = 0.5
 # The own texts of thin pages, of pages among which one of the same main text was found different,
-# of pages in one template that share their longest paragraph and little more, and of texts of a
-# host of which too few are known: there the main text proves little. A likeness is an estimate, and
-# the highest of many estimates may be high by chance.
+# and of texts of a host of which too few are known: there the main text proves little. A likeness
+# is an estimate, and the highest of many estimates may be high by chance.
 _MIN_LIKENESS_IN_DOUBT = 0.95
 _COPY_LIKENESS = 0.9  # of own texts; a dropped page that is less alike has text of its own
 _MAX_HOSTS = 4_096  # whose furniture is cached: some 16 MB
@@ -290,13 +289,14 @@ class Judge:
         """Pages of one longest paragraph whose sketches agree, and that aren't near in content.
 
         Where one template's byline or caption was read with a story, and another's wasn't, the
-        content fingerprint of a few paragraphs moves by more bits than the distance. A text that
-        is given alone has no such lines.
+        content fingerprint of a few paragraphs moves by more bits than the distance. In one
+        template of a site such a line is the page's own, as in a text that is given alone.
         """
         found = list(islice(view.same("digest"), _MAX_SAME_PARAGRAPH + 1))
         for other in found if len(found) <= _MAX_SAME_PARAGRAPH else ():
             are_texts = page.structure is None and other.structure is None
-            is_new = not are_texts and not self._contents_agree(page, other)
+            is_own = are_texts or (page.site == other.site and in_one_template(page, other))
+            is_new = not is_own and not self._contents_agree(page, other)
             if is_new and self._sketches_agree(page, other):
                 yield other
 
@@ -370,15 +370,9 @@ class Judge:
         It is higher in doubt, as a few other words may make a different page then.
         """
         least = self._options.own_likeness
-        is_one_template = in_one_template(page, other)
-        if not is_one_template:
+        if not in_one_template(page, other):
             least = min(least, _MIN_LIKENESS_OF_TEMPLATES)
-        in_doubt = (
-            among_others
-            or page.content is None
-            or (is_one_template and not self._contents_agree(page, other))
-            or _are_unknown_texts(page, other, view)
-        )
+        in_doubt = among_others or page.content is None or _are_unknown_texts(page, other, view)
         return max(least, _MIN_LIKENESS_IN_DOUBT) if least and in_doubt else least
 
     def _told_by(self, page: StoredPage, other: StoredPage) -> ToldBy:

@@ -166,6 +166,13 @@ def test_the_same_paragraph_alone_drops_no_page(
     assert not j.judge("http://b.example/1", other).dropped
 
 
+def test_pages_of_one_site_and_template_may_share_their_longest_paragraph(store: Store) -> None:
+    j = judge(store)
+    j.judge("http://a.example/1", page(text=STORY))
+    assert not j.judge("http://a.example/2", page(flip(BASE, 4), flip(BASE, 8), text=STORY)).dropped
+    assert j.judge("http://a.example/3", page(flip(BASE, 4), flip(BASE, 9), text=STORY)).dropped
+
+
 def test_a_paragraph_of_four_kept_pages_drops_none(store: Store) -> None:
     j = judge(store)
     for number, bits in enumerate((0, 9, 18, 27)):
