@@ -302,8 +302,9 @@ def _pages(values: Any, first: int = 0) -> Iterator[StoredPage]:
         # Own texts are only stored: pages of random values have no neighbours to be compared with.
         sample = samples[number % len(samples)]
         fingerprints = (int(value), structure, sketch)
-        page = StoredPage(url, "", site, *fingerprints, None, seen, seen, structure, sample)
-        address = (spread & (1 << 64) - 1).to_bytes(8, "little")
+        # As unlike one another as real ones are.
+        address, digest = (each.to_bytes(8, "little") for each in (structure, structure ^ 1))
+        page = StoredPage(url, "", site, *fingerprints, digest, seen, seen, structure, sample)
         title = f"A title of some fifty characters, number {number:09}"
         yield replace(page, title=title, title_marks=1023, address=address)
 

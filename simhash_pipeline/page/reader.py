@@ -28,7 +28,7 @@ from simhash_pipeline.page.source import Source
 
 # Isolated (-I): what lies in the working directory is no library; the caller's own path is sent. It
 # ends with its input, and the signals that pause a crawl are for the crawl. numpy's threads for
-# matrices, of which there are none here, would spin for 0.1 s of CPU before they sleep.
+# matrices, of which there are none here, would spin before they sleep.
 _BEGIN = """
 import os, pickle, signal, sys
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

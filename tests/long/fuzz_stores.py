@@ -34,9 +34,10 @@ _STAMPS = ["", "{", "[]", "null", "7", '"bits"', '{"top_n": 7}']
 _COLUMNS = {
     "page": (
         *("id", "url_hash", "url", "namespace", "site", "content", "structure", "sketch"),
-        *("digest", "first_seen", "seen_at", "run", "story", "sample"),
+        *("digest", "first_seen", "seen_at", "run", "story", "sample", "title"),
+        *("title_marks", "address", "form", "fields"),
     ),
-    "furniture": ("namespace", "site", "blocks"),
+    "furniture": ("namespace", "host", "templates"),
     "text": ("namespace", "url", "packed", "kept_at"),
     "meta": ("value",),
     "run": ("after_page",),

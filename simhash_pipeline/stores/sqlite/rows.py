@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 # The id, then StoredPage's fields in their order.
 SELECTED = """SELECT id, url, namespace, site, content, structure, sketch, digest,
     first_seen, seen_at, story, sample, title, title_marks, address, form, fields FROM page"""
-# A page takes 440 bytes beside its URL, some 210 of them the sample, 51 the title (`make bench`).
+# A page takes 460 bytes beside its URL, some 210 of them the sample, 51 the title (`make bench`).
 INSERT = f"""INSERT INTO page (id, url_hash, url, namespace, site, content, structure, sketch,
     digest, first_seen, seen_at, story, sample, title, title_marks, address, form, fields,
     run)
