@@ -34,22 +34,6 @@ KEYS = {
         "`url`, `title`, `content`, `structure`, `sketch` (hex or null), `tokens`, "
         "`main_share` (0-1 or null), `thin`; `text` with `--text`"
     ),
-    "compare": (
-        "`a`, `b` (as of `fingerprint`), `twins`, `reason`, `content_distance`, "
-        "`structure_distance`, `sketch_distance`, `own_likeness`, `thresholds`, "
-        "`changes` (how many), `diff` (of each change pieces `same`, `removed`, `added`), "
-        "`words_left_out`, `changes_beside` and `diff_beside` (the same of what is "
-        "visible beside the main texts)"
-    ),
-    "explain": (
-        "`url`, `status` (`kept` or `dropped`), `reason`, `time`, `dry_run`, "
-        "`thresholds`, `content_distance`, `structure_distance`, `sketch_distance`, "
-        "`own_likeness`, `page`, `twin` (each `url`, `title`, `content`, `structure`), "
-        "`told_by` (the test that told a kept page from its nearest neighbour), "
-        "`would_drop` (thresholds, by option, that would have dropped a kept page), "
-        "`furniture` (texts of the page that its template repeats), "
-        "`neighbours` (URLs, of a kept page), `diff` (as of `compare`; null without texts)"
-    ),
     "judge": (
         "`url` (canonical), `dropped`, `reason`, `twin_url`, `content_distance`, "
         "`structure_distance`, `sketch_distance`, `own_likeness`, `told_by`, `provisional`; or "

@@ -24,7 +24,6 @@ from simhash_pipeline.cli.command import (
     add_limit,
     counted,
     fields,
-    iso,
     minute,
     print_result,
 )
@@ -56,7 +55,7 @@ from simhash_pipeline.review.comparison import (
 )
 from simhash_pipeline.review.doubts import told_apart, told_apart_by
 from simhash_pipeline.stores.contract import PageText, Store, StoredPage, check_stamp
-from simhash_pipeline.terminal import Grid, Heading, printable
+from simhash_pipeline.terminal import Grid, Heading, print_lines, printable
 from simhash_pipeline.urls import page_key
 
 if TYPE_CHECKING:
@@ -254,6 +253,7 @@ def _source(response: Response) -> Source | PageError:
 
 
 class CompareCommand(PagesCommand):
+    prints_json = False
     epilog = (
         "The second page is judged by the settings, as if only the first were stored. "
         "Exit code as diff's: 0 when they are twins, 1 when they are not."
@@ -267,57 +267,30 @@ class CompareCommand(PagesCommand):
         options = Options.from_settings(settings)
         a, b = all_fingerprinted(arguments, Fingerprinter(options))
         found = compare(a, b, options)
-        print_result(ComparedPages(a, b, found, options, arguments.limit), arguments)
+        print_lines(_compared(a, b, found, options, arguments.limit))
         return 0 if found.are_twins else 1
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedPages(Result):
+def _compared(
+    a: PageFingerprint, b: PageFingerprint, found: Comparison, options: Options, limit: int
+) -> Iterator[Line]:
     """Two pages and how they differ."""
+    yield Grid([(name, page.url or "", _size(page)) for name, page in (("A", a), ("B", b))])
+    yield ""
+    yield distance_grid(a, b, found.apart, options)
+    yield ""
+    yield Heading(_verdict(found.verdict, options))
+    yield ""
+    yield from _changes("Changes of words in the main text", found.diff, limit)
+    yield from _changes("Changes of words beside it", found.left_out, limit)
 
-    a: PageFingerprint
-    b: PageFingerprint
-    found: Comparison
-    options: Options
-    limit: int
 
-    def record(self) -> dict[str, Any]:
-        found, apart, options, limit = self.found, self.found.apart, self.options, self.limit
-        return {
-            "a": PagePrint(self.a, options).record(),
-            "b": PagePrint(self.b, options).record(),
-            "twins": found.are_twins,
-            "reason": found.verdict.reason,
-            "content_distance": apart.content,
-            "structure_distance": apart.structure,
-            "sketch_distance": apart.sketch,
-            "own_likeness": rounded(found.verdict.own_likeness),
-            "thresholds": fields(options, *THRESHOLDS),
-            "changes": len(found.diff.changes),
-            "diff": change_records(found.diff, limit),
-            "words_left_out": found.diff.words_left_out,
-            "changes_beside": len(found.left_out.changes),
-            "diff_beside": change_records(found.left_out, limit),
-        }
-
-    def lines(self) -> Iterator[Line]:
-        a, b, found = self.a, self.b, self.found
-        yield Grid([(name, page.url or "", _size(page)) for name, page in (("A", a), ("B", b))])
-        yield ""
-        yield distance_grid(a, b, found.apart, self.options)
-        yield ""
-        yield Heading(self._verdict())
-        yield ""
-        yield from _changes("Changes of words in the main text", found.diff, self.limit)
-        yield from _changes("Changes of words beside it", found.left_out, self.limit)
-
-    def _verdict(self) -> str:
-        verdict = self.found.verdict
-        if verdict.dropped:
-            return f"Twins: where A is stored, B is dropped ({verdict.reason})."
-        if verdict.told_by is not None:
-            return f"No twins: the main texts are near, but {_told_apart(verdict, self.options)}."
-        return _WHY.get(verdict.reason, "No twins: where A is stored, B is kept.")
+def _verdict(verdict: Verdict, options: Options) -> str:
+    if verdict.dropped:
+        return f"Twins: where A is stored, B is dropped ({verdict.reason})."
+    if verdict.told_by is not None:
+        return f"No twins: the main texts are near, but {_told_apart(verdict, options)}."
+    return _WHY.get(verdict.reason, "No twins: where A is stored, B is kept.")
 
 
 _WHY = {
@@ -335,10 +308,6 @@ def _told_apart(verdict: Verdict, options: Options) -> str:
 def _size(page: PageFingerprint) -> str:
     share = "" if page.main_share is None else f", {page.main_share:.0%} of the page"
     return f"{page.tokens:,} tokens{share}"
-
-
-def rounded(likeness: float | None) -> float | None:
-    return None if likeness is None else round(likeness, 2)
 
 
 def distance_grid(
@@ -366,10 +335,6 @@ def distance_grid(
     return Grid(rows)
 
 
-def change_records(diff: TextDiff, limit: int) -> list[list[dict[str, str]]]:
-    return [[{piece.kind: piece.text} for piece in change] for change in diff.changes[:limit]]
-
-
 def _changes(title: str, diff: TextDiff, limit: int) -> Iterator[str]:
     changes = diff.changes
     yield f"{title}: {len(changes):,}" + (" (- only in A, + only in B)" if changes else "")
@@ -382,6 +347,7 @@ def _changes(title: str, diff: TextDiff, limit: int) -> Iterator[str]:
 
 
 class ExplainCommand(Command):
+    prints_json = False
     epilog = (
         "The last drop of the URL in the project's drop logs or, if it was kept since, the stored "
         "page and its nearest neighbour. The texts are compared if SIMHASH_KEEP_TEXT kept them."
@@ -420,7 +386,7 @@ class ExplainCommand(Command):
                 where = " nor ".join(places) or "no drop log or store here"
                 raise UsageError(f"nothing of {key} is in {where}")
             case = _with_texts(case, store, options)
-        print_result(dataclasses.replace(case, limit=arguments.limit), arguments)
+        print_lines(_explained(case, arguments.limit))
         return max((log.exit_code() for log in logs.values()), default=0)
 
 
@@ -488,7 +454,7 @@ def _opened(named: NamedStore, opened: ExitStack) -> Store:
 
 
 @dataclass(frozen=True, slots=True)
-class Case(Result):
+class Case:
     """A page, and the stored page it is near to or the nearest stored page."""
 
     options: Options  # those that decided; of a kept page, those in force
@@ -503,59 +469,30 @@ class Case(Result):
     verdict: Verdict | None = None  # of a kept page, if only the nearest other were stored
     would_drop: Mapping[str, Any] = field(default_factory=dict)  # of a kept page: thresholds
     furniture: tuple[str, ...] = ()  # blocks of the page that its template repeats
-    limit: int = 0  # changes to be printed
 
     @property
     def status(self) -> str:
         return "kept" if self.drop is None or self.drop.is_near_miss else "dropped"
 
-    @property
-    def told_by(self) -> str | None:
-        """What told a kept page from a near one."""
-        if self.drop is not None and self.drop.is_near_miss:
-            return self.drop.reason
-        return None if self.verdict is None else self.verdict.told_by
 
-    def record(self) -> dict[str, Any]:
-        drop, diff = self.drop, self.diff
-        return {
-            "url": self.b.url,
-            "status": self.status,
-            "reason": drop.reason if drop and not drop.is_near_miss else None,
-            "time": drop.time if drop else iso(self.b.first_seen),
-            "dry_run": None if drop is None else drop.dry_run,
-            "thresholds": fields(self.options, *THRESHOLDS),
-            "content_distance": self.apart.content,
-            "structure_distance": self.apart.structure,
-            "sketch_distance": self.apart.sketch,
-            "own_likeness": rounded(self.own_likeness),
-            "page": _page_record(self.b),
-            "twin": None if self.a is None else _page_record(self.a),
-            "told_by": self.told_by,
-            "would_drop": dict(self.would_drop),
-            "furniture": list(self.furniture),
-            "neighbours": [page.url for page in self.neighbours],
-            "diff": None if diff is None else change_records(diff, self.limit),
-        }
-
-    def lines(self) -> Iterator[Line]:
-        yield from _headline(self)
-        if self.furniture:
-            some = " | ".join(text[:40] for text in self.furniture[:3])
-            yield f"Left out of B as furniture: {counted(len(self.furniture), 'block')}: {some}"
-        if self.a is None:
-            return
-        yield ""
-        yield distance_grid(self.a, self.b, self.apart, self.options)
-        yield from _without_fingerprints(self)
-        yield ""
-        if self.diff is None:
-            yield from _no_texts(self)
-            return
-        title = "Changes of words in the main text (as it was judged)"
-        yield from _changes(title, self.diff, self.limit)
-        if self.own_likeness is not None:
-            yield f"All that is their own on the site is alike by {self.own_likeness:.0%}."
+def _explained(case: Case, limit: int) -> Iterator[Line]:
+    """The verdict on the page and why, with at most `limit` changes of its words."""
+    yield from _headline(case)
+    if case.furniture:
+        some = " | ".join(text[:40] for text in case.furniture[:3])
+        yield f"Left out of B as furniture: {counted(len(case.furniture), 'block')}: {some}"
+    if case.a is None:
+        return
+    yield ""
+    yield distance_grid(case.a, case.b, case.apart, case.options)
+    yield from _without_fingerprints(case)
+    yield ""
+    if case.diff is None:
+        yield from _no_texts(case)
+        return
+    yield from _changes("Changes of words in the main text (as it was judged)", case.diff, limit)
+    if case.own_likeness is not None:
+        yield f"All that is their own on the site is alike by {case.own_likeness:.0%}."
 
 
 _REASONS = {
@@ -667,15 +604,6 @@ def _furniture_in(page: StoredPage, text: PageText, store: Store) -> tuple[str, 
     is_text = page.structure is None and not text.left_out
     blocks = sentences(text.text) if is_text else text.left_out.split("\n")
     return tuple(furniture_among(blocks, template))
-
-
-def _page_record(page: StoredPage) -> dict[str, Any]:
-    return {
-        "url": page.url,
-        "title": page.title,
-        "content": fingerprint_hex(page.content),
-        "structure": fingerprint_hex(page.structure),
-    }
 
 
 def _headline(case: Case) -> Iterator[Line]:

@@ -94,11 +94,13 @@ def test_of_a_log_that_spiders_share_one_spiders_drops_are_told(
 
 
 @pytest.mark.parametrize("options", [(), ("--spider", "news")])
-def test_a_drop_is_explained_by_its_spiders_options(told: Told, options: tuple[str]) -> None:
-    case = told("explain", URL, *options)
-    assert case["status"] == "dropped"
-    assert isinstance(twin := case["twin"], dict)
-    assert twin["url"] == "http://news.example/0"
+def test_a_drop_is_explained_by_its_spiders_options(
+    simhash_in_project: Simhash, project: Path, options: tuple[str]
+) -> None:
+    case = simhash_in_project(project, "explain", URL, *options)
+    assert (case.returncode, case.stderr) == (0, "")
+    assert case.stdout.startswith("Dropped ")
+    assert "\nA  kept     http://news.example/0\n" in case.stdout
 
 
 def test_a_spider_that_the_project_does_not_have_left_nothing(
