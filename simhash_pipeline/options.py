@@ -172,12 +172,15 @@ DICTIONARY_SEGMENTERS = ("words", "jieba", "jieba-cpp")
 HASHES = ("murmur3", "murmur2", "fnv1", "fnv1a", "fnv1a-signed", "jenkins", "java")
 # Published ways to make fingerprints, as they differ from the default. What the user sets takes
 # precedence.
+_JAVA_PAIRS = {"segmenter": "java-characters", "ngrams": (2,), "hash": "murmur2"}
 _KEYWORDS = {"segmenter": "jieba-cpp", "ngrams": (1,), "weights": "jieba-tfidf", "top_n": 5}
 PRESETS: Mapping[str, Mapping[str, Any]] = {
     # github.com/mfonda/simhash (Go): every word of its ASCII expression weighs 1.
-    "mfonda": {"segmenter": "ascii-words", "ngrams": (1,), "hash": "fnv1", "set_when": ">=0"},
-    # github.com/sing1ee/simhash-java, since 2016: overlapping pairs of characters.
-    "simhash-java": {"segmenter": "java-characters", "ngrams": (2,), "hash": "murmur2"},
+    "mfonda": {"segmenter": "ascii-words", "ngrams": (1,), "hash": "fnv1"},
+    # github.com/sing1ee/simhash-java: overlapping pairs of characters. Until July 2016 it took a
+    # greater sum to set a bit.
+    "simhash-java": _JAVA_PAIRS,
+    "simhash-java-first": _JAVA_PAIRS,
     # The tutorials' 32 bits by String.hashCode; no hash votes for the upper 32.
     "java32": {"segmenter": "spaces", "ngrams": (1,), "hash": "java"},
     # jiebaR, cppjieba and github.com/yanyiwu/simhash: keywords; 5 is jiebaR's own topn.
@@ -186,7 +189,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
     "gojieba": {**_KEYWORDS, "hash": "fnv1a-signed"},
     "gojieba-unsigned": {**_KEYWORDS, "hash": "fnv1a"},
     # DOM-tree decay as published; the content fingerprint is the default one.
-    "dom-decay": {"structure_features": "tag", "structure_distance": 5},
+    "dom-decay": {"structure_distance": 5},
 }
 
 
@@ -402,6 +405,7 @@ class Options:
         or_none(one_of(*PRESETS)),
         "The name of a published way to make fingerprints. It sets the options below that you "
         "don't set yourself.",
+        makes=True,
     )
     parser: str = _option(
         "lxml",
@@ -470,18 +474,6 @@ class Options:
         "(as Go prints it), `jenkins`, `java`, or the dotted path of a callable: bytes -> int.",
         makes=True,
     )
-    set_when: str = _option(
-        ">0",
-        one_of(">0", ">=0", ">1"),
-        "A bit of the content fingerprint is set if the sum of its votes is in this range.",
-        makes=True,
-    )
-    structure_features: str = _option(
-        "outline",
-        one_of("outline", "tag"),
-        "The features of the structure fingerprint: `outline`, or `tag` (as published).",
-        makes=True,
-    )
 
     def __post_init__(self) -> None:
         faults = []
@@ -544,6 +536,16 @@ class Options:
             or (self.weights not in WEIGHTS and self.weights_table is None)
             or self.hash not in HASHES
         )
+
+    @property
+    def set_when(self) -> str:
+        """The range of sums of votes that set a bit of the content fingerprint."""
+        return {"mfonda": ">=0", "simhash-java-first": ">1"}.get(self.preset or "", ">0")
+
+    @property
+    def structure_features(self) -> str:
+        """What the structure fingerprint is made of: `outline`, or tags as published."""
+        return "tag" if self.preset == "dom-decay" else "outline"
 
     @property
     def weights_table(self) -> str | None:

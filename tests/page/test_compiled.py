@@ -87,10 +87,17 @@ def test_a_kernel_cuts_long_texts_by_the_same_bounds() -> None:
         assert by_kernel(text) == by_words(text)
 
 
-@given(TEXTS, st.sampled_from([(1,), (1, 2), (3,), (2, 5)]), st.sampled_from([">0", ">=0", ">1"]))
+@given(
+    TEXTS,
+    st.sampled_from([(1,), (1, 2), (3,), (2, 5)]),
+    st.sampled_from([None, "mfonda", "simhash-java-first"]),
+)
 @settings(max_examples=300)
-def test_content_and_sketch_are_the_pythons(text: str, ngrams: tuple[int, ...], when: str) -> None:
-    options = Options(ngrams=ngrams, set_when=when, min_tokens=1)
+def test_content_and_sketch_are_the_pythons(
+    text: str, ngrams: tuple[int, ...], preset: str | None
+) -> None:
+    options = Options(preset=preset, segmenter="words", hash="murmur3", ngrams=ngrams, min_tokens=1)
+    assert compiled.votes_by_kernel(options)
     assert BothWays(options).differing(lambda maker: maker.fingerprint_text(text)) == []
 
 

@@ -151,7 +151,7 @@ def test_eight_thousand_labels_and_a_deep_tree_are_no_error() -> None:
     assert structure(parse(deep)) is not None
 
 
-def test_the_published_design_is_an_option() -> None:
+def test_the_published_design_is_a_preset() -> None:
     root = parse(EXAMPLE)
-    assert structure(root, structure_features="tag") != structure(root)
-    assert structure(root, structure_features="tag") is not None
+    assert structure(root, preset="dom-decay") != structure(root)
+    assert structure(root, preset="dom-decay") is not None
