@@ -1,0 +1,69 @@
+"""Archives of past crawls: their records, and the protocol of their readers."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol, TypeAlias
+
+from simhash_pipeline.page.source import Source
+from simhash_pipeline.stores.contract import StoredPage
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page as it was saved; `number` is that of its record in the input, from 1."""
+
+    number: int
+    source: Source
+    time: float | None = None  # Unix seconds: when it was fetched
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRecord:
+    """A page with its fingerprints, from a store."""
+
+    number: int
+    page: StoredPage
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A record that can't be read; the next ones are."""
+
+    number: int
+    kind: str  # one word to count it by
+    message: str
+    place: str  # "line 17", "byte 4,096"
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A record that isn't meant to be a page."""
+
+    number: int
+    kind: str  # "image/png", "revisit"
+
+
+Record: TypeAlias = Page | StoredRecord | Fault | Skipped
+
+
+class Input(Protocol):
+    """An archive, which yields the same records in the same order each time it is read.
+
+    Its methods raise ArchiveError if nothing in it can be read.
+    """
+
+    @property
+    def unit(self) -> str:
+        """The unit of progress: "B" or " pages"."""
+
+    def total(self) -> int:
+        """The size of the archive in that unit."""
+
+    def read(self) -> Iterator[tuple[Record, int]]:
+        """The records, each with how much of the total is read so far."""
+
+    def copy(self, to: Path, without: Container[int]) -> None:
+        """Copy the archive except the records of these numbers to a new file or folder."""

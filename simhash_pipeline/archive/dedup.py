@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from simhash_pipeline.archive import Input
 from simhash_pipeline.archive.inputs import Folder, StoredPages, open_input, stamp_of
 from simhash_pipeline.archive.outcome import (
     COUNTS,
@@ -29,7 +30,6 @@ from simhash_pipeline.archive.parts import (
     workers,
     write_parts,
 )
-from simhash_pipeline.archive.records import Input
 from simhash_pipeline.archive.verdicts import ORDERS, DuckDb, judge_parts, judge_sorted
 from simhash_pipeline.drop_log import log_beside
 from simhash_pipeline.errors import ArchiveError

@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, ClassVar, TypeAlias
 
 import msgspec
 
-from simhash_pipeline.archive.records import Fault, Page, Record
+from simhash_pipeline.archive import Fault, Page, Record
 from simhash_pipeline.errors import ArchiveError, PageError
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.source import distinct_fields, item_source

@@ -11,8 +11,8 @@ from operator import itemgetter
 from pathlib import Path
 from typing import ClassVar
 
+from simhash_pipeline.archive import Fault, Input, Page, Record, StoredRecord
 from simhash_pipeline.archive.feeds import Feed, feed_kind
-from simhash_pipeline.archive.records import Fault, Input, Page, Record, StoredRecord
 from simhash_pipeline.errors import ArchiveError, StoreError
 from simhash_pipeline.options import STORE_URL, Options
 from simhash_pipeline.page.source import Source

@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from simhash_pipeline.archive.records import Fault, Input
+from simhash_pipeline.archive import Fault, Input
 from simhash_pipeline.archive.verdicts import MEASURES, DuckDb
 from simhash_pipeline.drop_log import DropLog
 from simhash_pipeline.judge import Verdict

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from simhash_pipeline.archive import Record
 from simhash_pipeline.archive.feeds import MAX_ROW_BYTES, TOO_LONG, item_page
-from simhash_pipeline.archive.records import Record
 from simhash_pipeline.errors import ArchiveError
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.source import CHARSET_FIELD, page_field

@@ -21,7 +21,7 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from simhash_pipeline.archive.records import Fault, Input, Page, Skipped, StoredRecord
+from simhash_pipeline.archive import Fault, Input, Page, Skipped, StoredRecord
 from simhash_pipeline.bits import SKETCH_BITS, fingerprint_hex
 from simhash_pipeline.errors import ArchiveError, PageError
 from simhash_pipeline.judge import stored_page

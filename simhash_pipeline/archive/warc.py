@@ -25,7 +25,7 @@ from warcio.bufferedreaders import BufferedReader
 from warcio.recordloader import ArcWarcRecordLoader
 from warcio.timeutils import iso_date_to_datetime
 
-from simhash_pipeline.archive.records import Fault, Page, Record, Skipped
+from simhash_pipeline.archive import Fault, Page, Record, Skipped
 from simhash_pipeline.errors import ArchiveError
 from simhash_pipeline.page.source import Source
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
 
+from simhash_pipeline.archive import StoredRecord
 from simhash_pipeline.archive.outcome import RESULT
 from simhash_pipeline.archive.parts import fingerprint_rows
-from simhash_pipeline.archive.records import StoredRecord
 from simhash_pipeline.archive.verdicts import DuckDb, judge_parts, judge_sorted
 from tests.stores.pages import page
 

@@ -13,9 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from simhash_pipeline import Options, open_store
-from simhash_pipeline.archive import parquet
+from simhash_pipeline.archive import Fault, Page, StoredRecord, parquet
 from simhash_pipeline.archive.inputs import open_input, stamp_of
-from simhash_pipeline.archive.records import Fault, Page, StoredRecord
 from simhash_pipeline.errors import ArchiveError
 from simhash_pipeline.page.stamp import stamp_for
 from tests.archive.archives import PAGES, html, warc_of, write_json_lines

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from warcio.bufferedreaders import BufferedReader
 
-from simhash_pipeline.archive.records import Fault, Page, Skipped
+from simhash_pipeline.archive import Fault, Page, Skipped
 from simhash_pipeline.archive.warc import WarcFile
 from simhash_pipeline.errors import ArchiveError
 from tests.archive.archives import PAGES, html, response, warc_of

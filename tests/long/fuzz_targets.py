@@ -20,8 +20,8 @@ from simhash_pipeline import (
     PageFingerprint,
     Verdict,
 )
+from simhash_pipeline.archive import Input
 from simhash_pipeline.archive.feeds import Feed
-from simhash_pipeline.archive.records import Input
 from simhash_pipeline.archive.warc import WarcFile
 from simhash_pipeline.drop_log import read_log
 from simhash_pipeline.errors import ArchiveError, DropLogError
