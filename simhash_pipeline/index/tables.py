@@ -43,7 +43,6 @@ Its figures for 2^34 pages are 8, 64, 512 and 262,144 candidates a probe: 20, 16
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import combinations, pairwise
@@ -59,10 +58,6 @@ WIDTHS = (32, 64)  # bits of a fingerprint, as of published programs
 MAX_PAGES = 1 << 40
 # A thousand tables take 8 KB a page of 64 bits, which is too much; some k would need millions.
 MAX_TABLES = 1_000
-# Designs that a store on disk can have, by their number of tables, for 3 bits. The paper's 16 and
-# 20 tables (its example 3.1) are slower there.
-SPLITS = {4: (4,), 10: (5,)}
-SPLITS_DISTANCE = 3
 # The default aim of a plan: between the paper's 16 tables (64 a probe) and its 10 (512).
 ENOUGH_CANDIDATES = 100
 
@@ -228,11 +223,3 @@ def _blocks(free: int, count: int) -> list[int]:
     width, wider = divmod(len(places), count)
     ends = [number * width + min(number, wider) for number in range(count + 1)]
     return [sum(1 << bit for bit in places[start:end]) for start, end in pairwise(ends)]
-
-
-def runs(mask: int) -> Iterator[tuple[int, int, int]]:
-    """(first bit, length, place in the key) of each run of a mask's bits, from the lowest."""
-    position = 0
-    for run in re.finditer("1+", f"{mask:b}"[::-1]):
-        yield run.start(), len(run[0]), position
-        position += len(run[0])

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Column = Literal["content", "structure", "digest", "address", "form"]
 IndexPlace = Literal["memory", "disk"]
-Tables = Literal["auto", 4, 10]
 
 # Values that a page's own is compared with, so that a look-up costs some milliseconds however many
 # are near; the judge gives up after as many pages.

@@ -38,9 +38,7 @@ def open_store(url: str, *, tentative: bool = False, reading: bool = False) -> S
     place = store_place(url)
     path = store_file(place.url)
     if path is not None and place.url.removeprefix(SQLITE) not in ("", ":memory:"):
-        return SqliteStore(
-            path, index=place.index, tables=place.tables, tentative=tentative, reading=reading
-        )
+        return SqliteStore(path, index=place.index, tentative=tentative, reading=reading)
     if url.partition("://")[0] in REDIS_SCHEMES:
         return _redis_store(place, tentative)
     raise StoreError(f"no store can be opened at {shown_url(url)!r}: its URL must be {URL_FORMS}")

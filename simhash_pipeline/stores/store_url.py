@@ -25,7 +25,7 @@ REDIS_SCHEMES = (
     "rediss+sentinel",
 )
 WAIT_SECS = 60
-_OF_SQLITE: dict[str, Rule] = {"index": one_of("memory", "disk"), "tables": one_of("auto", 4, 10)}
+_OF_SQLITE: dict[str, Rule] = {"index": one_of("memory", "disk")}
 _OF_REDIS: dict[str, Rule] = {
     "wait_secs": whole(0, 10**6, "seconds"),
     "lost": one_of("stop", "keep"),
@@ -46,15 +46,13 @@ class StorePlace:
 
     `index` is where an SQLite file's pages are looked up: in "memory" (38 bytes a page at ten
     million, and a second for each million to open it) or on "disk" (no memory, but a page takes
-    several times as long, and 83 bytes more of disk), in `tables` tables: 4 for every distance, 10
-    for at most 3 bits; "auto" takes what the file has, and for a new one 4, or 10 from 20 million
-    pages on. A Redis or Valkey server that was lost is waited for, for `wait_secs`; then `lost`
-    says whether to "stop" the crawl, or to "keep" all items unjudged until it is back.
+    several times as long, and 83 bytes more of disk). A Redis or Valkey server that was lost is
+    waited for, for `wait_secs`; then `lost` says whether to "stop" the crawl, or to "keep" all
+    items unjudged until it is back.
     """
 
     url: str  # without these
     index: Any = "memory"
-    tables: Any = "auto"
     wait_secs: Any = WAIT_SECS
     lost: Any = "stop"
 
@@ -73,7 +71,7 @@ def store_place(url: str) -> StorePlace:
             given[name] = _read(name, value, rules[name], url)
         elif name in _OF_SQLITE | _OF_REDIS or (equals and rules is _OF_SQLITE):
             known = " and ".join(rules)
-            raise StoreError(f"{shown_url(url)} may have the parameters {known}, not {name!r}")
+            raise StoreError(f"parameters of {shown_url(url)} are {known}, not {name!r}")
         else:
             others.append(part)
     return StorePlace(f"{place}{mark if others else ''}{'&'.join(others)}", **given)

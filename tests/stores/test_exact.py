@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simhash_pipeline.errors import StoreMismatch
 from simhash_pipeline.stores.contract import Action, IndexPlace, Store, StoredPage, View
 from simhash_pipeline.stores.opening import open_store
-from simhash_pipeline.stores.sqlite import memory_index
+from simhash_pipeline.stores.sqlite import index as sqlite_index
 from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
 from tests.index.test_neighbours import Values, clustered, flipped, repeated, uniform
 from tests.stores.pages import always, near_content, page, seen
@@ -24,15 +23,14 @@ if TYPE_CHECKING:
 
 WIDTHS = [32, 64]  # of values; the preset java32 makes narrow ones
 PLACES: list[IndexPlace] = ["memory", "disk"]
-# Where the index is, and in how many tables.
-MEMORY, DISK, FOUR, TEN = "", "?index=disk", "?index=disk&tables=4", "?index=disk&tables=10"
+MEMORY, DISK = "", "?index=disk"  # where the index is
 
 
 @pytest.fixture(scope="module")
 def small_loads() -> Iterator[None]:
     """Four rows are read at once, so that few pages take many reads."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(memory_index, "ROWS_A_LOAD", 4)
+        patch.setattr(sqlite_index, "ROWS_A_LOAD", 4)
         yield
 
 
@@ -54,7 +52,7 @@ def brute_force(
 
 @pytest.mark.parametrize(
     ("width", "index"),
-    [(width, index) for width in WIDTHS for index in (MEMORY, DISK, FOUR, TEN)],
+    [(width, index) for width in WIDTHS for index in (MEMORY, DISK)],
 )
 @pytest.mark.parametrize("values_of", [uniform, clustered, repeated])
 def test_every_distance_answers_like_brute_force_before_and_after_reopening(
@@ -64,15 +62,14 @@ def test_every_distance_answers_like_brute_force_before_and_after_reopening(
     tmp_path: Path,
     small_loads: None,
 ) -> None:
-    most = 3 if index == TEN else 8
     rng = random.Random(width)
     url = f"sqlite:///{tmp_path}/pages.sqlite"
     values = rng.sample(values_of(width, rng), 300)
     pages = [page(str(number), value) for number, value in enumerate(values)]
 
     def compare(store: Store) -> None:
-        for k in range(most + 1):
-            for value in rng.sample(values, 27 // (most + 1)):
+        for k in range(9):
+            for value in rng.sample(values, 3):
                 for bits in (k, k + 1):
                     asked = flipped(value, width, bits, rng)
                     expected = brute_force(pages, page("asking", asked), k)
@@ -92,29 +89,8 @@ def test_every_distance_answers_like_brute_force_before_and_after_reopening(
         compare(store)
     with open_store(url + index) as store:
         compare(store)
-    with open_store(url + DISK) as store:  # takes the tables that there are
+    with open_store(url + DISK) as store:
         compare(store)
-
-
-def test_ten_tables_refuse_what_they_may_not_find(tmp_path: Path) -> None:
-    with open_store(f"sqlite:///{tmp_path}/pages.sqlite{TEN}") as store:
-        store.stamp({"bits": 64})
-        rule = "has 10 tables, which find what is within 3 bits, not within 4: set a short"
-        with pytest.raises(StoreMismatch, match=rule):
-            near_content(store, 1, 4)
-
-
-def test_a_store_keeps_the_tables_that_it_has(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path}/pages.sqlite"
-    with open_store(url + TEN) as store:
-        store.insert_many([page("a", 1)])
-    with open_store(url + FOUR) as store:
-        rule = "the URL asks for 4 tables, and the store has 10: leave them at auto, or copy"
-        with pytest.raises(StoreMismatch, match=rule):
-            near_content(store, 1, 3)
-    for index in (MEMORY, DISK):
-        with open_store(url + index) as store:
-            assert near_content(store, 3, 3) == [("a", 1)]
 
 
 steps = st.lists(

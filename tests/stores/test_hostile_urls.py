@@ -120,19 +120,20 @@ STORES = Path(simhash_pipeline.stores.__file__ or "").parent
 
 # All that the text of a statement is made of besides its words: columns, numbers and marks of ours.
 PIECES = {
-    "', '.join('?' * len(probed))",
+    "', '.join('?' * len(masks))",
     "APPLICATION_ID",
     "FORMAT",
     "LOG_PAGES",
     "SAME_KEY",
     "SELECTED",
+    "_key_sql(column, block)",
+    "_tree(column, block)",
     "by",
     "column",
     "condition",
+    "key_sql",
     "marks",
     "self._column",
-    "table.sql(column)",
-    "self._tree(column, table)",
 }
 
 

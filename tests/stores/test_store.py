@@ -463,15 +463,15 @@ def test_a_url_of_no_store_is_refused_with_the_forms_there_are(url: str) -> None
         ),
         (
             "sqlite:///seen.sqlite?lost=keep",
-            "sqlite:///seen.sqlite?lost=keep may have the parameters index and tables, not 'lost'",
+            "parameters of sqlite:///seen.sqlite?lost=keep are index, not 'lost'",
         ),
         (
             "redis://host?index=disk",
-            "redis://host?index=disk may have the parameters wait_secs and lost, not 'index'",
+            "parameters of redis://host?index=disk are wait_secs and lost, not 'index'",
         ),
         (
             "sqlite:///seen.sqlite?indx=disk",
-            "sqlite:///seen.sqlite?indx=disk may have the parameters index and tables, not 'indx'",
+            "parameters of sqlite:///seen.sqlite?indx=disk are index, not 'indx'",
         ),
     ],
 )
@@ -483,8 +483,8 @@ def test_a_wrong_parameter_of_a_stores_url_is_named_with_its_rule(url: str, faul
 def test_what_a_url_says_beside_the_place_is_read_and_the_servers_own_options_stay() -> None:
     place = store_place("redis://host/2?wait_secs=5&protocol=3&lost=keep")
     assert place == StorePlace("redis://host/2?protocol=3", wait_secs=5, lost="keep")
-    place = store_place("sqlite:///seen.sqlite?index=disk&tables=10")
-    assert place == StorePlace("sqlite:///seen.sqlite", index="disk", tables=10)
+    place = store_place("sqlite:///seen.sqlite?index=disk")
+    assert place == StorePlace("sqlite:///seen.sqlite", index="disk")
 
 
 def test_three_slashes_name_a_relative_path(

@@ -26,11 +26,9 @@ from simhash_pipeline.stores.contract import (
     IndexPlace,
     PageText,
     StoredPage,
-    Tables,
     View,
     check_stamp,
 )
-from simhash_pipeline.stores.sqlite.disk_index import DiskIndex
 from simhash_pipeline.stores.sqlite.file import (
     IN_MEMORY,
     Access,
@@ -41,7 +39,7 @@ from simhash_pipeline.stores.sqlite.file import (
     protect_texts,
     resolved,
 )
-from simhash_pipeline.stores.sqlite.memory_index import MemoryIndex
+from simhash_pipeline.stores.sqlite.index import DiskIndex, MemoryIndex
 from simhash_pipeline.stores.sqlite.rows import (
     WRONG_PAGE,
     Rows,
@@ -82,7 +80,6 @@ class SqliteStore:
         path: Path,
         busy_timeout_secs: float = BUSY_TIMEOUT_SECS,
         index: IndexPlace = "memory",
-        tables: Tables = "auto",
         *,
         tentative: bool = False,
         reading: bool = False,
@@ -90,7 +87,6 @@ class SqliteStore:
         # The runs' locks lie beside the file, not beside a link to it.
         self._path = path if path == IN_MEMORY else resolved(path)
         self._index = index
-        self._tables = tables
         self._access = Access(self._path, busy_timeout_secs)
         self._has_read = False
         self._in_batch = False
@@ -329,11 +325,7 @@ class SqliteStore:
 
     def _new_pages(self) -> Rows:
         on_disk = self._index == "disk" and self._can_write  # its trees may have to be made
-        index: DiskIndex | MemoryIndex
-        if on_disk:
-            index = DiskIndex(self._connection, self._tables)
-        else:
-            index = MemoryIndex(self._connection)
+        index = (DiskIndex if on_disk else MemoryIndex)(self._connection)
         return Rows(self._connection, index, partial(is_alive, self._path))
 
     def _stamp(self) -> dict[str, object] | None:
