@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from simhash_pipeline.bits import BITS, SKETCH_BITS
 from simhash_pipeline.stores.contract import PageText, StoredPage
 from simhash_pipeline.stores.packing import packed_text, unpacked_text
-from simhash_pipeline.stores.sqlite.runs import DeadRun
+from simhash_pipeline.stores.sqlite.file import DeadRun
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

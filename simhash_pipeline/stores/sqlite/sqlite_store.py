@@ -32,9 +32,13 @@ from simhash_pipeline.stores.contract import (
 from simhash_pipeline.stores.sqlite.file import (
     IN_MEMORY,
     Access,
+    DeadRun,
     FileIdentity,
+    StoreSession,
     connect,
     connect_to_read,
+    end_run,
+    is_alive,
     missing_tables,
     protect_texts,
     resolved,
@@ -47,7 +51,6 @@ from simhash_pipeline.stores.sqlite.rows import (
     malformed,
     text_row,
 )
-from simhash_pipeline.stores.sqlite.runs import DeadRun, StoreSession, end_run, is_alive
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
