@@ -1,8 +1,7 @@
 """What makes drops suspicious: a person should look at them before others.
 
-A single drop is doubtful by its own line. What many drops of a run share says little about one of
-them. So a difference of titles that many share ("LLVM 14", "LLVM 15") is no doubt, and of each kind
-of doubt only some drops are to be checked.
+A single drop is doubtful by its own line. A difference of titles that many drops of a run have
+("LLVM 14", "LLVM 15") is no doubt, and of each kind of doubt only some drops are to be checked.
 
 Together, drops are suspicious if one stored page swallows others: if many pages of one host were
 dropped for it in one run. They are counted by key in bounded memory.
