@@ -35,7 +35,7 @@ from simhash_pipeline.cli.resolve import (
     shown_path,
     store_of_spider,
 )
-from simhash_pipeline.cli.store import bare_page, nearest, stored_page
+from simhash_pipeline.cli.store import bare_page, kept_page, nearest
 from simhash_pipeline.crawl.item_source import source_from_response
 from simhash_pipeline.crawl.settings import STORE_SUFFIX, settings_of_spider, spider_files
 from simhash_pipeline.drop_log import THRESHOLDS, Drop, unix_seconds
@@ -367,25 +367,20 @@ class ExplainCommand(Command):
         stores = _stores(arguments, settings, drop)
         with ExitStack() as opened:
             kept = _last_kept(stores, key, opened)
-            if drop is not None and (kept is None or kept[2].first_seen <= unix_seconds(drop.time)):
-                # The first of the stores is that of the drop, if it is still there.
-                its = store_of_spider(drop.spider, settings)
-                named = next((one for one in stores if arguments.store or one.url == its.url), None)
-                options = its.options if named is None else named.options
-                store = None if named is None else _opened(named, opened)
-                case = explain_drop(drop, store, options)
-            elif kept is not None:
+            if kept is not None and (drop is None or kept[2].first_seen > unix_seconds(drop.time)):
                 named, store, page = kept
-                options = named.options
-                case = explain_kept(page, store, options)
-            elif near_miss is not None:
-                store, options = None, Options()
-                case = explain_drop(near_miss, None, options)
+                case = _with_texts(explain_kept(page, store, named.options), store, named.options)
+            elif (line := drop or near_miss) is not None:
+                # The first of the stores is that of the line, if it is still there.
+                its = store_of_spider(line.spider, settings)
+                found = [one for one in stores if arguments.store or one.url == its.url]
+                of_line = _opened(found[0], opened) if found else None
+                options = found[0].options if found else its.options
+                case = _with_texts(explain_drop(line, of_line, options), of_line, options)
             else:
                 places = [*map(shown_path, logs), *(one.name for one in stores)]
                 where = " nor ".join(places) or "no drop log or store here"
                 raise UsageError(f"nothing of {key} is in {where}")
-            case = _with_texts(case, store, options)
         print_lines(_explained(case, arguments.limit))
         return max((log.exit_code() for log in logs.values()), default=0)
 
@@ -440,7 +435,7 @@ def _last_kept(
     found = []
     for named in stores:
         store = _opened(named, opened)
-        if (page := stored_page(store, named.options.namespace, key)) is not None:
+        if (page := kept_page(store, named.options.namespace, key)) is not None:
             found.append((named, store, page))
     return max(found, key=lambda one: one[2].first_seen, default=None)
 
@@ -511,7 +506,7 @@ _REASONS = {
 def explain_drop(drop: Drop, store: Store | None, options: Options) -> Case:
     twin = None
     if store is not None and drop.twin_url is not None:
-        twin = stored_page(store, options.namespace, drop.twin_url)
+        twin = kept_page(store, options.namespace, drop.twin_url)
     a = twin
     if twin is None and drop.twin_url is not None:
         a = dataclasses.replace(bare_page(drop.namespace, drop.twin_url), title=drop.twin_title)
@@ -535,25 +530,25 @@ def explain_drop(drop: Drop, store: Store | None, options: Options) -> Case:
 
 def explain_kept(page: StoredPage, store: Store, options: Options) -> Case:
     near = nearest(store, page, NEIGHBOURS)
-    other = near[0] if near else None
-    return Case(
-        options=options,
-        neighbours=tuple(near),
-        a=other,
-        b=page,
-        apart=Distances(None, None, None) if other is None else distances(page, other),
-        own_likeness=None if other is None else own_likeness(page, other, store),
-        verdict=None if other is None else verdict_on(page, other, store, options),
-        would_drop={} if other is None else _would_drop(page, other, store, options),
+    case = Case(options, a=None, b=page, apart=Distances(None, None, None), neighbours=tuple(near))
+    if not near:
+        return case
+    verdict = verdict_on(page, near[0], store, options)
+    return dataclasses.replace(
+        case,
+        a=near[0],
+        apart=distances(page, near[0]),
+        own_likeness=own_likeness(page, near[0], store),
+        verdict=verdict,
+        would_drop=_would_drop(page, near[0], verdict, store, options),
     )
 
 
 def _would_drop(
-    page: StoredPage, other: StoredPage, store: Store, options: Options
+    page: StoredPage, other: StoredPage, verdict: Verdict, store: Store, options: Options
 ) -> dict[str, Any]:
     """The thresholds that drop the page in favour of the other; empty if none do."""
     found: dict[str, Any] = {}
-    verdict = verdict_on(page, other, store, options)
     while not verdict.dropped:
         needed = _needed_threshold(page, other, verdict, dataclasses.replace(options, **found))
         if not needed or needed.keys() <= found.keys():

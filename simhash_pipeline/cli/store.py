@@ -244,7 +244,7 @@ def _namespace(arguments: argparse.Namespace, named: NamedStore) -> str:
     return named.options.namespace if given is None else given
 
 
-def stored_page(store: Store, namespace: str, url: str) -> StoredPage | None:
+def kept_page(store: Store, namespace: str, url: str) -> StoredPage | None:
     """The page of a canonical URL."""
     return store.settle(bare_page(namespace, url), lambda view: (Action.SKIP, view.same_key()))
 
