@@ -6,7 +6,7 @@ The judge decides and writes to the store; it neither logs nor drops items.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import chain, islice
@@ -70,6 +70,9 @@ _MIN_MAIN_LIKENESS = 0.5
 _MIN_LIKENESS_IN_DOUBT = 0.95
 _COPY_LIKENESS = 0.9  # of own texts; a dropped page that is less alike has text of its own
 _MAX_HOSTS = 4_096  # whose furniture is cached: some 16 MB
+
+# A stored page, the reason to drop the new one for it, and the test that tells the two apart.
+Neighbour = tuple["StoredPage", Reason, "ToldBy | None"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,74 +202,73 @@ class Judge:
             verdict = verdict_of(page, "unchanged", previous, dropped=dropped)
             provisional = dropped and view.is_unconfirmed(previous)
             return Action.RENEW, replace(verdict, provisional=provisional)
-        refused: list[StoredPage] = []
+        refused: tuple[StoredPage, ToldBy] | None = None
         unconfirmed: tuple[StoredPage, Reason] | None = None
-        for neighbour, reason in chain(originals, self.neighbours(page, view)):
-            if reason == "told apart":
-                refused.append(neighbour)
-                if len(refused) == _MAX_REFUSED and self._options.second_look:
-                    break
-                continue
-            if view.is_unconfirmed(neighbour):
+        for neighbour, reason, told_by in chain(originals, self._neighbours(page, view)):
+            if told_by is not None:
+                refused = refused or (neighbour, told_by)
+            elif view.is_unconfirmed(neighbour):
                 unconfirmed = unconfirmed or (neighbour, reason)
-                continue
-            action = Action.SKIP if previous is None else Action.FORGET
-            return action, self._verdict_of(page, reason, neighbour, view, dropped=True)
+            else:
+                action = Action.SKIP if previous is None else Action.FORGET
+                return action, self._verdict_of(page, reason, neighbour, view, dropped=True)
         if unconfirmed is not None:
             neighbour, reason = unconfirmed
             verdict = self._verdict_of(page, reason, neighbour, view, dropped=True)
             return Action.SKIP, replace(verdict, provisional=True)
-        if refused:
+        if refused is not None:
+            neighbour, told_by = refused
             reason = "told apart" if previous is None else "changed"
-            verdict = self._verdict_of(page, reason, refused[0], view, dropped=False)
-            told_by = self._told_by(page, refused[0])
-            least = self._min_likeness(page, refused[0], view) if told_by == "own text" else None
+            verdict = self._verdict_of(page, reason, neighbour, view, dropped=False)
+            least = self._min_likeness(page, neighbour, view) if told_by == "own text" else None
             return Action.KEEP, replace(verdict, told_by=told_by, min_likeness=least)
         return Action.KEEP, verdict_of(page, _kept_reason(page, previous))
 
-    def neighbours(self, page: StoredPage, view: View) -> Iterator[tuple[StoredPage, Reason]]:
-        """Stored pages near this one by MATCH and within SCOPE, each with the reason to drop it.
+    def _neighbours(self, page: StoredPage, view: View) -> Iterator[Neighbour]:
+        """Stored pages near this one by MATCH and within SCOPE: nearest first, then oldest.
 
-        Nearest first, then oldest. A page that a second look tells apart has the reason "told
-        apart": it is near, but no twin.
+        Those of another name come last, as all that is near must be known for them: a text that
+        stands on pages about two things, such as a shell or a notice, says nothing of a third one.
         """
-        found = {
-            "content": self._by_content,
-            "structure": self._by_structure,
-            "both": self._by_both,
-            "either": self._by_either,
-        }[self._options.match](page, view)
-        everywhere = self._options.scope == "all"
-        for neighbour, reason in found:
-            if everywhere or neighbour.site == page.site:
-                apart = self._is_other(page, neighbour) or fields_differ(page, neighbour)
-                yield neighbour, "told apart" if apart else reason
+        found = self._candidates(page, view)
+        if self._options.scope == "site":
+            found = ((other, reason) for other, reason in found if other.site == page.site)
+        told = set[ToldBy | None]()
+        renamed: list[tuple[StoredPage, Reason]] = []
+        for other, reason in islice(found, _MAX_REFUSED if self._options.second_look else None):
+            told_by = self._told_by(page, other, reason, view, told)
+            told.add(told_by)
+            if told_by is None and self._looks_again(reason) and names_differ(page, other):
+                renamed.append((other, reason))
+            else:
+                yield other, reason, told_by
+        has_two_names = not told.isdisjoint({"title", "no page"}) or any(
+            are_two_subjects(renamed[0][0], other) for other, _ in renamed[1:]
+        )
+        for other, reason in renamed:
+            yield other, reason, "no page" if has_two_names else None
+
+    def _candidates(self, page: StoredPage, view: View) -> Iterator[tuple[StoredPage, Reason]]:
+        """Stored pages that may be the page's twin, each with the reason to drop it then."""
+        match = self._options.match
+        if match != "structure":
+            yield from self._by_content(page, view)
+        if match in ("structure", "either"):
+            for other, _ in view.near_structure(self._options.structure_distance):
+                yield other, "structure"
 
     def _by_content(self, page: StoredPage, view: View) -> Iterator[tuple[StoredPage, Reason]]:
-        near: Iterator[StoredPage]
-        near = (pair[0] for pair in view.near_content(self._options.content_distance))
-        if not self._options.second_look:
-            yield from ((neighbour, "content") for neighbour in near)
-            return
-        yield from self._by_form(view)
-        yield from self._by_address(page, view)
-        if page.content is None:
-            near = view.same("digest")
-        else:
-            near = chain(near, self._by_paragraph(page, view))
-        among_others = False
-        for neighbour in near:
-            if (
-                fields_differ(page, neighbour)
-                or not self._sketches_agree(page, neighbour)
-                or is_no_page(page, neighbour)
-            ):
-                yield neighbour, "told apart"
-            elif self._own_texts_agree(page, neighbour, view, among_others=among_others):
-                yield neighbour, self._reason(page, neighbour)
-            else:
-                among_others = True
-                yield neighbour, "told apart"
+        if self._options.second_look:
+            yield from self._by_form(view)
+            yield from self._by_address(page, view)
+            if page.content is None:
+                yield from ((other, "thin") for other in view.same("digest"))
+        is_both = self._options.match == "both"
+        for other, _ in view.near_content(self._options.content_distance):
+            is_compared = is_both and _distance(page.structure, other.structure) is not None
+            yield other, "content and structure" if is_compared else "content"
+        if self._options.second_look and page.content is not None:
+            yield from ((other, "paragraph") for other in self._by_paragraph(page, view))
 
     def _by_form(self, view: View) -> Iterator[tuple[StoredPage, Reason]]:
         """Two other error pages, as this one is then; see page/form.py."""
@@ -300,22 +302,45 @@ class Judge:
             if is_new and self._sketches_agree(page, other):
                 yield other
 
-    def _by_structure(self, page: StoredPage, view: View) -> Iterator[tuple[StoredPage, Reason]]:
-        for neighbour, _ in view.near_structure(self._options.structure_distance):
-            yield neighbour, "structure"
+    def _looks_again(self, reason: Reason) -> bool:
+        """Whether a page that was found for this reason has to agree in more."""
+        by_text = ("content", "content and structure", "paragraph", "thin")
+        return self._options.second_look and reason in by_text
 
-    def _by_both(self, page: StoredPage, view: View) -> Iterator[tuple[StoredPage, Reason]]:
-        for neighbour, reason in self._by_content(page, view):
-            if not self._structures_agree(page, neighbour):
-                yield neighbour, "told apart"
-            elif reason == "content" and _distance(page.structure, neighbour.structure) is not None:
-                yield neighbour, "content and structure"
-            else:
-                yield neighbour, reason
+    def _told_by(
+        self,
+        page: StoredPage,
+        other: StoredPage,
+        reason: Reason,
+        view: View,
+        told: Collection[ToldBy | None],
+    ) -> ToldBy | None:
+        """The first test that tells the pages apart; None if none does.
 
-    def _by_either(self, page: StoredPage, view: View) -> Iterator[tuple[StoredPage, Reason]]:
-        yield from self._by_content(page, view)
-        yield from self._by_structure(page, view)
+        `told` says what it was for those that were found before.
+        """
+        if self._is_other(page, other):
+            return "answer"
+        if fields_differ(page, other):
+            return "fields"
+        if self._options.match == "both" and not self._structures_agree(page, other):
+            return "template"
+        if not self._looks_again(reason):
+            return None
+        if not self._sketches_agree(page, other):
+            return "sketch"
+        if is_no_page(page, other):
+            return "no page"
+        if not have_own_texts(page, other):
+            return None
+        if are_two_subjects(page, other):
+            return "title"
+        if page.address is not None and page.address == other.address:
+            return None
+        among_others = "title" in told or "own text" in told
+        least = self._min_likeness(page, other, view, among_others=among_others)
+        alike = _likeness(page, other, view.furniture) if least else 1
+        return None if alike is not None and alike >= least else "own text"
 
     def _is_unchanged(self, page: StoredPage, previous: StoredPage) -> bool:
         """Whether story and fields are as they were, whatever stands beside the story."""
@@ -326,11 +351,6 @@ class Judge:
         if page.content is None or previous.content is None:
             return page.content is previous.content and page.digest == previous.digest
         return self._contents_agree(page, previous) and self._sketches_agree(page, previous)
-
-    def _reason(self, page: StoredPage, other: StoredPage) -> Reason:
-        if page.content is None:
-            return "thin"
-        return "content" if self._contents_agree(page, other) else "paragraph"
 
     def _contents_agree(self, page: StoredPage, other: StoredPage) -> bool:
         distance = _distance(page.content, other.content)
@@ -348,20 +368,6 @@ class Judge:
             return self._options.second_look
         return distance <= self._options.structure_distance
 
-    def _own_texts_agree(
-        self, page: StoredPage, other: StoredPage, view: View, *, among_others: bool
-    ) -> bool:
-        """True too for pages of two sites."""
-        if not have_own_texts(page, other):
-            return True
-        if are_two_subjects(page, other):
-            return False
-        if page.address is not None and page.address == other.address:
-            return True
-        least = self._min_likeness(page, other, view, among_others=among_others)
-        alike = _likeness(page, other, view.furniture) if least else 1
-        return alike is not None and alike >= least
-
     def _min_likeness(
         self, page: StoredPage, other: StoredPage, view: View, *, among_others: bool = False
     ) -> float:
@@ -374,20 +380,6 @@ class Judge:
             least = min(least, _MIN_LIKENESS_OF_TEMPLATES)
         in_doubt = among_others or page.content is None or _are_unknown_texts(page, other, view)
         return max(least, _MIN_LIKENESS_IN_DOUBT) if least and in_doubt else least
-
-    def _told_by(self, page: StoredPage, other: StoredPage) -> ToldBy:
-        """Which test failed for pages that were told apart."""
-        if self._is_other(page, other):
-            return "answer"
-        if fields_differ(page, other):
-            return "fields"
-        if self._options.match == "both" and not self._structures_agree(page, other):
-            return "template"
-        if not self._sketches_agree(page, other):
-            return "sketch"
-        if is_no_page(page, other):
-            return "no page"
-        return "title" if are_two_subjects(page, other) else "own text"
 
     def _answers(self) -> tuple[dict[str, list[str]], set[frozenset[str]]]:
         """By a page's URL those of which it is a copy, and pairs of other pages; all canonical."""
@@ -404,11 +396,13 @@ class Judge:
 
     def _answered(
         self, page: StoredPage, previous: StoredPage | None, view: View
-    ) -> list[tuple[StoredPage, Reason]]:
+    ) -> list[Neighbour]:
         """Stored pages of which a person called this one a copy; of two stored ones the older."""
         found = filter(None, map(view.page_of, self._copies.get(page.url, ())))
         return [
-            (other, "answer") for other in found if previous is None or _age(other) < _age(previous)
+            (other, "answer", None)
+            for other in found
+            if previous is None or _age(other) < _age(previous)
         ]
 
     def _is_other(self, page: StoredPage, other: StoredPage) -> bool:
@@ -499,14 +493,23 @@ def are_two_subjects(page: StoredPage, other: StoredPage) -> bool:
     `make bench-drops` counts the pages that are dropped for one of another name. Titles of
     two forms, in two templates, may be two headlines of one story.
     """
-    if page.title == other.title:
+    if page.title == other.title or not (_lacks_name(page, other) and _lacks_name(other, page)):
         return False
     words, others = title_words(page.title), title_words(other.title)
-    name, other_name = name_of(words, page.title_marks), name_of(others, other.title_marks)
-    if not name.difference(others) or not other_name.difference(words):
-        return False
     one_form = words[0] == others[0] or words[-1] == others[-1] or _share_half(words, others)
     return one_form or in_one_template(page, other)
+
+
+def names_differ(page: StoredPage, other: StoredPage) -> bool:
+    """Whether one of the titles lacks a word of the other page's name."""
+    if page.title == other.title:
+        return False
+    return _lacks_name(page, other) or _lacks_name(other, page)
+
+
+def _lacks_name(page: StoredPage, other: StoredPage) -> bool:
+    name = name_of(title_words(other.title), other.title_marks)
+    return not name.issubset(title_words(page.title))
 
 
 def is_no_page(page: StoredPage, other: StoredPage) -> bool:
@@ -520,7 +523,7 @@ def is_no_page(page: StoredPage, other: StoredPage) -> bool:
     return not _share_half(words, others)
 
 
-def _share_half(words: list[str], others: list[str]) -> bool:
+def _share_half(words: Sequence[str], others: Sequence[str]) -> bool:
     return 2 * len({*words} & {*others}) >= min(len(words), len(others))
 
 

@@ -731,6 +731,34 @@ def test_a_text_that_is_of_neither_page_decides_nothing(hosts: tuple[str, str]) 
     assert (second.reason, second.told_by) == ("told apart", "no page")
 
 
+def named(title: str) -> PageFingerprint:
+    """A page of this title and heading, whose main text is that of all others."""
+    return read(f"<h1>{title}</h1>{prose('a text on all pages', 300)}", title=title)
+
+
+def test_a_text_on_pages_of_two_names_drops_a_page_of_another_site_only_for_one_of_its_name() -> (
+    None
+):
+    first, second, third, mirrored = judged(
+        ("http://a.example/1", named("csr_array.diagonal")),
+        ("http://a.example/2", named("bsr_array.diagonal")),
+        ("http://b.example/3", named("coo_array.diagonal")),
+        ("http://b.example/2", named("bsr_array.diagonal")),
+    )
+    assert [first.reason, second.told_by, third.told_by] == ["new", "title", "no page"]
+    assert (mirrored.dropped, mirrored.twin_url) == (True, "http://a.example/2")
+
+
+def test_a_story_of_one_name_is_found_under_the_headline_of_another_site() -> None:
+    first, second, third = judged(
+        ("http://a.example/1", named("Night bus trial begins")),
+        ("http://b.example/1", named("Night bus trial starts in May")),
+        ("http://c.example/1", named("Night bus trial")),
+    )
+    assert (first.dropped, second.dropped, third.dropped) == (False, True, True)
+    assert third.twin_url == "http://a.example/1"
+
+
 def test_the_likeness_that_is_asked_for_is_a_setting() -> None:
     a, b = read(prose("box"), words(1)), read(prose("box"), words(2))
     pages = ("http://a.example/1", a), ("http://a.example/2", b)

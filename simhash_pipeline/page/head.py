@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import chain, islice
 from urllib.parse import urljoin
 
@@ -87,13 +88,14 @@ def canonical_url(head: Head, url: str | None) -> str | None:
         return None
 
 
-def title_words(title: str) -> list[str]:
+@lru_cache(maxsize=512)  # a page is compared with 200 others, each title in more than one test
+def title_words(title: str) -> tuple[str, ...]:
     """The words of a title, each once; of Han and kana, which have no spaces, each pair."""
     words: dict[str, None] = {}
     for word in _WORD.findall(unicodedata.normalize("NFKC", title[:TITLE_CHARS]).lower()):
         pairs = [word[i : i + 2] for i in range(len(word) - 1)] if _HAN.match(word) else []
         words.update(dict.fromkeys(pairs or [word]))
-    return list(words)[:_MAX_WORDS]
+    return tuple(words)[:_MAX_WORDS]
 
 
 def title_marks(title: str, blocks: Blocks, text: str) -> int:
@@ -121,12 +123,12 @@ def title_marks(title: str, blocks: Blocks, text: str) -> int:
     return marks | (SAID if said >= needed else 0)
 
 
-def telling(words: list[str]) -> list[str]:
+def telling(words: Sequence[str]) -> list[str]:
     """The words of a title that not every text holds."""
     return [word for word in words if len(word) >= _TELLING_CHARS or _HAN.match(word)]
 
 
-def name_of(words: list[str], marks: int) -> set[str]:
+def name_of(words: Sequence[str], marks: int) -> set[str]:
     """The words that are the page's name."""
     return {word for i, word in enumerate(words) if marks >> i + 1 & 1}
 

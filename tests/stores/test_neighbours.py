@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from simhash_pipeline.judge import Judge
+from simhash_pipeline.judge import Judge, stored_page
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter
 from simhash_pipeline.stores.contract import Action, View
@@ -108,3 +108,21 @@ def test_a_confirmed_twin_comes_before_an_unconfirmed_one(url: str) -> None:
         one.insert_many([kept[1]])
         verdict = judge.judge("http://a.example/2", story)
         assert (verdict.twin_url, verdict.provisional) == (kept[1].url, False)
+
+
+def test_a_text_on_pages_of_two_names_that_were_stored_unjudged_says_nothing_of_a_third(
+    url: str,
+) -> None:
+    titles = ["Fish pie recipe", "Rose pruning recipe", "Garden shed recipe"]
+    text = f"<p>A recipe of each kind. {' '.join(map(str, range(300)))}</p>"
+    pages = (f"<title>{title}</title><h1>{title}</h1>{text}" for title in titles)
+    read = list(map(Fingerprinter().fingerprint, pages))
+    with open_store(url) as store:
+        judge = Judge(store)
+        store.insert_many(
+            stored_page(f"http://{number}.example/", page, Options(), seen_at=1)
+            for number, page in enumerate(read[:2])
+        )
+        verdict = judge.judge("http://a.example/", read[2])
+        assert (verdict.told_by, verdict.twin_url) == ("no page", "http://0.example/")
+        assert judge.judge("http://b.example/", read[1]).twin_url == "http://1.example/"
