@@ -132,6 +132,35 @@ def test_who_publishes_a_story_first_is_kept_whoever_wrote_it() -> None:
     assert (second.dropped, second.twin_url) == (True, ATTACKER)
 
 
+def titled(title: str, text: str) -> PageFingerprint:
+    return Fingerprinter().fingerprint(f"<title>{title}</title><h1>{title}</h1><p>{text}</p>")
+
+
+@pytest.mark.parametrize("words", ["", "A night bus. ", story(2)])
+def test_a_page_with_another_s_title_makes_no_page_go(words: str) -> None:
+    pages = [(ATTACKER, titled("A night bus", words)), (VICTIM, titled("A night bus", story(1)))]
+    assert not judged(pages)[1].dropped
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_story_under_two_titles_makes_no_page_go_and_lets_copies_come_again_if_it_was_first(
+    is_first: bool,
+) -> None:
+    attack = [(f"{ATTACKER}/{name}", titled(f"All on {name}", story(1))) for name in ("tea", "oil")]
+    victim = [(VICTIM, titled("All on fog", story(1)))]
+    later = [
+        ("https://a.example/", titled("All on fog", story(1))),
+        ("https://b.example/", titled("All on gulls", story(1))),
+    ]
+    first = attack + victim if is_first else victim + attack
+    kept = [verdict.url for verdict in judged(first + later) if not verdict.dropped]
+    assert kept == (
+        [f"{ATTACKER}/tea", f"{ATTACKER}/oil", VICTIM, "https://b.example/"]
+        if is_first
+        else [VICTIM]
+    )
+
+
 def test_with_scope_site_a_poisoner_costs_its_own_site_alone() -> None:
     pages = [
         (ATTACKER, page(story(1))),

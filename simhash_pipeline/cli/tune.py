@@ -141,18 +141,25 @@ def joined(answers: Iterable[SheetLine], limits: Thresholds) -> list[SheetLine]:
 
 
 def _is_joined(line: SheetLine, limits: Thresholds) -> bool:
-    if line.reason == "answer":
-        return line.twins is True
-    likeness = _likeness(line)
-    if line.reason in _BY_RULE or (line.reason == "own text" and likeness is None):
-        return _BY_RULE.get(line.reason, False)
+    by_rule = _by_rule(line)
+    if by_rule is not None:
+        return by_rule
     distance = 0 if line.reason == "paragraph" else line.distance
-    sketch = line.sketch_distance
+    sketch, likeness = line.sketch_distance, _likeness(line)
     return (
         (distance is not None and distance <= limits.content_distance)
         and (sketch is None or sketch <= limits.sketch_distance)
         and (likeness is None or likeness >= limits.own_likeness)
     )
+
+
+def _by_rule(line: SheetLine) -> bool | None:
+    """Whether the page is dropped, whatever the thresholds are; None if they decide."""
+    if line.reason == "answer":
+        return line.twins is True
+    if line.reason == "own text" and _likeness(line) is None:
+        return False
+    return _BY_RULE.get(line.reason)
 
 
 def _likeness(line: SheetLine) -> float | None:
@@ -187,10 +194,10 @@ def recommended(answers: Sequence[SheetLine], now: Thresholds, least: float) -> 
     One after the other, in the order of `Thresholds`, each is as loose as that allows: as far as an
     answered copy is, or as now. None if no content distance is right so often.
     """
-    found = [line for line in answers if line.twins]
-    settable = range(MAX_DISTANCE_BITS + 1)
+    found = [line for line in answers if line.twins and _by_rule(line) is None]
+    by_content = {line.distance for line in found if line.reason != "paragraph"}
     choices: dict[str, set[Any]] = {
-        "content_distance": {line.distance for line in found}.intersection(settable),
+        "content_distance": by_content.intersection(range(MAX_DISTANCE_BITS + 1)),
         "sketch_distance": {now.sketch_distance, *(line.sketch_distance for line in found)},
         "own_likeness": {now.own_likeness, *(_likeness(line) for line in found)},
     }

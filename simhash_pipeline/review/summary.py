@@ -111,7 +111,7 @@ class Summary:
     @property
     def to_check(self) -> int:
         """Listed drops that a person should look at."""
-        return len(to_check(self.listed, self._doubts))
+        return len(to_check(list(self.listed), self._doubts))
 
     @property
     def kept_near(self) -> int:

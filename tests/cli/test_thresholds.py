@@ -89,6 +89,11 @@ def own(likeness: float | None, yes: int, no: int = 0, **known: Any) -> list[She
         # Another limit holds in two templates, and no limit for texts that can't be compared.
         (RIGHT + own(0.4, 20, structure_distance=20), NOW, Thresholds(0, 18, 0.85)),
         (RIGHT + own(None, 20), NOW, Thresholds(0, 18, 0.85)),
+        # These were found by a paragraph, a declared address and a person, at any distance.
+        (RIGHT + answers(5, 2, 40, reason="paragraph"), NOW, Thresholds(0, 18, 0.85)),
+        (RIGHT + answers(5, 2, 40, reason="address"), NOW, Thresholds(0, 18, 0.85)),
+        (RIGHT + answers(5, 2, 40, reason="answer"), NOW, Thresholds(0, 18, 0.85)),
+        (RIGHT + answers(5, 2, 40, reason="title"), NOW, Thresholds(0, 18, 0.85)),
         (answers(0, 2, 72), NOW, None),
         (answers(0, 2, 10, 10), NOW, None),
     ],
