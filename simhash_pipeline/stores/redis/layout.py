@@ -154,7 +154,7 @@ def pack_page(page: StoredPage, salt: bytes) -> bytes:
 
 
 def unpack_page(namespace: str, raw: bytes, run: bytes | None = None) -> Record:
-    """A record of its number and its packed page; ValueError or struct.error for others."""
+    """A record of its number and its packed page; ValueError or zlib.error for others."""
     page = unpacked_page(namespace, raw[NUMBER_SIZE + SALT_SIZE :])
     return Record(page, raw, run or b"")
 

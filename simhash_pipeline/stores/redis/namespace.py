@@ -20,8 +20,8 @@ from __future__ import annotations
 
 import heapq
 import secrets
-import struct
 import threading
+import zlib
 from itertools import chain
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -183,7 +183,7 @@ class RedisNamespace:
     def record(self, raw: bytes, run: bytes | None = None) -> Record:
         try:
             return layout.unpack_page(self.space.namespace, raw, run)
-        except (ValueError, struct.error) as error:
+        except (ValueError, zlib.error) as error:
             raise self._damaged(f"a page's record: {error}") from error
 
     def _damaged(self, what: str) -> StoreDamaged:
