@@ -1,8 +1,7 @@
 """Stored pages and texts as bytes, as Redis and the parts of an archive hold them.
 
-    page    flags (2 bytes), title marks (8), first seen (8), seen at (8); for each flag that is
-            set the field's bytes, a sample's after its length (2); site and title, each after its
-            length (2); the URL
+    page    flags (2 bytes); compressed: the lengths of URL and site, title marks, first seen, seen
+            at, a line break, URL, site and title; for each flag that is set the field's bytes
     text    the number of the main text's characters, a blank and the title; a line break; the main
             text; what was left out of it: all compressed
 
@@ -12,29 +11,30 @@ A page that declares its own URL as its address, as most do, is flagged, and its
 from __future__ import annotations
 
 import hashlib
-import struct
 import zlib
 
 from simhash_pipeline.bits import BITS, SKETCH_BITS
 from simhash_pipeline.stores.contract import PageText, StoredPage
 
-ID_SIZE = 8
-_HEAD = struct.Struct(">HQdd")
-_LENGTH = struct.Struct(">H")
+ID_SIZE, FLAGS_SIZE = 8, 2
 _FIELDS = (
     *("content", "structure", "sketch", "digest", "story"),
-    *("sample", "form", "fields", "address"),
+    *("form", "fields", "address", "sample"),  # the sample takes the rest
 )
-_SIZES = {"sketch": 16}  # bytes; the others have 8
+_SIZES = {"sketch": 16, "sample": None}  # bytes; the others have 8
 _NUMBERS = ("content", "structure", "sketch", "story")
 _OWN_ADDRESS = 1 << len(_FIELDS)  # a flag
+_WINDOW = -9  # of zlib: 512 bytes, and no header
+# What many pages have in common, the commonest last. With it, and as the site stands in the URL, a
+# third of what is compressed goes: of 1,044 pages 78 bytes each.
+_COMMON = (
+    b".htm.php/index.html/article/2024/02/blog/news/20content/page/category/en/.co.uk/.net/.org/.com/"
+    b" 12 3f 17\nhttps://www."
+)
 
 
 def packed_page(page: StoredPage) -> bytes:
-    """The page, but for its namespace.
-
-    ValueError if a fingerprint is too wide, struct.error if the site is longer than 64 KiB.
-    """
+    """The page, but for its namespace; ValueError if a fingerprint is too wide."""
     is_own = declares_itself(page)
     parts, flags = [], _OWN_ADDRESS if is_own else 0
     for flag, name in enumerate(_FIELDS):
@@ -44,52 +44,41 @@ def packed_page(page: StoredPage) -> bytes:
         flags |= 1 << flag
         if name in _NUMBERS:
             value = packed_number(value, SKETCH_BITS if name == "sketch" else BITS)
-        elif name == "sample":
-            parts.append(_LENGTH.pack(len(value)))
         parts.append(value)
-    for text in (page.site, page.title):
-        packed = text.encode("utf-8", "replace")
-        parts += [_LENGTH.pack(len(packed)), packed]
-    head = _HEAD.pack(flags, page.title_marks, page.first_seen, page.seen_at)
-    return b"".join([head, *parts, page.url.encode()])
+    seen = f"{page.first_seen:.17g} {page.seen_at:.17g}"
+    numbers = f"{len(page.url)} {len(page.site)} {page.title_marks:x} {seen}"
+    said = f"{numbers}\n{page.url}{page.site}{page.title}".encode("utf-8", "replace")
+    packer = zlib.compressobj(wbits=_WINDOW, memLevel=1, zdict=_COMMON)
+    head = flags.to_bytes(FLAGS_SIZE, "little")
+    return b"".join([head, packer.compress(said), packer.flush(), *parts])
 
 
 def unpacked_page(namespace: str, raw: bytes) -> StoredPage:
-    """The page that was packed; ValueError or struct.error for other bytes."""
-    flags, marks, first_seen, seen_at = _HEAD.unpack_from(raw)
-    at = _HEAD.size
-    values: dict[str, int | bytes | None] = {}
+    """The page that was packed; zlib.error or ValueError for other bytes."""
+    flags = int.from_bytes(raw[:FLAGS_SIZE], "little")
+    unpacker = zlib.decompressobj(_WINDOW, _COMMON)
+    numbers, _, said = unpacker.decompress(raw[FLAGS_SIZE:]).decode().partition("\n")
+    url_size, site_size, marks, first_seen, seen_at = numbers.split(" ")
+    site_at, title_at = int(url_size), int(url_size) + int(site_size)
+    url = said[:site_at]
+    values: dict[str, int | bytes | None] = dict.fromkeys(_FIELDS)
+    rest = unpacker.unused_data
     for flag, name in enumerate(_FIELDS):
-        values[name] = None
-        if not flags >> flag & 1:
-            continue
-        if name == "sample":
-            (size,) = _LENGTH.unpack_from(raw, at)
-            at += _LENGTH.size
-        else:
+        if flags >> flag & 1:
             size = _SIZES.get(name, 8)
-        value = raw[at : at + size]
-        values[name] = int.from_bytes(value, "little") if name in _NUMBERS else value
-        at += size
-    texts = []
-    for _ in range(2):
-        (length,) = _LENGTH.unpack_from(raw, at)
-        at += _LENGTH.size
-        texts.append(raw[at : at + length].decode())
-        at += length
-    site, title = texts
-    url = raw[at:].decode()
+            value, rest = rest[:size], rest[size:]
+            values[name] = int.from_bytes(value, "little") if name in _NUMBERS else value
     if flags & _OWN_ADDRESS:
         values["address"] = page_id(url)
     return StoredPage(
         url,
         namespace,
-        site,
+        said[site_at:title_at],
         **values,  # type: ignore[arg-type]  # by the names of their fields
-        first_seen=first_seen,
-        seen_at=seen_at,
-        title=title,
-        title_marks=marks,
+        first_seen=float(first_seen),
+        seen_at=float(seen_at),
+        title=said[title_at:],
+        title_marks=int(marks, 16),
     )
 
 

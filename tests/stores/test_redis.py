@@ -14,7 +14,7 @@ from simhash_pipeline.stores.contract import Action, PageText, StoredPage, View
 from simhash_pipeline.stores.opening import open_store
 from simhash_pipeline.stores.redis.redis_store import RedisStore
 from simhash_pipeline.urls import address_of
-from tests.stores.pages import FAR, keep, like_dull, near_content, page, unless_near
+from tests.stores.pages import FAR, keep, like_dull, near_content, page, seen, unless_near
 from tests.stores.servers import Wire
 from tests.stores.test_store import steps
 from tests.stores.twins import pairs, run
@@ -181,6 +181,32 @@ def test_a_lost_reply_makes_no_page_its_own_twin_and_stores_none_twice(
         assert store.settle(page("twin", 1), lossy) == "first"
         assert [kept.url for kept in store.pages()] == ["first", "warm", "new"]
         assert store.check() == []
+
+
+def test_structures_take_no_memory_before_they_are_asked_for(server: RunningServer) -> None:
+    with RedisStore(server.url) as store:
+        keep(store, page("a", 0, 7), page("b", 1, 7), page("c", 2, 6))
+        store.insert_many([page("d", 3, 6)])
+        assert server.tell("KEYS", "*structure*") == []
+        found = [("a", 0), ("b", 0), ("c", 1), ("d", 1)]
+        assert seen(store, page("asking", None, 7))["structure"] == found
+        keep(store, page("e", 4, 5))
+        assert seen(store, page("asking", None, 7))["structure"] == [*found, ("e", 1)]
+        assert store.check() == []
+
+
+def test_structures_that_a_dead_process_began_to_index_are_found_oldest_first(
+    server: RunningServer,
+) -> None:
+    with RedisStore(server.url) as store:
+        keep(store, page("oldest", 0, 7), page("old", 1, 7))
+        server.tell("HSET", "simhash:{.}head", "structures", 0)
+        keep(store, page("new", 2, 7))
+        found = [("oldest", 0), ("old", 0), ("new", 0)]
+        assert seen(store, page("asking", None, 7))["structure"] == found
+        assert store.check() == []
+        assert store.forget("", "oldest")
+        assert seen(store, page("asking", None, 7))["structure"] == found[1:]
 
 
 def test_a_template_of_many_pages_costs_no_more_than_one_of_few(server: RunningServer) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass, field
 from itertools import chain, combinations, count, cycle
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,16 +18,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simhash_pipeline.page.simhash import hamming_distance
+from simhash_pipeline.stores.contract import Action
 from simhash_pipeline.stores.redis.layout import Space
 from simhash_pipeline.stores.redis.redis_store import RedisStore
-from tests.stores.pages import near_content, page, unless_near
+from tests.stores.pages import always, near_content, page, seen, unless_near
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from simhash_pipeline.stores.contract import StoredPage
+    from simhash_pipeline.stores.contract import StoredPage, View
     from simhash_pipeline.stores.redis.commit import Command
     from tests.stores.servers import RunningCluster, RunningServer
+
+    Decide = Callable[[View], tuple[Action, str | None]]
 
 PROCESSES = 3
 MOST_TURNS = 20_000
@@ -74,6 +78,7 @@ class Process:
     pages: Sequence[StoredPage]
     tentative: bool
     lost: set[int]  # numbers of the messages whose replies are lost
+    decide: Decide = unless_near
     answers: list[tuple[StoredPage, str | None]] = field(default_factory=list)  # and its twin
     error: BaseException | None = None
 
@@ -121,7 +126,7 @@ class Process:
                 if each.content is None:
                     self.store.forget("", each.url)
                     continue
-                self.answers.append((each, self.store.settle(each, unless_near)))
+                self.answers.append((each, self.store.settle(each, self.decide)))
                 if self.tentative:
                     self.store.confirm("", each.url)
             len(self.store)  # which confirms the last one
@@ -140,6 +145,7 @@ def judged(
     course: Course,
     *,
     tentative: bool,
+    decide: Sequence[Decide] = (unless_near,) * PROCESSES,
 ) -> list[Process]:
     """The processes after they have taken these turns, and then turns about until the end."""
     processes = [
@@ -148,6 +154,7 @@ def judged(
             share,
             tentative,
             {message for loser, message in course.losses if loser == number},
+            decide[number],
         )
         for number, share in enumerate(shares)
     ]
@@ -242,3 +249,34 @@ def test_what_is_kept_anew_or_forgotten_meanwhile_leaves_no_twin_and_no_value(
             store.forget("", each.url)
         left = [near_content(store, value) for value in VALUES]
         assert left == [[]] * len(VALUES)
+
+
+def after_structures(view: View) -> tuple[Action, None]:
+    """Keep the page, after its structure was asked for."""
+    list(view.near_structure(3))
+    return Action.KEEP, None
+
+
+@on_each_server
+@settings(max_examples=20, deadline=None)
+@given(shares=changes, course=courses)
+def test_structures_that_are_first_asked_for_meanwhile_are_all_found_oldest_first(
+    redis_servers: Callable[[str], RunningServer | RunningCluster],
+    kind: str,
+    shares: list[list[tuple[str, int | None]]],
+    course: Course,
+) -> None:
+    url = redis_servers(kind).url  # empty
+    steps = [
+        [page(f"{name}{number}", value, value) for name, value in share]
+        for number, share in enumerate(shares)
+    ]
+    decide = (after_structures, after_structures, always(Action.KEEP))
+    judged(url, steps, course, tentative=False, decide=decide)
+    with RedisStore(url) as store:
+        kept = list(store.pages())
+        assert store.check() == []
+        for value in VALUES:
+            pairs = [(each.url, hamming_distance(each.structure or 0, value)) for each in kept]
+            near = sorted((pair for pair in pairs if pair[1] <= 3), key=itemgetter(1))
+            assert seen(store, page("asking", None, value))["structure"] == near

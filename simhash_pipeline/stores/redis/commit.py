@@ -28,6 +28,7 @@ local function row(bucket, rest, size)
   while at and (at - 1) % size ~= 0 do at = string.find(bucket, rest, at + 1, true) end
   return at
 end
+local function age(ref) return (struct.unpack('>I8', '\\0' .. ref)) end
 """
 
 
@@ -115,28 +116,39 @@ for _ = 1, arg() do
   end
 end
 
-if page == '' then return 1 end
-number = tonumber(now)
-if last ~= '' then number = math.max(number, struct.unpack('>I8', '\\0' .. last) + 1) end
-number = sub(struct.pack('>I8', number), 2)
-call('HSET', head, 'number', number)
-call('HSET', pages, id, number .. page)
-if run ~= '' then call('HSET', tentative, id, run) end
+if page ~= '' then
+  number = tonumber(now)
+  if last ~= '' then number = math.max(number, age(last) + 1) end
+  number = sub(struct.pack('>I8', number), 2)
+  call('HSET', head, 'number', number)
+  call('HSET', pages, id, number .. page)
+  if run ~= '' then call('HSET', tentative, id, run) end
+end
 for _ = 1, arg() do
   each_place(function(hash, field, bucket, rest, found, is_first, more, value)
     local ref = number .. id
-    if found and is_first then call('ZADD', more, 0, value .. ref) end
-    if not found then set(hash, field, bucket .. rest .. (is_first and ref or '')) end
+    if not found then
+      set(hash, field, bucket .. rest .. (is_first and ref or ''))
+    elseif is_first then
+      local from = found + #rest
+      local first = sub(bucket, from, from + REF - 1)
+      if age(ref) < age(first) then  -- of a page that is indexed late
+        set(hash, field, sub(bucket, 1, from - 1) .. ref .. sub(bucket, from + REF))
+        first, ref = ref, first
+      end
+      if first ~= ref then call('ZADD', more, 0, value .. ref) end
+    end
     return not found
   end)
 end
 return 1
 """)
 # What is read for a page at first. Head, pages, tentative, then the hashes of buckets; how many
-# ids, the ids, a field for each bucket. -> stamp, number of the newest page, record and run of each
-# id, the buckets.
+# ids, the ids, a field for each bucket. -> stamp, number of the newest page, whether structures are
+# indexed, record and run of each id, the buckets.
 READ = Script("""
-local found, ids = call('HMGET', KEYS[1], 'made_with', 'number'), tonumber(ARGV[1])
+local found = call('HMGET', KEYS[1], 'made_with', 'number', 'structures')
+local ids = tonumber(ARGV[1])
 for i = 2, ids + 1 do
   for hash = 2, 3 do found[#found + 1] = call('HGET', KEYS[hash], ARGV[i]) end
 end
@@ -198,7 +210,7 @@ class Commit:
         self._removals: list[Argument] = []
         self._kept: tuple[Argument, ...] = (b"", b"", b"", 0)
         self._number = b""
-        self._entries: list[Argument] = []
+        self._entries: list[Argument] = [0]
         self._counts = {"checks": 0, "read": 0, "newest": 0, "removals": 0}
 
     def expect(self, key: bytes, field: Argument, text: bytes) -> None:
@@ -232,6 +244,11 @@ class Commit:
     def keep(self, known: bytes, packed: bytes, run: bytes, entries: Sequence[Entry]) -> None:
         """Store a page of this id as the newest; tentative for `run` unless that is b""."""
         self._kept = (known, packed, run, time.time_ns() // 1_000)
+        self._entries = [len(entries), *self._placed(entries)]
+
+    def index(self, record: Record, entries: Sequence[Entry]) -> None:
+        """Have a stored page found by these values too."""
+        self._kept, self._number = (record.id, b"", b"", 0), record.raw[:NUMBER_SIZE]
         self._entries = [len(entries), *self._placed(entries)]
 
     def command(self) -> Command:

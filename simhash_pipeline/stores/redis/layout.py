@@ -2,7 +2,7 @@
 
     simhash:store                   hash: format, made_with
     simhash:namespaces              set of the namespaces that have or had pages
-    simhash:{.<namespace>}head      hash: made_with as above, number of the newest page
+    simhash:{.<namespace>}head      hash: made_with as above, number of the newest page, structures
     simhash:{.<namespace>}pages     hash: id -> record of a kept page
     simhash:{.<namespace>}tentative hash: id -> the run that has not confirmed the page
     simhash:{.<namespace>}run:<run> there while the run lives
@@ -29,6 +29,9 @@ choose a bucket: the rest are the other six. One case by hand, block 1 of 0123 4
 A record is the page's number, a salt that tells it from others of the same page, and the packed
 page. A text has the time it was kept at (8 bytes), the length of the page's URL (4), the URL, and
 the packed text. See packing.py.
+
+Structures are indexed from when they are first asked for, as MATCH by content never does: head's
+`structures` is 0 from then on, and 1 when the pages that were there are indexed too.
 
 A digest, an address and a form have one block and one bucket. A page that declares its own URL as
 its address is found by its id. (Of a billion pages about one pair shares the 64 bits of an id; the
@@ -66,6 +69,7 @@ if TYPE_CHECKING:
 
 PREFIX = b"simhash:"
 STORE, FORMAT, MADE_WITH = PREFIX + b"store", b"format", b"made_with"
+STRUCTURES, BEGUN, DONE = b"structures", b"0", b"1"
 NAMESPACES = PREFIX + b"namespaces"
 HASHES = 256  # of a block
 KEY_SIZE, REST_SIZE = 2, 6  # of a value of 64 bits, in bytes
@@ -73,7 +77,8 @@ NUMBER_SIZE = 7
 REF_SIZE = NUMBER_SIZE + ID_SIZE
 SALT_SIZE = 2
 
-COLUMNS: tuple[Column, ...] = ("content", "structure", "digest", "address", "form")
+ALWAYS_INDEXED: tuple[Column, ...] = ("content", "digest", "address", "form")
+COLUMNS: tuple[Column, ...] = (*ALWAYS_INDEXED, "structure")
 ONE_BLOCK = ("digest", "address", "form")  # they are found whole alone
 TIME = struct.Struct(">d")  # of a text; EXPIRE_TEXTS reads it
 _TEXT_HEAD = struct.Struct(">dI")
@@ -154,7 +159,7 @@ def pack_page(page: StoredPage, salt: bytes) -> bytes:
 
 
 def unpack_page(namespace: str, raw: bytes, run: bytes | None = None) -> Record:
-    """A record of its number and its packed page; ValueError or struct.error for others."""
+    """A record of its number and its packed page; ValueError or zlib.error for others."""
     page = unpacked_page(namespace, raw[NUMBER_SIZE + SALT_SIZE :])
     return Record(page, raw, run or b"")
 
@@ -165,9 +170,9 @@ def renewed(record: Record, seen_at: float) -> bytes:
     return record.raw[: NUMBER_SIZE + SALT_SIZE] + packed_page(page)
 
 
-def entries(space: Space, page: StoredPage) -> Iterator[Entry]:
-    """Where the page's fingerprints, digest, address and form belong."""
-    for column in COLUMNS:
+def entries(space: Space, page: StoredPage, columns: Iterable[Column]) -> Iterator[Entry]:
+    """Where the page's values of these columns belong."""
+    for column in columns:
         value = getattr(page, column)
         if value is not None and not (column == "address" and declares_itself(page)):
             yield entry(space, column, value)

@@ -20,8 +20,8 @@ from __future__ import annotations
 
 import heapq
 import secrets
-import struct
 import threading
+import zlib
 from itertools import chain
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -32,10 +32,15 @@ from simhash_pipeline.stores.packing import page_id
 from simhash_pipeline.stores.redis import layout
 from simhash_pipeline.stores.redis.commit import EXCHANGE, READ, SHARING, Command, Commit
 from simhash_pipeline.stores.redis.layout import (
+    ALWAYS_INDEXED,
+    BEGUN,
+    COLUMNS,
+    DONE,
     MADE_WITH,
     NUMBER_SIZE,
     ONE_BLOCK,
     SALT_SIZE,
+    STRUCTURES,
     Record,
     Space,
     is_in,
@@ -91,7 +96,8 @@ class RedisNamespace:
 
     def insert(self, pages: Sequence[StoredPage]) -> list[StoredPage]:
         """Store pages; those are returned that somebody else has changed meanwhile."""
-        if self.server.ask("HGET", self.space.head, MADE_WITH) != self.mark:
+        mark, structures = self.server.ask("HMGET", self.space.head, MADE_WITH, STRUCTURES)
+        if mark != self.mark:
             raise emptied(self.server)
         records = self._read([page_id(page.url) for page in pages])
         todo = [
@@ -102,7 +108,7 @@ class RedisNamespace:
         commands = []
         for page, own in todo:
             commit = self._commit(page_id(page.url), own)
-            self._keep(commit, page, own, b"")
+            self._keep(commit, page, own, b"", structures or b"")
             commands.append(commit.command())
         done = self.server.run(commands)
         return [page for (page, _), is_done in zip(todo, done, strict=True) if not is_done]
@@ -148,6 +154,8 @@ class RedisNamespace:
 
     def faults(self) -> Iterator[str]:
         """What can't be read, and what no look-up finds."""
+        structures = self.server.ask("HGET", self.space.head, STRUCTURES)
+        columns = COLUMNS if structures == DONE else ALWAYS_INDEXED
         for found in self.server.scan(self.space.pages, PAGES_A_READ):
             records = []
             for known, raw in found.items():
@@ -158,7 +166,11 @@ class RedisNamespace:
                         f"record {known.hex()} of namespace {self.space.namespace!r} can't be "
                         f"read: {error.__cause__}"
                     )
-            entries = [(record, entry) for record in records for entry in self.entries(record.page)]
+            entries = [
+                (record, entry)
+                for record in records
+                for entry in self.entries(record.page, columns)
+            ]
             commands: list[Command] = []
             for record, entry in entries:
                 commands.append(("ZSCORE", entry.more, entry.value + record.ref))
@@ -183,7 +195,7 @@ class RedisNamespace:
     def record(self, raw: bytes, run: bytes | None = None) -> Record:
         try:
             return layout.unpack_page(self.space.namespace, raw, run)
-        except (ValueError, struct.error) as error:
+        except (ValueError, zlib.error) as error:
             raise self._damaged(f"a page's record: {error}") from error
 
     def _damaged(self, what: str) -> StoreDamaged:
@@ -192,8 +204,27 @@ class RedisNamespace:
             "restore a copy, or clear the namespace to begin anew"
         )
 
-    def entries(self, page: StoredPage) -> list[Entry]:
-        return list(layout.entries(self.space, page))
+    def entries(self, page: StoredPage, columns: Sequence[Column] = COLUMNS) -> list[Entry]:
+        return list(layout.entries(self.space, page, columns))
+
+    def index_structures(self) -> None:
+        """Have all pages found by their structures, as new ones are from now on.
+
+        If several processes do it, or one begins anew after another has died, nothing is lost.
+        """
+        self.server.ask("HSETNX", self.space.head, STRUCTURES, BEGUN)
+        ids = [known for _, known in sorted(self.places())]
+        while ids:
+            records, commands = self._there(ids[:PAGES_A_READ]), []
+            for record in records:
+                commit = Commit(self.space)
+                commit.expect(self.space.pages, record.id, record.raw)
+                commit.index(record, self.entries(record.page, ["structure"]))
+                commands.append(commit.command())
+            done = self.server.run(commands)
+            changed = [each.id for each, is_done in zip(records, done, strict=True) if not is_done]
+            ids = changed + ids[PAGES_A_READ:]
+        self.server.ask("HSET", self.space.head, STRUCTURES, DONE)
 
     def dead(self, records: Sequence[Record]) -> list[Record]:
         """Those whose runs died before they confirmed them."""
@@ -213,7 +244,7 @@ class RedisNamespace:
         commit = self._commit(page_id(page.url), own)
         if action is Action.KEEP:
             lookup.expect_as_read(commit)
-            self._keep(commit, page, own, self._run)
+            self._keep(commit, page, own, self._run, lookup.structures)
         elif action is Action.FORGET and own is not None:
             commit.remove(own, self.entries(own.page))
         for each in lookup.dead:
@@ -237,11 +268,15 @@ class RedisNamespace:
         commit.expect(self.space.pages, known, b"" if record is None else record.raw)
         commit.expect(self.space.tentative, known, b"" if record is None else record.run)
 
-    def _keep(self, commit: Commit, page: StoredPage, own: Record | None, run: bytes) -> None:
+    def _keep(
+        self, commit: Commit, page: StoredPage, own: Record | None, run: bytes, structures: bytes
+    ) -> None:
         if own is not None:
             commit.remove(own, self.entries(own.page))
         packed = layout.pack_page(page, secrets.token_bytes(SALT_SIZE))
-        commit.keep(page_id(page.url), packed, run, self.entries(page))
+        commit.expect(self.space.head, STRUCTURES, structures)
+        columns = COLUMNS if structures else ALWAYS_INDEXED
+        commit.keep(page_id(page.url), packed, run, self.entries(page, columns))
 
     def _removed(self, records: Sequence[Record]) -> int:
         """Remove these pages, and return how many of them were still as they were read."""
@@ -315,6 +350,8 @@ class RedisLookup:
         self, namespace: str, column: Column, value: int, max_distance_bits: int
     ) -> list[tuple[int, int]]:
         self.asked[column] = max_distance_bits
+        if column == "structure" and self.structures != DONE:
+            self._namespace.index_structures()  # a new page is judged anew then
         probes = self._probes(column, value, max_distance_bits)
         places = self._unread(probes)
         self._note(places, self._namespace.server.run(_reads(places)))
@@ -418,10 +455,11 @@ class RedisLookup:
         keys = [space.head, space.pages, space.tentative, *(key for key, _ in places)]
         fields = (field for _, field in places)
         reply = self._namespace.server.run([*before, READ(keys, len(ids), *ids, *fields)])[-1]
-        mark, number, *found = reply
+        mark, number, structures, *found = reply
         if mark != self._namespace.mark:
             raise emptied(self._namespace.server)
         self._number: bytes = number or b""
+        self.structures: bytes = structures or b""
         records, buckets = found[: 2 * len(ids)], found[2 * len(ids) :]
         self._note(places, buckets)
         return [
