@@ -11,10 +11,10 @@ from itertools import compress
 from operator import not_
 from typing import Any
 
-import numpy as np
 from lxml.etree import _Element
 
 from simhash_pipeline import native
+from simhash_pipeline.arrays import np
 from simhash_pipeline.bits import SKETCH_BITS
 from simhash_pipeline.native import Walked
 from simhash_pipeline.options import Options, load_callable

@@ -20,16 +20,17 @@ equal windows in two samples estimates the share in the pages (the Jaccard index
 from __future__ import annotations
 
 import re
+import struct
 from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain, compress
+from itertools import chain, compress, starmap
+from typing import TYPE_CHECKING
 
 import mmh3
-import numpy as np
-from numpy.typing import NDArray
 
 from simhash_pipeline import native
+from simhash_pipeline.arrays import np
 from simhash_pipeline.page.blocks import Blocks, menu_blocks
 from simhash_pipeline.page.boilerplate import MAX_LINK_SHARE, running_text
 
@@ -44,10 +45,10 @@ _MAX_BYTES = 1_000_000  # of visible text that is sampled
 # entry is 6 bytes: the window's hash; 15 bits of its block's hash, and in the highest bit whether
 # the block is main text. All lowest byte first.
 LIMIT_SIZE = 4
-ENTRY = np.dtype([("window", "<u4"), ("block", "<u2")])
+ENTRY = struct.Struct("<IH")
 _NO_LIMIT = 0xFFFFFFFF
-MAIN = np.uint16(1 << 15)
-BLOCK_BITS = np.uint16(MAIN - 1)
+MAIN = 1 << 15
+BLOCK_BITS = MAIN - 1
 
 # Which windows of a block are taken: those whose hash has none of these bits, a quarter or none.
 _QUARTER, NONE = 3, 255
@@ -74,8 +75,11 @@ _SEPARATOR = "\n" + "\0" * (WINDOW_BYTES - 1)  # blocks hold neither
 
 _END = _SEPARATOR.encode()
 
-Hashes = NDArray[np.uint32]
-Places = NDArray[np.intp]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Hashes = NDArray[np.uint32]
+    Places = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +178,7 @@ def visible_text(blocks: Sequence[str], is_main: Sequence[bool], masks: bytes = 
     """
     masks = masks or bytes(len(blocks))
     if not blocks:
-        return Visible(packed_sample(_NO_LIMIT, np.empty(0, ENTRY)), ())
+        return Visible(_NO_LIMIT.to_bytes(LIMIT_SIZE, "little"), ())
     # ASCII letters alone: Pythons differ in what others become, and take ten times as long.
     said = (_SEPARATOR.join(blocks) + _SEPARATOR).encode("utf-8", "replace").lower()
     if len(said) > _MAX_BYTES:
@@ -198,17 +202,16 @@ def _sampled(said: bytes, is_main: Sequence[bool], masks: bytes) -> tuple[bytes,
     # Of all windows of a block; the windows between two blocks are summed up too, and left out.
     sums = np.add.reduceat(windows, np.stack([starts, ends], axis=1).ravel(), dtype=np.uint32)
     block_hashes = sums[::2][at]
-    entries = np.empty(len(ranks), ENTRY)
-    entries["window"] = ranks
-    main = np.where(np.asarray(is_main, np.bool_)[at], MAIN, np.uint16(0))
-    entries["block"] = (block_hashes & BLOCK_BITS).astype(np.uint16) | main
+    is_main_at = np.asarray(is_main, np.bool_)[at]
+    marked = (block_hashes & BLOCK_BITS) | is_main_at * np.uint32(MAIN)
     limit = int(ranks[-1]) if len(ranks) == _TAKEN else _NO_LIMIT
-    return packed_sample(limit, entries), tuple(dict.fromkeys(block_hashes.tolist()))
+    sample = packed_sample(limit, zip(ranks.tolist(), marked.tolist(), strict=True))
+    return sample, tuple(dict.fromkeys(block_hashes.tolist()))
 
 
-def packed_sample(limit: int, entries: NDArray[np.void]) -> bytes:
+def packed_sample(limit: int, entries: Iterable[tuple[int, int]]) -> bytes:
     """A sample of these entries, whole up to the limit."""
-    return limit.to_bytes(LIMIT_SIZE, "little") + entries.tobytes()
+    return limit.to_bytes(LIMIT_SIZE, "little") + b"".join(starmap(ENTRY.pack, entries))
 
 
 def _rolled(text: NDArray[np.uint8]) -> Hashes:
