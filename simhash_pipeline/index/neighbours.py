@@ -223,6 +223,7 @@ class FingerprintIndex:
     ) -> Iterator[tuple[int, int]]:
         """Every stored value within the distance, once: nearest first, then oldest."""
         refuse_other_distances(max_distance_bits)
+        needle = _packed(value)
         keys, probes = self._keys(value), self._probes[max_distance_bits]
         probed = [self._buckets[keys[block] ^ mask] for block, mask in probes]
         joined = b"".join(probed)
@@ -232,7 +233,7 @@ class FingerprintIndex:
             near = {word: bits for word, bits in distances.items() if bits <= max_distance_bits}
             yield from self._sorted(near)
             return
-        differing = np.bitwise_count(np.frombuffer(joined, WORD) ^ np.uint64(value))
+        differing = np.bitwise_count(np.frombuffer(joined, WORD) ^ np.frombuffer(needle, WORD))
         # Nearly always, and the fastest way:
         if differing.item(differing.argmin()) > max_distance_bits:
             return
