@@ -81,11 +81,11 @@ def likeness(
         equal: 12 and 44, which are main text, and 57, which is not; differing: 31, 60, 90
         likeness 2 / (2 + 3)
     """
-    (limit, one), (other_limit, other) = map(_marked, (a, b), templates)
-    limit = min(limit, other_limit)
+    samples = list(map(_marked, (a, b), templates))
+    limit = min(whole for whole, _ in samples)
     one, other = (
-        {window: marks for window, marks in marked.items() if window <= limit}
-        for marked in (one, other)
+        windows if whole == limit else {w: marks for w, marks in windows.items() if w <= limit}
+        for whole, windows in samples
     )
     common = one.keys() & other.keys()
     differing = len(one) + len(other) - 2 * len(common)
@@ -94,7 +94,7 @@ def likeness(
         return 1.0 if count == "all" and not differing and limit >= _MUCH else None
     if count == "all":
         return len(common) / (len(common) + differing)
-    alike = sum((one[window] | other[window]) == MAIN for window in common)
+    alike = sum([(one[window] | other[window]) == MAIN for window in common])
     if count == "brought":
         differing = len(one) - len(common)
     elif count == "main":
