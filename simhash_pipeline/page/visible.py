@@ -24,6 +24,7 @@ import struct
 from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain, compress, starmap
 from typing import TYPE_CHECKING
 
@@ -123,8 +124,10 @@ def _is_list(page: Blocks, links: list[int], is_main: Sequence[bool]) -> bool:
 def _around(page: Blocks, is_main: Sequence[bool]) -> tuple[int, int]:
     """The range of blocks of the innermost box around all of the main text."""
     first, end = is_main.index(True), len(is_main) - is_main[::-1].index(True)
-    boxes = (box[:2] for box in reversed(page.boxes))  # inner ones first
-    return next((box for box in boxes if box[0] <= first and end <= box[1]), (0, len(page.texts)))
+    for box in reversed(page.boxes):  # inner ones first
+        if box[0] <= first and end <= box[1]:
+            return box[:2]
+    return 0, len(page.texts)
 
 
 def story_digest(title: str, page: Blocks, is_main: Sequence[bool], masks: bytes) -> int | None:
@@ -144,7 +147,8 @@ def story_digest(title: str, page: Blocks, is_main: Sequence[bool], masks: bytes
         start, end = _around(page, is_main)
         told = [i for i in range(start, end) if is_main[i] or page.link_shares[i] <= MAX_LINK_SHARE]
         counted = [i for i, mask in enumerate(masks) if mask != NONE]
-        if 2 * sum(len(texts[i]) for i in told) < sum(len(texts[i]) for i in counted):
+        sizes = list(map(len, texts))
+        if 2 * sum(map(sizes.__getitem__, told)) < sum(map(sizes.__getitem__, counted)):
             by_links = max(page.link_shares) > MAX_LINK_SHARE and not any(masks)
             running = running_text(page)
             if not by_links or sum(compress(running, is_main)) < _MOST_SHARE * sum(running):
@@ -161,8 +165,14 @@ def _without_counters(text: str, *, is_main: bool) -> str:
     """
     if len(text) > _MAX_COUNTER_CHARS or not _DIGIT.search(text):
         return text
-    left, counters = _COUNTER.subn("", text)
+    left, counters = _counted_out(text)
     return text if is_main and counters < 2 and _LETTER.search(left) else left
+
+
+@lru_cache(maxsize=4096)  # the pages of a site share their short lines: 1 MB
+def _counted_out(line: str) -> tuple[str, int]:
+    """What is left of a line without its counters, and how many those are."""
+    return _COUNTER.subn("", line)
 
 
 def _digest(texts: list[str]) -> int:
