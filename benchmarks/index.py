@@ -38,7 +38,6 @@ import numpy as np
 from benchmarks.table import markdown
 from simhash_pipeline import FingerprintIndex, open_store
 from simhash_pipeline.own_text import KEPT_WINDOWS, pack
-from simhash_pipeline.page.visible import ENTRY
 from simhash_pipeline.stores.contract import Action, Store, StoredPage, View
 from simhash_pipeline.stores.redis.redis_store import RedisStore
 from simhash_pipeline.urls import address_of
@@ -315,10 +314,9 @@ def _samples() -> list[bytes]:
     rng = np.random.default_rng(7)
     found = []
     for _ in range(64):
-        entries = np.empty(KEPT_WINDOWS, ENTRY)
-        entries["window"] = np.sort(rng.choice(2**32 // 5_000 * KEPT_WINDOWS, KEPT_WINDOWS, False))
-        entries["block"] = rng.choice(rng.integers(0, 2**16, 25), KEPT_WINDOWS)
-        found.append(pack(int(entries["window"][-1]), entries))
+        windows = sorted(rng.choice(2**32 // 5_000 * KEPT_WINDOWS, KEPT_WINDOWS, False).tolist())
+        blocks = rng.choice(rng.integers(0, 2**16, 25), KEPT_WINDOWS).tolist()
+        found.append(pack(windows[-1], zip(windows, blocks, strict=True)))
     return found
 
 

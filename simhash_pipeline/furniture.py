@@ -11,26 +11,25 @@ Fingerprints never depend on any of it.
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable, Sequence
+import struct
+from array import array
+from collections import Counter, deque
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import chain
 from threading import Lock
-
-import numpy as np
-from numpy.typing import NDArray
 
 from simhash_pipeline.bits import MAX_DISTANCE_BITS
 from simhash_pipeline.errors import StoreDamaged
 from simhash_pipeline.page.simhash import hamming_distance
 from simhash_pipeline.page.visible import BLOCK_BITS, visible_text
 
-Blocks = NDArray[np.uint16]  # the low 15 bits of their hashes: distinct, rising
+Blocks = frozenset[int]  # the low 15 bits of their hashes
 Host = tuple[str, str]  # namespace, host
-NO_BLOCKS: Blocks = np.empty(0, np.uint16)
+NO_BLOCKS: Blocks = frozenset()
 
 LEAST_PAGES = 8  # with 4, more pages have no own text left
-_BITS = int(BLOCK_BITS)
 _REMEMBERED = 64  # pages of a template
 _EVERY = 4  # pages after which a template's furniture is counted anew
 _MAX_TEMPLATES = 16  # of a host: those met last
@@ -68,12 +67,11 @@ def template_of(structure: int | None, templates: bytes) -> Template:
 
 def furniture_among(texts: Iterable[str], template: Template) -> list[str]:
     """The blocks with these texts that are furniture of the template."""
-    known = {*template.furniture.tolist()}
     hashes = ((text, visible_text([text], [False]).blocks) for text in texts if text)
-    return [text for text, (block, *_) in hashes if block & int(BLOCK_BITS) in known]
+    return [text for text, (block, *_) in hashes if block & BLOCK_BITS in template.furniture]
 
 
-@lru_cache(maxsize=64)  # most have some 100 bytes, the largest 0.3 MB
+@lru_cache(maxsize=16)  # most hosts have some dozens of blocks, the largest 60,000: 6 MB
 def unpacked(templates: bytes) -> tuple[Template, ...]:
     """The templates of a host; StoreDamaged if the bytes are none."""
     found, at = list[Template](), 0
@@ -90,8 +88,8 @@ def unpacked(templates: bytes) -> tuple[Template, ...]:
         structure = head[:_STRUCTURE_BYTES]
         template = Template(
             None if structure == _NO_STRUCTURE else int.from_bytes(structure, "little"),
-            np.frombuffer(templates[start:furniture], "<u2"),
-            np.frombuffer(templates[furniture:at], "<u2"),
+            _blocks(templates[start:furniture]),
+            _blocks(templates[furniture:at]),
         )
         found.append(template)
     return tuple(found)
@@ -107,9 +105,13 @@ def _packed(template: Template) -> bytes:
     structure = _NO_STRUCTURE
     if template.structure is not None:
         structure = template.structure.to_bytes(_STRUCTURE_BYTES, "little")
-    blocks = (template.furniture, template.repeated)
-    counts = b"".join(len(each).to_bytes(2, "little") for each in blocks)
-    return structure + counts + np.concatenate(blocks).astype("<u2").tobytes()
+    furniture, repeated = sorted(template.furniture), sorted(template.repeated)
+    numbers = (len(furniture), len(repeated), *furniture, *repeated)
+    return structure + struct.pack(f"<{len(numbers)}H", *numbers)
+
+
+def _blocks(packed: bytes) -> Blocks:
+    return frozenset(struct.unpack(f"<{len(packed) // 2}H", packed))
 
 
 class RecentPages:
@@ -133,8 +135,7 @@ class RecentPages:
             pages = next(fitting, None) or _Pages(replace(UNKNOWN, structure=structure))
             others = [one for one in templates if one is not pages]
             self._hosts[host] = templates = [pages, *others[: _MAX_TEMPLATES - 1]]
-            distinct = {block & _BITS for block in blocks}
-            found = pages.add(np.array(sorted(distinct), np.uint16))
+            found = pages.add({block & BLOCK_BITS for block in blocks})
             self._pages += sum(len(one.blocks) for one in templates)
             while self._pages > self._max_pages and len(self._hosts) > 1:
                 oldest = self._hosts.pop(next(iter(self._hosts)))
@@ -147,18 +148,17 @@ class _Pages:
 
     def __init__(self, template: Template) -> None:
         self.template = template
-        self.blocks: deque[Blocks] = deque(maxlen=_REMEMBERED)
+        self.blocks: deque[array[int]] = deque(maxlen=_REMEMBERED)  # a page's, in 2 bytes each
         self._added = 0
 
-    def add(self, blocks: Blocks) -> Template | None:
-        self.blocks.append(blocks)
+    def add(self, blocks: Collection[int]) -> Template | None:
+        self.blocks.append(array("H", blocks))
         self._added += 1
         is_early = self._added <= 2 * LEAST_PAGES  # while few pages are known, each one says much
         if self._added < LEAST_PAGES or (self._added % _EVERY and not is_early):
             return None
-        found, pages = np.unique(np.concatenate(self.blocks), return_counts=True)
-        is_repeated = pages >= LEAST_PAGES
-        is_furniture = is_repeated & (pages >= len(self.blocks) / 2)
-        repeated = found[is_repeated & ~is_furniture]
-        self.template = Template(self.template.structure, found[is_furniture], repeated)
+        pages = Counter(chain.from_iterable(self.blocks))
+        repeated = frozenset(block for block in pages if pages[block] >= LEAST_PAGES)
+        furniture = frozenset(block for block in repeated if 2 * pages[block] >= len(self.blocks))
+        self.template = Template(self.template.structure, furniture, repeated - furniture)
         return self.template

@@ -25,11 +25,10 @@ more than the low ones. One case by hand, the windows 2, 3 and 9 with two low bi
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterable
 from functools import lru_cache
-from typing import Any, Literal
-
-import numpy as np
-from numpy.typing import NDArray
+from itertools import accumulate, islice, pairwise
+from typing import Literal
 
 from simhash_pipeline.errors import StoreDamaged
 from simhash_pipeline.furniture import UNKNOWN, Blocks, Template
@@ -38,26 +37,28 @@ from simhash_pipeline.page.visible import BLOCK_BITS, ENTRY, LIMIT_SIZE, MAIN
 KEPT_WINDOWS = 64  # of a page's own text, by a store
 _MIN_COMMON = 4  # equal windows; fewer prove nothing
 _MUCH = 2**28  # a sixteenth of all windows: holds one of 50 differing ones with 95 % probability
-_REPEATED = np.uint16(1)  # beside MAIN: of a window in a block that the template repeats
-_CUT = np.uint32(8)  # low bits of a window that are left out
+_REPEATED = 1  # beside MAIN: of a window in a block that the template repeats
+_CUT = 8  # low bits of a window that are left out
 # What is taken from a page, 4 bytes and 6 for each window, is never as long as what is packed.
-_PLAIN = LIMIT_SIZE % ENTRY.itemsize
+_PLAIN = LIMIT_SIZE % ENTRY.size
 _HEAD = struct.Struct("<IBBB")
+
+Entries = Iterable[tuple[int, int]]  # windows, rising, each with its block: as ENTRY
 
 
 def own_sample(sample: bytes, furniture: Blocks) -> bytes:
     """What a store keeps of a page's sample, packed: its first windows outside the furniture."""
     limit, entries = unpack(sample)
-    own = entries[~_is_among(entries, furniture)]
-    if len(own) > KEPT_WINDOWS:
-        own = own[:KEPT_WINDOWS]
-        limit = int(own["window"][-1])
-    return pack(limit, own)
+    own = (entry for entry in entries if entry[1] & BLOCK_BITS not in furniture)
+    kept = list(islice(own, KEPT_WINDOWS + 1))
+    if len(kept) > KEPT_WINDOWS:
+        limit = kept[KEPT_WINDOWS - 1][0]
+    return pack(limit, kept[:KEPT_WINDOWS])
 
 
 def is_all_main(sample: bytes) -> bool:
     """Whether nothing of the page stands beside its main text."""
-    return bool((unpack(sample)[1]["block"] & MAIN).all())
+    return all(block & MAIN for _, block in unpack(sample)[1])
 
 
 def likeness(
@@ -80,100 +81,86 @@ def likeness(
         equal: 12 and 44, which are main text, and 57, which is not; differing: 31, 60, 90
         likeness 2 / (2 + 3)
     """
-    (limit, one), (other_limit, other) = map(_marked, (a, b), templates)
-    limit = min(limit, other_limit)
+    samples = list(map(_marked, (a, b), templates))
+    limit = min(whole for whole, _ in samples)
     one, other = (
-        entries[: entries["window"].searchsorted(np.uint32(limit), side="right")]
-        for entries in (one, other)
+        windows if whole == limit else {w: marks for w, marks in windows.items() if w <= limit}
+        for whole, windows in samples
     )
-    places, is_common = _found(other["window"], one["window"])
-    places, common = places[is_common], int(np.count_nonzero(is_common))
-    differing = len(one) + len(other) - 2 * common
-    if common < _MIN_COMMON:
+    common = one.keys() & other.keys()
+    differing = len(one) + len(other) - 2 * len(common)
+    if len(common) < _MIN_COMMON:
         # A thin page may be all furniture: so it is if a large sample holds nothing that differs.
         return 1.0 if count == "all" and not differing and limit >= _MUCH else None
     if count == "all":
-        return common / (common + differing)
-    marks, others = one["block"], other["block"]
-    alike = int(np.count_nonzero((marks[places] | others[is_common]) == MAIN))
+        return len(common) / (len(common) + differing)
+    alike = sum([(one[window] | other[window]) == MAIN for window in common])
     if count == "brought":
-        differing = len(one) - common
+        differing = len(one) - len(common)
     elif count == "main":
-        apart = (np.delete(marks, places), others[~is_common])
-        differing = sum(int(np.count_nonzero(each & MAIN)) for each in apart)
+        either = one | other
+        differing = sum(either[window] & MAIN > 0 for window in one.keys() ^ other.keys())
     return alike / (alike + differing) if alike else 0.0
 
 
-@lru_cache(maxsize=2_048)  # in a crowd many pages are compared with the same ones: 1.5 MB
-def _marked(sample: bytes, template: Template) -> tuple[int, NDArray[np.void]]:
-    """(limit, entries) outside the furniture, whose blocks are MAIN, _REPEATED, both or neither."""
+@lru_cache(maxsize=512)  # in a crowd many pages are compared with the same ones: 3 MB
+def _marked(sample: bytes, template: Template) -> tuple[int, dict[int, int]]:
+    """(limit, windows outside the furniture), each MAIN, _REPEATED, both or neither."""
     limit, entries = unpack(sample)
-    entries = entries[~_is_among(entries, template.furniture)]
-    is_repeated = _is_among(entries, template.repeated)
-    entries["block"] &= MAIN
-    entries["block"][is_repeated] |= _REPEATED
-    return limit, entries
+    return limit, {
+        window: block & MAIN | (_REPEATED if block & BLOCK_BITS in template.repeated else 0)
+        for window, block in entries
+        if block & BLOCK_BITS not in template.furniture
+    }
 
 
-def _is_among(entries: NDArray[np.void], blocks: Blocks) -> NDArray[np.bool_]:
-    """Whether each window stands in one of these blocks."""
-    return _found(entries["block"] & BLOCK_BITS, blocks)[1]
-
-
-def _found(wanted: NDArray[Any], rising: NDArray[Any]) -> tuple[Any, NDArray[np.bool_]]:
-    """Where each number would stand among rising ones, and whether it is there."""
-    if not len(rising):
-        return np.zeros(len(wanted), np.intp), np.zeros(len(wanted), np.bool_)
-    places = rising.searchsorted(wanted)
-    return places, rising.take(places, mode="clip") == wanted
-
-
-def pack(limit: int, entries: NDArray[np.void]) -> bytes:
+def pack(limit: int, entries: Entries) -> bytes:
     """A sample of at most 255 entries by rising window, whole up to the limit, as bytes.
 
     Of windows that are equal when they are cut, the first is kept.
     """
-    windows = entries["window"] >> _CUT
-    is_first = np.ones(len(windows), np.bool_)
-    np.not_equal(windows[1:], windows[:-1], out=is_first[1:])
-    windows, of_windows = windows[is_first], entries["block"][is_first]
-    blocks = np.array(sorted({*of_windows.tolist()}), "<u2")
-    places = blocks.searchsorted(of_windows)
-    highest = int(windows[-1]) if len(windows) else 0
-    width = (highest // max(1, len(windows))).bit_length()
-    high = windows >> np.uint32(width)
-    ones = np.ones((highest >> width) + len(windows), np.uint8)
-    ones[high + np.arange(len(windows))] = 0
-    bits = (_bits(windows, width), _bits(places, _width(len(blocks))), ones)
+    windows: dict[int, int] = {}
+    for window, block in entries:
+        windows.setdefault(window >> _CUT, block)
+    blocks = sorted({*windows.values()})
+    place_of = {block: place for place, block in enumerate(blocks)}
+    width = (max(windows, default=0) // max(1, len(windows))).bit_length()
+    high = [window >> width for window in windows]
+    rises = [above - below for below, above in pairwise([0, *high])]
+    bits = _bits(windows, width)
+    bits += _bits([place_of[block] for block in windows.values()], _width(len(blocks)))
+    bits += "".join(["1" * rise + "0" for rise in rises])
+    size = -(-len(bits) // 8)
     head = _HEAD.pack(limit, len(windows), len(blocks), width)
-    packed = head + blocks.tobytes() + np.packbits(np.concatenate(bits)).tobytes()
-    return packed if len(packed) % ENTRY.itemsize != _PLAIN else packed + b"\0"
+    packed = head + struct.pack(f"<{len(blocks)}H", *blocks)
+    packed += int(bits.ljust(8 * size, "0") or "0", 2).to_bytes(size, "big")
+    return packed if len(packed) % ENTRY.size != _PLAIN else packed + b"\0"
 
 
-def unpack(sample: bytes) -> tuple[int, NDArray[np.void]]:
+def unpack(sample: bytes) -> tuple[int, Entries]:
     """(limit, entries) of a sample, packed or as it was taken from a page.
 
     StoreDamaged if the bytes are none.
     """
-    if len(sample) % ENTRY.itemsize == _PLAIN:
+    if len(sample) % ENTRY.size == _PLAIN:
         limit = int.from_bytes(sample[:LIMIT_SIZE], "little")
-        return limit, np.frombuffer(sample, ENTRY, offset=LIMIT_SIZE)
+        return limit, ENTRY.iter_unpack(memoryview(sample)[LIMIT_SIZE:])
     try:
         limit, count, block_count, width = _HEAD.unpack_from(sample)
-        blocks = np.frombuffer(sample, "<u2", block_count, _HEAD.size)
-        packed = np.frombuffer(sample, np.uint8, offset=_HEAD.size + blocks.nbytes)
-        bits = np.unpackbits(packed)
-        place_width = _width(block_count)
-        after_low, after_places = count * width, count * (width + place_width)
-        numbers = np.zeros((count, 2, 32), np.uint8)  # a bit each, lowest first
-        numbers[:, 0, :width] = bits[:after_low].reshape(count, width)
-        numbers[:, 1, :place_width] = bits[after_low:after_places].reshape(count, place_width)
-        low, places = np.packbits(numbers, bitorder="little").view("<u4").reshape(count, 2).T
-        zeros = (bits[after_places:] == 0).nonzero()[0][:count]
-        entries = np.empty(count, ENTRY)
-        high = (zeros - np.arange(count)).astype(np.uint32)
-        entries["window"] = (high << np.uint32(width) | low) << _CUT
-        entries["block"] = blocks[places]
+        blocks = struct.unpack_from(f"<{block_count}H", sample, _HEAD.size)
+        packed = sample[_HEAD.size + 2 * block_count :]
+        bits = f"{int.from_bytes(packed, 'big'):0{8 * len(packed)}b}"
+        after_low = count * width
+        after_places = after_low + count * _width(block_count)
+        low = _numbers(bits[:after_low], width, count)
+        places = _numbers(bits[after_low:after_places], _width(block_count), count)
+        high = accumulate(map(len, bits[after_places:].split("0", count)[:count]))
+        entries = [
+            ((above << width | below) << _CUT, blocks[place])
+            for above, below, place in zip(high, low, places, strict=True)
+        ]
+        if bits.count("0", after_places) < count or (entries and entries[-1][0] >> 32):
+            raise ValueError("the windows are too few or too high")
     except (struct.error, ValueError, IndexError) as error:
         raise StoreDamaged(
             "a page's sample in the store is damaged; restore a copy of the store, or move it away "
@@ -187,7 +174,12 @@ def _width(count: int) -> int:
     return max(0, count - 1).bit_length()
 
 
-def _bits(numbers: NDArray[Any], width: int) -> NDArray[np.uint8]:
+def _bits(numbers: Iterable[int], width: int) -> str:
     """The low `width` bits of each number, lowest first."""
-    as_bytes = numbers.astype("<u4").view(np.uint8).reshape(-1, 4)
-    return np.unpackbits(as_bytes, axis=1, count=width, bitorder="little").ravel()
+    one = 1 << width  # so that bin() gives the zeros, too
+    return "".join([bin(number & one - 1 | one)[:2:-1] for number in numbers])
+
+
+def _numbers(bits: str, width: int, count: int) -> list[int]:
+    """The inverse of `_bits`."""
+    return [int(bits[i * width : (i + 1) * width][::-1] or "0", 2) for i in range(count)]

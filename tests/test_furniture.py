@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from random import Random
 
-import numpy as np
 import pytest
 
 from simhash_pipeline import Fingerprinter, Judge, Options, open_store
@@ -38,33 +37,38 @@ def html(title: str, main: Iterable[str], beside: Iterable[str] = ()) -> bytes:
     return f"<html><head><title>{title}</title></head><body>{body}</body></html>".encode()
 
 
-def learnt(pages: int, *blocks: int, recent: RecentPages | None = None) -> list[int] | None:
+def learnt(pages: int, *blocks: int, recent: RecentPages | None = None) -> set[int] | None:
     """What `pages` pages with these blocks, and one of its own each, make furniture."""
     recent = recent or RecentPages()
     found = None
     for page in range(pages):
         found = recent.add(HOST, 0, [*blocks, 1_000 + page]) or found
-    return None if found is None else found.furniture.tolist()
+    return None if found is None else {*found.furniture}
 
 
 def test_a_block_is_furniture_from_the_eighth_page_of_a_template_on() -> None:
     assert learnt(LEAST_PAGES - 1, 1, 2) is None
-    assert learnt(LEAST_PAGES, 1, 2) == [1, 2]
+    assert learnt(LEAST_PAGES, 1, 2) == {1, 2}
 
 
 def test_a_block_on_half_of_the_last_pages_is_furniture_and_on_eight_it_is_repeated() -> None:
-    for on, furniture, repeated in ((32, [1], []), (31, [], [1]), (8, [], [1]), (7, [], [])):
+    for on, furniture, repeated in (
+        (32, {1}, set()),
+        (31, set(), {1}),
+        (8, set(), {1}),
+        (7, set(), set()),
+    ):
         recent, found = RecentPages(), None
         for page in range(64):
             found = recent.add(HOST, 0, [1] if page < on else [100 + page]) or found
         assert found is not None
-        assert (found.furniture.tolist(), found.repeated.tolist()) == (furniture, repeated)
+        assert ({*found.furniture}, {*found.repeated}) == (furniture, repeated)
 
 
 def test_what_is_no_longer_repeated_is_no_longer_furniture() -> None:
     recent = RecentPages()
-    assert learnt(64, 1, recent=recent) == [1]
-    assert learnt(64, 2, recent=recent) == [2]
+    assert learnt(64, 1, recent=recent) == {1}
+    assert learnt(64, 2, recent=recent) == {2}
 
 
 def test_each_host_and_each_template_has_furniture_of_its_own() -> None:
@@ -76,7 +80,7 @@ def test_each_host_and_each_template_has_furniture_of_its_own() -> None:
         assert recent.add(HOST, FAR, [2, page]) is None
         assert recent.add(HOST, None, [3]) is None
     found = [recent.add(HOST, structure, [1, 2, 3]) for structure in (0b11, FAR, None)]
-    assert [template and template.furniture.tolist() for template in found] == [[1], [2], [3]]
+    assert [template and {*template.furniture} for template in found] == [{1}, {2}, {3}]
 
 
 def test_hosts_are_forgotten_the_one_met_longest_ago_first() -> None:
@@ -84,20 +88,20 @@ def test_hosts_are_forgotten_the_one_met_longest_ago_first() -> None:
     for host in "aaaaaaabbbbbbba":  # seven pages each, then an eighth of a: b has to go
         found = recent.add(("", host), 0, [1])
     assert found is not None
-    assert found.furniture.tolist() == [1]
+    assert found.furniture == {1}
     assert recent.add(("", "b"), 0, [1]) is None
 
 
 def test_templates_come_back_as_they_were_packed() -> None:
-    first = Template(5, np.array([1, 300], np.uint16), np.array([2], np.uint16))
+    first = Template(5, frozenset([1, 300]), frozenset([2]))
     second = Template(None, NO_BLOCKS, NO_BLOCKS)
-    third = Template(FAR, NO_BLOCKS, np.array([7], np.uint16))
+    third = Template(FAR, NO_BLOCKS, frozenset([7]))
     known = with_template(with_template(with_template(b"", first), second), third)
     assert [one.structure for one in unpacked(known)] == [FAR, None, 5]
     found = template_of(4, known)
-    assert (found.furniture.tolist(), found.repeated.tolist()) == ([1, 300], [2])
+    assert ({*found.furniture}, {*found.repeated}) == ({1, 300}, {2})
     assert template_of(FAR >> 50, known) is UNKNOWN
-    anew = with_template(known, Template(4, np.array([9], np.uint16), NO_BLOCKS))
+    anew = with_template(known, Template(4, frozenset([9]), NO_BLOCKS))
     assert [one.structure for one in unpacked(anew)] == [4, FAR, None]
     with pytest.raises(StoreDamaged, match="furniture in the store is damaged"):
         list(unpacked(known[:-1]))

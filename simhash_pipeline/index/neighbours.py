@@ -40,12 +40,12 @@ Hamming space with multi-index hashing" (CVPR 2012).
 from __future__ import annotations
 
 import heapq
+import struct
 from functools import cache
 from itertools import combinations, islice
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from simhash_pipeline.arrays import np
 from simhash_pipeline.bits import BITS, MAX_DISTANCE_BITS, refuse_other_distances
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 BLOCKS = 4
 BLOCK_BITS = BITS // BLOCKS
 SIZE = BITS // 8  # of a packed value, in bytes
-WORD = np.dtype("<u8")
+WORD = "<u8"
 
 # Measured with random 64-bit values, added one by one, k = 3: bytes of memory a value (its number
 # takes 4 more) and median look-up. Some hundreds of values a bucket are best.
@@ -68,6 +68,7 @@ MORE_KEY_BITS = 2  # are taken when a bucket holds more values on average than
 VALUES_A_BUCKET = 1_000
 NUMBER_SIZE = 4
 
+ONE_BY_ONE = 256  # values that are compared in Python: a store of 250,000 does without numpy
 FEW = 32  # hits that are sorted one by one, in a quarter of the time
 # Bulk insertion looks at the whole index: under this share of its length, one by one is faster.
 BULK_SHARE = 1 / 10
@@ -222,26 +223,29 @@ class FingerprintIndex:
     ) -> Iterator[tuple[int, int]]:
         """Every stored value within the distance, once: nearest first, then oldest."""
         refuse_other_distances(max_distance_bits)
-        needle = np.frombuffer(_packed(value), WORD)
+        needle = _packed(value)
         keys, probes = self._keys(value), self._probes[max_distance_bits]
         probed = [self._buckets[keys[block] ^ mask] for block, mask in probes]
         joined = b"".join(probed)
-        if not joined:
+        if len(joined) <= SIZE * ONE_BY_ONE:
+            words = struct.unpack(f"<{len(joined) // SIZE}Q", joined)
+            distances = {word: (word ^ value).bit_count() for word in words}
+            near = {word: bits for word, bits in distances.items() if bits <= max_distance_bits}
+            yield from self._sorted(near)
             return
-        words = np.frombuffer(joined, WORD)
-        distances = np.bitwise_count(words ^ needle)
+        differing = np.bitwise_count(np.frombuffer(joined, WORD) ^ np.frombuffer(needle, WORD))
         # Nearly always, and the fastest way:
-        if distances.item(distances.argmin()) > max_distance_bits:
+        if differing.item(differing.argmin()) > max_distance_bits:
             return
-        hits = (distances <= max_distance_bits).nonzero()[0]
+        hits = (differing <= max_distance_bits).nonzero()[0]
         if len(hits) <= FEW:
-            near = {_unpacked(joined, row): distances.item(row) for row in hits.tolist()}
-            yield from sorted(near.items(), key=lambda pair: (pair[1], self.number_of(pair[0])))
+            rows = hits.tolist()
+            yield from self._sorted({_unpacked(joined, row): differing.item(row) for row in rows})
             return
         ends = np.cumsum([len(bucket) // SIZE for bucket in probed])
         numbers = b"".join([self._numbers[keys[0] ^ mask] for block, mask in probes if block == 0])
-        for distance in np.unique(distances[hits]).tolist():
-            rows = hits[distances[hits] == distance]
+        for distance in np.unique(differing[hits]).tolist():
+            rows = hits[differing[hits] == distance]
             rows = rows[self._are_first(joined, rows, value, max_distance_bits, ends)]
             by_age = [
                 self._numbered(joined, numbers, part[:limit].tolist())
@@ -249,6 +253,9 @@ class FingerprintIndex:
                 if part.size
             ]
             yield from ((found, distance) for _, found in heapq.merge(*by_age))
+
+    def _sorted(self, near: dict[int, int]) -> list[tuple[int, int]]:
+        return sorted(near.items(), key=lambda pair: (pair[1], self.number_of(pair[0])))
 
     def _are_first(
         self, joined: bytes, rows: NDArray[np.intp], value: int, max_distance_bits: int, ends: Any

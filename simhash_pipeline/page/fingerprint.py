@@ -11,10 +11,10 @@ from itertools import compress
 from operator import not_
 from typing import Any
 
-import numpy as np
 from lxml.etree import _Element
 
 from simhash_pipeline import native
+from simhash_pipeline.arrays import np
 from simhash_pipeline.bits import SKETCH_BITS
 from simhash_pipeline.native import Walked
 from simhash_pipeline.options import Options, load_callable
@@ -50,7 +50,7 @@ from simhash_pipeline.page.visible import story_digest, visible_text, window_mas
 from simhash_pipeline.page.weights import counted_ngrams, heaviest, stop_words, weighing
 
 _SKETCH_SHINGLE_TOKENS = 3
-_NO_WORD = re.compile(r"\W+")
+_WORD = re.compile(r"\w+")
 # A full stop ends a sentence before a space or a line's end, a Chinese one anywhere.
 _SENTENCE = re.compile(r"[^\n.!?。！？]+(?:[.!?](?! )[^\n.!?。！？]*)*[.!?。！？]?")
 # The bits of a tag's traits beside its kind and its role, as in _walk.c.
@@ -96,7 +96,7 @@ class PageFingerprint:
         if self.content is None:
             words = f"{' '.join(self.title.split())}\n{' '.join(self.text.split())}"
         else:
-            words = _NO_WORD.sub("", max(self.text.split("\n"), key=len)).lower()
+            words = "".join(_WORD.findall(max(self.text.split("\n"), key=len))).lower()
         return hashlib.blake2b(words.encode("utf-8", "replace"), digest_size=8).digest()
 
 

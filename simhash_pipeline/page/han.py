@@ -21,10 +21,9 @@ from functools import cache
 from math import inf, log
 from operator import add
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
+from simhash_pipeline.arrays import np
 
 # The block of jieba's dictionary.
 HAN_FIRST, HAN_LAST = "\u4e00", "\u9fd5"
@@ -39,11 +38,14 @@ _PART_OF_SPEECH = re.compile(r" \S*\n")
 # jieba adds up to 500 logarithms of -18 to 0 from the end of a run: 1e-8 is lost at most.
 _SAME_WEIGHT = 1e-6
 _TABLE_BITS = 23  # 5 % of a table of 8 MB are taken
-_FACTORS = tuple(np.uint32(odd) for odd in (0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D))
+_FACTORS = 0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D
 _REMEMBERED = 2**15  # parts, and as many runs of single characters: some 7 MB each
 
-Units = NDArray[np.uint16]  # of UTF-16
-Codes = NDArray[np.uint32]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Units = NDArray[np.uint16]  # of UTF-16
+    Codes = NDArray[np.uint32]
 
 
 class UserWord(NamedTuple):

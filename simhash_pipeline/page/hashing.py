@@ -9,20 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
+from typing import TYPE_CHECKING
 
 import mmh3
-import numpy as np
-from numpy.typing import NDArray
 
+from simhash_pipeline.arrays import np
 from simhash_pipeline.bits import BITS
 from simhash_pipeline.options import load_callable
 
-Rows = NDArray[np.uint8]
-Words = NDArray[np.uint64]
-HashRows = Callable[[Iterable[str]], Rows]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Rows = NDArray[np.uint8]
+    Words = NDArray[np.uint64]
+    HashRows = Callable[[Iterable[str]], Rows]
 
 _FNV_PRIME, _FNV_BASIS = 2**40 + 0x1B3, 0xCBF29CE484222325
-_FOLD = np.uint64(0x9E3779B97F4A7C15)  # odd: 2**64 by the golden ratio
+_FOLD = 0x9E3779B97F4A7C15  # odd: 2**64 by the golden ratio
 _MURMUR2_FACTOR = 0xC6A4A7935BD1E995
 _MASK = 2**64 - 1
 

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from itertools import accumulate
 from typing import NamedTuple
 
-import numpy as np
 from lxml import etree
 from w3lib.encoding import html_body_declared_encoding, read_bom, resolve_encoding
 
@@ -262,7 +261,7 @@ def _codec(label: str | None) -> str | None:
 
 def _readings(html: bytes, declared: str | None) -> Iterator[str | None]:
     """What the page may say, best first; None for a charset that it isn't in."""
-    not_ascii = int(np.count_nonzero(np.frombuffer(html, np.int8) < 0))
+    not_ascii = len(html.translate(None, bytes(range(128))))
     yield _fitting(html, "utf-8", not_ascii)
     for charset in sorted(_FREQUENT, key=lambda name: name != declared):
         yield _fluent(html, charset, not_ascii)

@@ -11,9 +11,9 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import numpy as np
-
+from simhash_pipeline.arrays import np
 from simhash_pipeline.errors import OptionsError, PageError
 from simhash_pipeline.options import load_callable, unreadable
 from simhash_pipeline.page.han import (
@@ -21,10 +21,12 @@ from simhash_pipeline.page.han import (
     HAN_FIRST,
     HAN_LAST,
     HanCutter,
-    Units,
     UserWord,
     jieba_tokenizer,
 )
+
+if TYPE_CHECKING:
+    from simhash_pipeline.page.han import Units
 
 Segment = Callable[[str], list[str]]
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
+
+from simhash_pipeline.arrays import np
 
 # Votes are counted in multiples of this: sums of whole numbers are exact, so the order in which a
 # machine adds them can't turn a bit.
@@ -13,8 +14,11 @@ _FEWEST = {">0": VOTE, ">=0": 0.0, ">1": 1 + VOTE}  # that set a bit
 _CHUNK = 512
 _BYTE_ROWS = 255  # of rows that weigh 1: their sum fits a byte, which adds up fastest
 
-Rows = NDArray[np.uint8]
-Weights = NDArray[np.float64]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Rows = NDArray[np.uint8]
+    Weights = NDArray[np.float64]
 
 
 def simhash(hashes: Rows, weights: Weights | None = None, set_when: str = ">0") -> int | None:

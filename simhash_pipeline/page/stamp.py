@@ -7,14 +7,13 @@ import hashlib
 import json
 import pkgutil
 import re
+import struct
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from simhash_pipeline import page
 from simhash_pipeline.errors import OptionsError
@@ -94,10 +93,8 @@ def _text(value: Any) -> str:
         return ascii(value)
     if isinstance(value, re.Pattern):
         return f"{value.pattern!a} {int(value.flags)}"
-    if isinstance(value, np.dtype):
-        return repr(value.descr)
-    if isinstance(value, np.generic):
-        return repr(value.item())
+    if isinstance(value, struct.Struct):
+        return ascii(value.format)
     if isinstance(value, Mapping):
         return "{" + ", ".join(sorted(f"{_text(k)}: {_text(v)}" for k, v in value.items())) + "}"
     if isinstance(value, AbstractSet):

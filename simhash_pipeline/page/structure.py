@@ -36,18 +36,20 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate, chain, islice, repeat
 from operator import mul
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from simhash_pipeline import native
+from simhash_pipeline.arrays import np
 from simhash_pipeline.native import Kernel
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.elements import NO_DEPTH, Elements
 from simhash_pipeline.page.hashing import hash_rows, mixed, murmur3
 from simhash_pipeline.page.simhash import VOTE, simhash
 
-Hashes = NDArray[np.uint8]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Hashes = NDArray[np.uint8]
 
 MIN_NODES = 10  # a tree or an outline with fewer is no template to speak of
 MAX_LABELS = 4_096  # the heaviest; real pages have some hundred

@@ -20,16 +20,18 @@ equal windows in two samples estimates the share in the pages (the Jaccard index
 from __future__ import annotations
 
 import re
+import struct
 from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain, compress
+from functools import lru_cache
+from itertools import chain, compress, starmap
+from typing import TYPE_CHECKING
 
 import mmh3
-import numpy as np
-from numpy.typing import NDArray
 
 from simhash_pipeline import native
+from simhash_pipeline.arrays import np
 from simhash_pipeline.page.blocks import Blocks, menu_blocks
 from simhash_pipeline.page.boilerplate import MAX_LINK_SHARE, running_text
 
@@ -44,10 +46,10 @@ _MAX_BYTES = 1_000_000  # of visible text that is sampled
 # entry is 6 bytes: the window's hash; 15 bits of its block's hash, and in the highest bit whether
 # the block is main text. All lowest byte first.
 LIMIT_SIZE = 4
-ENTRY = np.dtype([("window", "<u4"), ("block", "<u2")])
+ENTRY = struct.Struct("<IH")
 _NO_LIMIT = 0xFFFFFFFF
-MAIN = np.uint16(1 << 15)
-BLOCK_BITS = np.uint16(MAIN - 1)
+MAIN = 1 << 15
+BLOCK_BITS = MAIN - 1
 
 # Which windows of a block are taken: those whose hash has none of these bits, a quarter or none.
 _QUARTER, NONE = 3, 255
@@ -74,8 +76,11 @@ _SEPARATOR = "\n" + "\0" * (WINDOW_BYTES - 1)  # blocks hold neither
 
 _END = _SEPARATOR.encode()
 
-Hashes = NDArray[np.uint32]
-Places = NDArray[np.intp]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Hashes = NDArray[np.uint32]
+    Places = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +124,10 @@ def _is_list(page: Blocks, links: list[int], is_main: Sequence[bool]) -> bool:
 def _around(page: Blocks, is_main: Sequence[bool]) -> tuple[int, int]:
     """The range of blocks of the innermost box around all of the main text."""
     first, end = is_main.index(True), len(is_main) - is_main[::-1].index(True)
-    boxes = (box[:2] for box in reversed(page.boxes))  # inner ones first
-    return next((box for box in boxes if box[0] <= first and end <= box[1]), (0, len(page.texts)))
+    for box in reversed(page.boxes):  # inner ones first
+        if box[0] <= first and end <= box[1]:
+            return box[:2]
+    return 0, len(page.texts)
 
 
 def story_digest(title: str, page: Blocks, is_main: Sequence[bool], masks: bytes) -> int | None:
@@ -140,7 +147,8 @@ def story_digest(title: str, page: Blocks, is_main: Sequence[bool], masks: bytes
         start, end = _around(page, is_main)
         told = [i for i in range(start, end) if is_main[i] or page.link_shares[i] <= MAX_LINK_SHARE]
         counted = [i for i, mask in enumerate(masks) if mask != NONE]
-        if 2 * sum(len(texts[i]) for i in told) < sum(len(texts[i]) for i in counted):
+        sizes = list(map(len, texts))
+        if 2 * sum(map(sizes.__getitem__, told)) < sum(map(sizes.__getitem__, counted)):
             by_links = max(page.link_shares) > MAX_LINK_SHARE and not any(masks)
             running = running_text(page)
             if not by_links or sum(compress(running, is_main)) < _MOST_SHARE * sum(running):
@@ -157,8 +165,14 @@ def _without_counters(text: str, *, is_main: bool) -> str:
     """
     if len(text) > _MAX_COUNTER_CHARS or not _DIGIT.search(text):
         return text
-    left, counters = _COUNTER.subn("", text)
+    left, counters = _counted_out(text)
     return text if is_main and counters < 2 and _LETTER.search(left) else left
+
+
+@lru_cache(maxsize=4096)  # the pages of a site share their short lines: 1 MB
+def _counted_out(line: str) -> tuple[str, int]:
+    """What is left of a line without its counters, and how many those are."""
+    return _COUNTER.subn("", line)
 
 
 def _digest(texts: list[str]) -> int:
@@ -174,7 +188,7 @@ def visible_text(blocks: Sequence[str], is_main: Sequence[bool], masks: bytes = 
     """
     masks = masks or bytes(len(blocks))
     if not blocks:
-        return Visible(packed_sample(_NO_LIMIT, np.empty(0, ENTRY)), ())
+        return Visible(_NO_LIMIT.to_bytes(LIMIT_SIZE, "little"), ())
     # ASCII letters alone: Pythons differ in what others become, and take ten times as long.
     said = (_SEPARATOR.join(blocks) + _SEPARATOR).encode("utf-8", "replace").lower()
     if len(said) > _MAX_BYTES:
@@ -198,17 +212,16 @@ def _sampled(said: bytes, is_main: Sequence[bool], masks: bytes) -> tuple[bytes,
     # Of all windows of a block; the windows between two blocks are summed up too, and left out.
     sums = np.add.reduceat(windows, np.stack([starts, ends], axis=1).ravel(), dtype=np.uint32)
     block_hashes = sums[::2][at]
-    entries = np.empty(len(ranks), ENTRY)
-    entries["window"] = ranks
-    main = np.where(np.asarray(is_main, np.bool_)[at], MAIN, np.uint16(0))
-    entries["block"] = (block_hashes & BLOCK_BITS).astype(np.uint16) | main
+    is_main_at = np.asarray(is_main, np.bool_)[at]
+    marked = (block_hashes & BLOCK_BITS) | is_main_at * np.uint32(MAIN)
     limit = int(ranks[-1]) if len(ranks) == _TAKEN else _NO_LIMIT
-    return packed_sample(limit, entries), tuple(dict.fromkeys(block_hashes.tolist()))
+    sample = packed_sample(limit, zip(ranks.tolist(), marked.tolist(), strict=True))
+    return sample, tuple(dict.fromkeys(block_hashes.tolist()))
 
 
-def packed_sample(limit: int, entries: NDArray[np.void]) -> bytes:
+def packed_sample(limit: int, entries: Iterable[tuple[int, int]]) -> bytes:
     """A sample of these entries, whole up to the limit."""
-    return limit.to_bytes(LIMIT_SIZE, "little") + entries.tobytes()
+    return limit.to_bytes(LIMIT_SIZE, "little") + b"".join(starmap(ENTRY.pack, entries))
 
 
 def _rolled(text: NDArray[np.uint8]) -> Hashes:

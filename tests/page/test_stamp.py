@@ -1,9 +1,9 @@
 import ast
 import re
+import struct
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from simhash_pipeline.page import boilerplate, stamp
@@ -39,8 +39,8 @@ def changed(value: Any) -> Any:
         return type(value)(sorted(value)[1:])
     if isinstance(value, (list, tuple)):
         return type(value)([changed(value[0]), *value[1:]])
-    if isinstance(value, np.dtype):
-        return np.dtype([*value.descr, ("more", "<u2")])
+    if isinstance(value, struct.Struct):
+        return struct.Struct(f"{value.format}H")
     if isinstance(value, float):
         return 3 * value + 1  # 1 is lost beside -3.14e100
     return value + type(value)(1)
@@ -54,7 +54,7 @@ def digest() -> Any:
 
 def test_rules_move_no_fingerprint_silently() -> None:
     """Another digest is for CHANGELOG, under "Fingerprints change": stores made before refuse."""
-    assert rules_digest() == "a7a69ab9a6ad83c2"
+    assert rules_digest() == "b4de15aa505872f3"
 
 
 @pytest.mark.parametrize("name", sorted(rules()))

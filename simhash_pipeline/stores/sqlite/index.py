@@ -30,8 +30,7 @@ from itertools import islice
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from simhash_pipeline.arrays import np
 from simhash_pipeline.bits import MAX_DISTANCE_BITS, refuse_other_distances
 from simhash_pipeline.index.neighbours import BLOCK_BITS, BLOCKS, FingerprintIndex, probe_masks
 from simhash_pipeline.stores.contract import MOST_NEAR
@@ -52,6 +51,7 @@ if TYPE_CHECKING:
     from simhash_pipeline.stores.contract import Column, StoredPage
 
 ROWS_A_LOAD = 1 << 16
+FEW_PAGES = 20_000  # are added one by one, in the time in which numpy is imported
 
 
 class MemoryIndex:
@@ -155,6 +155,10 @@ class _Values:
             f"WHERE {self._column} IS NOT NULL AND id BETWEEN 1 AND ?",
             (newest_id,),
         )
+        if newest_id <= FEW_PAGES:
+            for page_id, value in sorted(rows.fetchall()):
+                self.add(page_id, fingerprint(value))
+            return
         parts = [(np.empty(0, np.uint32), np.empty(0, np.uint64))]
         while chunk := rows.fetchmany(ROWS_A_LOAD):
             read = np.array(chunk, np.int64)
