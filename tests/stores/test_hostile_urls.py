@@ -15,7 +15,7 @@ import simhash_pipeline.stores
 from simhash_pipeline import Judge, Options, PageError, PageFingerprint
 from simhash_pipeline.stores.contract import PageText, Store
 from simhash_pipeline.stores.opening import open_store
-from simhash_pipeline.urls import page_key, site_of
+from simhash_pipeline.urls import page_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -159,26 +159,3 @@ def test_no_statement_is_made_of_data() -> None:
         if isinstance(part, ast.FormattedValue)
     }
     assert pieces == PIECES
-
-
-@pytest.mark.parametrize(
-    ("host", "site"),
-    [
-        ("example.com", "example.com"),
-        ("www.news.example.co.uk:8080", "example.co.uk"),
-        ("name@example.com.", "example.com"),
-        ("alice.github.io", "alice.github.io"),
-        ("blog.alice.github.io", "alice.github.io"),
-        ("co.uk", "co.uk"),
-        ("a.shop.co.ck", "shop.co.ck"),
-        ("a.www.ck", "www.ck"),
-        ("www.shop.xn--55qx5d.cn", "shop.xn--55qx5d.cn"),
-        ("a.xn--9999999999999.com", "xn--9999999999999.com"),
-        ("wiki.intranet", "wiki.intranet"),
-        ("127.0.0.1:80", "127.0.0.1"),
-        ("[::1]:80", "[::1]"),
-        ("", ""),
-    ],
-)
-def test_a_site_is_one_name_below_the_longest_public_suffix(host: str, site: str) -> None:
-    assert site_of(f"http://{host}/a/b?c=d") == site
