@@ -53,26 +53,27 @@ class TokenHashes:
 
     def __init__(self, tokens: Sequence[str]) -> None:
         # Repeated ones anew: a hash is cheaper than a look-up.
-        self._words: Words = murmur3(tokens, 128).view("<u8")
+        self._folded: list[Words] = [murmur3(tokens, 128).view("<u8")]  # n-grams of 1, 2, ...
 
     def ngrams(self, size: int, bits: int = BITS) -> Rows:
         """A row for each n-gram in reading order, repeated ones too; shape (n-grams, bits / 8)."""
-        count = max(0, len(self._words) - size + 1)
-        return _folded([self._words[place : place + count] for place in range(size)], bits)
+        words = self._folded[0]
+        while len(self._folded) < size:
+            shorter = self._folded[-1]
+            self._folded.append(mixed(shorter[:-1] * _FOLD + words[len(self._folded) :]))
+        rows = self._folded[size - 1][:, : bits // 64]
+        return np.ascontiguousarray(rows, "<u8").view(np.uint8)
 
     def distinct_ngrams(self, size: int, bits: int = BITS) -> Rows:
         """A row for each different n-gram, in no order that means anything."""
         rows = self.ngrams(size, bits)
         # 64 bits tell n-grams apart well enough, and sort faster than rows.
-        words = np.ascontiguousarray(rows[:, :8]).view("<u8")[:, 0]
+        words = rows.view("<u8")[:, 0]
         order = np.argsort(words)
+        ordered = words[order]
         is_first = np.ones(len(words), np.bool_)
-        np.not_equal(words[order[1:]], words[order[:-1]], out=is_first[1:])
+        np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
         return rows[order[is_first]]
-
-    def runs(self, starts: NDArray[np.intp], size: int) -> Rows:
-        """A row for each run of `size` tokens that begins at one of these places."""
-        return _folded([self._words[starts + place] for place in range(size)], BITS)
 
 
 def mixed(words: Words) -> Words:
@@ -85,14 +86,6 @@ def mixed(words: Words) -> Words:
     return words
 
 
-def _folded(places: Sequence[Words], bits: int) -> Rows:
-    """A row for each n-gram, from the hashes of all first tokens, of all second ones and so on."""
-    folded, *others = (words[:, : bits // 64] for words in places)
-    for words in others:
-        folded = mixed(folded * _FOLD + words)
-    return np.ascontiguousarray(folded, "<u8").view(np.uint8)
-
-
 def _of_ngrams(ngrams: Sequence[Sequence[str]]) -> Rows:
     """A row for each n-gram, of whatever sizes."""
     hashes = TokenHashes(list(chain.from_iterable(ngrams)))
@@ -100,7 +93,7 @@ def _of_ngrams(ngrams: Sequence[Sequence[str]]) -> Rows:
     starts = np.cumsum(sizes) - sizes
     rows = np.empty((len(ngrams), BITS // 8), np.uint8)
     for size in np.unique(sizes).tolist():
-        rows[sizes == size] = hashes.runs(starts[sizes == size], size)
+        rows[sizes == size] = hashes.ngrams(size)[starts[sizes == size]]
     return rows
 
 

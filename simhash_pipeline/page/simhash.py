@@ -59,11 +59,12 @@ def _ayes(hashes: Rows) -> NDArray[np.int64]:
     width = hashes.shape[1] * 8
     ayes = np.zeros(width, np.int64)
     for start in range(0, len(hashes), _CHUNK * _BYTE_ROWS):
-        bits = np.unpackbits(hashes[start : start + _CHUNK * _BYTE_ROWS], axis=1, bitorder="little")
-        whole = len(bits) // _BYTE_ROWS * _BYTE_ROWS
+        # In one row, which takes half the time of rows.
+        bits = np.unpackbits(hashes[start : start + _CHUNK * _BYTE_ROWS].ravel(), bitorder="little")
+        whole = len(bits) // (_BYTE_ROWS * width) * _BYTE_ROWS * width
         added = bits[:whole].reshape(_BYTE_ROWS, -1).sum(axis=0, dtype=np.uint8)
         ayes += added.reshape(-1, width).sum(axis=0, dtype=np.int64)
-        ayes += bits[whole:].sum(axis=0, dtype=np.uint8)
+        ayes += bits[whole:].reshape(-1, width).sum(axis=0, dtype=np.uint8)
     return ayes
 
 
