@@ -25,6 +25,7 @@ from simhash_pipeline.page.han import (
     UserWord,
     jieba_tokenizer,
 )
+from simhash_pipeline.page.hashing import TokenHashes, Words, murmur3_words
 
 Segment = Callable[[str], list[str]]
 
@@ -149,6 +150,11 @@ def words(text: str) -> list[str]:
     return _default_words.cut(text)
 
 
+def token_hashes(text: str) -> TokenHashes:
+    """The same words by their murmur3, which costs less than the words and then their hashes."""
+    return TokenHashes(_default_words.hashes(text))
+
+
 class _Words:
     """The segmentation `words`, with a user's own words."""
 
@@ -168,19 +174,33 @@ class _Words:
 
     def cut(self, text: str) -> list[str]:
         found: list[str] = []
+        for cut in self._cut_pieces(text):
+            found += self._cutter.words(cut) if isinstance(cut, str) else cut
+        return found
+
+    def hashes(self, text: str) -> Words:
+        """The murmur3 of each word, shape (words, 2)."""
+        return np.concatenate(
+            [
+                self._cutter.hashes(cut) if isinstance(cut, str) else murmur3_words(cut)
+                for cut in self._cut_pieces(text)
+            ]
+        )
+
+    def _cut_pieces(self, text: str) -> Iterator[list[str] | str]:
+        """The words of each piece, coded by the cutter where they are found by table."""
         length = 0
         for piece in pieces(text):
             by_jieba = length < CHARACTERS_BY_JIEBA
             plain = piece.replace("…", "...")
-            words_of_it = self._words_by_table(plain) if by_jieba and not self._mixed else None
-            if words_of_it is None:
+            cut = self._words_by_table(plain) if by_jieba and not self._mixed else None
+            if cut is None:
                 plain = folded(piece)
-                words_of_it = self._words_of_piece(plain, by_jieba=by_jieba)
-            found += words_of_it[: most_words(piece)]
+                cut = self._words_of_piece(plain, by_jieba=by_jieba)
+            yield cut[: most_words(piece)]
             length += len(plain)
-        return found
 
-    def _words_by_table(self, text: str) -> list[str] | None:
+    def _words_by_table(self, text: str) -> list[str] | str | None:
         """The words of most texts, whose characters fold one by one; None of others.
 
         All that is between words is as good as a line's end.
@@ -192,7 +212,7 @@ class _Words:
         if not ((units >= ord(HAN_FIRST)) & (units <= ord(HAN_LAST))).any():
             return units.tobytes().decode("utf-16-le").split()
         longest_run = np.diff(np.flatnonzero(units == _LINE_END)).max()
-        return self._cutter.cut_units(units) if longest_run <= MAX_RUN else None
+        return self._cutter.coded(units) if longest_run <= MAX_RUN else None
 
     def _words_of_piece(self, text: str, *, by_jieba: bool) -> list[str]:
         if not self._mixed and _SPECIAL.search(text) is None:

@@ -32,6 +32,7 @@ _COSTS = frozenset(
         "_BYTE_ROWS",
         "_CHUNK",
         "_FACTORS",
+        "_FIRST_CODE",
         "_LIKELY",
         "_MAX_KNOWN_CHARS",
         "_MAY_BE_CODE",

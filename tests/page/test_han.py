@@ -61,6 +61,7 @@ def test_words_are_the_same_when_the_memory_is_full(
     runs = list(made_runs(200, seed=3))
     forgetful = HanCutter()
     assert forgetful.cut(runs) == forgetful.cut(runs) == cutter.cut(runs)
+    assert forgetful.cut(["海港", "日报"]) == ["海港", "日报"]
     assert len(forgetful._of_part) <= 3
 
 
