@@ -21,6 +21,7 @@ from functools import cache
 from math import inf, log
 from operator import add
 from pathlib import Path
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,10 +34,10 @@ HAN_FIRST, HAN_LAST = "\u4e00", "\u9fd5"
 HAN = f"{HAN_FIRST}-{HAN_LAST}"
 STATES = "BMES"  # of the model: a character begins, continues or ends a word, or is one
 NEVER = -3.14e100  # jieba's MIN_FLOAT
-# Of a parted text: a run of Han, and what is between two of them.
+# Of a parted text: a run of Han, or what is between two of them.
 _STRETCHES = re.compile(f"[{HAN}]+(?: [{HAN}]+)*|[^{HAN} ]+")
 _TIED = "="
-_SINGLES = re.compile(f"([{HAN}][{HAN}]+)")  # of a coded text
+_SINGLES = re.compile(f"([{HAN}][{HAN}]+)")  # in a coded text
 _PART_OF_SPEECH = re.compile(r" \S*\n")
 # jieba adds up to 500 logarithms of -18 to 0 from the end of a run: 1e-8 is lost at most.
 _SAME_WEIGHT = 1e-6
@@ -66,10 +67,10 @@ class Model(NamedTuple):
 
 
 class HanCutter:
-    """Cuts as jieba does that knows these words too.
+    """Cuts as jieba does that knows these words too; one text at a time, whatever threads ask.
 
-    A word is a character of its own in a *coded* text, which is short, and whose hashes are a row
-    of a table: a single Han character is itself, any other word the code that it has for a while.
+    In a *coded* text each word is one character: a Han character that is a word is itself, any
+    other word has a code for a while. The words' hashes are rows of a table, by these characters.
     """
 
     def __init__(self, added: tuple[UserWord, ...] = ()) -> None:
@@ -79,6 +80,7 @@ class HanCutter:
         self._longest = max(map(len, words))
         self._joined = _joined_characters(words)
         self._likeliest_words = likeliest_words(model())
+        self._lock = Lock()
         self._hashes = np.zeros((_FIRST_CODE + 2 * _REMEMBERED, 2), "<u8")
         characters = map(chr, range(ord(HAN_FIRST), ord(HAN_LAST) + 1))
         self._hashes[ord(HAN_FIRST) : ord(HAN_LAST) + 1] = murmur3_words(characters)
@@ -96,14 +98,27 @@ class HanCutter:
 
         None of them holds white space.
         """
-        units = np.frombuffer("\n".join(tokens).encode("utf-16-le"), np.uint16)
-        return self.words(self.coded(units))
+        return self.words(np.frombuffer("\n".join(tokens).encode("utf-16-le"), np.uint16))
 
-    def coded(self, units: Units) -> str:
-        """The words of the UTF-16 of tokens between line ends, which needn't part Han and others.
+    def words(self, units: Units) -> list[str]:
+        """The same of the UTF-16 of tokens between line ends, which needn't part Han and others."""
+        first = chr(_FIRST_CODE)
+        with self._lock:
+            coded, words = self._cut(units), self._words
+            return [words[ord(code) - _FIRST_CODE] if code >= first else code for code in coded]
 
-        It is to be read before the next text is cut.
-        """
+    def hashes(self, units: Units) -> Words:
+        """The murmur3 of each of these words, shape (words, 2)."""
+        with self._lock:
+            coded = self._cut(units)
+            if fresh := self._words[self._hashed :]:
+                start = _FIRST_CODE + self._hashed
+                self._hashes[start : start + len(fresh)] = murmur3_words(fresh)
+                self._hashed = len(self._words)
+            return self._hashes[np.frombuffer(coded.encode("utf-32-le"), np.uint32)]
+
+    def _cut(self, units: Units) -> str:
+        """The coded text of these words, until the next one."""
         if max(len(self._words), len(self._of_part), len(self._of_singles)) > _REMEMBERED:
             self._forget()
         parted = self._parted(units)
@@ -113,19 +128,6 @@ class HanCutter:
         between = _SINGLES.split(text)
         between[1::2] = map(self._of_singles.__getitem__, between[1::2])
         return "".join(between).replace("\n", "")
-
-    def words(self, coded: str) -> list[str]:
-        """The words of a coded text."""
-        first = chr(_FIRST_CODE)
-        return [self._words[ord(code) - _FIRST_CODE] if code >= first else code for code in coded]
-
-    def hashes(self, coded: str) -> Words:
-        """The murmur3 of each word of a coded text, shape (words, 2)."""
-        if fresh := self._words[self._hashed :]:
-            start = _FIRST_CODE + self._hashed
-            self._hashes[start : start + len(fresh)] = murmur3_words(fresh)
-            self._hashed = len(self._words)
-        return self._hashes[np.frombuffer(coded.encode("utf-32-le"), np.uint32)]
 
     def _parted(self, units: Units) -> str:
         """The text with a space where no word goes on: around Han, and between two of them.

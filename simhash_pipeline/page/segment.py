@@ -174,36 +174,35 @@ class _Words:
 
     def cut(self, text: str) -> list[str]:
         found: list[str] = []
-        for cut in self._cut_pieces(text):
-            found += self._cutter.words(cut) if isinstance(cut, str) else cut
+        for words, most in self._pieces(text):
+            found += (words if isinstance(words, list) else self._cutter.words(words))[:most]
         return found
 
     def hashes(self, text: str) -> Words:
         """The murmur3 of each word, shape (words, 2)."""
-        return np.concatenate(
-            [
-                self._cutter.hashes(cut) if isinstance(cut, str) else murmur3_words(cut)
-                for cut in self._cut_pieces(text)
-            ]
-        )
+        rows = []
+        for words, most in self._pieces(text):
+            hashed = murmur3_words(words) if isinstance(words, list) else self._cutter.hashes(words)
+            rows.append(hashed[:most])
+        return np.concatenate(rows)
 
-    def _cut_pieces(self, text: str) -> Iterator[list[str] | str]:
-        """The words of each piece, coded by the cutter where they are found by table."""
+    def _pieces(self, text: str) -> Iterator[tuple[list[str] | Units, int]]:
+        """Of each piece its words, or what the cutter is to cut, and how many of them count."""
         length = 0
         for piece in pieces(text):
             by_jieba = length < CHARACTERS_BY_JIEBA
             plain = piece.replace("…", "...")
-            cut = self._words_by_table(plain) if by_jieba and not self._mixed else None
-            if cut is None:
+            words = self._words_by_table(plain) if by_jieba and not self._mixed else None
+            if words is None:
                 plain = folded(piece)
-                cut = self._words_of_piece(plain, by_jieba=by_jieba)
-            yield cut[: most_words(piece)]
+                words = self._words_of_piece(plain, by_jieba=by_jieba)
+            yield words, most_words(piece)
             length += len(plain)
 
-    def _words_by_table(self, text: str) -> list[str] | str | None:
+    def _words_by_table(self, text: str) -> list[str] | Units | None:
         """The words of most texts, whose characters fold one by one; None of others.
 
-        All that is between words is as good as a line's end.
+        Of a text with Han what they are cut from: all between words is as good as a line's end.
         """
         encoded = f"\n{text}\n".encode("utf-16-le", "surrogatepass")
         units = _folded_units()[np.frombuffer(encoded, np.uint16)]
@@ -212,7 +211,7 @@ class _Words:
         if not ((units >= ord(HAN_FIRST)) & (units <= ord(HAN_LAST))).any():
             return units.tobytes().decode("utf-16-le").split()
         longest_run = np.diff(np.flatnonzero(units == _LINE_END)).max()
-        return self._cutter.coded(units) if longest_run <= MAX_RUN else None
+        return units if longest_run <= MAX_RUN else None
 
     def _words_of_piece(self, text: str, *, by_jieba: bool) -> list[str]:
         if not self._mixed and _SPECIAL.search(text) is None:

@@ -20,8 +20,7 @@ Weights = NDArray[np.float64]
 def simhash(hashes: Rows, weights: Weights | None = None, set_when: str = ">0") -> int | None:
     """Charikar's fingerprint (STOC 2002): bit i is set where over half the weight has bit i set.
 
-    `hashes`: shape (features, bytes), little-endian; `weights`: >= 0, shape (features,), or
-    (features, bits) where a feature weighs differently on each bit; None: each weighs 1.
+    `hashes`: shape (features, bytes), little-endian; `weights`: >= 0; None: each weighs 1.
     `set_when`: which sums of votes set a bit; published programs differ in it.
     An unsigned number of 8 * bytes bits; None where nothing weighs anything.
 
@@ -48,9 +47,8 @@ def votes(hashes: Rows, weights: Weights | None = None) -> NDArray[np.float64]:
     ayes = np.zeros(hashes.shape[1] * 8)
     for start in range(0, len(hashes), _CHUNK):
         bits = np.unpackbits(hashes[start : start + _CHUNK], axis=1, bitorder="little")
-        chunk = counted[start : start + _CHUNK]
-        ayes += chunk @ bits.astype(np.float64) if chunk.ndim == 1 else (chunk * bits).sum(axis=0)
-    sums: NDArray[np.float64] = (2 * ayes - counted.sum(axis=0)) * VOTE
+        ayes += counted[start : start + _CHUNK] @ bits.astype(np.float64)
+    sums: NDArray[np.float64] = (2 * ayes - counted.sum()) * VOTE
     return sums
 
 
