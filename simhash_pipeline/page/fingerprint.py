@@ -26,7 +26,7 @@ from simhash_pipeline.page.blocks import (
     Blocks,
     hides,
     hint_of,
-    read_body,
+    read,
 )
 from simhash_pipeline.page.boilerplate import main_blocks
 from simhash_pipeline.page.bounds import first_of_text
@@ -310,7 +310,7 @@ class Tree:
     def blocks(self) -> Blocks:
         """All blocks of the page's body."""
         if self.walked is None:
-            return read_body(self._elements)
+            return read(self._elements)
         blocks = Blocks(*self.walked[0])
         blocks.finish()
         return blocks
