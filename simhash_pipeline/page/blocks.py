@@ -141,20 +141,16 @@ class Blocks:
                 ranges.pop()
 
 
-def read_body(page: Elements) -> Blocks:
-    """All blocks of the page's body."""
-    body = page.elements[0].find("body")
-    return read(page, 0 if body is None else page.elements.index(body))
-
-
-def read(page: Elements, start: int = 0) -> Blocks:
-    """The blocks inside element number `start`, the body.
+def read(page: Elements) -> Blocks:
+    """All blocks of the page's body.
 
     One walk, in one function: a call per element would cost more than its work. Attributes are read
     when an element closes: more than half of them turn out to be empty.
     """
     found = Blocks()
     texts, kind_of = found.texts, KINDS.get
+    body = page.elements[0].find("body")
+    start = 0 if body is None else page.elements.index(body)
     body, level = page.elements[start], page.depths[start]
     inside = islice(page.rows(), start + 1, None)
     # Of each open element: itself, its tag, its kind, and its first block.

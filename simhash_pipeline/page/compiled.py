@@ -22,11 +22,11 @@ _FEWEST_VOTES = {">=0": 0, ">0": 1, ">1": 2}  # sums are whole numbers
 
 
 def votes_by_kernel(options: Options) -> bool:
-    """Whether the kernel can make content fingerprints by these options."""
+    """Whether the kernel can make content fingerprints by these options, where there is one."""
     chosen = (options.segmenter, options.hash, options.weights, options.top_n)
     default = chosen == ("words", "murmur3", "tf", None)
     own_words = options.to_simplified or options.user_dict or options.stop_words
-    return native.kernel is not None and default and not own_words
+    return default and not own_words
 
 
 def hashed_words(text: str) -> Tokens:

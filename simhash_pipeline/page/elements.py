@@ -41,14 +41,10 @@ def elements_of(root: _Element) -> Elements:
     what follows is in it.
     """
     elements = list(root.iter())
-    depths: list[int] = []
-    around = [root.getparent()]  # the open elements
+    levels = {root.getparent(): -1}
     for element in elements:
-        parent = element.getparent()
-        while around[-1] is not parent:
-            around.pop()
-        depths.append(len(around) - 1)
-        around.append(element)
+        levels[element] = levels[element.getparent()] + 1
+    depths = list(levels.values())[1:]
     page = Elements(elements, [element.tag for element in elements], depths)
     number = 0
     with contextlib.suppress(ValueError):  # there is no other

@@ -26,7 +26,7 @@ from simhash_pipeline.page.blocks import (
     Blocks,
     hides,
     hint_of,
-    read_body,
+    read,
 )
 from simhash_pipeline.page.boilerplate import main_blocks
 from simhash_pipeline.page.bounds import first_of_text
@@ -35,7 +35,7 @@ from simhash_pipeline.page.elements import END_SVG, HOLD_HTML, Elements, element
 from simhash_pipeline.page.hashing import TokenHashes, hash_rows
 from simhash_pipeline.page.head import canonical_url, title_marks, title_of
 from simhash_pipeline.page.parse import ParsedPage, parsed_page
-from simhash_pipeline.page.segment import segmenter
+from simhash_pipeline.page.segment import segmenter, token_hashes
 from simhash_pipeline.page.simhash import simhash
 from simhash_pipeline.page.soup import asks_for_soup, check_parser, soup_of
 from simhash_pipeline.page.source import Source, markup
@@ -118,7 +118,8 @@ class Fingerprinter:
         self._weigh = weighing(options)
         self._joiner = "" if options.segmenter == "java-characters" else " "
         self._hash = hash_rows(options.hash, self._joiner)
-        self._by_kernel = votes_by_kernel(options)
+        self._as_kernel = votes_by_kernel(options)
+        self._by_kernel = self._as_kernel and native.kernel is not None
         # Counts for weights: then each n-gram votes as it comes, and none has to be made as text.
         self._plain = (options.hash, options.weights, options.top_n) == ("murmur3", "tf", None)
 
@@ -212,19 +213,25 @@ class Fingerprinter:
             if (count := len(hashed)) < options.min_tokens:
                 return None, None, count
             return content_of(hashed, options), sketch_of(hashed, _SKETCH_SHINGLE_TOKENS), count
-        tokens = self._segment(text)
-        if len(tokens) < options.min_tokens:
-            return None, None, len(tokens)
-        hashes = TokenHashes(tokens)
+        tokens, hashes = self._hashed(text)
+        if len(hashes) < options.min_tokens:
+            return None, None, len(hashes)
+        content = self._content(tokens, hashes)
         sketch = simhash(hashes.distinct_ngrams(_SKETCH_SHINGLE_TOKENS, SKETCH_BITS))
-        return self._content(tokens, hashes), sketch, len(tokens)
+        return content, sketch, len(hashes)
+
+    def _hashed(self, text: str) -> tuple[Sequence[str], TokenHashes]:
+        """The tokens, where more of them than their hashes is needed, and these hashes."""
+        if self._as_kernel:
+            return (), token_hashes(text)
+        tokens = self._segment(text)
+        return tokens, TokenHashes(tokens)
 
     def content_fingerprint(self, text: str) -> int | None:
         """The content fingerprint of plain text, however short; None when it holds no token."""
         if self._by_kernel:
             return content_of(hashed_words(text), self._options)
-        tokens = self._segment(text)
-        return self._content(tokens, TokenHashes(tokens))
+        return self._content(*self._hashed(text))
 
     def content_features(self, text: str) -> Mapping[str, float]:
         """The weighted features of a plain text, from which its content fingerprint is made."""
@@ -303,7 +310,7 @@ class Tree:
     def blocks(self) -> Blocks:
         """All blocks of the page's body."""
         if self.walked is None:
-            return read_body(self._elements)
+            return read(self._elements)
         blocks = Blocks(*self.walked[0])
         blocks.finish()
         return blocks

@@ -21,28 +21,33 @@ from functools import cache
 from math import inf, log
 from operator import add
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simhash_pipeline.arrays import np
+from simhash_pipeline.page.hashing import murmur3_words
 
 # The block of jieba's dictionary.
 HAN_FIRST, HAN_LAST = "\u4e00", "\u9fd5"
 HAN = f"{HAN_FIRST}-{HAN_LAST}"
 STATES = "BMES"  # of the model: a character begins, continues or ends a word, or is one
 NEVER = -3.14e100  # jieba's MIN_FLOAT
-_PARTED_RUN = re.compile(f"[{HAN}]+(?: [{HAN}]+)*")
+# Of a parted text: a run of Han, or what is between two of them.
+_STRETCHES = re.compile(f"[{HAN}]+(?: [{HAN}]+)*|[^{HAN} ]+")
 _TIED = "="
-_SINGLE = "\x1f"  # stands on both sides of a character that is left single; white space to Python
-_SINGLES = re.compile("(_.__._(?:_._)*)".replace("_", _SINGLE))
+_SINGLES = re.compile(f"([{HAN}][{HAN}]+)")  # in a coded text
 _PART_OF_SPEECH = re.compile(r" \S*\n")
 # jieba adds up to 500 logarithms of -18 to 0 from the end of a run: 1e-8 is lost at most.
 _SAME_WEIGHT = 1e-6
 _TABLE_BITS = 23  # 5 % of a table of 8 MB are taken
 _FACTORS = 0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D
-_REMEMBERED = 2**15  # parts, and as many runs of single characters: some 7 MB each
+_REMEMBERED = 2**15  # parts, runs of single characters, words: with the last text's, 7 MB each
+_FIRST_CODE = 0xE000  # of words in a coded text; a character for each that is remembered follows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from simhash_pipeline.page.hashing import Words
 
     Units = NDArray[np.uint16]  # of UTF-16
     Codes = NDArray[np.uint32]
@@ -65,7 +70,11 @@ class Model(NamedTuple):
 
 
 class HanCutter:
-    """Cuts as jieba does that knows these words too."""
+    """Cuts as jieba does that knows these words too; one text at a time, whatever threads ask.
+
+    In a *coded* text each word is one character: a Han character that is a word is itself, any
+    other word has a code for a while. The words' hashes are rows of a table, by these characters.
+    """
 
     def __init__(self, added: tuple[UserWord, ...] = ()) -> None:
         self._frequencies, total = _frequencies(added)
@@ -73,29 +82,55 @@ class HanCutter:
         words = [word for word, frequency in self._frequencies.items() if frequency]
         self._longest = max(map(len, words))
         self._joined = _joined_characters(words)
-        self._of_part = _Memory(self._words_of_part)
-        self._of_singles = _Memory(self._words_of_singles)
         self._likeliest_words = likeliest_words(model())
+        self._lock = Lock()
+        self._hashes = np.zeros((_FIRST_CODE + 2 * _REMEMBERED, 2), "<u8")
+        characters = map(chr, range(ord(HAN_FIRST), ord(HAN_LAST) + 1))
+        self._hashes[ord(HAN_FIRST) : ord(HAN_LAST) + 1] = murmur3_words(characters)
+        self._forget()
+
+    def _forget(self) -> None:
+        self._words: list[str] = []
+        self._hashed = 0  # of these words
+        self._code_of = _Memory(self._new_code)
+        self._of_part = _Memory(self._coded_part)
+        self._of_singles = _Memory(self._coded_singles)
 
     def cut(self, tokens: Sequence[str]) -> list[str]:
         """The tokens with each that begins with Han, and is Han alone, replaced by its words.
 
         None of them holds white space.
         """
-        return self.cut_units(np.frombuffer("\n".join(tokens).encode("utf-16-le"), np.uint16))
+        return self.words(np.frombuffer("\n".join(tokens).encode("utf-16-le"), np.uint16))
 
-    def cut_units(self, units: Units) -> list[str]:
+    def words(self, units: Units) -> list[str]:
         """The same of the UTF-16 of tokens between line ends, which needn't part Han and others."""
+        first = chr(_FIRST_CODE)
+        with self._lock:
+            coded, words = self._cut(units), self._words
+            return [words[ord(code) - _FIRST_CODE] if code >= first else code for code in coded]
+
+    def hashes(self, units: Units) -> Words:
+        """The murmur3 of each of these words, shape (words, 2)."""
+        with self._lock:
+            coded = self._cut(units)
+            if fresh := self._words[self._hashed :]:
+                start = _FIRST_CODE + self._hashed
+                self._hashes[start : start + len(fresh)] = murmur3_words(fresh)
+                self._hashed = len(self._words)
+            return self._hashes[np.frombuffer(coded.encode("utf-32-le"), np.uint32)]
+
+    def _cut(self, units: Units) -> str:
+        """The coded text of these words, until the next one."""
+        if max(len(self._words), len(self._of_part), len(self._of_singles)) > _REMEMBERED:
+            self._forget()
         parted = self._parted(units)
-        text = "".join(map(self._of_part.__getitem__, parted.split(" ")))
+        text = self._coded_parts(parted)
         if _TIED in text:
-            text = "\n".join(
-                _PARTED_RUN.sub(self._words_of_run, line) if _TIED in words else words
-                for line, words in zip(parted.split("\n"), text.split("\n"), strict=True)
-            )
+            text = "".join(map(self._coded_stretch, _STRETCHES.findall(parted)))
         between = _SINGLES.split(text)
         between[1::2] = map(self._of_singles.__getitem__, between[1::2])
-        return "".join(between).split()
+        return "".join(between).replace("\n", "")
 
     def _parted(self, units: Units) -> str:
         """The text with a space where no word goes on: around Han, and between two of them.
@@ -115,14 +150,18 @@ class HanCutter:
         flat = spaced.ravel()
         return flat.compress(flat != 0).tobytes().decode("utf-16-le")
 
-    def _words_of_part(self, part: str) -> str:
-        if not HAN_FIRST <= part[:1] <= HAN_LAST:
-            return f" {part} "
-        words, is_tied = self._path(part)
-        return _TIED if is_tied else _marked(words)
+    def _coded_parts(self, parted: str) -> str:
+        return "".join(map(self._of_part.__getitem__, parted.split(" ")))
 
-    def _words_of_run(self, parted: re.Match[str]) -> str:
-        return _marked(self._path(parted[0].replace(" ", ""))[0])
+    def _coded_part(self, part: str) -> str:
+        if not HAN_FIRST <= part[:1] <= HAN_LAST:
+            return "".join(map(self._code_of.__getitem__, part.split())) or "\n"
+        words, is_tied = self._path(part)
+        return _TIED if is_tied else self._coded(words)
+
+    def _coded_stretch(self, parted: str) -> str:
+        text = self._coded_parts(parted)
+        return self._coded(self._path(parted.replace(" ", ""))[0]) if _TIED in text else text
 
     def _path(self, text: str) -> tuple[list[str], bool]:
         """The words of most weight, before the model; and whether others weigh as much.
@@ -154,26 +193,25 @@ class HanCutter:
             start = ends[start]
         return words, meets_tie
 
-    def _words_of_singles(self, marked: str) -> str:
-        characters = marked[1::3]
+    def _coded_singles(self, characters: str) -> str:
         is_refused = self._frequencies.get(characters)  # a word that weighs less than its parts
-        words = " ".join(characters) if is_refused else self._likeliest_words(characters)
-        return f" {words} "
+        return characters if is_refused else self._coded(self._likeliest_words(characters).split())
 
+    def _coded(self, words: Iterable[str]) -> str:
+        return "".join([word if len(word) == 1 else self._code_of[word] for word in words])
 
-def _marked(words: Iterable[str]) -> str:
-    return "".join(f"{_SINGLE}{w}{_SINGLE}" if len(w) == 1 else f" {w} " for w in words)
+    def _new_code(self, word: str) -> str:
+        self._words.append(word)
+        return chr(_FIRST_CODE + len(self._words) - 1)
 
 
 class _Memory(dict[str, str]):
-    """What a function makes of a text; when it is full all is forgotten."""
+    """What a function makes of a text."""
 
     def __init__(self, make: Callable[[str], str]) -> None:
         self._make = make
 
     def __missing__(self, text: str) -> str:
-        if len(self) >= _REMEMBERED:
-            self.clear()
         self[text] = made = self._make(text)
         return made
 

@@ -51,31 +51,43 @@ def murmur3(features: Iterable[str], bits: int = BITS) -> Rows:
     return np.frombuffer(joined, np.uint8).reshape(-1, 16)[:, : bits // 8]
 
 
+def murmur3_words(features: Iterable[str]) -> Words:
+    """All 128 bits as two numbers, shape (features, 2). Each anew: a look-up costs more."""
+    return murmur3(features, 128).view("<u8")
+
+
 class TokenHashes:
     """A text's tokens by their murmur3, and its n-grams folded from them."""
 
-    def __init__(self, tokens: Sequence[str]) -> None:
-        # Repeated ones anew: a hash is cheaper than a look-up.
-        self._words: Words = murmur3(tokens, 128).view("<u8")
+    def __init__(self, tokens: Sequence[str] | Words) -> None:
+        """`tokens`: as text, or as `murmur3_words` gives them."""
+        words = tokens if isinstance(tokens, np.ndarray) else murmur3_words(tokens)
+        self._words = self._folded = words
+        self._size = 1  # of the n-grams that were folded last: longer ones are folded from them
+
+    def __len__(self) -> int:
+        return len(self._words)
 
     def ngrams(self, size: int, bits: int = BITS) -> Rows:
         """A row for each n-gram in reading order, repeated ones too; shape (n-grams, bits / 8)."""
-        count = max(0, len(self._words) - size + 1)
-        return _folded([self._words[place : place + count] for place in range(size)], bits)
+        if size < self._size:
+            self._folded, self._size = self._words, 1
+        for place in range(self._size, size):
+            self._folded = mixed(self._folded[:-1] * _FOLD + self._words[place:])
+        self._size = size
+        rows = self._folded[:, : bits // 64]
+        return np.ascontiguousarray(rows, "<u8").view(np.uint8)
 
     def distinct_ngrams(self, size: int, bits: int = BITS) -> Rows:
         """A row for each different n-gram, in no order that means anything."""
         rows = self.ngrams(size, bits)
         # 64 bits tell n-grams apart well enough, and sort faster than rows.
-        words = np.ascontiguousarray(rows[:, :8]).view("<u8")[:, 0]
+        words = rows.view("<u8")[:, 0]
         order = np.argsort(words)
+        ordered = words[order]
         is_first = np.ones(len(words), np.bool_)
-        np.not_equal(words[order[1:]], words[order[:-1]], out=is_first[1:])
+        np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
         return rows[order[is_first]]
-
-    def runs(self, starts: NDArray[np.intp], size: int) -> Rows:
-        """A row for each run of `size` tokens that begins at one of these places."""
-        return _folded([self._words[starts + place] for place in range(size)], BITS)
 
 
 def mixed(words: Words) -> Words:
@@ -88,14 +100,6 @@ def mixed(words: Words) -> Words:
     return words
 
 
-def _folded(places: Sequence[Words], bits: int) -> Rows:
-    """A row for each n-gram, from the hashes of all first tokens, of all second ones and so on."""
-    folded, *others = (words[:, : bits // 64] for words in places)
-    for words in others:
-        folded = mixed(folded * _FOLD + words)
-    return np.ascontiguousarray(folded, "<u8").view(np.uint8)
-
-
 def _of_ngrams(ngrams: Sequence[Sequence[str]]) -> Rows:
     """A row for each n-gram, of whatever sizes."""
     hashes = TokenHashes(list(chain.from_iterable(ngrams)))
@@ -103,7 +107,7 @@ def _of_ngrams(ngrams: Sequence[Sequence[str]]) -> Rows:
     starts = np.cumsum(sizes) - sizes
     rows = np.empty((len(ngrams), BITS // 8), np.uint8)
     for size in np.unique(sizes).tolist():
-        rows[sizes == size] = hashes.runs(starts[sizes == size], size)
+        rows[sizes == size] = hashes.ngrams(size)[starts[sizes == size]]
     return rows
 
 

@@ -24,9 +24,11 @@ from simhash_pipeline.page.han import (
     UserWord,
     jieba_tokenizer,
 )
+from simhash_pipeline.page.hashing import TokenHashes, murmur3_words
 
 if TYPE_CHECKING:
     from simhash_pipeline.page.han import Units
+    from simhash_pipeline.page.hashing import Words
 
 Segment = Callable[[str], list[str]]
 
@@ -151,6 +153,11 @@ def words(text: str) -> list[str]:
     return _default_words.cut(text)
 
 
+def token_hashes(text: str) -> TokenHashes:
+    """The same words by their murmur3, which costs less than the words and then their hashes."""
+    return TokenHashes(_default_words.hashes(text))
+
+
 class _Words:
     """The segmentation `words`, with a user's own words."""
 
@@ -170,22 +177,35 @@ class _Words:
 
     def cut(self, text: str) -> list[str]:
         found: list[str] = []
+        for words, most in self._pieces(text):
+            found += (words if isinstance(words, list) else self._cutter.words(words))[:most]
+        return found
+
+    def hashes(self, text: str) -> Words:
+        """The murmur3 of each word, shape (words, 2)."""
+        rows = []
+        for words, most in self._pieces(text):
+            hashed = murmur3_words(words) if isinstance(words, list) else self._cutter.hashes(words)
+            rows.append(hashed[:most])
+        return np.concatenate(rows)
+
+    def _pieces(self, text: str) -> Iterator[tuple[list[str] | Units, int]]:
+        """Of each piece its words, or what the cutter is to cut, and how many of them count."""
         length = 0
         for piece in pieces(text):
             by_jieba = length < CHARACTERS_BY_JIEBA
             plain = piece.replace("…", "...")
-            words_of_it = self._words_by_table(plain) if by_jieba and not self._mixed else None
-            if words_of_it is None:
+            words = self._words_by_table(plain) if by_jieba and not self._mixed else None
+            if words is None:
                 plain = folded(piece)
-                words_of_it = self._words_of_piece(plain, by_jieba=by_jieba)
-            found += words_of_it[: most_words(piece)]
+                words = self._words_of_piece(plain, by_jieba=by_jieba)
+            yield words, most_words(piece)
             length += len(plain)
-        return found
 
-    def _words_by_table(self, text: str) -> list[str] | None:
+    def _words_by_table(self, text: str) -> list[str] | Units | None:
         """The words of most texts, whose characters fold one by one; None of others.
 
-        All that is between words is as good as a line's end.
+        Of a text with Han what they are cut from: all between words is as good as a line's end.
         """
         encoded = f"\n{text}\n".encode("utf-16-le", "surrogatepass")
         units = _folded_units()[np.frombuffer(encoded, np.uint16)]
@@ -194,7 +214,7 @@ class _Words:
         if not ((units >= ord(HAN_FIRST)) & (units <= ord(HAN_LAST))).any():
             return units.tobytes().decode("utf-16-le").split()
         longest_run = np.diff(np.flatnonzero(units == _LINE_END)).max()
-        return self._cutter.cut_units(units) if longest_run <= MAX_RUN else None
+        return units if longest_run <= MAX_RUN else None
 
     def _words_of_piece(self, text: str, *, by_jieba: bool) -> list[str]:
         if not self._mixed and _SPECIAL.search(text) is None:

@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 def simhash(hashes: Rows, weights: Weights | None = None, set_when: str = ">0") -> int | None:
     """Charikar's fingerprint (STOC 2002): bit i is set where over half the weight has bit i set.
 
-    `hashes`: shape (features, bytes), little-endian; `weights`: >= 0, shape (features,), or
-    (features, bits) where a feature weighs differently on each bit; None: each weighs 1.
+    `hashes`: shape (features, bytes), little-endian; `weights`: >= 0; None: each weighs 1.
     `set_when`: which sums of votes set a bit; published programs differ in it.
     An unsigned number of 8 * bytes bits; None where nothing weighs anything.
 
@@ -52,9 +51,8 @@ def votes(hashes: Rows, weights: Weights | None = None) -> NDArray[np.float64]:
     ayes = np.zeros(hashes.shape[1] * 8)
     for start in range(0, len(hashes), _CHUNK):
         bits = np.unpackbits(hashes[start : start + _CHUNK], axis=1, bitorder="little")
-        chunk = counted[start : start + _CHUNK]
-        ayes += chunk @ bits.astype(np.float64) if chunk.ndim == 1 else (chunk * bits).sum(axis=0)
-    sums: NDArray[np.float64] = (2 * ayes - counted.sum(axis=0)) * VOTE
+        ayes += counted[start : start + _CHUNK] @ bits.astype(np.float64)
+    sums: NDArray[np.float64] = (2 * ayes - counted.sum()) * VOTE
     return sums
 
 
@@ -63,11 +61,12 @@ def _ayes(hashes: Rows) -> NDArray[np.int64]:
     width = hashes.shape[1] * 8
     ayes = np.zeros(width, np.int64)
     for start in range(0, len(hashes), _CHUNK * _BYTE_ROWS):
-        bits = np.unpackbits(hashes[start : start + _CHUNK * _BYTE_ROWS], axis=1, bitorder="little")
-        whole = len(bits) // _BYTE_ROWS * _BYTE_ROWS
+        # In one row, which takes half the time of rows.
+        bits = np.unpackbits(hashes[start : start + _CHUNK * _BYTE_ROWS].ravel(), bitorder="little")
+        whole = len(bits) // (_BYTE_ROWS * width) * _BYTE_ROWS * width
         added = bits[:whole].reshape(_BYTE_ROWS, -1).sum(axis=0, dtype=np.uint8)
         ayes += added.reshape(-1, width).sum(axis=0, dtype=np.int64)
-        ayes += bits[whole:].sum(axis=0, dtype=np.uint8)
+        ayes += bits[whole:].reshape(-1, width).sum(axis=0, dtype=np.uint8)
     return ayes
 
 

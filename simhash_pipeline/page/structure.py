@@ -30,7 +30,6 @@ from __future__ import annotations
 import heapq
 import math
 import re
-from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -38,7 +37,6 @@ from itertools import accumulate, chain, islice, repeat
 from operator import mul
 from typing import TYPE_CHECKING
 
-from simhash_pipeline import native
 from simhash_pipeline.arrays import np
 from simhash_pipeline.native import Kernel
 from simhash_pipeline.options import Options
@@ -159,18 +157,14 @@ def outline_fingerprint(page: Elements, hashes: Callable[[Iterable[str]], Hashes
     by_tag = _heaviest(nodes.tags, weights)
     by_label = _heaviest(nodes.labels[1:], weights[1:])
     rows = hashes([*by_tag, *by_label])
-    if native.kernel is not None and rows.shape[1] == 8:
-        voting = array("d", chain(by_tag.values(), by_label.values())).tobytes()
-        return voted(native.kernel, rows.tobytes(), voting, len(by_tag))
-    bits = np.arange(rows.shape[1] * 8)
-    class_bits = bits[_CLASS_BITS >> bits % 16 & 1 == 1]
-    votes = np.zeros((len(rows), len(bits)))
-    of_tags, of_labels = votes[: len(by_tag)], votes[len(by_tag) :]
-    of_tags[:] = np.fromiter(by_tag.values(), np.float64)[:, None]
-    of_tags[:, class_bits] = 0.0
-    of_labels[:, class_bits] = np.fromiter(by_label.values(), np.float64)[:, None]
-    of_labels[:, class_bits] *= _loudness(rows[len(by_tag) :], class_bits)
-    return simhash(rows, votes)
+    signs = np.unpackbits(rows, axis=1, bitorder="little") * 2.0 - 1.0
+    tags, width = len(by_tag), signs.shape[1]
+    class_bits = np.flatnonzero(_CLASS_BITS >> np.arange(width) % 16 & 1)
+    shares = np.fromiter(chain(by_tag.values(), by_label.values()), np.float64) / VOTE
+    votes = np.rint(shares[:tags]) @ signs[:tags]
+    of_labels = np.rint(shares[tags:, None] * _loudness(rows[tags:], class_bits))
+    votes[class_bits] = (of_labels * signs[tags:, class_bits]).sum(axis=0)
+    return int.from_bytes(np.packbits(votes > 0, bitorder="little").tobytes(), "little")
 
 
 def voted(kernel: Kernel, rows: bytes, weights: bytes, tags: int) -> int:

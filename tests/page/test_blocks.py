@@ -159,7 +159,7 @@ def test_a_hidden_box_takes_the_boxes_in_it_along() -> None:
 
 def test_what_stands_beside_the_body_is_not_read() -> None:
     root = etree.fromstring("<html>a<head><p>b</p></head><body><p>c</p></body>d<div>e</div></html>")
-    assert read(elements_of(root), start=3).texts == ["c"]
+    assert read(elements_of(root)).texts == ["c"]
 
 
 def test_ten_thousand_levels_are_read_without_recursion() -> None:

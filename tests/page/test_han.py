@@ -1,5 +1,6 @@
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -61,7 +62,17 @@ def test_words_are_the_same_when_the_memory_is_full(
     runs = list(made_runs(200, seed=3))
     forgetful = HanCutter()
     assert forgetful.cut(runs) == forgetful.cut(runs) == cutter.cut(runs)
+    assert forgetful.cut(["海港", "日报"]) == ["海港", "日报"]
     assert len(forgetful._of_part) <= 3
+
+
+def test_threads_may_share_a_cutter(cutter: HanCutter, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(han, "_REMEMBERED", 20)
+    runs = list(made_runs(400, seed=4))
+    expected = [cutter.cut([run]) for run in runs]
+    shared = HanCutter()
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(lambda run: shared.cut([run]), runs)) == expected
 
 
 def test_an_english_page_loads_no_dictionary_no_detector_and_no_masked_arrays() -> None:
