@@ -9,10 +9,10 @@
 #include <string.h>
 
 /* The traits of a tag, as boilerplate.py packs them. */
-enum { H1 = 1, HEADING = 2, PRE = 4, SHORT_POST = 8, SHORT_TEXT = 16, LIST = 32, CELL = 64, ARTICLE = 128, MAIN = 256, SECTION = 512 };
+enum { H1 = 1, HEADING = 2, PRE = 4, SHORT_POST = 8, SHORT_TEXT = 16, LIST = 32, CELL = 64, ARTICLE = 128, SECTION = 256 };
 
-#define HINTS 5
-enum { COMMENT, CONSENT, FOOTER, FURNITURE, FORUM };
+#define HINTS 6
+enum { COMMENT, CONSENT, FOOTER, FURNITURE, FORUM, OUTSIDE };
 #define NOT_ASKED -1.0
 /* The numbers of boilerplate.py, as its _set_up orders them. */
 static struct {
@@ -135,7 +135,7 @@ static int next_in_boxes(const Page *page, const double *shares, Range *range) {
 }
 
 static int64_t weight_within(const Page *page, int hint) {
-    double shares[HINTS] = {NOT_ASKED, NOT_ASKED, NOT_ASKED, NOT_ASKED, NOT_ASKED};
+    double shares[HINTS] = {NOT_ASKED, NOT_ASKED, NOT_ASKED, NOT_ASKED, NOT_ASKED, NOT_ASKED};
     Range range = {0};
     int64_t weight = 0;
     shares[hint] = 1.0;
@@ -240,7 +240,7 @@ static int follows_heading(const Page *page, const Box *box, int64_t around) {
 
 /* _densest: the range of blocks */
 static void find_densest(Page *page, Py_ssize_t *start, Py_ssize_t *end) {
-    Py_ssize_t part_end = 0, comments_end = 0, comment = 0, articles = 0, mains = 0;
+    Py_ssize_t part_end = 0, comments_end = 0, comment = 0, articles = 0;
     unsigned lone;
     *start = 0;
     *end = page->count;
@@ -251,11 +251,9 @@ static void find_densest(Page *page, Py_ssize_t *start, Py_ssize_t *end) {
         page->running[i + 1] = page->running[i] + (weight > 0);
     }
     if ((double)page->before[page->count] < rules.min_boxed_weight) return;
-    for (Py_ssize_t number = 0; number < page->box_count; number++) {
+    for (Py_ssize_t number = 0; number < page->box_count; number++)
         articles += (page->boxes[number].traits & ARTICLE) != 0;
-        mains += (page->boxes[number].traits & MAIN) != 0;
-    }
-    lone = (articles == 1 ? (unsigned)ARTICLE : 0) | (mains == 1 ? (unsigned)MAIN : 0);
+    lone = articles == 1 ? ARTICLE : 0;
     for (Py_ssize_t number = 0; number < page->box_count; number++) {
         const Box *box = &page->boxes[number];
         int64_t around = between(page, *start, *end), weight = between(page, box->start, box->end);

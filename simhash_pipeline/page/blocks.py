@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import accumulate, chain, islice
+from typing import Any
 
 from lxml.etree import _Element
 
@@ -44,13 +45,15 @@ _HIDES = re.compile(r"display\s*:\s*none", re.IGNORECASE)
 hides = _HIDES.search  # of a style
 
 # What a box calls itself: by its tag, its ARIA role, or a word of its class or id. The words under
-# "links" name parts of a text too, so that they mean furniture only where links fill the box.
+# "links" name parts of a text too, so that they mean furniture only where links fill the box. What
+# stands before and behind the page's only "main" box is "outside".
 TAG_HINTS = {
     "aside": "furniture",
     "dialog": "consent",
     "footer": "footer",
     "form": "furniture",
     "header": "furniture",
+    "main": "main",
     "nav": "furniture",
 }
 _ROLE_HINTS = {
@@ -59,6 +62,7 @@ _ROLE_HINTS = {
     "complementary": "furniture",
     "contentinfo": "footer",
     "dialog": "consent",
+    "main": "main",
     "navigation": "furniture",
     "search": "furniture",
 }
@@ -128,8 +132,7 @@ class Blocks:
         """Puts boxes and hints in order, when all blocks are there."""
         self.boxes.reverse()  # of one range the box that closed last is the outer one
         for ranges in (self.boxes, self.hints):
-            ranges.sort(key=_end, reverse=True)
-            ranges.sort(key=_start)
+            _sort(ranges)
         self.hints = _decided_hints(self)
 
     def _set_aside(self, start: int) -> None:
@@ -139,6 +142,12 @@ class Blocks:
         for ranges in (self.boxes, self.hints):
             while ranges and ranges[-1][0] >= start:
                 ranges.pop()
+
+
+def _sort(ranges: list[Any]) -> None:
+    """By their starts; of one start the longest first, in the order that they had."""
+    ranges.sort(key=_end, reverse=True)
+    ranges.sort(key=_start)
 
 
 def read(page: Elements) -> Blocks:
@@ -213,15 +222,40 @@ def read(page: Elements) -> Blocks:
 
 
 def _decided_hints(page: Blocks) -> list[_Range]:
-    """The hints, "links" made furniture where links fill the box, and left out elsewhere."""
-    if not any(hint == "links" for _, _, hint in page.hints):
+    """The hints, "links" made furniture where links fill the box, and "main" made "outside".
+
+    Elsewhere both are left out.
+    """
+    if not any(hint in ("links", "main") for _, _, hint in page.hints):
         return page.hints
     links_fill = _links_fill(page)
-    return [
+    hints = [
         (start, end, "furniture" if hint == "links" else hint)
         for start, end, hint in page.hints
-        if hint != "links" or links_fill(start, end)
+        if hint != "main" and (hint != "links" or links_fill(start, end))
     ]
+    mains = [(start, end) for start, end, hint in page.hints if hint == "main"]
+    is_one = mains and max(map(_end, mains)) == mains[0][1]  # it holds all others
+    if is_one and _holds_the_text(page, hints, *mains[0]):
+        (start, end), last = mains[0], len(page.texts)
+        hints += [(0, start, "outside")] * (start > 0) + [(end, last, "outside")] * (end < last)
+        _sort(hints)
+    return hints
+
+
+def _holds_the_text(page: Blocks, hints: list[_Range], start: int, end: int) -> bool:
+    """Whether a main box has half of what is in no link and in no box of another hint.
+
+    Of 458 labelled pages with one such box, 439 have nearly all of their main text in it. This
+    tells these from most others: they have 86 % and more.
+    """
+    unlinked = [
+        int(size * (1 - share)) for size, share in zip(page.sizes, page.link_shares, strict=True)
+    ]
+    for first, last, hint in hints:
+        if hint != "forum" and (last <= start or first >= end):
+            unlinked[first:last] = [0] * (last - first)
+    return 2 * sum(unlinked[start:end]) >= sum(unlinked)
 
 
 def _links_fill(page: Blocks) -> Callable[[int, int], bool]:
@@ -244,7 +278,7 @@ def _leads_away(link: _Element, path: Sequence[tuple[_Element, str, int, int]]) 
 
 def menu_blocks(page: Blocks) -> set[int]:
     """The numbers of the blocks in boxes that call themselves furniture and that links fill."""
-    boxes = [(start, end) for start, end, hint in page.hints if hint == "furniture"]
+    boxes = [(start, end) for start, end, hint in page.hints if hint in ("furniture", "outside")]
     if not boxes:
         return set()
     links_fill = _links_fill(page)

@@ -2,7 +2,8 @@
 
 Running text weighs its UTF-8 bytes, so that a Chinese character counts three and no language has
 to be known. Boxes that call themselves boilerplate go, unless too much of the page's weight is in
-them; then the innermost box that still holds most of the weight is the main text.
+them, and so does what stands outside the only box that calls itself main; then the innermost box
+that still holds most of the weight is the main text.
 """
 
 from __future__ import annotations
@@ -26,14 +27,14 @@ _TITLE_WEIGHT = 2  # times the weight where a word of the title occurs
 _REPEATED_BYTES = 60  # a block this long seen before on the page is a carousel's or caption's copy
 _FORUM_SHARE = 0.4  # of the weight, in boxes that call themselves a forum's
 # Of the page's weight: a box with that hint that holds more stays.
-_MAX_SHARES = {"comment": 1.0, "consent": 0.8, "footer": 1.0, "furniture": 0.25}
+_MAX_SHARES = {"comment": 1.0, "consent": 0.8, "footer": 1.0, "furniture": 0.25, "outside": 1.0}
 _MIN_BESIDE_COMMENTS = 1_000  # weight left without comments; below it the page is a forum's
 _BOX_SHARE = 0.6  # of the weight of the box around it, for a box inside to be the page's text
 _HEADED_BOX_SHARE = 0.4  # the same for a box that begins within a tenth of the weight after an h1
 _HEADED_WITHIN = 0.1
 _MIN_HEADED_BLOCKS = 3  # of running text in such a box: a note under the heading is no article
 _MAX_HEADINGS = 5
-_LONE_BOX_SHARE = 0.35  # the same for the only article, or the only main, of the page
+_LONE_BOX_SHARE = 0.35  # the same for the only article of the page
 _MIN_BOXED_WEIGHT = 300  # below it the whole page is taken: what stands outside a box is much of it
 _MIN_MAIN_SHARE = 0.25  # of the unlinked text; below it the page is a list
 # Of running text. A page with less is an article only if the main text is a fair part of all its
@@ -41,7 +42,8 @@ _MIN_MAIN_SHARE = 0.25  # of the unlinked text; below it the page is a list
 _SHORT_ARTICLE_BYTES = 700
 _MIN_SHORT_ARTICLE_SHARE = 0.2
 _MIN_UNLINKED_SHARE = 0.5  # of the box's text; below it its links are the page
-_MAX_MENU_SHARES = {"consent": 0.5, "footer": 1.0, "furniture": 0.5}  # of all unlinked text
+# The same of all unlinked text.
+_MAX_MENU_SHARES = {"consent": 0.5, "footer": 1.0, "furniture": 0.5, "outside": 1.0}
 
 # What ends a part of a sentence: Chinese marks and commas anywhere, others where a word ends. All
 # begin in one class of characters, so that the search for them is quick.
@@ -92,7 +94,7 @@ _NUMBERS = (
     _MAX_TITLE_H1S,
     _EQUAL_SHARE,
 )
-_HINTS = ("comment", "consent", "footer", "furniture", "forum")
+_HINTS = ("comment", "consent", "footer", "furniture", "forum", "outside")
 _TRAITS = (
     {"h1"},
     _SECTION_HEADINGS,
@@ -102,7 +104,6 @@ _TRAITS = (
     _LISTS,
     _CELLS,
     {"article"},
-    {"main"},
     {"section"},
 )
 
@@ -273,8 +274,7 @@ def _densest(page: Blocks, weights: list[int], headings: list[int], forum: bool)
     around = before[-1]
     if around < _MIN_BOXED_WEIGHT:
         return start, end
-    box_tags = [box[2] for box in page.boxes]
-    lone = [tag for tag in ("article", "main") if box_tags.count(tag) == 1]
+    lone = "article" if [box[2] for box in page.boxes].count("article") == 1 else None
     part_end = 0
     for number, (s, e, tag, _, _) in _outside_comments(page) if forum else enumerate(page.boxes):
         if s >= end:  # so are all that follow
@@ -282,7 +282,7 @@ def _densest(page: Blocks, weights: list[int], headings: list[int], forum: bool)
         weight = before[e] - before[s]
         if weight < _LONE_BOX_SHARE * around or s < start or e > end or tag in _LISTS:
             continue
-        if tag in lone:
+        if tag == lone:
             share = _LONE_BOX_SHARE
         elif s < part_end:
             continue
@@ -299,7 +299,7 @@ def _densest(page: Blocks, weights: list[int], headings: list[int], forum: bool)
             share = _BOX_SHARE
         if weight < share * around:
             continue
-        if not (tag in lone or forum) and _is_part(page, number, before, (start, end), headings):
+        if not (tag == lone or forum) and _is_part(page, number, before, (start, end), headings):
             part_end = e
         else:
             start, end, around = s, e, weight

@@ -2,8 +2,8 @@
 
 The main text says which pages may be near-duplicates; what is visible says whether they are, but
 for what stands beside the text on another day: outside the box of the main text, links name other
-pages, and a box that calls itself furniture counts a quarter. Where these links outweigh the main
-text the page is a list, and they are what it says.
+pages, and a box that calls itself furniture, or what stands outside the main one, counts a quarter.
+Where these links outweigh the main text the page is a list, and they are what it says.
 
 The sample is a bottom-k sample of short windows of the text (Broder 1997): windows are chosen by
 their hash alone, so that two pages that share a text sample the same parts of it, and the share of

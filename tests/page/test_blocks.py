@@ -97,6 +97,22 @@ def test_tag_author_and_header_are_furniture_only_where_links_fill_the_box() -> 
     assert blocks_of(html).hints == [(2, 3, "furniture")]
 
 
+@pytest.mark.parametrize("main", ["main", "div role=main", "main class=menu"])
+def test_what_stands_around_the_only_main_box_is_outside(main: str) -> None:
+    html = f"<p>before</p><{main}><h1>Bells</h1><p>They ring.</p></{main.split()[0]}><p>behind</p>"
+    assert blocks_of(html).hints == [(0, 1, "outside"), (3, 4, "outside")]
+
+
+def test_a_main_box_says_nothing_if_it_is_one_of_two_or_holds_less_than_half_of_the_text() -> None:
+    assert blocks_of("<main>bells</main><main>ropes</main><p>behind</p>").hints == []
+    assert blocks_of("<p>Bells are old.</p><main>Search</main>").hints == []
+
+
+def test_links_and_boxes_of_other_names_take_nothing_from_the_only_main_box() -> None:
+    html = "<a href='/'>All bells of all towers</a><main>bells</main><footer>Who owns them</footer>"
+    assert blocks_of(html).hints == [(0, 1, "outside"), (2, 3, "footer"), (2, 3, "outside")]
+
+
 @pytest.mark.parametrize("tag", ["bgsound", "embed", "image", "keygen", "source", "track", "wbr"])
 def test_an_element_without_end_tag_neither_cuts_nor_hides_what_follows(tag: str) -> None:
     page = blocks_of(f"<div>one <{tag} style='display:none' class=menu>two</div><p>three</p>")

@@ -301,6 +301,16 @@ def test_a_short_article_is_read_without_the_chrome_around_it() -> None:
     assert text.splitlines() == PARAGRAPHS[:4]
 
 
+@pytest.mark.parametrize("tag", ["main", "div role=main"])
+def test_of_a_page_with_one_main_box_nothing_else_is_read_however_short_it_is(tag: str) -> None:
+    inside = f"<h1>Fog</h1><p>{PARAGRAPHS[0]}</p><table><tr><td>Since</td><td>1.4</td></tr></table>"
+    text = text_of(
+        f"<html><body><p>Sign up, it is free.</p><{tag}>{inside}</{tag.split()[0]}>"
+        f"<div><p>{PARAGRAPHS[4]}</p></div></body></html>"
+    )
+    assert text.splitlines() == [PARAGRAPHS[0], "Since", "1.4"]
+
+
 def test_a_list_is_no_article_because_of_its_introduction() -> None:
     rows = "".join(
         f"<div><a href='/job{i}'>Harbour pilot number {i} for the east quay, full time</a></div>"
