@@ -45,8 +45,7 @@ from functools import cache
 from itertools import combinations, islice
 from typing import TYPE_CHECKING, Any
 
-from simhash_pipeline.arrays import np
-from simhash_pipeline.bits import BITS, MAX_DISTANCE_BITS, refuse_other_distances
+from simhash_pipeline.bits import BITS, MAX_DISTANCE_BITS, np, refuse_other_distances
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from itertools import islice
 
 from simhash_pipeline import native
-from simhash_pipeline.arrays import np
+from simhash_pipeline.bits import np
 
 # A page may have one tag for each 32 bytes of the limit, and a main text of a fifth of it. At the
 # default limit either takes at most 0.9 s, both 1.6 s and 200 MB (python -m tests.long.hostile).

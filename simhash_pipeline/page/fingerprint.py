@@ -14,8 +14,7 @@ from typing import Any
 from lxml.etree import _Element
 
 from simhash_pipeline import native
-from simhash_pipeline.arrays import np
-from simhash_pipeline.bits import SKETCH_BITS
+from simhash_pipeline.bits import SKETCH_BITS, np
 from simhash_pipeline.native import Walked
 from simhash_pipeline.options import Options, load_callable
 from simhash_pipeline.page.blocks import (

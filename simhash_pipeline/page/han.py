@@ -24,7 +24,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from simhash_pipeline.arrays import np
+from simhash_pipeline.bits import np
 from simhash_pipeline.page.hashing import murmur3_words
 
 # The block of jieba's dictionary.

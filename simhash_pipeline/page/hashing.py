@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 import mmh3
 
-from simhash_pipeline.arrays import np
-from simhash_pipeline.bits import BITS
+from simhash_pipeline.bits import BITS, np
 from simhash_pipeline.options import load_callable
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from simhash_pipeline.arrays import np
+from simhash_pipeline.bits import np
 from simhash_pipeline.errors import OptionsError, PageError
 from simhash_pipeline.options import load_callable, unreadable
 from simhash_pipeline.page.han import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from simhash_pipeline.arrays import np
+from simhash_pipeline.bits import np
 
 # Votes are counted in multiples of this: sums of whole numbers are exact, so the order in which a
 # machine adds them can't turn a bit.

@@ -37,7 +37,7 @@ from itertools import accumulate, chain, islice, repeat
 from operator import mul
 from typing import TYPE_CHECKING
 
-from simhash_pipeline.arrays import np
+from simhash_pipeline.bits import np
 from simhash_pipeline.native import Kernel
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.elements import NO_DEPTH, Elements

@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING
 import mmh3
 
 from simhash_pipeline import native
-from simhash_pipeline.arrays import np
+from simhash_pipeline.bits import np
 from simhash_pipeline.page.blocks import Blocks, menu_blocks
 from simhash_pipeline.page.boilerplate import MAX_LINK_SHARE, running_text
 

@@ -30,8 +30,7 @@ from itertools import islice
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from simhash_pipeline.arrays import np
-from simhash_pipeline.bits import MAX_DISTANCE_BITS, refuse_other_distances
+from simhash_pipeline.bits import MAX_DISTANCE_BITS, np, refuse_other_distances
 from simhash_pipeline.index.neighbours import BLOCK_BITS, BLOCKS, FingerprintIndex, probe_masks
 from simhash_pipeline.stores.contract import MOST_NEAR
 from simhash_pipeline.stores.sqlite.rows import (
