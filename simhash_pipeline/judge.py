@@ -233,7 +233,7 @@ class Judge:
         found = self._candidates(page, view)
         if self._options.scope == "site":
             found = ((other, reason) for other, reason in found if other.site == page.site)
-        told = set[ToldBy | None]()
+        told: set[ToldBy | None] = set()
         renamed: list[tuple[StoredPage, Reason]] = []
         for other, reason in islice(found, _MAX_REFUSED if self._options.second_look else None):
             told_by = self._told_by(page, other, reason, view, told)

@@ -67,7 +67,7 @@ MORE_KEY_BITS = 2  # are taken when a bucket holds more values on average than
 VALUES_A_BUCKET = 1_000
 NUMBER_SIZE = 4
 
-ONE_BY_ONE = 256  # values that are compared in Python: a store of 250,000 does without numpy
+ONE_BY_ONE = 64  # values that are compared in Python: a store of 60,000 does without numpy
 FEW = 32  # hits that are sorted one by one, in a quarter of the time
 # Bulk insertion looks at the whole index: under this share of its length, one by one is faster.
 BULK_SHARE = 1 / 10
