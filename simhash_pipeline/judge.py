@@ -50,8 +50,8 @@ Reason = Literal[
 # The first test that told a page from the near one, in the order they are made.
 ToldBy = Literal["answer", "fields", "sketch", "no page", "title", "own text", "template"]
 
-# The judge gives up after a second look at this many near pages in vain: some 10 ms.
-_MAX_REFUSED = 200
+# A second look is taken at this many near pages at most: some 10 ms.
+_MAX_COMPARED = 200
 # The own texts of pages in two templates of a site, such as a page and its print view, whose frames
 # differ: as much of the new page must be equal as it brings along, whatever the stored page has
 # more. In crawls of ten manuals no pages that differ were over 5 bits of structure apart; a demo
@@ -235,7 +235,7 @@ class Judge:
             found = ((other, reason) for other, reason in found if other.site == page.site)
         told: set[ToldBy | None] = set()
         renamed: list[tuple[StoredPage, Reason]] = []
-        for other, reason in islice(found, _MAX_REFUSED if self._options.second_look else None):
+        for other, reason in islice(found, _MAX_COMPARED if self._options.second_look else None):
             told_by = self._told_by(page, other, reason, view, told)
             told.add(told_by)
             if told_by is None and self._looks_again(reason) and names_differ(page, other):

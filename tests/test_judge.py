@@ -294,11 +294,11 @@ def test_behind_very_many_refused_neighbours_none_is_looked_for(
     for number in range(2):
         apart = SKETCH ^ ((2**19 - 1) << 19 * number)
         assert not j.judge(f"http://a.example/{number}", page(sketch=apart)).dropped
-    monkeypatch.setattr("simhash_pipeline.judge._MAX_REFUSED", 2)
+    monkeypatch.setattr("simhash_pipeline.judge._MAX_COMPARED", 2)
     for url in ("http://a.example/2", "http://a.example/3"):
         verdict = j.judge(url, page())
         assert (verdict.reason, verdict.twin_url) == ("told apart", "http://a.example/0")
-    monkeypatch.setattr("simhash_pipeline.judge._MAX_REFUSED", 3)
+    monkeypatch.setattr("simhash_pipeline.judge._MAX_COMPARED", 3)
     assert j.judge("http://a.example/4", page()).twin_url == "http://a.example/2"
 
 

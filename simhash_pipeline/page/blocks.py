@@ -277,7 +277,7 @@ def _leads_away(link: _Element, path: Sequence[tuple[_Element, str, int, int]]) 
 
 
 def menu_blocks(page: Blocks) -> set[int]:
-    """The numbers of the blocks in boxes that call themselves furniture and that links fill."""
+    """The numbers of the blocks in furniture's boxes, and outside the main one, that links fill."""
     boxes = [(start, end) for start, end, hint in page.hints if hint in ("furniture", "outside")]
     if not boxes:
         return set()
