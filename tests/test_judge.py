@@ -631,6 +631,7 @@ CANONICAL = "<link rel=canonical href=http://a.example/1>"
     ("url", "head"),
     [
         ("http://a.example/1?utm_source=x&fbclid=y", ""),
+        ("http://a.example/1?chksm=fa6012&spm_id_from=333.337", ""),
         ("http://a.example/2", CANONICAL),
         ("http://a.example/2", "<meta property=og:url content=http://a.example/1>"),
         ("http://a.example/2", "<link rel=canonical href=/1?utm_medium=feed>"),
