@@ -769,6 +769,20 @@ def test_a_story_of_one_name_is_found_under_the_headline_of_another_site() -> No
     assert third.twin_url == "http://a.example/1"
 
 
+@pytest.mark.parametrize(
+    ("title", "bits", "told_by"),
+    [("Blue function", 9, None), ("Blue function", 10, "title"), ("Red function", 18, None)],
+)
+def test_on_two_sites_pages_of_two_names_are_twins_within_half_the_sketch_distance(
+    title: str, bits: int, told_by: str | None
+) -> None:
+    page = named("Red function")
+    assert page.sketch is not None
+    other = replace(named(title), sketch=flip(page.sketch, bits))
+    _, second = judged(("http://a.example/1", page), ("http://b.example/2", other))
+    assert (second.dropped, second.told_by) == (told_by is None, told_by)
+
+
 def test_the_likeness_that_is_asked_for_is_a_setting() -> None:
     a, b = read(prose("box"), words(1)), read(prose("box"), words(2))
     pages = ("http://a.example/1", a), ("http://a.example/2", b)
