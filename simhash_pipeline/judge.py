@@ -498,13 +498,13 @@ def are_two_subjects(page: StoredPage, other: StoredPage) -> bool:
 
     A name stands in the title and in the heading: see page/head.py. The column "another title" of
     `make bench-drops` counts the pages that are dropped for one of another name. Titles of
-    two forms, in two templates, may be two headlines of one story.
+    two forms, in two templates or on two sites, may be two headlines of one story.
     """
     if page.title == other.title or not (_lacks_name(page, other) and _lacks_name(other, page)):
         return False
     words, others = title_words(page.title), title_words(other.title)
     one_form = words[0] == others[0] or words[-1] == others[-1] or _share_half(words, others)
-    return one_form or in_one_template(page, other)
+    return one_form or (page.site == other.site and in_one_template(page, other))
 
 
 def names_differ(page: StoredPage, other: StoredPage) -> bool:
