@@ -126,6 +126,7 @@ class Walk(Protocol):
         hides: Callable[[str], object],
         permalink_levels: int,
         max_labels: int,
+        max_name_chars: int,
         /,
     ) -> None:
         """ImportError where lxml's elements are not as it knows them."""

@@ -20,6 +20,7 @@ from simhash_pipeline.options import Options, load_callable
 from simhash_pipeline.page.blocks import (
     BOX,
     KINDS,
+    MAX_NAME_CHARS,
     PERMALINK_LEVELS,
     TAG_HINTS,
     Blocks,
@@ -334,6 +335,7 @@ def _set_up() -> None:
             hides,
             PERMALINK_LEVELS,
             MAX_LABELS,
+            MAX_NAME_CHARS,
         )
 
 
