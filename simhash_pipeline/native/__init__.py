@@ -66,6 +66,9 @@ class Kernel(Protocol):
     def is_plain(self, source: bytes, /) -> bool:
         """Whether it is UTF-8 without U+FFFD."""
 
+    def end_tag(self, source: bytes, /) -> int:
+        """Where `</body` or `</html` stands first, in any case; the length without them."""
+
     def suspects(self, source: bytes, most: int, /) -> list[tuple[int, int]]:
         """The stretches between two `>` whose last tag may go on, or of more than `most` bytes."""
 

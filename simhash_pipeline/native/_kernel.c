@@ -836,7 +836,18 @@ static PyObject *suspects(PyObject *module, PyObject *args) {
     return found;
 }
 
+PyDoc_STRVAR(end_tag_doc, "end_tag(source): where `</body` or `</html` stands first; its length without.");
+static PyObject *end_tag(PyObject *module, PyObject *source) {
+    const char *start = PyBytes_AsString(source), *at = start, *end;
+    (void)module;
+    if (start == NULL) return NULL;
+    for (end = start + PyBytes_GET_SIZE(source); (at = memchr(at, '<', (size_t)(end - at))) != NULL; at++)
+        if (at[1] == '/' && (!PyOS_strnicmp(at + 2, "body", 4) || !PyOS_strnicmp(at + 2, "html", 4))) break;
+    return PyLong_FromSsize_t((at == NULL ? end : at) - start);
+}
+
 static PyMethodDef functions[] = {
+    {"end_tag", end_tag, METH_O, end_tag_doc},
     {"is_plain", is_plain, METH_O, is_plain_doc},
     {"suspects", suspects, METH_VARARGS, suspects_doc},
     {"set_rules", set_rules, METH_VARARGS, "set_rules(boilerplate.py's names, traits of tags)"},

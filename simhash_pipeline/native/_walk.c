@@ -255,14 +255,11 @@ static size_t past_svg(Walk *walk, size_t start, uint32_t span) {
 }
 
 static int end_svgs(Walk *walk) {
-    uint32_t span = NOBODY;
+    uint32_t span = tag_of(walk, "span");
+    if (span == NOBODY) return failed(walk);
     for (size_t number = 0; number < walk->element_count;) {
-        if (!(walk->tags[walk->elements[number].tag].traits & IS_SVG)) {
-            number++;
-            continue;
-        }
-        if (span == NOBODY && (span = tag_of(walk, "span")) == NOBODY) return failed(walk);
-        number = past_svg(walk, number, span);
+        int is_svg = (walk->tags[walk->elements[number].tag].traits & IS_SVG) != 0;
+        number = is_svg ? past_svg(walk, number, span) : number + 1;
     }
     return 1;
 }

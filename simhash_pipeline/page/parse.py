@@ -144,7 +144,8 @@ def _without_ends(source: bytes) -> bytes:
     To take them out would need a walk over the page, a tenth of what all else costs: in a script,
     comment or value, `</scr</body>ipt>`, what is left could be markup. This changes no other tag.
     """
-    found = _ENDS_OF_PAGE.search(source)
+    first = 0 if native.kernel is None else native.kernel.end_tag(source)
+    found = _ENDS_OF_PAGE.search(source, first)
     if found is None or _LAST_ENDS.fullmatch(source, start := found.start()):
         return source
     renamed = _ENDS_OF_PAGE.sub(rb"\g<0>-", source[start:])
