@@ -83,7 +83,8 @@ _HINT_WORDS = {
 _WORD_HINTS = {word: hint for hint, words in _HINT_WORDS.items() for word in words.split()}
 _WORD = re.compile("[A-Z]?[a-z]+|[A-Z]+")
 PERMALINK_LEVELS = 3  # that are looked up from a link for the element that it points to
-MAX_NAME_CHARS = 200  # of a role, a class and an id; bounds what is remembered
+_MAX_NAME_CHARS = 200
+remembered = slice(_MAX_NAME_CHARS)  # of a role, a class and an id
 
 _Range = tuple[int, int, str]
 Box = tuple[int, int, str, int, str]
@@ -123,9 +124,8 @@ class Blocks:
             name = element.get("class", "") if "class" in names else ""
             self.boxes.append((start, len(self.texts), tag, depth, name))
             role, ident = element.get("role", ""), element.get("id", "")
-            most = MAX_NAME_CHARS
             if (role or name or ident or tag in TAG_HINTS) and (
-                hint := hint_of(tag, role[:most], name[:most], ident[:most])
+                hint := hint_of(tag, role[remembered], name[remembered], ident[remembered])
             ):
                 self.hints.append((start, len(self.texts), hint))
 

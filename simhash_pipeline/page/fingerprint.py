@@ -20,13 +20,13 @@ from simhash_pipeline.options import Options, load_callable
 from simhash_pipeline.page.blocks import (
     BOX,
     KINDS,
-    MAX_NAME_CHARS,
     PERMALINK_LEVELS,
     TAG_HINTS,
     Blocks,
     hides,
     hint_of,
     read,
+    remembered,
 )
 from simhash_pipeline.page.boilerplate import main_blocks
 from simhash_pipeline.page.bounds import first_of_text
@@ -332,10 +332,10 @@ def _set_up() -> None:
             _Element,
             {tag: _traits(tag) for tag in tags},
             hint_of,
+            remembered,
             hides,
             PERMALINK_LEVELS,
             MAX_LABELS,
-            MAX_NAME_CHARS,
         )
 
 
