@@ -620,22 +620,22 @@ static inline uint32_t window_hash(uint32_t hash) {
 static size_t windows_below(const uint8_t *text, size_t size, size_t window, const uint8_t *masks,
                             uint64_t bound, Entry *entries, size_t room, uint32_t *sums) {
     const uint32_t multiplier = 0x9E3779B1u;
-    uint32_t block = 0, hash = 0, highest = 1, rank, mask;
+    uint32_t block = 0, hash = 0, highest = 1, rank;
     size_t count = 0, place = 0;
     for (size_t i = 1; i < window; i++) highest *= multiplier;
     for (; place < window - 1; place++) hash = hash * multiplier + text[place];
     for (place = 0; place + window <= size;) {
-        uint32_t sum = 0;
-        mask = masks[block]; /* leaves out the windows that have its bits */
+        uint32_t sum = 0, mask = masks[block]; /* leaves out the windows that have its bits */
+        uint64_t below = mask == NONE ? 0 : bound;
         for (; text[place] != '\n'; place++) {
             hash = hash * multiplier + text[place + window - 1];
             rank = window_hash(hash);
             hash -= text[place] * highest;
             sum += rank;
-            if (!(rank & mask) && mask != NONE && rank < bound) {
-                if (count < room) entries[count] = (Entry){rank, block};
-                count++;
-            }
+            /* Without a branch: half of a small page's windows are taken, and none can be foretold. */
+            entries[count] = (Entry){rank, block};
+            count += !(rank & mask) & (rank < below);
+            if (count > room) return count;
         }
         sums[block++] = sum;
         /* A separator: no window begins in it. */
