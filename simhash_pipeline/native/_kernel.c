@@ -737,19 +737,18 @@ static PyObject *outline(PyObject *module, PyObject *args) {
     if (rows_size != given_size) return PyErr_Format(PyExc_ValueError, "a row has one weight");
     for (Py_ssize_t row = 0; row < rows_size / 8; row++) {
         uint64_t hash;
-        double weight;
+        double weight, vote;
         memcpy(&hash, rows + 8 * row, 8);
         memcpy(&weight, given + 8 * row, 8);
+        vote = rint(weight / unit); /* whole numbers: their sums are exact */
         for (int bit = 0; bit < 64; bit++) {
-            double vote = weight;
             if ((class_bits >> bit & 1) != (row >= tags)) continue;
             if (row >= tags) {
                 uint64_t word = mixed((hash << 32) + (uint64_t)(bit + 1) * GOLDEN);
                 double u = ((double)(word >> 32) + 1.0) / 4294967296.0;
                 if (u < min_u) u = min_u;
-                vote *= 1.0 / (u * u);
+                vote = rint(weight * (1.0 / (u * u)) / unit);
             }
-            vote = rint(vote / unit); /* whole numbers: their sums are exact */
             all[bit] += vote;
             if (hash >> bit & 1) ayes[bit] += vote;
         }

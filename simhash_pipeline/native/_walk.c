@@ -561,8 +561,11 @@ static uint32_t child_of(Walk *walk, Outline *outline, Node child) {
     return number;
 }
 
-/* structure._label: the number of tag.class, with the digits of the first class as 0. Refuses scripts
- * other than Latin's, kana and Han (bytes E3 to E9), as \d finds their digits too. */
+/* The bytes of UTF-8 that all digits beyond ASCII begin with, which \d finds too. */
+#define DIGITS_BEGIN "\xD9\xDB\xDF\xE0\xE1\xEA\xEF\xF0"
+#define IS_EMOJI(at) (memcmp(at, "\xF0\x9F", 2) == 0 && (uint8_t)(at)[2] != 0xAF)
+
+/* structure._label: the number of tag.class, with the digits of the first class as 0. */
 static uint32_t label_of(Walk *walk, uint32_t tag, const char *names) {
     const Name *name = &walk->tag_names.all[tag];
     size_t size = name->size;
@@ -577,8 +580,11 @@ static uint32_t label_of(Walk *walk, uint32_t tag, const char *names) {
     memcpy(walk->scratch, walk->tag_names.bytes + name->start, size);
     walk->scratch[size++] = '.';
     for (; *at && !space_at(at); at++) {
-        int is_digit = *at >= '0' && *at <= '9', begins = (uint8_t)*at;
-        if (begins >= 0xC0 && (begins < 0xE3 || begins > 0xE9)) return refuse(walk) ? 0 : NOBODY;
+        int is_digit = *at >= '0' && *at <= '9';
+        if ((uint8_t)*at >= 0xD9 && strchr(DIGITS_BEGIN, *at) && !IS_EMOJI(at)) {
+            refuse(walk);
+            return NOBODY;
+        }
         if (!is_digit || at == names || at[-1] < '0' || at[-1] > '9')
             walk->scratch[size++] = is_digit ? '0' : (uint8_t)*at;
     }

@@ -238,7 +238,7 @@ class Fingerprinter:
         return self._features(self._segment(text))
 
     def _parse(self, page: Any, charset: str | None) -> ParsedPage:
-        html = markup(page)
+        html = page if isinstance(page, (bytes, str)) else markup(page)
         if html is None:
             raise TypeError(f"a page is bytes, text, a soup, selector or tree, not {page!r:.80}")
         options = self._options

@@ -6,6 +6,7 @@ import codecs
 import re
 import sys
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -237,10 +238,9 @@ def _is_plain(html: bytes) -> bool:
 
 def _refuse_binary(html: bytes) -> None:
     header = html[:_HEADER_BYTES]
-    if read_bom(html)[0] is not None:
-        return
     binary = len(header) - len(header.translate(None, _BINARY_BYTES))
-    if html.startswith(b"%PDF-") or binary > _MAX_BINARY_SHARE * len(header):
+    is_binary = html.startswith(b"%PDF-") or binary > _MAX_BINARY_SHARE * len(header)
+    if is_binary and read_bom(html)[0] is None:
         raise PageError("binary", "the page is binary data, not HTML")
 
 
@@ -251,6 +251,7 @@ def _declared(html: bytes, charset: str | None) -> str | None:
     return None
 
 
+@lru_cache(maxsize=64)  # most pages of a crawl have one
 def _codec(label: str | None) -> str | None:
     """Python's name of a charset label, read as browsers read it: gb2312 is gb18030."""
     try:

@@ -262,6 +262,13 @@ def test_pages_that_the_walk_may_refuse_are_read_alike(html: str) -> None:
     assert BothWays(Options(min_tokens=1)).differing_page(html.encode()) == []
 
 
+def test_the_walk_leaves_a_class_with_a_digit_beyond_ascii_to_the_python() -> None:
+    digits = [c for c in map(chr, range(0x80, sys.maxunicode + 1)) if c.isdecimal()]
+    assert len(digits) > 600
+    assert [c for c in digits if Tree(parse(f"<p class=港{c}>a")).walked is not None] == []
+    assert Tree(parse("<p class=港3é💩>a")).walked is not None
+
+
 def test_a_tree_that_was_changed_is_read_by_the_python() -> None:
     root = parse("<body><p>one</p><p>two</p></body>")
     root[0].insert(1, etree.Comment("between"))
