@@ -131,8 +131,7 @@ class Blocks:
 
     def finish(self) -> None:
         """Puts boxes and hints in order, when all blocks are there."""
-        # Backwards an outer box comes before those inside it, and of one start it stays so.
-        self.boxes.reverse()
+        self.boxes.reverse()  # an outer box before those inside it, which of one start stays so
         self.boxes.sort(key=_start)
         _sort(self.hints)
         self.hints = _decided_hints(self)

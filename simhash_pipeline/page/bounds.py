@@ -82,13 +82,12 @@ def without_excess(source: bytes, max_bytes: int) -> bytes:
     """
     source = first_bytes(source, 2 * max_bytes)
     tags = max_bytes // _BYTES_A_TAG
-    if len(source) > tags:
+    if len(source) > tags and source.count(b"<") > tags // 2:
         # End tags are half of all at the most, but where they close nothing: for each of those
-        # libxml2 looks through all that is open. They take twice as long to count.
-        if (found := source.count(b"<")) > tags:
-            source = source[: _place_of(source, b"<", tags)]
-        if found > tags // 2 and source.count(b"</") > tags // 2:
-            source = source[: _place_of(source, b"</", tags // 2)]
+        # libxml2 looks through all that is open.
+        for begins, most in ((b"<", tags), (b"</", tags // 2)):
+            if source.count(begins) > most:
+                source = source[: _place_of(source, begins, most)]
     if len(source) > _HARMLESS_BYTES and _may_exceed(source):
         for part in _PART.finditer(source):
             if part.lastgroup is None:

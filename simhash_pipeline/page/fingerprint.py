@@ -241,8 +241,7 @@ class Fingerprinter:
         html = page if isinstance(page, (bytes, str)) else markup(page)
         if html is None:
             raise TypeError(f"a page is bytes, text, a soup, selector or tree, not {page!r:.80}")
-        options = self._options
-        return parsed_page(html, charset, options.max_page_bytes, options.parser)
+        return parsed_page(html, charset, self._options.max_page_bytes, self._options.parser)
 
     def _read(self, parsed: ParsedPage, blocks: Blocks, title: str) -> tuple[str, list[bool]]:
         """Main text, and which blocks are in it."""

@@ -112,7 +112,7 @@ def parsed_page(
     if _is_too_deep(root):
         root = _tree(flattened(endless))
     head = head_of(root)
-    if _is_foreign(head):
+    if not {row[0] for row in head} <= _METADATA:
         _empty_head(root)
     return ParsedPage(root, bounded, cut, head)
 
@@ -163,7 +163,7 @@ def _tree(source: bytes) -> etree._Element:
     except etree.LxmlError as error:
         raise PageError("unparsable", f"the page can't be parsed: {error}") from error
     if root is None:
-        raise _empty()
+        raise PageError("empty", "the page holds no element and no text")
     return root
 
 
@@ -180,10 +180,6 @@ def _tree_by_soup(source: bytes, parser: str) -> etree._Element:
     return root
 
 
-def _empty() -> PageError:
-    return PageError("empty", "the page holds no element and no text")
-
-
 def _empty_head(root: etree._Element) -> None:
     """Move what is no metadata from the head to the front of the body, where a browser has it.
 
@@ -196,10 +192,6 @@ def _empty_head(root: etree._Element) -> None:
     foreign[-1].tail = NO_XML.sub(" ", (foreign[-1].tail or "") + (body.text or ""))
     body.text = None
     body[:0] = foreign
-
-
-def _is_foreign(head: Head) -> bool:
-    return not _METADATA.issuperset(row[0] for row in head)
 
 
 def _utf8(html: bytes, charset: str | None) -> bytes:
