@@ -137,8 +137,8 @@ class Walk(Protocol):
     def walk(self, root: _Element, /) -> Walked | None:
         """None for a tree that it leaves to the Python."""
 
-    def head(self, head: _Element, /) -> Head | None:
-        """What stands in it; None where it is left to the Python."""
+    def head(self, root: _Element, /) -> Head | None:
+        """What stands in the head; None where it is left to the Python."""
 
 
 def _loaded(name: str) -> Any:

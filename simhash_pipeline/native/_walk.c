@@ -257,10 +257,8 @@ static size_t past_svg(Walk *walk, size_t start, uint32_t span) {
 static int end_svgs(Walk *walk) {
     uint32_t span = tag_of(walk, "span");
     if (span == NOBODY) return failed(walk);
-    for (size_t number = 0; number < walk->element_count;) {
-        int is_svg = (walk->tags[walk->elements[number].tag].traits & IS_SVG) != 0;
-        number = is_svg ? past_svg(walk, number, span) : number + 1;
-    }
+    for (size_t number = 0; number < walk->element_count;)
+        number = walk->tags[walk->elements[number].tag].traits & IS_SVG ? past_svg(walk, number, span) : number + 1;
     return 1;
 }
 
@@ -768,14 +766,18 @@ static PyObject *walk(PyObject *module, PyObject *root) {
     return answer;
 }
 
-PyDoc_STRVAR(head_doc, "head(element): (tag, rel, href, property, content) of what is in it, or None.");
-static PyObject *head(PyObject *module, PyObject *element) {
+PyDoc_STRVAR(head_doc, "head(root): (tag, rel, href, property, content) of what is in its head, or None.");
+static PyObject *head(PyObject *module, PyObject *root) {
     Walk walk = {0};
     PyObject *rows;
+    const xmlNode *found;
     (void)module;
-    if (element_type == NULL || !PyObject_TypeCheck(element, element_type)) Py_RETURN_NONE;
+    if (element_type == NULL || !PyObject_TypeCheck(root, element_type)) Py_RETURN_NONE;
     if ((rows = PyList_New(0)) == NULL) return NULL;
-    for (const xmlNode *part = ((struct LxmlElement *)element)->_c_node->children; part; part = part->next) {
+    found = ((struct LxmlElement *)root)->_c_node->children;
+    while (found && (found->type != XML_ELEMENT_NODE || strcmp((const char *)found->name, "head") != 0))
+        found = found->next;
+    for (const xmlNode *part = found ? found->children : NULL; part; part = part->next) {
         const char *name = (const char *)part->name, *content;
         PyObject *row;
         int done;
