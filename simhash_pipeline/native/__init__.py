@@ -66,6 +66,9 @@ class Kernel(Protocol):
     def is_plain(self, source: bytes, /) -> bool:
         """Whether it is UTF-8 without U+FFFD."""
 
+    def end_tag(self, source: bytes, /) -> int:
+        """Where `</body` or `</html` stands first, in any case; the length without them."""
+
     def suspects(self, source: bytes, most: int, /) -> list[tuple[int, int]]:
         """The stretches between two `>` whose last tag may go on, or of more than `most` bytes."""
 
@@ -123,6 +126,7 @@ class Walk(Protocol):
         element: type,
         traits: Mapping[str, int],
         hint_of: Callable[[str, str, str, str], str | None],
+        remembered: slice,
         hides: Callable[[str], object],
         permalink_levels: int,
         max_labels: int,
@@ -133,8 +137,8 @@ class Walk(Protocol):
     def walk(self, root: _Element, /) -> Walked | None:
         """None for a tree that it leaves to the Python."""
 
-    def head(self, head: _Element, /) -> Head | None:
-        """What stands in it; None where it is left to the Python."""
+    def head(self, root: _Element, /) -> Head | None:
+        """What stands in the head; None where it is left to the Python."""
 
 
 def _loaded(name: str) -> Any:

@@ -620,22 +620,22 @@ static inline uint32_t window_hash(uint32_t hash) {
 static size_t windows_below(const uint8_t *text, size_t size, size_t window, const uint8_t *masks,
                             uint64_t bound, Entry *entries, size_t room, uint32_t *sums) {
     const uint32_t multiplier = 0x9E3779B1u;
-    uint32_t block = 0, hash = 0, highest = 1, rank, mask;
+    uint32_t block = 0, hash = 0, highest = 1, rank;
     size_t count = 0, place = 0;
     for (size_t i = 1; i < window; i++) highest *= multiplier;
     for (; place < window - 1; place++) hash = hash * multiplier + text[place];
     for (place = 0; place + window <= size;) {
-        uint32_t sum = 0;
-        mask = masks[block]; /* leaves out the windows that have its bits */
+        uint32_t sum = 0, mask = masks[block]; /* leaves out the windows that have its bits */
+        uint64_t below = mask == NONE ? 0 : bound;
         for (; text[place] != '\n'; place++) {
             hash = hash * multiplier + text[place + window - 1];
             rank = window_hash(hash);
             hash -= text[place] * highest;
             sum += rank;
-            if (!(rank & mask) && mask != NONE && rank < bound) {
-                if (count < room) entries[count] = (Entry){rank, block};
-                count++;
-            }
+            /* Without a branch: half of a small page's windows are taken, and none can be foretold. */
+            entries[count] = (Entry){rank, block};
+            count += !(rank & mask) & (rank < below);
+            if (count > room) return count;
         }
         sums[block++] = sum;
         /* A separator: no window begins in it. */
@@ -737,19 +737,18 @@ static PyObject *outline(PyObject *module, PyObject *args) {
     if (rows_size != given_size) return PyErr_Format(PyExc_ValueError, "a row has one weight");
     for (Py_ssize_t row = 0; row < rows_size / 8; row++) {
         uint64_t hash;
-        double weight;
+        double weight, vote;
         memcpy(&hash, rows + 8 * row, 8);
         memcpy(&weight, given + 8 * row, 8);
+        vote = rint(weight / unit); /* whole numbers: their sums are exact */
         for (int bit = 0; bit < 64; bit++) {
-            double vote = weight;
             if ((class_bits >> bit & 1) != (row >= tags)) continue;
             if (row >= tags) {
                 uint64_t word = mixed((hash << 32) + (uint64_t)(bit + 1) * GOLDEN);
                 double u = ((double)(word >> 32) + 1.0) / 4294967296.0;
                 if (u < min_u) u = min_u;
-                vote *= 1.0 / (u * u);
+                vote = rint(weight * (1.0 / (u * u)) / unit);
             }
-            vote = rint(vote / unit); /* whole numbers: their sums are exact */
             all[bit] += vote;
             if (hash >> bit & 1) ayes[bit] += vote;
         }
@@ -836,7 +835,18 @@ static PyObject *suspects(PyObject *module, PyObject *args) {
     return found;
 }
 
+PyDoc_STRVAR(end_tag_doc, "end_tag(source): where `</body` or `</html` stands first; its length without.");
+static PyObject *end_tag(PyObject *module, PyObject *source) {
+    const char *start = PyBytes_AsString(source), *at = start, *end;
+    (void)module;
+    if (start == NULL) return NULL;
+    for (end = start + PyBytes_GET_SIZE(source); (at = memchr(at, '<', (size_t)(end - at))) != NULL; at++)
+        if (at[1] == '/' && (!PyOS_strnicmp(at + 2, "body", 4) || !PyOS_strnicmp(at + 2, "html", 4))) break;
+    return PyLong_FromSsize_t((at == NULL ? end : at) - start);
+}
+
 static PyMethodDef functions[] = {
+    {"end_tag", end_tag, METH_O, end_tag_doc},
     {"is_plain", is_plain, METH_O, is_plain_doc},
     {"suspects", suspects, METH_VARARGS, suspects_doc},
     {"set_rules", set_rules, METH_VARARGS, "set_rules(boilerplate.py's names, traits of tags)"},

@@ -24,7 +24,7 @@ enum { KIND = 7, ROLE_SHIFT = 3, ROLE = 3, IS_SVG = 32, ENDS_SVG = 64, HOLDS_HTM
 #define NOBODY 0xFFFFFFFFu
 #define MAX_CLASHES 10000000 /* slots that were taken; a page that chooses its names gets no more */
 
-static PyObject *traits_of, *hint_of, *hides; /* a dict, and two callables of blocks.py */
+static PyObject *traits_of, *hint_of, *remembered, *hides; /* a dict; of blocks.py */
 static PyTypeObject *element_type;
 static Py_ssize_t permalink_levels, max_labels;
 
@@ -200,10 +200,6 @@ static int is_text(const xmlNode *node) {
     return node->type == XML_TEXT_NODE || node->type == XML_CDATA_SECTION_NODE;
 }
 
-static int is_skipped(const xmlNode *node) {
-    return node->type == XML_XINCLUDE_START || node->type == XML_XINCLUDE_END;
-}
-
 /* The elements of a tree, each before its children. */
 static int collect(Walk *walk, const xmlNode *root) {
     const xmlNode *node = root;
@@ -221,7 +217,7 @@ static int collect(Walk *walk, const xmlNode *root) {
                 depth++;
                 continue;
             }
-        } else if (!is_text(node) && !is_skipped(node)) {
+        } else if (!is_text(node)) {
             return refuse(walk);
         }
         while (node != root && node->next == NULL) {
@@ -259,15 +255,10 @@ static size_t past_svg(Walk *walk, size_t start, uint32_t span) {
 }
 
 static int end_svgs(Walk *walk) {
-    uint32_t span = NOBODY;
-    for (size_t number = 0; number < walk->element_count;) {
-        if (!(walk->tags[walk->elements[number].tag].traits & IS_SVG)) {
-            number++;
-            continue;
-        }
-        if (span == NOBODY && (span = tag_of(walk, "span")) == NOBODY) return failed(walk);
-        number = past_svg(walk, number, span);
-    }
+    uint32_t span = tag_of(walk, "span");
+    if (span == NOBODY) return failed(walk);
+    for (size_t number = 0; number < walk->element_count;)
+        number = walk->tags[walk->elements[number].tag].traits & IS_SVG ? past_svg(walk, number, span) : number + 1;
     return 1;
 }
 
@@ -284,7 +275,8 @@ static const char *value_of(Walk *walk, const xmlNode *value) {
 
 static const char *attribute_of(Walk *walk, const xmlNode *node, const char *name) {
     const xmlAttr *attribute = node->properties;
-    while (attribute && (attribute->ns || strcmp((const char *)attribute->name, name) != 0))
+    while (attribute && (*attribute->name != (xmlChar)*name || attribute->ns ||
+                         strcmp((const char *)attribute->name, name) != 0))
         attribute = attribute->next;
     return attribute == NULL ? NULL : value_of(walk, attribute->children);
 }
@@ -342,9 +334,9 @@ static size_t stripped_length(const Piece *pieces, size_t count) {
 static int take_text(Walk *walk, const xmlNode *node) {
     size_t before = walk->piece_count;
     int blank = 1;
-    for (; node != NULL && (is_text(node) || is_skipped(node)); node = node->next) {
+    for (; node != NULL && is_text(node); node = node->next) {
         const char *text = (const char *)node->content;
-        if (is_skipped(node) || text == NULL || *text == 0) continue;
+        if (text == NULL || *text == 0) continue;
         blank = blank && (before || is_space(text));
         if (!RESERVE(walk->pieces, walk->piece_room, walk->piece_count + 1)) return failed(walk);
         walk->pieces[walk->piece_count++] = (Piece){text, strlen(text)};
@@ -434,19 +426,21 @@ static int add_range(Range *ranges, size_t *count, size_t start, PyObject *row) 
 /* blocks.hint_of */
 static int add_hint(Walk *walk, const Open *closed, PyObject *tag, PyObject *name) {
     const xmlNode *node = walk->elements[closed->element].node;
-    PyObject *role = attribute_text(walk, node, "role"), *ident = NULL, *hint = NULL;
+    PyObject *asked[4] = {tag, attribute_text(walk, node, "role"), Py_NewRef(name),
+                          attribute_text(walk, node, "id")};
+    PyObject *hint = NULL;
     int done = 0;
-    if (role == NULL) return 0;
-    if ((ident = attribute_text(walk, node, "id")) != NULL)
-        hint = PyObject_CallFunctionObjArgs(hint_of, tag, role, name, ident, NULL);
+    for (int i = 1; i < 4; i++)
+        if (asked[i] != NULL) Py_XSETREF(asked[i], PyObject_GetItem(asked[i], remembered));
+    if (asked[1] != NULL && asked[2] != NULL && asked[3] != NULL)
+        hint = PyObject_Vectorcall(hint_of, asked, 4, NULL);
     if (hint == Py_None)
         done = 1;
     else if (hint != NULL && RESERVE(walk->hints, walk->hint_room, walk->hint_count + 1))
         done = add_range(walk->hints, &walk->hint_count, closed->first,
                          Py_BuildValue("nnO", (Py_ssize_t)closed->first,
                                        (Py_ssize_t)walk->block_count, hint));
-    Py_DECREF(role);
-    Py_XDECREF(ident);
+    for (int i = 1; i < 4; i++) Py_XDECREF(asked[i]);
     Py_XDECREF(hint);
     return done ? 1 : failed(walk);
 }
@@ -565,24 +559,15 @@ static uint32_t child_of(Walk *walk, Outline *outline, Node child) {
     return number;
 }
 
-/* Refuses a text with digits of other scripts than Latin, which \d finds too. */
-static int has_plain_digits(Walk *walk, const char *text) {
-    PyObject *read = decoded(walk, text, strlen(text));
-    if (read == NULL) return 0;
-    for (Py_ssize_t i = 0; i < PyUnicode_GET_LENGTH(read); i++) {
-        uint32_t c = PyUnicode_READ_CHAR(read, i);
-        if (c >= 0x80 && Py_UNICODE_ISDECIMAL(c)) refuse(walk);
-    }
-    Py_DECREF(read);
-    return !walk->refused;
-}
+/* The bytes of UTF-8 that all digits beyond ASCII begin with, which \d finds too. */
+#define DIGITS_BEGIN "\xD9\xDB\xDF\xE0\xE1\xEA\xEF\xF0"
+#define IS_EMOJI(at) (memcmp(at, "\xF0\x9F", 2) == 0 && (uint8_t)(at)[2] != 0xAF)
 
 /* structure._label: the number of tag.class, with the digits of the first class as 0. */
 static uint32_t label_of(Walk *walk, uint32_t tag, const char *names) {
     const Name *name = &walk->tag_names.all[tag];
     size_t size = name->size;
     const char *at = names;
-    int is_read = 0;
     while (at && space_at(at)) at += space_at(at);
     if (at == NULL || *at == 0) {
         if (walk->tags[tag].label == NOBODY)
@@ -594,7 +579,10 @@ static uint32_t label_of(Walk *walk, uint32_t tag, const char *names) {
     walk->scratch[size++] = '.';
     for (; *at && !space_at(at); at++) {
         int is_digit = *at >= '0' && *at <= '9';
-        if ((uint8_t)*at >= 0x80 && !is_read++ && !has_plain_digits(walk, at)) return NOBODY;
+        if ((uint8_t)*at >= 0xD9 && strchr(DIGITS_BEGIN, *at) && !IS_EMOJI(at)) {
+            refuse(walk);
+            return NOBODY;
+        }
         if (!is_digit || at == names || at[-1] < '0' || at[-1] > '9')
             walk->scratch[size++] = is_digit ? '0' : (uint8_t)*at;
     }
@@ -778,14 +766,18 @@ static PyObject *walk(PyObject *module, PyObject *root) {
     return answer;
 }
 
-PyDoc_STRVAR(head_doc, "head(element): (tag, rel, href, property, content) of what is in it, or None.");
-static PyObject *head(PyObject *module, PyObject *element) {
+PyDoc_STRVAR(head_doc, "head(root): (tag, rel, href, property, content) of what is in its head, or None.");
+static PyObject *head(PyObject *module, PyObject *root) {
     Walk walk = {0};
     PyObject *rows;
+    const xmlNode *found;
     (void)module;
-    if (element_type == NULL || !PyObject_TypeCheck(element, element_type)) Py_RETURN_NONE;
+    if (element_type == NULL || !PyObject_TypeCheck(root, element_type)) Py_RETURN_NONE;
     if ((rows = PyList_New(0)) == NULL) return NULL;
-    for (const xmlNode *part = ((struct LxmlElement *)element)->_c_node->children; part; part = part->next) {
+    found = ((struct LxmlElement *)root)->_c_node->children;
+    while (found && (found->type != XML_ELEMENT_NODE || strcmp((const char *)found->name, "head") != 0))
+        found = found->next;
+    for (const xmlNode *part = found ? found->children : NULL; part; part = part->next) {
         const char *name = (const char *)part->name, *content;
         PyObject *row;
         int done;
@@ -804,11 +796,11 @@ static PyObject *head(PyObject *module, PyObject *element) {
     return rows;
 }
 
-PyDoc_STRVAR(set_up_doc, "set_up(element type, traits of tags, hint of a box, whether a style hides)");
+PyDoc_STRVAR(set_up_doc, "set_up(element type, traits of tags, hint of a box by a part of its names, whether a style hides)");
 static PyObject *set_up(PyObject *module, PyObject *args) {
-    PyObject *type, *traits, *hint, *hiding;
+    PyObject *type, *traits, *hint, *part, *hiding;
     (void)module;
-    if (!PyArg_ParseTuple(args, "O!O!OOnn", &PyType_Type, &type, &PyDict_Type, &traits, &hint, &hiding,
+    if (!PyArg_ParseTuple(args, "O!O!OOOnn", &PyType_Type, &type, &PyDict_Type, &traits, &hint, &part, &hiding,
                           &permalink_levels, &max_labels))
         return NULL;
     if (((PyTypeObject *)type)->tp_basicsize != sizeof(struct LxmlElement))
@@ -816,6 +808,7 @@ static PyObject *set_up(PyObject *module, PyObject *args) {
     Py_XSETREF(element_type, (PyTypeObject *)Py_NewRef(type));
     Py_XSETREF(traits_of, Py_NewRef(traits));
     Py_XSETREF(hint_of, Py_NewRef(hint));
+    Py_XSETREF(remembered, Py_NewRef(part));
     Py_XSETREF(hides, Py_NewRef(hiding));
     Py_RETURN_NONE;
 }

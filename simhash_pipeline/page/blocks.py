@@ -83,7 +83,8 @@ _HINT_WORDS = {
 _WORD_HINTS = {word: hint for hint, words in _HINT_WORDS.items() for word in words.split()}
 _WORD = re.compile("[A-Z]?[a-z]+|[A-Z]+")
 PERMALINK_LEVELS = 3  # that are looked up from a link for the element that it points to
-_MAX_NAME_CHARS = 200  # of a class and of an id; bounds what is remembered
+_MAX_NAME_CHARS = 200
+remembered = slice(_MAX_NAME_CHARS)  # of a role, a class and an id
 
 _Range = tuple[int, int, str]
 Box = tuple[int, int, str, int, str]
@@ -122,17 +123,17 @@ class Blocks:
         elif kind == BOX:
             name = element.get("class", "") if "class" in names else ""
             self.boxes.append((start, len(self.texts), tag, depth, name))
-            known = "role" in names or "class" in names or "id" in names
-            if (known or tag in TAG_HINTS) and (
-                hint := hint_of(tag, element.get("role", ""), name, element.get("id", ""))
+            role, ident = element.get("role", ""), element.get("id", "")
+            if (role or name or ident or tag in TAG_HINTS) and (
+                hint := hint_of(tag, role[remembered], name[remembered], ident[remembered])
             ):
                 self.hints.append((start, len(self.texts), hint))
 
     def finish(self) -> None:
         """Puts boxes and hints in order, when all blocks are there."""
-        self.boxes.reverse()  # of one range the box that closed last is the outer one
-        for ranges in (self.boxes, self.hints):
-            _sort(ranges)
+        self.boxes.reverse()  # an outer box before those inside it, which of one start stays so
+        self.boxes.sort(key=_start)
+        _sort(self.hints)
         self.hints = _decided_hints(self)
 
     def _set_aside(self, start: int) -> None:
@@ -293,18 +294,16 @@ def _is_hidden(element: _Element) -> bool:
     )
 
 
+@lru_cache(maxsize=4096)  # the pages of a site share their names
 def hint_of(tag: str, role: str, name: str, ident: str) -> str | None:
-    """What a box calls itself by its tag, its role, or its class and id; None if nothing."""
+    """What a box calls itself by its tag, its role, or its class and id; None if nothing.
+
+    Of words in a class and id the first counts; forum only where there is no other.
+    """
     if tag in TAG_HINTS:
         return TAG_HINTS[tag]
     if role in _ROLE_HINTS:
         return _ROLE_HINTS[role]
-    return _named_hint(name[:_MAX_NAME_CHARS], ident[:_MAX_NAME_CHARS])
-
-
-@lru_cache(maxsize=4096)  # the pages of a site share their names
-def _named_hint(name: str, ident: str) -> str | None:
-    """The first hint in a class and id; forum only where there is no other."""
     words = _WORD.findall(f"{name} {ident}")
     hints = [hint for word in words if (hint := _WORD_HINTS.get(word.lower()))]
     return min(hints, key="forum".__eq__, default=None)

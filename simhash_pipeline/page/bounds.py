@@ -82,7 +82,7 @@ def without_excess(source: bytes, max_bytes: int) -> bytes:
     """
     source = first_bytes(source, 2 * max_bytes)
     tags = max_bytes // _BYTES_A_TAG
-    if len(source) > tags:
+    if len(source) > tags and source.count(b"<") > tags // 2:
         # End tags are half of all at the most, but where they close nothing: for each of those
         # libxml2 looks through all that is open.
         for begins, most in ((b"<", tags), (b"</", tags // 2)):

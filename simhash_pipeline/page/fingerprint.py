@@ -26,6 +26,7 @@ from simhash_pipeline.page.blocks import (
     hides,
     hint_of,
     read,
+    remembered,
 )
 from simhash_pipeline.page.boilerplate import main_blocks
 from simhash_pipeline.page.bounds import first_of_text
@@ -237,11 +238,10 @@ class Fingerprinter:
         return self._features(self._segment(text))
 
     def _parse(self, page: Any, charset: str | None) -> ParsedPage:
-        html = markup(page)
+        html = page if isinstance(page, (bytes, str)) else markup(page)
         if html is None:
             raise TypeError(f"a page is bytes, text, a soup, selector or tree, not {page!r:.80}")
-        options = self._options
-        return parsed_page(html, charset, options.max_page_bytes, options.parser)
+        return parsed_page(html, charset, self._options.max_page_bytes, self._options.parser)
 
     def _read(self, parsed: ParsedPage, blocks: Blocks, title: str) -> tuple[str, list[bool]]:
         """Main text, and which blocks are in it."""
@@ -331,6 +331,7 @@ def _set_up() -> None:
             _Element,
             {tag: _traits(tag) for tag in tags},
             hint_of,
+            remembered,
             hides,
             PERMALINK_LEVELS,
             MAX_LABELS,

@@ -45,10 +45,7 @@ _HAN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 
 def head_of(root: _Element) -> Head:
     """What stands in the page's head, by the compiled walk where it can."""
-    head = next(root.iterchildren("head"), None)
-    if head is None:
-        return []
-    rows = native.walk.head(head) if native.kernel is not None and native.walk is not None else None
+    rows = native.walk.head(root) if native.kernel is not None and native.walk is not None else None
     if rows is not None:
         return rows
     return [
@@ -59,6 +56,7 @@ def head_of(root: _Element) -> Head:
             child.get("property"),
             _text_of(child) if child.tag == "title" else child.get("content"),
         )
+        for head in islice(root.iterchildren("head"), 1)
         for child in head
     ]
 

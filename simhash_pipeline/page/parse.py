@@ -6,6 +6,7 @@ import codecs
 import re
 import sys
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -111,7 +112,7 @@ def parsed_page(
     if _is_too_deep(root):
         root = _tree(flattened(endless))
     head = head_of(root)
-    if _is_foreign(head):
+    if not {row[0] for row in head} <= _METADATA:
         _empty_head(root)
     return ParsedPage(root, bounded, cut, head)
 
@@ -144,7 +145,8 @@ def _without_ends(source: bytes) -> bytes:
     To take them out would need a walk over the page, a tenth of what all else costs: in a script,
     comment or value, `</scr</body>ipt>`, what is left could be markup. This changes no other tag.
     """
-    found = _ENDS_OF_PAGE.search(source)
+    first = 0 if native.kernel is None else native.kernel.end_tag(source)
+    found = _ENDS_OF_PAGE.search(source, first)
     if found is None or _LAST_ENDS.fullmatch(source, start := found.start()):
         return source
     renamed = _ENDS_OF_PAGE.sub(rb"\g<0>-", source[start:])
@@ -161,7 +163,7 @@ def _tree(source: bytes) -> etree._Element:
     except etree.LxmlError as error:
         raise PageError("unparsable", f"the page can't be parsed: {error}") from error
     if root is None:
-        raise _empty()
+        raise PageError("empty", "the page holds no element and no text")
     return root
 
 
@@ -178,10 +180,6 @@ def _tree_by_soup(source: bytes, parser: str) -> etree._Element:
     return root
 
 
-def _empty() -> PageError:
-    return PageError("empty", "the page holds no element and no text")
-
-
 def _empty_head(root: etree._Element) -> None:
     """Move what is no metadata from the head to the front of the body, where a browser has it.
 
@@ -194,10 +192,6 @@ def _empty_head(root: etree._Element) -> None:
     foreign[-1].tail = NO_XML.sub(" ", (foreign[-1].tail or "") + (body.text or ""))
     body.text = None
     body[:0] = foreign
-
-
-def _is_foreign(head: Head) -> bool:
-    return not _METADATA.issuperset(row[0] for row in head)
 
 
 def _utf8(html: bytes, charset: str | None) -> bytes:
@@ -236,10 +230,9 @@ def _is_plain(html: bytes) -> bool:
 
 def _refuse_binary(html: bytes) -> None:
     header = html[:_HEADER_BYTES]
-    if read_bom(html)[0] is not None:
-        return
     binary = len(header) - len(header.translate(None, _BINARY_BYTES))
-    if html.startswith(b"%PDF-") or binary > _MAX_BINARY_SHARE * len(header):
+    is_binary = html.startswith(b"%PDF-") or binary > _MAX_BINARY_SHARE * len(header)
+    if is_binary and read_bom(html)[0] is None:
         raise PageError("binary", "the page is binary data, not HTML")
 
 
@@ -250,6 +243,7 @@ def _declared(html: bytes, charset: str | None) -> str | None:
     return None
 
 
+@lru_cache(maxsize=64)  # most pages of a crawl have one
 def _codec(label: str | None) -> str | None:
     """Python's name of a charset label, read as browsers read it: gb2312 is gb18030."""
     try:

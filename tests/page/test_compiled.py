@@ -262,6 +262,29 @@ def test_pages_that_the_walk_may_refuse_are_read_alike(html: str) -> None:
     assert BothWays(Options(min_tokens=1)).differing_page(html.encode()) == []
 
 
+@pytest.mark.parametrize(
+    ("source", "place"),
+    [
+        (b"<p>a</BoDy >", 4),
+        (b"a</b><//body></hTml>", 13),
+        (b"<body>a</bod", 12),
+        (b"<html>a</", 9),
+        (b"a<</bodyguard>", 2),
+        (b"", 0),
+    ],
+)
+def test_the_first_end_tag_of_a_page_is_found_in_any_case(source: bytes, place: int) -> None:
+    kernel: Any = native.kernel
+    assert kernel.end_tag(source) == place
+
+
+def test_the_walk_leaves_a_class_with_a_digit_beyond_ascii_to_the_python() -> None:
+    digits = [c for c in map(chr, range(0x80, sys.maxunicode + 1)) if c.isdecimal()]
+    assert len(digits) > 600
+    assert [c for c in digits if Tree(parse(f"<p class=港{c}>a")).walked is not None] == []
+    assert Tree(parse("<p class=港3é💩>a")).walked is not None
+
+
 def test_a_tree_that_was_changed_is_read_by_the_python() -> None:
     root = parse("<body><p>one</p><p>two</p></body>")
     root[0].insert(1, etree.Comment("between"))
