@@ -14,9 +14,10 @@ import os
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from threading import Event, Thread
 from typing import Any, TypeVar
 
@@ -37,6 +38,12 @@ from simhash_pipeline.stores.opening import open_store
 # crawl of pages of 8 KB became no faster by it. One of 220 pages of 100-600 KB takes 10.7 ms of CPU
 # a page if all are read on the loop, 9.9 of them there; with a process 12.9, and 6.8 on the loop.
 SMALL_PAGE_BYTES = 100_000
+# Pages that are read within this time are handed to the thread together, and the loop waits for it:
+# to take turns at Python costs both more than a verdict. A store that takes longer, as it is locked
+# or far away, is not waited for again within a second.
+GATHER_SECS = 0.02
+MAX_STALL_SECS = 0.01
+PATIENT_AFTER_SECS = 1.0
 # Texts that are written together: a killed crawl may lose these, and they are held in memory.
 MANY_TEXTS = 100
 MANY_CHARACTERS = 1_000_000
@@ -107,6 +114,9 @@ class JudgeWorker:
             raise
         self._options = options
         self._judges = {"": (self._judge, options)}  # by what requests ask for
+        self._asked: list[Callable[[], None]] = []  # not handed over yet
+        self._handed_over: Future[Any] | None = None  # the last
+        self._patient_from = 0.0  # by the monotonic clock
         self._has_expired = False
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="simhash")
 
@@ -117,17 +127,19 @@ class JudgeWorker:
         """
         if self._options.reads_beside or len(source.html) > SMALL_PAGE_BYTES:
             reading = self._readers.read(source)
-            return self._thread.submit(lambda: self._judged(source, own, *reading.result()))
+            self._hand_over()
+            self._handed_over = self._thread.submit(wait, [reading])
+            return self._ask(lambda: self._judged(source, own, *reading.result()))
         started = time.perf_counter()
         page = self._fingerprinter.read(source)
         spent = time.perf_counter() - started
-        return self._thread.submit(self._judged, source, own, page, spent)
+        return self._ask(partial(self._judged, source, own, page, spent))
 
     def judge_again(
         self, source: Source, page: PageFingerprint, own: OwnOptions
     ) -> Future[JudgedPage]:
         """Judge the same page by what is stored now."""
-        return self._thread.submit(self._judged, source, own, page, 0.0)
+        return self._ask(partial(self._judged, source, own, page, 0.0))
 
     def confirm(self, verdict: Verdict) -> None:
         """The page's item is safe; others see it with the next page, or after a second."""
@@ -138,11 +150,31 @@ class JudgeWorker:
 
     def forget(self, verdict: Verdict) -> Future[None]:
         """Remove what `verdict` stored, before any page that is judged after this call."""
-        return self._thread.submit(self._forget, verdict)
+        return self._ask(partial(self._forget, verdict))
 
     def end(self) -> Future[int]:
         """Close the store when all pages are judged; the number of pages it holds."""
-        return self._thread.submit(self._end)
+        pages = self._ask(self._end)
+        self._hand_over()
+        return pages
+
+    def _ask(self, call: Callable[[], T]) -> Future[T]:
+        """Have the thread call it, after what was asked before."""
+        if not self._asked:
+            call_later(GATHER_SECS, self._hand_over)
+        answer: Future[T] = Future()
+        self._asked.append(partial(_answer, answer, call))
+        return answer
+
+    def _hand_over(self) -> None:
+        asked, self._asked = self._asked, []
+        if not asked:
+            return
+        is_idle = self._handed_over is None or self._handed_over.done()
+        self._handed_over = self._thread.submit(lambda: [call() for call in asked])
+        is_patient = is_idle and time.monotonic() >= self._patient_from
+        if is_patient and wait([self._handed_over], MAX_STALL_SECS).not_done:
+            self._patient_from = time.monotonic() + PATIENT_AFTER_SECS
 
     def _judged(
         self, source: Source, own: OwnOptions, page: PageFingerprint, fingerprinting_secs: float
@@ -205,6 +237,14 @@ class JudgeWorker:
             self._readers.close()
             self._thread.shutdown(wait=False)
             self._store.close()
+
+
+def _answer(answer: Future[T], call: Callable[[], T]) -> None:
+    if answer.set_running_or_notify_cancel():
+        try:
+            answer.set_result(call())
+        except Exception as error:
+            answer.set_exception(error)
 
 
 class _TextBuffer:
