@@ -24,7 +24,7 @@ from typing import Any, TypeVar
 from scrapy.utils.asyncio import call_later, is_asyncio_available
 from twisted.internet.defer import Deferred
 
-from simhash_pipeline.errors import OptionsError, PageError, ReaderError, StoreError
+from simhash_pipeline.errors import OptionsError, PageError, ReaderError
 from simhash_pipeline.judge import Judge, Verdict
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
@@ -38,10 +38,9 @@ from simhash_pipeline.stores.opening import open_store
 # crawl of pages of 8 KB became no faster by it. One of 220 pages of 100-600 KB takes 10.7 ms of CPU
 # a page if all are read on the loop, 9.9 of them there; with a process 12.9, and 6.8 on the loop.
 SMALL_PAGE_BYTES = 100_000
-# Pages that are read within this time are handed to the thread together, and the loop waits for it:
-# to take turns at Python costs both more than a verdict. A store that takes longer, as it is locked
-# or far away, is not waited for again within a second.
-GATHER_SECS = 0.02
+# The loop hands several pages to the thread and waits for it so long: to take turns at Python costs
+# both more than a verdict. A store that takes longer, as it is locked or far away, is not waited
+# for again within a second.
 MAX_STALL_SECS = 0.01
 PATIENT_AFTER_SECS = 1.0
 # Texts that are written together: a killed crawl may lose these, and they are held in memory.
@@ -100,9 +99,10 @@ class JudgeWorker:
     OptionsError, StoreError and StoreMismatch when it can't start.
     """
 
+    gather_secs = 0.02  # how long a page waits for others
+
     def __init__(self, options: Options, store_url: str, is_closing: Callable[[], bool]) -> None:
         self._fingerprinter = Fingerprinter(options)
-        self._confirmed: deque[Verdict] = deque()
         self._will_flush = False  # within FLUSH_SECS
         self._store = open_store(store_url, tentative=True)
         try:
@@ -115,7 +115,7 @@ class JudgeWorker:
         self._options = options
         self._judges = {"": (self._judge, options)}  # by what requests ask for
         self._asked: list[Callable[[], None]] = []  # not handed over yet
-        self._handed_over: Future[Any] | None = None  # the last
+        self._handed_over: Future[Any] = Future()  # the last
         self._patient_from = 0.0  # by the monotonic clock
         self._has_expired = False
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="simhash")
@@ -146,7 +146,7 @@ class JudgeWorker:
         if not self._will_flush:
             self._will_flush = True
             call_later(FLUSH_SECS, self._flush_soon)
-        self._confirmed.append(verdict)
+        self._ask(partial(self._judge.confirm, verdict))
 
     def forget(self, verdict: Verdict) -> Future[None]:
         """Remove what `verdict` stored, before any page that is judged after this call."""
@@ -161,7 +161,7 @@ class JudgeWorker:
     def _ask(self, call: Callable[[], T]) -> Future[T]:
         """Have the thread call it, after what was asked before."""
         if not self._asked:
-            call_later(GATHER_SECS, self._hand_over)
+            call_later(self.gather_secs, self._hand_over)
         answer: Future[T] = Future()
         self._asked.append(partial(_answer, answer, call))
         return answer
@@ -170,9 +170,9 @@ class JudgeWorker:
         asked, self._asked = self._asked, []
         if not asked:
             return
-        is_idle = self._handed_over is None or self._handed_over.done()
-        self._handed_over = self._thread.submit(lambda: [call() for call in asked])
-        is_patient = is_idle and time.monotonic() >= self._patient_from
+        is_patient = self._handed_over.done() and time.monotonic() >= self._patient_from
+        with suppress(RuntimeError):  # the thread has ended, and done all before
+            self._handed_over = self._thread.submit(lambda: [call() for call in asked])
         if is_patient and wait([self._handed_over], MAX_STALL_SECS).not_done:
             self._patient_from = time.monotonic() + PATIENT_AFTER_SECS
 
@@ -182,7 +182,6 @@ class JudgeWorker:
         started = time.perf_counter()
         judge, options = self._judge_by(own)
         self._expire()
-        self._write_confirmed()
         self._texts.write_many()
         verdict = judge.judge(source.url, page, source.fields)
         if options.keep_text:
@@ -216,21 +215,10 @@ class JudgeWorker:
     def _flush_soon(self) -> None:
         """Other crawls wait for a confirmation, this one for their pages perhaps."""
         self._will_flush = False
-        with suppress(RuntimeError):  # the thread has ended, and written all before
-            self._thread.submit(self._flush)
-
-    def _flush(self) -> None:
-        self._write_confirmed()
-        with suppress(StoreError):  # the next page meets it too
-            self._store.flush()
-
-    def _write_confirmed(self) -> None:
-        while self._confirmed:
-            self._judge.confirm(self._confirmed.popleft())
+        self._ask(self._store.flush)  # the next page meets its failure too
 
     def _end(self) -> int:
         try:
-            self._write_confirmed()
             self._texts.write()
             return len(self._store)
         finally:
