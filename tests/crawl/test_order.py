@@ -96,7 +96,7 @@ def test_the_event_loop_goes_on_while_another_program_locks_the_store(tmp_path: 
     path = tmp_path / "seen.sqlite"
     items = [page(n, store=str(path)) for n in (1, 2, 3)]
     pipelines = {LocksTheStore: 200, SimhashPipeline: 300}
-    settings = {"SIMHASH_STORE": f"sqlite:///{path}", "ITEM_PIPELINES": pipelines}
+    settings: dict[str, Any] = {"SIMHASH_STORE": f"sqlite:///{path}", "ITEM_PIPELINES": pipelines}
     result = crawl(tmp_path, items, at_once=100, **settings)
     assert result.scraped == ["http://a.example/1"]
     assert [verdict.url for verdict in result.verdicts] == [
