@@ -116,6 +116,7 @@ class JudgeWorker:
         self._judges = {"": (self._judge, options)}  # by what requests ask for
         self._asked: list[Callable[[], None]] = []  # not handed over yet
         self._handed_over: Future[Any] = Future()  # the last
+        self._handed_over.set_result(None)
         self._patient_from = 0.0  # by the monotonic clock
         self._has_expired = False
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="simhash")
