@@ -14,16 +14,17 @@ import os
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from threading import Event, Thread
 from typing import Any, TypeVar
 
 from scrapy.utils.asyncio import call_later, is_asyncio_available
 from twisted.internet.defer import Deferred
 
-from simhash_pipeline.errors import OptionsError, PageError, ReaderError, StoreError
+from simhash_pipeline.errors import OptionsError, PageError, ReaderError
 from simhash_pipeline.judge import Judge, Verdict
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
@@ -37,6 +38,11 @@ from simhash_pipeline.stores.opening import open_store
 # crawl of pages of 8 KB became no faster by it. One of 220 pages of 100-600 KB takes 10.7 ms of CPU
 # a page if all are read on the loop, 9.9 of them there; with a process 12.9, and 6.8 on the loop.
 SMALL_PAGE_BYTES = 100_000
+# The loop hands several pages to the thread and waits for it so long: to take turns at Python costs
+# both more than a verdict. A store that takes longer, as it is locked or far away, is not waited
+# for again within a second.
+MAX_STALL_SECS = 0.01
+PATIENT_AFTER_SECS = 1.0
 # Texts that are written together: a killed crawl may lose these, and they are held in memory.
 MANY_TEXTS = 100
 MANY_CHARACTERS = 1_000_000
@@ -93,9 +99,10 @@ class JudgeWorker:
     OptionsError, StoreError and StoreMismatch when it can't start.
     """
 
+    gather_secs = 0.02  # how long a page waits for others
+
     def __init__(self, options: Options, store_url: str, is_closing: Callable[[], bool]) -> None:
         self._fingerprinter = Fingerprinter(options)
-        self._confirmed: deque[Verdict] = deque()
         self._will_flush = False  # within FLUSH_SECS
         self._store = open_store(store_url, tentative=True)
         try:
@@ -107,6 +114,10 @@ class JudgeWorker:
             raise
         self._options = options
         self._judges = {"": (self._judge, options)}  # by what requests ask for
+        self._asked: list[Callable[[], None]] = []  # not handed over yet
+        self._handed_over: Future[Any] = Future()  # the last
+        self._handed_over.set_result(None)
+        self._patient_from = 0.0  # by the monotonic clock
         self._has_expired = False
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="simhash")
 
@@ -117,32 +128,54 @@ class JudgeWorker:
         """
         if self._options.reads_beside or len(source.html) > SMALL_PAGE_BYTES:
             reading = self._readers.read(source)
-            return self._thread.submit(lambda: self._judged(source, own, *reading.result()))
+            self._hand_over()
+            self._handed_over = self._thread.submit(wait, [reading])
+            return self._ask(lambda: self._judged(source, own, *reading.result()))
         started = time.perf_counter()
         page = self._fingerprinter.read(source)
         spent = time.perf_counter() - started
-        return self._thread.submit(self._judged, source, own, page, spent)
+        return self._ask(partial(self._judged, source, own, page, spent))
 
     def judge_again(
         self, source: Source, page: PageFingerprint, own: OwnOptions
     ) -> Future[JudgedPage]:
         """Judge the same page by what is stored now."""
-        return self._thread.submit(self._judged, source, own, page, 0.0)
+        return self._ask(partial(self._judged, source, own, page, 0.0))
 
     def confirm(self, verdict: Verdict) -> None:
         """The page's item is safe; others see it with the next page, or after a second."""
         if not self._will_flush:
             self._will_flush = True
             call_later(FLUSH_SECS, self._flush_soon)
-        self._confirmed.append(verdict)
+        self._ask(partial(self._judge.confirm, verdict))
 
     def forget(self, verdict: Verdict) -> Future[None]:
         """Remove what `verdict` stored, before any page that is judged after this call."""
-        return self._thread.submit(self._forget, verdict)
+        return self._ask(partial(self._forget, verdict))
 
     def end(self) -> Future[int]:
         """Close the store when all pages are judged; the number of pages it holds."""
-        return self._thread.submit(self._end)
+        pages = self._ask(self._end)
+        self._hand_over()
+        return pages
+
+    def _ask(self, call: Callable[[], T]) -> Future[T]:
+        """Have the thread call it, after what was asked before."""
+        if not self._asked:
+            call_later(self.gather_secs, self._hand_over)
+        answer: Future[T] = Future()
+        self._asked.append(partial(_answer, answer, call))
+        return answer
+
+    def _hand_over(self) -> None:
+        asked, self._asked = self._asked, []
+        if not asked:
+            return
+        is_patient = self._handed_over.done() and time.monotonic() >= self._patient_from
+        with suppress(RuntimeError):  # the thread has ended, and done all before
+            self._handed_over = self._thread.submit(lambda: [call() for call in asked])
+        if is_patient and wait([self._handed_over], MAX_STALL_SECS).not_done:
+            self._patient_from = time.monotonic() + PATIENT_AFTER_SECS
 
     def _judged(
         self, source: Source, own: OwnOptions, page: PageFingerprint, fingerprinting_secs: float
@@ -150,7 +183,6 @@ class JudgeWorker:
         started = time.perf_counter()
         judge, options = self._judge_by(own)
         self._expire()
-        self._write_confirmed()
         self._texts.write_many()
         verdict = judge.judge(source.url, page, source.fields)
         if options.keep_text:
@@ -184,27 +216,24 @@ class JudgeWorker:
     def _flush_soon(self) -> None:
         """Other crawls wait for a confirmation, this one for their pages perhaps."""
         self._will_flush = False
-        with suppress(RuntimeError):  # the thread has ended, and written all before
-            self._thread.submit(self._flush)
-
-    def _flush(self) -> None:
-        self._write_confirmed()
-        with suppress(StoreError):  # the next page meets it too
-            self._store.flush()
-
-    def _write_confirmed(self) -> None:
-        while self._confirmed:
-            self._judge.confirm(self._confirmed.popleft())
+        self._ask(self._store.flush)  # the next page meets its failure too
 
     def _end(self) -> int:
         try:
-            self._write_confirmed()
             self._texts.write()
             return len(self._store)
         finally:
             self._readers.close()
             self._thread.shutdown(wait=False)
             self._store.close()
+
+
+def _answer(answer: Future[T], call: Callable[[], T]) -> None:
+    if answer.set_running_or_notify_cancel():
+        try:
+            answer.set_result(call())
+        except Exception as error:
+            answer.set_exception(error)
 
 
 class _TextBuffer:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+import sqlite3
 import time
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from scrapy.settings import default_settings
 from scrapy.utils.asyncio import create_looping_call
 
-from simhash_pipeline import StoreError
+from simhash_pipeline import SimhashPipeline, StoreError
 from simhash_pipeline.crawl import pending
 from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
 from tests.crawl.crawling import OTHER, Unlucky, crawl, crawl_in_a_process, page
@@ -76,6 +79,28 @@ def test_the_event_loop_goes_on_while_a_large_page_is_read(tmp_path: Path) -> No
     seconds = result.stats["simhash/seconds/fingerprinting"]
     assert seconds > 0.1
     assert len(beats) > seconds / 0.05
+
+
+class LocksTheStore:
+    """A pipeline that lets the store go by a task of the event loop."""
+
+    async def process_item(self, item: Any) -> Any:
+        if item["url"] == "http://a.example/2":
+            with closing(sqlite3.connect(item["store"], isolation_level=None)) as other:
+                other.execute("BEGIN IMMEDIATE")
+                await asyncio.sleep(0.3)
+        return item
+
+
+def test_the_event_loop_goes_on_while_another_program_locks_the_store(tmp_path: Path) -> None:
+    path = tmp_path / "seen.sqlite"
+    items = [page(n, store=str(path)) for n in (1, 2, 3)]
+    pipelines = {LocksTheStore: 200, SimhashPipeline: 300}
+    settings: dict[str, Any] = {"SIMHASH_STORE": f"sqlite:///{path}", "ITEM_PIPELINES": pipelines}
+    result = crawl(tmp_path, items, at_once=100, **settings)
+    assert result.scraped == ["http://a.example/1"]
+    assert len(result.dropped) == 2
+    assert result.errors == []
 
 
 def test_scrapys_periodic_log_has_the_counts_of_a_crawl(tmp_path: Path) -> None:
