@@ -15,7 +15,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from threading import Event, Thread
@@ -93,8 +92,8 @@ class JudgeWorker:
 
     `is_closing` says whether the crawl is about to end; another thread asks it now and then.
 
-    It applies SIMHASH_RESET and SIMHASH_EXPIRE_AFTER when the first page comes: a crawl that gets
-    no page forgets nothing.
+    It applies SIMHASH_EXPIRE_AFTER when the first page comes: a crawl that gets no page forgets
+    nothing.
 
     OptionsError, StoreError and StoreMismatch when it can't start.
     """
@@ -172,8 +171,11 @@ class JudgeWorker:
         if not asked:
             return
         is_patient = self._handed_over.done() and time.monotonic() >= self._patient_from
-        with suppress(RuntimeError):  # the thread has ended, and done all before
+        try:
             self._handed_over = self._thread.submit(lambda: [call() for call in asked])
+        except RuntimeError:  # the thread has ended: each call fails, and nobody waits for it
+            for call in asked:
+                call()
         if is_patient and wait([self._handed_over], MAX_STALL_SECS).not_done:
             self._patient_from = time.monotonic() + PATIENT_AFTER_SECS
 
