@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -27,8 +27,8 @@ from simhash_pipeline.errors import ArchiveError, PageError
 from simhash_pipeline.judge import stored_page
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter
+from simhash_pipeline.page.head import TITLE_CHARS
 from simhash_pipeline.stores.contract import StoredPage
-from simhash_pipeline.stores.packing import packed_page, unpacked_page
 from simhash_pipeline.terminal import progress_bar
 from simhash_pipeline.urls import page_key
 
@@ -45,14 +45,22 @@ SCHEMA = pa.schema(
         ("number", pa.int64()),  # of the record in its input, from 1
         ("url", pa.string()),
         ("key", pa.string()),  # canonical; null where the page can't be judged
-        ("page", pa.binary()),  # as packing.py packs it; null as the key
         ("namespace", pa.string()),
         ("site", pa.string()),
-        ("content", pa.string()),  # hex digits, as the other two; null for none
+        ("content", pa.string()),  # hex digits, as the other three; null for none
         ("structure", pa.string()),
         ("sketch", pa.string()),
-        ("blocks", pa.list_(pa.int64())),  # of the page's sample; null of a store's page
+        ("digest", pa.binary()),
+        ("first_seen", pa.float64()),  # Unix seconds, as `seen_at`; null where it is unknown
+        ("seen_at", pa.float64()),
+        ("story", pa.string()),
+        ("sample", pa.binary()),
         ("title", pa.string()),
+        ("title_marks", pa.int64()),
+        ("address", pa.binary()),
+        ("form", pa.binary()),
+        ("fields", pa.binary()),
+        ("blocks", pa.list_(pa.int64())),  # of the page's sample; null of a store's page
         ("text", pa.string()),  # null unless texts are kept
         ("text_chars", pa.int64()),
         ("tokens", pa.int64()),
@@ -61,6 +69,13 @@ SCHEMA = pa.schema(
         ("fault", pa.string()),  # why it can't be judged
     ]
 )
+# The columns that hold a StoredPage's fields, in their order.
+STORED = (
+    *("key", "namespace", "site", "content", "structure", "sketch", "digest", "first_seen"),
+    *("seen_at", "story", "sample", "title", "title_marks", "address", "form", "fields"),
+)
+_IN_HEX = ("content", "structure", "sketch", "story")
+_AS_THEY_ARE = [name for name in STORED if name not in ("key", "title", *_IN_HEX)]
 
 
 @dataclass(slots=True)
@@ -171,11 +186,15 @@ def fingerprinter(options: Options) -> Fingerprinter:
     return Fingerprinter(options)
 
 
-def page_from_row(row: Mapping[str, Any], now: float) -> StoredPage:
-    """A row's page as the judge takes it; an unknown time is `now`."""
-    page = unpacked_page(row["namespace"], row["page"])
-    known = row["time"] is not None
-    return page if known else replace(page, first_seen=int(now), seen_at=int(now))
+def stored_pages(rows: pa.RecordBatch, now: float) -> Iterator[StoredPage]:
+    """The rows' pages as the judge takes them; an unknown time is `now`."""
+    columns = {name: rows.column(name).to_pylist() for name in STORED}
+    for name in _IN_HEX:
+        columns[name] = [None if hex is None else int(hex, 16) for hex in columns[name]]
+    for name in ("first_seen", "seen_at"):
+        columns[name] = [int(now) if time is None else time for time in columns[name]]
+    columns["title"] = [title[:TITLE_CHARS] for title in columns["title"]]
+    return map(StoredPage, *columns.values())
 
 
 def _row(record: Page | StoredRecord | Fault, options: Options) -> dict[str, Any]:
@@ -183,12 +202,7 @@ def _row(record: Page | StoredRecord | Fault, options: Options) -> dict[str, Any
         return {"fault": record.message}
     if isinstance(record, StoredRecord):
         known = record.page
-        return {
-            "url": known.url,
-            "time": known.first_seen,
-            "title": _utf8(known.title),
-            **_fingerprints(known),
-        }
+        return {"url": known.url, "time": known.first_seen, **_stored(known)}
     row: dict[str, Any] = {"url": _utf8(record.source.url), "time": record.time}
     reader = fingerprinter(options)  # outside `try`: wrong options are no fault of the page
     try:
@@ -201,7 +215,9 @@ def _row(record: Page | StoredRecord | Fault, options: Options) -> dict[str, Any
         return row | {"fault": f"it can't be judged: {type(error).__name__}: {error}"}
     return {
         **row,
-        **_fingerprints(stored),
+        **_stored(stored),
+        "first_seen": None if record.time is None else stored.first_seen,
+        "seen_at": None if record.time is None else stored.seen_at,
         "title": _utf8(page.title),
         "text": _utf8(page.text) if options.keep_text else None,
         "blocks": page.blocks,
@@ -211,15 +227,16 @@ def _row(record: Page | StoredRecord | Fault, options: Options) -> dict[str, Any
     }
 
 
-def _fingerprints(page: StoredPage) -> dict[str, Any]:
+def _stored(page: StoredPage) -> dict[str, Any]:
+    """The columns of STORED."""
     return {
         "key": _utf8(page.url),
-        "page": packed_page(page),
-        "namespace": page.namespace,
-        "site": page.site,
+        "title": _utf8(page.title),
         "content": fingerprint_hex(page.content),
         "structure": fingerprint_hex(page.structure),
         "sketch": fingerprint_hex(page.sketch, SKETCH_BITS),
+        "story": fingerprint_hex(page.story),
+        **{name: getattr(page, name) for name in _AS_THEY_ARE},
     }
 
 
