@@ -242,6 +242,8 @@ class Judge:
                 renamed.append((other, reason))
             else:
                 yield other, reason, told_by
+        if not renamed:
+            return
         has_two_names = not told.isdisjoint({"title", "no page"}) or any(
             are_two_subjects(renamed[0][0], other) for other, _ in renamed[1:]
         )

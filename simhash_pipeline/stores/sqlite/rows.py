@@ -29,6 +29,7 @@ INSERT = f"""INSERT INTO page (id, url_hash, url, namespace, site, content, stru
     run)
     VALUES ({", ".join("?" * 19)})"""
 SAME_KEY = "url_hash = ? AND url = ? AND namespace = ?"
+PAGE_OF = f"{SELECTED} WHERE {SAME_KEY}"
 NEWEST_ID = """SELECT max(ifnull((SELECT max(id) FROM page), 0),
     ifnull((SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'last_id'), 0))"""
 # By the two types that fingerprints have.
@@ -127,7 +128,7 @@ class Rows:
     # --- questions
 
     def page_of(self, namespace: str, url: str) -> tuple[int, StoredPage] | None:
-        found = self._cursor.execute(f"{SELECTED} WHERE {SAME_KEY}", _key(namespace, url))
+        found = self._cursor.execute(PAGE_OF, _key(namespace, url))
         return next(map(numbered_page, found.fetchall()), None)
 
     def near_values(
