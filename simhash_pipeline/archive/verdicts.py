@@ -162,7 +162,7 @@ def _judge_share(folder: Path, options: Options, keep: str, share: int, shares: 
 def _rows_of(part: Path) -> Iterator[pa.RecordBatch]:
     """The rows of a part that can be judged."""
     with pq.ParquetFile(part) as file:
-        for batch in file.iter_batches(ROWS_A_BATCH, columns=JUDGED_BY):
+        for batch in file.iter_batches(ROWS_A_BATCH, columns=JUDGED_BY, use_threads=False):
             yield batch.filter(batch.column("key").is_valid())
 
 
