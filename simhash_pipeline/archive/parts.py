@@ -190,7 +190,7 @@ def stored_pages(rows: pa.RecordBatch, now: float) -> Iterator[StoredPage]:
     """The rows' pages as the judge takes them; an unknown time is `now`."""
     columns = {name: rows.column(name).to_pylist() for name in STORED}
     for name in _IN_HEX:
-        columns[name] = [None if hex is None else int(hex, 16) for hex in columns[name]]
+        columns[name] = [None if digits is None else int(digits, 16) for digits in columns[name]]
     for name in ("first_seen", "seen_at"):
         columns[name] = [int(now) if time is None else time for time in columns[name]]
     columns["title"] = [title[:TITLE_CHARS] for title in columns["title"]]
