@@ -169,8 +169,8 @@ class Judge:
         stored = stored_page(url, page, self._options, self._clock(), fields)
         return self.judge_stored(stored, page.blocks)
 
-    def judge_stored(self, page: StoredPage, blocks: Sequence[int] = ()) -> Verdict:
-        """Judge a page whose key, site and fingerprints are known."""
+    def judge_stored(self, page: StoredPage, blocks: Sequence[int] | None = None) -> Verdict:
+        """Judge a page whose key, site and fingerprints are known; `blocks` are its sample's."""
         host = (page.namespace, page.host)
         if page.sample is not None:
             template = template_of(page.structure, self._furniture_of(host))

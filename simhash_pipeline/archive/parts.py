@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from simhash_pipeline.archive import Fault, Input, Page, Skipped, StoredRecord
-from simhash_pipeline.bits import SKETCH_BITS, fingerprint_hex
+from simhash_pipeline.bits import BITS, SKETCH_BITS, fingerprint_hex
 from simhash_pipeline.errors import ArchiveError, PageError
 from simhash_pipeline.judge import stored_page
 from simhash_pipeline.options import Options
@@ -69,13 +69,9 @@ SCHEMA = pa.schema(
         ("fault", pa.string()),  # why it can't be judged
     ]
 )
-# The columns that hold a StoredPage's fields, in their order.
-STORED = (
-    *("key", "namespace", "site", "content", "structure", "sketch", "digest", "first_seen"),
-    *("seen_at", "story", "sample", "title", "title_marks", "address", "form", "fields"),
-)
-_IN_HEX = ("content", "structure", "sketch", "story")
-_AS_THEY_ARE = [name for name in STORED if name not in ("key", "title", *_IN_HEX)]
+_FIELDS = [one.name for one in fields(StoredPage)]
+STORED = ["key", *_FIELDS[1:]]  # the columns that hold them, in their order
+_IN_HEX = {"content": BITS, "structure": BITS, "sketch": SKETCH_BITS, "story": BITS}
 
 
 @dataclass(slots=True)
@@ -229,15 +225,9 @@ def _row(record: Page | StoredRecord | Fault, options: Options) -> dict[str, Any
 
 def _stored(page: StoredPage) -> dict[str, Any]:
     """The columns of STORED."""
-    return {
-        "key": _utf8(page.url),
-        "title": _utf8(page.title),
-        "content": fingerprint_hex(page.content),
-        "structure": fingerprint_hex(page.structure),
-        "sketch": fingerprint_hex(page.sketch, SKETCH_BITS),
-        "story": fingerprint_hex(page.story),
-        **{name: getattr(page, name) for name in _AS_THEY_ARE},
-    }
+    columns = {name: getattr(page, one) for name, one in zip(STORED, _FIELDS, strict=True)}
+    hex_digits = {name: fingerprint_hex(columns[name], bits) for name, bits in _IN_HEX.items()}
+    return {**columns, **hex_digits, "key": _utf8(page.url), "title": _utf8(page.title)}
 
 
 def _is_own(canonical_url: str | None, key: str) -> bool:

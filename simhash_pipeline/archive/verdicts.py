@@ -26,9 +26,8 @@ import pyarrow.parquet as pq
 
 from simhash_pipeline.archive.parts import STORED, stored_pages
 from simhash_pipeline.errors import ArchiveError
-from simhash_pipeline.judge import Judge
+from simhash_pipeline.judge import Judge, Verdict
 from simhash_pipeline.options import Options
-from simhash_pipeline.stores.contract import StoredPage
 from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
 from simhash_pipeline.terminal import progress_bar
 
@@ -82,21 +81,12 @@ def judge_rows(
         positions, blocks = (batch.column(name).to_pylist() for name in ("position", "blocks"))
         pages = stored_pages(batch, now)
         with store.batch():
-            verdicts = [
-                _verdict(*row, judge, kept_at)
-                for row in zip(positions, pages, blocks, strict=True)
-            ]
-        yield pa.RecordBatch.from_pylist(verdicts, SCHEMA)
+            verdicts = [judge.judge_stored(*page) for page in zip(pages, blocks, strict=True)]
+        rows = [_row(*judged, kept_at) for judged in zip(positions, verdicts, strict=True)]
+        yield pa.RecordBatch.from_pylist(rows, SCHEMA)
 
 
-def _verdict(
-    position: int,
-    page: StoredPage,
-    blocks: Sequence[int] | None,
-    judge: Judge,
-    kept_at: dict[int, int],
-) -> dict[str, Any]:
-    verdict = judge.judge_stored(page, blocks or ())
+def _row(position: int, verdict: Verdict, kept_at: dict[int, int]) -> dict[str, Any]:
     twin_url, namespace = verdict.twin_url, verdict.namespace
     twin = None if twin_url is None else kept_at[hash((namespace, twin_url))]
     if verdict.stored:

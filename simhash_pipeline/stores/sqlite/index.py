@@ -218,8 +218,8 @@ class DiskIndex:
     def _with_value(
         self, namespace: str, column: Column, value: int
     ) -> Iterator[tuple[int, StoredPage]]:
-        # The value stands in a SELECT of its own: SQLite would put it into the key's expression too,
-        # of which the index then knows nothing, and would read all rows.
+        # The value stands in a SELECT of its own: SQLite would put it into the key's expression
+        # too, of which the index then knows nothing, and would read all rows.
         conditions = {
             "namespace = ?": namespace,
             f"{_key_sql(column, 0)} = ?": _key(value, 0),
