@@ -1,4 +1,4 @@
-"""The command `simhash`: `scrapy simhash` without a word before it."""
+"""The command `simhash`: what stands on the command line, without `scrapy simhash` before it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import sys
 
 
 def main() -> None:
-    """Run the command that stands on the command line."""
     from scrapy.cmdline import execute  # here, as each process that `dedup` starts reads this file
 
     execute(["scrapy", "simhash", *sys.argv[1:]])
