@@ -158,7 +158,7 @@ class _Pages:
         if self._added < LEAST_PAGES or (self._added % _EVERY and not is_early):
             return None
         pages = Counter(chain.from_iterable(self.blocks))
-        repeated = frozenset(block for block in pages if pages[block] >= LEAST_PAGES)
+        repeated = frozenset(block for block, count in pages.items() if count >= LEAST_PAGES)
         furniture = frozenset(block for block in repeated if 2 * pages[block] >= len(self.blocks))
         self.template = Template(self.template.structure, furniture, repeated - furniture)
         return self.template

@@ -169,8 +169,8 @@ class Judge:
         stored = stored_page(url, page, self._options, self._clock(), fields)
         return self.judge_stored(stored, page.blocks)
 
-    def judge_stored(self, page: StoredPage, blocks: Sequence[int] = ()) -> Verdict:
-        """Judge a page whose key, site and fingerprints are known."""
+    def judge_stored(self, page: StoredPage, blocks: Sequence[int] | None = None) -> Verdict:
+        """Judge a page whose key, site and fingerprints are known; `blocks` are its sample's."""
         host = (page.namespace, page.host)
         if page.sample is not None:
             template = template_of(page.structure, self._furniture_of(host))
@@ -242,6 +242,8 @@ class Judge:
                 renamed.append((other, reason))
             else:
                 yield other, reason, told_by
+        if not renamed:
+            return
         has_two_names = not told.isdisjoint({"title", "no page"}) or any(
             are_two_subjects(renamed[0][0], other) for other, _ in renamed[1:]
         )

@@ -25,9 +25,9 @@ more than the low ones. One case by hand, the windows 2, 3 and 9 with two low bi
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from itertools import accumulate, islice, pairwise
+from itertools import accumulate, islice
 from typing import Literal
 
 from simhash_pipeline.errors import StoreDamaged
@@ -42,6 +42,7 @@ _CUT = 8  # low bits of a window that are left out
 # What is taken from a page, 4 bytes and 6 for each window, is never as long as what is packed.
 _PLAIN = LIMIT_SIZE % ENTRY.size
 _HEAD = struct.Struct("<IBBB")
+_MIRRORED = bytes(int(f"{byte:08b}"[::-1], 2) for byte in range(256))  # a byte's first bit is bit 7
 
 Entries = Iterable[tuple[int, int]]  # windows, rising, each with its block: as ENTRY
 
@@ -119,21 +120,21 @@ def pack(limit: int, entries: Entries) -> bytes:
 
     Of windows that are equal when they are cut, the first is kept.
     """
-    windows: dict[int, int] = {}
-    for window, block in entries:
-        windows.setdefault(window >> _CUT, block)
-    blocks = sorted({*windows.values()})
+    block_of = {window >> _CUT: block for window, block in reversed([*entries])}
+    windows = sorted(block_of)
+    blocks = sorted({*block_of.values()})
     place_of = {block: place for place, block in enumerate(blocks)}
-    width = (max(windows, default=0) // max(1, len(windows))).bit_length()
-    high = [window >> width for window in windows]
-    rises = [above - below for below, above in pairwise([0, *high])]
-    bits = _bits(windows, width)
-    bits += _bits([place_of[block] for block in windows.values()], _width(len(blocks)))
-    bits += "".join(["1" * rise + "0" for rise in rises])
-    size = -(-len(bits) // 8)
+    width = (windows[-1] // len(windows)).bit_length() if windows else 0
+    place_width = _width(len(blocks))
+    bits = _joined([place_of[block_of[window]] for window in windows], place_width)
+    bits = bits << len(windows) * width | _joined(windows, width)
+    # Among the high bits each window has a zero, before it as many ones as the window is high.
+    zeros = [place + (window >> width) for place, window in enumerate(windows)]
+    first, end = len(windows) * (width + place_width), zeros[-1] + 1 if zeros else 0
+    bits |= ((1 << end) - 1 - sum([1 << zero for zero in zeros])) << first
     head = _HEAD.pack(limit, len(windows), len(blocks), width)
     packed = head + struct.pack(f"<{len(blocks)}H", *blocks)
-    packed += int(bits.ljust(8 * size, "0") or "0", 2).to_bytes(size, "big")
+    packed += bits.to_bytes(-(-(first + end) // 8), "little").translate(_MIRRORED)
     return packed if len(packed) % ENTRY.size != _PLAIN else packed + b"\0"
 
 
@@ -149,17 +150,18 @@ def unpack(sample: bytes) -> tuple[int, Entries]:
         limit, count, block_count, width = _HEAD.unpack_from(sample)
         blocks = struct.unpack_from(f"<{block_count}H", sample, _HEAD.size)
         packed = sample[_HEAD.size + 2 * block_count :]
-        bits = f"{int.from_bytes(packed, 'big'):0{8 * len(packed)}b}"
-        after_low = count * width
-        after_places = after_low + count * _width(block_count)
-        low = _numbers(bits[:after_low], width, count)
-        places = _numbers(bits[after_low:after_places], _width(block_count), count)
-        high = accumulate(map(len, bits[after_places:].split("0", count)[:count]))
+        bits = int.from_bytes(packed.translate(_MIRRORED), "little")
+        low = _numbers(bits, width, count)
+        places = _numbers(bits >> count * width, _width(block_count), count)
+        first = count * (width + _width(block_count))
+        end = 1 << 8 * len(packed) - first  # so that all zeros below are written
+        rises = f"{bits >> first | end:b}"[:0:-1].split("0", count)
+        high = accumulate(map(len, rises[:count]))
         entries = [
             ((above << width | below) << _CUT, blocks[place])
             for above, below, place in zip(high, low, places, strict=True)
         ]
-        if bits.count("0", after_places) < count or (entries and entries[-1][0] >> 32):
+        if len(rises) <= count or (entries and entries[-1][0] >> 32):
             raise ValueError("the windows are too few or too high")
     except (struct.error, ValueError, IndexError) as error:
         raise StoreDamaged(
@@ -174,12 +176,15 @@ def _width(count: int) -> int:
     return max(0, count - 1).bit_length()
 
 
-def _bits(numbers: Iterable[int], width: int) -> str:
-    """The low `width` bits of each number, lowest first."""
-    one = 1 << width  # so that bin() gives the zeros, too
-    return "".join([bin(number & one - 1 | one)[:2:-1] for number in numbers])
+def _joined(numbers: Sequence[int], width: int) -> int:
+    """The low `width` bits of each number in a row, those of the first one lowest."""
+    joined, low = 0, (1 << width) - 1
+    for number in reversed(numbers):
+        joined = joined << width | number & low
+    return joined
 
 
-def _numbers(bits: str, width: int, count: int) -> list[int]:
-    """The inverse of `_bits`."""
-    return [int(bits[i * width : (i + 1) * width][::-1] or "0", 2) for i in range(count)]
+def _numbers(joined: int, width: int, count: int) -> list[int]:
+    """The inverse of `_joined`."""
+    low = (1 << width) - 1
+    return [joined >> place * width & low for place in range(count)]

@@ -24,12 +24,7 @@ from simhash_pipeline.archive.outcome import (
     write_drop_log,
     write_faults,
 )
-from simhash_pipeline.archive.parts import (
-    ReadSummary,
-    fingerprinter,
-    workers,
-    write_parts,
-)
+from simhash_pipeline.archive.parts import ReadSummary, fingerprinter, workers, write_parts
 from simhash_pipeline.archive.verdicts import ORDERS, DuckDb, judge_parts, judge_sorted
 from simhash_pipeline.drop_log import log_beside
 from simhash_pipeline.errors import ArchiveError

@@ -8,9 +8,9 @@ from __future__ import annotations
 import csv
 import gzip
 import json
-import re
 import zlib
 from collections.abc import Container, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
@@ -27,7 +27,6 @@ from simhash_pipeline.page.source import distinct_fields, item_source
 Row: TypeAlias = tuple[bytes, Mapping[str, Any] | str | None]
 
 CUT_SHORT = (EOFError, gzip.BadGzipFile, zlib.error)
-_SURROGATE = re.compile("[\ud800-\udfff]")
 # Of a row, decompressed: twelve times the longest page that is read by default. A small .gz may
 # hold a row that fills the memory.
 MAX_ROW_BYTES = 64 << 20
@@ -202,12 +201,14 @@ def _text_of(line: bytes, number: int) -> str:
 
 def _original(html: bytes | str) -> bytes | str:
     """The original bytes of a text that isn't all UTF-8; any other page as it is."""
-    if isinstance(html, bytes) or not _SURROGATE.search(html):
+    if isinstance(html, bytes):
         return html
     try:
-        return html.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:  # a surrogate that JSON spelt out
-        return html
+        html.encode()
+    except UnicodeEncodeError:
+        with suppress(UnicodeEncodeError):  # of a surrogate that JSON spelt out
+            return html.encode("utf-8", "surrogateescape")
+    return html
 
 
 def _unix_seconds(moment: object) -> float | None:

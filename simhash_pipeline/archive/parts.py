@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -22,13 +22,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from simhash_pipeline.archive import Fault, Input, Page, Skipped, StoredRecord
-from simhash_pipeline.bits import SKETCH_BITS, fingerprint_hex
+from simhash_pipeline.bits import BITS, SKETCH_BITS, fingerprint_hex
 from simhash_pipeline.errors import ArchiveError, PageError
 from simhash_pipeline.judge import stored_page
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter
+from simhash_pipeline.page.head import TITLE_CHARS
 from simhash_pipeline.stores.contract import StoredPage
-from simhash_pipeline.stores.packing import packed_page, unpacked_page
 from simhash_pipeline.terminal import progress_bar
 from simhash_pipeline.urls import page_key
 
@@ -45,14 +45,22 @@ SCHEMA = pa.schema(
         ("number", pa.int64()),  # of the record in its input, from 1
         ("url", pa.string()),
         ("key", pa.string()),  # canonical; null where the page can't be judged
-        ("page", pa.binary()),  # as packing.py packs it; null as the key
         ("namespace", pa.string()),
         ("site", pa.string()),
-        ("content", pa.string()),  # hex digits, as the other two; null for none
+        ("content", pa.string()),  # hex digits, as the other three; null for none
         ("structure", pa.string()),
         ("sketch", pa.string()),
-        ("blocks", pa.list_(pa.int64())),  # of the page's sample; null of a store's page
+        ("digest", pa.binary()),
+        ("first_seen", pa.float64()),  # Unix seconds, as `seen_at`; null where it is unknown
+        ("seen_at", pa.float64()),
+        ("story", pa.string()),
+        ("sample", pa.binary()),
         ("title", pa.string()),
+        ("title_marks", pa.int64()),
+        ("address", pa.binary()),
+        ("form", pa.binary()),
+        ("fields", pa.binary()),
+        ("blocks", pa.list_(pa.int64())),  # of the page's sample; null of a store's page
         ("text", pa.string()),  # null unless texts are kept
         ("text_chars", pa.int64()),
         ("tokens", pa.int64()),
@@ -61,6 +69,9 @@ SCHEMA = pa.schema(
         ("fault", pa.string()),  # why it can't be judged
     ]
 )
+_FIELDS = [one.name for one in fields(StoredPage)]
+STORED = ["key", *_FIELDS[1:]]  # the columns that hold them, in their order
+_IN_HEX = {"content": BITS, "structure": BITS, "sketch": SKETCH_BITS, "story": BITS}
 
 
 @dataclass(slots=True)
@@ -150,7 +161,7 @@ def _records(name: str, archive: Input, reading: ReadSummary) -> Iterator[Page |
 
 
 def _write_part(batch: list[Numbered], part: Path, options: Options) -> Path:
-    pq.write_table(fingerprint_rows(batch, options), part, compression="zstd")
+    pq.write_table(fingerprint_rows(batch, options), part, use_dictionary=False)  # all differ
     return part
 
 
@@ -171,24 +182,22 @@ def fingerprinter(options: Options) -> Fingerprinter:
     return Fingerprinter(options)
 
 
-def page_from_row(row: Mapping[str, Any], now: float) -> StoredPage:
-    """A row's page as the judge takes it; an unknown time is `now`."""
-    page = unpacked_page(row["namespace"], row["page"])
-    known = row["time"] is not None
-    return page if known else replace(page, first_seen=int(now), seen_at=int(now))
+def stored_pages(rows: pa.RecordBatch, now: float) -> Iterator[StoredPage]:
+    """The rows' pages as the judge takes them; an unknown time is `now`."""
+    columns = {name: rows.column(name).to_pylist() for name in STORED}
+    for name in _IN_HEX:
+        columns[name] = [None if digits is None else int(digits, 16) for digits in columns[name]]
+    for name in ("first_seen", "seen_at"):
+        columns[name] = [int(now) if time is None else time for time in columns[name]]
+    columns["title"] = [title[:TITLE_CHARS] for title in columns["title"]]
+    return map(StoredPage, *columns.values())
 
 
 def _row(record: Page | StoredRecord | Fault, options: Options) -> dict[str, Any]:
     if isinstance(record, Fault):
         return {"fault": record.message}
     if isinstance(record, StoredRecord):
-        known = record.page
-        return {
-            "url": known.url,
-            "time": known.first_seen,
-            "title": _utf8(known.title),
-            **_fingerprints(known),
-        }
+        return {"url": record.page.url, "time": record.page.first_seen, **_stored(record.page)}
     row: dict[str, Any] = {"url": _utf8(record.source.url), "time": record.time}
     reader = fingerprinter(options)  # outside `try`: wrong options are no fault of the page
     try:
@@ -201,7 +210,9 @@ def _row(record: Page | StoredRecord | Fault, options: Options) -> dict[str, Any
         return row | {"fault": f"it can't be judged: {type(error).__name__}: {error}"}
     return {
         **row,
-        **_fingerprints(stored),
+        **_stored(stored),
+        "first_seen": None if record.time is None else stored.first_seen,
+        "seen_at": None if record.time is None else stored.seen_at,
         "title": _utf8(page.title),
         "text": _utf8(page.text) if options.keep_text else None,
         "blocks": page.blocks,
@@ -211,16 +222,11 @@ def _row(record: Page | StoredRecord | Fault, options: Options) -> dict[str, Any
     }
 
 
-def _fingerprints(page: StoredPage) -> dict[str, Any]:
-    return {
-        "key": _utf8(page.url),
-        "page": packed_page(page),
-        "namespace": page.namespace,
-        "site": page.site,
-        "content": fingerprint_hex(page.content),
-        "structure": fingerprint_hex(page.structure),
-        "sketch": fingerprint_hex(page.sketch, SKETCH_BITS),
-    }
+def _stored(page: StoredPage) -> dict[str, Any]:
+    """The columns of STORED."""
+    columns = {name: getattr(page, one) for name, one in zip(STORED, _FIELDS, strict=True)}
+    hex_digits = {name: fingerprint_hex(columns[name], bits) for name, bits in _IN_HEX.items()}
+    return {**columns, **hex_digits, "key": _utf8(page.url), "title": _utf8(page.title)}
 
 
 def _is_own(canonical_url: str | None, key: str) -> bool:

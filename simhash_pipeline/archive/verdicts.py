@@ -13,35 +13,29 @@ from __future__ import annotations
 import glob
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor, as_completed
 from contextlib import closing, contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from simhash_pipeline.archive.parts import page_from_row
+from simhash_pipeline.archive.parts import STORED, stored_pages
 from simhash_pipeline.errors import ArchiveError
-from simhash_pipeline.judge import Judge
+from simhash_pipeline.judge import Judge, Verdict
 from simhash_pipeline.options import Options
-from simhash_pipeline.stores.contract import StoredPage
 from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
 from simhash_pipeline.terminal import progress_bar
-
-Row: TypeAlias = Mapping[str, Any]
 
 ROWS_A_BATCH = 10_000
 MEMORY_PERCENT = 80  # of the machine's memory: beyond it DuckDB goes to disk
 
 # The columns of parts.py that verdicts and ORDERS depend on.
-JUDGED_BY = (
-    *("position", "url", "key", "namespace", "site", "page", "blocks"),
-    *("time", "text_chars", "is_canonical"),
-)
+JUDGED_BY = ("position", "url", "blocks", "time", "text_chars", "is_canonical", *STORED)
 # Fields of a verdict that are columns of the result under the same names.
 MEASURES = ("content_distance", "structure_distance", "sketch_distance", "own_likeness")
 SCHEMA = pa.schema(
@@ -84,19 +78,15 @@ def judge_rows(
     judge, now = Judge(store, options), time.time()
     kept_at: dict[int, int] = {}  # positions of stored pages, by a hash of their keys
     for batch in batches:
-        columns = [batch.column(name).to_pylist() for name in JUDGED_BY]
+        positions, blocks = (batch.column(name).to_pylist() for name in ("position", "blocks"))
+        pages = stored_pages(batch, now)
         with store.batch():
-            verdicts = [
-                _verdict(page_from_row(row, now), row, judge, kept_at)
-                for values in zip(*columns, strict=True)
-                for row in [dict(zip(JUDGED_BY, values, strict=True))]
-            ]
-        yield pa.RecordBatch.from_pylist(verdicts, SCHEMA)
+            verdicts = [judge.judge_stored(*page) for page in zip(pages, blocks, strict=True)]
+        rows = [_row(*judged, kept_at) for judged in zip(positions, verdicts, strict=True)]
+        yield pa.RecordBatch.from_pylist(rows, SCHEMA)
 
 
-def _verdict(page: StoredPage, row: Row, judge: Judge, kept_at: dict[int, int]) -> dict[str, Any]:
-    position = row["position"]
-    verdict = judge.judge_stored(page, row["blocks"] or ())
+def _row(position: int, verdict: Verdict, kept_at: dict[int, int]) -> dict[str, Any]:
     twin_url, namespace = verdict.twin_url, verdict.namespace
     twin = None if twin_url is None else kept_at[hash((namespace, twin_url))]
     if verdict.stored:
@@ -162,7 +152,7 @@ def _judge_share(folder: Path, options: Options, keep: str, share: int, shares: 
 def _rows_of(part: Path) -> Iterator[pa.RecordBatch]:
     """The rows of a part that can be judged."""
     with pq.ParquetFile(part) as file:
-        for batch in file.iter_batches(ROWS_A_BATCH, columns=JUDGED_BY):
+        for batch in file.iter_batches(ROWS_A_BATCH, columns=JUDGED_BY, use_threads=False):
             yield batch.filter(batch.column("key").is_valid())
 
 

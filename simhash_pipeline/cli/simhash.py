@@ -15,7 +15,6 @@ from functools import partial
 from types import MethodType
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
-from scrapy.cmdline import execute
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
@@ -198,8 +197,3 @@ class _Parser(argparse.ArgumentParser):
 
 def _exit_with_a_line(parser: argparse.ArgumentParser, message: str) -> NoReturn:
     parser.exit(2, f"{parser.prog}: {printable(message)} (see {parser.prog} -h)\n")
-
-
-def main() -> None:
-    """The command that stands on the command line, without `scrapy simhash` before it."""
-    execute(["scrapy", "simhash", *sys.argv[1:]])

@@ -228,9 +228,8 @@ class FingerprintIndex:
         joined = b"".join(probed)
         if len(joined) <= SIZE * ONE_BY_ONE:
             words = struct.unpack(f"<{len(joined) // SIZE}Q", joined)
-            distances = {word: (word ^ value).bit_count() for word in words}
-            near = {word: bits for word, bits in distances.items() if bits <= max_distance_bits}
-            yield from self._sorted(near)
+            near = [word for word in words if (word ^ value).bit_count() <= max_distance_bits]
+            yield from self._sorted({word: (word ^ value).bit_count() for word in near})
             return
         differing = np.bitwise_count(np.frombuffer(joined, WORD) ^ np.frombuffer(needle, WORD))
         # Nearly always, and the fastest way:

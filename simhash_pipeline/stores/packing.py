@@ -1,4 +1,4 @@
-"""Stored pages and texts as bytes, as Redis and the parts of an archive hold them.
+"""Stored pages and texts as bytes: on Redis both, in SQLite the texts.
 
     page    flags (2 bytes); compressed: the lengths of URL and site, title marks, first seen, seen
             at, a line break, URL, site and title; for each flag that is set the field's bytes

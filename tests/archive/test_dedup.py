@@ -14,7 +14,7 @@ from crawler.demo_site.pages import all_pages
 from simhash_pipeline import Fingerprinter, Judge, Options, PageError, StoreMismatch, open_store
 from simhash_pipeline.archive import feeds
 from simhash_pipeline.archive.dedup import DedupJob, DedupResult, dedup
-from simhash_pipeline.archive.parts import page_from_row
+from simhash_pipeline.archive.parts import stored_pages
 from simhash_pipeline.drop_log import Run, read_log
 from simhash_pipeline.errors import ArchiveError
 from simhash_pipeline.page.parse import decode
@@ -250,11 +250,11 @@ def test_parts_are_judged_while_later_pages_are_still_being_read(
     monkeypatch.setattr(feeds, "item_page", noted)
     read_when_judged: list[int] = []
 
-    def judged(*given: Any) -> Any:
-        read_when_judged.append(len(read))
-        return page_from_row(*given)
+    def judged(rows: Any, now: float) -> Any:
+        read_when_judged.extend([len(read)] * rows.num_rows)
+        return stored_pages(rows, now)
 
-    monkeypatch.setattr("simhash_pipeline.archive.verdicts.page_from_row", judged)
+    monkeypatch.setattr("simhash_pipeline.archive.verdicts.stored_pages", judged)
     pages = [page(str(number), f"number{number // 2} " * 100) for number in range(40)]
     dedup(job(tmp_path, write_json_lines(tmp_path / "items.jsonl", pages)))
     assert read_when_judged[0] <= 8

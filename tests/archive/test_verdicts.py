@@ -2,18 +2,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
 
 from simhash_pipeline import Judge, Options
+from simhash_pipeline.archive import StoredRecord
+from simhash_pipeline.archive.parts import fingerprint_rows, stored_pages
+from simhash_pipeline.stores.contract import StoredPage
 from simhash_pipeline.stores.opening import open_store
 from tests.archive.engines import crowd, outcome, write_rows
 from tests.stores.pages import page
-
-if TYPE_CHECKING:
-    from simhash_pipeline.stores.contract import StoredPage
 
 # Each two bits from the last: 1 and 3 are four bits apart.
 CHAIN = [
@@ -36,6 +36,34 @@ def told(
     write_rows(folder, pages, made, **(columns or {}))
     rows = outcome(folder, made, keep)
     return [(row["url"].rpartition("/")[2], row["kept"], row["group"]) for row in rows]
+
+
+def test_a_stored_page_comes_out_of_a_row_as_it_went_in() -> None:
+    bare = StoredPage("http://a.example/2", "", "", None, None, None, None, 0, 0)
+    full = StoredPage(
+        url="http://a.example/1",
+        namespace="news",
+        site="a.example",
+        content=2**64 - 1,
+        structure=0,
+        sketch=2**127,
+        digest=b"\0 digest",
+        first_seen=1.5,
+        seen_at=2.0,
+        story=1,
+        sample=b"\xff\0\xff",
+        title="A title",
+        title_marks=2**62 + 1,
+        address=b" address",
+        form=b"   form ",
+        fields=b" fields ",
+    )
+    pages = [full, bare]
+    rows = fingerprint_rows(
+        [(n, 0, StoredRecord(n, one)) for n, one in enumerate(pages)], Options()
+    )
+    (batch,) = rows.to_batches()
+    assert list(stored_pages(batch, now=9)) == pages
 
 
 @pytest.mark.parametrize("match", ["content", "structure", "both", "either"])

@@ -142,6 +142,12 @@ except SystemExit:
     assert result.stdout.splitlines()[-2:] == ["command plan simhash", ""]
 
 
+def test_processes_that_read_the_command_s_script_again_import_no_scrapy() -> None:
+    code = "import sys; from simhash_pipeline.cli import main; print('scrapy' in sys.modules)"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert result.stdout.strip() == b"False"
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_a_help(simhash: Simhash, outside: Path, name: str) -> None:
     result = simhash(outside, *name.split(), "-h")

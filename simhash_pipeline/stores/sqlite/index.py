@@ -218,12 +218,14 @@ class DiskIndex:
     def _with_value(
         self, namespace: str, column: Column, value: int
     ) -> Iterator[tuple[int, StoredPage]]:
-        equal = {
-            "namespace": namespace,
-            _key_sql(column, 0): _key(value, 0),
-            column: column_value(value),
+        # The value stands in a SELECT of its own: SQLite would put it into the key's expression
+        # too, of which the index then knows nothing, and would read all rows.
+        conditions = {
+            "namespace = ?": namespace,
+            f"{_key_sql(column, 0)} = ?": _key(value, 0),
+            f"{column} = (SELECT ?)": column_value(value),
         }
-        return pages_where(self._cursor, f"INDEXED BY {_tree(column, 0)}", equal)
+        return pages_where(self._cursor, f"INDEXED BY {_tree(column, 0)}", conditions)
 
     def _make(self, column: Column) -> None:
         if column in self._made:

@@ -29,6 +29,7 @@ INSERT = f"""INSERT INTO page (id, url_hash, url, namespace, site, content, stru
     run)
     VALUES ({", ".join("?" * 19)})"""
 SAME_KEY = "url_hash = ? AND url = ? AND namespace = ?"
+PAGE_OF = f"{SELECTED} WHERE {SAME_KEY}"
 NEWEST_ID = """SELECT max(ifnull((SELECT max(id) FROM page), 0),
     ifnull((SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'last_id'), 0))"""
 # By the two types that fingerprints have.
@@ -127,7 +128,7 @@ class Rows:
     # --- questions
 
     def page_of(self, namespace: str, url: str) -> tuple[int, StoredPage] | None:
-        found = self._cursor.execute(f"{SELECTED} WHERE {SAME_KEY}", _key(namespace, url))
+        found = self._cursor.execute(PAGE_OF, _key(namespace, url))
         return next(map(numbered_page, found.fetchall()), None)
 
     def near_values(
@@ -141,7 +142,8 @@ class Rows:
         numbers = [value for value in values if isinstance(value, int)]
         if numbers:
             return self._index.sharing(namespace, column, numbers)
-        return pages_where(self._cursor, "", {"namespace": namespace, column: values[0]})
+        conditions = {"namespace = ?": namespace, f"{column} = ?": bytearray(values[0])}
+        return pages_where(self._cursor, "", conditions)
 
     def is_unconfirmed(self, namespace: str, url: str) -> bool:
         """As Lookup says; DeadRun where the page's process has died."""
@@ -273,20 +275,18 @@ def text_row(text: PageText) -> TextRow:
 
 
 def pages_where(
-    cursor: sqlite3.Cursor, by: str, equal: Mapping[str, object]
+    cursor: sqlite3.Cursor, by: str, conditions: Mapping[str, object]
 ) -> Iterator[tuple[int, StoredPage]]:
     """(id, page), oldest first, a few rows at a time; `by` may name the index in SQL.
 
-    No read is left open: a half-read SELECT would outlive the transaction. A value stands in a
-    SELECT of its own, as SQLite would put it into the other expressions too, of which the index
-    then knows nothing, and would read all rows.
+    No read is left open: a half-read SELECT would outlive the transaction.
     """
-    condition = " AND ".join(f"{expression} = (SELECT ?)" for expression in equal)
+    condition = " AND ".join(conditions)
     last_id = 0
     while True:
         rows = cursor.execute(
             f"{SELECTED} {by} WHERE {condition} AND id > ? ORDER BY id LIMIT ?",
-            (*equal.values(), last_id, ROWS_A_READ),
+            (*conditions.values(), last_id, ROWS_A_READ),
         ).fetchall()
         yield from map(numbered_page, rows)
         if len(rows) < ROWS_A_READ:
