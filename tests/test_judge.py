@@ -533,6 +533,14 @@ def test_a_story_with_another_day_s_links_beside_it_is_dropped() -> None:
     assert (second.twin_url, second.reason, second.own_likeness) == (first.url, "content", 1)
 
 
+def test_a_page_that_only_lacks_a_stored_page_s_boxes_is_dropped() -> None:
+    boxed, plain = (
+        replace(read(prose("news"), rest), structure=BASE) for rest in (words("comments", 60), "")
+    )
+    assert judged(("http://a.example/1", boxed), ("http://a.example/2", plain))[1].dropped
+    assert not judged(("http://a.example/2", plain), ("http://a.example/1", boxed))[1].dropped
+
+
 def test_a_list_with_other_links_below_a_short_text_is_kept() -> None:
     a, b = read(prose("box", 60), rows(1, 40)), read(prose("box", 60), rows(2, 40))
     assert a.content == b.content
