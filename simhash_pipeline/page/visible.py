@@ -115,8 +115,7 @@ def window_masks(page: Blocks, is_main: Sequence[bool]) -> bytes:
     # These last, as other boxes may be inside.
     for first, last, hint in sorted(page.hints, key=lambda hint: hint[2] == _UNCOUNTED):
         if hint != "forum":
-            mask = NONE if hint == _UNCOUNTED else _QUARTER
-            masks[first:last] = bytes([mask]) * (last - first)
+            masks[first:last] = bytes([NONE if hint == _UNCOUNTED else _QUARTER]) * (last - first)
     masks[start:end] = bytes(end - start)
     for i in links:
         masks[i] = NONE
