@@ -269,8 +269,8 @@ class Options:
     min_tokens: int = _option(
         50,
         whole(1, 10_000, "tokens"),
-        "A page with fewer tokens is thin. It is dropped only if a stored page has the same "
-        "title and text and, on one site, the same own text.",
+        "A page with fewer tokens is thin. For its text it is dropped only if a stored page has "
+        "the same title and text and, on one site, 95 % of its own text.",
     )
     store: str = _option(
         "auto",
@@ -278,7 +278,7 @@ class Options:
         "Where the kept pages are stored: `auto` (an SQLite file for each spider in Scrapy's "
         "data directory), the path of another such file, `memory:`, or the URL of a Redis or "
         "Valkey server. `auto?index=disk` keeps the index of the file on disk, "
-        "`redis://host?lost=keep` goes on when the server is gone: see the page on stores.",
+        "`redis://host?lost=keep` goes on when the server is gone.",
         shown=False,
     )
     namespace: str = _option("", TEXT, "Pages are compared only with pages of the same namespace.")
@@ -297,14 +297,14 @@ class Options:
     unchanged: str = _option(
         "keep",
         one_of("keep", "drop"),
-        "What to do with a URL seen again whose title and text are unchanged, by this spider or "
-        "another one of the store: `keep` or `drop` its item.",
+        "What to do with a URL seen again, by this spider or another one of the store, whose "
+        "title, story and `SIMHASH_DISTINCT_FIELDS` are unchanged: `keep` or `drop` its item.",
     )
     error_pages: str = _option(
         "drop",
         one_of("drop", "keep"),
         "`drop` keeps two of the short pages of a host that are equal but for the page's own "
-        "address and a case number: error pages that answer 200, walls. `keep` keeps all.",
+        "address and a case number, such as error pages that answer 200. `keep` keeps all.",
     )
     dry_run: bool = _option(
         False, FLAG, "True judges and logs pages, but drops no item and no link."
@@ -312,7 +312,7 @@ class Options:
     follow_twins: bool = _option(
         True,
         FLAG,
-        "False makes no requests that come out of near-duplicate pages (needs the add-on).",
+        "False follows no links of near-duplicate pages (needs the add-on).",
     )
     trap_budget: int | None = _option(
         None,
@@ -353,8 +353,8 @@ class Options:
     keep_text: bool = _option(
         False,
         FLAG,
-        "True keeps the title and main text of every judged page in the store, compressed, so "
-        "that `explain` and `report` can show them.",
+        "True keeps the title and the visible text of every judged page in the store, compressed, "
+        "so that `explain` and `report` can show them.",
     )
     html_field: str | None = _option(
         "html",
@@ -366,7 +366,7 @@ class Options:
         None,
         or_none(FIELD),
         "The item field that may hold the text to be judged, as APIs, feeds and extractors give "
-        "it. Such an item is judged by that text alone, and no HTML is read.",
+        "it. Such an item is judged by that text and its title, and no HTML is read.",
     )
     url_field: str = _option("url", FIELD, "The item field that holds the page's URL.")
     # Not stamped: with another limit the few pages above it count as changed, which costs less than

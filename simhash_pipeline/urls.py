@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 # Parameters that say where a visitor comes from, and nothing of the page.
 _TRACKING = re.compile(
     r"(?i)(?:utm_\w+|g(?:clid|clsrc|braid|ad_source)|wbraid|dclid|fbclid|msclkid|yclid|twclid"
-    r"|ttclid|igshid|mc_[ce]id|_ga|_gl|_hs(?:enc|mi)|mkt_tok|spm|ref_src)=[^&]*"
+    r"|ttclid|igshid|mc_[ce]id|_ga|_gl|_hs(?:enc|mi)|mkt_tok|ref_src"
+    r"|spm(?:_id_from)?|vd_source|chksm|isappinstalled)=[^&]*"
 )
 # What w3lib leaves as it is, and most URLs are; it takes 30 us a URL.
 _CANONICAL = re.compile(

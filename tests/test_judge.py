@@ -654,6 +654,7 @@ CANONICAL = "<link rel=canonical href=http://a.example/1>"
     ("url", "head"),
     [
         ("http://a.example/1?utm_source=x&fbclid=y", ""),
+        ("http://a.example/1?chksm=fa6012&spm_id_from=333.337", ""),
         ("http://a.example/2", CANONICAL),
         ("http://a.example/2", "<meta property=og:url content=http://a.example/1>"),
         ("http://a.example/2", "<link rel=canonical href=/1?utm_medium=feed>"),
@@ -789,6 +790,25 @@ def test_a_story_of_one_name_is_found_under_the_headline_of_another_site() -> No
     )
     assert (first.dropped, second.dropped, third.dropped) == (False, True, True)
     assert third.twin_url == "http://a.example/1"
+
+
+@pytest.mark.parametrize(
+    ("title", "bits", "told_by"),
+    [
+        ("Blue function", 9, None),
+        ("Blue function", 10, "title"),
+        ("Red function", 18, None),
+        ("Colours made brighter", 18, None),  # of another form: it may be a headline
+    ],
+)
+def test_on_two_sites_pages_of_two_names_are_twins_within_half_the_sketch_distance(
+    title: str, bits: int, told_by: str | None
+) -> None:
+    page = named("Red function")
+    assert page.sketch is not None
+    other = replace(named(title), sketch=flip(page.sketch, bits), title_marks=-1)
+    _, second = judged(("http://a.example/1", page), ("http://b.example/2", other))
+    assert (second.dropped, second.told_by) == (told_by is None, told_by)
 
 
 def test_the_likeness_that_is_asked_for_is_a_setting() -> None:

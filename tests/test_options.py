@@ -128,6 +128,7 @@ def test_another_table_of_simplified_characters_is_another_stamp(
     options = Options(to_simplified=True)
     before, without = stamp_for(options), stamp_for(Options())
     assert stamp_for(options) == before
+    assert before["to_simplified"] is True  # as a user reads it where a store refuses it
     monkeypatch.setitem(simplified(), ord("霧"), "霧")
     assert stamp_for(options) != before
     assert stamp_for(Options()) == without

@@ -167,7 +167,7 @@ def _circumstances(summary: Summary) -> Iterator[str]:
     if summary.kept_known:
         yield f"{summary.kept.total():,} kept"
     if summary.errors:
-        yield f"{summary.errors.total():,} not judged"
+        yield counted(summary.errors.total(), "error")
     if summary.dry:
         yield f"{summary.dry:,} by a dry run: their items were kept"
     if summary.drops:

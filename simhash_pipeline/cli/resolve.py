@@ -119,8 +119,9 @@ def store_in_file(path: Path, options: Options) -> NamedStore:
 
 
 def _named(url_or_file: str, options: Options) -> NamedStore:
-    is_file = Path(url_or_file).is_file()
-    url = url_of_store(f"./{url_or_file}" if is_file else url_or_file)
+    file = Path(url_or_file)
+    has_bare_name = file.is_file() and not file.is_absolute()
+    url = url_of_store(f"./{url_or_file}" if has_bare_name else url_or_file)
     return NamedStore(shown_url(url_or_file), url, options)
 
 

@@ -337,6 +337,8 @@ class ForgetCommand(Command):
                 return 1
             elif arguments.namespace is None:
                 forgotten = store.expire(math.inf)
+                for namespace in {namespace for namespace, *_ in store.all_furniture()}:
+                    store.clear(namespace)
             else:
                 forgotten = store.clear(arguments.namespace)
             print_result(Forgotten(named.name, forgotten, len(store)), arguments)

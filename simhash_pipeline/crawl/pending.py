@@ -5,7 +5,7 @@ reports its outcome by item_scraped, item_dropped or item_error. It sends these 
 context in which it ran the item's pipelines. So a context variable says which item is meant,
 whatever object a later pipeline put in its place, and whether the item reached this pipeline.
 
-- A page is safe once the first of its items was exported, and lost once the last of them was lost;
+- A page is safe once the first of its items was scraped, and lost once the last of them was lost;
   nothing changes that afterwards. A near-duplicate of it waits until then.
 - If a page's URL was stored again meanwhile, the first page's outcome changes nothing in the store.
 - No response is held. An item is held until its outcome, as Scrapy holds it.
@@ -140,7 +140,7 @@ class PendingItems:
         self._arrived: dict[int, PendingItem] = {}  # by the item's id
         # By namespace and URL, the last stored of each.
         self._undecided: dict[tuple[str, str | None], TentativePage] = {}
-        crawler.signals.connect(self._exported, signals.item_scraped)
+        crawler.signals.connect(self._scraped, signals.item_scraped)
         crawler.signals.connect(self._lost, signals.item_dropped)
         crawler.signals.connect(self._lost, signals.item_error)
 
@@ -148,7 +148,7 @@ class PendingItems:
         return self._responses.setdefault(response, ResponseItems())
 
     async def all_done(self, response: Response) -> bool:
-        """Wait until every item of the response was exported, dropped or failed.
+        """Wait until every item of the response was scraped, dropped or failed.
 
         False after a minute: a middleware nearer the engine may have removed an item.
         """
@@ -201,16 +201,16 @@ class PendingItems:
     def end(self) -> None:
         """Confirm what is left: every loss was reported, but `scrapy parse` reports nothing."""
         for page in list(self._undecided.values()):
-            verdict = self._save(page)
+            verdict = self._mark_safe(page)
             if verdict is not None and self.feeds is not None:
                 self.feeds.scraped_before(verdict)
 
-    def _exported(self, item: Any, response: Response | None) -> None:
+    def _scraped(self, item: Any, response: Response | None) -> None:
         entry = self._leave(_current.get(), item, response)
         verdict = None
         if entry is not None and entry.page is not None:
             entry.page.items -= 1
-            verdict = self._save(entry.page)
+            verdict = self._mark_safe(entry.page)
         if self.feeds is not None:
             self.feeds.scraped(item, verdict)
 
@@ -229,9 +229,9 @@ class PendingItems:
         if page.items or page.lost is not None:
             return
         page.lost = True
-        if self._is_last(page):
+        if self._holds_its_url(page):
             await self.forget(page.verdict)
-        self._decide(page)
+        self._settle(page)
 
     def _is_of(self, entry: PendingItem, item: Any, response: Response | None) -> bool:
         if entry.response is not None:
@@ -274,21 +274,21 @@ class PendingItems:
         found = (known.response() for known in self._yielded.values())
         return next((each for each in found if each is not None and each.url == url), None)
 
-    def _save(self, page: TentativePage) -> Verdict | None:
+    def _mark_safe(self, page: TentativePage) -> Verdict | None:
         """The page is safe as far as the pipelines go; what to confirm once it is stored."""
         if page.lost is not None:
             return None
         page.lost = False
-        is_stored = self._is_last(page)
-        self._decide(page)
+        is_stored = self._holds_its_url(page)
+        self._settle(page)
         return page.verdict if is_stored else None
 
-    def _decide(self, page: TentativePage) -> None:
-        if self._is_last(page):
+    def _settle(self, page: TentativePage) -> None:
+        if self._holds_its_url(page):
             del self._undecided[_key(page.verdict)]
         page.decided.happen()
 
-    def _is_last(self, page: TentativePage) -> bool:
+    def _holds_its_url(self, page: TentativePage) -> bool:
         """Whether its URL was not stored again meanwhile."""
         return self._undecided.get(_key(page.verdict)) is page
 

@@ -63,7 +63,7 @@ PIPELINE_ORDER = 300
 # Next to the engine, after all others: what passes here is scheduled, or becomes an item.
 RESPONSES_ORDER = -999
 FOLLOW_ORDER = -1000
-NEIGHBOUR_LOOK_SECS = 0.5  # between looks at a page that another crawl has not confirmed
+OTHER_CRAWL_LOOK_SECS = 0.5  # between looks at a page that another crawl has not confirmed
 IMPATIENT_SECS = 600.0  # after a wait for another crawl in vain, none is waited for
 
 logger = logging.getLogger(__name__)
@@ -136,7 +136,7 @@ class SimhashPipeline:
         self._pending.feeds = self._feeds
         self._pending.forget = self._forget
         self._is_open = True
-        self._crawler.signals.connect(self._name_batches, signals.item_scraped)
+        self._crawler.signals.connect(self._name_unheld, signals.item_scraped)
         path = None if self._drop_log is None else self._drop_log.path
         self._stats.open(self._store_url, path, knows_responses=responses is not None)
 
@@ -152,9 +152,9 @@ class SimhashPipeline:
         """
         return self._feeds.hold(item)
 
-    def _name_batches(self) -> None:
+    def _name_unheld(self) -> None:
         """Log at the first scraped item which pipelines may store it later, and held none."""
-        self._crawler.signals.disconnect(self._name_batches, signals.item_scraped)
+        self._crawler.signals.disconnect(self._name_unheld, signals.item_scraped)
         pipelines = self._crawler.engine.scraper.itemproc.middlewares
         later = pipelines[pipelines.index(self) + 1 :]
         names = [type(one).__qualname__ for one in later if hasattr(one, "close_spider")]
@@ -184,7 +184,7 @@ class SimhashPipeline:
         url = entry.url or (None if response is None else response.url)
         try:
             adapter = _adapter(item)
-            own = _of_request(response)
+            own = _own_options(response)
             if own is False or adapter.get(OWN_KEY) is False:
                 return
             page = find_page(adapter, response, self._options)
@@ -227,27 +227,29 @@ class SimhashPipeline:
 
         Items of one response share the verdict on its page.
         """
-        nearby = ResponseItems() if response is None else self._pending.of_response(response)
-        items = nearby if page.is_response else ResponseItems()  # for one that holds its own page
+        if page.is_response and response is not None:
+            items = self._pending.of_response(response)
+        else:  # the item holds its own page
+            items = ResponseItems()
         if items.shared is None:
             items.shared = SharedVerdict(self._worker.judge(page.source, own))
-        give_up = time.monotonic()
-        if give_up >= self._patient_from:
-            give_up += MAX_WAIT_SECS
+        deadline = time.monotonic()
+        if deadline >= self._patient_from:
+            deadline += MAX_WAIT_SECS
         while True:
             shared = items.shared
             judged = await result_of(shared.judged)
-            if not shared.is_void and not await self._is_outdated(judged.verdict, give_up):
+            if not shared.is_void and not await self._must_judge_again(judged.verdict, deadline):
                 return shared
             if items.shared is shared:  # no other item of the page was here before
                 items.shared = SharedVerdict(
                     self._worker.judge_again(page.source, judged.page, own)
                 )
 
-    async def _is_outdated(self, verdict: Verdict, give_up: float) -> bool:
+    async def _must_judge_again(self, verdict: Verdict, deadline: float) -> bool:
         """Whether the page is to be judged again: its twin was forgotten, or may yet be.
 
-        Waits for the outcome of the item of a twin, for one in another crawl until `give_up`;
+        Waits for the outcome of the item of a twin, for one in another crawl until `deadline`;
         PageError if it takes too long.
         """
         if verdict.reason == "unchanged" and not verdict.dropped:
@@ -259,18 +261,18 @@ class SimhashPipeline:
             rule = f"the item of its twin {verdict.twin_url} is still in a later pipeline"
             raise PageError("undecided", rule)
         if not lost and verdict.provisional:
-            await self._wait_for_neighbour(verdict, give_up)
+            await self._wait_for_other_crawl(verdict, deadline)
         return lost or verdict.provisional
 
-    async def _wait_for_neighbour(self, verdict: Verdict, give_up: float) -> None:
+    async def _wait_for_other_crawl(self, verdict: Verdict, deadline: float) -> None:
         """Wait a moment for another crawl; a wait in vain is followed by minutes without any."""
         now = time.monotonic()
-        if now >= give_up:
+        if now >= deadline:
             if now >= self._patient_from:  # else this page was not waited for
                 self._patient_from = now + IMPATIENT_SECS
             rule = f"the item of its twin {verdict.twin_url} is still pending in another crawl"
             raise PageError("undecided", rule)
-        await Event().wait(NEIGHBOUR_LOOK_SECS)
+        await Event().wait(OTHER_CRAWL_LOOK_SECS)
 
     def _report(self, item: Any, shared: SharedVerdict, response: Response | None) -> None:
         """Log and count the verdict: pages in the drop log, items in the stats."""
@@ -332,12 +334,12 @@ class SimhashPipeline:
 
     def _go_on_or_stop(self, error: Exception, url: str | None) -> None:
         """If the crawl stops, the items that are still to be judged are kept unjudged."""
-        if not self._is_tolerated(error, url) and not self._stopping:
+        if not self._report_failure(error, url) and not self._stopping:
             self._stopping = True
             refused = isinstance(error, OptionsError)
             self._close("simhash_bad_settings" if refused else "simhash_store_failed")
 
-    def _is_tolerated(self, error: Exception, url: str | None = None) -> bool:
+    def _report_failure(self, error: Exception, url: str | None = None) -> bool:
         """Report the failure; True if the crawl goes on all the same, as the store's URL says."""
         tolerated = isinstance(error, StoreLost) and self._keeps_when_lost
         if tolerated:
@@ -384,7 +386,7 @@ class SimhashPipeline:
             try:
                 stored_pages = await result_of(self._worker.end())
             except StoreError as error:
-                self._is_tolerated(error)
+                self._report_failure(error)
             self._stats.close(stored_pages)
             try:
                 if self._drop_log is not None:
@@ -436,7 +438,7 @@ def _adapter(item: Any) -> ItemAdapter:
     return ItemAdapter(item)
 
 
-def _of_request(response: Response | None) -> OwnOptions | Literal[False] | None:
+def _own_options(response: Response | None) -> OwnOptions | Literal[False] | None:
     """The options that the response's request sets for its page; False opts out of judging."""
     own: Any = None if response is None else response.meta.get(OWN_KEY)
     if own is None or own is True:

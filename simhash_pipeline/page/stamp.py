@@ -64,7 +64,7 @@ def stamp_for(options: Options) -> dict[str, Any]:
     }
     made |= {name: _file_digest(name, path) for name, path in files.items() if path is not None}
     if options.to_simplified:
-        made["to_simplified"] = _digest(_text(segment.simplified()))
+        made["opencc_table"] = _digest(_text(segment.simplified()))
     versions = {"fingerprint_version": FINGERPRINT_VERSION, "rules": rules_digest()}
     return {**versions, **json.loads(json.dumps(made))}
 

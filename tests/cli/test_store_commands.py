@@ -15,6 +15,7 @@ import pytest
 
 from simhash_pipeline import Options, open_store
 from simhash_pipeline.cli.simhash import COMMANDS
+from simhash_pipeline.furniture import UNKNOWN, with_template
 from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.stores.contract import PageText
 from tests.cli.simhash_command import Simhash
@@ -297,6 +298,18 @@ def test_forget_all_forgets_nothing_unless_it_is_told_to(store: Simhash, outside
     done = store(outside, "forget", "--all", *SEEN, "--yes")
     assert done.stdout == "seen.sqlite: 3 pages forgotten, 0 left\n"
     assert urls(outside / "seen.sqlite") == []
+
+
+def test_forget_all_forgets_what_sites_repeat_in_a_store_named_by_its_whole_path(
+    store: Simhash, outside: Path
+) -> None:
+    path = outside / "seen.sqlite"
+    with open_store(f"sqlite:///{path}") as seen:
+        seen.put_furniture("", "a.org", with_template(b"", UNKNOWN))
+    result = store(outside, "forget", "--all", "--store", str(path), "--yes")
+    assert result.returncode == 0
+    with open_store(f"sqlite:///{path}") as seen:
+        assert list(seen.all_furniture()) == []
 
 
 @pytest.mark.parametrize(("answer", "exit_code", "left"), [("y", 0, 0), ("", 1, 3), ("no", 1, 3)])

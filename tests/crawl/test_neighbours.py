@@ -67,7 +67,7 @@ class Neighbour:
 
 @pytest.fixture(autouse=True)
 def _look_often(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pipeline, "NEIGHBOUR_LOOK_SECS", 0.05)
+    monkeypatch.setattr(pipeline, "OTHER_CRAWL_LOOK_SECS", 0.05)
 
 
 def test_a_story_is_not_dropped_for_a_neighbour_that_dies(tmp_path: Path, store: str) -> None:
@@ -99,10 +99,10 @@ def test_a_wait_for_a_neighbour_in_vain_is_tried_again_after_a_pause(
     waits: list[str] = []
 
     class Watched(SimhashPipeline):
-        async def _wait_for_neighbour(self, verdict: Verdict, give_up: float) -> None:
-            if give_up >= self._patient_from:
+        async def _wait_for_other_crawl(self, verdict: Verdict, deadline: float) -> None:
+            if deadline >= self._patient_from:
                 waits.append(verdict.url)
-            await super()._wait_for_neighbour(verdict, give_up)
+            await super()._wait_for_other_crawl(verdict, deadline)
 
     pipelines = {Watched: 300}
     with Neighbour(store, holds_secs=60):

@@ -33,6 +33,7 @@ _SHOP_PAGES = (50, 200, 800)
 _KINDS = ("print", "amp", "mobile")
 _SYNDICATED_GOALS = {100: 0.80, 50: 0.45}
 _NOTICE_GOAL = 0.98  # at most one of 59 is dropped
+_NOTICE_GOAL_OF_HOSTS = 0.9
 _VARIANT_GOAL = 0.95
 # What tells them apart is a word or a number: half are kept, and all by DISTINCT_FIELDS.
 _UNNAMED_VARIANT_GOAL = 0.5
@@ -77,6 +78,14 @@ def _other_pages() -> Mapping[str, tuple[Sequence[MadePage], float]]:
         f"notices of {length} words, one name differs": (notices(length), _NOTICE_GOAL)
         for length in _NOTICE_WORDS
     }
+    for length in _NOTICE_WORDS:
+        sites[f"notices of {length} words, each on its own host"] = (
+            [
+                MadePage(f"http://council-{number}-example.org/notice", page.html)
+                for number, page in enumerate(notices(length))
+            ],
+            _NOTICE_GOAL_OF_HOSTS,
+        )
     for hosts, where in ((1, "one host"), (2, "two hosts")):
         sites[f"script shells, {where}"] = script_shells(hosts=hosts), 1.0
         sites[f"short recipes under a consent text, {where}"] = consent_pages(hosts=hosts), 1.0
