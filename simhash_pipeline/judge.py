@@ -321,7 +321,7 @@ class Judge:
 
         `told` says what it was for those that were found before.
         """
-        if self._is_other(page, other):
+        if self._others and frozenset((page.url, other.url)) in self._others:
             return "answer"
         if fields_differ(page, other):
             return "fields"
@@ -329,7 +329,7 @@ class Judge:
             return "template"
         if not self._looks_again(reason):
             return None
-        if not self._sketches_agree(page, other):
+        if not self._sketches_agree(page, other) and not _is_within(page, other, view):
             return "sketch"
         if is_no_page(page, other):
             return "no page"
@@ -414,10 +414,6 @@ class Judge:
             if previous is None or _age(other) < _age(previous)
         ]
 
-    def _is_other(self, page: StoredPage, other: StoredPage) -> bool:
-        """Whether a person said that these are two pages."""
-        return bool(self._others) and frozenset((page.url, other.url)) in self._others
-
     def _verdict_of(
         self, page: StoredPage, reason: Reason, other: StoredPage, view: View, *, dropped: bool
     ) -> Verdict:
@@ -478,6 +474,12 @@ def fields_differ(page: StoredPage, other: StoredPage) -> bool:
     if one is None or two is None or one[:NAMES_SIZE] != two[:NAMES_SIZE]:
         return False
     return one != two
+
+
+def _is_within(page: StoredPage, other: StoredPage, view: View) -> bool:
+    """Whether another template's page has all of this one's own text; captions move a sketch."""
+    are_two = have_own_texts(page, other) and not in_one_template(page, other)
+    return are_two and _likeness(page, other, view.furniture) == 1
 
 
 def have_own_texts(page: StoredPage, other: StoredPage) -> bool:

@@ -37,6 +37,7 @@ from simhash_pipeline.page.visible import BLOCK_BITS, ENTRY, LIMIT_SIZE, MAIN
 KEPT_WINDOWS = 64  # of a page's own text, by a store
 _MIN_COMMON = 4  # equal windows; fewer prove nothing
 _MUCH = 2**28  # a sixteenth of all windows: holds one of 50 differing ones with 95 % probability
+_CHANCE = 0.05  # that a sample holds nothing of a share of a text that is as large as said
 _REPEATED = 1  # beside MAIN: of a window in a block that the template repeats
 _CUT = 8  # low bits of a window that are left out
 # What is taken from a page, 4 bytes and 6 for each window, is never as long as what is packed.
@@ -77,6 +78,9 @@ def likeness(
     "brought", what differs counts only in `a`, and with "main" only in the main texts. With "all",
     as for thin pages, whose main texts are equal, all that is equal counts.
 
+    Where `a` adds nothing to `b`, nothing is lost without it. The likeness is at least the share of
+    `a` that then stands in `b` with 95 % probability: 0.85 by 19 equal windows, 0.95 by 59.
+
         a   12  31  44  57  90               complete up to 90; higher windows aren't compared
         b   12  44  57  60  95               complete up to 95
         equal: 12 and 44, which are main text, and 57, which is not; differing: 31, 60, 90
@@ -101,7 +105,11 @@ def likeness(
     elif count == "main":
         either = one | other
         differing = sum(either[window] & MAIN > 0 for window in one.keys() ^ other.keys())
-    return alike / (alike + differing) if alike else 0.0
+    if not alike:
+        return 0.0
+    share = alike / (alike + differing)
+    adds_nothing = count == "own" and len(common) == len(one)
+    return max(share, _CHANCE ** (1 / alike)) if adds_nothing else share
 
 
 @lru_cache(maxsize=512)  # in a crowd many pages are compared with the same ones: 3 MB

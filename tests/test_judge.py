@@ -527,10 +527,33 @@ def test_a_page_in_another_template_is_a_copy_unless_it_brings_as_much_of_its_ow
     assert second.dropped is dropped
 
 
+@pytest.mark.parametrize(("rest", "told_by"), [("", None), (words("offer", 30), "sketch")])
+def test_a_view_that_adds_nothing_to_a_page_in_another_template_needs_no_near_sketch(
+    rest: str, told_by: str | None
+) -> None:
+    news = prose("news", 300)
+    page = replace(read(news, words("caption", 30)), structure=BASE, sketch=SKETCH)
+    view = Fingerprinter().fingerprint(
+        f"<title>A page</title><article>{news}</article><section>{rest}</section>"
+    )
+    view = replace(view, sketch=SKETCH ^ (1 << 40) - 1)
+    _, second = judged(("http://a.example/1", page), ("http://a.example/print", view))
+    assert second.sketch_distance == 40
+    assert second.told_by == told_by
+
+
 def test_a_story_with_another_day_s_links_beside_it_is_dropped() -> None:
     a, b = read(prose("box"), rows(1)), read(prose("box"), rows(2))
     first, second = judged(("http://a.example/1", a), ("http://a.example/2", b))
     assert (second.twin_url, second.reason, second.own_likeness) == (first.url, "content", 1)
+
+
+def test_a_page_that_only_lacks_a_stored_page_s_boxes_is_dropped() -> None:
+    boxed, plain = (
+        replace(read(prose("news"), rest), structure=BASE) for rest in (words("comments", 60), "")
+    )
+    assert judged(("http://a.example/1", boxed), ("http://a.example/2", plain))[1].dropped
+    assert not judged(("http://a.example/2", plain), ("http://a.example/1", boxed))[1].dropped
 
 
 def test_a_list_with_other_links_below_a_short_text_is_kept() -> None:

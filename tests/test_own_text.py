@@ -46,9 +46,18 @@ def test_what_differs_beside_the_main_text_counts_against_a_likeness() -> None:
 def test_of_a_page_in_another_template_only_what_it_brings_along_counts() -> None:
     main, box = [text(1, 200)], [text(2, 400)]
     view, whole = (own_sample(sample(main, rest), NO_BLOCKS) for rest in ([], box))
-    assert (likeness(view, whole) or 1) < 0.5
+    assert (likeness(whole, view) or 1) < 0.5
     assert likeness(view, whole, count="brought") == 1.0
     assert (likeness(whole, view, count="brought") or 1) < 0.5
+
+
+def test_a_page_that_adds_nothing_is_alike_as_far_as_its_windows_prove_it() -> None:
+    main, box, line = text(1, 200), text(2, 400), text(3, 20)
+    plain, boxed = (own_sample(sample([main], rest), NO_BLOCKS) for rest in ([], [box]))
+    assert likeness(plain, boxed) == pytest.approx(0.878, abs=0.001)  # 23 windows: .05 ** (1 / 23)
+    assert (likeness(own_sample(sample([main], [line]), NO_BLOCKS), boxed) or 1) < 0.5
+    excerpt = own_sample(sample([" ".join(main.split()[:60])]), NO_BLOCKS)
+    assert (likeness(excerpt, boxed) or 1) < 0.85
 
 
 def test_what_is_equal_beside_the_main_text_proves_nothing() -> None:

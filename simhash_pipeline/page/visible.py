@@ -2,7 +2,8 @@
 
 The main text says which pages may be near-duplicates; what is visible says whether they are, but
 for what stands beside the text on another day: outside the box of the main text, links name other
-pages, and a box that calls itself furniture, or what stands outside the main one, counts a quarter.
+pages, a box that calls itself furniture counts a quarter, and what stands outside the only box that
+calls itself main counts nothing.
 Where these links outweigh the main text the page is a list, and they are what it says.
 
 The sample is a bottom-k sample of short windows of the text (Broder 1997): windows are chosen by
@@ -53,6 +54,7 @@ BLOCK_BITS = MAIN - 1
 
 # Which windows of a block are taken: those whose hash has none of these bits, a quarter or none.
 _QUARTER, NONE = 3, 255
+_UNCOUNTED = "outside"  # a hint, see page/blocks.py: none of its windows are taken
 STORY_SHIFT = 32
 _MOST_SHARE = 0.75  # of running text: a page whose main text holds it is no list of links
 _MULTIPLIER = 0x9E3779B1  # odd: 2**32 by the golden ratio
@@ -110,9 +112,10 @@ def window_masks(page: Blocks, is_main: Sequence[bool]) -> bytes:
     links = [i for i in beside if page.link_shares[i] > MAX_LINK_SHARE]
     if links and _is_list(page, links, is_main):
         return bytes(masks)
-    for first, last, hint in page.hints:
+    # These last, as other boxes may be inside.
+    for first, last, hint in sorted(page.hints, key=lambda hint: hint[2] == _UNCOUNTED):
         if hint != "forum":
-            masks[first:last] = bytes([_QUARTER]) * (last - first)
+            masks[first:last] = bytes([NONE if hint == _UNCOUNTED else _QUARTER]) * (last - first)
     masks[start:end] = bytes(end - start)
     for i in links:
         masks[i] = NONE

@@ -143,6 +143,12 @@ def test_text_in_a_box_that_calls_itself_furniture_counts_a_quarter() -> None:
     assert counted(page.replace("aside", "div"))["Weekly"] == 1
 
 
+def test_what_stands_outside_the_only_main_box_counts_nothing() -> None:
+    notes = "<aside><p>Weekly: what our readers said of it</p></aside><p>Colophon of this paper</p>"
+    page = f"<main>{STORY}<div><p>Corrected on Monday</p></div></main>{notes}"
+    assert [counted(page)[each] for each in ("Weekly", "Coloph", "Correc")] == [0, 0, 1]
+
+
 def test_each_entry_says_whether_its_block_is_main_text() -> None:
     found = visible_text(["a menu with entries", "a paragraph of text"], [False, True])
     blocks = [block for _, block in ENTRY.iter_unpack(found.sample[LIMIT_SIZE:])]
