@@ -743,6 +743,17 @@ def test_the_words_of_a_link_that_the_title_holds_name_no_page() -> None:
     assert judged(("http://a.example/1", a), ("http://a.example/2", b))[1].dropped
 
 
+def test_where_one_title_names_more_than_the_other_more_must_be_alike() -> None:
+    def page(name: str, seed: int) -> PageFingerprint:
+        return read(f"<h1>{name}</h1>" + prose("lock", 300), words(seed, 4), title=name)
+
+    pages = page("shared_mutex", 1), page("shared_mutex", 2), page("shared_timed_mutex", 2)
+    _, same = judged(("http://a.example/1", pages[0]), ("http://a.example/2", pages[1]))
+    _, more = judged(("http://a.example/1", pages[0]), ("http://a.example/2", pages[2]))
+    assert (same.dropped, more.dropped) == (True, False)
+    assert (more.told_by, more.min_likeness) == ("own text", 0.95)
+
+
 def test_of_a_title_that_neither_heading_nor_text_repeats_all_words_are_a_name() -> None:
     box = prose("a notice that all pages show", 300)
     a, b = read(box, title="Fog bell rings"), read(box + "<p>Crane and harbour.</p>", title="Crane")
