@@ -64,9 +64,10 @@ _MAX_SAME_PARAGRAPH = 3
 # Of what both pages were read as main text, if they declare one address. The rest of a page may
 # have been read as text on one day and left out on another.
 _MIN_MAIN_LIKENESS = 0.5
-# The own texts of thin pages, of pages among which one of the same main text was found different,
-# and of texts of a host of which too few are known: there the main text proves little. A likeness
-# is an estimate, and the highest of many estimates may be high by chance.
+# The own texts of thin pages, of pages of one template of which one title names more than the
+# other, of pages among which one of the same main text was found different, and of texts of a host
+# of which too few are known: there the main text proves little. A likeness is an estimate, and the
+# highest of many estimates may be high by chance.
 _MIN_LIKENESS_IN_DOUBT = 0.95
 _COPY_LIKENESS = 0.9  # of own texts; a dropped page that is less alike has text of its own
 _MAX_HOSTS = 4_096  # whose furniture is cached: some 16 MB
@@ -385,9 +386,11 @@ class Judge:
         It is higher in doubt, as a few other words may make a different page then.
         """
         least = self._options.own_likeness
+        in_doubt = among_others or page.content is None or _are_unknown_texts(page, other, view)
         if not in_one_template(page, other):
             least = min(least, _MIN_LIKENESS_OF_TEMPLATES)
-        in_doubt = among_others or page.content is None or _are_unknown_texts(page, other, view)
+        elif names_differ(page, other):
+            in_doubt = True
         return max(least, _MIN_LIKENESS_IN_DOUBT) if least and in_doubt else least
 
     def _answers(self) -> tuple[dict[str, list[str]], set[frozenset[str]]]:

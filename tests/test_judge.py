@@ -748,6 +748,36 @@ def test_titles_that_name_no_two_things_part_no_copies(one: str, other: str) -> 
     assert judged(("http://a.example/1", a), ("http://a.example/2", b))[1].dropped
 
 
+@pytest.mark.parametrize("tag", ["h2", "div"])
+def test_a_headline_in_any_box_below_the_h1_of_its_site_names_the_page(tag: str) -> None:
+    heading = f"<h1>Harbour Book</h1><{tag}>{{}}</{tag}>"
+    a, b = (
+        read(heading.format(name) + prose("bus", 300), title=f"{name} - Harbour Book")
+        for name in ("Tides", "Ropes")
+    )
+    _, second = judged(("http://a.example/1", a), ("http://a.example/2", b))
+    assert (second.reason, second.told_by) == ("told apart", "title")
+
+
+def test_the_words_of_a_link_that_the_title_holds_name_no_page() -> None:
+    a, b = (
+        read(f'<a href="/">{book}</a><h1>Ropes</h1>' + prose("bus", 300), title=f"Ropes - {book}")
+        for book in ("Harbour Book 1.2", "Harbour Book 1.3")
+    )
+    assert judged(("http://a.example/1", a), ("http://a.example/2", b))[1].dropped
+
+
+def test_where_one_title_names_more_than_the_other_more_must_be_alike() -> None:
+    def page(name: str, seed: int) -> PageFingerprint:
+        return read(f"<h1>{name}</h1>" + prose("lock", 300), words(seed, 4), title=name)
+
+    pages = page("shared_mutex", 1), page("shared_mutex", 2), page("shared_timed_mutex", 2)
+    _, same = judged(("http://a.example/1", pages[0]), ("http://a.example/2", pages[1]))
+    _, more = judged(("http://a.example/1", pages[0]), ("http://a.example/2", pages[2]))
+    assert (same.dropped, more.dropped) == (True, False)
+    assert (more.told_by, more.min_likeness) == ("own text", 0.95)
+
+
 def test_of_a_title_that_neither_heading_nor_text_repeats_all_words_are_a_name() -> None:
     box = prose("a notice that all pages show", 300)
     a, b = read(box, title="Fog bell rings"), read(box + "<p>Crane and harbour.</p>", title="Crane")

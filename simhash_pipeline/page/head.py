@@ -24,6 +24,7 @@ from lxml.etree import _Element
 from simhash_pipeline import native
 from simhash_pipeline.native import Head
 from simhash_pipeline.page.blocks import Blocks
+from simhash_pipeline.page.boilerplate import MAX_LINK_SHARE
 from simhash_pipeline.page.bounds import has_long_host
 
 _MAX_TITLES = 5  # empty ones to look at; each may hold the next, and all that follows
@@ -101,12 +102,12 @@ def title_marks(title: str, blocks: Blocks, text: str) -> int:
 
     bit 0        whether the main text says at least a third of those that are `telling`, or they
                  are too few
-    bit i + 1    whether word i is part of the page's name: it stands in the heading, or, where
+    bit i + 1    whether word i is part of the page's name: it stands in a heading, or, where
                  the heading has none of them, in the main text; where that has none either, the
                  title alone says what the page is about, and all words are its name
     """
     words = title_words(title)
-    heading, read = _heading(blocks), text[:_READ_CHARS].lower()
+    heading, read = _heading(blocks, title), text[:_READ_CHARS].lower()
     named = [_stands_in(word, heading) for word in words]
     if not any(named):
         named = [_stands_in(word, read) for word in words]
@@ -156,14 +157,24 @@ def _declared(head: Head) -> Iterator[str]:
             yield content.strip()
 
 
-def _heading(blocks: Blocks) -> str:
-    """The texts of the first h1s, or of the first h2."""
+def _heading(blocks: Blocks, title: str) -> str:
+    """The texts of the first h1s, or of the first h2, and the longest other that the title holds.
+
+    An h1 may name the site or a section, and the headline may stand in any box. A link names
+    another page or the site.
+    """
     tag, most = ("h1", _MAX_HEADINGS) if "h1" in blocks.tags else ("h2", 1)
     found: list[str] = []
     at = -1
     while len(found) < min(most, blocks.tags.count(tag)):
         at = blocks.tags.index(tag, at + 1)
         found.append(blocks.texts[at])
+    others = (
+        text
+        for text, share in zip(blocks.texts, blocks.link_shares, strict=False)  # none of a text
+        if text in title and text not in found and share <= MAX_LINK_SHARE
+    )
+    found.append(max(others, key=len, default=""))
     return unicodedata.normalize("NFKC", " ".join(found)).lower()
 
 
