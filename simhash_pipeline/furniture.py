@@ -1,4 +1,4 @@
-"""What the pages of a template repeat: menus, boxes and footers, learnt while pages are kept.
+"""What the pages of a template repeat: menus, boxes and footers, learnt from what is judged.
 
 A host's pages come from a few templates, and pages of one template have structure fingerprints
 within 8 bits. A block that stands on eight of the last pages of a template is *repeated*; one that
@@ -115,7 +115,7 @@ def _blocks(packed: bytes) -> Blocks:
 
 
 class RecentPages:
-    """The last kept pages of each host's templates, in bounded memory.
+    """The last different pages of each host's templates, in bounded memory.
 
     They end with the process; the store keeps what was learnt from them.
     """

@@ -177,7 +177,7 @@ class Judge:
             template = template_of(page.structure, self._furniture_of(host))
             page = replace(page, sample=own_sample(page.sample, template.furniture))
         verdict = self._store.settle(page, lambda view: self._decide(page, view))
-        if blocks and _is_another_page(verdict):
+        if blocks and _teaches_furniture(verdict):
             self._learn(host, page.structure, blocks)
         return verdict
 
@@ -196,6 +196,10 @@ class Judge:
         return Fingerprinter(self._options)
 
     def _decide(self, page: StoredPage, view: View) -> tuple[Action, Verdict]:
+        """Unchanged? Else its twin, a twin that may yet go, a near miss, or new: the first found.
+
+        A page of a known URL that has a twin is stored no longer: its URL is a copy's now.
+        """
         previous = view.same_key()
         originals = self._answered(page, previous, view)
         if previous is not None and not originals and self._is_unchanged(page, previous):
@@ -203,32 +207,32 @@ class Judge:
             verdict = verdict_of(page, "unchanged", previous, dropped=dropped)
             provisional = dropped and view.is_unconfirmed(previous)
             return Action.RENEW, replace(verdict, provisional=provisional)
-        refused: tuple[StoredPage, ToldBy] | None = None
+        near_miss: tuple[StoredPage, ToldBy] | None = None
         unconfirmed: tuple[StoredPage, Reason] | None = None
         for neighbour, reason, told_by in chain(originals, self._neighbours(page, view)):
             if told_by is not None:
-                refused = refused or (neighbour, told_by)
+                near_miss = near_miss or (neighbour, told_by)
             elif view.is_unconfirmed(neighbour):
                 unconfirmed = unconfirmed or (neighbour, reason)
             else:
                 action = Action.SKIP if previous is None else Action.FORGET
-                return action, self._verdict_of(page, reason, neighbour, view, dropped=True)
+                return action, self._with_likeness(page, reason, neighbour, view, dropped=True)
         if unconfirmed is not None:
             neighbour, reason = unconfirmed
-            verdict = self._verdict_of(page, reason, neighbour, view, dropped=True)
+            verdict = self._with_likeness(page, reason, neighbour, view, dropped=True)
             return Action.SKIP, replace(verdict, provisional=True)
-        if refused is not None:
-            neighbour, told_by = refused
+        if near_miss is not None:
+            neighbour, told_by = near_miss
             reason = "told apart" if previous is None else "changed"
-            verdict = self._verdict_of(page, reason, neighbour, view, dropped=False)
+            verdict = self._with_likeness(page, reason, neighbour, view, dropped=False)
             least = self._min_likeness(page, neighbour, view) if told_by == "own text" else None
             return Action.KEEP, replace(verdict, told_by=told_by, min_likeness=least)
         return Action.KEEP, verdict_of(page, _kept_reason(page, previous))
 
     def _neighbours(self, page: StoredPage, view: View) -> Iterator[Neighbour]:
-        """Stored pages near this one by MATCH and within SCOPE: nearest first, then oldest.
+        """Stored pages near this one by MATCH and within SCOPE, those near in content by distance.
 
-        Those of another name come last, as all that is near must be known for them: a text that
+        Pages of another name come last, as all that is near must be known for them: a text that
         stands on pages about two things, such as a shell or a notice, says nothing of a third one.
         """
         found = self._candidates(page, view)
@@ -268,13 +272,13 @@ class Judge:
                 yield from ((other, "thin") for other in view.same("digest"))
         is_both = self._options.match == "both"
         for other, _ in view.near_content(self._options.content_distance):
-            is_compared = is_both and _distance(page.structure, other.structure) is not None
-            yield other, "content and structure" if is_compared else "content"
+            have_both = is_both and _distance(page.structure, other.structure) is not None
+            yield other, "content and structure" if have_both else "content"
         if self._options.second_look and page.content is not None:
             yield from ((other, "paragraph") for other in self._by_paragraph(page, view))
 
     def _by_form(self, view: View) -> Iterator[tuple[StoredPage, Reason]]:
-        """Two other error pages, as this one is then; see page/form.py."""
+        """The first two stored pages of its form, see page/form.py; none if there are fewer."""
         others = list(islice(view.same("form"), _ERROR_PAGES))
         if len(others) == _ERROR_PAGES:
             yield from ((other, "error page") for other in others)
@@ -300,9 +304,9 @@ class Judge:
         found = list(islice(view.same("digest"), _MAX_SAME_PARAGRAPH + 1))
         for other in found if len(found) <= _MAX_SAME_PARAGRAPH else ():
             are_texts = page.structure is None and other.structure is None
-            is_own = are_texts or (page.site == other.site and in_one_template(page, other))
-            is_new = not is_own and not self._contents_agree(page, other)
-            if is_new and self._sketches_agree(page, other):
+            if are_texts or (page.site == other.site and in_one_template(page, other)):
+                continue
+            if not self._contents_agree(page, other) and self._sketches_agree(page, other):
                 yield other
 
     def _looks_again(self, reason: Reason) -> bool:
@@ -320,7 +324,7 @@ class Judge:
     ) -> ToldBy | None:
         """The first test that tells the pages apart; None if none does.
 
-        `told` says what it was for those that were found before.
+        `told` holds the results for the candidates before.
         """
         if self._others and frozenset((page.url, other.url)) in self._others:
             return "answer"
@@ -351,7 +355,7 @@ class Judge:
         if page.story is not None and previous.story is not None:
             return page.story >> STORY_SHIFT == previous.story >> STORY_SHIFT
         if page.content is None or previous.content is None:
-            return page.content is previous.content and page.digest == previous.digest
+            return page.content == previous.content and page.digest == previous.digest
         return self._contents_agree(page, previous) and self._sketches_agree(page, previous)
 
     def _contents_agree(self, page: StoredPage, other: StoredPage) -> bool:
@@ -417,7 +421,7 @@ class Judge:
             if previous is None or _age(other) < _age(previous)
         ]
 
-    def _verdict_of(
+    def _with_likeness(
         self, page: StoredPage, reason: Reason, other: StoredPage, view: View, *, dropped: bool
     ) -> Verdict:
         verdict = verdict_of(page, reason, other, dropped=dropped)
@@ -441,8 +445,8 @@ class Judge:
                 self._store.put_furniture(*host, learnt)
 
 
-def _is_another_page(verdict: Verdict) -> bool:
-    """Whether furniture may be learnt from the page.
+def _teaches_furniture(verdict: Verdict) -> bool:
+    """Whether furniture is learnt from the page: it was kept, or has much text of its own.
 
     A page of a known URL was counted before. Copies of a story would make the story furniture.
     """
@@ -559,15 +563,15 @@ def _likeness(
         return None
     if page.story is not None and page.story == other.story:  # all that is visible is equal
         return 1.0
-    count: Literal["own", "brought", "main", "all"] = "own"
+    counted: Literal["own", "brought", "main", "all"] = "own"
     if only_main:
-        count = "main"
+        counted = "main"
     elif page.content is None:
-        count = "all"
+        counted = "all"
     elif not in_one_template(page, other):
-        count = "brought"
+        counted = "brought"
     mine, its = (template_of(one.structure, furniture(one.host)) for one in (page, other))
-    return likeness(page.sample, other.sample, (mine, its), count)
+    return likeness(page.sample, other.sample, (mine, its), counted)
 
 
 def stored_page(

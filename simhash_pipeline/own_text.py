@@ -40,7 +40,7 @@ _MUCH = 2**28  # a sixteenth of all windows: holds one of 50 differing ones with
 _CHANCE = 0.05  # that a sample holds nothing of a share of a text that is as large as said
 _REPEATED = 1  # beside MAIN: of a window in a block that the template repeats
 _CUT = 8  # low bits of a window that are left out
-# What is taken from a page, 4 bytes and 6 for each window, is never as long as what is packed.
+# A page's own sample takes 4 bytes and 6 a window. `pack` makes no sample of such a length.
 _PLAIN = LIMIT_SIZE % ENTRY.size
 _HEAD = struct.Struct("<IBBB")
 _MIRRORED = bytes(int(f"{byte:08b}"[::-1], 2) for byte in range(256))  # a byte's first bit is bit 7
@@ -67,7 +67,7 @@ def likeness(
     a: bytes,
     b: bytes,
     templates: tuple[Template, Template] = (UNKNOWN, UNKNOWN),
-    count: Literal["own", "brought", "main", "all"] = "own",
+    counted: Literal["own", "brought", "main", "all"] = "own",
 ) -> float | None:
     """How alike the own texts of two pages are, 0-1; None if too few windows are left to compare.
 
@@ -81,10 +81,10 @@ def likeness(
     Where `a` adds nothing to `b`, nothing is lost without it. The likeness is at least the share of
     `a` that then stands in `b` with 95 % probability: 0.85 by 19 equal windows, 0.95 by 59.
 
-        a   12  31  44  57  90               complete up to 90; higher windows aren't compared
-        b   12  44  57  60  95               complete up to 95
-        equal: 12 and 44, which are main text, and 57, which is not; differing: 31, 60, 90
-        likeness 2 / (2 + 3)
+        a   12  31  44  57  73  90           complete up to 90; higher windows aren't compared
+        b   12  44  57  60  73  95           complete up to 95
+        equal: 12, 44 and 73, which are main text, and 57, which is not; differing: 31, 60, 90
+        likeness 3 / (3 + 3)
     """
     samples = list(map(_marked, (a, b), templates))
     limit = min(whole for whole, _ in samples)
@@ -96,19 +96,19 @@ def likeness(
     differing = len(one) + len(other) - 2 * len(common)
     if len(common) < _MIN_COMMON:
         # A thin page may be all furniture: so it is if a large sample holds nothing that differs.
-        return 1.0 if count == "all" and not differing and limit >= _MUCH else None
-    if count == "all":
+        return 1.0 if counted == "all" and not differing and limit >= _MUCH else None
+    if counted == "all":
         return len(common) / (len(common) + differing)
     alike = sum([(one[window] | other[window]) == MAIN for window in common])
-    if count == "brought":
+    if counted == "brought":
         differing = len(one) - len(common)
-    elif count == "main":
+    elif counted == "main":
         either = one | other
         differing = sum(either[window] & MAIN > 0 for window in one.keys() ^ other.keys())
     if not alike:
         return 0.0
     share = alike / (alike + differing)
-    adds_nothing = count == "own" and len(common) == len(one)
+    adds_nothing = counted == "own" and len(common) == len(one)
     return max(share, _CHANCE ** (1 / alike)) if adds_nothing else share
 
 

@@ -47,8 +47,8 @@ def test_of_a_page_in_another_template_only_what_it_brings_along_counts() -> Non
     main, box = [text(1, 200)], [text(2, 400)]
     view, whole = (own_sample(sample(main, rest), NO_BLOCKS) for rest in ([], box))
     assert (likeness(whole, view) or 1) < 0.5
-    assert likeness(view, whole, count="brought") == 1.0
-    assert (likeness(whole, view, count="brought") or 1) < 0.5
+    assert likeness(view, whole, counted="brought") == 1.0
+    assert (likeness(whole, view, counted="brought") or 1) < 0.5
 
 
 def test_a_page_that_adds_nothing_is_alike_as_far_as_its_windows_prove_it() -> None:
@@ -115,7 +115,7 @@ def test_a_thin_page_that_is_furniture_but_for_nothing_is_alike() -> None:
 def test_of_thin_pages_all_that_is_seen_counts() -> None:
     short = ["No comments yet."]
     a, b = (own_sample(sample(short, [text(seed, 30)]), NO_BLOCKS) for seed in (1, 2))
-    found = likeness(a, b, count="all")
+    found = likeness(a, b, counted="all")
     assert found is None or found < 0.5
 
 

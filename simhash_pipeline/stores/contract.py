@@ -37,7 +37,7 @@ class StoredPage:
     first_seen: float  # Unix seconds; whole ones take half the disk
     seen_at: float  # Unix seconds; `expire` goes by it
     story: int | None = None  # 64 bits, see `story_digest` in page/visible.py; None: not known
-    sample: bytes | None = None  # of all visible text: see page/visible.py; None when not known
+    sample: bytes | None = None  # of its own text: see own_text.py; None when not known
     title: str = ""  # its first 100 characters
     title_marks: int = 1  # which of its words are the page's name: see page/head.py
     address: bytes | None = None  # 8 bytes, of the address that the page declares: see urls.py
