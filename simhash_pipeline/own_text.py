@@ -43,7 +43,6 @@ _CUT = 8  # low bits of a window that are left out
 # A page's own sample takes 4 bytes and 6 a window. `pack` makes no sample of such a length.
 _PLAIN = LIMIT_SIZE % ENTRY.size
 _HEAD = struct.Struct("<IBBB")
-_MIRRORED = bytes(int(f"{byte:08b}"[::-1], 2) for byte in range(256))  # a byte's first bit is bit 7
 
 Entries = Iterable[tuple[int, int]]  # windows, rising, each with its block: as ENTRY
 
@@ -142,7 +141,7 @@ def pack(limit: int, entries: Entries) -> bytes:
     bits |= ((1 << end) - 1 - sum([1 << zero for zero in zeros])) << first
     head = _HEAD.pack(limit, len(windows), len(blocks), width)
     packed = head + struct.pack(f"<{len(blocks)}H", *blocks)
-    packed += bits.to_bytes(-(-(first + end) // 8), "little").translate(_MIRRORED)
+    packed += bits.to_bytes(-(-(first + end) // 8), "little")
     return packed if len(packed) % ENTRY.size != _PLAIN else packed + b"\0"
 
 
@@ -158,7 +157,7 @@ def unpack(sample: bytes) -> tuple[int, Entries]:
         limit, count, block_count, width = _HEAD.unpack_from(sample)
         blocks = struct.unpack_from(f"<{block_count}H", sample, _HEAD.size)
         packed = sample[_HEAD.size + 2 * block_count :]
-        bits = int.from_bytes(packed.translate(_MIRRORED), "little")
+        bits = int.from_bytes(packed, "little")
         low = _numbers(bits, width, count)
         places = _numbers(bits >> count * width, _width(block_count), count)
         first = count * (width + _width(block_count))

@@ -99,9 +99,8 @@ class SimhashPipeline:
                 run = uuid.uuid4().hex
                 self._drop_log = DropLog(path, run=run, spider=spider.name, options=options)
                 files.callback(self._drop_log.close)
-            self._worker = JudgeWorker(options, self._store_url, self._is_closing)
-            if crawls_less(options):  # links wait for verdicts
-                self._worker.gather_secs = 0.0
+            gathers = not crawls_less(options)  # links wait for verdicts then
+            self._worker = JudgeWorker(options, self._store_url, self._is_closing, gathers=gathers)
             self._files = files.pop_all()
         self._feeds = Feeds(crawler, self._worker.confirm)
         self._pending: PendingItems  # from open_spider on

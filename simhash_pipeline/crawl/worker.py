@@ -37,9 +37,10 @@ from simhash_pipeline.stores.opening import open_store
 # crawl of pages of 8 KB became no faster by it. One of 220 pages of 100-600 KB takes 10.7 ms of CPU
 # a page if all are read on the loop, 9.9 of them there; with a process 12.9, and 6.8 on the loop.
 SMALL_PAGE_BYTES = 100_000
-# The loop hands several pages to the thread and waits for it so long: to take turns at Python costs
-# both more than a verdict. A store that takes longer, as it is locked or far away, is not waited
-# for again within a second.
+# The loop hands the pages of this time to the thread together, and waits for it so long: to take
+# turns at Python costs both more than a verdict. A store that takes longer, as it is locked or far
+# away, is not waited for again within a second.
+GATHER_SECS = 0.02
 MAX_STALL_SECS = 0.01
 PATIENT_AFTER_SECS = 1.0
 # Texts that are written together: a killed crawl may lose these, and they are held in memory.
@@ -93,14 +94,19 @@ class JudgeWorker:
     `is_closing` says whether the crawl is about to end; another thread asks it now and then.
 
     It applies SIMHASH_EXPIRE_AFTER when the first page comes: a crawl that gets no page forgets
-    nothing.
+    nothing. `gathers` has a page wait for others to be judged with, for GATHER_SECS.
 
     OptionsError, StoreError and StoreMismatch when it can't start.
     """
 
-    gather_secs = 0.02  # how long a page waits for others
-
-    def __init__(self, options: Options, store_url: str, is_closing: Callable[[], bool]) -> None:
+    def __init__(
+        self,
+        options: Options,
+        store_url: str,
+        is_closing: Callable[[], bool],
+        *,
+        gathers: bool,
+    ) -> None:
         self._fingerprinter = Fingerprinter(options)
         self._will_flush = False  # within FLUSH_SECS
         self._store = open_store(store_url, tentative=True)
@@ -113,6 +119,7 @@ class JudgeWorker:
             raise
         self._options = options
         self._judges = {"": (self._judge, options)}  # by what requests ask for
+        self._gather_secs = GATHER_SECS if gathers else 0.0
         self._asked: list[Callable[[], None]] = []  # not handed over yet
         self._handed_over: Future[Any] = Future()  # the last
         self._handed_over.set_result(None)
@@ -128,6 +135,7 @@ class JudgeWorker:
         if self._options.reads_beside or len(source.html) > SMALL_PAGE_BYTES:
             reading = self._readers.read(source)
             self._hand_over()
+            # The thread waits for the process; the loop does not wait for the thread meanwhile.
             self._handed_over = self._thread.submit(wait, [reading])
             return self._ask(lambda: self._judged(source, own, *reading.result()))
         started = time.perf_counter()
@@ -161,12 +169,13 @@ class JudgeWorker:
     def _ask(self, call: Callable[[], T]) -> Future[T]:
         """Have the thread call it, after what was asked before."""
         if not self._asked:
-            call_later(self.gather_secs, self._hand_over)
+            call_later(self._gather_secs, self._hand_over)
         answer: Future[T] = Future()
         self._asked.append(partial(_answer, answer, call))
         return answer
 
     def _hand_over(self) -> None:
+        """Have the thread call what was asked, and wait for it a moment if it has nothing else."""
         asked, self._asked = self._asked, []
         if not asked:
             return
@@ -231,10 +240,11 @@ class JudgeWorker:
 
 
 def _answer(answer: Future[T], call: Callable[[], T]) -> None:
+    """Give the answer what the call returns or raises."""
     if answer.set_running_or_notify_cancel():
         try:
             answer.set_result(call())
-        except Exception as error:
+        except Exception as error:  # any: it is raised where the answer is awaited
             answer.set_exception(error)
 
 

@@ -126,10 +126,10 @@ class Walk(Protocol):
         element: type,
         traits: Mapping[str, int],
         hint_of: Callable[[str, str, str, str], str | None],
-        remembered: slice,
         hides: Callable[[str], object],
         permalink_levels: int,
         max_labels: int,
+        max_name_chars: int,
         /,
     ) -> None:
         """ImportError where lxml's elements are not as it knows them."""

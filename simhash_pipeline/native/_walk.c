@@ -24,9 +24,9 @@ enum { KIND = 7, ROLE_SHIFT = 3, ROLE = 3, IS_SVG = 32, ENDS_SVG = 64, HOLDS_HTM
 #define NOBODY 0xFFFFFFFFu
 #define MAX_CLASHES 10000000 /* slots that were taken; a page that chooses its names gets no more */
 
-static PyObject *traits_of, *hint_of, *remembered, *hides; /* a dict; of blocks.py */
+static PyObject *traits_of, *hint_of, *hides; /* a dict, and two callables of blocks.py */
 static PyTypeObject *element_type;
-static Py_ssize_t permalink_levels, max_labels;
+static Py_ssize_t permalink_levels, max_labels, max_name_chars;
 
 /* ---- names: texts by their numbers, in the order in which they came */
 
@@ -431,7 +431,7 @@ static int add_hint(Walk *walk, const Open *closed, PyObject *tag, PyObject *nam
     PyObject *hint = NULL;
     int done = 0;
     for (int i = 1; i < 4; i++)
-        if (asked[i] != NULL) Py_XSETREF(asked[i], PyObject_GetItem(asked[i], remembered));
+        if (asked[i] != NULL) Py_XSETREF(asked[i], PyUnicode_Substring(asked[i], 0, max_name_chars));
     if (asked[1] != NULL && asked[2] != NULL && asked[3] != NULL)
         hint = PyObject_Vectorcall(hint_of, asked, 4, NULL);
     if (hint == Py_None)
@@ -796,19 +796,18 @@ static PyObject *head(PyObject *module, PyObject *root) {
     return rows;
 }
 
-PyDoc_STRVAR(set_up_doc, "set_up(element type, traits of tags, hint of a box by a part of its names, whether a style hides)");
+PyDoc_STRVAR(set_up_doc, "set_up(element type, traits of tags, hint of a box, whether a style hides, three bounds)");
 static PyObject *set_up(PyObject *module, PyObject *args) {
-    PyObject *type, *traits, *hint, *part, *hiding;
+    PyObject *type, *traits, *hint, *hiding;
     (void)module;
-    if (!PyArg_ParseTuple(args, "O!O!OOOnn", &PyType_Type, &type, &PyDict_Type, &traits, &hint, &part, &hiding,
-                          &permalink_levels, &max_labels))
+    if (!PyArg_ParseTuple(args, "O!O!OOnnn", &PyType_Type, &type, &PyDict_Type, &traits, &hint, &hiding,
+                          &permalink_levels, &max_labels, &max_name_chars))
         return NULL;
     if (((PyTypeObject *)type)->tp_basicsize != sizeof(struct LxmlElement))
         return PyErr_Format(PyExc_ImportError, "lxml's elements have another size");
     Py_XSETREF(element_type, (PyTypeObject *)Py_NewRef(type));
     Py_XSETREF(traits_of, Py_NewRef(traits));
     Py_XSETREF(hint_of, Py_NewRef(hint));
-    Py_XSETREF(remembered, Py_NewRef(part));
     Py_XSETREF(hides, Py_NewRef(hiding));
     Py_RETURN_NONE;
 }

@@ -83,8 +83,7 @@ _HINT_WORDS = {
 _WORD_HINTS = {word: hint for hint, words in _HINT_WORDS.items() for word in words.split()}
 _WORD = re.compile("[A-Z]?[a-z]+|[A-Z]+")
 PERMALINK_LEVELS = 3  # that are looked up from a link for the element that it points to
-_MAX_NAME_CHARS = 200
-remembered = slice(_MAX_NAME_CHARS)  # of a role, a class and an id
+MAX_NAME_CHARS = 200  # of a role, a class and an id; bounds what is remembered
 
 _Range = tuple[int, int, str]
 Box = tuple[int, int, str, int, str]
@@ -123,9 +122,9 @@ class Blocks:
         elif kind == BOX:
             name = element.get("class", "") if "class" in names else ""
             self.boxes.append((start, len(self.texts), tag, depth, name))
-            role, ident = element.get("role", ""), element.get("id", "")
-            if (role or name or ident or tag in TAG_HINTS) and (
-                hint := hint_of(tag, role[remembered], name[remembered], ident[remembered])
+            told = (element.get("role", ""), name, element.get("id", ""))
+            if (any(told) or tag in TAG_HINTS) and (
+                hint := hint_of(tag, *[text[:MAX_NAME_CHARS] for text in told])
             ):
                 self.hints.append((start, len(self.texts), hint))
 

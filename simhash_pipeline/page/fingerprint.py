@@ -20,13 +20,13 @@ from simhash_pipeline.options import Options, load_callable
 from simhash_pipeline.page.blocks import (
     BOX,
     KINDS,
+    MAX_NAME_CHARS,
     PERMALINK_LEVELS,
     TAG_HINTS,
     Blocks,
     hides,
     hint_of,
     read,
-    remembered,
 )
 from simhash_pipeline.page.boilerplate import main_blocks
 from simhash_pipeline.page.bounds import first_of_text
@@ -238,7 +238,7 @@ class Fingerprinter:
         return self._features(self._segment(text))
 
     def _parse(self, page: Any, charset: str | None) -> ParsedPage:
-        html = page if isinstance(page, (bytes, str)) else markup(page)
+        html = markup(page)
         if html is None:
             raise TypeError(f"a page is bytes, text, a soup, selector or tree, not {page!r:.80}")
         return parsed_page(html, charset, self._options.max_page_bytes, self._options.parser)
@@ -331,10 +331,10 @@ def _set_up() -> None:
             _Element,
             {tag: _traits(tag) for tag in tags},
             hint_of,
-            remembered,
             hides,
             PERMALINK_LEVELS,
             MAX_LABELS,
+            MAX_NAME_CHARS,
         )
 
 

@@ -171,7 +171,8 @@ def _heading(blocks: Blocks, title: str) -> str:
         found.append(blocks.texts[at])
     others = (
         text
-        for text, share in zip(blocks.texts, blocks.link_shares, strict=False)  # none of a text
+        # A text without a page has no shares, and so no other heading.
+        for text, share in zip(blocks.texts, blocks.link_shares, strict=False)
         if text in title and text not in found and share <= MAX_LINK_SHARE
     )
     found.append(max(others, key=len, default=""))
