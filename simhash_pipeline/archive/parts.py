@@ -27,7 +27,7 @@ from simhash_pipeline.errors import ArchiveError, PageError
 from simhash_pipeline.judge import stored_page
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter
-from simhash_pipeline.page.head import TITLE_CHARS
+from simhash_pipeline.page.titles import TITLE_CHARS
 from simhash_pipeline.stores.contract import StoredPage
 from simhash_pipeline.terminal import progress_bar
 from simhash_pipeline.urls import page_key
@@ -56,6 +56,7 @@ SCHEMA = pa.schema(
         ("story", pa.string()),
         ("sample", pa.binary()),
         ("title", pa.string()),
+        ("heading", pa.string()),
         ("title_marks", pa.int64()),
         ("address", pa.binary()),
         ("form", pa.binary()),
