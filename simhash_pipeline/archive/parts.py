@@ -27,7 +27,7 @@ from simhash_pipeline.errors import ArchiveError, PageError
 from simhash_pipeline.judge import stored_page
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter
-from simhash_pipeline.page.head import TITLE_CHARS
+from simhash_pipeline.page.titles import TITLE_CHARS
 from simhash_pipeline.stores.contract import COLUMN_BITS, COLUMN_TYPES, COLUMNS, StoredPage
 from simhash_pipeline.terminal import progress_bar
 from simhash_pipeline.urls import page_key
@@ -212,9 +212,11 @@ def _row(record: Page | StoredRecord | Fault, options: Options) -> dict[str, Any
 
 def _stored(page: StoredPage) -> dict[str, Any]:
     """The columns of STORED."""
-    columns = {name: getattr(page, one) for name, one in zip(STORED, _FIELDS, strict=True)}
+    values = (getattr(page, name) for name in _FIELDS)
+    texts = (_utf8(value) if isinstance(value, str) else value for value in values)
+    columns = dict(zip(STORED, texts, strict=True))
     hex_digits = {name: fingerprint_hex(columns[name], bits) for name, bits in COLUMN_BITS.items()}
-    return {**columns, **hex_digits, "key": _utf8(page.url), "title": _utf8(page.title)}
+    return {**columns, **hex_digits}
 
 
 def _is_own(canonical_url: str | None, key: str) -> bool:

@@ -42,7 +42,8 @@ class StoredPage:
     # See `story_digest` in page/visible.py; None: not known.
     story: int | None = field(default=None, metadata=_8)
     title: str = ""  # its first 100 characters
-    title_marks: int = 1  # which of its words are the page's name: see page/head.py
+    heading: str = ""  # the first, if the title doesn't say it
+    title_marks: int = 1  # which words of both are the page's name: see page/titles.py
     # Of the address that the page declares: see urls.py.
     address: bytes | None = field(default=None, metadata=_SAME)
     # Of a page that may be an error page: see page/form.py.
