@@ -214,7 +214,7 @@ def _stored(page: StoredPage) -> dict[str, Any]:
     """The columns of STORED."""
     values = (getattr(page, name) for name in _FIELDS)
     texts = (_utf8(value) if isinstance(value, str) else value for value in values)
-    columns = dict(zip(STORED, texts, strict=True))
+    columns: dict[str, Any] = dict(zip(STORED, texts, strict=True))
     hex_digits = {name: fingerprint_hex(columns[name], bits) for name, bits in COLUMN_BITS.items()}
     return {**columns, **hex_digits}
 
