@@ -357,7 +357,8 @@ class Judge:
         return self._furniture[host]
 
     def _learn(self, host: Host, structure: int | None, blocks: Sequence[int]) -> None:
-        if template := self._recent.add(host, structure, blocks):
+        before = template_of(structure, self._furniture_of(host))
+        if template := self._recent.add(host, structure, blocks, before):
             known = self._store.furniture(*host)
             self._furniture[host] = learnt = with_template(known, template)
             if learnt != known:
