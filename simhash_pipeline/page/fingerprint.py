@@ -32,6 +32,7 @@ from simhash_pipeline.page.boilerplate import main_blocks
 from simhash_pipeline.page.bounds import first_of_text
 from simhash_pipeline.page.compiled import content_of, hashed_words, sketch_of, votes_by_kernel
 from simhash_pipeline.page.elements import END_SVG, HOLD_HTML, Elements, elements_of
+from simhash_pipeline.page.folding import folded, spelled, spelled_lines
 from simhash_pipeline.page.hashing import TokenHashes, hash_rows
 from simhash_pipeline.page.head import canonical_url, title_marks, title_of
 from simhash_pipeline.page.parse import ParsedPage, parsed_page
@@ -96,8 +97,8 @@ class PageFingerprint:
         if self.content is None:
             words = f"{' '.join(self.title.split())}\n{' '.join(self.text.split())}"
         else:
-            words = "".join(_WORD.findall(max(self.text.split("\n"), key=len))).lower()
-        return hashlib.blake2b(words.encode("utf-8", "replace"), digest_size=8).digest()
+            words = "".join(_WORD.findall(folded(max(self.text.split("\n"), key=len))))
+        return hashlib.blake2b(spelled(words).encode("utf-8", "replace"), digest_size=8).digest()
 
 
 class Fingerprinter:
@@ -185,9 +186,10 @@ class Fingerprinter:
         read = first_of_text(text, self._options.max_page_bytes)
         content, sketch, tokens = self._of_tokens(read)
         texts = blocks.texts + blocks.hidden
+        said = spelled_lines(texts)
         # Of a thin page every word counts: its main text says little.
         masks = b"" if content is None else window_masks(blocks, is_main)
-        visible = visible_text(texts, is_main, masks)
+        visible = visible_text(said, is_main, masks)
         return PageFingerprint(
             content=content,
             structure=structure,
@@ -195,7 +197,7 @@ class Fingerprinter:
             text=read,
             title=title,
             tokens=tokens,
-            story=story_digest(title, blocks, is_main, masks),
+            story=story_digest(spelled(title), blocks, is_main, masks, said),
             sample=visible.sample,
             blocks=visible.blocks,
             left_out="\n".join(compress(texts, map(not_, is_main))),

@@ -139,8 +139,12 @@ def _around(page: Blocks, is_main: Sequence[bool]) -> tuple[int, int]:
     return 0, len(page.texts)
 
 
-def story_digest(title: str, page: Blocks, is_main: Sequence[bool], masks: bytes) -> int | None:
+def story_digest(
+    title: str, page: Blocks, is_main: Sequence[bool], masks: bytes, texts: Sequence[str]
+) -> int | None:
     """Two digests in 64 bits; None without text. Arguments as `window_masks`.
+
+    `texts` are those of all blocks, the hidden ones last, and as the title in one spelling.
 
     The upper 32 bits are of the title and the page's story, the lower ones of all that is visible.
     The story is what the box of the main text says but in links, if that is half of what counts or
@@ -148,7 +152,6 @@ def story_digest(title: str, page: Blocks, is_main: Sequence[bool], masks: bytes
     text is no part of it, nor are numbers of comments and the like: see `_without_counters`. Of a
     thin page, without masks, all counts but these numbers.
     """
-    texts = page.texts + page.hidden
     if not texts:
         return None
     told: Iterable[int] = range(len(texts))
@@ -190,7 +193,7 @@ def _digest(texts: list[str]) -> int:
 
 
 def visible_text(blocks: Sequence[str], is_main: Sequence[bool], masks: bytes = b"") -> Visible:
-    """A sample of the first megabyte of these blocks.
+    """A sample of the first megabyte of these blocks, given in one spelling.
 
     `masks` says of each block how many of its windows are taken, see `window_masks`; all of all
     blocks without it.

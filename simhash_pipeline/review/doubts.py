@@ -15,8 +15,9 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from simhash_pipeline.page.folding import folded
 from simhash_pipeline.page.head import TITLE_CHARS
-from simhash_pipeline.page.segment import WORD_OR_CHARACTER, nfkc
+from simhash_pipeline.page.segment import WORD_OR_CHARACTER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -216,7 +217,7 @@ def title_change(drop: Drop) -> TitleChange | None:
 
 
 def _words(title: str) -> frozenset[str]:
-    return frozenset(nfkc(word[0]).lower() for word in WORD_OR_CHARACTER.finditer(title))
+    return frozenset(folded(word[0]) for word in WORD_OR_CHARACTER.finditer(title))
 
 
 def _other_languages(url: str, other: str) -> tuple[str, str] | None:
