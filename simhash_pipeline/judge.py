@@ -168,9 +168,9 @@ class Judge:
         host = (page.namespace, page.host)
         if page.sample is not None:
             template = template_of(page.structure, self._furniture_of(host))
-            marks = without_repeated(page, template.furniture)
+            marks, places = without_repeated(page, template.furniture)
             sample = own_sample(page.sample, template.furniture)
-            page = replace(page, sample=sample, title_marks=marks)
+            page = replace(page, sample=sample, title_marks=marks, title_places=places)
         verdict = self._store.settle(page, lambda view: self._decide(page, view))
         if blocks and _teaches_furniture(verdict):
             self._learn(host, page.structure, blocks)
@@ -405,6 +405,7 @@ def stored_page(
         title=page.title[:TITLE_CHARS],
         heading=page.heading,
         title_marks=page.title_marks,
+        title_places=page.title_places,
         address=address_of(key, page.canonical_url),
         form=page.form if options.error_pages == "drop" else None,
         fields=fields,

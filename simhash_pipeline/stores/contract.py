@@ -41,6 +41,7 @@ class StoredPage:
     title: str = ""  # its first 100 characters
     heading: str = ""  # the first, if the title doesn't say it
     title_marks: int = 1  # which words of both are the page's name: see page/titles.py
+    title_places: bytes = b""  # where words of the title stand in the text
     address: bytes | None = None  # 8 bytes, of the address that the page declares: see urls.py
     form: bytes | None = None  # 8 bytes, of a page that may be an error page: see page/form.py
     fields: bytes | None = None  # 8 bytes, of its item's DISTINCT_FIELDS: see page/source.py
