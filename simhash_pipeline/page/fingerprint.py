@@ -82,7 +82,7 @@ class PageFingerprint:
     canonical_url: str | None = None  # what its link rel="canonical" or og:url says, made absolute
     heading: str = ""  # the page's first, if its title doesn't say it; 100 characters at most
     title_marks: int = 1  # which words of both are the page's name: see page/titles.py
-    title_places: bytes = b""  # where words of the title stand in the text
+    title_places: bytes | None = None  # where words of the title stand in the text
     form: bytes | None = None  # of a short page that names its own address: see page/form.py
     cut: bool = False  # True where the page is longer than MAX_PAGE_BYTES lets it be read
 

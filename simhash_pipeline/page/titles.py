@@ -58,7 +58,7 @@ class Titled(Protocol):
     @property
     def title_marks(self) -> int: ...
     @property
-    def title_places(self) -> bytes: ...
+    def title_places(self) -> bytes | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class Name:
 
     heading: str  # the first that says more than the title, cut; "" without one
     marks: int  # see `title_marks`
-    places: bytes  # see `_PLACE`
+    places: bytes | None  # see `_PLACE`
 
 
 def name_of(
@@ -84,7 +84,7 @@ def name_of(
     heads = {word for each in headings for word in words_of(each)}
     marks = _marks(words, title_words(title, heading), heads, folded(main_text[:_READ_CHARS]))
     places = islice(_places(words, heads, visible_text.lower()), _MAX_PLACES)
-    return Name(heading, marks, b"".join(places))
+    return Name(heading, marks, b"".join(places) or None)
 
 
 @lru_cache(maxsize=512)  # a page is compared with 200 others, each title in more than one test
@@ -156,12 +156,12 @@ def _letters(text: str, words: Collection[str]) -> str:
     )
 
 
-def without_repeated(page: Titled, blocks: Collection[int]) -> tuple[int, bytes]:
+def without_repeated(page: Titled, blocks: Collection[int]) -> tuple[int, bytes | None]:
     """The page's marks and places, but of no word that its template's titles repeat."""
     words = title_words(page.title, page.heading)
     repeated = {i for i, block in enumerate(word_blocks(words)) if block in blocks}
     places = (_PLACE.pack(i, around) for i, around in _unpacked(page) if i not in repeated)
-    return page.title_marks & ~sum(2 << i for i in repeated), b"".join(places)
+    return page.title_marks & ~sum(2 << i for i in repeated), b"".join(places) or None
 
 
 def word_blocks(words: Sequence[str]) -> list[int]:
@@ -214,7 +214,7 @@ def _own_places(page: Titled, other: Titled) -> set[int]:
 
 
 def _unpacked(page: Titled) -> Iterator[tuple[int, int]]:
-    return _PLACE.iter_unpack(page.title_places)  # type: ignore[return-value]
+    return _PLACE.iter_unpack(page.title_places or b"")  # type: ignore[return-value]
 
 
 def _name(page: Titled) -> set[str]:
