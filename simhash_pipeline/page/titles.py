@@ -214,7 +214,7 @@ def _own_places(page: Titled, other: Titled) -> set[int]:
 
 
 def _unpacked(page: Titled) -> Iterator[tuple[int, int]]:
-    return _PLACE.iter_unpack(page.title_places or b"")  # type: ignore[return-value]
+    return _PLACE.iter_unpack(page.title_places or b"")
 
 
 def _name(page: Titled) -> set[str]:

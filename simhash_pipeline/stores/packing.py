@@ -71,10 +71,11 @@ def unpacked_page(namespace: str, raw: bytes) -> StoredPage:
     for flag, (name, width) in enumerate(_OPTIONAL):
         values[name] = None
         if flags >> flag & 1:
-            if width is None:
-                width = int.from_bytes(rest[:_LENGTH_SIZE], "little")
+            size = width
+            if size is None:
+                size = int.from_bytes(rest[:_LENGTH_SIZE], "little")
                 rest = rest[_LENGTH_SIZE:]
-            value, rest = rest[:width], rest[width:]
+            value, rest = rest[:size], rest[size:]
             values[name] = int.from_bytes(value, "little") if name in COLUMN_BITS else value
     if flags & _OWN_ADDRESS:
         values["address"] = page_id(values["url"])
