@@ -120,29 +120,9 @@ def one_of(*values: Any) -> Rule:
     return Rule("one of " + ", ".join(by_name), lambda value: by_name[str(value)])
 
 
-def one_of_or_path(*names: str, call: str, file: str = "") -> Rule:
-    """One of these names, or a dotted path; or the path of a `file`, with a slash in it."""
+def one_of_or_path(*names: str, call: str) -> Rule:
     text = f"one of {', '.join(names)}, or the dotted path of a callable: {call}"
-    if not file:
-        return Rule(text, _text, lambda value: value in names or _is_dotted(value))
-    return Rule(
-        f"{text}, or the path of {file}, with a slash in it",
-        _name_or_path,
-        lambda value: value in names or _is_dotted(value) or is_file_path(value),
-    )
-
-
-def is_file_path(value: str) -> bool:
-    """Whether it names a file, not a callable: `./weights.tsv`, but `weights.tsv` is dotted."""
-    return "/" in value or os.sep in value
-
-
-def _name_or_path(value: Any) -> str:
-    """A text as it is; of a path one that names a file."""
-    if not isinstance(value, os.PathLike):
-        return _text(value)
-    path = _text(os.fspath(value))
-    return path if is_file_path(path) else f"./{path}"
+    return Rule(text, _text, lambda value: value in names or _is_dotted(value))
 
 
 def _is_dotted(path: str) -> bool:
@@ -449,9 +429,9 @@ class Options:
     )
     weights: str = _option(
         "tf",
-        one_of_or_path(*WEIGHTS, call="counts -> weights", file="a table"),
-        "How content features are weighted: one of the values below, the dotted path of a "
-        "callable: counts -> weights, or the path of a table, as `./weights.tsv`.",
+        one_of_or_path(*WEIGHTS, call="counts -> weights"),
+        "How content features are weighted: one of the values below, or the dotted path of a "
+        "callable: counts -> weights.",
         makes=True,
     )
     stop_words: str | None = _option(
@@ -533,7 +513,7 @@ class Options:
             self.parser != "lxml"
             or self.extractor != "builtin"
             or self.segmenter not in SEGMENTERS
-            or (self.weights not in WEIGHTS and self.weights_table is None)
+            or self.weights not in WEIGHTS
             or self.hash not in HASHES
         )
 
@@ -546,11 +526,6 @@ class Options:
     def structure_features(self) -> str:
         """What the structure fingerprint is made of: `outline`, or tags as published."""
         return "tag" if self.preset == "dom-decay" else "outline"
-
-    @property
-    def weights_table(self) -> str | None:
-        """The path of the table that WEIGHTS names; None where it names something else."""
-        return self.weights if is_file_path(self.weights) else None
 
 
 def unreadable(option: str, path: str, error: Exception) -> str:
