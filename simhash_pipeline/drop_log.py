@@ -187,7 +187,7 @@ class DropLog:
         self._append(drop)
 
     def _takes_near_miss(self, verdict: Verdict) -> bool:
-        if verdict.told_by is None or not self._options.log_near_misses:
+        if verdict.told_by is None:
             return False
         twin = (verdict.namespace, verdict.twin_url)
         if (

@@ -324,12 +324,6 @@ class Options:
         "A sheet of answers (CSV) that the report saved. Pairs that a person called another page "
         "are never near-duplicates again, those called a copy always are.",
     )
-    log_near_misses: bool = _option(
-        True,
-        FLAG,
-        "Log the pages that were kept although a stored page is near, with what told them apart: "
-        "the first 5 of each stored page, and 5,000 a crawl.",
-    )
     keep_text: bool = _option(
         False,
         FLAG,
