@@ -27,9 +27,9 @@ from simhash_pipeline.cli.resolve import (
     shown_path,
     store_of_spider,
 )
-from simhash_pipeline.drop_log import Drop, last_run
+from simhash_pipeline.drop_log import CAUSES, Drop, last_run
 from simhash_pipeline.options import Options
-from simhash_pipeline.review.doubts import CAUSES, likeliest_copies, measures, told_apart
+from simhash_pipeline.review.doubts import likeliest_copies, measures, told_apart
 from simhash_pipeline.review.summary import CLOSEST, MAX_RUNS, Selection, Summary
 from simhash_pipeline.review.web_page import Neighbours, Texts, write_web_page
 from simhash_pipeline.stores.contract import PageText, Store

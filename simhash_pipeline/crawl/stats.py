@@ -10,8 +10,8 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from simhash_pipeline import native
+from simhash_pipeline.drop_log import CAUSES, SwallowingPages
 from simhash_pipeline.errors import OptionsError
-from simhash_pipeline.review.doubts import CAUSES, SwallowingPages
 from simhash_pipeline.stores.store_url import shown_url
 from simhash_pipeline.terminal import printable
 
