@@ -150,8 +150,7 @@ SEGMENTERS = (
 WEIGHTS = ("tf", "jieba-tfidf")
 DICTIONARY_SEGMENTERS = ("words", "jieba", "jieba-cpp")
 HASHES = ("murmur3", "murmur2", "fnv1", "fnv1a", "fnv1a-signed", "jenkins", "java")
-# Published ways to make fingerprints, as they differ from the default. What the user sets takes
-# precedence.
+# Published ways to make fingerprints, as they differ from the default.
 _JAVA_PAIRS = {"segmenter": "java-characters", "ngrams": (2,), "hash": "murmur2"}
 _KEYWORDS = {"segmenter": "jieba-cpp", "ngrams": (1,), "weights": "jieba-tfidf", "top_n": 5}
 PRESETS: Mapping[str, Mapping[str, Any]] = {
@@ -173,6 +172,13 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class _OrPreset:
+    """A default that a preset may replace; what the user sets takes precedence."""
+
+    default: Any
+
+
 def _option(
     default: Any, rule: Rule, meaning: str, *, makes: bool = False, shown: bool = True
 ) -> Any:
@@ -187,20 +193,6 @@ _DISTANCE = whole(0, MAX_DISTANCE_BITS, "bits")
 _WITHOUT_SECOND_LOOK = {"sketch_distance": SKETCH_BITS, "own_likeness": 0.0, "min_tokens": 1}
 
 
-def _filled_from_preset(options: type[T]) -> type[T]:
-    """Give the class an __init__ in which a preset replaces the defaults."""
-    init = options.__init__
-
-    @functools.wraps(init)
-    def filled(self: T, **given: Any) -> None:
-        preset = PRESETS.get(str(given.get("preset")), {})
-        init(self, **{**preset, **given})
-
-    options.__init__ = filled  # type: ignore[assignment]  # the signature stays
-    return options
-
-
-@_filled_from_preset
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
     """How pages are fingerprinted and judged. OptionsError names all faults together.
@@ -222,7 +214,7 @@ class Options:
         "fingerprints differ.",
     )
     structure_distance: int = _option(
-        3,
+        _OrPreset(3),
         _DISTANCE,
         "Pages are near in structure if at most this many bits (0-8) of their structure "
         "fingerprints differ.",
@@ -396,7 +388,7 @@ class Options:
         makes=True,
     )
     segmenter: str = _option(
-        "words",
+        _OrPreset("words"),
         one_of_or_path(*SEGMENTERS, call="text -> tokens"),
         "How text is cut into tokens: one of the values below, or the dotted path of a "
         "callable: text -> tokens.",
@@ -416,13 +408,13 @@ class Options:
         makes=True,
     )
     ngrams: tuple[int, ...] = _option(
-        (1, 2),
+        _OrPreset((1, 2)),
         NGRAMS,
         "The sizes of the n-grams of tokens that are the content features.",
         makes=True,
     )
     weights: str = _option(
-        "tf",
+        _OrPreset("tf"),
         one_of_or_path(*WEIGHTS, call="counts -> weights"),
         "How content features are weighted: one of the values below, or the dotted path of a "
         "callable: counts -> weights.",
@@ -436,13 +428,13 @@ class Options:
         makes=True,
     )
     top_n: int | None = _option(
-        None,
+        _OrPreset(None),
         or_none(whole(1, 10**6, "features")),
         "Use only this many of the heaviest content features. None uses all.",
         makes=True,
     )
     hash: str = _option(
-        "murmur3",
+        _OrPreset("murmur3"),
         one_of_or_path(*HASHES, call="bytes -> int"),
         "The hash of the content features: `murmur3`, `murmur2`, `fnv1`, `fnv1a`, `fnv1a-signed` "
         "(as Go prints it), `jenkins`, `java`, or the dotted path of a callable: bytes -> int.",
@@ -450,9 +442,11 @@ class Options:
     )
 
     def __post_init__(self) -> None:
-        faults = []
+        faults, preset = [], PRESETS.get(str(self.preset), {})
         for field in dataclasses.fields(self):
             value, rule = getattr(self, field.name), field.metadata["rule"]
+            if isinstance(value, _OrPreset):
+                value = preset.get(field.name, value.default)
             try:
                 object.__setattr__(self, field.name, rule.read(value))
             except (TypeError, ValueError, KeyError):
