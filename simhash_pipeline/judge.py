@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from simhash_pipeline.answers import read_sheet
 from simhash_pipeline.errors import StoreError
@@ -113,9 +113,8 @@ class Verdict:
 class Judge:
     """Judges pages against a store, and stores those that are kept.
 
-    `store` is an open store, or what `open_store` opens; a judge closes what it has opened. Options
-    may be given by name, as `Judge("seen.sqlite", content_distance=2)`. Raises StoreMismatch if the
-    store's fingerprints were made with other options.
+    `store` is an open store, or what `open_store` opens; a judge closes what it has opened. Raises
+    StoreMismatch if the store's fingerprints were made with other options.
     """
 
     def __init__(
@@ -123,9 +122,8 @@ class Judge:
         store: Store | str = "memory:",
         options: Options | None = None,
         clock: Callable[[], float] = time.time,
-        **named: Any,
     ) -> None:
-        self._options = replace(options or Options(), **named)
+        self._options = options or Options()
         self._opens = isinstance(store, str)
         self._store = open_store(store) if isinstance(store, str) else store
         self._clock = clock

@@ -249,10 +249,6 @@ class Fingerprinter:
             return content_of(hashed_words(text), self._options)
         return self._content(*self._hashed(text))
 
-    def content_features(self, text: str) -> Mapping[str, float]:
-        """The weighted features of a plain text, from which its content fingerprint is made."""
-        return self._features(self._segment(text))
-
     def _parse(self, page: Any, charset: str | None) -> ParsedPage:
         html = markup(page)
         if html is None:
