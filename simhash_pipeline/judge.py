@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal
 from simhash_pipeline.answers import read_sheet
 from simhash_pipeline.errors import StoreError
 from simhash_pipeline.furniture import Host, RecentPages, template_of, with_template
-from simhash_pipeline.options import Options
+from simhash_pipeline.options import Options, OptionValue
 from simhash_pipeline.own_text import own_sample
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.page.stamp import stamp_for
@@ -113,8 +113,9 @@ class Verdict:
 class Judge:
     """Judges pages against a store, and stores those that are kept.
 
-    `store` is an open store, or what `open_store` opens; a judge closes what it has opened. Raises
-    StoreMismatch if the store's fingerprints were made with other options.
+    `store` is an open store, or what `open_store` opens; a judge closes what it has opened. Options
+    may be given by name, as `Judge("seen.sqlite", content_distance=2)`. Raises StoreMismatch if the
+    store's fingerprints were made with other options.
     """
 
     def __init__(
@@ -122,8 +123,9 @@ class Judge:
         store: Store | str = "memory:",
         options: Options | None = None,
         clock: Callable[[], float] = time.time,
+        **named: OptionValue,
     ) -> None:
-        self._options = options or Options()
+        self._options = replace(options or Options(), **cast("dict[str, Any]", named))
         self._opens = isinstance(store, str)
         self._store = open_store(store) if isinstance(store, str) else store
         self._clock = clock

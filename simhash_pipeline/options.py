@@ -187,6 +187,7 @@ def _option(
     return dataclasses.field(default=default, metadata=metadata, repr=shown)
 
 
+OptionValue = bool | int | float | str | tuple[str, ...] | tuple[int, ...] | None
 _PATH = path("the path of a file")
 _DISTANCE = whole(0, MAX_DISTANCE_BITS, "bits")
 # So read, every sketch and every own text agrees, and a page of one token can be judged.
