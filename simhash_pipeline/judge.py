@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -64,6 +64,7 @@ _MAX_SAME_ADDRESS = 8  # pages that are looked at for the address: many may wron
 _MAX_SAME_PARAGRAPH = 3
 _COPY_LIKENESS = 0.9  # of own texts; a dropped page that is less alike has text of its own
 _MAX_HOSTS = 4_096  # whose furniture is cached: some 16 MB
+_MAX_COPIES = 10_000  # on other sites, of which the first is remembered: some 10 MB
 
 # A stored page, the reason to drop the new one for it, and the test that tells the two apart.
 Neighbour = tuple["StoredPage", Reason, "ToldBy | None"]
@@ -132,6 +133,8 @@ class Judge:
         self._copies, self._others = self._answers()
         self._recent = RecentPages()
         self._furniture: dict[Host, bytes] = {}
+        # The first page of a site that was dropped for this one of another: by both and namespace.
+        self._first_copies: dict[tuple[str, str, str], StoredPage] = {}
         site_of("localhost")  # loads the public suffix list before the first page waits for it
         try:
             self._store.stamp(stamp_for(self._options))
@@ -172,6 +175,8 @@ class Judge:
             sample = own_sample(page.sample, template.furniture)
             page = replace(page, sample=sample, title_marks=marks, title_places=places)
         verdict = self._store.settle(page, lambda view: self._decide(page, view))
+        if verdict.dropped and verdict.twin_url is not None:
+            self._note_copy(page, verdict.twin_url)
         if blocks and _teaches_furniture(verdict):
             self._learn(host, page.structure, blocks)
         return verdict
@@ -315,8 +320,13 @@ class Judge:
     ) -> ToldBy | None:
         if self._others and frozenset((page.url, other.url)) in self._others:
             return "answer"
-        by_text = reason in _BY_TEXT
-        return told_apart_by(page, other, view.furniture, self._options, by_text=by_text)
+        told = partial(told_apart_by, page, repeated=view.furniture, options=self._options)
+        told_by = told(other, by_text=reason in _BY_TEXT)
+        sibling = self._first_copies.get((page.namespace, page.site, other.url))
+        if told_by is None and sibling is not None and sibling.url != page.url:
+            # Two pages of a site that it would keep alone are no copies of one page of another.
+            return told(sibling, by_text=reason in _BY_TEXT)
+        return told_by
 
     def _answers(self) -> tuple[dict[str, list[str]], set[frozenset[str]]]:
         """By a page's URL those of which it is a copy, and pairs of other pages; all canonical."""
@@ -347,6 +357,13 @@ class Judge:
     ) -> Verdict:
         verdict = verdict_of(page, reason, other, dropped=dropped)
         return replace(verdict, own_likeness=own_likeness(page, other, view.furniture))
+
+    def _note_copy(self, page: StoredPage, twin_url: str) -> None:
+        if page.sample is None or site_of(twin_url) == page.site:
+            return
+        if len(self._first_copies) >= _MAX_COPIES:
+            del self._first_copies[next(iter(self._first_copies))]
+        self._first_copies.setdefault((page.namespace, page.site, twin_url), page)
 
     def _furniture_of(self, host: Host) -> bytes:
         """The host's furniture as it was known when this process last looked."""
