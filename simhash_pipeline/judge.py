@@ -8,15 +8,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from simhash_pipeline.answers import read_sheet
 from simhash_pipeline.errors import StoreError
 from simhash_pipeline.furniture import Host, RecentPages, template_of, with_template
-from simhash_pipeline.options import Options
+from simhash_pipeline.options import Options, OptionValue
 from simhash_pipeline.own_text import own_sample
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.page.stamp import stamp_for
@@ -64,6 +64,7 @@ _MAX_SAME_ADDRESS = 8  # pages that are looked at for the address: many may wron
 _MAX_SAME_PARAGRAPH = 3
 _COPY_LIKENESS = 0.9  # of own texts; a dropped page that is less alike has text of its own
 _MAX_HOSTS = 4_096  # whose furniture is cached: some 16 MB
+_MAX_COPIES = 10_000  # on other sites, of which the first is remembered: some 10 MB
 
 # A stored page, the reason to drop the new one for it, and the test that tells the two apart.
 Neighbour = tuple["StoredPage", Reason, "ToldBy | None"]
@@ -123,15 +124,17 @@ class Judge:
         store: Store | str = "memory:",
         options: Options | None = None,
         clock: Callable[[], float] = time.time,
-        **named: Any,
+        **named: OptionValue,
     ) -> None:
-        self._options = replace(options or Options(), **named)
+        self._options = replace(options or Options(), **cast("dict[str, Any]", named))
         self._opens = isinstance(store, str)
         self._store = open_store(store) if isinstance(store, str) else store
         self._clock = clock
         self._copies, self._others = self._answers()
         self._recent = RecentPages()
         self._furniture: dict[Host, bytes] = {}
+        # The first page of a site that was dropped for this one of another: by both and namespace.
+        self._first_copies: dict[tuple[str, str, str], StoredPage] = {}
         site_of("localhost")  # loads the public suffix list before the first page waits for it
         try:
             self._store.stamp(stamp_for(self._options))
@@ -168,10 +171,12 @@ class Judge:
         host = (page.namespace, page.host)
         if page.sample is not None:
             template = template_of(page.structure, self._furniture_of(host))
-            marks = without_repeated(page, template.furniture)
+            marks, places = without_repeated(page, template.furniture)
             sample = own_sample(page.sample, template.furniture)
-            page = replace(page, sample=sample, title_marks=marks)
+            page = replace(page, sample=sample, title_marks=marks, title_places=places)
         verdict = self._store.settle(page, lambda view: self._decide(page, view))
+        if verdict.dropped and verdict.twin_url is not None:
+            self._note_copy(page, verdict.twin_url)
         if blocks and _teaches_furniture(verdict):
             self._learn(host, page.structure, blocks)
         return verdict
@@ -315,8 +320,13 @@ class Judge:
     ) -> ToldBy | None:
         if self._others and frozenset((page.url, other.url)) in self._others:
             return "answer"
-        by_text = reason in _BY_TEXT
-        return told_apart_by(page, other, view.furniture, self._options, by_text=by_text)
+        told = partial(told_apart_by, page, repeated=view.furniture, options=self._options)
+        told_by = told(other, by_text=reason in _BY_TEXT)
+        sibling = self._first_copies.get((page.namespace, page.site, other.url))
+        if told_by is None and sibling is not None and sibling.url != page.url:
+            # Two pages of a site that it would keep alone are no copies of one page of another.
+            return told(sibling, by_text=reason in _BY_TEXT)
+        return told_by
 
     def _answers(self) -> tuple[dict[str, list[str]], set[frozenset[str]]]:
         """By a page's URL those of which it is a copy, and pairs of other pages; all canonical."""
@@ -347,6 +357,13 @@ class Judge:
     ) -> Verdict:
         verdict = verdict_of(page, reason, other, dropped=dropped)
         return replace(verdict, own_likeness=own_likeness(page, other, view.furniture))
+
+    def _note_copy(self, page: StoredPage, twin_url: str) -> None:
+        if page.sample is None or site_of(twin_url) == page.site:
+            return
+        if len(self._first_copies) >= _MAX_COPIES:
+            del self._first_copies[next(iter(self._first_copies))]
+        self._first_copies.setdefault((page.namespace, page.site, twin_url), page)
 
     def _furniture_of(self, host: Host) -> bytes:
         """The host's furniture as it was known when this process last looked."""
@@ -406,6 +423,7 @@ def stored_page(
         title=page.title[:TITLE_CHARS],
         heading=page.heading,
         title_marks=page.title_marks,
+        title_places=page.title_places,
         address=address_of(key, page.canonical_url),
         form=page.form if options.error_pages == "drop" else None,
         fields=fields,

@@ -44,14 +44,16 @@ class StoredPage:
     title: str = ""  # its first 100 characters
     heading: str = ""  # the first, if the title doesn't say it
     title_marks: int = 1  # which words of both are the page's name: see page/titles.py
+    # Where words of the title stand in the text: see page/titles.py.
+    title_places: bytes | None = None
     # Of the address that the page declares: see urls.py.
     address: bytes | None = field(default=None, metadata=_SAME)
     # Of a page that may be an error page: see page/form.py.
     form: bytes | None = field(default=None, metadata=_SAME)
     # Of its item's DISTINCT_FIELDS: see page/source.py.
     fields: bytes | None = field(default=None, metadata=_8)
-    # Of its own text: see own_text.py; None when not known. The only one of any length stands last,
-    # because SQLite reads a row only up to the column it is asked for.
+    # Of its own text: see own_text.py; None when not known. The longest stands last, because SQLite
+    # reads a row only up to the column it is asked for.
     sample: bytes | None = None
 
     @property

@@ -1,7 +1,8 @@
 """Stored pages and texts as bytes: on Redis both, in SQLite the texts.
 
     page    flags (2 bytes); compressed: the numbers that are always there and the lengths of texts,
-            a line break, the texts; for each flag that is set the column's bytes
+            a line break, the texts; for each flag that is set the column's bytes, behind their
+            number (2 bytes) if it has no width
     text    the number of the main text's characters, a blank and the title; a line break; the main
             text; what was left out of it: all compressed
 
@@ -17,7 +18,7 @@ from typing import Any
 from simhash_pipeline.bits import BITS
 from simhash_pipeline.stores.contract import COLUMN_BITS, COLUMNS, PageText, StoredPage
 
-ID_SIZE, FLAGS_SIZE = 8, 2
+ID_SIZE, FLAGS_SIZE, _LENGTH_SIZE = 8, 2, 2
 _ALWAYS = [(one.name, one.type) for one in COLUMNS if not one.type.endswith("| None")]
 _ALWAYS.remove(("namespace", "str"))  # it is in the key
 _OPTIONAL = [(one.name, one.width) for one in COLUMNS if one.type.endswith("| None")]
@@ -35,11 +36,13 @@ def packed_page(page: StoredPage) -> bytes:
     """The page, but for its namespace; ValueError if a fingerprint is too wide."""
     is_own = declares_itself(page)
     parts, flags = [], _OWN_ADDRESS if is_own else 0
-    for flag, (name, _) in enumerate(_OPTIONAL):
+    for flag, (name, width) in enumerate(_OPTIONAL):
         value = getattr(page, name)
         if value is None or (name == "address" and is_own):
             continue
         flags |= 1 << flag
+        if width is None:
+            parts.append(len(value).to_bytes(_LENGTH_SIZE, "little"))
         parts.append(packed_number(value, COLUMN_BITS[name]) if name in COLUMN_BITS else value)
     numbers, texts = [], []
     for name, kind in _ALWAYS:
@@ -68,7 +71,11 @@ def unpacked_page(namespace: str, raw: bytes) -> StoredPage:
     for flag, (name, width) in enumerate(_OPTIONAL):
         values[name] = None
         if flags >> flag & 1:
-            value, rest = rest[:width], rest[width:] if width else b""
+            size = width
+            if size is None:
+                size = int.from_bytes(rest[:_LENGTH_SIZE], "little")
+                rest = rest[_LENGTH_SIZE:]
+            value, rest = rest[:size], rest[size:]
             values[name] = int.from_bytes(value, "little") if name in COLUMN_BITS else value
     if flags & _OWN_ADDRESS:
         values["address"] = page_id(values["url"])
