@@ -40,22 +40,7 @@ from tests.stores.pages import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
-
-
-@pytest.fixture(
-    params=[
-        *("memory", "sqlite", "sqlite with its index on disk"),
-        *("redis 6.2", "redis", "valkey", "redis cluster"),
-    ]
-)
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    url = "memory:" if request.param == "memory" else f"sqlite:///{tmp_path}/pages.sqlite"
-    if request.param.startswith(("redis", "valkey")):
-        url = request.getfixturevalue("redis_servers")(request.param).url
-    with open_store(f"{url}?index=disk" if "disk" in request.param else url) as opened:
-        yield opened
 
 
 def test_every_column_is_stored_and_found_by(store: Store) -> None:

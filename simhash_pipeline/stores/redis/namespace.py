@@ -97,7 +97,7 @@ class RedisNamespace:
         mark, structures = self.server.ask("HMGET", self.space.head, MADE_WITH, STRUCTURES)
         if mark != self.mark:
             raise emptied(self.server)
-        records = self._read([page_id(page.url) for page in pages])
+        records = self.read([page_id(page.url) for page in pages])
         todo = [
             (page, own)
             for page, own in zip(pages, records, strict=True)
@@ -285,7 +285,7 @@ class RedisNamespace:
             commands.append(commit.command())
         return sum(self.server.run(commands))
 
-    def _read(self, ids: Sequence[bytes]) -> list[Record | None]:
+    def read(self, ids: Sequence[bytes]) -> list[Record | None]:
         """The records of these ids; None where there is none."""
         hashes = (self.space.pages, self.space.tentative)
         replies = self.server.run([("HGET", key, known) for known in ids for key in hashes])
@@ -295,7 +295,7 @@ class RedisNamespace:
         ]
 
     def _there(self, ids: Sequence[bytes]) -> list[Record]:
-        return [record for record in self._read(ids) if record is not None]
+        return [record for record in self.read(ids) if record is not None]
 
 
 class RedisLookup:
@@ -312,7 +312,7 @@ class RedisLookup:
         before: Sequence[Command],
     ) -> None:
         self._namespace = namespace
-        self._host = page.host
+        self._url, self._host = page.url, page.host
         self._buckets: dict[Bucket, bytes] = {}
         self._newest: list[tuple[Entry, bytes]] = []  # further pages
         self._furniture: bytes | None = None
@@ -330,11 +330,19 @@ class RedisLookup:
         self.dead = [] if self.own is None else namespace.dead([self.own])
 
     def page_of(self, namespace: str, url: str) -> tuple[int, StoredPage] | None:
-        if self.own is None or self.own in self.dead or self.own.page.url != url:
+        found = self.own if url == self._url else self._other(page_id(url))
+        if found is None or found in self.dead or found.page.url != url:
             return None
-        if self.own.run not in (b"", self._namespace.lease.run):
+        if found.run not in (b"", self._namespace.lease.run):
             self._unconfirmed.add(url)
-        return self.own.number, self.own.page
+        return found.number, found.page
+
+    def _other(self, known: bytes) -> Record | None:
+        """Another page, which a person named."""
+        (found,) = self._namespace.read([known])
+        self._buckets[self._namespace.space.pages, known] = b"" if found is None else found.raw
+        self.dead += self._namespace.dead([] if found is None else [found])
+        return found
 
     def is_unconfirmed(self, namespace: str, url: str) -> bool:
         return url in self._unconfirmed
