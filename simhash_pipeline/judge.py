@@ -21,7 +21,7 @@ from simhash_pipeline.own_text import own_sample
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.page.titles import TITLE_CHARS, names_differ, without_repeated
-from simhash_pipeline.stores.contract import Action, Store, StoredPage, View
+from simhash_pipeline.stores.contract import COLUMNS, Action, Store, StoredPage, View
 from simhash_pipeline.stores.opening import open_store
 from simhash_pipeline.twins import (
     MIN_MAIN_LIKENESS,
@@ -65,6 +65,9 @@ _MAX_SAME_PARAGRAPH = 3
 _COPY_LIKENESS = 0.9  # of own texts; a dropped page that is less alike has text of its own
 _MAX_HOSTS = 4_096  # whose furniture is cached: some 16 MB
 _MAX_COPIES = 10_000  # on other sites, of which the first is remembered: some 10 MB
+
+# The columns that a page's fingerprints have under the same names.
+_OF_PAGE = [one.name for one in COLUMNS if hasattr(PageFingerprint, one.name)]
 
 # A stored page, the reason to drop the new one for it, and the test that tells the two apart.
 Neighbour = tuple["StoredPage", Reason, "ToldBy | None"]
@@ -408,26 +411,18 @@ def stored_page(
     """What a store keeps of a page seen at this Unix time; PageError for a bad URL."""
     seen_at = int(seen_at)  # whole seconds take half the disk space
     key = page_key(url)
-    return StoredPage(
-        url=key,
-        namespace=options.namespace,
-        site=site_of(key),  # its host is in lower case, and in ASCII
-        content=page.content,
-        structure=page.structure,
-        sketch=page.sketch,
-        digest=page.digest,
-        first_seen=seen_at,
-        seen_at=seen_at,
-        story=page.story,
-        sample=page.sample,
-        title=page.title[:TITLE_CHARS],
-        heading=page.heading,
-        title_marks=page.title_marks,
-        title_places=page.title_places,
-        address=address_of(key, page.canonical_url),
-        form=page.form if options.error_pages == "drop" else None,
-        fields=fields,
-    )
+    own = {
+        "url": key,
+        "namespace": options.namespace,
+        "site": site_of(key),  # its host is in lower case, and in ASCII
+        "first_seen": seen_at,
+        "seen_at": seen_at,
+        "title": page.title[:TITLE_CHARS],
+        "address": address_of(key, page.canonical_url),
+        "form": page.form if options.error_pages == "drop" else None,
+        "fields": fields,
+    }
+    return StoredPage(**{name: getattr(page, name) for name in _OF_PAGE} | own)
 
 
 def _kept_reason(page: StoredPage, previous: StoredPage | None) -> Reason:

@@ -277,7 +277,7 @@ class Options:
         "drop",
         one_of("drop", "keep"),
         "`drop` keeps two of the short pages of a host that are equal but for the page's own "
-        "address and a case number, such as error pages that answer 200. `keep` keeps all.",
+        "address, such as error pages that answer 200. `keep` keeps all.",
     )
     dry_run: bool = _option(
         False, FLAG, "True judges and logs pages, but drops no item and no link."

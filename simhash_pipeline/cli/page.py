@@ -491,7 +491,7 @@ def _explained(case: Case, limit: int) -> Iterator[Line]:
 
 
 _REASONS = {
-    "error page": "two stored pages of its host differ from it in their address or case number.",
+    "error page": "two stored pages of its host differ from it in their address alone.",
     "address": "it declares the address of a stored page, and their main texts are alike.",
     "content": "its content is near that of a stored page.",
     "paragraph": "its longest paragraph is a stored page's, and their sketches agree.",
