@@ -240,9 +240,8 @@ class Judge:
         Pages of another name come last, as all that is near must be known for them: a text that
         stands on pages about two things, such as a shell or a notice, says nothing of a third one.
         """
+        view.one_site = self._options.scope == "site"
         found = self._candidates(page, view)
-        if self._options.scope == "site":
-            found = ((other, reason) for other, reason in found if other.site == page.site)
         told: set[ToldBy | None] = set()
         renamed: list[tuple[StoredPage, Reason]] = []
         for other, reason in islice(found, _MAX_COMPARED if self._options.second_look else None):

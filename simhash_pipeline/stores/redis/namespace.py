@@ -379,10 +379,20 @@ class RedisLookup:
         return near[:MOST_NEAR]
 
     def sharing(
-        self, namespace: str, column: str, values: Sequence[int | bytes]
+        self, namespace: str, column: str, values: Sequence[int | bytes], site: str | None
     ) -> Iterator[tuple[int, StoredPage]]:
+        for number, page in self._sharing_all(column, values, site):
+            # A hash of a site and another value may be the same.
+            if site in (None, page.site) and getattr(page, column) in values:
+                yield number, page
+
+    def _sharing_all(
+        self, column: str, values: Sequence[int | bytes], site: str | None
+    ) -> Iterator[tuple[int, StoredPage]]:
+        """Further pages of the site alone, where they are listed so."""
         space = self._namespace.space
-        entries = [layout.entry(space, column, value) for value in values]
+        entries = [layout.entry(space, column, value, site) for value in values]
+        entries = [each._replace(value=each.of_site or each.value) for each in entries]
         at_address = []
         if column == "address":
             at_address = self._declared(values[0])
@@ -426,7 +436,9 @@ class RedisLookup:
             bucket, *found = reply
             self._buckets.setdefault(place[:2], bucket)
             first = ref_in(place, bucket)
-            further = [ref for ref in found[::3] if ref != first]
+            further = found[3::3] if found[:1] == [first] else found[::3]
+            if further[:1] == [first]:  # in the list of its site too
+                found = found[3:]
             for record in self._living(found):
                 yield record.number, record.page
             if len(further) < limit:
