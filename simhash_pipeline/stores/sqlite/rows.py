@@ -44,6 +44,7 @@ OTHERS_VERSION = "PRAGMA data_version"  # changes when another connection commit
 INSERT_TEXT = """INSERT INTO text (namespace, url, packed, kept_at) VALUES (?, ?, ?, ?)
     ON CONFLICT (namespace, url) DO UPDATE SET packed = excluded.packed, kept_at = excluded.kept_at
 """
+ROWS_AN_EXPIRY = 5_000  # that a transaction looks at: a third of a second
 ROWS_A_READ = 16  # nearly always the first of several pages is enough
 MOST_STRANGERS = 4  # pages of other namespaces or sites that are read for a value
 SIGNED_64 = 1 << 63
@@ -265,6 +266,22 @@ class Rows:
     def remove_where(self, condition: str, *values: object) -> int:
         """Remove the pages for which it holds, and return how many."""
         return self._cursor.execute(f"DELETE FROM page WHERE {condition}", values).rowcount
+
+    def expire(self, table: str, after: int, before: float) -> tuple[int | None, int]:
+        """Remove what is older than a time (Unix seconds) of some rows after this one.
+
+        (The last of these rows, None when there is none; how many were removed.)
+        """
+        rows = f"SELECT rowid FROM {table} WHERE rowid > ? ORDER BY rowid LIMIT {ROWS_AN_EXPIRY}"
+        last = self._cursor.execute(f"SELECT max(rowid) FROM ({rows})", (after,)).fetchone()[0]
+        if last is None:
+            return None, 0
+        time = "seen_at" if table == "page" else "kept_at"
+        removed = self._cursor.execute(
+            f"DELETE FROM {table} WHERE rowid > ? AND rowid <= ? AND {time} < ?",
+            (after, later_id(last, after), before),
+        )
+        return last, removed.rowcount
 
     def put_furniture(self, namespace: str, host: str, furniture: bytes) -> None:
         self._cursor.execute(
