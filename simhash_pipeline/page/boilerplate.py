@@ -60,7 +60,7 @@ _MAX_TITLE_H1S = 2  # with more of them they head a page's sections
 _SECTION_HEADINGS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])
 _LISTS = frozenset(["dl", "ol", "ul"])  # a list is a part of a text, never the box around it
 _CELLS = frozenset(["table", "td", "th"])  # columns of a layout: a menu's, the text's
-_EQUAL_SHARE = 0.5  # of a box's weight, for what others of its kind hold to be the text's too
+_EQUAL_SHARE = 0.5  # of a box's weight, for the next box of its tag to be the text's too
 # Below an article in Chinese: who edited it, whence it is, who may copy it, and where to go on.
 _MAX_CREDIT_BYTES = 160
 _CREDIT = re.compile(
@@ -105,6 +105,7 @@ _TRAITS = (
     _CELLS,
     {"article"},
     {"section"},
+    {"p"},
 )
 
 
@@ -263,8 +264,8 @@ def _in_boxes(
 def _densest(page: Blocks, weights: list[int], headings: list[int], forum: bool) -> tuple[int, int]:
     """The range of blocks of the innermost box that still holds most of the box around it.
 
-    One pass will do: a box inside one that was refused holds less still. One of several boxes of a
-    kind is a part of the text, and so is what is inside it; but for the page's only article.
+    One pass will do: a box inside one that was refused holds less still. What is inside a part of
+    the text is a part too; but for the page's only article.
     """
     # Code is no evidence of where the article is: one long sample outweighs a page of prose.
     if not forum and "pre" in page.tags:
@@ -276,7 +277,8 @@ def _densest(page: Blocks, weights: list[int], headings: list[int], forum: bool)
         return start, end
     lone = "article" if [box[2] for box in page.boxes].count("article") == 1 else None
     part_end = 0
-    for number, (s, e, tag, _, _) in _outside_comments(page) if forum else enumerate(page.boxes):
+    for box in _outside_comments(page) if forum else page.boxes:
+        s, e, tag = box
         if s >= end:  # so are all that follow
             break
         weight = before[e] - before[s]
@@ -299,7 +301,7 @@ def _densest(page: Blocks, weights: list[int], headings: list[int], forum: bool)
             share = _BOX_SHARE
         if weight < share * around:
             continue
-        if not (tag == lone or forum) and _is_part(page, number, before, (start, end), headings):
+        if not (tag == lone or forum) and _is_part(page, box, before, (start, end), headings):
             part_end = e
         else:
             start, end, around = s, e, weight
@@ -307,55 +309,43 @@ def _densest(page: Blocks, weights: list[int], headings: list[int], forum: bool)
 
 
 def _is_part(
-    page: Blocks, number: int, before: list[int], around: tuple[int, int], headings: list[int]
+    page: Blocks, box: Box, before: list[int], around: tuple[int, int], headings: list[int]
 ) -> bool:
-    """Whether the box is one of several of its kind, which together are the text.
+    """Whether the box is a section of the text, which has a lead before it or a like box behind it.
 
-    Others have running text under a heading of the same level, or half as much of it. The box with
-    the page's heading is no part.
+    The box behind it has its tag, and running text under a heading of the same level, or half as
+    much of it. The box with the page's heading is no part.
     """
-    start, end, tag, _, _ = page.boxes[number]
+    start, end, tag = box
+    heading = page.tags[start] if page.tags[start] in _SECTION_HEADINGS else ""
     if tag in _CELLS:
         return False
     if len(headings) <= _MAX_TITLE_H1S and any(start <= h < end for h in headings):
         return False
-    heading = page.tags[start]
-    beside = 0
-    for s, e in _siblings(page, number, around):
-        weight = before[e] - before[s]
-        if weight and heading == page.tags[s] and heading in _SECTION_HEADINGS:
-            return True
-        beside += weight
-    return beside > _EQUAL_SHARE * (before[end] - before[start])
+    is_section = tag == "section" or heading not in ("", "h1")
+    has_lead = (
+        start > around[0] and page.tags[start - 1] == "p" and before[start] > before[start - 1]
+    )
+    if is_section and has_lead:
+        return True
+    behind = bisect_left(page.boxes, (end,))
+    if behind == len(page.boxes):
+        return False
+    s, e, other = page.boxes[behind]
+    weight = before[e] - before[s] if other == tag and e <= around[1] else 0
+    least = 0 if heading == page.tags[s] else _EQUAL_SHARE * (before[end] - before[start])
+    return weight > least
 
 
-def _siblings(page: Blocks, number: int, around: tuple[int, int]) -> Iterator[tuple[int, int]]:
-    """The ranges of the boxes beside a box that have its tag and class, or are sections as it is.
-
-    A site names its sections by what they are about.
-    """
-    boxes = page.boxes
-    _, end, tag, depth, name = boxes[number]
-    behind = bisect_left(boxes, (end,))  # what is inside the box lies between
-    for neighbours in (range(number - 1, -1, -1), range(behind, len(boxes))):
-        for i in neighbours:
-            s, e, other_tag, other_depth, other_name = boxes[i]
-            if s < around[0] or e > around[1] or other_depth < depth:
-                break
-            alike = other_name == name or tag in ("article", "section")
-            if other_depth == depth and other_tag == tag and alike:
-                yield s, e
-
-
-def _outside_comments(page: Blocks) -> Iterator[tuple[int, Box]]:
-    """The boxes in no comment, numbered: most of a thread may be answers inside the first."""
+def _outside_comments(page: Blocks) -> Iterator[Box]:
+    """The boxes in no comment: most of a thread may be answers inside the first."""
     comments = {(start, end) for start, end, hint in page.hints if hint == "comment"}
     last = 0
-    for number, box in enumerate(page.boxes):
+    for box in page.boxes:
         if box[:2] in comments:
             last = max(last, box[1])
         if box[0] >= last:
-            yield number, box
+            yield box
 
 
 def _without_links(

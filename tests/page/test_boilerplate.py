@@ -195,6 +195,25 @@ def test_of_two_parts_without_headings_both_are_read(tag: str) -> None:
     assert text_of(site(f"<div>{more}</div>")).splitlines() == PARAGRAPHS
 
 
+@pytest.mark.parametrize(
+    "part",
+    ["<section>{}</section>", "<section><h2>Two</h2>{}</section>", "<div><h3>Two</h3>{}</div>"],
+)
+def test_a_lead_before_its_section_is_main_text(part: str) -> None:
+    body = f"<h1>Fog</h1><p>{PARAGRAPHS[0]}</p>" + part.format(article(PARAGRAPHS[1:]))
+    lines = text_of(f"<html><body><div>{body}</div></body></html>").splitlines()
+    assert [line for line in lines if line in PARAGRAPHS] == PARAGRAPHS
+
+
+def test_a_teaser_before_the_article_is_no_lead() -> None:
+    """Its box begins with no heading, or with the page's."""
+    teaser = f"<p>{PARAGRAPHS[0]}</p>"
+    for heading in ("", "<h1>Fog</h1>"):
+        body = f"{teaser}<div>{heading}{article(PARAGRAPHS[1:])}</div>"
+        text = text_of(f"<html><body><div>{body}</div></body></html>")
+        assert [line for line in text.splitlines() if line in PARAGRAPHS] == PARAGRAPHS[1:]
+
+
 def test_a_small_call_to_action_in_a_box_like_the_articles_is_left_out() -> None:
     call = "<div><p>Join us, and get it all by mail, each day.</p></div>"
     assert text_of(site(f"<div>{article(PARAGRAPHS)}</div>{call}")) == "\n".join(PARAGRAPHS)
