@@ -19,7 +19,7 @@ enum { COMMENT, CONSENT, FOOTER, FURNITURE, FORUM, OUTSIDE };
 #define NOT_ASKED -1.0
 /* The numbers of boilerplate.py, as its _set_up orders them. */
 static struct {
-    double long_bytes, sentence_bytes, max_link_share, title_weight, repeated_bytes, forum_share,
+    double long_bytes, sentence_bytes, max_link_share, title_weight, forum_share,
         min_beside_comments, box_share, headed_box_share, headed_within, min_headed_blocks,
         max_headings, lone_box_share, min_boxed_weight, min_main_share, short_article_bytes,
         min_short_article_share, min_unlinked_share, max_title_h1s, equal_share;
@@ -158,35 +158,14 @@ static void take_out(Page *page, Py_ssize_t start, Py_ssize_t end) {
     for (Py_ssize_t i = start; i < end; i++) page->weights[i] = 0;
 }
 
-/* _copies; 0 with an exception */
-static int find_copies(Page *page) {
-    PyObject *seen = PySet_New(NULL);
-    if (seen == NULL) return 0;
-    for (Py_ssize_t i = 0; i < page->count; i++) {
-        Py_ssize_t before = PySet_GET_SIZE(seen);
-        if ((double)page->sizes[i] < rules.repeated_bytes) continue;
-        if (PySet_Add(seen, page->blocks[i].text) < 0) {
-            Py_DECREF(seen);
-            return 0;
-        }
-        if (PySet_GET_SIZE(seen) == before) take_out(page, i, i + 1);
-    }
-    Py_DECREF(seen);
-    return 1;
-}
-
-/* _boilerplate; 0 with an exception */
-static int find_boilerplate(Page *page) {
+/* _boilerplate */
+static void find_boilerplate(Page *page) {
     double shares[HINTS];
     Range range = {0};
     memcpy(shares, rules.max_shares, sizeof shares);
-    if (page->is_forum)
-        shares[COMMENT] = 0;
-    else if (!find_copies(page))
-        return 0;
+    if (page->is_forum) shares[COMMENT] = 0;
     sum_up(page, page->weights);
     while (next_in_boxes(page, shares, &range)) take_out(page, range.start, range.end);
-    return 1;
 }
 
 /* ---- the densest box */
@@ -406,7 +385,7 @@ static PyObject *found(Page *page) {
     Py_ssize_t start, end;
     if (!weigh(page)) return NULL;
     page->is_forum = is_forum(page);
-    if (!find_boilerplate(page)) return NULL;
+    find_boilerplate(page);
     find_densest(page, &start, &end);
     take_without_links(page, start, end);
     if (!is_enough(page)) take_without_menus(page);

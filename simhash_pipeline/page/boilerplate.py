@@ -24,7 +24,6 @@ _LONG_BYTES = 100  # a block this long is running text; a shorter one needs a se
 _SENTENCE_BYTES = 20
 MAX_LINK_SHARE = 0.75  # of a block's characters; above it the block is a menu
 _TITLE_WEIGHT = 2  # times the weight where a word of the title occurs
-_REPEATED_BYTES = 60  # a block this long seen before on the page is a carousel's or caption's copy
 _FORUM_SHARE = 0.4  # of the weight, in boxes that call themselves a forum's
 # Of the page's weight: a box with that hint that holds more stays.
 _MAX_SHARES = {"comment": 1.0, "consent": 0.8, "footer": 1.0, "furniture": 0.25, "outside": 1.0}
@@ -77,7 +76,6 @@ _NUMBERS = (
     _SENTENCE_BYTES,
     MAX_LINK_SHARE,
     _TITLE_WEIGHT,
-    _REPEATED_BYTES,
     _FORUM_SHARE,
     _MIN_BESIDE_COMMENTS,
     _BOX_SHARE,
@@ -132,10 +130,7 @@ def _main_blocks(page: Blocks, title_words: list[str]) -> list[int]:
     weights = _weights(page, unlinked, title_words)
     before = _sums(weights)
     forum = _is_forum(page, before)
-    gone = [False] * len(weights) if forum else _copies(page)
-    if True in gone:
-        weights = [0 if out else weight for weight, out in zip(weights, gone, strict=True)]
-        before = _sums(weights)
+    gone = [False] * len(weights)
     for start, end in _boilerplate(page, before, forum):
         gone[start:end] = [True] * (end - start)
         weights[start:end] = [0] * (end - start)
@@ -232,18 +227,6 @@ def _boilerplate(page: Blocks, before: list[int], forum: bool) -> Iterator[tuple
     A forum's comments are its text.
     """
     return _in_boxes(page, before, {**_MAX_SHARES, "comment": 0.0} if forum else _MAX_SHARES)
-
-
-def _copies(page: Blocks) -> list[bool]:
-    """Which blocks repeat an earlier one. (A forum's posts quote one another.)"""
-    long = [i for i, size in enumerate(page.sizes) if size >= _REPEATED_BYTES]
-    copies = [False] * len(page.sizes)
-    if len({page.texts[i] for i in long}) < len(long):
-        seen: set[str] = set()
-        for i in long:
-            copies[i] = page.texts[i] in seen
-            seen.add(page.texts[i])
-    return copies
 
 
 def _in_boxes(
