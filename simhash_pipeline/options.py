@@ -187,6 +187,7 @@ def _option(
     return dataclasses.field(default=default, metadata=metadata, repr=shown)
 
 
+OptionValue = bool | int | float | str | tuple[str, ...] | tuple[int, ...] | None
 _PATH = path("the path of a file")
 _DISTANCE = whole(0, MAX_DISTANCE_BITS, "bits")
 # So read, every sketch and every own text agrees, and a page of one token can be judged.
@@ -276,7 +277,7 @@ class Options:
         "drop",
         one_of("drop", "keep"),
         "`drop` keeps two of the short pages of a host that are equal but for the page's own "
-        "address and a case number, such as error pages that answer 200. `keep` keeps all.",
+        "address, such as error pages that answer 200. `keep` keeps all.",
     )
     dry_run: bool = _option(
         False, FLAG, "True judges and logs pages, but drops no item and no link."

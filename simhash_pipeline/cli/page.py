@@ -7,6 +7,7 @@ import shlex
 import sys
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,7 +41,7 @@ from simhash_pipeline.crawl.settings import STORE_SUFFIX, settings_of_spider, sp
 from simhash_pipeline.drop_log import THRESHOLDS, Drop, unix_seconds
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.furniture import furniture_among, template_of
-from simhash_pipeline.judge import Distances, Verdict, distances, own_likeness
+from simhash_pipeline.judge import Verdict
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint, sentences
 from simhash_pipeline.page.source import Source
@@ -55,6 +56,7 @@ from simhash_pipeline.review.comparison import (
 from simhash_pipeline.review.doubts import told_apart, told_apart_by
 from simhash_pipeline.stores.contract import PageText, Store, StoredPage, check_stamp
 from simhash_pipeline.terminal import Grid, Heading, print_lines, printable
+from simhash_pipeline.twins import Distances, distances, own_likeness
 from simhash_pipeline.urls import page_key
 
 if TYPE_CHECKING:
@@ -489,7 +491,7 @@ def _explained(case: Case, limit: int) -> Iterator[Line]:
 
 
 _REASONS = {
-    "error page": "two stored pages of its host differ from it in their address or case number.",
+    "error page": "two stored pages of its host differ from it in their address alone.",
     "address": "it declares the address of a stored page, and their main texts are alike.",
     "content": "its content is near that of a stored page.",
     "paragraph": "its longest paragraph is a stored page's, and their sketches agree.",
@@ -535,7 +537,7 @@ def explain_kept(page: StoredPage, store: Store, options: Options) -> Case:
         case,
         a=near[0],
         apart=distances(page, near[0]),
-        own_likeness=own_likeness(page, near[0], store),
+        own_likeness=own_likeness(page, near[0], partial(store.furniture, page.namespace)),
         verdict=verdict_on(page, near[0], store, options),
     )
 

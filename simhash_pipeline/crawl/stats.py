@@ -179,7 +179,7 @@ class CrawlStats:
         if count := self._counts[f"{self._dropping}/error_page"]:
             self._logger.info(
                 "Error pages: %s items are of short pages that differ from two kept ones of their "
-                "host in nothing but their address or a case number (SIMHASH_ERROR_PAGES)",
+                "host in nothing but their address (SIMHASH_ERROR_PAGES)",
                 f"{count:,}",
             )
         unjudged = self._counts["not_judged"]

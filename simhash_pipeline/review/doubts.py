@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from simhash_pipeline.drop_log import host_of
-from simhash_pipeline.page.head import TITLE_CHARS
-from simhash_pipeline.page.segment import WORD_OR_CHARACTER, nfkc
+from simhash_pipeline.page.titles import TITLE_CHARS, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -198,17 +197,15 @@ def _at_threshold(drop: Drop) -> str:
 
 def title_change(drop: Drop) -> TitleChange | None:
     """None unless titles share few words or differ in a number: chapter 3 is not chapter 4."""
-    words, others = _words(drop.title[:TITLE_CHARS]), _words(drop.twin_title)
+    words, others = (
+        frozenset(words_of(each[:TITLE_CHARS])) for each in (drop.title, drop.twin_title)
+    )
     if not words or not others or words == others:
         return None
     change = words - others, others - words
     if all(any(map(str.isdigit, side)) for side in change):
         return change
     return change if len(words & others) < COMMON_WORDS * min(len(words), len(others)) else None
-
-
-def _words(title: str) -> frozenset[str]:
-    return frozenset(nfkc(word[0]).lower() for word in WORD_OR_CHARACTER.finditer(title))
 
 
 def _other_languages(url: str, other: str) -> tuple[str, str] | None:
