@@ -325,9 +325,9 @@ static long number_of(PyObject *numbers, PyObject *name, long other) {
 }
 
 /* The range of blocks that the first two of a tuple are; 0 with an exception. */
-static int read_range(const Page *page, PyObject *row, Py_ssize_t *start, Py_ssize_t *end) {
-    if (!PyTuple_Check(row) || PyTuple_GET_SIZE(row) != 3) {
-        PyErr_Format(PyExc_TypeError, "a range is a tuple of 3");
+static int read_range(const Page *page, PyObject *row, Py_ssize_t columns, Py_ssize_t *start, Py_ssize_t *end) {
+    if (!PyTuple_Check(row) || PyTuple_GET_SIZE(row) != columns) {
+        PyErr_Format(PyExc_TypeError, "a range is a tuple of %zd", columns);
         return 0;
     }
     *start = PyLong_AsSsize_t(PyTuple_GET_ITEM(row, 0));
@@ -352,7 +352,7 @@ static int read_block(Page *page, Py_ssize_t i, PyObject *text, PyObject *tag, P
 
 static int read_box(Page *page, Box *box, PyObject *row) {
     long traits;
-    if (!read_range(page, row, &box->start, &box->end)) return 0;
+    if (!read_range(page, row, 4, &box->start, &box->end)) return 0;
     box->tag = PyTuple_GET_ITEM(row, 2);
     if ((traits = number_of(traits_of, box->tag, 0)) < 0) return 0;
     box->traits = (unsigned)traits;
@@ -362,7 +362,7 @@ static int read_box(Page *page, Box *box, PyObject *row) {
 /* Hints that no rule asks for are left out. */
 static int read_hint(Page *page, PyObject *row) {
     Hint *hint = &page->hints[page->hint_count];
-    if (!read_range(page, row, &hint->start, &hint->end)) return 0;
+    if (!read_range(page, row, 3, &hint->start, &hint->end)) return 0;
     hint->hint = number_of(hint_numbers, PyTuple_GET_ITEM(row, 2), HINTS);
     if (hint->hint < 0) return 0;
     page->hint_count += hint->hint < HINTS;

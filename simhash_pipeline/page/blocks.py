@@ -86,7 +86,7 @@ PERMALINK_LEVELS = 3  # that are looked up from a link for the element that it p
 MAX_NAME_CHARS = 200  # of a role, a class and an id; bounds what is remembered
 
 _Range = tuple[int, int, str]
-Box = tuple[int, int, str]
+Box = tuple[int, int, str, str]
 _start, _end = operator.itemgetter(0), operator.itemgetter(1)
 
 
@@ -98,7 +98,7 @@ class Blocks:
     tags: list[str] = field(default_factory=list)
     sizes: list[int] = field(default_factory=list)  # UTF-8 bytes
     link_shares: list[float] = field(default_factory=list)  # of the characters, 0-1
-    boxes: list[Box] = field(default_factory=list)  # start, end (exclusive), tag
+    boxes: list[Box] = field(default_factory=list)  # start, end (exclusive), tag, class
     hints: list[_Range] = field(default_factory=list)  # start, end (exclusive), hint
     hidden: list[str] = field(default_factory=list)  # texts of hidden boxes, which scripts may show
 
@@ -121,7 +121,7 @@ class Blocks:
             self._set_aside(start)
         elif kind == BOX:
             name = element.get("class", "") if "class" in names else ""
-            self.boxes.append((start, len(self.texts), tag))
+            self.boxes.append((start, len(self.texts), tag, name))
             told = (element.get("role", ""), name, element.get("id", ""))
             if (any(told) or tag in TAG_HINTS) and (
                 hint := hint_of(tag, *[text[:MAX_NAME_CHARS] for text in told])

@@ -270,7 +270,7 @@ def _densest(page: Blocks, weights: list[int], headings: list[int], forum: bool)
     lone = "article" if [box[2] for box in page.boxes].count("article") == 1 else None
     part_end = 0
     for box in _outside_comments(page) if forum else page.boxes:
-        s, e, tag = box
+        s, e, tag, _ = box
         if s >= end:  # so are all that follow
             break
         weight = before[e] - before[s]
@@ -308,7 +308,7 @@ def _is_part(
     The box behind it has its tag, and running text under a heading of the same level, or half as
     much of it. The box with the page's heading is no part.
     """
-    start, end, tag = box
+    start, end, tag, _ = box
     heading = page.tags[start] if page.tags[start] in _SECTION_HEADINGS else ""
     if tag in _CELLS:
         return False
@@ -323,7 +323,7 @@ def _is_part(
     behind = bisect_left(page.boxes, (end,))
     if behind == len(page.boxes):
         return False
-    s, e, other = page.boxes[behind]
+    s, e, other, _ = page.boxes[behind]
     weight = before[e] - before[s] if other == tag and e <= around[1] else 0
     least = 0 if heading == page.tags[s] else _EQUAL_SHARE * (before[end] - before[start])
     return weight > least
