@@ -11,7 +11,7 @@
 /* The traits of a tag, as boilerplate.py packs them. */
 enum {
     H1 = 1, HEADING = 2, PRE = 4, SHORT_POST = 8, SHORT_TEXT = 16, LIST = 32, CELL = 64, ARTICLE = 128, SECTION = 256,
-    PARAGRAPH = 512
+    LEAD = 512
 };
 
 #define HINTS 6
@@ -181,7 +181,7 @@ static int is_part(const Page *page, const Box *box, Py_ssize_t start, Py_ssize_
         for (Py_ssize_t h = 0; h < page->h1_count; h++)
             if (page->headings[h] >= box->start && page->headings[h] < box->end) return 0;
     if ((box->traits & SECTION || (first->traits & (HEADING | H1)) == HEADING) && box->start > start &&
-        first[-1].traits & PARAGRAPH && between(page, box->start - 1, box->start))
+        first[-1].traits & LEAD && between(page, box->start - 1, box->start))
         return 1;
     while (other < last) { /* to the first that begins at the box's end or later */
         const Box *middle = other + (last - other) / 2;

@@ -59,6 +59,9 @@ _MAX_TITLE_H1S = 2  # with more of them they head a page's sections
 _SECTION_HEADINGS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])
 _LISTS = frozenset(["dl", "ol", "ul"])  # a list is a part of a text, never the box around it
 _CELLS = frozenset(["table", "td", "th"])  # columns of a layout: a menu's, the text's
+_LEADS = frozenset(
+    ["dd", "li", "p", "td"]
+)  # running text in them, before a section, leads up to it
 _EQUAL_SHARE = 0.5  # of a box's weight, for the next box of its tag to be the text's too
 # Below a text: whose it is, and when its page was made, which each release changes.
 _MAX_NOTICE_BYTES = 160
@@ -113,7 +116,7 @@ _TRAITS = (
     _CELLS,
     {"article"},
     {"section"},
-    {"p"},
+    _LEADS,
 )
 
 
@@ -315,10 +318,8 @@ def _is_part(
     if len(headings) <= _MAX_TITLE_H1S and any(start <= h < end for h in headings):
         return False
     is_section = tag == "section" or heading not in ("", "h1")
-    has_lead = (
-        start > around[0] and page.tags[start - 1] == "p" and before[start] > before[start - 1]
-    )
-    if is_section and has_lead:
+    has_lead = start > around[0] and page.tags[start - 1] in _LEADS
+    if is_section and has_lead and before[start] > before[start - 1]:
         return True
     behind = bisect_left(page.boxes, (end,))
     if behind == len(page.boxes):

@@ -205,6 +205,14 @@ def test_a_lead_before_its_section_is_main_text(part: str) -> None:
     assert [line for line in lines if line in PARAGRAPHS] == PARAGRAPHS
 
 
+@pytest.mark.parametrize("line", ["<p>{}</p>", "<ul><li>{}</li></ul>", "<dl><dd>{}</dd></dl>"])
+def test_a_short_section_before_the_longest_is_main_text(line: str) -> None:
+    short = f"<section><h2>One</h2>{line.format(PARAGRAPHS[0])}</section>"
+    long = f"<section><h2>Two</h2>{article(PARAGRAPHS[1:])}</section>"
+    text = text_of(f"<html><body><div><h1>Fog</h1>{short}{long}</div></body></html>")
+    assert [line for line in text.splitlines() if line in PARAGRAPHS] == PARAGRAPHS
+
+
 def test_a_teaser_before_the_article_is_no_lead() -> None:
     """Its box begins with no heading, or with the page's."""
     teaser = f"<p>{PARAGRAPHS[0]}</p>"
