@@ -862,3 +862,17 @@ def test_a_page_that_changes_again_and_again_leaves_nothing_to_be_read(path: Pat
             store.settle(one, lambda view: (Action.KEEP, [*view.near_content(3)]))
         further = store._pages._index._values["content"]._further[7]  # type: ignore[attr-defined]
     assert len(further) <= 2
+
+
+def test_pages_expire_in_transactions_of_some_thousand(path: Path) -> None:
+    """Others get the lock between them, and a failure undoes only the last."""
+    commits = list[str]()
+    with SqliteStore(path) as store:
+        store.insert_many(page(str(n), spread(n), seen_at=n % 3) for n in range(12_000))
+        store.keep_texts(PageText("", f"x{n}", "t", "t", n % 3) for n in range(3))
+        store._connection.set_trace_callback(commits.append)
+        assert store.expire(2) == 8_000
+        store._connection.set_trace_callback(None)
+        assert (len(store), len(list(store.texts()))) == (4_000, 1)
+        assert store.expire(2) == 0
+    assert commits.count("COMMIT") >= 3
