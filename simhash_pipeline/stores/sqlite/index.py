@@ -34,6 +34,7 @@ from simhash_pipeline.bits import MAX_DISTANCE_BITS, np, refuse_other_distances
 from simhash_pipeline.index.neighbours import BLOCK_BITS, BLOCKS, FingerprintIndex, probe_masks
 from simhash_pipeline.stores.contract import MOST_NEAR
 from simhash_pipeline.stores.sqlite.rows import (
+    MOST_STRANGERS,
     ROWS_A_READ,
     SELECTED,
     column_value,
@@ -84,7 +85,9 @@ class MemoryIndex:
 
     def sharing(self, column: str, values: Sequence[int]) -> Iterator[tuple[int, StoredPage]]:
         ids = heapq.merge(*map(self._of(column).ids_of, values))
-        while chunk := list(islice(ids, ROWS_A_READ)):
+        limit = MOST_STRANGERS
+        while chunk := list(islice(ids, limit)):
+            limit = ROWS_A_READ
             marks = ", ".join("?" * len(chunk))
             rows = self._connection.execute(
                 f"{SELECTED} WHERE id IN ({marks}) ORDER BY id", chunk

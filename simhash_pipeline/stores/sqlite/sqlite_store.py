@@ -66,7 +66,7 @@ BUSY_TIMEOUT_SECS = 60.0
 PAGES_A_READ = 1_000
 PAGES_A_WRITE = 10_000
 TEXTS_A_READ = 100
-OTHERS_TURN_SECS = 0.1  # between transactions: SQLite looks for a free lock as often
+OTHERS_TURN_SECS = 0.15  # between transactions: who waits looks for a free lock every 0.1
 SLOW_PAGES = 1_000_000  # take a second to open, which is logged
 
 logger = logging.getLogger(__name__)
@@ -200,7 +200,7 @@ class SqliteStore:
                 with self._transaction() as pages:
                     last, removed = pages.expire(table, last, seen_before)
                 gone[table] += removed
-                if removed > ROWS_AN_EXPIRY // 2:
+                if removed > ROWS_AN_EXPIRY // 8:  # it took a while
                     time.sleep(OTHERS_TURN_SECS)
         return gone["page"]
 
