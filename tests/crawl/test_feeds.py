@@ -405,7 +405,7 @@ WARNING = "WARNING: Stores runs before SimhashPipeline and gets the near-duplica
 def test_a_projects_pipeline_gets_no_copies_or_is_named(
     tmp_path: Path, pipelines: dict[type, int], stored: int
 ) -> None:
-    """The add-on goes before pipelines above 100; those before it that may store items are named."""
+    """The add-on goes before pipelines above 100; those before it that may store are named."""
     addons = {"simhash_pipeline.Addon": 500}
     result = crawl(tmp_path, TWICE, ITEM_PIPELINES=pipelines, ADDONS=addons)
     assert (len(result.items), result.stats["stored"]) == (3, stored)
