@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from itertools import compress
 from operator import not_
@@ -46,7 +46,8 @@ from simhash_pipeline.page.structure import (
     structure_fingerprint,
     voted,
 )
-from simhash_pipeline.page.visible import story_digest, visible_text, window_masks
+from simhash_pipeline.page.unread import unread_digest
+from simhash_pipeline.page.visible import STORY_SHIFT, story_digest, visible_text, window_masks
 from simhash_pipeline.page.weights import counted_ngrams, heaviest, stop_words, weighing
 
 _SKETCH_SHINGLE_TOKENS = 3
@@ -78,6 +79,7 @@ class PageFingerprint:
     canonical_url: str | None = None  # what its link rel="canonical" or og:url says, made absolute
     title_marks: int = 1  # which words of the title are the page's name: see page/head.py
     cut: bool = False  # True where the page is longer than MAX_PAGE_BYTES lets it be read
+    unread: bytes = b""  # of a thin page: see page/unread.py
 
     @property
     def main_share(self) -> float | None:
@@ -87,7 +89,7 @@ class PageFingerprint:
 
     @property
     def digest(self) -> bytes | None:
-        """8 bytes of title and text if the page is thin, else of its longest paragraph's words.
+        """8 bytes of a thin page's title, text and unread; else of its longest paragraph's words.
 
         None for a page without text.
         """
@@ -95,6 +97,7 @@ class PageFingerprint:
             return None
         if self.content is None:
             words = f"{' '.join(self.title.split())}\n{' '.join(self.text.split())}"
+            words += self.unread.hex()
         else:
             words = "".join(_WORD.findall(max(self.text.split("\n"), key=len))).lower()
         return hashlib.blake2b(words.encode("utf-8", "replace"), digest_size=8).digest()
@@ -149,7 +152,7 @@ class Fingerprinter:
         if self._extract is not None:  # it may have changed the tree
             tree = Tree(parsed.root)
         is_main += [False] * len(blocks.hidden)
-        return self._of_text(
+        page = self._of_text(
             text,
             blocks,
             is_main,
@@ -159,6 +162,7 @@ class Fingerprinter:
             canonical_url=canonical,
             cut=parsed.cut,
         )
+        return page if page.content is not None else _with_unread(page, parsed.root, blocks.hidden)
 
     def fingerprint_text(
         self, text: str, *, title: str = "", url: str | None = None
@@ -276,6 +280,15 @@ class Fingerprinter:
 
     def _without_stops(self, tokens: Sequence[str]) -> Sequence[str]:
         return [t for t in tokens if t.lower() not in self._stops] if self._stops else tokens
+
+
+def _with_unread(page: PageFingerprint, root: _Element, hidden: list[str]) -> PageFingerprint:
+    """A thin page with what isn't read of it; another story if that changes."""
+    unread = unread_digest(root, hidden, page.url)
+    story = page.story
+    if story is not None:
+        story ^= int.from_bytes(unread[:4], "little") << STORY_SHIFT
+    return replace(page, unread=unread, story=story)
 
 
 def sentences(text: str) -> list[str]:
