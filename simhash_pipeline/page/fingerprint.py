@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
+from html import unescape
 from itertools import compress
 from operator import not_
 from typing import Any
@@ -15,6 +16,7 @@ from lxml.etree import _Element
 
 from simhash_pipeline import native
 from simhash_pipeline.bits import SKETCH_BITS, np
+from simhash_pipeline.errors import PageError
 from simhash_pipeline.native import Walked
 from simhash_pipeline.options import Options, load_callable
 from simhash_pipeline.page.blocks import (
@@ -31,6 +33,7 @@ from simhash_pipeline.page.blocks import (
 from simhash_pipeline.page.boilerplate import main_blocks
 from simhash_pipeline.page.bounds import first_of_text
 from simhash_pipeline.page.compiled import content_of, hashed_words, sketch_of, votes_by_kernel
+from simhash_pipeline.page.decode import without_line_ends
 from simhash_pipeline.page.elements import END_SVG, HOLD_HTML, Elements, elements_of
 from simhash_pipeline.page.hashing import TokenHashes, hash_rows
 from simhash_pipeline.page.head import canonical_url, title_marks, title_of
@@ -54,6 +57,10 @@ _SKETCH_SHINGLE_TOKENS = 3
 _WORD = re.compile(r"\w+")
 # A full stop ends a sentence before a space or a line's end, a Chinese one anywhere.
 _SENTENCE = re.compile(r"[^\n.!?。！？]+(?:[.!?](?! )[^\n.!?。！？]*)*[.!?。！？]?")
+# What a text that is HTML has, and one that only speaks of tags, or compares numbers, hasn't.
+_TAG = re.compile(
+    r"(?i)</(?:blockquote|div|figure|h[1-6]|li|p|pre|table)>|<(?:br|p)(?=[ />])|<(?:a|img|span)\s\S+="
+)
 # The bits of a tag's traits beside its kind and its role, as in _walk.c.
 _ROLE_SHIFT = 3
 _TRAITS = {1 << 5: {"svg"}, 1 << 6: END_SVG, 1 << 7: HOLD_HTML, 1 << 8: {"a"}, 1 << 9: TAG_HINTS}
@@ -167,7 +174,11 @@ class Fingerprinter:
     def fingerprint_text(
         self, text: str, *, title: str = "", url: str | None = None
     ) -> PageFingerprint:
-        """The fingerprints of a page whose main text is known, and is all there is to see."""
+        """The fingerprints of a page whose main text is known, and is all there is to see.
+
+        A text with tags in it, as APIs and feeds give it, is read as HTML, all of it.
+        """
+        text = self._without_markup(text)
         read = first_of_text(text, self._options.max_page_bytes)
         blocks = Blocks(sentences(read))
         is_main = [True] * len(blocks.texts)
@@ -246,6 +257,18 @@ class Fingerprinter:
         if html is None:
             raise TypeError(f"a page is bytes, text, a soup, selector or tree, not {page!r:.80}")
         return parsed_page(html, charset, self._options.max_page_bytes, self._options.parser)
+
+    def _without_markup(self, text: str) -> str:
+        """The text without markup, and without lines that end within a sentence."""
+        if "&lt;/" in text and not _TAG.search(text):  # escaped, as in the XML of a feed
+            text = unescape(text)
+        if not _TAG.search(text):
+            return without_line_ends(text.encode("utf-8", "replace")).decode()
+        try:
+            root = parsed_page(text, max_bytes=self._options.max_page_bytes).root
+        except PageError:  # nothing but tags
+            return ""
+        return "\n".join(Tree(root).blocks().texts)
 
     def _read(self, parsed: ParsedPage, blocks: Blocks, title: str) -> tuple[str, list[bool]]:
         """Main text, and which blocks are in it."""

@@ -12,7 +12,7 @@ from simhash_pipeline import native
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.native import Head
 from simhash_pipeline.page.bounds import MAX_DEPTH, first_bytes, flattened, without_excess
-from simhash_pipeline.page.decode import as_utf8
+from simhash_pipeline.page.decode import as_utf8, without_line_ends
 from simhash_pipeline.page.head import head_of
 from simhash_pipeline.page.soup import NO_XML, soup_of, tree_of
 
@@ -52,6 +52,7 @@ def parsed_page(
     source = source.replace(b"\0", b"")  # as browsers do in text; before tags are counted
     bounded = without_excess(source, max_bytes)
     cut = len(read) < len(html) or len(bounded) < len(source)
+    bounded = without_line_ends(bounded)
     if parser != "lxml":
         root = _tree_by_soup(bounded, parser)
         return ParsedPage(root, bounded, cut, head_of(root))
