@@ -59,7 +59,7 @@ _WORD = re.compile(r"\w+")
 _SENTENCE = re.compile(r"[^\n.!?。！？]+(?:[.!?](?! )[^\n.!?。！？]*)*[.!?。！？]?")
 # What a text that is HTML has, and one that only speaks of tags, or compares numbers, hasn't.
 _TAG = re.compile(
-    r"(?i)</(?:blockquote|div|figure|h[1-6]|li|p|pre|table)>|<(?:br|p)(?=[ />])|<(?:a|img|span)\s\S+="
+    r"(?i)</(?:blockquote|div|figure|h[1-6]|li|p|pre|table)>|<(?:br|p)[ />]|<(?:a|img|span)\s\S+="
 )
 # The bits of a tag's traits beside its kind and its role, as in _walk.c.
 _ROLE_SHIFT = 3

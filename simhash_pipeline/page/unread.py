@@ -22,11 +22,10 @@ _MEDIA = frozenset(["audio", "embed", "iframe", "image", "img", "object", "sourc
 _TEXTS = frozenset(["noscript", "svg", "template", "textarea"])
 _SOURCES = frozenset(["alt", "data", "href", "poster", "src", "srcdoc", "srcset", "xlink:href"])
 _TOLD = frozenset(["description", "og:description", "og:image", "og:video"])  # by a meta
-_NO_VALUES = frozenset(
-    ["button", "hidden", "image", "password", "reset", "submit"]
-)  # types of inputs
+_NO_VALUES = frozenset(["button", "hidden", "image", "password", "reset", "submit"])  # inputs
 _LONG_CHARS = 80  # of an attribute, or a script's text, that holds what a script will show
-_STRINGS = re.compile(r""""((?:[^"\\\n]|\\.){80,})"|'((?:[^'\\\n]|\\.){80,})'""")
+# To the end of the line where there is no other: what can't fail is never tried again.
+_STRING = re.compile(r""""(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?""")
 # A file's version says nothing of its content; where no file is named, a parameter may name it.
 _VERSION = re.compile(r"(\.[A-Za-z0-9]{2,5})\?\S*")
 
@@ -71,7 +70,8 @@ def _data(root: _Element) -> Iterator[str]:
             yield element.text or ""
         elif element.tag == "script":
             text, kind = element.text or "", element.get("type", "")
-            yield text if "json" in kind else " ".join(map("".join, _STRINGS.findall(text)))
+            long = (each for each in _STRING.findall(text) if len(each) >= _LONG_CHARS)
+            yield text if "json" in kind else " ".join(long)
         yield from (
             value
             for name, value in element.items()

@@ -7,8 +7,9 @@ import time
 import pytest
 from lxml import etree
 
+from simhash_pipeline import Fingerprinter
 from simhash_pipeline.page.charset import charset_of
-from simhash_pipeline.page.decode import decode
+from simhash_pipeline.page.decode import decode, without_line_ends
 from tests.trees import parse
 
 CHINESE = "<p>海港日报讯：昨天上午，三艘渔船在大雾中安全返回港口，船员全部平安。</p>" * 3
@@ -279,3 +280,81 @@ def test_a_charset_is_found_in_bounded_time() -> None:
     for byte in (b"\xe9", b"\x81", b"\xff", b"\xe9a"):
         charset_of(byte * 8_192)
     assert time.process_time() - started < 0.2
+
+
+SENTENCE = "清晨的码头上停着三条旧渔船，船主正在把渔网一张一张地挂到竹竿上晾干"
+HALVES = "清晨的码头上停着三条旧渔船，船主正在把渔", "网一张一张地挂到竹竿上晾干"
+ENDS = ["\n", "\r\n", " \n", "\n    ", "\n\t", "\r\n  ", "\n<b></b>", "</b>\n<b>"]
+
+
+@pytest.mark.parametrize("end", ENDS[:6])
+def test_a_line_s_end_inside_a_chinese_sentence_is_nothing(end: str) -> None:
+    source = f"<p>{end.join(HALVES)}。</p>".encode()
+    assert without_line_ends(source).decode() == f"<p>{SENTENCE}。</p>"
+
+
+@pytest.mark.parametrize(
+    ("wrapped", "joined"),
+    [
+        ("漁師たちは夜明けに\n港へ戻ってきた", "漁師たちは夜明けに港へ戻ってきた"),
+        ("カタカナの\nコトバ", "カタカナのコトバ"),
+        ("旧渔船，\n船主", "旧渔船，船主"),
+        ("旧渔船\n，船主", "旧渔船，船主"),
+        ("“旧渔船\n船主”", "“旧渔船船主”"),
+        ("㐀\n㐁鿕\n鿖", "㐀㐁鿕鿖"),
+    ],
+)
+def test_so_it_is_beside_kana_and_full_width_signs(wrapped: str, joined: str) -> None:
+    text = f"{wrapped}，码头上停着三条旧渔船。"
+    assert without_line_ends(text.encode()).decode() == text.replace(wrapped, joined)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "第一段。\n\n第二段。",
+        "第一段\n \n第二段",
+        "第一段\n　　第二段",
+        "标题\nEnglish 第二段",
+        "Scrapy\n爬虫",
+        "</p>\n码头",
+        "码头\n<p>",
+        "码头 渔船",
+        "한국어 문장\n두 번째",
+    ],
+)
+def test_other_line_ends_stay(text: str) -> None:
+    whole = f"{text}\n<p>一二三四五六七八</p>"
+    assert without_line_ends(whole.encode()).decode() == whole
+
+
+def test_beside_tags_they_are_nothing_where_all_lines_are_broken() -> None:
+    lines = [
+        "清晨的<b>三条</b>",
+        "旧渔船",
+        "船主<a href=x>",
+        "正在</a>把渔",
+        "网",
+        "<i>一张</i>张地挂",
+    ]
+    few, many = "\n".join(lines), "\n".join(lines * 9)
+    assert without_line_ends(few.encode()).count(b"\n") == 3
+    assert without_line_ends(many.encode()).count(b"\n") == 9  # behind a tag that begins
+
+
+def test_every_witness_reads_a_wrapped_page_as_another() -> None:
+    paragraphs = [SENTENCE.replace("三条", f"{n}条") + "。" for n in "四五六七八九十百千万"]
+    wrapped = [one[:17] + "\n" + one[17:] for one in paragraphs]
+    read = Fingerprinter().fingerprint
+    one, other = (read("".join(f"<p>{p}</p>" for p in ps)) for ps in (paragraphs, wrapped))
+    for name in ("content", "sketch", "text", "story", "sample", "blocks", "tokens", "digest"):
+        assert getattr(one, name) == getattr(other, name), name
+    one, other = (Fingerprinter().fingerprint_text("".join(ps)) for ps in (paragraphs, wrapped))
+    assert one == other
+
+
+def test_line_ends_are_found_in_linear_time() -> None:
+    started = time.process_time()
+    for piece in ("\n", "\n ", "港\n", "港\n<a ", "港</b>\n", "<b>", "\r\n"):
+        without_line_ends(("港" + piece * (2_000_000 // len(piece)) + "港").encode())
+    assert time.process_time() - started < 6
