@@ -52,8 +52,9 @@ from simhash_pipeline.page.weights import counted_ngrams, heaviest, stop_words, 
 
 _SKETCH_SHINGLE_TOKENS = 3
 _WORD = re.compile(r"\w+")
-# A full stop ends a sentence before a space or a line's end, a Chinese one anywhere.
-_SENTENCE = re.compile(r"[^\n.!?。！？]+(?:[.!?](?! )[^\n.!?。！？]*)*[.!?。！？]?")
+# A full stop ends a sentence before a space or a line's end; those of other scripts do anywhere.
+_STOPS = "。！？।॥۔؟።፧။។៕།༎։"
+_SENTENCE = re.compile(rf"[^\n.!?{_STOPS}]+(?:[.!?](?! )[^\n.!?{_STOPS}]*)*[.!?{_STOPS}]?")
 # The bits of a tag's traits beside its kind and its role, as in _walk.c.
 _ROLE_SHIFT = 3
 _TRAITS = {1 << 5: {"svg"}, 1 << 6: END_SVG, 1 << 7: HOLD_HTML, 1 << 8: {"a"}, 1 << 9: TAG_HINTS}
