@@ -58,8 +58,9 @@ from simhash_pipeline.page.weights import counted_ngrams, heaviest, stop_words, 
 
 _SKETCH_SHINGLE_TOKENS = 3
 _WORD = re.compile(r"\w+")
-# A full stop ends a sentence before a space or a line's end, a Chinese one anywhere.
-_SENTENCE = re.compile(r"[^\n.!?。！？]+(?:[.!?](?! )[^\n.!?。！？]*)*[.!?。！？]?")
+# A full stop ends a sentence before a space or a line's end; those of other scripts do anywhere.
+_STOPS = "。！？।॥۔؟።፧။។៕།༎։"
+_SENTENCE = re.compile(rf"[^\n.!?{_STOPS}]+(?:[.!?](?! )[^\n.!?{_STOPS}]*)*[.!?{_STOPS}]?")
 # What a text that is HTML has, and one that only speaks of tags, or compares numbers, hasn't.
 _TAG = re.compile(
     r"(?i)</(?:blockquote|div|figure|h[1-6]|li|p|pre|table)>|<(?:br|p)[ />]|<(?:a|img|span)\s\S+="

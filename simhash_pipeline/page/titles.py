@@ -29,7 +29,7 @@ import mmh3
 
 from simhash_pipeline.page.folding import folded, is_pieced
 from simhash_pipeline.page.folding import words_of as _words_in
-from simhash_pipeline.page.visible import BLOCK_BITS
+from simhash_pipeline.page.visible import BLOCK_BITS, MAIN
 
 TITLE_CHARS = 100  # of a title and of a heading, that a store keeps and that are compared
 MAX_WORDS = 62  # so that a mark for each fits into a signed word of 64 bits
@@ -44,6 +44,10 @@ _AGAIN = "\0"  # behind a word: it stands once more
 _VERSION = re.compile(r"v?\d+(?:\.\d+)+\Z")
 # Where a word stands: its number among the title's, and a hash of the letters around it.
 _PLACE = struct.Struct("<BH")
+WORD = 1 << 32  # above the blocks of a text
+WORD_BITS = MAIN | BLOCK_BITS
+Blocks = frozenset[int]
+NO_BLOCKS: Blocks = frozenset()
 _MAX_PLACES = 12
 _BEFORE_CHARS, _NEAR_CHARS, _LEAST_LETTERS = 60, 10, 6
 
@@ -158,45 +162,47 @@ def _letters(text: str, words: Collection[str]) -> str:
     )
 
 
-def without_repeated(page: Titled, blocks: Collection[int]) -> tuple[int, bytes | None]:
-    """The page's marks and places, but of no word that its template's titles repeat."""
-    words = title_words(page.title, page.heading)
-    repeated = {i for i, block in enumerate(word_blocks(words)) if block in blocks}
-    places = (_PLACE.pack(i, around) for i, around in _unpacked(page) if i not in repeated)
-    return page.title_marks & ~sum(2 << i for i in repeated), b"".join(places) or None
-
-
 def word_blocks(words: Sequence[str]) -> list[int]:
     """A number of each word, by which a template's titles are learnt as its blocks are."""
-    return [mmh3.hash(f"title {word}", signed=False) & BLOCK_BITS for word in words]
+    return [WORD | _block(word) for word in words]
 
 
-def name_two_things(page: Titled, other: Titled, *, in_one_template: bool) -> bool:
+def _block(word: str) -> int:
+    return mmh3.hash(word, signed=False) & BLOCK_BITS | MAIN
+
+
+def name_two_things(
+    page: Titled, other: Titled, *, in_one_template: bool, repeated: Blocks = NO_BLOCKS
+) -> bool:
     """Whether each page's name has a word that the other lacks.
 
-    In one template of a site the headings of two equal titles are the titles. Titles of two forms,
-    in two templates or on two sites, may be two headlines of one story.
+    `repeated` are the blocks of words that the titles of their templates repeat: no names. In one
+    template of a site the headings of two equal titles are the titles. Titles of two forms, in two
+    templates or on two sites, may be two headlines of one story.
     """
+    lacks = _lacks_name
     if page.title == other.title:
-        return in_one_template and _lacks(page, other) and _lacks(other, page)
-    if not (_lacks_name(page, other) and _lacks_name(other, page)):
+        if not in_one_template or page.heading == other.heading:
+            return False
+        lacks = _lacks
+    if not (lacks(page, other, repeated) and lacks(other, page, repeated)):
         return False
     words, others = words_of(page.title[:TITLE_CHARS]), words_of(other.title[:TITLE_CHARS])
     return in_one_template or _are_of_one_form(words, others)
 
 
-def names_differ(page: Titled, other: Titled) -> bool:
+def names_differ(page: Titled, other: Titled, repeated: Blocks = NO_BLOCKS) -> bool:
     """Whether either page's name has a word that the other's title and heading lack."""
     if page.title == other.title:
         return False
-    return _lacks_name(page, other) or _lacks_name(other, page)
+    return _lacks_name(page, other, repeated) or _lacks_name(other, page, repeated)
 
 
-def are_form_letters(page: Titled, other: Titled) -> bool:
+def are_form_letters(page: Titled, other: Titled, repeated: Blocks = NO_BLOCKS) -> bool:
     """Whether a word of each title, that the other lacks, stands in one place of the texts."""
     if page.title == other.title:
         return False
-    mine, its = _own_places(page, other), _own_places(other, page)
+    mine, its = _own_places(page, other, repeated), _own_places(other, page, repeated)
     return not mine.isdisjoint(its)
 
 
@@ -210,13 +216,11 @@ def are_of_no_text(page: Titled, other: Titled) -> bool:
     return not _share_half(_telling_name(page), _telling_name(other))
 
 
-def _own_places(page: Titled, other: Titled) -> set[int]:
+def _own_places(page: Titled, other: Titled, repeated: Blocks) -> set[int]:
     words, others = words_of(page.title[:TITLE_CHARS]), title_words(other.title, other.heading)
-    return {around for i, around in _unpacked(page) if words[i] not in others}
-
-
-def _unpacked(page: Titled) -> Iterator[tuple[int, int]]:
-    return _PLACE.iter_unpack(page.title_places or b"")
+    places = _PLACE.iter_unpack(page.title_places or b"")
+    own = {around: words[i] for i, around in places if words[i] not in others}
+    return {around for around, word in own.items() if _block(word) not in repeated}
 
 
 def _name(page: Titled) -> set[str]:
@@ -235,13 +239,17 @@ def _telling(words: Collection[str]) -> list[str]:
     return [word for word in words if len(word) >= _TELLING_CHARS or is_pieced(word)]
 
 
-def _lacks(page: Titled, other: Titled) -> bool:
-    return not _name(other).issubset(title_words(page.title, page.heading))
+def _lacks(page: Titled, other: Titled, repeated: Blocks) -> bool:
+    """Whether the page's title and heading lack a word of the other's name."""
+    lacking = _name(other).difference(title_words(page.title, page.heading))
+    return any(_block(word) not in repeated for word in lacking)
 
 
-def _lacks_name(page: Titled, other: Titled) -> bool:
+def _lacks_name(page: Titled, other: Titled, repeated: Blocks) -> bool:
+    """The same, of a name that stands in the title."""
     name = _name(other).intersection(words_of(other.title[:TITLE_CHARS]))
-    return not name.issubset(title_words(page.title, page.heading))
+    lacking = name.difference(title_words(page.title, page.heading))
+    return any(_block(word) not in repeated for word in lacking)
 
 
 def _are_of_one_form(words: Sequence[str], others: Sequence[str]) -> bool:
