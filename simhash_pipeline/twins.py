@@ -72,7 +72,8 @@ def told_apart_by(
         return "no page"
     if page.content is None and page.site != other.site and page.title != other.title:
         return "title"  # a short text that two sites share names no page
-    if are_form_letters(page, other, repeated_words(page, other, repeated)):
+    words = repeated_words(page, other, repeated)
+    if are_form_letters(page, other, on_one_site=page.site == other.site, repeated=words):
         return "title"
     if are_two_subjects(page, other, repeated) and not _is_one_text(page, other, options):
         return "title"

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
@@ -27,7 +27,7 @@ from typing import Protocol
 
 import mmh3
 
-from simhash_pipeline.page.folding import folded, is_pieced
+from simhash_pipeline.page.folding import is_pieced
 from simhash_pipeline.page.folding import words_of as _words_in
 from simhash_pipeline.page.visible import BLOCK_BITS, MAIN
 
@@ -42,8 +42,9 @@ _SECTION_NUMBER = re.compile(r"\d+(?:\.\d+)*\.\s+(?=\S)")  # 7.25.17. of a manua
 _SIGN = re.compile(r"[-|/]+(?!\S)")  # parts a title's parts; where it begins one, it is the name
 _AGAIN = "\0"  # behind a word: it stands once more
 _VERSION = re.compile(r"v?\d+(?:\.\d+)+\Z")
-# Where a word stands: its number among the title's, and a hash of the letters around it.
+# Where a word stands: its number among the title's, and a hash of the letters before it.
 _PLACE = struct.Struct("<BH")
+_BESIDE = 1 << 7  # of the number: beside the main text, as in a table of facts
 WORD = 1 << 32  # above the blocks of a text
 WORD_BITS = MAIN | BLOCK_BITS
 Blocks = frozenset[int]
@@ -76,11 +77,12 @@ class Name:
 
 
 def name_of(
-    title: str, headings: Sequence[str], first_line: str, main_text: str, visible_text: str
+    title: str, headings: Sequence[str], first_line: str, main_text: str, beside: Iterable[str]
 ) -> Name:
-    """The name of a page. Two headings are looked at, as the first may be the site's name.
+    """The name of a page, whose texts are in one spelling; `beside` are lines beside its main text.
 
-    Where a page has none, its first line may be one: it names the page only beside equal titles.
+    Two headings are looked at, as the first may be the site's name. Where a page has none, its
+    first line may be one: it names the page only beside equal titles.
     """
     words = words_of(title[:TITLE_CHARS])
     cut = (heading[:TITLE_CHARS] for heading in [*headings[:2], first_line])
@@ -88,8 +90,10 @@ def name_of(
     heading = next(new, "")
     repeated = next((each for each in headings[:2] if {*words} > {*words_of(each)} > set()), "")
     heads = {word for each in headings for word in words_of(each)}
-    marks = _marks(words, title_words(title, heading), heads, folded(main_text[:_READ_CHARS]))
-    places = islice(_places(words, heads, visible_text.lower()), _MAX_PLACES)
+    text = main_text.lower()
+    marks = _marks(words, title_words(title, heading), heads, text[:_READ_CHARS])
+    rest = "\n".join(line for line in beside if line not in headings).lower()
+    places = islice(_places(words, heads, text, rest), _MAX_PLACES)
     return Name(repeated, heading, marks, b"".join(places) or None)
 
 
@@ -135,17 +139,21 @@ def _marks(words: Sequence[str], both: Sequence[str], heads: Collection[str], te
     return marks | (SAID if said >= needed else 0)
 
 
-def _places(words: Sequence[str], heads: Collection[str], text: str) -> Iterator[bytes]:
-    """Where words of the title stand in the text; a version that no heading has is the manual's."""
+def _places(words: Sequence[str], heads: Collection[str], text: str, rest: str) -> Iterator[bytes]:
+    """Where words of the title stand in the text, or else in the rest of what is visible.
+
+    A version that no heading has is the manual's.
+    """
     for number, word in enumerate(words):
         if _VERSION.match(word) and word not in heads:
             continue
-        at = _place_in(word, text)
-        if at is None:
-            continue
-        before = _letters(text[max(0, at - _BEFORE_CHARS) : at], words)[-_NEAR_CHARS:]
-        if len(before) >= _LEAST_LETTERS:
-            yield _PLACE.pack(number, mmh3.hash(before, signed=False) & 0xFFFF)
+        for said, where in ((text, 0), (rest, _BESIDE)):
+            at = _place_in(word, said)
+            if at is not None:
+                before = _letters(said[max(0, at - _BEFORE_CHARS) : at], words)[-_NEAR_CHARS:]
+                if len(before) >= _LEAST_LETTERS:
+                    yield _PLACE.pack(number | where, mmh3.hash(before, signed=False) & 0xFFFF)
+                break
 
 
 def _letters(text: str, words: Collection[str]) -> str:
@@ -198,12 +206,17 @@ def names_differ(page: Titled, other: Titled, repeated: Blocks = NO_BLOCKS) -> b
     return _lacks_name(page, other, repeated) or _lacks_name(other, page, repeated)
 
 
-def are_form_letters(page: Titled, other: Titled, repeated: Blocks = NO_BLOCKS) -> bool:
-    """Whether a word of each title, that the other lacks, stands in one place of the texts."""
+def are_form_letters(
+    page: Titled, other: Titled, *, on_one_site: bool, repeated: Blocks = NO_BLOCKS
+) -> bool:
+    """Whether a word of each title, that the other lacks, stands in one place of the texts.
+
+    Two sites may have one frame: what stands in it says nothing of a text that they share.
+    """
     if page.title == other.title:
         return False
-    mine, its = _own_places(page, other, repeated), _own_places(other, page, repeated)
-    return not mine.isdisjoint(its)
+    mine, its = (_own_places(*pair, repeated) for pair in ((page, other), (other, page)))
+    return any(place in its and (on_one_site or not place[0]) for place in mine)
 
 
 def are_of_no_text(page: Titled, other: Titled) -> bool:
@@ -216,11 +229,15 @@ def are_of_no_text(page: Titled, other: Titled) -> bool:
     return not _share_half(_telling_name(page), _telling_name(other))
 
 
-def _own_places(page: Titled, other: Titled, repeated: Blocks) -> set[int]:
+def _own_places(page: Titled, other: Titled, repeated: Blocks) -> set[tuple[int, int]]:
+    """Where words stand that the other's title and heading lack: `_BESIDE` or 0, and the hash."""
     words, others = words_of(page.title[:TITLE_CHARS]), title_words(other.title, other.heading)
-    places = _PLACE.iter_unpack(page.title_places or b"")
-    own = {around: words[i] for i, around in places if words[i] not in others}
-    return {around for around, word in own.items() if _block(word) not in repeated}
+    found = set()
+    for number, before in _PLACE.iter_unpack(page.title_places or b""):
+        word = words[number & ~_BESIDE]
+        if word not in others and _block(word) not in repeated:
+            found.add((number & _BESIDE, before))
+    return found
 
 
 def _name(page: Titled) -> set[str]:
