@@ -827,14 +827,15 @@ def steps(store: SqliteStore, asking: StoredPage, *, one_site: bool) -> int:
     return taken[0]
 
 
+@pytest.mark.parametrize("index", ["memory", "disk"])
 @pytest.mark.parametrize("others", ["sites", "namespaces"])
 def test_a_look_up_costs_the_same_however_many_others_have_the_page(
-    path: Path, others: str
+    path: Path, index: IndexPlace, others: str
 ) -> None:
     """The copies of 100 other sites or namespaces, and of 3,000."""
     asking = replace(page("http://a.example/", 7, digest=b"8 bytes."), site="a.example")
     taken = []
-    with SqliteStore(path) as store:
+    with SqliteStore(path, index=index) as store:
         for first, last in ((0, 100), (100, 3_000)):
             copies = (replace(asking, url=f"http://{n}.example/") for n in range(first, last))
             if others == "sites":
