@@ -38,6 +38,7 @@ _COSTS = frozenset(
         "_REMEMBERED",
         "_SHOWN_CHARACTERS",
         "_TABLE_BITS",
+        "_VARYING",
         "FOLDED_ALONE",
         "FOLDED_TO_THEMSELVES",
     ]
