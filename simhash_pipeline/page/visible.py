@@ -84,7 +84,7 @@ def window_masks(page: Blocks, is_main: Sequence[bool]) -> bytes:
     masks = bytearray(len(is_main))
     if True not in is_main:
         return bytes(masks)
-    start, end = _around(page, is_main)
+    start, end = box_around(page, is_main)
     beside = chain(range(start), range(end, len(page.texts)))
     links = [i for i in beside if page.link_shares[i] > MAX_LINK_SHARE]
     if links and _is_list(page, links, is_main):
@@ -107,7 +107,7 @@ def _is_list(page: Blocks, links: list[int], is_main: Sequence[bool]) -> bool:
     return page.bytes_of({*links} - menu_blocks(page)) > main_bytes
 
 
-def _around(page: Blocks, is_main: Sequence[bool]) -> tuple[int, int]:
+def box_around(page: Blocks, is_main: Sequence[bool]) -> tuple[int, int]:
     """The range of blocks of the innermost box around all of the main text."""
     first, end = is_main.index(True), len(is_main) - is_main[::-1].index(True)
     for box in reversed(page.boxes):  # inner ones first
@@ -133,7 +133,7 @@ def story_digest(
         return None
     told: Sequence[int] = range(len(texts))
     if masks and True in is_main:
-        start, end = _around(page, is_main)
+        start, end = box_around(page, is_main)
         told = [i for i in range(start, end) if is_main[i] or page.link_shares[i] <= MAX_LINK_SHARE]
         counted = [i for i, mask in enumerate(masks) if mask != NONE]
         sizes = list(map(len, texts))

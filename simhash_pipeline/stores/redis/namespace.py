@@ -27,18 +27,17 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from simhash_pipeline.errors import StoreDamaged, StoreError
-from simhash_pipeline.stores.contract import MOST_NEAR, Action, StoredPage, View
+from simhash_pipeline.stores.contract import MOST_NEAR, SAME_COLUMNS, Action, StoredPage, View
 from simhash_pipeline.stores.packing import page_id
 from simhash_pipeline.stores.redis import layout
 from simhash_pipeline.stores.redis.commit import EXCHANGE, READ, SHARING, Command, Commit
 from simhash_pipeline.stores.redis.layout import (
     ALWAYS_INDEXED,
     BEGUN,
-    COLUMNS,
     DONE,
+    INDEXED,
     MADE_WITH,
     NUMBER_SIZE,
-    ONE_BLOCK,
     SALT_SIZE,
     STRUCTURES,
     Record,
@@ -50,7 +49,6 @@ from simhash_pipeline.stores.redis.layout import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from simhash_pipeline.stores.contract import Column
     from simhash_pipeline.stores.redis.layout import Entry, Probe
     from simhash_pipeline.stores.redis.server import Server
 
@@ -77,7 +75,7 @@ class RedisNamespace:
         self.lease = lease
         self.mark = mark
         self._run = run
-        self._asked: dict[Column, int] = {}  # distances, by the page before
+        self._asked: dict[str, int] = {}  # distances, by the page before
 
     def settle(
         self,
@@ -99,7 +97,7 @@ class RedisNamespace:
         mark, structures = self.server.ask("HMGET", self.space.head, MADE_WITH, STRUCTURES)
         if mark != self.mark:
             raise emptied(self.server)
-        records = self._read([page_id(page.url) for page in pages])
+        records = self.read([page_id(page.url) for page in pages])
         todo = [
             (page, own)
             for page, own in zip(pages, records, strict=True)
@@ -155,7 +153,7 @@ class RedisNamespace:
     def faults(self) -> Iterator[str]:
         """What can't be read, and what no look-up finds."""
         structures = self.server.ask("HGET", self.space.head, STRUCTURES)
-        columns = COLUMNS if structures == DONE else ALWAYS_INDEXED
+        columns = INDEXED if structures == DONE else ALWAYS_INDEXED
         for found in self.server.scan(self.space.pages, PAGES_A_READ):
             records = []
             for known, raw in found.items():
@@ -204,7 +202,7 @@ class RedisNamespace:
             "restore a copy, or clear the namespace to begin anew"
         )
 
-    def entries(self, page: StoredPage, columns: Sequence[Column] = COLUMNS) -> list[Entry]:
+    def entries(self, page: StoredPage, columns: Sequence[str] = INDEXED) -> list[Entry]:
         return list(layout.entries(self.space, page, columns))
 
     def index_structures(self) -> None:
@@ -275,7 +273,7 @@ class RedisNamespace:
             commit.remove(own, self.entries(own.page))
         packed = layout.pack_page(page, secrets.token_bytes(SALT_SIZE))
         commit.expect(self.space.head, STRUCTURES, structures)
-        columns = COLUMNS if structures else ALWAYS_INDEXED
+        columns = INDEXED if structures else ALWAYS_INDEXED
         commit.keep(page_id(page.url), packed, run, self.entries(page, columns))
 
     def _removed(self, records: Sequence[Record]) -> int:
@@ -287,7 +285,7 @@ class RedisNamespace:
             commands.append(commit.command())
         return sum(self.server.run(commands))
 
-    def _read(self, ids: Sequence[bytes]) -> list[Record | None]:
+    def read(self, ids: Sequence[bytes]) -> list[Record | None]:
         """The records of these ids; None where there is none."""
         hashes = (self.space.pages, self.space.tentative)
         replies = self.server.run([("HGET", key, known) for known in ids for key in hashes])
@@ -297,7 +295,7 @@ class RedisNamespace:
         ]
 
     def _there(self, ids: Sequence[bytes]) -> list[Record]:
-        return [record for record in self._read(ids) if record is not None]
+        return [record for record in self.read(ids) if record is not None]
 
 
 class RedisLookup:
@@ -310,16 +308,16 @@ class RedisLookup:
         self,
         namespace: RedisNamespace,
         page: StoredPage,
-        likely: Mapping[Column, int],
+        likely: Mapping[str, int],
         before: Sequence[Command],
     ) -> None:
         self._namespace = namespace
-        self._host = page.host
+        self._url, self._host = page.url, page.host
         self._buckets: dict[Bucket, bytes] = {}
         self._newest: list[tuple[Entry, bytes]] = []  # further pages
         self._furniture: bytes | None = None
         self._unconfirmed: set[str] = set()
-        self.asked: dict[Column, int] = {}  # distances
+        self.asked: dict[str, int] = {}  # distances
         probes = [
             self._probes(column, value, distance)
             for column, distance in likely.items()
@@ -332,11 +330,19 @@ class RedisLookup:
         self.dead = [] if self.own is None else namespace.dead([self.own])
 
     def page_of(self, namespace: str, url: str) -> tuple[int, StoredPage] | None:
-        if self.own is None or self.own in self.dead or self.own.page.url != url:
+        found = self.own if url == self._url else self._other(page_id(url))
+        if found is None or found in self.dead or found.page.url != url:
             return None
-        if self.own.run not in (b"", self._namespace.lease.run):
+        if found.run not in (b"", self._namespace.lease.run):
             self._unconfirmed.add(url)
-        return self.own.number, self.own.page
+        return found.number, found.page
+
+    def _other(self, known: bytes) -> Record | None:
+        """Another page, which a person named."""
+        (found,) = self._namespace.read([known])
+        self._buckets[self._namespace.space.pages, known] = b"" if found is None else found.raw
+        self.dead += self._namespace.dead([] if found is None else [found])
+        return found
 
     def is_unconfirmed(self, namespace: str, url: str) -> bool:
         return url in self._unconfirmed
@@ -347,7 +353,7 @@ class RedisLookup:
         return self._furniture
 
     def near_values(
-        self, namespace: str, column: Column, value: int, max_distance_bits: int
+        self, namespace: str, column: str, value: int, max_distance_bits: int
     ) -> list[tuple[int, int]]:
         self.asked[column] = max_distance_bits
         if column == "structure" and self.structures != DONE:
@@ -359,7 +365,7 @@ class RedisLookup:
         near = layout.near(value, max_distance_bits, buckets)
         return near if len(near) <= MOST_NEAR else self._nearest(column, near)
 
-    def _nearest(self, column: Column, near: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    def _nearest(self, column: str, near: list[tuple[int, int]]) -> list[tuple[int, int]]:
         """The nearest 200; of those that are as near as the last of them, the oldest."""
         # One value of each bucket of the first block: that is chosen by 16 bits at most.
         ties = {value & 0xFFFF: value for value, distance in near if distance == near[-1][1]}
@@ -373,14 +379,24 @@ class RedisLookup:
         return near[:MOST_NEAR]
 
     def sharing(
-        self, namespace: str, column: Column, values: Sequence[int | bytes]
+        self, namespace: str, column: str, values: Sequence[int | bytes], site: str | None
     ) -> Iterator[tuple[int, StoredPage]]:
+        for number, page in self._sharing_all(column, values, site):
+            # A hash of a site and another value may be the same.
+            if site in (None, page.site) and getattr(page, column) in values:
+                yield number, page
+
+    def _sharing_all(
+        self, column: str, values: Sequence[int | bytes], site: str | None
+    ) -> Iterator[tuple[int, StoredPage]]:
+        """Further pages of the site alone, where they are listed so."""
         space = self._namespace.space
-        entries = [layout.entry(space, column, value) for value in values]
+        entries = [layout.entry(space, column, value, site) for value in values]
+        entries = [each._replace(value=each.of_site or each.value) for each in entries]
         at_address = []
         if column == "address":
             at_address = self._declared(values[0])
-        if column in ONE_BLOCK:
+        if column in SAME_COLUMNS:
             self.asked[column] = 0
             entries = [entry for entry in entries if self._may_have(entry)]
         if not entries:  # nearly always with an address
@@ -420,7 +436,9 @@ class RedisLookup:
             bucket, *found = reply
             self._buckets.setdefault(place[:2], bucket)
             first = ref_in(place, bucket)
-            further = [ref for ref in found[::3] if ref != first]
+            further = found[3::3] if found[:1] == [first] else found[::3]
+            if further[:1] == [first]:  # in the list of its site too
+                found = found[3:]
             for record in self._living(found):
                 yield record.number, record.page
             if len(further) < limit:
@@ -467,7 +485,7 @@ class RedisLookup:
             for raw, run in zip(records[::2], records[1::2], strict=True)
         ]
 
-    def _probes(self, column: Column, value: int | bytes, max_distance_bits: int) -> list[Probe]:
+    def _probes(self, column: str, value: int | bytes, max_distance_bits: int) -> list[Probe]:
         return layout.probes(self._namespace.space, column, value, max_distance_bits)
 
     def _unread(self, probes: Iterable[Probe]) -> list[Bucket]:

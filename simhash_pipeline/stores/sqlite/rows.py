@@ -5,54 +5,60 @@ Raises sqlite3.Error.
 
 from __future__ import annotations
 
+import heapq
 import sqlite3
 import zlib
+from contextlib import suppress
 from functools import lru_cache
+from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any, Protocol
 
-from simhash_pipeline.bits import BITS, SKETCH_BITS
-from simhash_pipeline.stores.contract import PageText, StoredPage
-from simhash_pipeline.stores.packing import packed_text, unpacked_text
+from simhash_pipeline.bits import BITS
+from simhash_pipeline.stores.contract import (
+    COLUMN_BITS,
+    COLUMN_TYPES,
+    COLUMNS,
+    NEAR_COLUMNS,
+    PageText,
+    StoredPage,
+)
+from simhash_pipeline.stores.packing import packed_text, page_id, unpacked_text
 from simhash_pipeline.stores.sqlite.file import DeadRun
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from simhash_pipeline.stores.contract import Column
-
-# The id, then StoredPage's fields in their order.
-SELECTED = """SELECT id, url, namespace, site, content, structure, sketch, digest,
-    first_seen, seen_at, story, sample, title, title_marks, address, form, fields FROM page"""
+_NAMES = [one.name for one in COLUMNS]
+SELECTED = f"SELECT id, {', '.join(_NAMES)} FROM page"
 # A page takes 460 bytes beside its URL, some 210 of them the sample, 51 the title (`make bench`).
-INSERT = f"""INSERT INTO page (id, url_hash, url, namespace, site, content, structure, sketch,
-    digest, first_seen, seen_at, story, sample, title, title_marks, address, form, fields,
-    run)
-    VALUES ({", ".join("?" * 19)})"""
+INSERT = f"""INSERT INTO page (id, url_hash, run, {", ".join(_NAMES)})
+    VALUES (?, ?, ?{", ?" * len(_NAMES)})"""
 SAME_KEY = "url_hash = ? AND url = ? AND namespace = ?"
 PAGE_OF = f"{SELECTED} WHERE {SAME_KEY}"
 NEWEST_ID = """SELECT max(ifnull((SELECT max(id) FROM page), 0),
     ifnull((SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'last_id'), 0))"""
 # By the two types that fingerprints have.
-WRONG_PAGE = """SELECT id FROM page WHERE id < 1 OR typeof(content) NOT IN ('integer', 'null')
-    OR typeof(structure) NOT IN ('integer', 'null') LIMIT 1"""
+_WRONG = (f" OR typeof({name}) NOT IN ('integer', 'null')" for name in NEAR_COLUMNS)
+WRONG_PAGE = f"SELECT id FROM page WHERE id < 1{''.join(_WRONG)} LIMIT 1"
 OTHERS_VERSION = "PRAGMA data_version"  # changes when another connection commits
 INSERT_TEXT = """INSERT INTO text (namespace, url, packed, kept_at) VALUES (?, ?, ?, ?)
     ON CONFLICT (namespace, url) DO UPDATE SET packed = excluded.packed, kept_at = excluded.kept_at
 """
 ROWS_A_READ = 16  # nearly always the first of several pages is enough
-SIGNED_32 = 1 << 31
+MOST_STRANGERS = 4  # pages of other namespaces or sites that are read for a value
 SIGNED_64 = 1 << 63
 MAX_ID = (1 << 32) - 2  # what an index in memory holds
 # What the columns that are read may hold; SQLite lets any program write anything there.
-_BITS, _BYTES, _TIME = (int, bytes, type(None)), (bytes, type(None)), (int, float)
+_TIME, _BITS, _BYTES = (int, float), (int, bytes, type(None)), (bytes, type(None))
+_TYPE_OF: dict[str, Any] = dict(zip(COLUMN_TYPES, (str, int, _TIME, _BITS, _BYTES), strict=True))
 _TYPES = {
-    "page": (
-        *(int, str, str, str, _BITS, _BITS, _BITS, _BYTES),
-        *(_TIME, _TIME, _BITS, _BYTES, str, int, _BYTES, _BYTES, _BYTES),
-    ),
+    "page": (int, *(_TYPE_OF[one.type] for one in COLUMNS)),
     "text": (int, str, str, bytes, _TIME),
     "furniture": (str, str, bytes),
 }
+_values_of = attrgetter(*_NAMES)
+_BITS_AT = [(_NAMES.index(name), bits) for name, bits in COLUMN_BITS.items()]
+_BYTES_AT = [at for at, one in enumerate(COLUMNS) if one.type == "bytes | None"]
 
 TextRow = tuple[str, str, bytes, float]
 
@@ -68,15 +74,11 @@ class Index(Protocol):
 
     def rolled_back(self) -> None: ...
 
-    def near_values(
-        self, column: Column, value: int, max_distance_bits: int
-    ) -> list[tuple[int, int]]:
+    def near_values(self, column: str, value: int, max_distance_bits: int) -> list[tuple[int, int]]:
         """(value, distance) as Lookup.near_values gives them, of all namespaces."""
 
-    def sharing(
-        self, namespace: str, column: Column, values: Sequence[int]
-    ) -> Iterator[tuple[int, StoredPage]]:
-        """(id, page) as Lookup.sharing gives them."""
+    def sharing(self, column: str, values: Sequence[int]) -> Iterator[tuple[int, StoredPage]]:
+        """(id, page) as Lookup.sharing gives them, of all namespaces."""
 
 
 class Rows:
@@ -109,8 +111,8 @@ class Rows:
 
     def settled(self) -> None:
         """Find the pages that were inserted: they are committed, or a batch goes on with them."""
-        for page_id, page in self._inserted:
-            self._index.add(page_id, page)
+        for number, page in self._inserted:
+            self._index.add(number, page)
         self._inserted.clear()
 
     def rolled_back(self) -> None:
@@ -132,18 +134,49 @@ class Rows:
         return next(map(numbered_page, found.fetchall()), None)
 
     def near_values(
-        self, namespace: str, column: Column, value: int, max_distance_bits: int
+        self, namespace: str, column: str, value: int, max_distance_bits: int
     ) -> list[tuple[int, int]]:
         return self._index.near_values(column, value, max_distance_bits)
 
     def sharing(
-        self, namespace: str, column: Column, values: Sequence[int | bytes]
+        self, namespace: str, column: str, values: Sequence[int | bytes], site: str | None
     ) -> Iterator[tuple[int, StoredPage]]:
         numbers = [value for value in values if isinstance(value, int)]
         if numbers:
-            return self._index.sharing(namespace, column, numbers)
-        conditions = {"namespace = ?": namespace, f"{column} = ?": bytearray(values[0])}
-        return pages_where(self._cursor, "", conditions)
+            found = self._index.sharing(column, numbers)
+        else:
+            conditions = {"namespace = ?": namespace, f"{column} = ?": bytearray(values[0])}
+            found = pages_where(self._cursor, "", conditions)
+        strangers = 0
+        for number, page in found:
+            if page.namespace == namespace and site in (None, page.site):
+                yield number, page
+                continue
+            strangers += 1
+            if strangers == MOST_STRANGERS and (tree := self._made_tree(column, site)):
+                by = {"namespace = ?": namespace} | ({} if site is None else {"site = ?": site})
+                yield from heapq.merge(
+                    *(
+                        pages_where(self._cursor, tree, {**by, f"{column} = ?": value}, number)
+                        for value in (map(column_value, numbers) if numbers else values)
+                    ),
+                    key=itemgetter(0),
+                )
+                return
+
+    def _made_tree(self, column: str, site: str | None) -> str | None:
+        """An index made for values that many pages of other namespaces or sites have.
+
+        It takes some 30 bytes a page; None where the file can't be written.
+        """
+        by, columns = ("namespace", "") if site is None else ("site", "site, ")
+        with suppress(sqlite3.OperationalError):
+            self._cursor.execute(
+                f"""CREATE INDEX IF NOT EXISTS page_by_{by}_{column}
+                    ON page (namespace, {columns}{column}) WHERE {column} IS NOT NULL"""
+            )
+            return f"INDEXED BY page_by_{by}_{column}"
+        return None
 
     def is_unconfirmed(self, namespace: str, url: str) -> bool:
         """As Lookup says; DeadRun where the page's process has died."""
@@ -206,28 +239,14 @@ class Rows:
     def insert(self, page: StoredPage, run: int | None = None) -> int:
         """Store the page, tentatively for a run, and return its id."""
         page_id = self._newest_id + 1
-        self._cursor.execute(
-            INSERT,
-            (
-                page_id,
-                *_key(page.namespace, page.url),
-                page.site,
-                column_value(page.content),
-                column_value(page.structure),
-                column_value(page.sketch, SKETCH_BITS),
-                None if page.digest is None else bytearray(page.digest),
-                page.first_seen,
-                page.seen_at,
-                column_value(page.story),
-                None if page.sample is None else bytearray(page.sample),  # see column_value
-                page.title,
-                page.title_marks,
-                None if page.address is None else bytearray(page.address),
-                None if page.form is None else bytearray(page.form),
-                None if page.fields is None else bytearray(page.fields),
-                run,
-            ),
-        )
+        values = [*_values_of(page)]
+        for at, bits in _BITS_AT:
+            values[at] = column_value(values[at], bits)
+        for at in _BYTES_AT:
+            if values[at] is not None:
+                values[at] = bytearray(values[at])  # see column_value
+        url_hash = _key(page.namespace, page.url)[0]
+        self._cursor.execute(INSERT, (page_id, url_hash, run, *values))
         self._inserted.append((page_id, page))
         self._newest_id = page_id
         return page_id
@@ -275,14 +294,13 @@ def text_row(text: PageText) -> TextRow:
 
 
 def pages_where(
-    cursor: sqlite3.Cursor, by: str, conditions: Mapping[str, object]
+    cursor: sqlite3.Cursor, by: str, conditions: Mapping[str, object], last_id: int = 0
 ) -> Iterator[tuple[int, StoredPage]]:
-    """(id, page), oldest first, a few rows at a time; `by` may name the index in SQL.
+    """(id, page) past the id, oldest first, a few rows at a time; `by` may name the index.
 
     No read is left open: a half-read SELECT would outlive the transaction.
     """
     condition = " AND ".join(conditions)
-    last_id = 0
     while True:
         rows = cursor.execute(
             f"{SELECTED} {by} WHERE {condition} AND id > ? ORDER BY id LIMIT ?",
@@ -296,16 +314,11 @@ def pages_where(
 
 def numbered_page(row: tuple[Any, ...]) -> tuple[int, StoredPage]:
     """(id, page) of a row of SELECTED."""
-    page_id, url, namespace, site, *values, digest, first_seen, seen_at, story = checked(
-        "page", row
-    )[:11]
-    content, structure, sketch, story = (
-        None if value is None else fingerprint(value) for value in (*values, story)
-    )
-    fingerprints = (content, structure, sketch, digest)
-    return page_id, StoredPage(
-        url, namespace, site, *fingerprints, first_seen, seen_at, story, *row[11:]
-    )
+    page_id, *values = checked("page", row)
+    for at, _ in _BITS_AT:
+        if values[at] is not None:
+            values[at] = fingerprint(values[at])
+    return page_id, StoredPage(*values)
 
 
 def column_value(value: int | None, bits: int = BITS) -> int | bytearray | None:
@@ -353,6 +366,5 @@ def malformed(what: str) -> sqlite3.DatabaseError:
 
 @lru_cache(maxsize=1)  # used when a page is looked up, and again when it is kept
 def _key(namespace: str, url: str) -> tuple[int, str, str]:
-    """The values of SAME_KEY; the hash is of 32 bits, signed."""
-    hashed = zlib.crc32(url.encode(), zlib.crc32(namespace.encode()))
-    return hashed - SIGNED_32, url, namespace
+    """The values of SAME_KEY; nobody finds many URLs of one hash, as of a CRC."""
+    return int.from_bytes(page_id(f"{namespace} {url}"), "big", signed=True), url, namespace
