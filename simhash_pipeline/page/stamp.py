@@ -37,6 +37,7 @@ _COSTS = frozenset(
         "_MAY_BE_CODE",
         "_REMEMBERED",
         "_TABLE_BITS",
+        "_VARYING",
         "FOLDED_ALONE",
         "FOLDED_TO_THEMSELVES",
     ]
