@@ -92,7 +92,7 @@ class Thin(Corpus):
 
 def rows(folder: Path | None) -> list[Row]:
     """Those that a goal was set for, as others tell neither copies nor other pages."""
-    made_rows._SHOP_PAGES, made_texts._TEMPLATES = (50, 200), 2  # type: ignore[assignment]
+    made_rows._SHOP_PAGES, made_texts._TEMPLATES = (50, 200), 3  # type: ignore[assignment]
     found = [*made_rows.made_rows(), *name_rows(), *made_texts.text_rows()]
     if folder is not None:
         found += _labelled_rows(folder)
