@@ -6,24 +6,36 @@ The judge decides and writes to the store; it neither logs nor drops items.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import chain, islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 from simhash_pipeline.answers import read_sheet
 from simhash_pipeline.bits import MAX_DISTANCE_BITS
 from simhash_pipeline.errors import StoreError
 from simhash_pipeline.furniture import UNKNOWN, Host, RecentPages, template_of, with_template
+from simhash_pipeline.item_values import (
+    NOTHING,
+    Said,
+    differing,
+    is_row,
+    rows_in,
+    said_by,
+    say_the_same,
+    with_rows,
+    with_values,
+)
 from simhash_pipeline.options import Options
 from simhash_pipeline.own_text import is_all_main, likeness, own_sample
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.page.form import MAX_TOKENS, form_of
 from simhash_pipeline.page.head import SAID, TITLE_CHARS, name_of, telling, title_words
 from simhash_pipeline.page.simhash import hamming_distance
-from simhash_pipeline.page.source import NAMES_SIZE
+from simhash_pipeline.page.source import Source
 from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.page.visible import STORY_SHIFT
 from simhash_pipeline.stores.contract import Action, Store, StoredPage, View
@@ -43,6 +55,7 @@ Reason = Literal[
     "error page",  # dropped: stored pages of its host differ in their own address or case number
     "address",  # dropped: it declares the address of a stored page, and their main texts are alike
     "content",  # dropped: its content fingerprint is near that of a stored page
+    "item",  # dropped: its item's text is that of a stored page, and nothing else tells them apart
     "paragraph",  # dropped: its longest paragraph is a stored page's, and their sketches agree
     "structure",  # dropped: its structure fingerprint is near that of a stored page
     "content and structure",  # dropped: both are near those of one stored page
@@ -59,6 +72,7 @@ _MAX_COMPARED = 200
 _MIN_LIKENESS_OF_TEMPLATES = 0.5
 _ERROR_PAGES = 2  # of one form that are kept: two items may be alike by chance
 _MAX_SAME_ADDRESS = 8  # pages that are looked at for the address: many may wrongly declare one
+_MAX_SAME_TEXT = 8  # pages whose items have one text
 # Copies of a story aren't kept: a paragraph that more kept pages have is their site's.
 _MAX_SAME_PARAGRAPH = 3
 # Of what both pages were read as main text, if they declare one address. The rest of a page may
@@ -93,9 +107,12 @@ class Verdict:
     own_likeness: float | None = None
     told_by: ToldBy | None = None  # of a kept page that is near a stored one
     min_likeness: float | None = None  # the limit in force; told by "own text" alone
+    told_fields: tuple[str, ...] = ()  # the item's fields that differ; told by "fields" alone
     # Whether the stored page may yet go: another process has kept it, and its item is not out.
     provisional: bool = False
     namespace: str = ""  # of the page and of the stored one
+    # Of a page that has changed: what its items said before, see item_values.py
+    known_rows: tuple[bytes, ...] = field(default=(), compare=False)
 
     def summary(self) -> dict[str, str | int | None]:
         """The reason, and the distances in bits, as plain values."""
@@ -158,25 +175,40 @@ class Judge:
             self._store.close()
 
     def judge(
-        self, url: str, page: PageFingerprint | str | bytes, fields: bytes | None = None
+        self,
+        url: str,
+        page: PageFingerprint | str | bytes,
+        item: Mapping[str, Any] | Said | None = None,
     ) -> Verdict:
         """Decide whether to keep or drop the page, and store a kept one in the same transaction.
 
-        `page` is its fingerprints or its HTML; `fields` are of its item, see `distinct_fields` in
-        page/source.py. Raises PageError for a bad URL, and for HTML that can't be read.
+        `page` is its fingerprints or its HTML; `item` is what was scraped from that HTML, or what
+        `said_by` made of it. Raises PageError for a bad URL, and for HTML that can't be read.
         """
+        source = Source("" if isinstance(page, PageFingerprint) else page, url)
         if not isinstance(page, PageFingerprint):
             page = self._fingerprinter.fingerprint(page, url)
-        stored = stored_page(url, page, self._options, self._clock(), fields)
-        return self.judge_stored(stored, page.blocks)
+        if isinstance(item, Mapping):
+            item = said_by(page, with_values(source, item, self._options))
+        said = item or NOTHING
+        stored = stored_page(url, page, self._options, self._clock(), said)
+        return self.judge_stored(stored, page.blocks, said.names)
 
-    def judge_stored(self, page: StoredPage, blocks: Sequence[int] | None = None) -> Verdict:
-        """Judge a page whose key, site and fingerprints are known; `blocks` are its sample's."""
+    def judge_stored(
+        self,
+        page: StoredPage,
+        blocks: Sequence[int] | None = None,
+        names: Mapping[int, str] = MappingProxyType({}),
+    ) -> Verdict:
+        """Judge a page whose key, site and fingerprints are known; `blocks` are its sample's.
+
+        `names` are those of its item's values, by their bytes.
+        """
         host = (page.namespace, page.host)
         if page.sample is not None:
             template = template_of(page.structure, self._furniture_of(host))
             page = replace(page, sample=own_sample(page.sample, template.furniture))
-        verdict = self._store.settle(page, lambda view: self._decide(page, view))
+        verdict = self._store.settle(page, lambda view: self._decide(page, view, names))
         if blocks and _teaches_furniture(verdict):
             self._learn(host, page.structure, blocks)
         return verdict
@@ -185,6 +217,12 @@ class Judge:
         """Keep for good the page that `verdict` stored: its item is out. See `Store.confirm`."""
         if verdict.stored:
             self._store.confirm(verdict.namespace, verdict.url)
+
+    def add_rows(self, verdict: Verdict, said: Said, rows: Iterable[bytes]) -> None:
+        """The page that `verdict` stored, whose first item said this, gave these rows, too."""
+        if verdict.stored and said.values is not None:
+            values = with_rows(said.values, (*rows, *verdict.known_rows))
+            self._store.put_values(verdict.namespace, verdict.url, values)
 
     def forget(self, verdict: Verdict) -> None:
         """Remove the page that `verdict` stored: its item was dropped or failed later on."""
@@ -195,10 +233,13 @@ class Judge:
     def _fingerprinter(self) -> Fingerprinter:
         return Fingerprinter(self._options)
 
-    def _decide(self, page: StoredPage, view: View) -> tuple[Action, Verdict]:
+    def _decide(
+        self, page: StoredPage, view: View, names: Mapping[int, str]
+    ) -> tuple[Action, Verdict]:
         """Unchanged? Else its twin, a twin that may yet go, a near miss, or new: the first found.
 
-        A page of a known URL that has a twin is stored no longer: its URL is a copy's now.
+        A page of a known URL that has a twin is stored no longer: its URL is a copy's now. A list
+        stays, as its other rows are its own.
         """
         previous = view.same_key()
         originals = self._answered(page, previous, view)
@@ -215,7 +256,8 @@ class Judge:
             elif view.is_unconfirmed(neighbour):
                 unconfirmed = unconfirmed or (neighbour, reason)
             else:
-                action = Action.SKIP if previous is None else Action.FORGET
+                stays = previous is None or is_row(page.item_values)
+                action = Action.SKIP if stays else Action.FORGET
                 return action, self._with_likeness(page, reason, neighbour, view, dropped=True)
         if unconfirmed is not None:
             neighbour, reason = unconfirmed
@@ -226,8 +268,14 @@ class Judge:
             reason = "told apart" if previous is None else "changed"
             verdict = self._with_likeness(page, reason, neighbour, view, dropped=False)
             least = self._min_likeness(page, neighbour, view) if told_by == "own text" else None
-            return Action.KEEP, replace(verdict, told_by=told_by, min_likeness=least)
-        return Action.KEEP, verdict_of(page, _kept_reason(page, previous))
+            differ = differing_values(page, neighbour) if told_by == "fields" else b""
+            told = tuple(sorted(names[byte] for byte in differ if byte in names))
+            verdict = replace(verdict, told_by=told_by, min_likeness=least, told_fields=told)
+        else:
+            verdict = verdict_of(page, _kept_reason(page, previous))
+        if previous is not None and previous.item_values is not None:
+            verdict = replace(verdict, known_rows=tuple(rows_in(previous.item_values)))
+        return Action.KEEP, verdict
 
     def _neighbours(self, page: StoredPage, view: View) -> Iterator[Neighbour]:
         """Stored pages near this one by MATCH and within SCOPE, those near in content by distance.
@@ -266,6 +314,8 @@ class Judge:
 
     def _by_content(self, page: StoredPage, view: View) -> Iterator[tuple[StoredPage, Reason]]:
         if self._options.second_look:
+            same_text = islice(view.same("item_text"), _MAX_SAME_TEXT)
+            yield from ((other, "item") for other in same_text)
             yield from self._by_form(view)
             yield from self._by_address(page, view)
             if page.content is None:
@@ -328,10 +378,14 @@ class Judge:
         """
         if self._others and frozenset((page.url, other.url)) in self._others:
             return "answer"
-        if fields_differ(page, other):
+        if differing_values(page, other):
             return "fields"
         if self._options.match == "both" and not self._structures_agree(page, other):
             return "template"
+        if reason == "item":  # nothing that was scraped is missing in the other
+            if is_no_page(page, other):
+                return "no page"
+            return "title" if are_two_subjects(page, other) else None
         if not self._looks_again(reason):
             return None
         if not self._sketches_agree(page, other) and not _is_within(page, other, view):
@@ -346,12 +400,18 @@ class Judge:
         among_others = "title" in told or "own text" in told
         least = self._min_likeness(page, other, view, among_others=among_others)
         alike = _likeness(page, other, view.furniture) if least else 1
+        if alike is None and say_the_same(page.item_values, other.item_values):
+            return None  # beside what the template repeats
         return None if alike is not None and alike >= least else "own text"
 
     def _is_unchanged(self, page: StoredPage, previous: StoredPage) -> bool:
-        """Whether story and fields are as they were, whatever stands beside the story."""
-        if fields_differ(page, previous):
+        """Whether story and item are as they were, whatever stands beside the story."""
+        if differing_values(page, previous):
             return False
+        if is_row(page.item_values) or is_row(previous.item_values):
+            return page.item_values is not None and previous.item_values is not None
+        if page.item_text is not None and page.item_text == previous.item_text:
+            return page.title == previous.title
         if page.story is not None and previous.story is not None:
             return page.story >> STORY_SHIFT == previous.story >> STORY_SHIFT
         if page.content is None or previous.content is None:
@@ -472,15 +532,14 @@ def _age(page: StoredPage) -> tuple[float, str]:
     return page.first_seen, page.url
 
 
-def fields_differ(page: StoredPage, other: StoredPage) -> bool:
-    """Whether the items of the pages have other values in DISTINCT_FIELDS.
-
-    False too if either has none, or other fields were named when it was stored.
-    """
-    one, two = page.fields, other.fields
-    if one is None or two is None or one[:NAMES_SIZE] != two[:NAMES_SIZE]:
-        return False
-    return one != two
+def differing_values(page: StoredPage, other: StoredPage) -> bytes:
+    """The names, a byte each, by which its item says what no item of the other page does."""
+    if page.item_values is None or other.item_values is None:
+        return b""
+    one_site, one_template = page.site == other.site, in_one_template(page, other)
+    return differing(
+        page.item_values, other.item_values, on_one_site=one_site, in_one_template=one_template
+    )
 
 
 def _is_within(page: StoredPage, other: StoredPage, view: View) -> bool:
@@ -579,7 +638,7 @@ def stored_page(
     page: PageFingerprint,
     options: Options,
     seen_at: float,
-    fields: bytes | None = None,
+    said: Said = NOTHING,
 ) -> StoredPage:
     """What a store keeps of a page seen at this Unix time; PageError for a bad URL."""
     seen_at = int(seen_at)  # whole seconds take half the disk space
@@ -603,7 +662,8 @@ def stored_page(
         title_marks=page.title_marks,
         address=address_of(key, page.canonical_url),
         form=form,
-        fields=fields,
+        item_text=said.text,
+        item_values=said.values,
     )
 
 

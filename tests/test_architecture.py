@@ -10,6 +10,7 @@ import simhash_pipeline
 PACKAGE = Path(simhash_pipeline.__file__).parent
 ENGINE = {"bits", "errors", "options", "page", "stores", "urls", "drop_log"} | {
     "furniture",
+    "item_values",
     "own_text",
     "judge",
 }
@@ -27,6 +28,7 @@ ROOMS = {
     "urls": {"errors", "page"},
     "furniture": {"bits", "errors", "page"},
     "own_text": {"errors", "furniture", "page"},
+    "item_values": {"options", "page"},
     "judge": {
         "answers",
         "bits",
@@ -35,6 +37,7 @@ ROOMS = {
         "page",
         "stores",
         "furniture",
+        "item_values",
         "own_text",
         "urls",
     },
@@ -59,7 +62,7 @@ ROOMS = {
 # Libraries that only one place may import.
 OUTSIDE = {
     "scrapy": {"crawl", "cli"},
-    "itemadapter": {"crawl"},
+    "itemadapter": {"crawl", "item_values"},
     "twisted": {"crawl"},
     "redis": {"stores"},
     "duckdb": {"archive"},

@@ -9,11 +9,11 @@ from scrapy.http import HtmlResponse, Response
 from w3lib.encoding import http_content_type_encoding
 
 from simhash_pipeline.errors import PageError
+from simhash_pipeline.item_values import texts_of, with_values
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.source import (
     CHARSET_FIELD,
     Source,
-    distinct_fields,
     item_source,
     item_url,
     markup,
@@ -22,8 +22,6 @@ from simhash_pipeline.page.source import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from simhash_pipeline.page.fingerprint import PageFingerprint
 
 
 class ItemPage(NamedTuple):
@@ -39,9 +37,25 @@ def find_page(adapter: ItemAdapter, response: Response | None, options: Options)
     PageError when SIMHASH_HTML_FIELD holds something else, and there is no HTML response.
     """
     page = _found(adapter, response, options)
-    if page is None or not options.distinct_fields:
-        return page
-    return page._replace(source=page.source._replace(fields=distinct_fields(adapter, options)))
+    if page is None:
+        return None
+    source = with_values(page.source, adapter, options)
+    if source.item is not None and response is not None:
+        brought = frozenset(_brought(response))
+        carried = brought.intersection(text for _, text in source.item.pairs)
+        source = source._replace(item=source.item._replace(carried=carried))
+    return page._replace(source=source)
+
+
+def _brought(response: Response) -> Iterator[str]:
+    """The texts that came with the response's request, by meta or cb_kwargs."""
+    if response.request is None:
+        return
+    for value in response.meta.values():  # where Scrapy's own numbers are
+        if isinstance(value, str) or ItemAdapter.is_item(value):
+            yield from texts_of(value)
+    for value in response.cb_kwargs.values():
+        yield from texts_of(value)
 
 
 def _found(adapter: ItemAdapter, response: Response | None, options: Options) -> ItemPage | None:
@@ -79,29 +93,3 @@ def field_url(item: Any, options: Options) -> str | None:
         return item_url(ItemAdapter(item), options)
     except Exception:  # it is no item, or its own code fails
         return None
-
-
-def refuse_other_page(adapter: ItemAdapter, response: Response, page: PageFingerprint) -> None:
-    """PageError if an item was begun on another page, and holds more from that than from this one.
-
-    Its request carried the item or texts of it, by meta or cb_kwargs: an article is finished on the
-    page of its comments, and that page is not the one to be kept once.
-    """
-    shown = " ".join(f"{page.text}\n{page.left_out}".split())
-    brought = {text for text in _carried_texts(adapter, response) if text not in shown}
-    if sum(map(len, brought)) > len(page.text):
-        rule = (
-            "the item was begun on another page, and this one says less than it brought along (it "
-            "can be judged if its field SIMHASH_HTML_FIELD holds that page's HTML)"
-        )
-        raise PageError("other_page", rule)
-
-
-def _carried_texts(adapter: ItemAdapter, response: Response) -> Iterator[str]:
-    """The item's texts that came with the response's request; no URLs."""
-    held = {text: " ".join(text.split()) for text in adapter.values() if isinstance(text, str)}
-    for value in (*response.meta.values(), *response.cb_kwargs.values()):
-        texts = ItemAdapter(value).values() if ItemAdapter.is_item(value) else (value,)
-        for text in texts:
-            if isinstance(text, str) and text in held and (" " in text or not text.isascii()):
-                yield held[text]

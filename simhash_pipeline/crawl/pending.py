@@ -32,7 +32,7 @@ from simhash_pipeline.crawl.settings import options_of
 from simhash_pipeline.judge import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Iterable
     from concurrent.futures import Future
     from weakref import ReferenceType
 
@@ -98,10 +98,14 @@ class ResponseItems:
     """The items of one response."""
 
     def __init__(self) -> None:
-        self.shared: SharedVerdict | None = None  # on the response's page, where items share it
+        self.shared: SharedVerdict | None = None  # the last on the response's page
         self.verdicts: list[Verdict] = []
         self.pending = 0
+        self.entered = 0
         self.all_done = Event()
+        self.stored: JudgedPage | None = None  # the last that stored the page
+        self.rows: dict[bytes, None] = {}  # what each item says, see `row_of`
+        self.stored_rows = 1
 
 
 @dataclass(slots=True)
@@ -132,10 +136,12 @@ class PendingItems:
 
     feeds: Feeds | None = None  # None where no pipeline judges, as in `scrapy parse`
     forget: Callable[[Verdict], Awaitable[None]]
+    add_rows: Callable[[JudgedPage, Iterable[bytes]], None]
 
     def __init__(self, crawler: Crawler) -> None:
         self._options = options_of(crawler)
         self._responses: WeakKeyDictionary[Response, ResponseItems] = WeakKeyDictionary()
+        self._list_callbacks: set[str] = set()
         self._yielded: dict[int, _Yielded] = {}  # by the item's id
         self._arrived: dict[int, PendingItem] = {}  # by the item's id
         # By namespace and URL, the last stored of each.
@@ -143,6 +149,10 @@ class PendingItems:
         crawler.signals.connect(self._scraped, signals.item_scraped)
         crawler.signals.connect(self._lost, signals.item_dropped)
         crawler.signals.connect(self._lost, signals.item_error)
+
+    def gives_rows(self, response: Response) -> bool:
+        """Whether its callback has given several items of one page."""
+        return _callback_of(response) in self._list_callbacks
 
     def of_response(self, response: Response) -> ResponseItems:
         return self._responses.setdefault(response, ResponseItems())
@@ -161,7 +171,11 @@ class PendingItems:
         if known is None or known.response() is not response:
             known = self._yielded[id(item)] = _Yielded(item, ref(response))
         known.times += 1
-        self.of_response(response).pending += 1
+        items = self.of_response(response)
+        items.pending += 1
+        items.entered += 1
+        if items.entered > 1:
+            self._list_callbacks.add(_callback_of(response))
 
     def track(self, item: Any) -> PendingItem:
         """The item reaches the pipeline; from here on its outcome is the one of this context."""
@@ -260,6 +274,9 @@ class PendingItems:
         replaced = [key for key, each in self._yielded.items() if each.response() is response]
         for key in replaced:
             del self._yielded[key]
+        if items.stored is not None and len(items.rows) > items.stored_rows:
+            items.stored_rows = len(items.rows)
+            self.add_rows(items.stored, items.rows)
         items.all_done.happen()
 
     def _leave_yielded(self, item: Any) -> None:
@@ -291,6 +308,11 @@ class PendingItems:
     def _holds_its_url(self, page: TentativePage) -> bool:
         """Whether its URL was not stored again meanwhile."""
         return self._undecided.get(_key(page.verdict)) is page
+
+
+def _callback_of(response: Response) -> str:
+    callback = None if response.request is None else response.request.callback
+    return getattr(callback, "__qualname__", "parse")
 
 
 def _key(verdict: Verdict) -> tuple[str, str]:

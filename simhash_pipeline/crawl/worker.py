@@ -13,7 +13,7 @@ import math
 import os
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import partial
@@ -24,6 +24,7 @@ from scrapy.utils.asyncio import call_later, is_asyncio_available
 from twisted.internet.defer import Deferred
 
 from simhash_pipeline.errors import OptionsError, PageError, ReaderError
+from simhash_pipeline.item_values import Said, said_by
 from simhash_pipeline.judge import Judge, Verdict
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
@@ -82,10 +83,18 @@ class JudgedPage:
     options: Options
     fingerprinting_secs: float
     store_secs: float
+    said: Said  # by its item
 
     def without_times(self) -> JudgedPage:
         """The same for another item of the page, which takes no further time."""
         return dataclasses.replace(self, fingerprinting_secs=0.0, store_secs=0.0)
+
+    def of_known_row(self) -> JudgedPage:
+        """The same for an item that the page had before it changed."""
+        verdict = dataclasses.replace(
+            self.verdict, dropped=True, reason="unchanged", twin_url=self.verdict.url, told_by=None
+        )
+        return dataclasses.replace(self, verdict=verdict)
 
 
 class JudgeWorker:
@@ -156,6 +165,10 @@ class JudgeWorker:
             call_later(FLUSH_SECS, self._flush_soon)
         self._ask(partial(self._judge.confirm, verdict))
 
+    def add_rows(self, judged: JudgedPage, rows: Iterable[bytes]) -> None:
+        """The page that was stored gave these rows, too."""
+        self._ask(partial(self._judge.add_rows, judged.verdict, judged.said, rows))
+
     def forget(self, verdict: Verdict) -> Future[None]:
         """Remove what `verdict` stored, before any page that is judged after this call."""
         return self._ask(partial(self._forget, verdict))
@@ -195,11 +208,12 @@ class JudgeWorker:
         judge, options = self._judge_by(own)
         self._expire()
         self._texts.write_many()
-        verdict = judge.judge(source.url, page, source.fields)
+        said = said_by(page, source)
+        verdict = judge.judge(source.url, page, said)
         if options.keep_text:
             self._texts.add(verdict, page)
         spent = time.perf_counter() - started
-        return JudgedPage(page, verdict, options, fingerprinting_secs, spent)
+        return JudgedPage(page, verdict, options, fingerprinting_secs, spent, said)
 
     def _judge_by(self, own: OwnOptions) -> tuple[Judge, Options]:
         """The judge of a request's own options; PageError where they break a rule."""

@@ -145,7 +145,7 @@ def story_digest(title: str, page: Blocks, is_main: Sequence[bool], masks: bytes
     The upper 32 bits are of the title and the page's story, the lower ones of all that is visible.
     The story is what the box of the main text says but in links, if that is half of what counts or
     more, or most of the running text among links. Else it is all that counts: lists, forums. Hidden
-    text is no part of it, nor are numbers of comments and the like: see `_without_counters`. Of a
+    text is no part of it, nor are numbers of comments and the like: see `without_counters`. Of a
     thin page, without masks, all counts but these numbers.
     """
     texts = page.texts + page.hidden
@@ -162,11 +162,11 @@ def story_digest(title: str, page: Blocks, is_main: Sequence[bool], masks: bytes
             running = running_text(page)
             if not by_links or sum(compress(running, is_main)) < _MOST_SHARE * sum(running):
                 told = [i for i in counted if i < len(page.texts)]
-    said = [_without_counters(texts[i], is_main=is_main[i]) for i in told]
+    said = [without_counters(texts[i], is_main=is_main[i]) for i in told]
     return _digest([title, *said]) << STORY_SHIFT | _digest([title, *texts])
 
 
-def _without_counters(text: str, *, is_main: bool) -> str:
+def without_counters(text: str, *, is_main: bool) -> str:
     """A short line without its counters.
 
     In the main text they go only if nothing else is left, or two are in a line: "42 readers saw it"

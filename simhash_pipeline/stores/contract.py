@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 T = TypeVar("T")
-Column = Literal["content", "structure", "digest", "address", "form"]
+Column = Literal["content", "structure", "digest", "address", "form", "item_text"]
 IndexPlace = Literal["memory", "disk"]
 
 # Values that a page's own is compared with, so that a look-up costs some milliseconds however many
@@ -42,7 +42,8 @@ class StoredPage:
     title_marks: int = 1  # which of its words are the page's name: see page/head.py
     address: bytes | None = None  # 8 bytes, of the address that the page declares: see urls.py
     form: bytes | None = None  # 8 bytes, of a page that may be an error page: see page/form.py
-    fields: bytes | None = None  # 8 bytes, of its item's DISTINCT_FIELDS: see page/source.py
+    item_text: bytes | None = None  # 8 bytes, of its item's text: see item_values.py
+    item_values: bytes | None = None  # and of what its items say beside
 
     @property
     def host(self) -> str:
@@ -131,8 +132,10 @@ class View:
         """The same for the structure fingerprint."""
         return self._near("structure", self._page.structure, max_distance_bits)
 
-    def same(self, column: Literal["digest", "address", "form"]) -> Iterator[StoredPage]:
-        """Pages of one digest, declared address or form, oldest first."""
+    def same(
+        self, column: Literal["digest", "address", "form", "item_text"]
+    ) -> Iterator[StoredPage]:
+        """Pages of one digest, declared address, form or item's text, oldest first."""
         value: bytes | None = getattr(self._page, column)
         if value is not None:
             yield from self._others(column, [value])
@@ -202,6 +205,9 @@ class Store(Protocol):
 
     def forget(self, namespace: str, url: str) -> bool:
         """Remove one page and its text; False when the page was not stored."""
+
+    def put_values(self, namespace: str, url: str, item_values: bytes) -> None:
+        """Change what the items of a stored page say; nothing where it is stored no longer."""
 
     def expire(self, seen_before: float) -> int:
         """Remove the pages last seen before this time (Unix seconds), and return how many.

@@ -1,7 +1,8 @@
 """Stored pages and texts as bytes: on Redis both, in SQLite the texts.
 
     page    flags (2 bytes); compressed: the lengths of URL and site, title marks, first seen, seen
-            at, a line break, URL, site and title; for each flag that is set the field's bytes
+            at, a line break, URL, site and title; for each flag that is set the field's bytes,
+            of the item's values behind their length (2 bytes)
     text    the number of the main text's characters, a blank and the title; a line break; the main
             text; what was left out of it: all compressed
 
@@ -19,7 +20,7 @@ from simhash_pipeline.stores.contract import PageText, StoredPage
 ID_SIZE, FLAGS_SIZE = 8, 2
 _FIELDS = (
     *("content", "structure", "sketch", "digest", "story"),
-    *("form", "fields", "address", "sample"),  # the sample takes the rest
+    *("form", "item_text", "address", "item_values", "sample"),  # the sample takes the rest
 )
 _SIZES = {"sketch": 16, "sample": None}  # bytes; the others have 8
 _NUMBERS = ("content", "structure", "sketch", "story")
@@ -44,6 +45,8 @@ def packed_page(page: StoredPage) -> bytes:
         flags |= 1 << flag
         if name in _NUMBERS:
             value = packed_number(value, SKETCH_BITS if name == "sketch" else BITS)
+        if name == "item_values":
+            value = len(value).to_bytes(2, "little") + value
         parts.append(value)
     seen = f"{page.first_seen:.17g} {page.seen_at:.17g}"
     numbers = f"{len(page.url)} {len(page.site)} {page.title_marks:x} {seen}"
@@ -66,6 +69,8 @@ def unpacked_page(namespace: str, raw: bytes) -> StoredPage:
     for flag, name in enumerate(_FIELDS):
         if flags >> flag & 1:
             size = _SIZES.get(name, 8)
+            if name == "item_values":
+                size, rest = int.from_bytes(rest[:2], "little"), rest[2:]
             value, rest = rest[:size], rest[size:]
             values[name] = int.from_bytes(value, "little") if name in _NUMBERS else value
     if flags & _OWN_ADDRESS:

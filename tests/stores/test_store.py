@@ -65,7 +65,7 @@ def test_furniture_is_remembered_by_host(store: Store) -> None:
 def test_a_kept_page_comes_back_as_it_was(store: Store) -> None:
     whole = page("a", 1 << 63, (1 << 64) - 1, sketch=(1 << 128) - 1, seen_at=1_700_000_000.25)
     whole = replace(
-        whole, story=(1 << 64) - 1, sample=bytes(292), form=b"8 bytes.", fields=bytes(8)
+        whole, story=(1 << 64) - 1, sample=bytes(292), form=b"8 bytes.", item_values=bytes(22), item_text=b"the text"
     )
     thin = page("b", digest=bytes(8), namespace="other")
     keep(store, whole, thin)

@@ -33,9 +33,9 @@ the packed text. See packing.py.
 Structures are indexed from when they are first asked for, as MATCH by content never does: head's
 `structures` is 0 from then on, and 1 when the pages that were there are indexed too.
 
-A digest, an address and a form have one block and one bucket. A page that declares its own URL as
-its address is found by its id. (Of a billion pages about one pair shares the 64 bits of an id; the
-second is judged and not stored.)
+A digest, an address, a form and an item's text have one block and one bucket. A page that declares
+its own URL as its address is found by its id. (Of a billion pages about one pair shares the 64 bits
+of an id; the second is judged and not stored.)
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 import numpy as np
@@ -77,9 +77,9 @@ NUMBER_SIZE = 7
 REF_SIZE = NUMBER_SIZE + ID_SIZE
 SALT_SIZE = 2
 
-ALWAYS_INDEXED: tuple[Column, ...] = ("content", "digest", "address", "form")
+ALWAYS_INDEXED: tuple[Column, ...] = ("content", "digest", "address", "form", "item_text")
 COLUMNS: tuple[Column, ...] = (*ALWAYS_INDEXED, "structure")
-ONE_BLOCK = ("digest", "address", "form")  # they are found whole alone
+ONE_BLOCK = ("digest", "address", "form", "item_text")  # they are found whole alone
 TIME = struct.Struct(">d")  # of a text; EXPIRE_TEXTS reads it
 _TEXT_HEAD = struct.Struct(">dI")
 
@@ -164,9 +164,9 @@ def unpack_page(namespace: str, raw: bytes, run: bytes | None = None) -> Record:
     return Record(page, raw, run or b"")
 
 
-def renewed(record: Record, seen_at: float) -> bytes:
-    """The record of the page seen again."""
-    page = replace(record.page, seen_at=seen_at)
+def changed(record: Record, **values: Any) -> bytes:
+    """The record with other values of what isn't indexed."""
+    page = replace(record.page, **values)
     return record.raw[: NUMBER_SIZE + SALT_SIZE] + packed_page(page)
 
 

@@ -56,7 +56,8 @@ TABLES = (
         title_marks INTEGER NOT NULL,
         address BLOB,
         form BLOB,
-        fields BLOB,
+        item_text BLOB,
+        item_values BLOB,
         sample BLOB
     )""",
     # Finds a page by the hash of its URL, and takes 34 bytes a page; an index on the URL itself
@@ -66,6 +67,7 @@ TABLES = (
     "CREATE INDEX page_by_digest ON page (namespace, digest) WHERE digest IS NOT NULL",
     "CREATE INDEX page_by_address ON page (namespace, address) WHERE address IS NOT NULL",
     "CREATE INDEX page_by_form ON page (namespace, form) WHERE form IS NOT NULL",
+    "CREATE INDEX page_by_item_text ON page (namespace, item_text) WHERE item_text IS NOT NULL",
     "CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
     # No id is given twice. (AUTOINCREMENT would do it too, and write another block for each page.)
     """CREATE TRIGGER newest_page_removed AFTER DELETE ON page

@@ -22,12 +22,13 @@ if TYPE_CHECKING:
 
 # The id, then StoredPage's fields in their order.
 SELECTED = """SELECT id, url, namespace, site, content, structure, sketch, digest,
-    first_seen, seen_at, story, sample, title, title_marks, address, form, fields FROM page"""
+    first_seen, seen_at, story, sample, title, title_marks, address, form, item_text,
+    item_values FROM page"""
 # A page takes 460 bytes beside its URL, some 210 of them the sample, 51 the title (`make bench`).
 INSERT = f"""INSERT INTO page (id, url_hash, url, namespace, site, content, structure, sketch,
-    digest, first_seen, seen_at, story, sample, title, title_marks, address, form, fields,
-    run)
-    VALUES ({", ".join("?" * 19)})"""
+    digest, first_seen, seen_at, story, sample, title, title_marks, address, form, item_text,
+    item_values, run)
+    VALUES ({", ".join("?" * 20)})"""
 SAME_KEY = "url_hash = ? AND url = ? AND namespace = ?"
 PAGE_OF = f"{SELECTED} WHERE {SAME_KEY}"
 NEWEST_ID = """SELECT max(ifnull((SELECT max(id) FROM page), 0),
@@ -48,7 +49,7 @@ _BITS, _BYTES, _TIME = (int, bytes, type(None)), (bytes, type(None)), (int, floa
 _TYPES = {
     "page": (
         *(int, str, str, str, _BITS, _BITS, _BITS, _BYTES),
-        *(_TIME, _TIME, _BITS, _BYTES, str, int, _BYTES, _BYTES, _BYTES),
+        *(_TIME, _TIME, _BITS, _BYTES, str, int, _BYTES, _BYTES, _BYTES, _BYTES),
     ),
     "text": (int, str, str, bytes, _TIME),
     "furniture": (str, str, bytes),
@@ -224,7 +225,8 @@ class Rows:
                 page.title_marks,
                 None if page.address is None else bytearray(page.address),
                 None if page.form is None else bytearray(page.form),
-                None if page.fields is None else bytearray(page.fields),
+                None if page.item_text is None else bytearray(page.item_text),
+                None if page.item_values is None else bytearray(page.item_values),
                 run,
             ),
         )
@@ -238,6 +240,10 @@ class Rows:
             f"UPDATE page SET seen_at = max(seen_at, ?) WHERE {SAME_KEY}",
             (page.seen_at, *_key(page.namespace, page.url)),
         )
+
+    def put_values(self, namespace: str, url: str, item_values: bytes) -> None:
+        statement = f"UPDATE page SET item_values = ? WHERE {SAME_KEY}"
+        self._cursor.execute(statement, (item_values, *_key(namespace, url)))
 
     def remove(self, namespace: str, url: str) -> bool:
         """Remove the page of this key; whether there was one."""

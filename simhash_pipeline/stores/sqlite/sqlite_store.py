@@ -189,6 +189,10 @@ class SqliteStore:
             self._session.forget(namespace, url)
         return was_stored
 
+    def put_values(self, namespace: str, url: str, item_values: bytes) -> None:
+        with self._transaction() as pages:
+            pages.put_values(namespace, url, item_values)
+
     def expire(self, seen_before: float) -> int:
         with self._transaction() as pages:
             pages.remove_texts_where("kept_at < ?", seen_before)
