@@ -18,9 +18,9 @@ from __future__ import annotations
 import html
 import json
 import re
+import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import is_dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from enum import Enum
@@ -30,15 +30,13 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from itemadapter import ItemAdapter
-
 from simhash_pipeline.page.segment import nfkc
+from simhash_pipeline.page.source import ItemValues, Source
 from simhash_pipeline.page.visible import without_counters
 
 if TYPE_CHECKING:
     from simhash_pipeline.options import Options
     from simhash_pipeline.page.fingerprint import PageFingerprint
-    from simhash_pipeline.page.source import Source
 
 NAMED = 1  # its fields were named by ITEM_FIELDS: one that the other item lacks counts, too
 ROW = 2  # of several items of a page: any difference counts
@@ -61,21 +59,12 @@ _JOINTS = str.maketrans("", "", ".,'\u2019\u00a0\u202f")
 _DAY_SECS = 86_400
 
 
-class ItemValues(NamedTuple):
-    """What an item holds beside its page."""
-
-    pairs: tuple[tuple[str, str], ...]  # names, and values as text
-    is_named: bool = False
-    is_row: bool = False
-    carried: frozenset[str] = frozenset()  # texts that came with the page's request
-
-
 class Said(NamedTuple):
     """What an item says, as a store keeps it."""
 
     values: bytes | None = None  # see the module; None where no item is heard
-    text: bytes | None = None  # 8 bytes of its long text, if that is the page's
     names: Mapping[int, str] = MappingProxyType({})  # of the values, by their bytes
+    text: bytes | None = None  # 8 bytes of its long text, if that is the page's
 
 
 NOTHING = Said()
@@ -131,16 +120,21 @@ def _flat(name: str, value: Any) -> Iterator[tuple[str, str]]:
                 yield name, "\n".join(parts)[:_MOST_CHARS]
             else:
                 todo += [(name, part) for part in reversed(parts[:_MOST_NODES])]
-        elif isinstance(value, Mapping) or _is_item(value):
-            held = value if isinstance(value, Mapping) else ItemAdapter(value)
+        elif (held := _fields_of(value)) is not None:
             todo += [(f"{name}.{key}", held[key]) for key in [*held][:_MOST_NODES]]
         elif text := _text_of(value).strip():
             yield name, text
 
 
-def _is_item(value: Any) -> bool:
-    is_plain = isinstance(value, (str, int, float, Decimal, date, bytes, type(None)))
-    return not is_plain and (is_dataclass(value) or ItemAdapter.is_item(value))
+def _fields_of(value: Any) -> Mapping[Any, Any] | None:
+    """Those of a dict, or of an item within an item; None of anything else."""
+    if isinstance(value, (Mapping, str, int, float, Decimal, date, bytes)):
+        return value if isinstance(value, Mapping) else None
+    adapters = sys.modules.get("itemadapter")  # a module that wasn't imported has read no item
+    if adapters is None or not adapters.ItemAdapter.is_item(value):
+        return None
+    held: Mapping[Any, Any] = adapters.ItemAdapter(value)
+    return held
 
 
 def _text_of(value: Any) -> str:
@@ -165,50 +159,53 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
     """What the item says of its page.
 
     A text of 300 bytes that is half of the main text or more is the page's text. It counts as a
-    value only where it isn't visible: else the page speaks for it. If nothing of an item stands on
-    its page, and it has words or is a row, it was made of something else, and all of it counts.
+    value only where it isn't visible: else the page speaks for it. A row counts whole. If nothing
+    of an item stands on its page, and it has words, it was made of something else, and counts too.
     """
     item = source.item
     if item is None:
         return NOTHING
     seen = _Page(page, source)
     most = max(60, _MOST_SCANNED // (len(source.html) + len(page.text) + len(page.left_out) + 1))
-    counted: dict[int, list[str]] = {}
-    names: dict[int, str] = {}
+    counted: dict[str, list[str]] = {}
     text, is_here = None, False
-    for name, value in sorted(item.pairs, key=lambda pair: -len(pair[1]))[:most]:
+    pairs = sorted(item.pairs, key=lambda pair: -len(pair[1]))[:most]
+    for name, value in pairs:
         plain = _folded(value)
-        if is_long := len(value.encode("utf-8", "replace")) >= LONG_BYTES:
-            is_shown = seen.shows(plain[:100].rpartition(" ")[0] or plain[:100])
-            is_here = is_here or is_shown or seen.holds(value[:60])
-            is_pages = page.content is None or 2 * len(value) >= len(page.text)
-            if text is None and is_pages and not item.is_row:
-                text = _digest("".join(_WORD.findall(plain)), 8)
-                told = "" if is_shown else plain
-            else:
-                told = plain[:_SHORT_CHARS] if is_shown and not item.is_row else plain
-        else:
-            told = seen.witnessed(value, plain)
-            is_here = is_here or bool(told)
-        if not told and not is_long and (item.is_named or value in item.carried):
-            told = plain if item.is_named or not _path_of(value) else ""
+        is_long = len(value.encode("utf-8", "replace")) >= LONG_BYTES
+        is_shown = is_long and seen.shows(plain[:100].rpartition(" ")[0] or plain[:100])
+        told = seen.witnessed(value, plain) if not is_long or not is_shown else plain
+        is_here = is_here or bool(told)
+        is_pages = is_long and (page.content is None or 2 * len(value) >= len(page.text))
+        if is_pages and text is None and not item.is_row:
+            text = _digest("".join(_WORD.findall(plain)), 8)
+            told = "" if is_shown else plain
+        elif is_shown and not item.is_row:
+            told = plain[:_SHORT_CHARS]
+        elif not told and (item.is_row or item.is_named or value in item.carried):
+            is_url = value in item.carried and _path_of(value)  # of a list, mostly
+            told = plain if item.is_named or (seen.is_brought(value) and not is_url) else ""
         if told:
-            _add(counted, names, name, told)
-    if not is_here and (text or item.is_row or any(_TELLING.search(v) for _, v in item.pairs)):
-        for name, value in item.pairs[:most]:
-            if not seen.is_own_address(value) and not _is_of_the_crawl(value):
-                _add(counted, names, name, _folded(value))
+            counted.setdefault(name, []).append(told)
+    if not is_here and (text or any(_TELLING.search(value) for _, value in pairs)):
+        for name, value in pairs:
+            if name not in counted and seen.is_brought(value):
+                counted.setdefault(name, []).append(_folded(value))
     flags = NAMED * item.is_named | ROW * item.is_row | CARRIED * bool(item.carried)
-    packed = b"".join(
-        bytes([name]) + _digest("\0".join(sorted({*counted[name]})), 3) for name in sorted(counted)
+    return Said(*_packed(flags, counted), text)
+
+
+def _packed(flags: int, counted: Mapping[str, list[str]]) -> tuple[bytes, Mapping[int, str]]:
+    """The values as a store keeps them, and their names by the byte of each: one of 255."""
+    names, by_byte = dict[int, str](), dict[int, list[str]]()
+    for name, told in counted.items():
+        byte = _digest(name, 1)[0] or 1
+        names[byte] = name
+        by_byte.setdefault(byte, []).extend(told)
+    values = (
+        bytes([byte]) + _digest("\0".join(sorted({*by_byte[byte]})), 3) for byte in sorted(by_byte)
     )
-    return Said(bytes([flags, len(counted)]) + packed, text, names)
-
-
-def _add(counted: dict[int, list[str]], names: dict[int, str], name: str, told: str) -> None:
-    byte = _digest(name, 1)[0] or 1  # 255 names: a byte holds their number
-    counted.setdefault(byte, []).append(told)
-    names[byte] = name
+    return bytes([flags, len(by_byte)]) + b"".join(values), names
 
 
 class _Page:
@@ -282,6 +279,10 @@ class _Page:
         if path := _path_of(text):
             return unquote(path).lower() in self._url
         return _has_word(self._url, text.lower())
+
+    def is_brought(self, text: str) -> bool:
+        """Whether a value that stands nowhere here may say something of another page."""
+        return not (self.is_own_address(text) or _is_of_the_crawl(text))
 
 
 def _is_of_the_crawl(text: str) -> bool:

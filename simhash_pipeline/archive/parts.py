@@ -28,7 +28,7 @@ from simhash_pipeline.item_values import said_by
 from simhash_pipeline.judge import stored_page
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter
-from simhash_pipeline.page.head import TITLE_CHARS
+from simhash_pipeline.page.titles import TITLE_CHARS
 from simhash_pipeline.stores.contract import StoredPage
 from simhash_pipeline.terminal import progress_bar
 from simhash_pipeline.urls import page_key
@@ -57,6 +57,7 @@ SCHEMA = pa.schema(
         ("story", pa.string()),
         ("sample", pa.binary()),
         ("title", pa.string()),
+        ("heading", pa.string()),
         ("title_marks", pa.int64()),
         ("address", pa.binary()),
         ("form", pa.binary()),

@@ -8,6 +8,7 @@ import shlex
 import sys
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,7 +42,7 @@ from simhash_pipeline.crawl.settings import STORE_SUFFIX, settings_of_spider, sp
 from simhash_pipeline.drop_log import THRESHOLDS, Drop, unix_seconds
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.furniture import furniture_among, template_of
-from simhash_pipeline.judge import Distances, Verdict, distances, own_likeness
+from simhash_pipeline.judge import Verdict
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint, sentences
 from simhash_pipeline.page.source import Source
@@ -56,6 +57,7 @@ from simhash_pipeline.review.comparison import (
 from simhash_pipeline.review.doubts import told_apart, told_apart_by
 from simhash_pipeline.stores.contract import PageText, Store, StoredPage, check_stamp
 from simhash_pipeline.terminal import Grid, Heading, print_lines, printable
+from simhash_pipeline.twins import Distances, distances, own_likeness
 from simhash_pipeline.urls import page_key
 
 if TYPE_CHECKING:
@@ -538,7 +540,7 @@ def explain_kept(page: StoredPage, store: Store, options: Options) -> Case:
         case,
         a=near[0],
         apart=distances(page, near[0]),
-        own_likeness=own_likeness(page, near[0], store),
+        own_likeness=own_likeness(page, near[0], partial(store.furniture, page.namespace)),
         verdict=verdict,
         would_drop=_would_drop(page, near[0], verdict, store, options),
     )

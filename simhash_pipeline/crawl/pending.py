@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     from simhash_pipeline.crawl.feeds import Feeds
     from simhash_pipeline.crawl.worker import JudgedPage
+    from simhash_pipeline.page.source import Source
 
 MAX_WAIT_SECS = 60.0
 
@@ -99,6 +100,7 @@ class ResponseItems:
 
     def __init__(self) -> None:
         self.shared: SharedVerdict | None = None  # the last on the response's page
+        self.first: Source | None = None  # with what the first item holds
         self.verdicts: list[Verdict] = []
         self.pending = 0
         self.entered = 0

@@ -240,6 +240,7 @@ class SimhashPipeline:
             gives_rows = self._pending.gives_rows(response)
             source = as_row(source) if gives_rows else source
         if items.shared is None:
+            items.first = source
             shared = items.shared = SharedVerdict(self._worker.judge(source, own))
         else:
             shared = await self._verdict_on_row(items, items.shared, source, own)
@@ -271,7 +272,10 @@ class SimhashPipeline:
         if said.values is None or judged.said.values is None:
             return shared
         row = row_of(said.values)
-        items.rows.update({row_of(judged.said.values): None, row: None})
+        if not items.rows and items.first is not None:
+            first = said_by(judged.page, as_row(items.first)).values
+            items.rows[row_of(first or b"\0\0")] = None
+        items.rows[row] = None
         if judged.verdict.dropped and said.values != judged.said.values:
             again = self._worker.judge_again(source, judged.page, own)
             shared = items.shared = SharedVerdict(again)

@@ -32,8 +32,9 @@ from simhash_pipeline.page.boilerplate import main_blocks
 from simhash_pipeline.page.bounds import first_of_text
 from simhash_pipeline.page.compiled import content_of, hashed_words, sketch_of, votes_by_kernel
 from simhash_pipeline.page.elements import END_SVG, HOLD_HTML, Elements, elements_of
+from simhash_pipeline.page.form import MAX_TOKENS, form_of
 from simhash_pipeline.page.hashing import TokenHashes, hash_rows
-from simhash_pipeline.page.head import canonical_url, title_marks, title_of
+from simhash_pipeline.page.head import canonical_url, headings, title_of
 from simhash_pipeline.page.parse import ParsedPage, parsed_page
 from simhash_pipeline.page.segment import segmenter, token_hashes
 from simhash_pipeline.page.simhash import simhash
@@ -46,6 +47,7 @@ from simhash_pipeline.page.structure import (
     structure_fingerprint,
     voted,
 )
+from simhash_pipeline.page.titles import heading_beside, title_marks, title_words, word_blocks
 from simhash_pipeline.page.visible import story_digest, visible_text, window_masks
 from simhash_pipeline.page.weights import counted_ngrams, heaviest, stop_words, weighing
 
@@ -72,11 +74,14 @@ class PageFingerprint:
     story: int | None = None
     # Of the windows of all visible text, by which pages of one site are compared: 3 KB at most
     sample: bytes | None = field(default=None, repr=False)
-    blocks: tuple[int, ...] = field(default=(), repr=False)  # of the sample, 32 bits each
+    # Of the sample 32 bits each, and of the title's words 15: what a template may repeat
+    blocks: tuple[int, ...] = field(default=(), repr=False)
     left_out: str = field(default="", repr=False)  # visible text that is no main text
     url: str | None = None
     canonical_url: str | None = None  # what its link rel="canonical" or og:url says, made absolute
-    title_marks: int = 1  # which words of the title are the page's name: see page/head.py
+    heading: str = ""  # the page's first, if its title doesn't say it; 100 characters at most
+    title_marks: int = 1  # which words of both are the page's name: see page/titles.py
+    form: bytes | None = None  # of a short page that names its own address: see page/form.py
     cut: bool = False  # True where the page is longer than MAX_PAGE_BYTES lets it be read
 
     @property
@@ -188,6 +193,11 @@ class Fingerprinter:
         # Of a thin page every word counts: its main text says little.
         masks = b"" if content is None else window_masks(blocks, is_main)
         visible = visible_text(texts, is_main, masks)
+        left_out = "\n".join(compress(texts, map(not_, is_main)))
+        form = form_of(title, f"{read}\n{left_out}", url) if url and tokens <= MAX_TOKENS else None
+        heads = headings(blocks, title)
+        heading = heading_beside(title, heads)
+        marks = title_marks(title, heading, heads, read)
         return PageFingerprint(
             content=content,
             structure=structure,
@@ -197,11 +207,13 @@ class Fingerprinter:
             tokens=tokens,
             story=story_digest(title, blocks, is_main, masks),
             sample=visible.sample,
-            blocks=visible.blocks,
-            left_out="\n".join(compress(texts, map(not_, is_main))),
+            blocks=(*visible.blocks, *word_blocks(title_words(title, heading))),
+            left_out=left_out,
             url=url,
             canonical_url=canonical_url,
-            title_marks=title_marks(title, blocks, read),
+            heading=heading,
+            title_marks=marks,
+            form=form,
             cut=cut or len(read) < len(text),
         )
 

@@ -10,10 +10,18 @@ from lxml import etree
 from simhash_pipeline.errors import PageError
 
 if TYPE_CHECKING:
-    from simhash_pipeline.item_values import ItemValues
     from simhash_pipeline.options import Options
 
 CHARSET_FIELD = "charset"  # of an item: what the HTTP header said; items may lack it
+
+
+class ItemValues(NamedTuple):
+    """What an item holds beside its page: see item_values.py."""
+
+    pairs: tuple[tuple[str, str], ...]  # names, and values as text
+    is_named: bool = False  # ITEM_FIELDS names them
+    is_row: bool = False  # several items are of one page
+    carried: frozenset[str] = frozenset()  # texts that came with the page's request
 
 
 class Source(NamedTuple):

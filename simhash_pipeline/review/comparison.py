@@ -12,9 +12,10 @@ from itertools import takewhile, zip_longest
 from operator import eq
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from simhash_pipeline.judge import Distances, Judge, Verdict, distances
+from simhash_pipeline.judge import Judge, Verdict
 from simhash_pipeline.page.segment import WORD_OR_CHARACTER, nfkc
 from simhash_pipeline.stores.opening import open_store
+from simhash_pipeline.twins import Distances, distances
 
 if TYPE_CHECKING:
     import re

@@ -15,8 +15,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from simhash_pipeline.page.head import TITLE_CHARS
 from simhash_pipeline.page.segment import WORD_OR_CHARACTER, nfkc
+from simhash_pipeline.page.titles import TITLE_CHARS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -39,7 +39,8 @@ class StoredPage:
     story: int | None = None  # 64 bits, see `story_digest` in page/visible.py; None: not known
     sample: bytes | None = None  # of its own text: see own_text.py; None when not known
     title: str = ""  # its first 100 characters
-    title_marks: int = 1  # which of its words are the page's name: see page/head.py
+    heading: str = ""  # the first, if the title doesn't say it
+    title_marks: int = 1  # which words of both are the page's name: see page/titles.py
     address: bytes | None = None  # 8 bytes, of the address that the page declares: see urls.py
     form: bytes | None = None  # 8 bytes, of a page that may be an error page: see page/form.py
     item_text: bytes | None = None  # 8 bytes, of its item's text: see item_values.py

@@ -53,6 +53,7 @@ TABLES = (
         run INTEGER,
         story INTEGER,
         title TEXT NOT NULL,
+        heading TEXT NOT NULL,
         title_marks INTEGER NOT NULL,
         address BLOB,
         form BLOB,

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 # The id, then StoredPage's fields in their order.
 SELECTED = """SELECT id, url, namespace, site, content, structure, sketch, digest,
-    first_seen, seen_at, story, sample, title, title_marks, address, form, item_text,
+    first_seen, seen_at, story, sample, title, heading, title_marks, address, form, item_text,
     item_values FROM page"""
 # A page takes 460 bytes beside its URL, some 210 of them the sample, 51 the title (`make bench`).
 INSERT = f"""INSERT INTO page (id, url_hash, url, namespace, site, content, structure, sketch,
-    digest, first_seen, seen_at, story, sample, title, title_marks, address, form, item_text,
-    item_values, run)
-    VALUES ({", ".join("?" * 20)})"""
+    digest, first_seen, seen_at, story, sample, title, heading, title_marks, address, form,
+    item_text, item_values, run)
+    VALUES ({", ".join("?" * 21)})"""
 SAME_KEY = "url_hash = ? AND url = ? AND namespace = ?"
 PAGE_OF = f"{SELECTED} WHERE {SAME_KEY}"
 NEWEST_ID = """SELECT max(ifnull((SELECT max(id) FROM page), 0),
@@ -49,7 +49,7 @@ _BITS, _BYTES, _TIME = (int, bytes, type(None)), (bytes, type(None)), (int, floa
 _TYPES = {
     "page": (
         *(int, str, str, str, _BITS, _BITS, _BITS, _BYTES),
-        *(_TIME, _TIME, _BITS, _BYTES, str, int, _BYTES, _BYTES, _BYTES, _BYTES),
+        *(_TIME, _TIME, _BITS, _BYTES, str, str, int, _BYTES, _BYTES, _BYTES, _BYTES),
     ),
     "text": (int, str, str, bytes, _TIME),
     "furniture": (str, str, bytes),
@@ -222,6 +222,7 @@ class Rows:
                 column_value(page.story),
                 None if page.sample is None else bytearray(page.sample),  # see column_value
                 page.title,
+                page.heading,
                 page.title_marks,
                 None if page.address is None else bytearray(page.address),
                 None if page.form is None else bytearray(page.form),
