@@ -54,7 +54,8 @@ _PAGE = re.compile(r"<(?:!doctype|html|head|body)\b", re.IGNORECASE)
 _TELLING = re.compile(r"[^\W\d_]{3}|[\u2e80-\U0003ffff]{2}")
 _DIGEST = re.compile(r"(?:[0-9a-f]{4}-?){4,}|(?:[0-9A-F]{4}-?){4,}")  # or a UUID
 _ISO_DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?!\d)")
-_QUOTES = str.maketrans("\u2018\u2019\u201c\u201d", "''\"\"")
+_SPELT = {"\u00ad": "", "\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"'}
+_NUMBER = re.compile("\\d[\\d.,'\u2019\u00a0\u202f]*")
 _JOINTS = str.maketrans("", "", ".,'\u2019\u00a0\u202f")
 _DAY_SECS = 86_400
 
@@ -178,7 +179,7 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
         is_here = is_here or bool(told)
         is_pages = is_long and (page.content is None or 2 * len(value) >= len(page.text))
         if is_pages and text is None and not item.is_row:
-            text = _digest("".join(_WORD.findall(plain)), 8)
+            text = _digest("".join(plain.split()), 8)
             told = "" if is_shown else plain
         elif is_shown and not item.is_row:
             told = plain[:_SHORT_CHARS]
@@ -254,7 +255,7 @@ class _Page:
         digits = text.translate(_JOINTS)
         if not digits.isascii() or not digits.isdigit() or len(digits) < 2:
             return False
-        return any(_has_word(self._without_joints, digits + zeros) for zeros in ("", "0", "00"))
+        return any(digits + zeros in self._numbers for zeros in ("", "0", "00"))
 
     def _shows_date(self, text: str) -> bool:
         """Whether a date's year and day are visible; today may be that of the crawl."""
@@ -265,8 +266,8 @@ class _Page:
         return self._stands(year) and (self._stands(day) or self._stands(day.lstrip("0")))
 
     @cached_property
-    def _without_joints(self) -> str:
-        return self._shown.translate(_JOINTS)
+    def _numbers(self) -> set[str]:
+        return {number.translate(_JOINTS) for number in _NUMBER.findall(self._shown)}
 
     def holds(self, text: str) -> bool:
         """Whether the page's source has it, as HTML or JSON writes it."""
@@ -338,7 +339,9 @@ def _folded(text: str) -> str:
 
 def _digest(text: str, size: int) -> bytes:
     if not text.isascii():  # however quotes and accents are spelt
-        text = nfkc(text.replace("\u00ad", "").translate(_QUOTES))
+        for spelt, plain in _SPELT.items():
+            text = text.replace(spelt, plain)
+        text = nfkc(text)
     return blake2b(text.encode("utf-8", "replace"), digest_size=size).digest()
 
 
@@ -383,6 +386,11 @@ def with_rows(values: bytes, rows: Iterable[bytes]) -> bytes:
 def is_row(values: bytes | None) -> bool:
     """Whether the item is one of several of its page, as far as that is known."""
     return values is not None and (values[0] & ROW > 0 or len(values) > 2 + 4 * values[1])
+
+
+def say_more(values: bytes | None, others: bytes | None) -> bool:
+    """Whether an item says anything that no item of the other page does."""
+    return values is not None and (others is None or row_of(values) not in rows_in(others))
 
 
 def say_the_same(values: bytes | None, others: bytes | None) -> bool:

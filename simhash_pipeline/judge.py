@@ -23,6 +23,7 @@ from simhash_pipeline.item_values import (
     is_row,
     rows_in,
     said_by,
+    say_more,
     with_rows,
     with_values,
 )
@@ -131,8 +132,9 @@ class Judge:
     """Judges pages against a store, and stores those that are kept.
 
     `store` is an open store, or what `open_store` opens; a judge closes what it has opened. Options
-    may be given by name, as `Judge("seen.sqlite", content_distance=2)`. Raises StoreMismatch if the
-    store's fingerprints were made with other options.
+    may be given by name, as `Judge("seen.sqlite", content_distance=2)`. An unchanged
+    page that was stored after `repeats_since` (Unix seconds) is dropped in any case, if its item
+    says the same. Raises StoreMismatch if the store's fingerprints were made with other options.
     """
 
     def __init__(
@@ -140,12 +142,16 @@ class Judge:
         store: Store | str = "memory:",
         options: Options | None = None,
         clock: Callable[[], float] = time.time,
+        *,
+        repeats_since: float | None = None,
         **named: Any,
     ) -> None:
         self._options = replace(options or Options(), **named)
         self._opens = isinstance(store, str)
         self._store = open_store(store) if isinstance(store, str) else store
         self._clock = clock
+        self._began = None if repeats_since is None else int(repeats_since)
+        self._first = set[int]()  # hashes of the keys that were stored in the second it began
         self._copies, self._others = self._answers()
         self._recent = RecentPages()
         self._furniture: dict[Host, bytes] = {}
@@ -204,6 +210,8 @@ class Judge:
             sample = own_sample(page.sample, template.furniture)
             page = replace(page, sample=sample, title_marks=marks)
         verdict = self._store.settle(page, lambda view: self._decide(page, view, names))
+        if verdict.stored and page.first_seen == self._began:
+            self._first.add(hash((page.namespace, page.url)))
         if blocks and _teaches_furniture(verdict):
             self._learn(host, page.structure, blocks)
         return verdict
@@ -239,7 +247,7 @@ class Judge:
         previous = view.same_key()
         originals = self._answered(page, previous, view)
         if previous is not None and not originals and is_unchanged(page, previous, self._options):
-            dropped = self._options.unchanged == "drop"
+            dropped = self._options.unchanged == "drop" or self._is_repeat(page, previous)
             verdict = verdict_of(page, "unchanged", previous, dropped=dropped)
             provisional = dropped and view.is_unconfirmed(previous)
             return Action.RENEW, replace(verdict, provisional=provisional)
@@ -273,6 +281,13 @@ class Judge:
         if previous is not None and previous.item_values is not None:
             verdict = replace(verdict, known_rows=tuple(rows_in(previous.item_values)))
         return Action.KEEP, verdict
+
+    def _is_repeat(self, page: StoredPage, previous: StoredPage) -> bool:
+        """Whether the page was stored in this run, and its item brings nothing."""
+        if self._began is None or say_more(page.item_values, previous.item_values):
+            return False
+        is_first = hash((previous.namespace, previous.url)) in self._first
+        return is_first or previous.first_seen > self._began
 
     def _neighbours(self, page: StoredPage, view: View) -> Iterator[Neighbour]:
         """Stored pages near this one by MATCH and within SCOPE, those near in content by distance.

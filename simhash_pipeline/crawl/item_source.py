@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from itemadapter import ItemAdapter
@@ -60,13 +61,14 @@ def _brought(response: Response) -> Iterator[str]:
 
 def _found(adapter: ItemAdapter, response: Response | None, options: Options) -> ItemPage | None:
     if (source := text_source(adapter, options)) is not None:
-        return ItemPage(source, False)
+        return ItemPage(_joined(source, response), False)
     held = None if options.html_field is None else adapter.get(options.html_field)
     html = markup(held)
     if html:
         if url := item_url(adapter, options):
             charset = adapter.get(CHARSET_FIELD)
-            return ItemPage(Source(html, url, charset if isinstance(charset, str) else None), False)
+            source = Source(html, url, charset if isinstance(charset, str) else None)
+            return ItemPage(_joined(source, response), False)
         if not _is_body(html, response):
             raise PageError("no_url", f"the item has no URL in its field {options.url_field!r}")
     if isinstance(response, HtmlResponse):
@@ -74,6 +76,11 @@ def _found(adapter: ItemAdapter, response: Response | None, options: Options) ->
     if held is None:
         return None
     return ItemPage(item_source(adapter, options), False)  # PageError, unless it is empty
+
+
+def _joined(source: Source, response: Response | None) -> Source:
+    """The item's page with an absolute URL."""
+    return source if response is None else source._replace(url=response.urljoin(source.url))
 
 
 def _is_body(html: bytes | str, response: Response | None) -> bool:
@@ -84,7 +91,19 @@ def source_from_response(response: Response) -> Source:
     """The response as a page."""
     content_type = response.headers.get("Content-Type") or b""
     charset = http_content_type_encoding(content_type.decode("latin-1"))
-    return Source(response.body, response.url, charset)
+    return Source(response.body, _address_of(response), charset)
+
+
+def _address_of(response: Response) -> str:
+    """Its URL, with what else chose the page: a script's route, or a digest of the body sent."""
+    request = response.request
+    if request is None or "#" in response.url:
+        return response.url
+    if request.body:
+        sent = blake2b(request.body, digest_size=8).hexdigest()
+        return f"{response.url}#!/{request.method}/{sent}"
+    asked, mark, route = request.url.partition("#")
+    return f"{asked}{mark}{route}" if asked == response.url else response.url
 
 
 def field_url(item: Any, options: Options) -> str | None:

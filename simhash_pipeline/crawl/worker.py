@@ -120,7 +120,8 @@ class JudgeWorker:
         self._will_flush = False  # within FLUSH_SECS
         self._store = open_store(store_url, tentative=True)
         try:
-            self._judge = Judge(self._store, options)
+            self._began = time.time()
+            self._judge = Judge(self._store, options, repeats_since=self._began)
             self._texts = _TextBuffer(self._store)
             self._readers = Readers(options, self._fingerprinter, is_closing)
         except BaseException:
@@ -226,7 +227,8 @@ class JudgeWorker:
                 options = dataclasses.replace(self._options, **own)
             except OptionsError as error:
                 raise PageError("meta", f"by its request's meta, {error}") from error
-            self._judges[known] = Judge(self._store, options), options
+            judge = Judge(self._store, options, repeats_since=self._began)
+            self._judges[known] = judge, options
         return self._judges[known]
 
     def _expire(self) -> None:
