@@ -30,7 +30,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from simhash_pipeline.page.segment import nfkc
+from simhash_pipeline.page.folding import spelled
 from simhash_pipeline.page.source import ItemValues, Source
 from simhash_pipeline.page.visible import without_counters
 
@@ -54,7 +54,6 @@ _PAGE = re.compile(r"<(?:!doctype|html|head|body)\b", re.IGNORECASE)
 _TELLING = re.compile(r"[^\W\d_]{3}|[\u2e80-\U0003ffff]{2}")
 _DIGEST = re.compile(r"(?:[0-9a-f]{4}-?){4,}|(?:[0-9A-F]{4}-?){4,}")  # or a UUID
 _ISO_DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?!\d)")
-_SPELT = {"\u00ad": "", "\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"'}
 _NUMBER = re.compile("\\d[\\d.,'\u2019\u00a0\u202f]*")
 _JOINTS = str.maketrans("", "", ".,'\u2019\u00a0\u202f")
 _DAY_SECS = 86_400
@@ -338,11 +337,8 @@ def _folded(text: str) -> str:
 
 
 def _digest(text: str, size: int) -> bytes:
-    if not text.isascii():  # however quotes and accents are spelt
-        for spelt, plain in _SPELT.items():
-            text = text.replace(spelt, plain)
-        text = nfkc(text)
-    return blake2b(text.encode("utf-8", "replace"), digest_size=size).digest()
+    said = spelled(text).encode("utf-8", "replace")
+    return blake2b(said, digest_size=size).digest()
 
 
 # --- two items

@@ -8,11 +8,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain, islice
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from simhash_pipeline.answers import read_sheet
 from simhash_pipeline.errors import StoreError
@@ -27,13 +27,13 @@ from simhash_pipeline.item_values import (
     with_rows,
     with_values,
 )
-from simhash_pipeline.options import Options
+from simhash_pipeline.options import Options, OptionValue
 from simhash_pipeline.own_text import own_sample
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.page.source import Source
 from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.page.titles import TITLE_CHARS, names_differ, without_repeated
-from simhash_pipeline.stores.contract import Action, Store, StoredPage, View
+from simhash_pipeline.stores.contract import COLUMNS, Action, Store, StoredPage, View
 from simhash_pipeline.stores.opening import open_store
 from simhash_pipeline.twins import (
     MIN_MAIN_LIKENESS,
@@ -79,6 +79,10 @@ _MAX_SAME_TEXT = 8  # pages that are looked at for the item's text
 _MAX_SAME_PARAGRAPH = 3
 _COPY_LIKENESS = 0.9  # of own texts; a dropped page that is less alike has text of its own
 _MAX_HOSTS = 4_096  # whose furniture is cached: some 16 MB
+_MAX_COPIES = 10_000  # on other sites, of which the first is remembered: some 10 MB
+
+# The columns that a page's fingerprints have under the same names.
+_OF_PAGE = [one.name for one in COLUMNS if hasattr(PageFingerprint, one.name)]
 
 # A stored page, the reason to drop the new one for it, and the test that tells the two apart.
 Neighbour = tuple["StoredPage", Reason, "ToldBy | None"]
@@ -132,9 +136,9 @@ class Judge:
     """Judges pages against a store, and stores those that are kept.
 
     `store` is an open store, or what `open_store` opens; a judge closes what it has opened. Options
-    may be given by name, as `Judge("seen.sqlite", content_distance=2)`. An unchanged
-    page that was stored after `repeats_since` (Unix seconds) is dropped in any case, if its item
-    says the same. Raises StoreMismatch if the store's fingerprints were made with other options.
+    may be given by name, as `Judge("seen.sqlite", content_distance=2)`. An unchanged page that was
+    stored after `repeats_since` (Unix seconds) is dropped in any case, if its item says the same.
+    Raises StoreMismatch if the store's fingerprints were made with other options.
     """
 
     def __init__(
@@ -144,9 +148,9 @@ class Judge:
         clock: Callable[[], float] = time.time,
         *,
         repeats_since: float | None = None,
-        **named: Any,
+        **named: OptionValue,
     ) -> None:
-        self._options = replace(options or Options(), **named)
+        self._options = replace(options or Options(), **cast("dict[str, Any]", named))
         self._opens = isinstance(store, str)
         self._store = open_store(store) if isinstance(store, str) else store
         self._clock = clock
@@ -155,6 +159,8 @@ class Judge:
         self._copies, self._others = self._answers()
         self._recent = RecentPages()
         self._furniture: dict[Host, bytes] = {}
+        # The first page of a site that was dropped for this one of another: by both and namespace.
+        self._first_copies: dict[tuple[str, str, str], StoredPage] = {}
         site_of("localhost")  # loads the public suffix list before the first page waits for it
         try:
             self._store.stamp(stamp_for(self._options))
@@ -206,10 +212,12 @@ class Judge:
         host = (page.namespace, page.host)
         if page.sample is not None:
             template = template_of(page.structure, self._furniture_of(host))
-            marks = without_repeated(page, template.furniture)
+            marks, places = without_repeated(page, template.furniture)
             sample = own_sample(page.sample, template.furniture)
-            page = replace(page, sample=sample, title_marks=marks)
+            page = replace(page, sample=sample, title_marks=marks, title_places=places)
         verdict = self._store.settle(page, lambda view: self._decide(page, view, names))
+        if verdict.dropped and verdict.twin_url is not None:
+            self._note_copy(page, verdict.twin_url)
         if verdict.stored and page.first_seen == self._began:
             self._first.add(hash((page.namespace, page.url)))
         if blocks and _teaches_furniture(verdict):
@@ -380,8 +388,13 @@ class Judge:
     ) -> ToldBy | None:
         if self._others and frozenset((page.url, other.url)) in self._others:
             return "answer"
-        by_text = reason in _BY_TEXT
-        return told_apart_by(page, other, view.furniture, self._options, by_text=by_text)
+        told = partial(told_apart_by, page, repeated=view.furniture, options=self._options)
+        told_by = told(other, by_text=reason in _BY_TEXT)
+        sibling = self._first_copies.get((page.namespace, page.site, other.url))
+        if told_by is None and sibling is not None and sibling.url != page.url:
+            # Two pages of a site that it would keep alone are no copies of one page of another.
+            return told(sibling, by_text=reason in _BY_TEXT)
+        return told_by
 
     def _answers(self) -> tuple[dict[str, list[str]], set[frozenset[str]]]:
         """By a page's URL those of which it is a copy, and pairs of other pages; all canonical."""
@@ -412,6 +425,13 @@ class Judge:
     ) -> Verdict:
         verdict = verdict_of(page, reason, other, dropped=dropped)
         return replace(verdict, own_likeness=own_likeness(page, other, view.furniture))
+
+    def _note_copy(self, page: StoredPage, twin_url: str) -> None:
+        if page.sample is None or site_of(twin_url) == page.site:
+            return
+        if len(self._first_copies) >= _MAX_COPIES:
+            del self._first_copies[next(iter(self._first_copies))]
+        self._first_copies.setdefault((page.namespace, page.site, twin_url), page)
 
     def _furniture_of(self, host: Host) -> bytes:
         """The host's furniture as it was known when this process last looked."""
@@ -455,26 +475,19 @@ def stored_page(
     """What a store keeps of a page seen at this Unix time; PageError for a bad URL."""
     seen_at = int(seen_at)  # whole seconds take half the disk space
     key = page_key(url)
-    return StoredPage(
-        url=key,
-        namespace=options.namespace,
-        site=site_of(key),  # its host is in lower case, and in ASCII
-        content=page.content,
-        structure=page.structure,
-        sketch=page.sketch,
-        digest=page.digest,
-        first_seen=seen_at,
-        seen_at=seen_at,
-        story=page.story,
-        sample=page.sample,
-        title=page.title[:TITLE_CHARS],
-        heading=page.heading,
-        title_marks=page.title_marks,
-        address=address_of(key, page.canonical_url),
-        form=page.form if options.error_pages == "drop" else None,
-        item_text=said.text,
-        item_values=said.values,
-    )
+    own = {
+        "url": key,
+        "namespace": options.namespace,
+        "site": site_of(key),  # its host is in lower case, and in ASCII
+        "first_seen": seen_at,
+        "seen_at": seen_at,
+        "title": page.title[:TITLE_CHARS],
+        "address": address_of(key, page.canonical_url),
+        "form": page.form if options.error_pages == "drop" else None,
+        "item_text": said.text,
+        "item_values": said.values,
+    }
+    return StoredPage(**{name: getattr(page, name) for name in _OF_PAGE} | own)
 
 
 def _kept_reason(page: StoredPage, previous: StoredPage | None) -> Reason:

@@ -17,7 +17,7 @@ from simhash_pipeline.options import Options
 from simhash_pipeline.own_text import is_all_main, unpack
 from simhash_pipeline.page.fingerprint import PageFingerprint
 from simhash_pipeline.page.simhash import hamming_distance
-from simhash_pipeline.page.titles import are_of_no_text, name_two_things
+from simhash_pipeline.page.titles import are_form_letters, are_of_no_text, name_two_things
 from simhash_pipeline.page.visible import BLOCK_BITS, MAIN, STORY_SHIFT
 from simhash_pipeline.stores.contract import StoredPage
 
@@ -73,6 +73,8 @@ def told_apart_by(
         return "sketch"
     if are_of_no_text(page, other):
         return "no page"
+    if are_form_letters(page, other):
+        return "title"
     if are_two_subjects(page, other) and not _is_one_text(page, other, options):
         return "title"
     if not has_its_text and own_texts_differ(page, other, repeated, options):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from simhash_pipeline import Judge, Verdict
+from simhash_pipeline import Judge, Options, Verdict
 from simhash_pipeline.page.form import form_of
 from tests.archive.archives import write_json_lines
 from tests.crawl.crawling import crawl
@@ -36,7 +36,7 @@ def html(text: str, title: str = "A site") -> str:
 def verdicts(page_at: Callable[[str], str], pages: int = 60, **options: Any) -> list[Verdict]:
     """On pages of as many addresses, each of other words."""
     words = ["harbour", "fog", "bell", "tide", "gulls", "rope", "mast", "crane", "lamp", "quay"]
-    with Judge("memory:", **options) as judge:
+    with Judge("memory:", Options(**options)) as judge:
         urls = [f"{HOST}/{words[i % 10]}/{words[i // 10]}-{i}.html" for i in range(pages)]
         return [judge.judge(url, page_at(url)) for url in urls]
 

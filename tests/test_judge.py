@@ -75,7 +75,9 @@ def test_a_path_and_html_are_all_that_a_judge_needs(tmp_path: Path) -> None:
     with Judge(seen) as j:
         assert j.judge("http://a.example/1", ARTICLE).reason == "new"
         assert j.judge("http://b.example/2", ARTICLE.encode()).twin_url == "http://a.example/1"
-    with Judge(seen, match="structure", unchanged="drop") as j:  # remembered, judged otherwise
+    with Judge(
+        seen, Options(match="structure", unchanged="drop")
+    ) as j:  # remembered, judged otherwise
         assert j.judge("http://a.example/1", ARTICLE).dropped
         assert not j.judge("http://c.example/3", OTHER).dropped
 
@@ -98,7 +100,7 @@ def test_a_judge_closes_the_store_that_it_opened_and_no_other(store: Store, tmp_
     seen = str(tmp_path / "seen.sqlite")
     Judge(seen).close()
     with pytest.raises(StoreMismatch):
-        Judge(seen, top_n=5)  # an open file would be a ResourceWarning, which is an error
+        Judge(seen, Options(top_n=5))  # an open file would be a ResourceWarning, which is an error
 
 
 def test_a_judge_says_of_html_that_is_no_page_what_is_wrong(store: Store) -> None:

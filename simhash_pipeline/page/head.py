@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from itertools import chain, compress, islice
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice
 from urllib.parse import urljoin
 
 from lxml.etree import _Element
@@ -14,6 +14,7 @@ from simhash_pipeline.native import Head
 from simhash_pipeline.page.blocks import Blocks
 from simhash_pipeline.page.boilerplate import MAX_LINK_SHARE
 from simhash_pipeline.page.bounds import has_long_host
+from simhash_pipeline.page.visible import box_around
 
 _MAX_TITLES = 5  # empty ones to look at; each may hold the next, and all that follows
 _MAX_HEADINGS = 5
@@ -94,14 +95,24 @@ def headings(blocks: Blocks, title: str) -> list[str]:
     That is the longest other line that the title holds: an h1 may name the site or a section, and
     the headline may stand in any box. A link names another page or the site.
     """
+    own = _unlinked(blocks)
+    h1, h2 = ([at for at in own if blocks.tags[at] == tag] for tag in ("h1", "h2"))
+    called = [box[0] for box in blocks.boxes if box[1] == box[0] + 1 and _TITLE.search(box[4])]
+    found = [blocks.texts[at] for at in h1[:_MAX_HEADINGS] or called[:1] or h2[:1]]
+    others = (blocks.texts[at] for at in own if blocks.texts[at] in title)
+    line = max((text for text in others if text not in found), key=len, default="")
+    return [*found, line] if line else found
+
+
+def first_line(blocks: Blocks, is_main: Sequence[bool]) -> str:
+    """The first line in the box around the main text, if it stands above that; else ""."""
+    if True not in is_main:
+        return ""
+    start, _ = box_around(blocks, is_main)
+    at = next((at for at in _unlinked(blocks) if at >= start), None)
+    return "" if at is None or is_main[at] else blocks.texts[at]
+
+
+def _unlinked(blocks: Blocks) -> list[int]:
     # A text without a page has no shares, and so no heading.
-    own = [share <= MAX_LINK_SHARE for share in blocks.link_shares]
-    h1, h2 = (
-        [at for at in compress(range(len(own)), own) if blocks.tags[at] == tag]
-        for tag in ("h1", "h2")
-    )
-    called = (box[0] for box in blocks.boxes if box[1] == box[0] + 1 and _TITLE.search(box[4]))
-    places = h1[:_MAX_HEADINGS] or [*islice(called, 1)] or h2[:1]
-    found = [blocks.texts[at] for at in places]
-    others = (text for text in compress(blocks.texts, own) if text in title and text not in found)
-    return [*found, max(others, key=len, default="")]
+    return [at for at, share in enumerate(blocks.link_shares) if share <= MAX_LINK_SHARE]
