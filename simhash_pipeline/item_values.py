@@ -54,7 +54,7 @@ _PAGE = re.compile(r"<(?:!doctype|html|head|body)\b", re.IGNORECASE)
 _TELLING = re.compile(r"[^\W\d_]{3}|[\u2e80-\U0003ffff]{2}")
 _DIGEST = re.compile(r"(?:[0-9a-f]{4}-?){4,}|(?:[0-9A-F]{4}-?){4,}")  # or a UUID
 _ISO_DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?!\d)")
-_NUMBER = re.compile("\\d[\\d.,'\u2019\u00a0\u202f]*")
+_NUMBER = re.compile("(?<![A-Za-z\\d])\\d[\\d.,'\u2019\u00a0\u202f]*(?![A-Za-z\\d])")
 _JOINTS = str.maketrans("", "", ".,'\u2019\u00a0\u202f")
 _DAY_SECS = 86_400
 
@@ -187,9 +187,11 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
             told = plain if item.is_named or (seen.is_brought(value) and not is_url) else ""
         if told:
             counted.setdefault(name, []).append(told)
-    if not is_here and (text or any(_TELLING.search(value) for _, value in pairs)):
-        for name, value in pairs:
-            if name not in counted and seen.is_brought(value):
+    if not is_here and not counted:
+        brought = [pair for pair in pairs if seen.is_brought(pair[1])]
+        has_words = any(_TELLING.search(value) for _, value in brought)
+        if text or (has_words and len(brought) > 1 and not item.holds_page):
+            for name, value in brought:
                 counted.setdefault(name, []).append(_folded(value))
     flags = NAMED * item.is_named | ROW * item.is_row | CARRIED * bool(item.carried)
     return Said(*_packed(flags, counted), text)

@@ -44,7 +44,8 @@ def find_page(adapter: ItemAdapter, response: Response | None, options: Options)
     if source.item is not None and response is not None:
         brought = frozenset(_brought(response))
         carried = brought.intersection(text for _, text in source.item.pairs)
-        source = source._replace(item=source.item._replace(carried=carried))
+        item = source.item._replace(carried=carried, holds_page=not page.is_response)
+        source = source._replace(item=item)
     return page._replace(source=source)
 
 
@@ -64,13 +65,12 @@ def _found(adapter: ItemAdapter, response: Response | None, options: Options) ->
         return ItemPage(_joined(source, response), False)
     held = None if options.html_field is None else adapter.get(options.html_field)
     html = markup(held)
-    if html:
+    if html and not _is_body(html, response):
         if url := item_url(adapter, options):
             charset = adapter.get(CHARSET_FIELD)
             source = Source(html, url, charset if isinstance(charset, str) else None)
             return ItemPage(_joined(source, response), False)
-        if not _is_body(html, response):
-            raise PageError("no_url", f"the item has no URL in its field {options.url_field!r}")
+        raise PageError("no_url", f"the item has no URL in its field {options.url_field!r}")
     if isinstance(response, HtmlResponse):
         return ItemPage(source_from_response(response), True)
     if held is None:

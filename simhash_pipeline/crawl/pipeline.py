@@ -250,8 +250,9 @@ class SimhashPipeline:
         while True:
             judged = await result_of(shared.judged)
             if shared.is_void or await self._must_judge_again(judged.verdict, deadline):
-                if items.shared is not shared and not gives_rows:
-                    shared = items.shared  # another item of the page was here before
+                if items.shared is not None and items.shared is not shared:
+                    # Another item of the page was here before.
+                    shared = await self._verdict_on_row(items, items.shared, source, own)
                     continue
             elif not judged.verdict.dropped or gives_rows or response is None or items.entered < 2:
                 return shared
