@@ -57,6 +57,8 @@ _ISO_DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?!\d)")
 _NUMBER = re.compile("(?<![A-Za-z\\d])\\d[\\d.,'\u2019\u00a0\u202f]*(?![A-Za-z\\d])")
 _JOINTS = str.maketrans("", "", ".,'\u2019\u00a0\u202f")
 _DAY_SECS = 86_400
+_SHORT_VALUE_CHARS = 4  # numbers and words that stand in any source by chance
+_OPENS, _ENDS = (frozenset(map(str.encode, chars)) for chars in ("\"'>:=", "\"'<,}]>"))
 
 
 class Said(NamedTuple):
@@ -271,11 +273,28 @@ class _Page:
         return {number.translate(_JOINTS) for number in _NUMBER.findall(self._shown)}
 
     def holds(self, text: str) -> bool:
-        """Whether the page's source has it, as HTML or JSON writes it."""
-        forms = {text, json.dumps(text)[1:-1], html.escape(text)}
-        if isinstance(self._html, str):
-            return any(form in self._html for form in forms)
-        return any(form.encode("utf-8", "replace") in self._html for form in forms)
+        """Whether the page's source has it, as HTML or JSON writes it: short ones by themselves."""
+        return any(map(self._holds, {text, json.dumps(text)[1:-1], html.escape(text)}))
+
+    def _holds(self, form: str) -> bool:
+        sought, source = form.encode("utf-8", "replace"), self._html
+        if isinstance(source, str):
+            source = self._html = source.encode("utf-8", "replace")
+        place = source.find(sought)
+        for _ in range(100):
+            if place < 0:
+                return False
+            end = place + len(sought)
+            before, after = source[max(0, place - 2) : place].strip()[-1:], source[end : end + 1]
+            if len(form) < _SHORT_VALUE_CHARS:
+                if before in _OPENS and after in _ENDS:
+                    return True
+            elif not (before.isalnum() and sought[:1].isalnum()) and not (
+                after.isalnum() and sought[-1:].isalnum()
+            ):
+                return True
+            place = source.find(sought, end)
+        return False
 
     def is_own_address(self, text: str) -> bool:
         if path := _path_of(text):

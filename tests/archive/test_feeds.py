@@ -11,7 +11,6 @@ from simhash_pipeline import Options
 from simhash_pipeline.archive import Fault, Page, Record, feeds
 from simhash_pipeline.archive.feeds import Feed
 from simhash_pipeline.errors import ArchiveError
-from simhash_pipeline.page.source import Source
 from tests.archive.archives import PAGES, html, write_json_lines
 
 URLS = [page["url"] for page in PAGES]
