@@ -457,9 +457,8 @@ static int close_box(Walk *walk, const Open *closed) {
     if ((name = attribute_text(walk, element->node, "class")) == NULL) return 0;
     if (RESERVE(walk->boxes, walk->box_room, walk->box_count + 1))
         done = add_range(walk->boxes, &walk->box_count, closed->first,
-                         Py_BuildValue("nnOnO", (Py_ssize_t)closed->first,
-                                       (Py_ssize_t)walk->block_count, tag,
-                                       (Py_ssize_t)walk->path_count, name));
+                         Py_BuildValue("nnOO", (Py_ssize_t)closed->first,
+                                       (Py_ssize_t)walk->block_count, tag, name));
     if (done && (element->node->properties != NULL || walk->tags[element->tag].traits & HINTED))
         done = add_hint(walk, closed, tag, name);
     Py_DECREF(name);
