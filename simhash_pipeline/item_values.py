@@ -30,9 +30,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
+from simhash_pipeline.page.counters import without_counters
 from simhash_pipeline.page.folding import spelled
 from simhash_pipeline.page.source import ItemValues, Source
-from simhash_pipeline.page.visible import without_counters
 
 if TYPE_CHECKING:
     from simhash_pipeline.options import Options
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 NAMED = 1  # its fields were named by ITEM_FIELDS: one that the other item lacks counts, too
 ROW = 2  # of several items of a page: any difference counts
+WAITS = 8  # a row that waits for the rows of a list that is judged at the same moment
 CARRIED = 4  # begun on another page: one that the other item lacks counts, too
 # Some 50 words, or 100 Chinese characters: as many as a page needs not to be thin.
 LONG_BYTES = 300
@@ -98,10 +99,11 @@ def with_values(source: Source, item: Any, options: Options) -> Source:
     return source._replace(item=values_of(item, options, is_text=source.is_text))
 
 
-def as_row(source: Source) -> Source:
-    """The source of an item that is one of several of its page."""
-    item = source.item
-    return source if item is None else source._replace(item=item._replace(is_row=True))
+def as_row(source: Source, *, waits: bool = True) -> Source:
+    """The source of an item that is one of several of its page; `waits`: see WAITS."""
+    if source.item is None:
+        return source
+    return source._replace(item=source.item._replace(is_row=True, waits=waits))
 
 
 def texts_of(value: Any) -> Iterator[str]:
@@ -195,7 +197,8 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
         if text or (has_words and len(brought) > 1 and not item.holds_page):
             for name, value in brought:
                 counted.setdefault(name, []).append(_folded(value))
-    flags = NAMED * item.is_named | ROW * item.is_row | CARRIED * bool(item.carried)
+    flags = NAMED * item.is_named | CARRIED * bool(item.carried)
+    flags |= ROW * item.is_row | WAITS * item.waits
     return Said(*_packed(flags, counted), text)
 
 
@@ -251,7 +254,7 @@ class _Page:
     def _line(self, place: int) -> str:
         start, end = self._shown.rfind("\n", 0, place) + 1, self._shown.find("\n", place)
         line = self._shown[start : len(self._shown) if end < 0 else end]
-        return without_counters(line, is_main=False)
+        return without_counters(line, is_main=False, is_above=False)
 
     def _shows_number(self, text: str) -> bool:
         """Whether a number is visible in another notation: 1299.0 as 1,299.00."""
@@ -350,16 +353,16 @@ def _joins(text: str, place: int) -> bool:
 
 
 def _folded(text: str) -> str:
-    """In lower case, without markup, runs of white space and counters."""
+    """In one spelling and lower case, without markup, runs of white space and counters."""
     if "<" in text:
         text = html.unescape(_TAG.sub("\n", text))
-    lines = (without_counters(line, is_main=False) for line in text.lower().splitlines())
+    lines = spelled(text).lower().splitlines()
+    lines = [without_counters(line, is_main=False, is_above=False) for line in lines]
     return " ".join(" ".join(lines).split())
 
 
 def _digest(text: str, size: int) -> bytes:
-    said = spelled(text).encode("utf-8", "replace")
-    return blake2b(said, digest_size=size).digest()
+    return blake2b(text.encode("utf-8", "replace"), digest_size=size).digest()
 
 
 # --- two items
@@ -403,6 +406,10 @@ def with_rows(values: bytes, rows: Iterable[bytes]) -> bytes:
 def is_row(values: bytes | None) -> bool:
     """Whether the item is one of several of its page, as far as that is known."""
     return values is not None and (values[0] & ROW > 0 or len(values) > 2 + 4 * values[1])
+
+
+def waits(values: bytes | None) -> bool:
+    return values is not None and values[0] & WAITS > 0
 
 
 def say_more(values: bytes | None, others: bytes | None) -> bool:

@@ -24,6 +24,7 @@ from simhash_pipeline.item_values import (
     rows_in,
     said_by,
     say_more,
+    waits,
     with_rows,
     with_values,
 )
@@ -32,7 +33,7 @@ from simhash_pipeline.own_text import own_sample
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.page.source import Source
 from simhash_pipeline.page.stamp import stamp_for
-from simhash_pipeline.page.titles import TITLE_CHARS, names_differ, without_repeated
+from simhash_pipeline.page.titles import TITLE_CHARS, names_differ
 from simhash_pipeline.stores.contract import COLUMNS, Action, Store, StoredPage, View
 from simhash_pipeline.stores.opening import open_store
 from simhash_pipeline.twins import (
@@ -46,6 +47,7 @@ from simhash_pipeline.twins import (
     is_unchanged,
     min_likeness,
     own_likeness,
+    repeated_words,
     sketches_agree,
     told_apart_by,
 )
@@ -158,6 +160,7 @@ class Judge:
         self._first = set[int]()  # hashes of the keys that were stored in the second it began
         self._copies, self._others = self._answers()
         self._recent = RecentPages()
+        self._open = set[tuple[str, str]]()  # lists whose further rows aren't known yet
         self._furniture: dict[Host, bytes] = {}
         # The first page of a site that was dropped for this one of another: by both and namespace.
         self._first_copies: dict[tuple[str, str, str], StoredPage] = {}
@@ -212,12 +215,12 @@ class Judge:
         host = (page.namespace, page.host)
         if page.sample is not None:
             template = template_of(page.structure, self._furniture_of(host))
-            marks, places = without_repeated(page, template.furniture)
-            sample = own_sample(page.sample, template.furniture)
-            page = replace(page, sample=sample, title_marks=marks, title_places=places)
+            page = replace(page, sample=own_sample(page.sample, template.furniture))
         verdict = self._store.settle(page, lambda view: self._decide(page, view, names))
         if verdict.dropped and verdict.twin_url is not None:
             self._note_copy(page, verdict.twin_url)
+        if verdict.stored and waits(page.item_values):
+            self._open.add((page.namespace, page.url))
         if verdict.stored and page.first_seen == self._began:
             self._first.add(hash((page.namespace, page.url)))
         if blocks and _teaches_furniture(verdict):
@@ -231,12 +234,15 @@ class Judge:
 
     def add_rows(self, verdict: Verdict, said: Said, rows: Iterable[bytes]) -> None:
         """The page that `verdict` stored, whose first item said this, gave these rows, too."""
+        self._open.discard((verdict.namespace, verdict.url))
         if verdict.stored and said.values is not None:
             values = with_rows(said.values, (*rows, *verdict.known_rows))
-            self._store.put_values(verdict.namespace, verdict.url, values)
+            if values != said.values:
+                self._store.put_values(verdict.namespace, verdict.url, values)
 
     def forget(self, verdict: Verdict) -> None:
         """Remove the page that `verdict` stored: its item was dropped or failed later on."""
+        self._open.discard((verdict.namespace, verdict.url))
         if verdict.stored:
             self._store.forget(verdict.namespace, verdict.url)
 
@@ -262,9 +268,11 @@ class Judge:
         near_miss: tuple[StoredPage, ToldBy] | None = None
         unconfirmed: tuple[StoredPage, Reason] | None = None
         for neighbour, reason, told_by in chain(originals, self._neighbours(page, view)):
-            if told_by is not None:
+            key = (neighbour.namespace, neighbour.url)
+            is_open = told_by == "fields" and waits(page.item_values) and key in self._open
+            if told_by is not None and not is_open:
                 near_miss = near_miss or (neighbour, told_by)
-            elif view.is_unconfirmed(neighbour):
+            elif is_open or view.is_unconfirmed(neighbour):
                 unconfirmed = unconfirmed or (neighbour, reason)
             else:
                 stays = previous is None or is_row(page.item_values)
@@ -310,14 +318,18 @@ class Judge:
         for other, reason in islice(found, _MAX_COMPARED if self._options.second_look else None):
             told_by = self._told_by(page, other, reason, view)
             told.add(told_by)
-            if told_by is None and self._looks_again(reason) and names_differ(page, other):
+            if (
+                told_by is None
+                and self._looks_again(reason)
+                and names_differ(page, other, repeated_words(page, other, view.furniture))
+            ):
                 renamed.append((other, reason))
             else:
                 yield other, reason, told_by
         if not renamed:
             return
         has_two_names = not told.isdisjoint({"title", "no page"}) or any(
-            are_two_subjects(renamed[0][0], other) for other, _ in renamed[1:]
+            are_two_subjects(renamed[0][0], other, view.furniture) for other, _ in renamed[1:]
         )
         for other, reason in renamed:
             yield other, reason, "no page" if has_two_names else None
@@ -359,7 +371,7 @@ class Judge:
         """
         for other in islice(view.same("address"), _MAX_SAME_ADDRESS):
             alike = own_likeness(page, other, view.furniture, only_main=True) or 0
-            if alike >= MIN_MAIN_LIKENESS and not are_two_subjects(page, other):
+            if alike >= MIN_MAIN_LIKENESS and not are_two_subjects(page, other, view.furniture):
                 yield other, "address"
 
     def _by_paragraph(self, page: StoredPage, view: View) -> Iterator[StoredPage]:

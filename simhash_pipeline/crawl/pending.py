@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from simhash_pipeline.page.source import Source
 
 MAX_WAIT_SECS = 60.0
+MAX_ROWS_WAIT_SECS = 10.0  # for all rows of a list that is like another one
 
 
 class Event:
@@ -107,7 +108,6 @@ class ResponseItems:
         self.all_done = Event()
         self.stored: JudgedPage | None = None  # the last that stored the page
         self.rows: dict[bytes, None] = {}  # what each item says, see `row_of`
-        self.stored_rows = 1
 
 
 @dataclass(slots=True)
@@ -144,6 +144,7 @@ class PendingItems:
         self._options = options_of(crawler)
         self._responses: WeakKeyDictionary[Response, ResponseItems] = WeakKeyDictionary()
         self._list_callbacks: set[str] = set()
+        self._lists: dict[tuple[str, str], ResponseItems] = {}  # stored, and items are pending
         self._yielded: dict[int, _Yielded] = {}  # by the item's id
         self._arrived: dict[int, PendingItem] = {}  # by the item's id
         # By namespace and URL, the last stored of each.
@@ -201,6 +202,16 @@ class PendingItems:
         if shared.page is not None:
             shared.page.items += 1
             entry.page = shared.page
+
+    def store_list(self, items: ResponseItems, judged: JudgedPage) -> None:
+        """The items' page was stored: further rows of it may follow."""
+        items.stored = judged
+        self._lists[_key(judged.verdict)] = items
+
+    async def are_rows_known(self, verdict: Verdict) -> bool:
+        """Wait until all items of its twin are out; False if nothing is known of such."""
+        items = self._lists.get((verdict.namespace, verdict.twin_url or ""))
+        return items is not None and await items.all_done.wait(MAX_ROWS_WAIT_SECS)
 
     async def is_twin_lost(self, verdict: Verdict) -> bool | None:
         """Wait until it is decided whether the page's twin is lost; None after a minute."""
@@ -276,8 +287,8 @@ class PendingItems:
         replaced = [key for key, each in self._yielded.items() if each.response() is response]
         for key in replaced:
             del self._yielded[key]
-        if items.stored is not None and len(items.rows) > items.stored_rows:
-            items.stored_rows = len(items.rows)
+        if items.stored is not None:
+            self._lists.pop(_key(items.stored.verdict), None)
             self.add_rows(items.stored, items.rows)
         items.all_done.happen()
 

@@ -25,6 +25,7 @@ from simhash_pipeline.crawl.feeds import Feeds
 from simhash_pipeline.crawl.follow import FollowMiddleware, crawls_less
 from simhash_pipeline.crawl.item_source import ItemPage, find_page
 from simhash_pipeline.crawl.pending import (
+    MAX_ROWS_WAIT_SECS,
     MAX_WAIT_SECS,
     Event,
     PendingItem,
@@ -62,7 +63,7 @@ page_judged = object()
 # An item's field and a request's meta key: False keeps the item unjudged. The key may also hold a
 # dict of options for the page.
 OWN_KEY = "simhash"
-PIPELINE_ORDER = 300
+PIPELINE_ORDER = 100  # before a project's own: Scrapy's template and most tutorials give those 300
 # Next to the engine, after all others: what passes here is scheduled, or becomes an item.
 RESPONSES_ORDER = -999
 FOLLOW_ORDER = -1000
@@ -144,6 +145,7 @@ class SimhashPipeline:
         self._pending.add_rows = self._worker.add_rows
         self._is_open = True
         self._crawler.signals.connect(self._name_unheld, signals.item_scraped)
+        self._name_earlier()
         path = None if self._drop_log is None else self._drop_log.path
         self._stats.open(self._store_url, path, knows_responses=responses is not None)
 
@@ -159,12 +161,31 @@ class SimhashPipeline:
         """
         return self._feeds.hold(item)
 
+    def _name_earlier(self) -> None:
+        """Warn of the pipelines that store items, as it seems, before this one can drop them."""
+        names, _ = self._storing_pipelines()
+        if names and not self._options.keeps_twins:
+            logger.warning(
+                "%s runs before SimhashPipeline and gets the near-duplicates too: give it a higher "
+                "number in ITEM_PIPELINES",
+                ", ".join(names),
+                extra={"spider": self._crawler.spider},
+            )
+
+    def _storing_pipelines(self) -> tuple[list[str], list[str]]:
+        """Names of the pipelines with a `close_spider`, those before this one and those behind."""
+        pipelines = self._crawler.engine.scraper.itemproc.middlewares
+        place = pipelines.index(self)
+        before, behind = (
+            [type(one).__qualname__ for one in part if hasattr(one, "close_spider")]
+            for part in (pipelines[:place], pipelines[place + 1 :])
+        )
+        return before, behind
+
     def _name_unheld(self) -> None:
         """Log at the first scraped item which pipelines may store it later, and held none."""
         self._crawler.signals.disconnect(self._name_unheld, signals.item_scraped)
-        pipelines = self._crawler.engine.scraper.itemproc.middlewares
-        later = pipelines[pipelines.index(self) + 1 :]
-        names = [type(one).__qualname__ for one in later if hasattr(one, "close_spider")]
+        _, names = self._storing_pipelines()
         if names and not self._feeds.was_held:
             logger.info(
                 "%s should hold items if it stores them in batches: a killed crawl may lose them "
@@ -244,7 +265,7 @@ class SimhashPipeline:
             shared = items.shared = SharedVerdict(self._worker.judge(source, own))
         else:
             shared = await self._verdict_on_row(items, items.shared, source, own)
-        deadline = time.monotonic()
+        deadline = started = time.monotonic()
         if deadline >= self._patient_from:
             deadline += MAX_WAIT_SECS
         while True:
@@ -257,7 +278,10 @@ class SimhashPipeline:
             elif not judged.verdict.dropped or gives_rows or response is None or items.entered < 2:
                 return shared
             else:  # the first item of a list, as has turned out
-                source, gives_rows = as_row(source), True
+                gives_rows = True
+            if gives_rows:
+                waits = time.monotonic() < started + MAX_ROWS_WAIT_SECS
+                source = as_row(source, waits=waits)
             again = self._worker.judge_again(source, judged.page, own)
             shared = items.shared = SharedVerdict(again)
 
@@ -299,7 +323,7 @@ class SimhashPipeline:
         if lost is None:
             rule = f"the item of its twin {verdict.twin_url} is still in a later pipeline"
             raise PageError("undecided", rule)
-        if not lost and verdict.provisional:
+        if not lost and verdict.provisional and not await self._pending.are_rows_known(verdict):
             await self._wait_for_other_crawl(verdict, deadline)
         return lost or verdict.provisional
 
@@ -325,8 +349,8 @@ class SimhashPipeline:
         self._stats.count_item(judged.without_times() if shared.reported else judged)
         shared.reported = True
         items.verdicts.append(verdict)
-        if verdict.stored:
-            items.stored = judged
+        if verdict.stored and response is not None:
+            self._pending.store_list(items, judged)
         self._crawler.signals.send_catch_log(
             page_judged, item=item, verdict=verdict, page=page, spider=self._crawler.spider
         )

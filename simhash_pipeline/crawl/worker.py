@@ -154,7 +154,8 @@ class JudgeWorker:
 
     def add_rows(self, judged: JudgedPage, rows: Iterable[bytes]) -> None:
         """The page that was stored gave these rows, too."""
-        self._ask(partial(self._judge.add_rows, judged.verdict, judged.said, rows))
+        judge = next(judge for judge, own in self._judges.values() if own is judged.options)
+        self._ask(partial(judge.add_rows, judged.verdict, judged.said, [*rows]))
 
     def forget(self, verdict: Verdict) -> Future[None]:
         """Remove what `verdict` stored, before any page that is judged after this call."""

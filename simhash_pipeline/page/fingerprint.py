@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
+from html import unescape
 from itertools import compress
 from operator import not_
 from typing import Any
@@ -15,6 +16,7 @@ from lxml.etree import _Element
 
 from simhash_pipeline import native
 from simhash_pipeline.bits import SKETCH_BITS, np
+from simhash_pipeline.errors import PageError
 from simhash_pipeline.native import Walked
 from simhash_pipeline.options import Options, load_callable
 from simhash_pipeline.page.blocks import (
@@ -31,6 +33,7 @@ from simhash_pipeline.page.blocks import (
 from simhash_pipeline.page.boilerplate import main_blocks
 from simhash_pipeline.page.bounds import first_of_text
 from simhash_pipeline.page.compiled import content_of, hashed_words, sketch_of, votes_by_kernel
+from simhash_pipeline.page.decode import without_line_ends
 from simhash_pipeline.page.elements import END_SVG, HOLD_HTML, Elements, elements_of
 from simhash_pipeline.page.folding import folded, spelled, spelled_lines
 from simhash_pipeline.page.form import MAX_TOKENS, form_of
@@ -49,13 +52,19 @@ from simhash_pipeline.page.structure import (
     voted,
 )
 from simhash_pipeline.page.titles import name_of, title_words, word_blocks
-from simhash_pipeline.page.visible import story_digest, visible_text, window_masks
+from simhash_pipeline.page.unread import unread_digest
+from simhash_pipeline.page.visible import STORY_SHIFT, story_digest, visible_text, window_masks
 from simhash_pipeline.page.weights import counted_ngrams, heaviest, stop_words, weighing
 
 _SKETCH_SHINGLE_TOKENS = 3
 _WORD = re.compile(r"\w+")
-# A full stop ends a sentence before a space or a line's end, a Chinese one anywhere.
-_SENTENCE = re.compile(r"[^\n.!?。！？]+(?:[.!?](?! )[^\n.!?。！？]*)*[.!?。！？]?")
+# A full stop ends a sentence before a space or a line's end; those of other scripts do anywhere.
+_STOPS = "。！？।॥۔؟።፧။។៕།༎։"
+_SENTENCE = re.compile(rf"[^\n.!?{_STOPS}]+(?:[.!?](?! )[^\n.!?{_STOPS}]*)*[.!?{_STOPS}]?")
+# What a text that is HTML has, and one that only speaks of tags, or compares numbers, hasn't.
+_TAG = re.compile(
+    r"(?i)</(?:blockquote|div|figure|h[1-6]|li|p|pre|table)>|<(?:br|p)[ />]|<(?:a|img|span)\s\S+="
+)
 # The bits of a tag's traits beside its kind and its role, as in _walk.c.
 _ROLE_SHIFT = 3
 _TRAITS = {1 << 5: {"svg"}, 1 << 6: END_SVG, 1 << 7: HOLD_HTML, 1 << 8: {"a"}, 1 << 9: TAG_HINTS}
@@ -86,6 +95,7 @@ class PageFingerprint:
     title_places: bytes | None = None  # where words of the title stand in the text
     form: bytes | None = None  # of a short page that names its own address: see page/form.py
     cut: bool = False  # True where the page is longer than MAX_PAGE_BYTES lets it be read
+    unread: bytes = b""  # of a thin page: see page/unread.py
 
     @property
     def main_share(self) -> float | None:
@@ -95,17 +105,19 @@ class PageFingerprint:
 
     @property
     def digest(self) -> bytes | None:
-        """8 bytes of name and text if the page is thin, else of its longest paragraph's words.
+        """8 bytes of name, text and what isn't read of a thin page, else of its longest paragraph.
 
         None for a page without text.
         """
         if not self.text.strip():
             return None
         if self.content is None:
-            words = f"{' '.join((self.name or self.title).split())}\n{' '.join(self.text.split())}"
+            name, text = (" ".join(each.split()) for each in (self.name or self.title, self.text))
+            words = spelled(f"{name}\n{text}")
         else:
             words = "".join(_WORD.findall(folded(max(self.text.split("\n"), key=len))))
-        return hashlib.blake2b(spelled(words).encode("utf-8", "replace"), digest_size=8).digest()
+        packed = words.encode("utf-8", "replace") + self.unread
+        return hashlib.blake2b(packed, digest_size=8).digest()
 
 
 class Fingerprinter:
@@ -157,7 +169,7 @@ class Fingerprinter:
         if self._extract is not None:  # it may have changed the tree
             tree = Tree(parsed.root)
         is_main += [False] * len(blocks.hidden)
-        return self._of_text(
+        page = self._of_text(
             text,
             blocks,
             is_main,
@@ -167,11 +179,16 @@ class Fingerprinter:
             canonical_url=canonical,
             cut=parsed.cut,
         )
+        return page if page.content is not None else _with_unread(page, parsed.root, blocks.hidden)
 
     def fingerprint_text(
         self, text: str, *, title: str = "", url: str | None = None
     ) -> PageFingerprint:
-        """The fingerprints of a page whose main text is known, and is all there is to see."""
+        """The fingerprints of a page whose main text is known, and is all there is to see.
+
+        A text with tags in it, as APIs and feeds give it, is read as HTML, all of it.
+        """
+        text = self._without_markup(text)
         read = first_of_text(text, self._options.max_page_bytes)
         blocks = Blocks(sentences(read))
         is_main = [True] * len(blocks.texts)
@@ -199,9 +216,10 @@ class Fingerprinter:
         visible = visible_text(said, is_main, masks)
         left_out = "\n".join(compress(texts, map(not_, is_main)))
         form = form_of(title, f"{read}\n{left_out}", url) if url and tokens <= MAX_TOKENS else None
-        heads = headings(blocks, title)
+        heads = spelled_lines(headings(blocks, title))
         line = "" if heads else first_line(blocks, is_main)
-        name = name_of(title, heads, line, read, "\n".join(said))
+        main = "\n".join(compress(said, is_main))
+        name = name_of(title, heads, line, main, compress(said, map(not_, is_main)))
         return PageFingerprint(
             content=content,
             structure=structure,
@@ -257,6 +275,18 @@ class Fingerprinter:
             raise TypeError(f"a page is bytes, text, a soup, selector or tree, not {page!r:.80}")
         return parsed_page(html, charset, self._options.max_page_bytes, self._options.parser)
 
+    def _without_markup(self, text: str) -> str:
+        """The text without markup, and without lines that end within a sentence."""
+        if "&lt;/" in text and not _TAG.search(text):  # escaped, as in the XML of a feed
+            text = unescape(text)
+        if not _TAG.search(text):
+            return without_line_ends(text.encode("utf-8", "replace")).decode()
+        try:
+            root = parsed_page(text, max_bytes=self._options.max_page_bytes).root
+        except PageError:  # nothing but tags
+            return ""
+        return "\n".join(Tree(root).blocks().texts)
+
     def _read(self, parsed: ParsedPage, blocks: Blocks, title: str) -> tuple[str, list[bool]]:
         """Main text, and which blocks are in it."""
         if self._extract is not None:
@@ -290,6 +320,15 @@ class Fingerprinter:
 
     def _without_stops(self, tokens: Sequence[str]) -> Sequence[str]:
         return [t for t in tokens if t.lower() not in self._stops] if self._stops else tokens
+
+
+def _with_unread(page: PageFingerprint, root: _Element, hidden: list[str]) -> PageFingerprint:
+    """A thin page with what isn't read of it; another story if that changes."""
+    unread = unread_digest(root, hidden, page.url)
+    story = page.story
+    if story is not None:
+        story ^= int.from_bytes(unread[:4], "little") << STORY_SHIFT
+    return replace(page, unread=unread, story=story)
 
 
 def sentences(text: str) -> list[str]:

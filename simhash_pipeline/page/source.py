@@ -21,6 +21,7 @@ class ItemValues(NamedTuple):
     pairs: tuple[tuple[str, str], ...]  # names, and values as text
     is_named: bool = False  # ITEM_FIELDS names them
     is_row: bool = False  # several items are of one page
+    waits: bool = False  # for rows of other lists
     holds_page: bool = True  # else the page is its response
     carried: frozenset[str] = frozenset()  # texts that came with the page's request
 
