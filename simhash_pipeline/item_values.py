@@ -219,7 +219,7 @@ class _Page:
     """What an item's values are looked for in."""
 
     def __init__(self, page: PageFingerprint, source: Source) -> None:
-        self._shown = f"{page.title}\n{page.text}\n{page.left_out}".lower()
+        self._shown = spelled(f"{page.title}\n{page.text}\n{page.left_out}").lower()
         self._html, self._url = source.html, unquote(source.url).lower()
 
     def witnessed(self, text: str, plain: str) -> str:

@@ -62,8 +62,6 @@ def told_apart_by(
     """
     if differing_values(page, other):
         return "fields"
-    if is_row(page.item_values) and page.site == other.site and other.item_values is not None:
-        return None  # that very row came of the other page
     if options.match == "both" and not structures_agree(page, other, options):
         return "template"
     if not (by_text and options.second_look):
