@@ -42,7 +42,7 @@ _SECTION_NUMBER = re.compile(r"\d+(?:\.\d+)*\.\s+(?=\S)")  # 7.25.17. of a manua
 _SIGN = re.compile(r"[-|/]+(?!\S)")  # parts a title's parts; where it begins one, it is the name
 _AGAIN = "\0"  # behind a word: it stands once more
 _VERSION = re.compile(r"v?\d+(?:\.\d+)+\Z")
-# Where a word stands: its number among the title's, and a hash of the letters before it.
+# Where a word stands: its number among the title's, and a hash of the letters near it.
 _PLACE = struct.Struct("<BH")
 _BESIDE = 1 << 7  # of the number: beside the main text, as in a table of facts
 WORD = 1 << 32  # above the blocks of a text
@@ -50,7 +50,7 @@ WORD_BITS = MAIN | BLOCK_BITS
 Blocks = frozenset[int]
 NO_BLOCKS: Blocks = frozenset()
 _MAX_PLACES = 12
-_BEFORE_CHARS, _NEAR_CHARS, _LEAST_LETTERS = 60, 10, 6
+_AROUND_CHARS, _NEAR_CHARS, _LEAST_LETTERS = 60, 10, 6
 
 
 class Titled(Protocol):
@@ -150,10 +150,18 @@ def _places(words: Sequence[str], heads: Collection[str], text: str, rest: str) 
         for said, where in ((text, 0), (rest, _BESIDE)):
             at = _place_in(word, said)
             if at is not None:
-                before = _letters(said[max(0, at - _BEFORE_CHARS) : at], words)[-_NEAR_CHARS:]
-                if len(before) >= _LEAST_LETTERS:
-                    yield _PLACE.pack(number | where, mmh3.hash(before, signed=False) & 0xFFFF)
+                if near := _near(said, at, at + len(word), words):
+                    yield _PLACE.pack(number | where, mmh3.hash(near, signed=False) & 0xFFFF)
                 break
+
+
+def _near(text: str, at: int, end: int, words: Collection[str]) -> str:
+    """The letters before a place, behind it where a text begins there; "" if they are few."""
+    before = _letters(text[max(0, at - _AROUND_CHARS) : at], words)[-_NEAR_CHARS:]
+    if len(before) >= _LEAST_LETTERS:
+        return before
+    after = _letters(text[end : end + _AROUND_CHARS], words)[:_NEAR_CHARS]
+    return f" {after}" if len(after) >= _LEAST_LETTERS else ""
 
 
 def _letters(text: str, words: Collection[str]) -> str:
