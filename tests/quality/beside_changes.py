@@ -111,7 +111,8 @@ def found(corpus: Corpus, row: Mapping[str, str]) -> Found:
                 )
             result.siblings[f"{way}, with items"] = _kept(siblings, with_items=True)
             for kind in _KINDS:
-                if copied := copies.get((kind, "other")):
+                if (kind, "other") in copies:
+                    copied = copies[kind, "other"]
                     result.copies[kind, way, "other, with items"] = _is_found(
                         copied, "http://a.example/2", own, siblings, item
                     )
