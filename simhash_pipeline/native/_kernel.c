@@ -9,7 +9,8 @@
 
 #include "_murmur3.h"
 
-PyObject *set_rules(PyObject *, PyObject *), *main_blocks(PyObject *, PyObject *); /* _rules.c */
+PyObject *set_rules(PyObject *, PyObject *), *main_blocks(PyObject *, PyObject *);    /* _rules.c */
+PyObject *set_markup(PyObject *, PyObject *), *read_markup(PyObject *, PyObject *); /* _markup.c */
 
 #define BMP 0x10000u
 #define HAN_FIRST 0x4E00u
@@ -794,61 +795,10 @@ static PyObject *is_plain(PyObject *module, PyObject *source) {
     Py_RETURN_TRUE;
 }
 
-typedef struct {
-    char kind;
-    Py_ssize_t last, next; /* before a place that rises, and behind it */
-} Quote;
-
-/* Whether the last quote of a stretch opens a value. */
-static int opens_value(Quote *quote, const char *text, Py_ssize_t size, Py_ssize_t start, Py_ssize_t end) {
-    uint8_t before;
-    while (quote->next < end) {
-        const char *found;
-        quote->last = quote->next++;
-        found = memchr(text + quote->next, quote->kind, (size_t)(size - quote->next));
-        quote->next = found ? found - text : size;
-    }
-    if (quote->last < start) return 0;
-    before = (uint8_t)text[quote->last > 0 ? quote->last - 1 : size - 1];
-    return before == '=' || before <= ' ';
-}
-
-PyDoc_STRVAR(suspects_doc, "suspects(source, most): see bounds._suspects.");
-static PyObject *suspects(PyObject *module, PyObject *args) {
-    const char *text;
-    Py_ssize_t size, most, end;
-    PyObject *found;
-    Quote twofold = {'"', -1, -1}, single = {'\'', -1, -1};
-    (void)module;
-    if (!PyArg_ParseTuple(args, "y#n", &text, &size, &most) || (found = PyList_New(0)) == NULL) return NULL;
-    for (Py_ssize_t start = 0; start <= size; start = end + 1) {
-        const char *stop = memchr(text + start, '>', (size_t)(size - start));
-        end = stop ? stop - text : size;
-        if (end - start > most || opens_value(&twofold, text, size, start, end) ||
-            opens_value(&single, text, size, start, end)) {
-            PyObject *pair = Py_BuildValue("nn", start, end);
-            if (pair == NULL || PyList_Append(found, pair) < 0) Py_CLEAR(found);
-            Py_XDECREF(pair);
-            if (found == NULL) return NULL;
-        }
-    }
-    return found;
-}
-
-PyDoc_STRVAR(end_tag_doc, "end_tag(source): where `</body` or `</html` stands first; its length without.");
-static PyObject *end_tag(PyObject *module, PyObject *source) {
-    const char *start = PyBytes_AsString(source), *at = start, *end;
-    (void)module;
-    if (start == NULL) return NULL;
-    for (end = start + PyBytes_GET_SIZE(source); (at = memchr(at, '<', (size_t)(end - at))) != NULL; at++)
-        if (at[1] == '/' && (!PyOS_strnicmp(at + 2, "body", 4) || !PyOS_strnicmp(at + 2, "html", 4))) break;
-    return PyLong_FromSsize_t((at == NULL ? end : at) - start);
-}
-
 static PyMethodDef functions[] = {
-    {"end_tag", end_tag, METH_O, end_tag_doc},
     {"is_plain", is_plain, METH_O, is_plain_doc},
-    {"suspects", suspects, METH_VARARGS, suspects_doc},
+    {"set_markup", set_markup, METH_VARARGS, "set_markup(tags.py's tables)"},
+    {"read_markup", read_markup, METH_VARARGS, "read_markup(source, max_depth): see MarkupRead"},
     {"set_rules", set_rules, METH_VARARGS, "set_rules(boilerplate.py's names, traits of tags)"},
     {"main_blocks", main_blocks, METH_VARARGS, "main_blocks(columns of blocks, words of the title)"},
     {"set_tables", set_tables, METH_VARARGS, set_tables_doc},

@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import compress
 from operator import not_
 from typing import Any
@@ -15,37 +15,22 @@ from lxml.etree import _Element
 
 from simhash_pipeline import native
 from simhash_pipeline.bits import SKETCH_BITS, np
-from simhash_pipeline.native import Walked
+from simhash_pipeline.native import Head, MarkupRead
 from simhash_pipeline.options import Options, load_callable
-from simhash_pipeline.page.blocks import (
-    BOX,
-    KINDS,
-    MAX_NAME_CHARS,
-    PERMALINK_LEVELS,
-    TAG_HINTS,
-    Blocks,
-    hides,
-    hint_of,
-    read,
-)
+from simhash_pipeline.page.blocks import Blocks, read
 from simhash_pipeline.page.boilerplate import main_blocks
-from simhash_pipeline.page.bounds import first_of_text
+from simhash_pipeline.page.bounds import before_wide_tag, first_of_text
 from simhash_pipeline.page.compiled import content_of, hashed_words, sketch_of, votes_by_kernel
-from simhash_pipeline.page.elements import END_SVG, HOLD_HTML, Elements, elements_of
+from simhash_pipeline.page.elements import Elements, elements_of
 from simhash_pipeline.page.hashing import TokenHashes, hash_rows
-from simhash_pipeline.page.head import canonical_url, title_marks, title_of
-from simhash_pipeline.page.parse import ParsedPage, parsed_page
+from simhash_pipeline.page.head import canonical_url, head_of, title_among, title_marks, title_of
+from simhash_pipeline.page.parse import readable, tree_of_page
 from simhash_pipeline.page.segment import segmenter, token_hashes
 from simhash_pipeline.page.simhash import simhash
 from simhash_pipeline.page.soup import asks_for_soup, check_parser, soup_of
 from simhash_pipeline.page.source import Source, markup
-from simhash_pipeline.page.structure import (
-    MAX_LABELS,
-    MIN_NODES,
-    ROLES,
-    structure_fingerprint,
-    voted,
-)
+from simhash_pipeline.page.structure import MIN_NODES, structure_fingerprint, voted
+from simhash_pipeline.page.tags import read_markup
 from simhash_pipeline.page.visible import story_digest, visible_text, window_masks
 from simhash_pipeline.page.weights import counted_ngrams, heaviest, stop_words, weighing
 
@@ -53,9 +38,6 @@ _SKETCH_SHINGLE_TOKENS = 3
 _WORD = re.compile(r"\w+")
 # A full stop ends a sentence before a space or a line's end, a Chinese one anywhere.
 _SENTENCE = re.compile(r"[^\n.!?。！？]+(?:[.!?](?! )[^\n.!?。！？]*)*[.!?。！？]?")
-# The bits of a tag's traits beside its kind and its role, as in _walk.c.
-_ROLE_SHIFT = 3
-_TRAITS = {1 << 5: {"svg"}, 1 << 6: END_SVG, 1 << 7: HOLD_HTML, 1 << 8: {"a"}, 1 << 9: TAG_HINTS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,14 +122,11 @@ class Fingerprinter:
         `html` is bytes, text, a soup of BeautifulSoup, a parsel selector, or an lxml tree or
         element. PageError when there is no page to read: it is empty, binary or unparsable.
         """
-        parsed = self._parse(html, charset)
-        tree = Tree(parsed.root)
-        canonical = canonical_url(parsed.head, url)
-        title = title_of(parsed.root, parsed.head)  # before a user's extractor takes elements out
-        blocks = tree.blocks()
-        text, is_main = self._read(parsed, blocks, title)
-        if self._extract is not None:  # it may have changed the tree
-            tree = Tree(parsed.root)
+        if (held := markup(html)) is None:
+            raise TypeError(f"a page is bytes, text, a soup, selector or tree, not {html!r:.80}")
+        page = Page(held, charset, self._options)
+        title, blocks, structure = page.title(), page.blocks(), page.structure()
+        text, is_main = self._read(page, blocks, title)  # a user's extractor may change the tree
         is_main += [False] * len(blocks.hidden)
         return self._of_text(
             text,
@@ -155,9 +134,9 @@ class Fingerprinter:
             is_main,
             title=title,
             url=url,
-            structure=tree.structure(self._options),
-            canonical_url=canonical,
-            cut=parsed.cut,
+            structure=structure,
+            canonical_url=canonical_url(page.head, url),
+            cut=page.cut,
         )
 
     def fingerprint_text(
@@ -237,19 +216,13 @@ class Fingerprinter:
         """The weighted features of a plain text, from which its content fingerprint is made."""
         return self._features(self._segment(text))
 
-    def _parse(self, page: Any, charset: str | None) -> ParsedPage:
-        html = markup(page)
-        if html is None:
-            raise TypeError(f"a page is bytes, text, a soup, selector or tree, not {page!r:.80}")
-        return parsed_page(html, charset, self._options.max_page_bytes, self._options.parser)
-
-    def _read(self, parsed: ParsedPage, blocks: Blocks, title: str) -> tuple[str, list[bool]]:
+    def _read(self, page: Page, blocks: Blocks, title: str) -> tuple[str, list[bool]]:
         """Main text, and which blocks are in it."""
         if self._extract is not None:
             if self._extracts_from_soup:
-                text = self._extract(soup_of(parsed.source, self._options.parser))
+                text = self._extract(soup_of(page.source, self._options.parser))
             else:
-                text = self._extract(parsed.root)
+                text = self._extract(page.root)
             flat = " ".join(text.split())
             return text, [block in flat for block in blocks.texts]
         is_main = [False] * len(blocks.texts)
@@ -288,56 +261,52 @@ def content_fingerprint(text: str, options: Options | None = None) -> int | None
     return Fingerprinter(options).content_fingerprint(text)
 
 
-class Tree:
-    """What is read of a page's tree, as it is now: a change of it is seen by another Tree.
+class Page:
+    """A page as it is read: by the kernel from its source, or, where that isn't sure, of its tree.
 
-    The compiled walk reads it where there is one and it can; else blocks.py and structure.py do,
-    which say what is to be found.
+    The Python that reads the tree says what is to be found. PageError as in `fingerprint`.
     """
 
-    def __init__(self, root: _Element) -> None:
-        self._root = root
-        self.walked: Walked | None = None
-        if native.kernel is not None and native.walk is not None:
-            _set_up()
-            self.walked = native.walk.walk(root)
+    def __init__(self, html: bytes | str, charset: str | None, options: Options) -> None:
+        self._options = options
+        source, cut = readable(html, charset, options.max_page_bytes)
+        found = read_markup(source) if options.parser == "lxml" else None
+        self._marked = MarkupRead(*found) if isinstance(found, tuple) else None
+        self.source = before_wide_tag(source) if self._marked is None else source
+        self.cut = cut or len(self.source) < len(source)
+
+    @cached_property
+    def root(self) -> _Element:
+        """Its tree by lxml."""
+        return tree_of_page(self.source, self._options.parser)
 
     @cached_property
     def _elements(self) -> Elements:
-        return elements_of(self._root)
+        return elements_of(self.root)
+
+    @cached_property
+    def head(self) -> Head:
+        """What stands in its head."""
+        return head_of(self.root) if self._marked is None else self._marked.head
+
+    def title(self) -> str:
+        """See `title_of`."""
+        if (marked := self._marked) is None:
+            return title_of(self.root, self.head)
+        return title_among(self.head, [*marked.titles, *marked.og_titles, *marked.headings])
 
     def blocks(self) -> Blocks:
         """All blocks of the page's body."""
-        if self.walked is None:
+        if self._marked is None:
             return read(self._elements)
-        blocks = Blocks(*self.walked[0])
+        blocks = Blocks(*self._marked.columns)
         blocks.finish()
         return blocks
 
-    def structure(self, options: Options) -> int | None:
+    def structure(self) -> int | None:
         """The structure fingerprint; see `structure_fingerprint`."""
-        by_default = options.structure_features == "outline"
-        if self.walked is None or native.kernel is None or not by_default:
-            return structure_fingerprint(self._elements, options)
-        nodes, rows, weights, tags = self.walked[1]
+        by_default = self._options.structure_features == "outline"
+        if self._marked is None or native.kernel is None or not by_default:
+            return structure_fingerprint(self._elements, self._options)
+        nodes, rows, weights, tags = self._marked.outline
         return voted(native.kernel, rows, weights, tags) if nodes >= MIN_NODES else None
-
-
-@cache
-def _set_up() -> None:
-    if native.walk is not None:
-        tags = {*KINDS, *ROLES, *(tag for tags in _TRAITS.values() for tag in tags)}
-        native.walk.set_up(
-            _Element,
-            {tag: _traits(tag) for tag in tags},
-            hint_of,
-            hides,
-            PERMALINK_LEVELS,
-            MAX_LABELS,
-            MAX_NAME_CHARS,
-        )
-
-
-def _traits(tag: str) -> int:
-    bits = sum(bit for bit, tags in _TRAITS.items() if tag in tags)
-    return KINDS.get(tag, BOX) | ROLES.get(tag, 0) << _ROLE_SHIFT | bits

@@ -161,8 +161,8 @@ def _run_sanitized() -> int:
 
 
 def _load() -> None:
-    """Takes the sanitized modules for this process."""
-    native.kernel, native.walk = _loaded("_kernel"), _loaded("_walk")
+    """Takes the sanitized module for this process."""
+    native.kernel = _loaded("_kernel")
 
 
 def _loaded(name: str) -> Any:

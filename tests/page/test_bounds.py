@@ -8,12 +8,22 @@ from hypothesis import strategies as st
 
 from simhash_pipeline import Fingerprinter, Options, PageError
 from simhash_pipeline.page import bounds
-from simhash_pipeline.page.bounds import _PART, first_bytes, first_of_text, without_excess
+from simhash_pipeline.page.bounds import (
+    _PART,
+    before_wide_tag,
+    first_bytes,
+    first_of_text,
+    first_tags,
+)
 from tests.long.hostile_pages import PAGES
 from tests.trees import parse
 
 LIMIT = 5_000_000
 STORY = " ".join(f"On day {number} the ferry came home through the fog." for number in range(3_000))
+
+
+def without_excess(source: bytes, max_bytes: int) -> bytes:
+    return before_wide_tag(first_tags(source, max_bytes))
 
 
 def fingerprinter(max_page_bytes: int = 10_000) -> Fingerprinter:
