@@ -26,7 +26,8 @@ class MarkupRead(NamedTuple):
 
     # Texts, tags, sizes, link shares, boxes, hints and hidden texts: the columns of `Blocks`
     columns: tuple[list[Any], ...]
-    outline: tuple[int, bytes, bytes, int]  # the number of nodes, and what Kernel.outline takes
+    nodes: int  # of the outline
+    structure: int  # 64 bits, however few the nodes are
     head: Head
     titles: list[str]  # of title elements, of og:title, and of h1s
     og_titles: list[str]
@@ -81,12 +82,14 @@ class Kernel(Protocol):
 
     def set_markup(
         self,
-        references: list[tuple[str, str, bool]],
-        characters: bytes,
+        references: list[tuple[str, str]],
         tags: list[tuple[str, int, int, int]],
         hint_of: Callable[[str, str, str, str], str | None],
         hides: Callable[[str], object],
         bounds: tuple[int, ...],
+        class_bits: int,
+        min_u: float,
+        vote: float,
         /,
     ) -> None:
         """tags.py's tables: of each tag its traits, its bit, and the bits of those that it ends."""
@@ -118,14 +121,6 @@ class Kernel(Protocol):
         /,
     ) -> list[int]:
         """The numbers of the blocks that are the main text, of the columns of `Blocks`."""
-
-    def outline(
-        self, rows: bytes, weights: bytes, tags: int, class_bits: int, min_u: float, vote: float, /
-    ) -> int:
-        """The fingerprint of rows of 64 bits, the first `tags` of them a tag's, and their weights.
-
-        A label votes on the class bits, a tag on the others.
-        """
 
 
 def _chosen() -> tuple[Kernel | None, str]:

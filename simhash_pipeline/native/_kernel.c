@@ -16,7 +16,6 @@ PyObject *set_markup(PyObject *, PyObject *), *read_markup(PyObject *, PyObject 
 #define HAN_FIRST 0x4E00u
 #define HAN_COUNT 0x51D6 /* to U+9FD5 */
 #define RUN_ROOM 512
-#define GOLDEN 0x9E3779B97F4A7C15ull
 
 /* What a character is to the cut. */
 enum { IS_NONE = 0, IS_WORD = 1, IS_MARK = 2, IS_HAN = 4, IS_UNSPACED = 8 };
@@ -56,15 +55,6 @@ static double start_p[4], trans_p[4][4], (*emit_p)[4]; /* states B, M, E, S */
 #else
 #define PREFETCH(address) ((void)(address))
 #endif
-
-/* hashing.mixed: splitmix64's last step. */
-static uint64_t mixed(uint64_t w) {
-    w ^= w >> 30;
-    w *= 0xBF58476D1CE4E5B9ull;
-    w ^= w >> 27;
-    w *= 0x94D049BB133111EBull;
-    return w ^ w >> 31;
-}
 
 /* ---- sums of votes: eight lanes of bytes, emptied after 255 hashes */
 
@@ -722,43 +712,6 @@ done:
     return answer;
 }
 
-/* ---- the votes of an outline */
-
-PyDoc_STRVAR(outline_doc, "outline(rows, weights, tags, class_bits, min_u, vote): 64 bits; structure.py.");
-static PyObject *outline(PyObject *module, PyObject *args) {
-    const char *rows, *given;
-    Py_ssize_t rows_size, given_size, tags;
-    unsigned long long class_bits;
-    double min_u, unit, ayes[64] = {0}, all[64] = {0};
-    uint64_t bits = 0;
-    (void)module;
-    if (!PyArg_ParseTuple(args, "y#y#nKdd", &rows, &rows_size, &given, &given_size, &tags, &class_bits,
-                          &min_u, &unit))
-        return NULL;
-    if (rows_size != given_size) return PyErr_Format(PyExc_ValueError, "a row has one weight");
-    for (Py_ssize_t row = 0; row < rows_size / 8; row++) {
-        uint64_t hash;
-        double weight, vote;
-        memcpy(&hash, rows + 8 * row, 8);
-        memcpy(&weight, given + 8 * row, 8);
-        vote = rint(weight / unit); /* whole numbers: their sums are exact */
-        for (int bit = 0; bit < 64; bit++) {
-            if ((class_bits >> bit & 1) != (row >= tags)) continue;
-            if (row >= tags) {
-                uint64_t word = mixed((hash << 32) + (uint64_t)(bit + 1) * GOLDEN);
-                double u = ((double)(word >> 32) + 1.0) / 4294967296.0;
-                if (u < min_u) u = min_u;
-                vote = rint(weight * (1.0 / (u * u)) / unit);
-            }
-            all[bit] += vote;
-            if (hash >> bit & 1) ayes[bit] += vote;
-        }
-    }
-    for (int bit = 0; bit < 64; bit++)
-        if (2 * ayes[bit] > all[bit]) bits |= 1ull << bit;
-    return PyLong_FromUnsignedLongLong(bits);
-}
-
 /* ---- the bytes of a page */
 
 /* The bytes of the character of UTF-8 that begins here, by the table of the Unicode standard (3-7);
@@ -803,7 +756,6 @@ static PyMethodDef functions[] = {
     {"main_blocks", main_blocks, METH_VARARGS, "main_blocks(columns of blocks, words of the title)"},
     {"set_tables", set_tables, METH_VARARGS, set_tables_doc},
     {"load_dictionary", load_dictionary, METH_VARARGS, load_dictionary_doc},
-    {"outline", outline, METH_VARARGS, outline_doc},
     {"sample", sample, METH_VARARGS, sample_doc},
     {NULL, NULL, 0, NULL},
 };

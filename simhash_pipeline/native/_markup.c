@@ -8,6 +8,7 @@
  */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
+#include <math.h>
 
 #include "_murmur3.h"
 
@@ -44,7 +45,9 @@ enum {
 
 static PyObject *hint_of, *hides; /* of blocks.py */
 static Py_ssize_t permalink_levels, max_labels, max_name_chars, max_titles, max_attributes;
-static Py_ssize_t max_reference, max_short; /* bytes of its name; short: without a semicolon */
+static Py_ssize_t max_reference; /* bytes of its name */
+static unsigned long long class_bits; /* of structure.py, as the two after it */
+static double min_u, vote_unit;
 
 typedef struct {
     const uint8_t *at;
@@ -53,9 +56,8 @@ typedef struct {
 
 /* ---- bytes */
 
-enum {
-    SPACE = 1, MAYBE_SPACE = 2, REFERS = 4, ENDS_NAME = 8, ENDS_TAG_NAME = 16, ENDS_VALUE = 32, BLANK = 64, ALNUM = 128,
-};
+enum { SPACE = 1, MAYBE_SPACE = 2, REFERS = 4, ENDS_NAME = 8, ENDS_TAG_NAME = 16, ENDS_VALUE = 32, BLANK = 64 };
+#define ALNUM 128
 static uint8_t kinds[256];
 
 #define IS(c, what) (kinds[(uint8_t)(c)] & (what))
@@ -63,13 +65,12 @@ static uint8_t kinds[256];
 #define IS_DIGIT(c) ((c) >= '0' && (c) <= '9')
 
 static uint8_t kinds_of(int c) {
-    int blank = c == ' ' || c == '\t' || c == '\n' || c == '\f' || c == '\r';
-    int ends_value = blank || c == '>' || c == 0, ends_tag = ends_value || c == '/';
+    int blank = c == ' ' || c == '\t' || c == '\n' || c == '\f' || c == '\r', ends = blank || c == '>' || c == 0;
     int space = c == ' ' || (c >= 9 && c <= 13) || (c >= 0x1C && c <= 0x1F);
     int maybe = c == 0xC2 || c == 0xE1 || c == 0xE2 || c == 0xE3, alnum = c < 128 && (IS_LETTER(c) || IS_DIGIT(c));
-    return (uint8_t)((space ? SPACE : 0) | (maybe ? MAYBE_SPACE : 0) | (c == '&' ? REFERS : 0) |
-                     (ends_tag || c == '=' ? ENDS_NAME : 0) | (ends_tag ? ENDS_TAG_NAME : 0) |
-                     (ends_value ? ENDS_VALUE : 0) | (blank ? BLANK : 0) | (alnum ? ALNUM : 0));
+    int ends_tag_name = ends || c == '/', ends_name = ends_tag_name || c == '=';
+    return (uint8_t)(space * SPACE | maybe * MAYBE_SPACE | (c == '&') * REFERS | ends_name * ENDS_NAME |
+                     ends_tag_name * ENDS_TAG_NAME | ends * ENDS_VALUE | blank * BLANK | alnum * ALNUM);
 }
 
 /* The bytes of Python's white space that begins here, 0 for none; a NUL or ASCII follows every text. */
@@ -96,9 +97,9 @@ static size_t chars(const uint8_t *p, const uint8_t *end) {
 }
 
 /* Whether a word of small letters begins here, in any case. */
-static int is_word(const uint8_t *p, const uint8_t *word, size_t size) {
+static int is_word(const uint8_t *p, const void *word, size_t size) {
     for (size_t i = 0; i < size; i++)
-        if ((p[i] | 32) != word[i]) return 0;
+        if ((p[i] | 32) != ((const uint8_t *)word)[i]) return 0;
     return 1;
 }
 
@@ -213,14 +214,13 @@ typedef struct {
 } Tag;
 
 typedef struct {
-    uint8_t size, needs_no_semicolon, text[REFERENCE_ROOM];
+    uint8_t size, text[REFERENCE_ROOM];
 } Reference;
 
 static Names known_names, reference_names;
 static Tag *known_tags;
 static Reference *references;
 static size_t known_room, references_room;
-static uint16_t windows_1252[32];                                     /* what 128-159 are */
 
 /* Writes a character; its bytes. */
 static size_t put(uint8_t *out, uint32_t code) {
@@ -236,6 +236,13 @@ static int digit_of(uint8_t c, int is_hex) {
     return is_hex && (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
 }
 
+/* Writes the text of a reference that is known; its bytes. */
+static size_t put_known(uint8_t *out, uint32_t number) {
+    if (number == NOBODY) return 0;
+    memcpy(out, references[number].text, references[number].size);
+    return references[number].size;
+}
+
 /* As `reference`, of `&#`. */
 static size_t numeric_reference(const uint8_t *p, const uint8_t *end, uint8_t *out, size_t *taken) {
     const uint8_t *at = p + 2, *first;
@@ -245,22 +252,16 @@ static size_t numeric_reference(const uint8_t *p, const uint8_t *end, uint8_t *o
         if (code <= MAX_CODE) code = code * (is_hex ? 16 : 10) + (uint32_t)digit_of(*at, is_hex);
     if (at == first) return 0;
     *taken = (size_t)(at - p) + (at < end && *at == ';');
-    if (code >= 0x80 && code < 0xA0) code = windows_1252[code - 0x80];
+    if (code >= 0x80 && code < 0xA0) return put_known(out, find_name(&reference_names, out, put(out, code)));
     return put(out, code == 0 || (code >= 0xD800 && code < 0xE000) || code > MAX_CODE ? 0xFFFD : code);
 }
 
-/* The longest name without a semicolon that so many bytes begin with; in a value nothing may follow it. */
-static uint32_t short_name(const uint8_t *name, size_t *length, int follows_more, int place) {
-    if (place == IN_VALUE && (*length > (size_t)max_short || follows_more)) return NOBODY;
-    for (size_t size = *length > (size_t)max_short ? (size_t)max_short : *length; size > 1; size--) {
-        uint32_t number = find_name(&reference_names, name, size);
-        if (number != NOBODY && references[number].needs_no_semicolon) {
-            *length = size;
-            return number;
-        }
-        if (place == IN_VALUE) break;
-    }
-    return NOBODY;
+/* Some names need no semicolon: the longest of them that begins here; in a value nothing may follow it. */
+static uint32_t known_prefix(const uint8_t *name, size_t *length, int place) {
+    uint32_t number = find_name(&reference_names, name, *length);
+    while (number == NOBODY && place != IN_VALUE && *length > 2)
+        number = find_name(&reference_names, name, --*length);
+    return place == IN_VALUE && name[*length] == '=' ? NOBODY : number;
 }
 
 /* Writes the text of a reference that begins here: its bytes, and how many are taken; 0 where it is none. */
@@ -268,18 +269,14 @@ static size_t reference(const uint8_t *p, const uint8_t *end, int place, uint8_t
     const uint8_t *name = p + 1;
     size_t length = 0;
     uint32_t number = NOBODY;
-    int has_end;
     if (name < end && *name == '#') return numeric_reference(p, end, out, taken);
     while (name + length < end && length <= (size_t)max_reference && IS(name[length], ALNUM)) length++;
     if (length == 0 || IS_DIGIT(*name)) return 0;
-    has_end = name + length < end && name[length] == ';';
-    if (has_end) number = find_name(&reference_names, name, length);
-    if (number == NOBODY)
-        number = short_name(name, &length, name + length < end && name[length] == '=', place);
-    if (number == NOBODY) return 0;
-    *taken = 1 + length + (name + length < end && name[length] == ';');
-    memcpy(out, references[number].text, references[number].size);
-    return references[number].size;
+    if (name[length] == ';') number = find_name(&reference_names, name, length + 1);
+    if (number != NOBODY) length++;
+    else if ((number = known_prefix(name, &length, place)) == NOBODY) return 0;
+    *taken = 1 + length;
+    return put_known(out, number);
 }
 
 /* ---- one page */
@@ -314,8 +311,7 @@ typedef struct {
     Node *nodes;
     Names labels, node_names;
     uint32_t *plain_labels, front; /* of each tag without a class, + 1 */
-    double *weights;
-    uint64_t *hashes;
+    double *weights; /* of tags and labels */
     size_t node_count, node_room, plain_room;
     /* what was said in h1s that are open */
     uint8_t *said;
@@ -337,11 +333,12 @@ static int failed(Page *page) {
 
 #define ROOM(page, array, room, number) (RESERVE(array, room, number) || failed(page))
 
+/* A str; the empty one where the page is unsure. */
 static PyObject *str_of(Page *page, Text text) {
     PyObject *made = NULL;
     if (page->why == SURE) made = PyUnicode_DecodeUTF8((const char *)text.at, (Py_ssize_t)text.size, "strict");
-    if (made == NULL && page->why == SURE) failed(page);
-    return made;
+    if (made == NULL) failed(page);
+    return made ? made : PyUnicode_New(0, 0);
 }
 
 static Py_ssize_t length_of(const Page *page, int list) { return PyList_GET_SIZE(page->lists[list]); }
@@ -405,7 +402,7 @@ static int attribute_of(const uint8_t *name, size_t size) {
         [8] = {{"property", PROPERTY}}, [11] = {{"aria-hidden", ARIA}},
     };
     for (int i = 0; size < 12 && i < 3 && all[size][i].name; i++)
-        if (is_word(name, (const uint8_t *)all[size][i].name, size)) return all[size][i].number;
+        if (is_word(name, all[size][i].name, size)) return all[size][i].number;
     return -1;
 }
 
@@ -447,8 +444,8 @@ static const uint8_t *read_attributes(Page *page, const uint8_t *p, Open *open) 
 
 /* Whether parse._without_ends may put a hyphen behind what begins here. */
 static int is_renamed(const uint8_t *p) {
-    static const uint8_t body[] = "body", html[] = "html";
-    return p[0] == '<' && p[1] == '/' && (is_word(p + 2, body, 4) || is_word(p + 2, html, 4)) && IS(p[6], ENDS_TAG_NAME);
+    if (p[0] != '<' || p[1] != '/' || !(is_word(p + 2, "body", 4) || is_word(p + 2, "html", 4))) return 0;
+    return IS(p[6], ENDS_TAG_NAME);
 }
 
 /* A text as libxml2 reads it, with references and carriage returns; valid until the next call. */
@@ -538,14 +535,13 @@ static void end_run(Page *page) {
 
 /* Blocks.add: makes a block of what was read, if it is any text. */
 static void end_block(Page *page, uint32_t next_tag) {
-    PyObject *text = page->size ? str_of(page, (Text){page->text, page->size}) : NULL;
-    if (text != NULL) {
+    if (page->size) {
+        PyObject *text = str_of(page, (Text){page->text, page->size});
         size_t length = (size_t)PyUnicode_GET_LENGTH(text), linked = page->linked;
-        double share = linked == 0 ? 0.0 : linked >= length ? 1.0 : (double)linked / (double)length;
         append(page, TEXTS, text);
         append(page, TAGS, Py_NewRef(tag_at(page, page->block_tag)->text));
         append(page, SIZES, PyLong_FromSize_t(page->size));
-        append(page, SHARES, PyFloat_FromDouble(share));
+        append(page, SHARES, PyFloat_FromDouble(linked < length ? (double)linked / (double)length : 1.0));
     }
     page->block_tag = next_tag;
     page->size = page->linked = 0;
@@ -556,17 +552,15 @@ static void end_block(Page *page, uint32_t next_tag) {
 
 /* Whether a style says display:none, by Python where it may. */
 static int style_hides(Page *page, Text style) {
-    static const uint8_t none[] = "none";
     size_t at = 0;
     PyObject *text, *answer;
-    int yes;
-    while (at + 4 <= style.size && !is_word(style.at + at, none, 4)) at++;
-    if (at + 4 > style.size || (text = str_of(page, style)) == NULL) return 0;
+    while (at + 4 <= style.size && !is_word(style.at + at, "none", 4)) at++;
+    if (at + 4 > style.size) return 0;
+    text = str_of(page, style);
     answer = PyObject_CallOneArg(hides, text);
-    yes = answer != NULL ? answer != Py_None : failed(page);
     Py_DECREF(text);
     Py_XDECREF(answer);
-    return yes;
+    return answer != NULL ? answer != Py_None : failed(page);
 }
 
 /* blocks._is_hidden */
@@ -585,35 +579,38 @@ static void set_aside(Page *page, const Open *open) {
     shorten(page, HINTS, open->hint);
 }
 
-/* blocks.hint_of, by Python, which remembers what it was asked. */
-static PyObject *hint_by(Page *page, const Open *open, PyObject *name) {
-    PyObject *asked[4] = {tag_at(page, open->tag)->text, value_str(page, open, ROLE_NAME), Py_NewRef(name)};
-    PyObject *hint = NULL;
-    asked[3] = value_str(page, open, ID);
-    for (int i = 1; i < 4; i++)
-        if (asked[i] != NULL && PyUnicode_GET_LENGTH(asked[i]) > max_name_chars)
-            Py_XSETREF(asked[i], PyUnicode_Substring(asked[i], 0, max_name_chars));
-    if (asked[1] != NULL && asked[2] != NULL && asked[3] != NULL) hint = PyObject_Vectorcall(hint_of, asked, 4, NULL);
-    for (int i = 1; i < 4; i++) Py_XDECREF(asked[i]);
-    if (hint == NULL && page->why == SURE) failed(page);
-    return hint;
+/* An argument of blocks.hint_of, which remembers what it was asked. */
+static PyObject *short_value(Page *page, const Open *open, int number) {
+    PyObject *text = value_str(page, open, number), *cut;
+    if (PyUnicode_GET_LENGTH(text) <= max_name_chars) return text;
+    cut = PyUnicode_Substring(text, 0, max_name_chars);
+    Py_DECREF(text);
+    return cut;
+}
+
+static void add_hint(Page *page, const Open *open) {
+    PyObject *role = short_value(page, open, ROLE_NAME), *name = short_value(page, open, CLASS);
+    PyObject *ident = short_value(page, open, ID), *asked[4] = {tag_at(page, open->tag)->text, role, name, ident};
+    PyObject *hint = role && name && ident ? PyObject_Vectorcall(hint_of, asked, 4, NULL) : NULL;
+    if (hint == NULL) failed(page);
+    else if (hint != Py_None) append(page, HINTS, Py_BuildValue("nnO", open->block, length_of(page, TEXTS), hint));
+    Py_XDECREF(role);
+    Py_XDECREF(name);
+    Py_XDECREF(ident);
+    Py_XDECREF(hint);
 }
 
 /* Blocks.close */
 static void close_box(Page *page, const Open *open) {
     static const uint32_t names = 1u << CLASS | 1u << ID | 1u << ROLE_NAME;
     const Tag *tag = tag_at(page, open->tag);
-    Py_ssize_t end = length_of(page, TEXTS);
-    PyObject *name, *hint;
-    if (open->block < end && is_hidden(page, open)) set_aside(page, open);
-    else if (open->block == end) shorten(page, BOXES, open->box);
-    else if (open->kind == BOX && (name = value_str(page, open, CLASS)) != NULL) {
-        Py_ssize_t level = (Py_ssize_t)page->depth - 2;
-        put_in(page, BOXES, open->box, Py_BuildValue("nnOnO", open->block, end, tag->text, level, name));
-        hint = open->seen & names || tag->traits & HINTED ? hint_by(page, open, name) : Py_NewRef(Py_None);
-        if (hint != NULL && hint != Py_None) append(page, HINTS, Py_BuildValue("nnO", open->block, end, hint));
-        Py_XDECREF(hint);
-        Py_DECREF(name);
+    Py_ssize_t end = length_of(page, TEXTS), level = (Py_ssize_t)page->depth - 2;
+    if (open->block == end) shorten(page, BOXES, open->box);
+    else if (is_hidden(page, open)) set_aside(page, open);
+    else if (open->kind == BOX) {
+        PyObject *name = value_str(page, open, CLASS);
+        put_in(page, BOXES, open->box, Py_BuildValue("nnOnN", open->block, end, tag->text, level, name));
+        if (open->seen & names || tag->traits & HINTED) add_hint(page, open);
     }
 }
 
@@ -724,18 +721,17 @@ static void close_heading(Page *page, const Open *open) {
     page->headings_open--;
 }
 
+static PyObject *value_or_none(Page *page, const Open *open, int number) {
+    return has(open, number) ? value_str(page, open, number) : Py_NewRef(Py_None);
+}
+
 /* A row of head.head_of; `text` is a title's. */
 static void append_row(Page *page, const Open *open, Text text) {
-    static const int asked[4] = {REL, HREF, PROPERTY, SAYS};
-    PyObject *values[4] = {NULL}, *row = NULL;
-    for (int i = 0; i < 4; i++)
-        values[i] = i == 3 && open->tag == TITLE ? str_of(page, decoded(page, text, IN_TEXT))
-                    : has(open, asked[i])        ? value_str(page, open, asked[i])
-                                                 : Py_NewRef(Py_None);
-    if (values[0] && values[1] && values[2] && values[3])
-        row = PyTuple_Pack(5, tag_at(page, open->tag)->text, values[0], values[1], values[2], values[3]);
-    for (int i = 0; i < 4; i++) Py_XDECREF(values[i]);
-    append(page, ROWS, row);
+    PyObject *rel = value_or_none(page, open, REL), *href = value_or_none(page, open, HREF), *says;
+    PyObject *property = value_or_none(page, open, PROPERTY);
+    if (open->tag == TITLE) says = str_of(page, decoded(page, text, IN_TEXT));
+    else says = value_or_none(page, open, SAYS);
+    append(page, ROWS, Py_BuildValue("ONNNN", tag_at(page, open->tag)->text, rel, href, property, says));
 }
 
 /* head._titles, but for the h1s. */
@@ -954,6 +950,8 @@ static const uint8_t *start_tag(Page *page, const uint8_t *p) {
     return page->why == SURE ? take_content(page, p + 1 + is_empty, (Text){name, size}, is_empty) : page->end;
 }
 
+static unsigned rank_of(const Page *page, uint32_t tag) { return tag_at(page, tag)->traits >> RANK_SHIFT & RANK; }
+
 static const uint8_t *end_tag(Page *page, const uint8_t *p) {
     uint8_t name[TAG_ROOM];
     size_t size = read_name(page, p, name), level;
@@ -961,7 +959,7 @@ static const uint8_t *end_tag(Page *page, const uint8_t *p) {
     unsigned rank;
     p = read_attributes(page, p + size, NULL);
     if (p >= page->end || tag == NOBODY) return page->end;
-    rank = tag_at(page, tag)->traits >> RANK_SHIFT & RANK;
+    rank = rank_of(page, tag);
     p += 1 + (*p == '/');
     if (tag == HTML || tag == BODY) return p; /* parse._without_ends */
     if (tag == HEAD && page->left_out) {
@@ -969,7 +967,7 @@ static const uint8_t *end_tag(Page *page, const uint8_t *p) {
         return p;
     }
     for (level = page->depth; level && page->path[level - 1].tag != tag; level--)
-        if ((tag_at(page, page->path[level - 1].tag)->traits >> RANK_SHIFT & RANK) > rank) return p; /* an end tag may not close what ranks above it */
+        if (rank_of(page, page->path[level - 1].tag) > rank) return p; /* it may not end what ranks above it */
     while (level && page->depth >= level) close_last(page);
     return p;
 }
@@ -1055,39 +1053,54 @@ static void weigh(Page *page, double *of_tags, double *of_labels) {
     }
 }
 
-/* (nodes, rows, weights, rows of tags): what Kernel.outline takes, of the names that have a weight */
-static PyObject *outline_answer(Page *page) {
-    size_t tags = known_names.count + page->own_names.count, all = tags + page->labels.count, count = 0, of_tags = 0;
-    double *weights = page->weights = PyMem_RawCalloc(all, sizeof *weights);
-    uint64_t rest, *hashes = page->hashes = PyMem_RawMalloc(all * sizeof *hashes);
-    if (weights == NULL || hashes == NULL) return PyErr_NoMemory();
+/* structure._loudness */
+static double loudness(uint64_t hash, int bit) {
+    double u = ((double)(mixed((hash << 32) + (uint64_t)(bit + 1) * GOLDEN) >> 32) + 1.0) / 4294967296.0;
+    return u < min_u ? 1.0 / (min_u * min_u) : 1.0 / (u * u);
+}
+
+static void add_vote(double *ayes, double *votes, uint64_t hash, int bit, double weight) {
+    double vote = rint(weight / vote_unit); /* whole numbers: their sums are exact */
+    votes[bit] += vote;
+    if (hash >> bit & 1) ayes[bit] += vote;
+}
+
+/* structure.outline_fingerprint: the bits for which more than half vote. */
+static uint64_t structure(Page *page) {
+    size_t tags = known_names.count + page->own_names.count, all = tags + page->labels.count, voters[2] = {0};
+    double ayes[64] = {0}, votes[64] = {0}, *weights = page->weights = PyMem_RawCalloc(all, sizeof *weights);
+    uint64_t hash, rest, bits = 0;
+    if (weights == NULL) return (uint64_t)failed(page);
     weigh(page, weights, weights + tags);
     for (size_t i = 0; i < all; i++) {
-        Text name = i < tags ? name_of_tag(page, (uint32_t)i) : text_of_name(&page->labels, (uint32_t)(i - tags));
-        if (i == tags) of_tags = count;
+        int is_label = i >= tags;
+        Text name = is_label ? text_of_name(&page->labels, (uint32_t)(i - tags)) : name_of_tag(page, (uint32_t)i);
         if (weights[i] <= 0.0) continue;
-        murmur3(name.at, name.size, &hashes[count], &rest);
-        weights[count++] = weights[i];
+        voters[is_label]++;
+        murmur3(name.at, name.size, &hash, &rest);
+        for (int bit = 0; bit < 64; bit++)
+            if ((int)(class_bits >> bit & 1) == is_label)
+                add_vote(ayes, votes, hash, bit, weights[i] * (is_label ? loudness(hash, bit) : 1.0));
     }
-    if (of_tags > (size_t)max_labels || count - of_tags > (size_t)max_labels) return PyLong_FromLong(CLASHES);
-    return Py_BuildValue("ny#y#n", (Py_ssize_t)page->node_count, (const char *)hashes,
-                         (Py_ssize_t)(count * sizeof *hashes), (const char *)weights,
-                         (Py_ssize_t)(count * sizeof *weights), (Py_ssize_t)of_tags);
+    if (voters[0] > (size_t)max_labels || voters[1] > (size_t)max_labels) unsure(page, CLASHES);
+    for (int bit = 0; bit < 64; bit++)
+        if (2 * ayes[bit] > votes[bit]) bits |= 1ull << bit;
+    return bits;
 }
 
 static PyObject *answer_of(Page *page) {
-    PyObject **lists = page->lists, *outlined = page->why == SURE ? outline_answer(page) : PyLong_FromLong(page->why);
-    if (page->why == FAILED) Py_CLEAR(outlined);
-    if (outlined == NULL || PyLong_Check(outlined)) return outlined;
-    return Py_BuildValue("(OOOOOOO)NOOOO", lists[TEXTS], lists[TAGS], lists[SIZES], lists[SHARES], lists[BOXES],
-                         lists[HINTS], lists[HIDDEN_TEXTS], outlined, lists[ROWS], lists[TITLES], lists[OG_TITLES],
-                         lists[HEADINGS]);
+    PyObject **lists = page->lists;
+    unsigned long long bits = page->why == SURE ? structure(page) : 0;
+    if (page->why != SURE) return page->why == FAILED ? NULL : PyLong_FromLong(page->why);
+    return Py_BuildValue("(OOOOOOO)nKOOOO", lists[TEXTS], lists[TAGS], lists[SIZES], lists[SHARES], lists[BOXES],
+                         lists[HINTS], lists[HIDDEN_TEXTS], (Py_ssize_t)page->node_count, bits, lists[ROWS],
+                         lists[TITLES], lists[OG_TITLES], lists[HEADINGS]);
 }
 
 static void page_free(Page *page) {
     void *arrays[] = {page->path, page->own_tags, page->text, page->decoded, page->nodes, page->plain_labels,
-                      page->weights, page->hashes, page->said};
-    for (size_t tag = 0; tag < page->own_names.count; tag++) Py_XDECREF(page->own_tags[tag].text);
+                      page->weights, page->said};
+    for (size_t tag = 0; tag < page->own_names.count; tag++) Py_DECREF(page->own_tags[tag].text);
     for (int list = 0; list < LISTS; list++) Py_XDECREF(page->lists[list]);
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) PyMem_RawFree(arrays[i]);
     names_free(&page->own_names);
@@ -1102,7 +1115,8 @@ static int page_begin(Page *page, Text source) {
     page->end = source.at + source.size;
     page->block_tag = BODY;
     page->text = PyMem_RawMalloc(2 * source.size + 64); /* a reference may be shorter than what it means */
-    if (page->text == NULL || !ROOM(page, page->plain_labels, page->plain_room, known_names.count)) return failed(page);
+    if (page->text == NULL) return failed(page);
+    if (!ROOM(page, page->plain_labels, page->plain_room, known_names.count)) return 0;
     memset(page->plain_labels, 0, known_names.count * sizeof *page->plain_labels);
     return (is_marked || memchr(source.at, 0, source.size) != NULL) ? unsure(page, ODD_BYTES) : 1;
 }
@@ -1143,10 +1157,9 @@ static int know_tag(PyObject *row, Py_ssize_t number) {
 static int know_reference(PyObject *row, Py_ssize_t number) {
     const char *name, *text;
     Py_ssize_t size, made;
-    int is_short;
-    if (!PyArg_ParseTuple(row, "s#s#p", &name, &size, &text, &made, &is_short)) return 0;
+    if (!PyArg_ParseTuple(row, "s#s#", &name, &size, &text, &made)) return 0;
     if (made > REFERENCE_ROOM - 2 || !RESERVE(references, references_room, (size_t)number + 1)) return 0;
-    references[number] = (Reference){(uint8_t)made, (uint8_t)is_short, {0}};
+    references[number] = (Reference){(uint8_t)made, {0}};
     memcpy(references[number].text, text, (size_t)made);
     return name_of(&reference_names, (const uint8_t *)name, (size_t)size) == (uint32_t)number;
 }
@@ -1157,24 +1170,19 @@ static int know_all(PyObject *rows, int (*know)(PyObject *, Py_ssize_t)) {
     return 1;
 }
 
-/* set_markup([(reference, text, whether it needs no semicolon)], characters 128-159, [(tag, traits, bit, ended)],
- * hint_of, hides, (seven bounds)) */
+/* set_markup([(reference, text)], [(tag, traits, bit, ended)], hint_of, hides, bounds, class_bits, min_u, vote) */
 PyObject *set_markup(PyObject *module, PyObject *args) {
     PyObject *rows, *texts, *hint, *hiding;
-    const char *characters;
-    Py_ssize_t size;
     (void)module;
-    if (!PyArg_ParseTuple(args, "O!y#O!OO(nnnnnnn)", &PyList_Type, &texts, &characters, &size, &PyList_Type, &rows,
-                          &hint, &hiding, &permalink_levels, &max_labels, &max_name_chars, &max_titles,
-                          &max_attributes, &max_reference, &max_short))
+    if (!PyArg_ParseTuple(args, "O!O!OO(nnnnnn)Kdd", &PyList_Type, &texts, &PyList_Type, &rows, &hint, &hiding,
+                          &permalink_levels, &max_labels, &max_name_chars, &max_titles, &max_attributes,
+                          &max_reference, &class_bits, &min_u, &vote_unit))
         return NULL;
     if (known_names.count) Py_RETURN_NONE;
-    if (size != sizeof windows_1252) return PyErr_Format(PyExc_ValueError, "32 characters of 2 bytes are needed");
-    memcpy(windows_1252, characters, sizeof windows_1252);
     for (int c = 0; c < 256; c++) kinds[c] = kinds_of(c);
     hint_of = Py_NewRef(hint);
     hides = Py_NewRef(hiding);
     if (!know_all(texts, know_reference) || !know_all(rows, know_tag))
-        return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_ValueError, "a tag or reference is no other than before");
+        return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_ValueError, "a tag or reference comes twice, or is long");
     Py_RETURN_NONE;
 }

@@ -29,7 +29,7 @@ from simhash_pipeline.page.segment import segmenter, token_hashes
 from simhash_pipeline.page.simhash import simhash
 from simhash_pipeline.page.soup import asks_for_soup, check_parser, soup_of
 from simhash_pipeline.page.source import Source, markup
-from simhash_pipeline.page.structure import MIN_NODES, structure_fingerprint, voted
+from simhash_pipeline.page.structure import MIN_NODES, structure_fingerprint
 from simhash_pipeline.page.tags import read_markup
 from simhash_pipeline.page.visible import story_digest, visible_text, window_masks
 from simhash_pipeline.page.weights import counted_ngrams, heaviest, stop_words, weighing
@@ -305,8 +305,6 @@ class Page:
 
     def structure(self) -> int | None:
         """The structure fingerprint; see `structure_fingerprint`."""
-        by_default = self._options.structure_features == "outline"
-        if self._marked is None or native.kernel is None or not by_default:
+        if self._marked is None or self._options.structure_features != "outline":
             return structure_fingerprint(self._elements, self._options)
-        nodes, rows, weights, tags = self._marked.outline
-        return voted(native.kernel, rows, weights, tags) if nodes >= MIN_NODES else None
+        return self._marked.structure if self._marked.nodes >= MIN_NODES else None

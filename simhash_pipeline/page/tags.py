@@ -9,7 +9,6 @@ says what is right.
 
 from __future__ import annotations
 
-from array import array
 from functools import cache
 from html.entities import html5
 from itertools import chain
@@ -29,7 +28,8 @@ from simhash_pipeline.page.bounds import DEEP, MAX_ATTRIBUTES, SHALLOW, may_be_d
 from simhash_pipeline.page.elements import END_SVG, HOLD_HTML
 from simhash_pipeline.page.head import MAX_TITLES
 from simhash_pipeline.page.parse import METADATA
-from simhash_pipeline.page.structure import MAX_LABELS, ROLES
+from simhash_pipeline.page.simhash import VOTE
+from simhash_pipeline.page.structure import CLASS_WORD, MAX_LABELS, MIN_U, ROLES
 
 # Why a page is read by the Python, by the numbers that the kernel gives.
 RULES = (
@@ -46,6 +46,7 @@ RULES = (
     "an odd root",
     "names clash",
 )
+_TOO_DEEP = RULES.index("too deep")
 _NUMBERED = ["html", "head", "body", "div", "p", "title", "h1", "meta", "a"]  # as in _markup.c
 VOID = frozenset(
     [
@@ -139,8 +140,10 @@ def read_markup(source: bytes) -> MarkupRead | int | None:
     """
     if native.kernel is None:
         return None
-    max_depth = DEEP if may_be_deep(source) else SHALLOW
-    return _prepared().read_markup(source, max_depth - _SPARE_LEVELS)
+    found = _prepared().read_markup(source, SHALLOW - _SPARE_LEVELS)
+    if found == _TOO_DEEP and may_be_deep(source):
+        found = _prepared().read_markup(source, DEEP - _SPARE_LEVELS)
+    return found
 
 
 @cache
@@ -154,15 +157,17 @@ def _prepared() -> Kernel:
         (tag, _traits(tag), bits.get(tag, 0), sum(bits[old] for old in ENDED_BY.get(tag, ())))
         for tag in dict.fromkeys([*_NUMBERED, *sorted(tags)])
     ]
-    references = [
-        (name[:-1], text, name[:-1] in html5) for name, text in html5.items() if name[-1] == ";"
-    ]
-    characters = [bytes([c]).decode("cp1252", "ignore") or chr(c) for c in range(128, 160)]
+    references = [*html5.items(), *((chr(c), windows_1252(c)) for c in range(128, 160))]
     bounds = (PERMALINK_LEVELS, MAX_LABELS, MAX_NAME_CHARS, MAX_TITLES, MAX_ATTRIBUTES)
-    longest = max(map(len, html5)), max(len(name) for name in html5 if name[-1] != ";")
-    packed = array("H", map(ord, characters)).tobytes()
-    kernel.set_markup(references, packed, rows, hint_of, hides, bounds + longest)
+    longest = max(map(len, html5))
+    votes = (CLASS_WORD, MIN_U, VOTE)
+    kernel.set_markup(references, rows, hint_of, hides, (*bounds, longest), *votes)
     return kernel
+
+
+def windows_1252(number: int) -> str:
+    """What a reference's number of 128-159 means."""
+    return bytes([number]).decode("cp1252", "ignore") or chr(number)
 
 
 def _traits(tag: str) -> int:
