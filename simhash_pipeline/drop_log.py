@@ -1,7 +1,8 @@
 """The drop log, written and read: JSON Lines.
 
 A line for each drop, a line for some near misses (pages that were kept although a stored page is
-near), and one at the end of a run.
+near), and one at the end of a run. Together, drops are suspicious if one stored page swallows
+others: if many pages of one host were dropped for it in one run.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import shlex
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -55,6 +57,12 @@ MAX_SLICES = 240  # as many bars as a chart can show
 _DAY = 86_400
 # Each is a multiple of the one before, so that counts of the one add up to those of the next.
 _WIDTHS_SECS = (1, 15, 60, 900, 3_600, 43_200, _DAY, 7 * _DAY, 28 * _DAY, 364 * _DAY)
+
+# A page has a few addresses (print, mobile, tracking): at most 3 pages of the demo site are dropped
+# for one (`scrapy simhash dropped`). 20 is far more than that, and few to lose before a warning.
+SWALLOWS_FROM = 20
+CAUSES = "Either the page has many addresses, or a part that pages share was taken for the page."
+_MAX_PAIRS = 10_000  # of a twin and a host, that are counted exactly: at most some 15 MB
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,7 +195,7 @@ class DropLog:
         self._append(drop)
 
     def _takes_near_miss(self, verdict: Verdict) -> bool:
-        if verdict.told_by is None or not self._options.log_near_misses:
+        if verdict.told_by is None:
             return False
         twin = (verdict.namespace, verdict.twin_url)
         if (
@@ -302,6 +310,90 @@ class Timeline:
                 joined[0] += kept
                 joined[1] += dropped
             self._counts, self.slice_secs = counts, width
+
+
+@dataclass(frozen=True, slots=True)
+class SwallowingPage:
+    """A stored page that swallows pages of one host."""
+
+    twin_url: str
+    host: str  # of the dropped pages; "" where their URLs have none
+    dropped: int  # different URLs up to SWALLOWS_FROM, then every further drop
+    example: str  # URL of the first page that was dropped for it
+
+    def sentence(self, *, dry_run: bool = False) -> str:
+        """What happened, and the command to look at it; not yet made printable."""
+        did = "would be dropped" if dry_run else "were dropped"
+        return (
+            f"{self.dropped:,} pages of {self.host or 'no host'} {did} as near-duplicates of "
+            f"{self.twin_url}: look at `scrapy simhash explain {shlex.quote(self.example)}`"
+        )
+
+
+@dataclass(slots=True)
+class _Tally:
+    """Drops that share run, host and twin."""
+
+    drops: int = 0
+    example: str = ""  # the URL of the first
+    urls: tuple[int, ...] = ()  # hashes of the next few, where each is to count once
+
+
+class SwallowingPages:
+    """Counts drops by run, host and twin: exactly, until there are too many of these.
+
+    Then the half with fewer drops is forgotten.
+    """
+
+    def __init__(self) -> None:
+        self._tallies: dict[str, _Tally] = {}
+
+    def add(self, url: str, twin_url: str | None, run: str = "") -> SwallowingPage | None:
+        """Count a drop; the stored page if this drop makes it a swallowing one, else None.
+
+        An unchanged page, which is its own twin, doesn't count.
+        """
+        if twin_url is None or twin_url == url:
+            return None
+        host = host_of(url)
+        # Most pairs have one drop. A tuple for the key of each, and one for its URL, would give the
+        # garbage collector work: a log of a million drops would take a fifth longer.
+        tally = self._tally(f"{run}\n{host}\n{twin_url}")
+        if not tally.drops:
+            tally.example = url
+        elif tally.drops < SWALLOWS_FROM:
+            if url == tally.example or hash(url) in tally.urls:
+                return None
+            tally.urls += (hash(url),)
+        tally.drops += 1
+        if tally.drops != SWALLOWS_FROM:
+            return None
+        return SwallowingPage(twin_url, host, tally.drops, tally.example)
+
+    def worst(self) -> list[SwallowingPage]:
+        """All that swallow, the worst first; in several runs, as in the worst of these."""
+        found: dict[tuple[str, str], SwallowingPage] = {}
+        for pair, tally in self._heaviest():
+            if tally.drops < SWALLOWS_FROM:
+                break
+            _, host, twin_url = pair.split("\n", 2)
+            page = SwallowingPage(twin_url, host, tally.drops, tally.example)
+            found.setdefault((host, twin_url), page)
+        return list(found.values())
+
+    def _tally(self, pair: str) -> _Tally:
+        if len(self._tallies) >= _MAX_PAIRS and pair not in self._tallies:
+            self._tallies = dict(self._heaviest()[: _MAX_PAIRS // 2])
+        return self._tallies.setdefault(pair, _Tally())
+
+    def _heaviest(self) -> list[tuple[str, _Tally]]:
+        return sorted(self._tallies.items(), key=lambda item: item[1].drops, reverse=True)
+
+
+def host_of(url: str) -> str:
+    """Host and port of an absolute URL; "" without one."""
+    authority = url.partition("://")[2].partition("/")[0].partition("?")[0]
+    return authority.rpartition("@")[2]
 
 
 def read_log(

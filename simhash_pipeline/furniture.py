@@ -22,6 +22,7 @@ from threading import Lock
 
 from simhash_pipeline.bits import MAX_DISTANCE_BITS
 from simhash_pipeline.errors import StoreDamaged
+from simhash_pipeline.page.folding import spelled
 from simhash_pipeline.page.simhash import hamming_distance
 from simhash_pipeline.page.visible import BLOCK_BITS, visible_text
 
@@ -67,7 +68,7 @@ def template_of(structure: int | None, templates: bytes) -> Template:
 
 def furniture_among(texts: Iterable[str], template: Template) -> list[str]:
     """The blocks with these texts that are furniture of the template."""
-    hashes = ((text, visible_text([text], [False]).blocks) for text in texts if text)
+    hashes = ((text, visible_text([spelled(text)], [False]).blocks) for text in texts if text)
     return [text for text, (block, *_) in hashes if block & BLOCK_BITS in template.furniture]
 
 

@@ -6,28 +6,36 @@ The judge decides and writes to the store; it neither logs nor drops items.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from simhash_pipeline.answers import read_sheet
-from simhash_pipeline.bits import MAX_DISTANCE_BITS
 from simhash_pipeline.errors import StoreError
-from simhash_pipeline.furniture import UNKNOWN, Host, RecentPages, template_of, with_template
-from simhash_pipeline.options import Options
-from simhash_pipeline.own_text import is_all_main, likeness, own_sample
+from simhash_pipeline.furniture import Host, RecentPages, template_of, with_template
+from simhash_pipeline.options import Options, OptionValue
+from simhash_pipeline.own_text import own_sample
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
-from simhash_pipeline.page.form import MAX_TOKENS, form_of
-from simhash_pipeline.page.head import SAID, TITLE_CHARS, name_of, telling, title_words
-from simhash_pipeline.page.simhash import hamming_distance
-from simhash_pipeline.page.source import NAMES_SIZE
 from simhash_pipeline.page.stamp import stamp_for
-from simhash_pipeline.page.visible import STORY_SHIFT
-from simhash_pipeline.stores.contract import Action, Store, StoredPage, View
+from simhash_pipeline.page.titles import TITLE_CHARS, names_differ, without_repeated
+from simhash_pipeline.stores.contract import COLUMNS, Action, Store, StoredPage, View
 from simhash_pipeline.stores.opening import open_store
+from simhash_pipeline.twins import (
+    MIN_MAIN_LIKENESS,
+    ToldBy,
+    are_two_subjects,
+    contents_agree,
+    distances,
+    in_one_template,
+    is_unchanged,
+    min_likeness,
+    own_likeness,
+    sketches_agree,
+    told_apart_by,
+)
 from simhash_pipeline.urls import address_of, page_key, site_of
 
 if TYPE_CHECKING:
@@ -40,37 +48,26 @@ Reason = Literal[
     "told apart",  # kept: a stored content fingerprint is near, and something else is not
     "unchanged",  # kept, or dropped by UNCHANGED: the URL is known, and its story is as it was
     "answer",  # dropped: a person said that it is a copy of a stored page
-    "error page",  # dropped: stored pages of its host differ in their own address or case number
+    "error page",  # dropped: stored pages of its host differ in their own address alone
     "address",  # dropped: it declares the address of a stored page, and their main texts are alike
     "content",  # dropped: its content fingerprint is near that of a stored page
     "paragraph",  # dropped: its longest paragraph is a stored page's, and their sketches agree
     "structure",  # dropped: its structure fingerprint is near that of a stored page
     "content and structure",  # dropped: both are near those of one stored page
 ]
-# The first test that told a page from the near one, in the order they are made.
-ToldBy = Literal["answer", "fields", "sketch", "no page", "title", "own text", "template"]
-
+_BY_TEXT = ("content", "content and structure", "paragraph", "thin")
 # A second look is taken at this many near pages at most: some 10 ms.
 _MAX_COMPARED = 200
-# The own texts of pages in two templates of a site, such as a page and its print view, whose frames
-# differ: as much of the new page must be equal as it brings along, whatever the stored page has
-# more. In crawls of ten manuals no pages that differ were over 5 bits of structure apart; a demo
-# site's copies in other templates are 9 and more bits apart.
-_MIN_LIKENESS_OF_TEMPLATES = 0.5
 _ERROR_PAGES = 2  # of one form that are kept: two items may be alike by chance
 _MAX_SAME_ADDRESS = 8  # pages that are looked at for the address: many may wrongly declare one
 # Copies of a story aren't kept: a paragraph that more kept pages have is their site's.
 _MAX_SAME_PARAGRAPH = 3
-# Of what both pages were read as main text, if they declare one address. The rest of a page may
-# have been read as text on one day and left out on another.
-_MIN_MAIN_LIKENESS = 0.5
-# The own texts of thin pages, of pages of one template of which one title names more than the
-# other, of pages among which one of the same main text was found different, and of texts of a host
-# of which too few are known: there the main text proves little. A likeness is an estimate, and the
-# highest of many estimates may be high by chance.
-_MIN_LIKENESS_IN_DOUBT = 0.95
 _COPY_LIKENESS = 0.9  # of own texts; a dropped page that is less alike has text of its own
 _MAX_HOSTS = 4_096  # whose furniture is cached: some 16 MB
+_MAX_COPIES = 10_000  # on other sites, of which the first is remembered: some 10 MB
+
+# The columns that a page's fingerprints have under the same names.
+_OF_PAGE = [one.name for one in COLUMNS if hasattr(PageFingerprint, one.name)]
 
 # A stored page, the reason to drop the new one for it, and the test that tells the two apart.
 Neighbour = tuple["StoredPage", Reason, "ToldBy | None"]
@@ -130,15 +127,17 @@ class Judge:
         store: Store | str = "memory:",
         options: Options | None = None,
         clock: Callable[[], float] = time.time,
-        **named: Any,
+        **named: OptionValue,
     ) -> None:
-        self._options = replace(options or Options(), **named)
+        self._options = replace(options or Options(), **cast("dict[str, Any]", named))
         self._opens = isinstance(store, str)
         self._store = open_store(store) if isinstance(store, str) else store
         self._clock = clock
         self._copies, self._others = self._answers()
         self._recent = RecentPages()
         self._furniture: dict[Host, bytes] = {}
+        # The first page of a site that was dropped for this one of another: by both and namespace.
+        self._first_copies: dict[tuple[str, str, str], StoredPage] = {}
         site_of("localhost")  # loads the public suffix list before the first page waits for it
         try:
             self._store.stamp(stamp_for(self._options))
@@ -175,8 +174,12 @@ class Judge:
         host = (page.namespace, page.host)
         if page.sample is not None:
             template = template_of(page.structure, self._furniture_of(host))
-            page = replace(page, sample=own_sample(page.sample, template.furniture))
+            marks, places = without_repeated(page, template.furniture)
+            sample = own_sample(page.sample, template.furniture)
+            page = replace(page, sample=sample, title_marks=marks, title_places=places)
         verdict = self._store.settle(page, lambda view: self._decide(page, view))
+        if verdict.dropped and verdict.twin_url is not None:
+            self._note_copy(page, verdict.twin_url)
         if blocks and _teaches_furniture(verdict):
             self._learn(host, page.structure, blocks)
         return verdict
@@ -202,7 +205,7 @@ class Judge:
         """
         previous = view.same_key()
         originals = self._answered(page, previous, view)
-        if previous is not None and not originals and self._is_unchanged(page, previous):
+        if previous is not None and not originals and is_unchanged(page, previous, self._options):
             dropped = self._options.unchanged == "drop"
             verdict = verdict_of(page, "unchanged", previous, dropped=dropped)
             provisional = dropped and view.is_unconfirmed(previous)
@@ -225,7 +228,9 @@ class Judge:
             neighbour, told_by = near_miss
             reason = "told apart" if previous is None else "changed"
             verdict = self._with_likeness(page, reason, neighbour, view, dropped=False)
-            least = self._min_likeness(page, neighbour, view) if told_by == "own text" else None
+            least = None
+            if told_by == "own text":
+                least = min_likeness(page, neighbour, view.furniture, self._options)
             return Action.KEEP, replace(verdict, told_by=told_by, min_likeness=least)
         return Action.KEEP, verdict_of(page, _kept_reason(page, previous))
 
@@ -241,7 +246,7 @@ class Judge:
         told: set[ToldBy | None] = set()
         renamed: list[tuple[StoredPage, Reason]] = []
         for other, reason in islice(found, _MAX_COMPARED if self._options.second_look else None):
-            told_by = self._told_by(page, other, reason, view, told)
+            told_by = self._told_by(page, other, reason, view)
             told.add(told_by)
             if told_by is None and self._looks_again(reason) and names_differ(page, other):
                 renamed.append((other, reason))
@@ -272,7 +277,7 @@ class Judge:
                 yield from ((other, "thin") for other in view.same("digest"))
         is_both = self._options.match == "both"
         for other, _ in view.near_content(self._options.content_distance):
-            have_both = is_both and _distance(page.structure, other.structure) is not None
+            have_both = is_both and None not in (page.structure, other.structure)
             yield other, "content and structure" if have_both else "content"
         if self._options.second_look and page.content is not None:
             yield from ((other, "paragraph") for other in self._by_paragraph(page, view))
@@ -289,10 +294,9 @@ class Judge:
         Their main texts must be alike: many sites declare one address for all pages of a list.
         """
         for other in islice(view.same("address"), _MAX_SAME_ADDRESS):
-            if have_own_texts(page, other) and not are_two_subjects(page, other):
-                alike = _likeness(page, other, view.furniture, only_main=True)
-                if alike is not None and alike >= _MIN_MAIN_LIKENESS:
-                    yield other, "address"
+            alike = own_likeness(page, other, view.furniture, only_main=True) or 0
+            if alike >= MIN_MAIN_LIKENESS and not are_two_subjects(page, other):
+                yield other, "address"
 
     def _by_paragraph(self, page: StoredPage, view: View) -> Iterator[StoredPage]:
         """Pages of one longest paragraph whose sketches agree, and that aren't near in content.
@@ -306,96 +310,26 @@ class Judge:
             are_texts = page.structure is None and other.structure is None
             if are_texts or (page.site == other.site and in_one_template(page, other)):
                 continue
-            if not self._contents_agree(page, other) and self._sketches_agree(page, other):
+            is_near = contents_agree(page, other, self._options)
+            if not is_near and sketches_agree(page, other, self._options.sketch_distance):
                 yield other
 
     def _looks_again(self, reason: Reason) -> bool:
         """Whether a page that was found for this reason has to agree in more."""
-        by_text = ("content", "content and structure", "paragraph", "thin")
-        return self._options.second_look and reason in by_text
+        return self._options.second_look and reason in _BY_TEXT
 
     def _told_by(
-        self,
-        page: StoredPage,
-        other: StoredPage,
-        reason: Reason,
-        view: View,
-        told: Collection[ToldBy | None],
+        self, page: StoredPage, other: StoredPage, reason: Reason, view: View
     ) -> ToldBy | None:
-        """The first test that tells the pages apart; None if none does.
-
-        `told` holds the results for the candidates before.
-        """
         if self._others and frozenset((page.url, other.url)) in self._others:
             return "answer"
-        if fields_differ(page, other):
-            return "fields"
-        if self._options.match == "both" and not self._structures_agree(page, other):
-            return "template"
-        if not self._looks_again(reason):
-            return None
-        if not self._sketches_agree(page, other) and not _is_within(page, other, view):
-            return "sketch"
-        if is_no_page(page, other):
-            return "no page"
-        have_own = have_own_texts(page, other)
-        if are_two_subjects(page, other) and (have_own or not self._is_one_text(page, other)):
-            return "title"
-        if not have_own or (page.address is not None and page.address == other.address):
-            return None
-        among_others = "title" in told or "own text" in told
-        least = self._min_likeness(page, other, view, among_others=among_others)
-        alike = _likeness(page, other, view.furniture) if least else 1
-        return None if alike is not None and alike >= least else "own text"
-
-    def _is_unchanged(self, page: StoredPage, previous: StoredPage) -> bool:
-        """Whether story and fields are as they were, whatever stands beside the story."""
-        if fields_differ(page, previous):
-            return False
-        if page.story is not None and previous.story is not None:
-            return page.story >> STORY_SHIFT == previous.story >> STORY_SHIFT
-        if page.content is None or previous.content is None:
-            return page.content == previous.content and page.digest == previous.digest
-        return self._contents_agree(page, previous) and self._sketches_agree(page, previous)
-
-    def _contents_agree(self, page: StoredPage, other: StoredPage) -> bool:
-        distance = _distance(page.content, other.content)
-        return distance is not None and distance <= self._options.content_distance
-
-    def _sketches_agree(self, page: StoredPage, other: StoredPage) -> bool:
-        """True too if either page has no sketch."""
-        distance = _distance(page.sketch, other.sketch)
-        return distance is None or distance <= self._options.sketch_distance
-
-    def _is_one_text(self, page: StoredPage, other: StoredPage) -> bool:
-        """Whether the sketches are within half the distance: two sites may give a text two titles.
-
-        The default, 9 bits, is a Jaccard index of 0.95 of their word triples.
-        """
-        distance = _distance(page.sketch, other.sketch)
-        return distance is None or 2 * distance <= self._options.sketch_distance
-
-    def _structures_agree(self, page: StoredPage, other: StoredPage) -> bool:
-        """By the second look true too for pages of a few elements, which have no structure."""
-        distance = _distance(page.structure, other.structure)
-        if distance is None:
-            return self._options.second_look
-        return distance <= self._options.structure_distance
-
-    def _min_likeness(
-        self, page: StoredPage, other: StoredPage, view: View, *, among_others: bool = False
-    ) -> float:
-        """The least likeness, 0-1, of the own texts of two near-duplicates of one site.
-
-        It is higher in doubt, as a few other words may make a different page then.
-        """
-        least = self._options.own_likeness
-        in_doubt = among_others or page.content is None or _are_unknown_texts(page, other, view)
-        if not in_one_template(page, other):
-            least = min(least, _MIN_LIKENESS_OF_TEMPLATES)
-        elif names_differ(page, other):
-            in_doubt = True
-        return max(least, _MIN_LIKENESS_IN_DOUBT) if least and in_doubt else least
+        told = partial(told_apart_by, page, repeated=view.furniture, options=self._options)
+        told_by = told(other, by_text=reason in _BY_TEXT)
+        sibling = self._first_copies.get((page.namespace, page.site, other.url))
+        if told_by is None and sibling is not None and sibling.url != page.url:
+            # Two pages of a site that it would keep alone are no copies of one page of another.
+            return told(sibling, by_text=reason in _BY_TEXT)
+        return told_by
 
     def _answers(self) -> tuple[dict[str, list[str]], set[frozenset[str]]]:
         """By a page's URL those of which it is a copy, and pairs of other pages; all canonical."""
@@ -425,9 +359,14 @@ class Judge:
         self, page: StoredPage, reason: Reason, other: StoredPage, view: View, *, dropped: bool
     ) -> Verdict:
         verdict = verdict_of(page, reason, other, dropped=dropped)
-        if not have_own_texts(page, other):
-            return verdict
-        return replace(verdict, own_likeness=_likeness(page, other, view.furniture))
+        return replace(verdict, own_likeness=own_likeness(page, other, view.furniture))
+
+    def _note_copy(self, page: StoredPage, twin_url: str) -> None:
+        if page.sample is None or site_of(twin_url) == page.site:
+            return
+        if len(self._first_copies) >= _MAX_COPIES:
+            del self._first_copies[next(iter(self._first_copies))]
+        self._first_copies.setdefault((page.namespace, page.site, twin_url), page)
 
     def _furniture_of(self, host: Host) -> bytes:
         """The host's furniture as it was known when this process last looked."""
@@ -457,121 +396,8 @@ def _teaches_furniture(verdict: Verdict) -> bool:
     return verdict.own_likeness is not None and verdict.own_likeness < _COPY_LIKENESS
 
 
-def _are_unknown_texts(page: StoredPage, other: StoredPage, view: View) -> bool:
-    """Whether they are texts, or look so, and what texts of their host repeat isn't known."""
-    return (
-        page.structure is None
-        and other.structure is None
-        and page.sample is not None
-        and is_all_main(page.sample)
-        and template_of(None, view.furniture(page.host)) is UNKNOWN
-    )
-
-
 def _age(page: StoredPage) -> tuple[float, str]:
     return page.first_seen, page.url
-
-
-def fields_differ(page: StoredPage, other: StoredPage) -> bool:
-    """Whether the items of the pages have other values in DISTINCT_FIELDS.
-
-    False too if either has none, or other fields were named when it was stored.
-    """
-    one, two = page.fields, other.fields
-    if one is None or two is None or one[:NAMES_SIZE] != two[:NAMES_SIZE]:
-        return False
-    return one != two
-
-
-def _is_within(page: StoredPage, other: StoredPage, view: View) -> bool:
-    """Whether another template's page has all of this one's own text; captions move a sketch."""
-    are_two = have_own_texts(page, other) and not in_one_template(page, other)
-    return are_two and _likeness(page, other, view.furniture) == 1
-
-
-def have_own_texts(page: StoredPage, other: StoredPage) -> bool:
-    """Whether the pages are of one site and both have a sample of their visible text."""
-    return page.site == other.site and page.sample is not None and other.sample is not None
-
-
-def in_one_template(
-    page: PageFingerprint | StoredPage, other: PageFingerprint | StoredPage
-) -> bool:
-    """Whether the pages' structures are near, or both have too few elements for one."""
-    apart = _distance(page.structure, other.structure)
-    if apart is None:
-        return page.structure is None and other.structure is None
-    return apart <= MAX_DISTANCE_BITS
-
-
-def are_two_subjects(page: StoredPage, other: StoredPage) -> bool:
-    """Whether each page names a thing that the other's title lacks.
-
-    A name stands in the title and in the heading: see page/head.py. The column "another title" of
-    `make bench-drops` counts the pages that are dropped for one of another name. Titles of
-    two forms, in two templates or on two sites, may be two headlines of one story.
-    """
-    if page.title == other.title or not (_lacks_name(page, other) and _lacks_name(other, page)):
-        return False
-    words, others = title_words(page.title), title_words(other.title)
-    one_form = words[0] == others[0] or words[-1] == others[-1] or _share_half(words, others)
-    return one_form or (page.site == other.site and in_one_template(page, other))
-
-
-def names_differ(page: StoredPage, other: StoredPage) -> bool:
-    """Whether one of the titles lacks a word of the other page's name."""
-    if page.title == other.title:
-        return False
-    return _lacks_name(page, other) or _lacks_name(other, page)
-
-
-def _lacks_name(page: StoredPage, other: StoredPage) -> bool:
-    name = name_of(title_words(other.title), other.title_marks)
-    return not name.issubset(title_words(page.title))
-
-
-def is_no_page(page: StoredPage, other: StoredPage) -> bool:
-    """Whether the text that two pages share is of neither: a shell, a consent box, a footer.
-
-    Then their titles differ, and neither title stands in the text.
-    """
-    if page.title == other.title or (page.title_marks | other.title_marks) & SAID:
-        return False
-    words, others = telling(title_words(page.title)), telling(title_words(other.title))
-    return not _share_half(words, others)
-
-
-def _share_half(words: Sequence[str], others: Sequence[str]) -> bool:
-    return 2 * len({*words} & {*others}) >= min(len(words), len(others))
-
-
-def own_likeness(page: StoredPage, other: StoredPage, store: Store) -> float | None:
-    """How alike the own texts of two stored pages are, 0-1; None if too little is known."""
-    if not have_own_texts(page, other):
-        return None
-    return _likeness(page, other, partial(store.furniture, page.namespace))
-
-
-def _likeness(
-    page: StoredPage,
-    other: StoredPage,
-    furniture: Callable[[str], bytes],
-    *,
-    only_main: bool = False,
-) -> float | None:
-    if page.sample is None or other.sample is None:
-        return None
-    if page.story is not None and page.story == other.story:  # all that is visible is equal
-        return 1.0
-    counted: Literal["own", "brought", "main", "all"] = "own"
-    if only_main:
-        counted = "main"
-    elif page.content is None:
-        counted = "all"
-    elif not in_one_template(page, other):
-        counted = "brought"
-    mine, its = (template_of(one.structure, furniture(one.host)) for one in (page, other))
-    return likeness(page.sample, other.sample, (mine, its), counted)
 
 
 def stored_page(
@@ -584,50 +410,24 @@ def stored_page(
     """What a store keeps of a page seen at this Unix time; PageError for a bad URL."""
     seen_at = int(seen_at)  # whole seconds take half the disk space
     key = page_key(url)
-    form = None
-    if options.error_pages == "drop" and page.tokens <= MAX_TOKENS:
-        form = form_of(page.title, f"{page.text}\n{page.left_out}", url)
-    return StoredPage(
-        url=key,
-        namespace=options.namespace,
-        site=site_of(key),  # its host is in lower case, and in ASCII
-        content=page.content,
-        structure=page.structure,
-        sketch=page.sketch,
-        digest=page.digest,
-        first_seen=seen_at,
-        seen_at=seen_at,
-        story=page.story,
-        sample=page.sample,
-        title=page.title[:TITLE_CHARS],
-        title_marks=page.title_marks,
-        address=address_of(key, page.canonical_url),
-        form=form,
-        fields=fields,
-    )
+    own = {
+        "url": key,
+        "namespace": options.namespace,
+        "site": site_of(key),  # its host is in lower case, and in ASCII
+        "first_seen": seen_at,
+        "seen_at": seen_at,
+        "title": page.title[:TITLE_CHARS],
+        "address": address_of(key, page.canonical_url),
+        "form": page.form if options.error_pages == "drop" else None,
+        "fields": fields,
+    }
+    return StoredPage(**{name: getattr(page, name) for name in _OF_PAGE} | own)
 
 
 def _kept_reason(page: StoredPage, previous: StoredPage | None) -> Reason:
     if previous is not None:
         return "changed"
     return "thin" if page.content is None else "new"
-
-
-@dataclass(frozen=True, slots=True)
-class Distances:
-    """Bits in which two pages differ; None if either has no such fingerprint."""
-
-    content: int | None
-    structure: int | None
-    sketch: int | None
-
-
-def distances(a: PageFingerprint | StoredPage, b: PageFingerprint | StoredPage) -> Distances:
-    return Distances(
-        content=_distance(a.content, b.content),
-        structure=_distance(a.structure, b.structure),
-        sketch=_distance(a.sketch, b.sketch),
-    )
 
 
 def verdict_of(
@@ -649,7 +449,3 @@ def verdict_of(
         sketch_distance=apart.sketch,
         namespace=page.namespace,
     )
-
-
-def _distance(a: int | None, b: int | None) -> int | None:
-    return None if a is None or b is None else hamming_distance(a, b)

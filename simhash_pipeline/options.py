@@ -120,29 +120,9 @@ def one_of(*values: Any) -> Rule:
     return Rule("one of " + ", ".join(by_name), lambda value: by_name[str(value)])
 
 
-def one_of_or_path(*names: str, call: str, file: str = "") -> Rule:
-    """One of these names, or a dotted path; or the path of a `file`, with a slash in it."""
+def one_of_or_path(*names: str, call: str) -> Rule:
     text = f"one of {', '.join(names)}, or the dotted path of a callable: {call}"
-    if not file:
-        return Rule(text, _text, lambda value: value in names or _is_dotted(value))
-    return Rule(
-        f"{text}, or the path of {file}, with a slash in it",
-        _name_or_path,
-        lambda value: value in names or _is_dotted(value) or is_file_path(value),
-    )
-
-
-def is_file_path(value: str) -> bool:
-    """Whether it names a file, not a callable: `./weights.tsv`, but `weights.tsv` is dotted."""
-    return "/" in value or os.sep in value
-
-
-def _name_or_path(value: Any) -> str:
-    """A text as it is; of a path one that names a file."""
-    if not isinstance(value, os.PathLike):
-        return _text(value)
-    path = _text(os.fspath(value))
-    return path if is_file_path(path) else f"./{path}"
+    return Rule(text, _text, lambda value: value in names or _is_dotted(value))
 
 
 def _is_dotted(path: str) -> bool:
@@ -170,8 +150,7 @@ SEGMENTERS = (
 WEIGHTS = ("tf", "jieba-tfidf")
 DICTIONARY_SEGMENTERS = ("words", "jieba", "jieba-cpp")
 HASHES = ("murmur3", "murmur2", "fnv1", "fnv1a", "fnv1a-signed", "jenkins", "java")
-# Published ways to make fingerprints, as they differ from the default. What the user sets takes
-# precedence.
+# Published ways to make fingerprints, as they differ from the default.
 _JAVA_PAIRS = {"segmenter": "java-characters", "ngrams": (2,), "hash": "murmur2"}
 _KEYWORDS = {"segmenter": "jieba-cpp", "ngrams": (1,), "weights": "jieba-tfidf", "top_n": 5}
 PRESETS: Mapping[str, Mapping[str, Any]] = {
@@ -193,6 +172,13 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class _OrPreset:
+    """A default that a preset may replace; what the user sets takes precedence."""
+
+    default: Any
+
+
 def _option(
     default: Any, rule: Rule, meaning: str, *, makes: bool = False, shown: bool = True
 ) -> Any:
@@ -201,26 +187,13 @@ def _option(
     return dataclasses.field(default=default, metadata=metadata, repr=shown)
 
 
+OptionValue = bool | int | float | str | tuple[str, ...] | tuple[int, ...] | None
 _PATH = path("the path of a file")
 _DISTANCE = whole(0, MAX_DISTANCE_BITS, "bits")
 # So read, every sketch and every own text agrees, and a page of one token can be judged.
 _WITHOUT_SECOND_LOOK = {"sketch_distance": SKETCH_BITS, "own_likeness": 0.0, "min_tokens": 1}
 
 
-def _filled_from_preset(options: type[T]) -> type[T]:
-    """Give the class an __init__ in which a preset replaces the defaults."""
-    init = options.__init__
-
-    @functools.wraps(init)
-    def filled(self: T, **given: Any) -> None:
-        preset = PRESETS.get(str(given.get("preset")), {})
-        init(self, **{**preset, **given})
-
-    options.__init__ = filled  # type: ignore[assignment]  # the signature stays
-    return options
-
-
-@_filled_from_preset
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
     """How pages are fingerprinted and judged. OptionsError names all faults together.
@@ -242,7 +215,7 @@ class Options:
         "fingerprints differ.",
     )
     structure_distance: int = _option(
-        3,
+        _OrPreset(3),
         _DISTANCE,
         "Pages are near in structure if at most this many bits (0-8) of their structure "
         "fingerprints differ.",
@@ -304,7 +277,7 @@ class Options:
         "drop",
         one_of("drop", "keep"),
         "`drop` keeps two of the short pages of a host that are equal but for the page's own "
-        "address and a case number, such as error pages that answer 200. `keep` keeps all.",
+        "address, such as error pages that answer 200. `keep` keeps all.",
     )
     dry_run: bool = _option(
         False, FLAG, "True judges and logs pages, but drops no item and no link."
@@ -343,12 +316,6 @@ class Options:
         or_none(_PATH),
         "A sheet of answers (CSV) that the report saved. Pairs that a person called another page "
         "are never near-duplicates again, those called a copy always are.",
-    )
-    log_near_misses: bool = _option(
-        True,
-        FLAG,
-        "Log the pages that were kept although a stored page is near, with what told them apart: "
-        "the first 5 of each stored page, and 5,000 a crawl.",
     )
     keep_text: bool = _option(
         False,
@@ -422,7 +389,7 @@ class Options:
         makes=True,
     )
     segmenter: str = _option(
-        "words",
+        _OrPreset("words"),
         one_of_or_path(*SEGMENTERS, call="text -> tokens"),
         "How text is cut into tokens: one of the values below, or the dotted path of a "
         "callable: text -> tokens.",
@@ -442,16 +409,16 @@ class Options:
         makes=True,
     )
     ngrams: tuple[int, ...] = _option(
-        (1, 2),
+        _OrPreset((1, 2)),
         NGRAMS,
         "The sizes of the n-grams of tokens that are the content features.",
         makes=True,
     )
     weights: str = _option(
-        "tf",
-        one_of_or_path(*WEIGHTS, call="counts -> weights", file="a table"),
-        "How content features are weighted: one of the values below, the dotted path of a "
-        "callable: counts -> weights, or the path of a table, as `./weights.tsv`.",
+        _OrPreset("tf"),
+        one_of_or_path(*WEIGHTS, call="counts -> weights"),
+        "How content features are weighted: one of the values below, or the dotted path of a "
+        "callable: counts -> weights.",
         makes=True,
     )
     stop_words: str | None = _option(
@@ -462,13 +429,13 @@ class Options:
         makes=True,
     )
     top_n: int | None = _option(
-        None,
+        _OrPreset(None),
         or_none(whole(1, 10**6, "features")),
         "Use only this many of the heaviest content features. None uses all.",
         makes=True,
     )
     hash: str = _option(
-        "murmur3",
+        _OrPreset("murmur3"),
         one_of_or_path(*HASHES, call="bytes -> int"),
         "The hash of the content features: `murmur3`, `murmur2`, `fnv1`, `fnv1a`, `fnv1a-signed` "
         "(as Go prints it), `jenkins`, `java`, or the dotted path of a callable: bytes -> int.",
@@ -476,9 +443,11 @@ class Options:
     )
 
     def __post_init__(self) -> None:
-        faults = []
+        faults, preset = [], PRESETS.get(str(self.preset), {})
         for field in dataclasses.fields(self):
             value, rule = getattr(self, field.name), field.metadata["rule"]
+            if isinstance(value, _OrPreset):
+                value = preset.get(field.name, value.default)
             try:
                 object.__setattr__(self, field.name, rule.read(value))
             except (TypeError, ValueError, KeyError):
@@ -533,7 +502,7 @@ class Options:
             self.parser != "lxml"
             or self.extractor != "builtin"
             or self.segmenter not in SEGMENTERS
-            or (self.weights not in WEIGHTS and self.weights_table is None)
+            or self.weights not in WEIGHTS
             or self.hash not in HASHES
         )
 
@@ -546,11 +515,6 @@ class Options:
     def structure_features(self) -> str:
         """What the structure fingerprint is made of: `outline`, or tags as published."""
         return "tag" if self.preset == "dom-decay" else "outline"
-
-    @property
-    def weights_table(self) -> str | None:
-        """The path of the table that WEIGHTS names; None where it names something else."""
-        return self.weights if is_file_path(self.weights) else None
 
 
 def unreadable(option: str, path: str, error: Exception) -> str:

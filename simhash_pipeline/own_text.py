@@ -1,9 +1,7 @@
-"""How alike the own texts of two pages of one site are.
+"""The sample of a page's own text, as stores keep it: cut, packed and unpacked.
 
-A page's *own text* is what is visible of it but its furniture: see furniture.py. Two pages of one
-site are near-duplicates only if their own texts are alike.
-
-Stores keep a sample of a page's own text, some 220 bytes for 64 windows:
+A page's *own text* is what is visible of it but its furniture: see furniture.py. twins.py compares
+two samples. One takes some 220 bytes for 64 windows:
 
     limit      4 bytes, as in visible.py
     windows    1 byte: how many
@@ -26,19 +24,13 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from itertools import accumulate, islice
-from typing import Literal
 
 from simhash_pipeline.errors import StoreDamaged
-from simhash_pipeline.furniture import UNKNOWN, Blocks, Template
+from simhash_pipeline.furniture import Blocks
 from simhash_pipeline.page.visible import BLOCK_BITS, ENTRY, LIMIT_SIZE, MAIN
 
 KEPT_WINDOWS = 64  # of a page's own text, by a store
-_MIN_COMMON = 4  # equal windows; fewer prove nothing
-_MUCH = 2**28  # a sixteenth of all windows: holds one of 50 differing ones with 95 % probability
-_CHANCE = 0.05  # that a sample holds nothing of a share of a text that is as large as said
-_REPEATED = 1  # beside MAIN: of a window in a block that the template repeats
 _CUT = 8  # low bits of a window that are left out
 # A page's own sample takes 4 bytes and 6 a window. `pack` makes no sample of such a length.
 _PLAIN = LIMIT_SIZE % ENTRY.size
@@ -60,66 +52,6 @@ def own_sample(sample: bytes, furniture: Blocks) -> bytes:
 def is_all_main(sample: bytes) -> bool:
     """Whether nothing of the page stands beside its main text."""
     return all(block & MAIN for _, block in unpack(sample)[1])
-
-
-def likeness(
-    a: bytes,
-    b: bytes,
-    templates: tuple[Template, Template] = (UNKNOWN, UNKNOWN),
-    counted: Literal["own", "brought", "main", "all"] = "own",
-) -> float | None:
-    """How alike the own texts of two pages are, 0-1; None if too few windows are left to compare.
-
-    `templates` are theirs, one each. Their furniture is left out.
-
-    A window that differs counts wherever it stands. An equal window counts only in the main text,
-    as elsewhere it may be furniture that isn't known yet, and only if it isn't repeated. With
-    "brought", what differs counts only in `a`, and with "main" only in the main texts. With "all",
-    as for thin pages, whose main texts are equal, all that is equal counts.
-
-    Where `a` adds nothing to `b`, nothing is lost without it. The likeness is at least the share of
-    `a` that then stands in `b` with 95 % probability: 0.85 by 19 equal windows, 0.95 by 59.
-
-        a   12  31  44  57  73  90           complete up to 90; higher windows aren't compared
-        b   12  44  57  60  73  95           complete up to 95
-        equal: 12, 44 and 73, which are main text, and 57, which is not; differing: 31, 60, 90
-        likeness 3 / (3 + 3)
-    """
-    samples = list(map(_marked, (a, b), templates))
-    limit = min(whole for whole, _ in samples)
-    one, other = (
-        windows if whole == limit else {w: marks for w, marks in windows.items() if w <= limit}
-        for whole, windows in samples
-    )
-    common = one.keys() & other.keys()
-    differing = len(one) + len(other) - 2 * len(common)
-    if len(common) < _MIN_COMMON:
-        # A thin page may be all furniture: so it is if a large sample holds nothing that differs.
-        return 1.0 if counted == "all" and not differing and limit >= _MUCH else None
-    if counted == "all":
-        return len(common) / (len(common) + differing)
-    alike = sum([(one[window] | other[window]) == MAIN for window in common])
-    if counted == "brought":
-        differing = len(one) - len(common)
-    elif counted == "main":
-        either = one | other
-        differing = sum(either[window] & MAIN > 0 for window in one.keys() ^ other.keys())
-    if not alike:
-        return 0.0
-    share = alike / (alike + differing)
-    adds_nothing = counted == "own" and len(common) == len(one)
-    return max(share, _CHANCE ** (1 / alike)) if adds_nothing else share
-
-
-@lru_cache(maxsize=512)  # in a crowd many pages are compared with the same ones: 3 MB
-def _marked(sample: bytes, template: Template) -> tuple[int, dict[int, int]]:
-    """(limit, windows outside the furniture), each MAIN, _REPEATED, both or neither."""
-    limit, entries = unpack(sample)
-    return limit, {
-        window: block & MAIN | (_REPEATED if block & BLOCK_BITS in template.repeated else 0)
-        for window, block in entries
-        if block & BLOCK_BITS not in template.furniture
-    }
 
 
 def pack(limit: int, entries: Entries) -> bytes:

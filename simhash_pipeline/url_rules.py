@@ -1,13 +1,13 @@
 """Rules that tell a page's other URLs without fetching them, learnt from drops and kept pages.
 
-    dropped   /print/en/fish-pie?sid=9f3     one page by its content, so its URLs differ in what
-    kept      /en/fish-pie                   doesn't matter: the prefix /print, the query key sid
+    dropped   /en/fish-pie?sid=9f3     one page by its content, so its URLs differ in what
+    kept      /en/fish-pie             doesn't matter: the query key sid
 
-Where one prefix stands in place of another (/3, /latest), both are left out. A rule is taken if
-enough drops are explained by it, and if no two stories would have the same URL under it and the
-other rules taken: the pages of `?id=1` and `?id=2` stay apart. A dropped page's story is that of
-its twin. A known tracking key is taken unless a twentieth of its drops speak against it: a crawl
-misses a copy now and then. So is a key that the user names, whatever speaks against it.
+A rule is taken if enough drops are explained by it, and if no two stories would have the same URL
+under it and the other rules taken: the pages of `?id=1` and `?id=2` stay apart. A dropped page's
+story is that of its twin. A known tracking key is taken unless a twentieth of its drops speak
+against it: a crawl misses a copy now and then. So is a key that the user names, whatever speaks
+against it.
 """
 
 from __future__ import annotations
@@ -16,16 +16,13 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 from w3lib.url import url_query_cleaner
 
 from simhash_pipeline.urls import is_tracking
 
-Kind = Literal["query key", "path prefix"]
-
-MAX_SEGMENTS = 2  # of a prefix
 _FEW = 20  # times as many drops must speak for a tracking key as against it
 _LONGEST_CHAIN = 20  # of twins, each dropped in a later crawl
 _MAX_RULES = 1_000  # that are tried; of more, those that explain the most drops
@@ -33,41 +30,29 @@ _MAX_RULES = 1_000  # that are tried; of more, those that explain the most drops
 
 @dataclass(frozen=True, slots=True, order=True)
 class UrlRule:
-    """What may be left out of the URLs of a host."""
+    """A query key that may be left out of the URLs of a host."""
 
-    kind: Kind
     host: str  # with its port, if it has one
-    value: str  # the key, or the prefix (/print)
+    key: str
 
     def applied(self, url: str) -> str:
         """The URL without it; the same URL if the rule is not about it."""
-        if self.host not in url or self.value not in url:
+        if self.host not in url or self.key not in url:
             return url  # nearly always, and ten times as fast
         parts = urlsplit(url)
-        if parts.netloc != self.host:
+        if parts.netloc != self.host or self.key not in _query(parts):
             return url
-        if self.kind == "query key":
-            if self.value not in _query(parts):
-                return url
-            return url_query_cleaner(url, (self.value,), remove=True, unique=False)
-        if not parts.path.startswith(f"{self.value}/"):
-            return url
-        return parts._replace(path=parts.path[len(self.value) :]).geturl()
-
-    def extends(self, other: UrlRule) -> bool:
-        """Whether it is a prefix that begins with another: one URL would lose both."""
-        same = (self.kind, self.host) == (other.kind, other.host) and self.kind == "path prefix"
-        return same and self.value.startswith(f"{other.value}/")
+        return url_query_cleaner(url, (self.key,), remove=True, unique=False)
 
     def for_discarder(self) -> dict[str, Any]:
         """The rule as duplicate-url-discarder loads it."""
-        if self.kind == "query key":
-            include, processor, args = self.host, "queryRemoval", [self.value]
-        else:
-            segments = range(self.value.count("/"))
-            include, processor, args = f"{self.host}{self.value}/", "subpathRemoval", [*segments]
-        pattern = {"include": [include]}
-        return {"order": 100, "processor": processor, "urlPattern": pattern, "args": args}
+        pattern = {"include": [self.host]}
+        return {
+            "order": 100,
+            "processor": "queryRemoval",
+            "urlPattern": pattern,
+            "args": [self.key],
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,9 +102,8 @@ def learn(
     tried = [rule for rule, count in support.most_common(_MAX_RULES) if count >= min_support]
     against = {rule: _merged(stories, [rule]) for rule in tried}
     for rule in tried:
-        if rule.kind == "query key" and (
-            rule.value in trusted
-            or (is_tracking(rule.value) and _FEW * len(against[rule]) <= support[rule])
+        if rule.key in trusted or (
+            is_tracking(rule.key) and _FEW * len(against[rule]) <= support[rule]
         ):
             stories |= {url: stories[other] for other, url in against[rule]}  # missed copies
     alone = {rule: len(_merged(stories, [rule])) for rule in tried}
@@ -164,43 +148,21 @@ def differences(dropped: str, twin: str) -> list[UrlRule]:
         return []
     if (a.scheme, a.netloc) != (b.scheme, b.netloc) or dropped == twin:
         return []
-    found = set(_prefix_rules(a, b))
     mine, others = _query(a), _query(b)
-    keys = (key for key in mine | others if mine.get(key) != others.get(key))
-    found.update(UrlRule("query key", a.netloc, key) for key in keys)
-    rules = sorted(found)
+    keys = sorted(key for key in mine | others if mine.get(key) != others.get(key))
+    rules = [UrlRule(a.netloc, key) for key in keys]
     return rules if applied_all(dropped, rules) == applied_all(twin, rules) else []
-
-
-def _prefix_rules(a: SplitResult, b: SplitResult) -> list[UrlRule]:
-    """The rules of one prefix, or of two of one path; none if the paths end otherwise."""
-    one, other = a.path.split("/"), b.path.split("/")
-    shared = 0
-    while shared < min(len(one), len(other)) - 1 and one[-shared - 1] == other[-shared - 1]:
-        shared += 1
-    if not any(one[len(one) - shared :]):
-        return []
-    prefixes = ["/".join(parts[: len(parts) - shared]) for parts in (one, other)]
-    if any(prefix.count("/") > MAX_SEGMENTS or prefix == "/" for prefix in prefixes):
-        return []
-    return [UrlRule("path prefix", a.netloc, prefix) for prefix in prefixes if prefix]
 
 
 def _conflicts(
     rules: list[UrlRule], stories: Mapping[str, str], support: Counter[UrlRule]
 ) -> dict[UrlRule, str]:
     """Why rules can't be taken together: of those that merge stories the least supported go."""
-    refused = {
-        rule: f"it begins with {other.value}"
-        for rule in rules
-        for other in rules
-        if rule.extends(other)
-    }
-    rules = [rule for rule in rules if rule not in refused]
+    refused, rules = {}, list(rules)
     while merged := _merged(stories, rules):
         guilty = [rule for rule in rules for url in merged[0] if rule.applied(url) != url]
         weakest = min(guilty, key=lambda one: support[one])
-        others = " and ".join(sorted({rule.value for rule in guilty} - {weakest.value}))
+        others = " and ".join(sorted({rule.key for rule in guilty} - {weakest.key}))
         refused[weakest] = f"stories lost with {others}"
         rules.remove(weakest)
     return refused
@@ -220,12 +182,9 @@ def _merged(stories: Mapping[str, str], rules: list[UrlRule]) -> list[tuple[str,
 
 
 def applied_all(url: str, rules: Iterable[UrlRule]) -> str:
-    """The URL without what the rules leave out: of prefixes the one that it begins with."""
-    has_prefix = True
+    """The URL without what the rules leave out."""
     for rule in rules:
-        if has_prefix or rule.kind != "path prefix":
-            before, url = url, rule.applied(url)
-            has_prefix = has_prefix and (rule.kind != "path prefix" or url == before)
+        url = rule.applied(url)
     return url
 
 

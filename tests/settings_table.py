@@ -33,7 +33,7 @@ def tables() -> dict[str, list[str]]:
 def _table(names: Sequence[str], language: str) -> str:
     fields = {field.name: field for field in dataclasses.fields(Options)}
     rows = (
-        f"| `SIMHASH_{name.upper()}` | `{fields[name].default!r}` | "
+        f"| `SIMHASH_{name.upper()}` | `{getattr(Options(), name)!r}` | "
         f"{_meaning(fields[name], language)} |\n"
         for name in names
     )

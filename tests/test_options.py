@@ -167,17 +167,6 @@ def test_a_copy_with_another_value_keeps_the_rest_of_the_preset() -> None:
     assert copy == Options(preset="mfonda", content_distance=5)
 
 
-def test_weights_may_be_the_path_of_a_table_which_a_slash_tells_from_a_callable() -> None:
-    assert Options(weights="./weights.tsv").weights_table == "./weights.tsv"
-    assert Options(weights=Path("weights.tsv")).weights_table == "./weights.tsv"  # type: ignore[arg-type]  # as settings.py may
-    assert not Options(weights="./weights.tsv").reads_beside
-    assert Options(weights="weights.tsv").weights_table is None
-    assert Options(weights="weights.tsv").reads_beside
-    with pytest.raises(OptionsError, match=r"or the path of a table, with a slash in it"):
-        Options(weights="table")
-
-
-@pytest.mark.parametrize(("name", "path"), [("stop_words", "a\0b"), ("weights", "./a\0b")])
-def test_a_path_that_can_be_none_is_a_fault_of_the_options(name: str, path: str) -> None:
-    with pytest.raises(OptionsError, match=f"SIMHASH_{name.upper()} is .*it can't be read"):
-        stamp_for(Options(**{name: path}))  # type: ignore[arg-type]  # of str
+def test_a_path_that_can_be_none_is_a_fault_of_the_options() -> None:
+    with pytest.raises(OptionsError, match=r"SIMHASH_STOP_WORDS is .*it can't be read"):
+        stamp_for(Options(stop_words="a\0b"))

@@ -6,8 +6,9 @@ from hypothesis import strategies as st
 
 from simhash_pipeline.errors import StoreDamaged
 from simhash_pipeline.furniture import NO_BLOCKS, Blocks, Template
-from simhash_pipeline.own_text import KEPT_WINDOWS, likeness, own_sample, pack, unpack
+from simhash_pipeline.own_text import KEPT_WINDOWS, own_sample, pack, unpack
 from simhash_pipeline.page.visible import BLOCK_BITS, packed_sample, visible_text
+from simhash_pipeline.twins import likeness
 
 WORDS = [f"word{number}" for number in range(2_000)]
 MENU = [f"menu entry number {number}" for number in range(200)]
@@ -43,21 +44,13 @@ def test_what_differs_beside_the_main_text_counts_against_a_likeness() -> None:
     assert likeness(a, b) == pytest.approx(1 / 3, abs=0.15)
 
 
-def test_of_a_page_in_another_template_only_what_it_brings_along_counts() -> None:
+def test_in_two_templates_only_the_main_texts_count() -> None:
     main, box = [text(1, 200)], [text(2, 400)]
     view, whole = (own_sample(sample(main, rest), NO_BLOCKS) for rest in ([], box))
+    longer = own_sample(sample([*main, text(3, 400)]), NO_BLOCKS)
     assert (likeness(whole, view) or 1) < 0.5
-    assert likeness(view, whole, counted="brought") == 1.0
-    assert (likeness(whole, view, counted="brought") or 1) < 0.5
-
-
-def test_a_page_that_adds_nothing_is_alike_as_far_as_its_windows_prove_it() -> None:
-    main, box, line = text(1, 200), text(2, 400), text(3, 20)
-    plain, boxed = (own_sample(sample([main], rest), NO_BLOCKS) for rest in ([], [box]))
-    assert likeness(plain, boxed) == pytest.approx(0.878, abs=0.001)  # 23 windows: .05 ** (1 / 23)
-    assert (likeness(own_sample(sample([main], [line]), NO_BLOCKS), boxed) or 1) < 0.5
-    excerpt = own_sample(sample([" ".join(main.split()[:60])]), NO_BLOCKS)
-    assert (likeness(excerpt, boxed) or 1) < 0.85
+    assert likeness(view, whole, only_main=True) == 1.0
+    assert (likeness(longer, view, only_main=True) or 1) < 0.5
 
 
 def test_what_is_equal_beside_the_main_text_proves_nothing() -> None:
@@ -102,21 +95,6 @@ def test_a_sample_made_before_the_furniture_was_known_is_compared_up_to_where_it
 def test_where_too_little_is_left_nothing_is_said() -> None:
     a, b = (own_sample(sample([name], MENU), NO_BLOCKS) for name in ("one name", "other"))
     assert likeness(a, b, both(furniture(MENU))) is None
-
-
-def test_a_thin_page_that_is_furniture_but_for_nothing_is_alike() -> None:
-    short = ["operand", "size: one word"]
-    one = own_sample(sample(short, MENU[:20]), NO_BLOCKS)
-    known = furniture(short + MENU[:20])
-    assert likeness(one, one, both(known), "all") == 1.0
-    assert likeness(one, one, both(known)) is None
-
-
-def test_of_thin_pages_all_that_is_seen_counts() -> None:
-    short = ["No comments yet."]
-    a, b = (own_sample(sample(short, [text(seed, 30)]), NO_BLOCKS) for seed in (1, 2))
-    found = likeness(a, b, counted="all")
-    assert found is None or found < 0.5
 
 
 @pytest.mark.parametrize(("blocks", "most_bytes"), [(1, 110), (25, 220), (100, 300)])

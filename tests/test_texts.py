@@ -208,7 +208,7 @@ def text(name: object, said: list[str], host: str = "a.example") -> tuple[str, P
 
 
 def judged(*pages: tuple[str, PageFingerprint], **options: Any) -> list[Verdict]:
-    judge = Judge(**options)
+    judge = Judge(options=Options(**options))
     return [judge.judge(*page) for page in pages]
 
 

@@ -18,8 +18,8 @@ from simhash_pipeline.drop_log import DropLog
 from simhash_pipeline.judge import Verdict
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import PageFingerprint
-from simhash_pipeline.page.head import TITLE_CHARS
 from simhash_pipeline.page.stamp import stamp_for
+from simhash_pipeline.page.titles import TITLE_CHARS
 from simhash_pipeline.stores.contract import PageText
 from simhash_pipeline.stores.opening import open_store
 from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore

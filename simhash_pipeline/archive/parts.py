@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -22,13 +22,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from simhash_pipeline.archive import Fault, Input, Page, Skipped, StoredRecord
-from simhash_pipeline.bits import BITS, SKETCH_BITS, fingerprint_hex
+from simhash_pipeline.bits import fingerprint_hex
 from simhash_pipeline.errors import ArchiveError, PageError
 from simhash_pipeline.judge import stored_page
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter
-from simhash_pipeline.page.head import TITLE_CHARS
-from simhash_pipeline.stores.contract import StoredPage
+from simhash_pipeline.page.titles import TITLE_CHARS
+from simhash_pipeline.stores.contract import COLUMN_BITS, COLUMN_TYPES, COLUMNS, StoredPage
 from simhash_pipeline.terminal import progress_bar
 from simhash_pipeline.urls import page_key
 
@@ -37,6 +37,9 @@ Numbered: TypeAlias = tuple[int, int, Page | StoredRecord]
 # A part takes seconds, so that a stopped run loses little, and several fit into memory.
 PAGES_A_PART = 500
 CHARS_A_PART = 32_000_000
+# Of a stored column: unknown times are null, fingerprints are hex digits.
+_ARROW_TYPES = (pa.string(), pa.int64(), pa.float64(), pa.string(), pa.binary())
+_TYPES = dict(zip(COLUMN_TYPES, _ARROW_TYPES, strict=True))
 PARTS_AHEAD = 2  # for each core; reading further ahead would fill the memory
 SCHEMA = pa.schema(
     [
@@ -45,21 +48,7 @@ SCHEMA = pa.schema(
         ("number", pa.int64()),  # of the record in its input, from 1
         ("url", pa.string()),
         ("key", pa.string()),  # canonical; null where the page can't be judged
-        ("namespace", pa.string()),
-        ("site", pa.string()),
-        ("content", pa.string()),  # hex digits, as the other three; null for none
-        ("structure", pa.string()),
-        ("sketch", pa.string()),
-        ("digest", pa.binary()),
-        ("first_seen", pa.float64()),  # Unix seconds, as `seen_at`; null where it is unknown
-        ("seen_at", pa.float64()),
-        ("story", pa.string()),
-        ("sample", pa.binary()),
-        ("title", pa.string()),
-        ("title_marks", pa.int64()),
-        ("address", pa.binary()),
-        ("form", pa.binary()),
-        ("fields", pa.binary()),
+        *((one.name, _TYPES[one.type]) for one in COLUMNS if one.name != "url"),
         ("blocks", pa.list_(pa.int64())),  # of the page's sample; null of a store's page
         ("text", pa.string()),  # null unless texts are kept
         ("text_chars", pa.int64()),
@@ -69,9 +58,8 @@ SCHEMA = pa.schema(
         ("fault", pa.string()),  # why it can't be judged
     ]
 )
-_FIELDS = [one.name for one in fields(StoredPage)]
+_FIELDS = [one.name for one in COLUMNS]
 STORED = ["key", *_FIELDS[1:]]  # the columns that hold them, in their order
-_IN_HEX = {"content": BITS, "structure": BITS, "sketch": SKETCH_BITS, "story": BITS}
 
 
 @dataclass(slots=True)
@@ -185,7 +173,7 @@ def fingerprinter(options: Options) -> Fingerprinter:
 def stored_pages(rows: pa.RecordBatch, now: float) -> Iterator[StoredPage]:
     """The rows' pages as the judge takes them; an unknown time is `now`."""
     columns = {name: rows.column(name).to_pylist() for name in STORED}
-    for name in _IN_HEX:
+    for name in COLUMN_BITS:
         columns[name] = [None if digits is None else int(digits, 16) for digits in columns[name]]
     for name in ("first_seen", "seen_at"):
         columns[name] = [int(now) if time is None else time for time in columns[name]]
@@ -224,9 +212,11 @@ def _row(record: Page | StoredRecord | Fault, options: Options) -> dict[str, Any
 
 def _stored(page: StoredPage) -> dict[str, Any]:
     """The columns of STORED."""
-    columns = {name: getattr(page, one) for name, one in zip(STORED, _FIELDS, strict=True)}
-    hex_digits = {name: fingerprint_hex(columns[name], bits) for name, bits in _IN_HEX.items()}
-    return {**columns, **hex_digits, "key": _utf8(page.url), "title": _utf8(page.title)}
+    values = (getattr(page, name) for name in _FIELDS)
+    texts = (_utf8(value) if isinstance(value, str) else value for value in values)
+    columns: dict[str, Any] = dict(zip(STORED, texts, strict=True))
+    hex_digits = {name: fingerprint_hex(columns[name], bits) for name, bits in COLUMN_BITS.items()}
+    return {**columns, **hex_digits}
 
 
 def _is_own(canonical_url: str | None, key: str) -> bool:

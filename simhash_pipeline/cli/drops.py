@@ -27,9 +27,9 @@ from simhash_pipeline.cli.resolve import (
     shown_path,
     store_of_spider,
 )
-from simhash_pipeline.drop_log import Drop, last_run
+from simhash_pipeline.drop_log import CAUSES, Drop, last_run
 from simhash_pipeline.options import Options
-from simhash_pipeline.review.doubts import CAUSES, likeliest_copies, measures, told_apart
+from simhash_pipeline.review.doubts import likeliest_copies, measures, told_apart
 from simhash_pipeline.review.summary import CLOSEST, MAX_RUNS, Selection, Summary
 from simhash_pipeline.review.web_page import Neighbours, Texts, write_web_page
 from simhash_pipeline.stores.contract import PageText, Store
@@ -348,7 +348,7 @@ def _rules(learnt: Learnt, kept: int) -> Iterator[Line]:
     taken = [one for one in learnt.evidence if one.taken]
     refused = [one for one in learnt.evidence if not one.taken]
     if not learnt.evidence:
-        yield f"No part of a URL explains enough drops; {counted(kept, 'page')} kept."
+        yield f"No query key explains enough drops; {counted(kept, 'page')} kept."
         return
     if taken:
         yield Heading("Rules by which no story is lost")
@@ -367,25 +367,23 @@ def _rules(learnt: Learnt, kept: int) -> Iterator[Line]:
 
 def _rule_table(evidence: list[Evidence]) -> Iterator[Line]:
     head = (
-        "what",
+        "query key",
         "in URLs of",
-        "",
         "drops",
         "contradicted" if evidence[0].taken else "why",
         "such as",
     )
     rows = [
         (
-            one.rule.kind,
+            one.rule.key,
             one.rule.host,
-            one.rule.value,
             f"{one.support:,}",
             one.refusal or f"{one.counter_examples:,}",
             " ≠ ".join(one.against) if one.against else one.example[0],
         )
         for one in evidence[:SHOWN_RULES]
     ]
-    yield Grid([head, *rows], right=(3, 4))
+    yield Grid([head, *rows], right=(2, 3))
     if len(evidence) > SHOWN_RULES:
         yield f"and {len(evidence) - SHOWN_RULES:,} more"
 

@@ -10,11 +10,11 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from simhash_pipeline.cli.command import Command
-from simhash_pipeline.crawl.worker import SMALL_PAGE_BYTES, Readers
 from simhash_pipeline.errors import PageError, StoreError
 from simhash_pipeline.judge import Judge, Verdict
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
+from simhash_pipeline.page.reader import SMALL_PAGE_BYTES, Readers
 from simhash_pipeline.page.source import Source, distinct_fields, item_source, page_field
 from simhash_pipeline.stores.opening import open_store
 from simhash_pipeline.urls import page_key

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 import shlex
 import sys
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,7 +41,7 @@ from simhash_pipeline.crawl.settings import STORE_SUFFIX, settings_of_spider, sp
 from simhash_pipeline.drop_log import THRESHOLDS, Drop, unix_seconds
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.furniture import furniture_among, template_of
-from simhash_pipeline.judge import Distances, Verdict, distances, own_likeness
+from simhash_pipeline.judge import Verdict
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint, sentences
 from simhash_pipeline.page.source import Source
@@ -56,6 +56,7 @@ from simhash_pipeline.review.comparison import (
 from simhash_pipeline.review.doubts import told_apart, told_apart_by
 from simhash_pipeline.stores.contract import PageText, Store, StoredPage, check_stamp
 from simhash_pipeline.terminal import Grid, Heading, print_lines, printable
+from simhash_pipeline.twins import Distances, distances, own_likeness
 from simhash_pipeline.urls import page_key
 
 if TYPE_CHECKING:
@@ -462,7 +463,6 @@ class Case:
     diff: TextDiff | None = None  # of the texts; None if they weren't kept
     own_likeness: float | None = None  # of the own texts, 0-1; None for pages of two sites
     verdict: Verdict | None = None  # of a kept page, if only the nearest other were stored
-    would_drop: Mapping[str, Any] = field(default_factory=dict)  # of a kept page: thresholds
     furniture: tuple[str, ...] = ()  # blocks of the page that its template repeats
 
     @property
@@ -491,7 +491,7 @@ def _explained(case: Case, limit: int) -> Iterator[Line]:
 
 
 _REASONS = {
-    "error page": "two stored pages of its host differ from it in their address or case number.",
+    "error page": "two stored pages of its host differ from it in their address alone.",
     "address": "it declares the address of a stored page, and their main texts are alike.",
     "content": "its content is near that of a stored page.",
     "paragraph": "its longest paragraph is a stored page's, and their sketches agree.",
@@ -533,51 +533,13 @@ def explain_kept(page: StoredPage, store: Store, options: Options) -> Case:
     case = Case(options, a=None, b=page, apart=Distances(None, None, None), neighbours=tuple(near))
     if not near:
         return case
-    verdict = verdict_on(page, near[0], store, options)
     return dataclasses.replace(
         case,
         a=near[0],
         apart=distances(page, near[0]),
-        own_likeness=own_likeness(page, near[0], store),
-        verdict=verdict,
-        would_drop=_would_drop(page, near[0], verdict, store, options),
+        own_likeness=own_likeness(page, near[0], partial(store.furniture, page.namespace)),
+        verdict=verdict_on(page, near[0], store, options),
     )
-
-
-def _would_drop(
-    page: StoredPage, other: StoredPage, verdict: Verdict, store: Store, options: Options
-) -> dict[str, Any]:
-    """The thresholds that drop the page in favour of the other; empty if none do."""
-    found: dict[str, Any] = {}
-    while not verdict.dropped:
-        needed = _needed_threshold(page, other, verdict, dataclasses.replace(options, **found))
-        if not needed or needed.keys() <= found.keys():
-            return {}
-        found |= needed
-        verdict = verdict_on(page, other, store, dataclasses.replace(options, **found))
-    return found
-
-
-def _needed_threshold(
-    page: StoredPage, other: StoredPage, verdict: Verdict, options: Options
-) -> dict[str, float]:
-    """The threshold for the test that the page failed; empty if the test has none."""
-    if verdict.told_by == "sketch" and verdict.sketch_distance is not None:
-        return {"sketch_distance": verdict.sketch_distance}
-    if verdict.told_by == "own text":
-        # Thin pages must be alike by more than any threshold asks for, unless it is 0.
-        likeness = 0.0 if page.content is None else verdict.own_likeness or 0.0
-        return {"own_likeness": math.floor(100 * likeness) / 100}
-    far = verdict.structure_distance or 0
-    if verdict.told_by == "template" and 0 < far <= MAX_DISTANCE_BITS:
-        return {"structure_distance": far}
-    apart = distances(page, other)
-    for name, bits in (("content", apart.content), ("structure", apart.structure)):
-        asked = verdict.told_by is None and options.match in (name, "both", "either")
-        limit = getattr(options, f"{name}_distance")
-        if asked and bits is not None and limit < bits <= MAX_DISTANCE_BITS:
-            return {f"{name}_distance": bits}
-    return {}
 
 
 def _with_texts(case: Case, store: Store | None, options: Options) -> Case:
@@ -630,35 +592,21 @@ def _headline(case: Case) -> Iterator[Line]:
 
 
 def _why_kept(case: Case) -> str:
-    """The rule that kept the page and by how much, and the settings that would have dropped it."""
+    """The test that the page failed, with its measure and its limit."""
     verdict, content = case.verdict, case.apart.content
     if verdict is None:
         if case.b.content is not None:
             return f"no other stored page is within {MAX_DISTANCE_BITS} bits of its content."
         few = f"as a thin page, of fewer than {case.options.min_tokens} tokens"
-        return f"{few}: no other stored page has its title and text. {_LOWER_MIN_TOKENS}"
+        return f"{few}: no other stored page has its title and text."
     if verdict.dropped:
         return "it is near a page that is stored too; one of them was kept before the other was."
     if verdict.told_by is not None:
-        why = _told_apart(verdict, case.options)
-        return f"a stored page is near, but {why}. {_remedy(case)}"
+        return f"a stored page is near, but {_told_apart(verdict, case.options)}."
     if content is not None and content > case.options.content_distance:
         within = f"twins are within {case.options.content_distance}"
-        near = f"the nearest stored page is {counted(content, 'bit')} away, and {within}"
-        return f"{near}. {_remedy(case)}"
-    return f"the nearest stored page is no twin by SIMHASH_MATCH and SIMHASH_SCOPE. {_remedy(case)}"
-
-
-_LOWER_MIN_TOKENS = "A new store with a lower SIMHASH_MIN_TOKENS compares fingerprints."
-
-
-def _remedy(case: Case) -> str:
-    if case.would_drop:
-        settings = [f"SIMHASH_{name.upper()} = {value}" for name, value in case.would_drop.items()]
-        return f"{' and '.join(settings)} would have dropped it."
-    if case.verdict is not None and case.verdict.told_by in ("answer", "fields"):
-        return "No threshold would have dropped it."
-    return 'No threshold would have dropped it; the answer "copy" in SIMHASH_ANSWERS would.'
+        return f"the nearest stored page is {counted(content, 'bit')} away, and {within}."
+    return "the nearest stored page is no twin by SIMHASH_MATCH and SIMHASH_SCOPE."
 
 
 def _no_texts(case: Case) -> Iterator[Line]:

@@ -10,8 +10,8 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from simhash_pipeline import native
+from simhash_pipeline.drop_log import CAUSES, SwallowingPages
 from simhash_pipeline.errors import OptionsError
-from simhash_pipeline.review.doubts import CAUSES, SwallowingPages
 from simhash_pipeline.stores.store_url import shown_url
 from simhash_pipeline.terminal import printable
 
@@ -56,7 +56,6 @@ class CrawlStats:
         self._dropped_for_earlier = 0  # items whose twin an earlier crawl has kept
         self._swallowing = SwallowingPages()
         self._near_miss: Verdict | None = None  # the nearest, as an example
-        self._logs_them = options.log_near_misses
 
     def open(self, store: str, drop_log: Path | None, *, knows_responses: bool) -> None:
         """Sets counts to zero, for monitors that ask for them before the first page."""
@@ -170,17 +169,17 @@ class CrawlStats:
         if (near := self._near_miss) is not None:
             self._logger.info(
                 "Near misses: %s kept though near a stored page, such as %s near %s (told apart by "
-                "%s)%s",
+                "%s); look at them by `scrapy simhash dropped --kept %s`",
                 f"{self._counts['told_apart']:,}",
                 _shown(near.url),
                 _shown(near.twin_url or ""),
                 near.told_by,
-                f"; look at them by `scrapy simhash dropped --kept {spider}`" * self._logs_them,
+                spider,
             )
         if count := self._counts[f"{self._dropping}/error_page"]:
             self._logger.info(
                 "Error pages: %s items are of short pages that differ from two kept ones of their "
-                "host in nothing but their address or a case number (SIMHASH_ERROR_PAGES)",
+                "host in nothing but their address (SIMHASH_ERROR_PAGES)",
                 f"{count:,}",
             )
         unjudged = self._counts["not_judged"]

@@ -8,35 +8,25 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-import logging
-import math
-import os
 import time
-from collections import deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import partial
-from threading import Event, Thread
 from typing import Any, TypeVar
 
 from scrapy.utils.asyncio import call_later, is_asyncio_available
 from twisted.internet.defer import Deferred
 
-from simhash_pipeline.errors import OptionsError, PageError, ReaderError
+from simhash_pipeline.errors import OptionsError, PageError
 from simhash_pipeline.judge import Judge, Verdict
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
-from simhash_pipeline.page.reader import Reader
+from simhash_pipeline.page.reader import SMALL_PAGE_BYTES, Readers
 from simhash_pipeline.page.source import Source
 from simhash_pipeline.stores.contract import PageText, Store
 from simhash_pipeline.stores.opening import open_store
 
-# A page up to this size is fingerprinted on the event loop, unless code of the user's takes part,
-# which may never return. Handing it to a process wakes threads that take turns with the loop: a
-# crawl of pages of 8 KB became no faster by it. One of 220 pages of 100-600 KB takes 10.7 ms of CPU
-# a page if all are read on the loop, 9.9 of them there; with a process 12.9, and 6.8 on the loop.
-SMALL_PAGE_BYTES = 100_000
 # The loop hands the pages of this time to the thread together, and waits for it so long: to take
 # turns at Python costs both more than a verdict. A store that takes longer, as it is locked or far
 # away, is not waited for again within a second.
@@ -47,15 +37,11 @@ PATIENT_AFTER_SECS = 1.0
 MANY_TEXTS = 100
 MANY_CHARACTERS = 1_000_000
 FLUSH_SECS = 1.0
-MAX_READERS = 4  # processes; each takes some 80 MB, and more while it reads
-_WATCH_SECS = 0.2  # a page may take this much longer than its limit
 
 # The options that a request may set for its page.
 OWN_OPTIONS = frozenset(
     {"content_distance", "structure_distance", "sketch_distance", "match", "scope", "namespace"}
 )
-
-logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 OwnOptions = Mapping[str, Any]  # by name; empty for the crawl's own
@@ -280,99 +266,3 @@ class _TextBuffer:
             self._store.keep_texts(self._texts.values())
         self._texts.clear()
         self._characters = 0
-
-
-class Readers:
-    """Threads that wait for processes; a second process is started only while one is busy.
-
-    One more thread ends processes that are late. When the crawl is closing, all pages that are
-    still to be read have the limit of one page together.
-
-    If no process can be started, the threads read by `fingerprinter` and take turns with the loop.
-    Such a page has no limit: Python can't end a thread.
-
-    OptionsError if a process can't import what the settings name, and what they name is no part of
-    the caller's script.
-    """
-
-    def __init__(
-        self, options: Options, fingerprinter: Fingerprinter, is_closing: Callable[[], bool]
-    ) -> None:
-        number = min(MAX_READERS, max(1, (os.cpu_count() or 1) - 1))  # one core is for the loop
-        self._all = [Reader(options) for _ in range(number)]
-        self._idle = deque(self._all)
-        self._threads = ThreadPoolExecutor(number, thread_name_prefix="simhash-reader")
-        self._fingerprinter = fingerprinter
-        self._can_start = True
-        self._limit_secs = options.page_timeout_secs
-        self._is_closing = is_closing
-        self._end = math.inf  # of all reading, once the crawl is closing
-        self._closed = Event()
-        self._watch: Thread | None = None  # daemonic: it watches while the interpreter ends, too
-        if options.reads_beside:
-            self._start_first()
-
-    def read(self, source: Source) -> Future[tuple[PageFingerprint, float]]:
-        """The page's fingerprints, and the seconds they took; PageError as Reader's."""
-        if self._watch is None:
-            self._watch = Thread(target=self._end_late, name="simhash-watch", daemon=True)
-            self._watch.start()
-        return self._threads.submit(self._read, source)
-
-    def close(self) -> None:
-        """End the processes, when all is read."""
-        self._closed.set()
-        for reader in self._all:
-            reader.close()
-        self._threads.shutdown(wait=False)
-
-    def _start_first(self) -> None:
-        try:
-            self._idle[-1].start()
-        except ReaderError as error:
-            refusal = error.__cause__
-            if isinstance(refusal, OptionsError) and "'__main__" not in str(refusal):
-                rule = "the processes that read pages import it by this path from a file"
-                raise OptionsError([f"{fault}; {rule}" for fault in refusal.faults]) from None
-            self._read_in_threads(error)
-
-    def _end_late(self) -> None:
-        while not self._closed.wait(_WATCH_SECS):
-            for reader in self._all:
-                reader.end_if_late()
-            if self._end == math.inf and self._is_closing():
-                self._end = time.monotonic() + self._limit_secs
-
-    def _read(self, source: Source) -> tuple[PageFingerprint, float]:
-        secs, started = self._secs_left(), time.perf_counter()
-        if self._can_start:
-            page = self._read_beside(source, secs)
-        else:
-            page = self._fingerprinter.read(source)
-        return page, time.perf_counter() - started
-
-    def _secs_left(self) -> float:
-        """For a page that is to be read now; PageError if a closing crawl waits no longer."""
-        secs = min(self._limit_secs, self._end - time.monotonic())
-        if secs <= 0:
-            rule = f"for longer than SIMHASH_PAGE_TIMEOUT_SECS ({self._limit_secs})"
-            raise PageError("timeout", f"the crawl has been closing {rule}")
-        return secs
-
-    def _read_beside(self, source: Source, secs: float) -> PageFingerprint:
-        reader = self._idle.pop()  # the one used last: the others may never have to start
-        try:
-            return reader.read(source, limit_secs=secs)
-        except ReaderError as error:
-            self._read_in_threads(error)
-            return self._fingerprinter.read(source)
-        finally:
-            self._idle.append(reader)
-
-    def _read_in_threads(self, error: ReaderError) -> None:
-        self._can_start = False
-        logger.warning(
-            "Pages are read in a thread of the crawl, where no limit in time and memory holds, "
-            "as %s",
-            error,
-        )

@@ -13,7 +13,7 @@ from functools import cache
 from simhash_pipeline import native
 from simhash_pipeline.native import Kernel, Tokens
 from simhash_pipeline.options import Options
-from simhash_pipeline.page import han, segment
+from simhash_pipeline.page import folding, han, segment
 from simhash_pipeline.page.han import STATES
 
 _ASK, _DROPPED, _ELLIPSIS = 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFD  # as in _kernel.c
@@ -58,7 +58,7 @@ def _add(tokens: Tokens, piece: str, by_jieba: bool, most: int) -> int:
         if length == _NO_DICTIONARY:
             _load_dictionary()
         else:
-            piece, is_folded = segment.folded(piece), True
+            piece, is_folded = segment.folded_piece(piece), True
     return length
 
 
@@ -67,27 +67,27 @@ def _prepared() -> Kernel:
     if (kernel := native.kernel) is None:
         raise ImportError("the kernel was not built, or is switched off by SIMHASH_NATIVE")
     folds = array("I", [_ASK]) * 0x10000
-    for character in segment.characters(segment.FOLDED_ALONE):
-        if (fold := segment.single_fold(character)) is not None:
-            folds[ord(character)] = _ELLIPSIS if fold == "..." else ord(fold)
-    for character in segment.characters(segment.FOLDED_TO_THEMSELVES):
+    for character in folding.characters(folding.FOLDED_ALONE):
+        if (fold := folding.single_fold(character)) is not None:
+            folds[ord(character)] = _ELLIPSIS if fold == "..." else ord(fold.lower())
+    for character in folding.characters(folding.FOLDED_TO_THEMSELVES):
         folds[ord(character)] = ord(character)
-    for character in segment.IN_WORDS:
+    for character in folding.characters(folding.IN_WORDS):
         folds[ord(character)] = _DROPPED
     salt = int.from_bytes(os.urandom(8), "little")
-    tables = _packed(segment.UNSPACED), _packed(segment.MARKS), folds.tobytes()
+    tables = _packed(segment.UNSPACED), _packed(folding.MARKS), folds.tobytes()
     kernel.set_tables(*tables, salt, segment.MAX_RUN, segment.FOLDED_CHARACTERS)
     return kernel
 
 
 def _packed(characters: str) -> bytes:
-    return array("I", [code for pair in segment.ranges(characters) for code in pair]).tobytes()
+    return array("I", [code for pair in folding.ranges(characters) for code in pair]).tobytes()
 
 
 def _load_dictionary() -> None:
     """jieba's dictionary and the model by which it cuts what isn't in that."""
     start, trans, emit = han.model()
-    characters = segment.characters(han.HAN)
+    characters = folding.characters(han.HAN)
     _prepared().load_dictionary(
         han.dictionary(),
         array("d", [start[state] for state in STATES]).tobytes(),

@@ -22,8 +22,17 @@ from simhash_pipeline.page.boilerplate import main_blocks
 from simhash_pipeline.page.bounds import before_wide_tag, first_of_text
 from simhash_pipeline.page.compiled import content_of, hashed_words, sketch_of, votes_by_kernel
 from simhash_pipeline.page.elements import Elements, elements_of
+from simhash_pipeline.page.folding import folded, spelled, spelled_lines
+from simhash_pipeline.page.form import MAX_TOKENS, form_of
 from simhash_pipeline.page.hashing import TokenHashes, hash_rows
-from simhash_pipeline.page.head import canonical_url, head_of, title_among, title_marks, title_of
+from simhash_pipeline.page.head import (
+    canonical_url,
+    first_line,
+    head_of,
+    headings,
+    title_among,
+    title_of,
+)
 from simhash_pipeline.page.parse import readable, tree_of_page
 from simhash_pipeline.page.segment import segmenter, token_hashes
 from simhash_pipeline.page.simhash import simhash
@@ -31,6 +40,7 @@ from simhash_pipeline.page.soup import asks_for_soup, check_parser, soup_of
 from simhash_pipeline.page.source import Source, markup
 from simhash_pipeline.page.structure import MIN_NODES, structure_fingerprint
 from simhash_pipeline.page.tags import read_markup
+from simhash_pipeline.page.titles import name_of, title_words, word_blocks
 from simhash_pipeline.page.visible import story_digest, visible_text, window_masks
 from simhash_pipeline.page.weights import counted_ngrams, heaviest, stop_words, weighing
 
@@ -54,11 +64,15 @@ class PageFingerprint:
     story: int | None = None
     # Of the windows of all visible text, by which pages of one site are compared: 3 KB at most
     sample: bytes | None = field(default=None, repr=False)
-    blocks: tuple[int, ...] = field(default=(), repr=False)  # of the sample, 32 bits each
+    # Of the sample 32 bits each, and of the title's words 15: what a template may repeat
+    blocks: tuple[int, ...] = field(default=(), repr=False)
     left_out: str = field(default="", repr=False)  # visible text that is no main text
     url: str | None = None
     canonical_url: str | None = None  # what its link rel="canonical" or og:url says, made absolute
-    title_marks: int = 1  # which words of the title are the page's name: see page/head.py
+    heading: str = ""  # the page's first, if its title doesn't say it; 100 characters at most
+    title_marks: int = 1  # which words of both are the page's name: see page/titles.py
+    title_places: bytes | None = None  # where words of the title stand in the text
+    form: bytes | None = None  # of a short page that names its own address: see page/form.py
     cut: bool = False  # True where the page is longer than MAX_PAGE_BYTES lets it be read
 
     @property
@@ -78,8 +92,8 @@ class PageFingerprint:
         if self.content is None:
             words = f"{' '.join(self.title.split())}\n{' '.join(self.text.split())}"
         else:
-            words = "".join(_WORD.findall(max(self.text.split("\n"), key=len))).lower()
-        return hashlib.blake2b(words.encode("utf-8", "replace"), digest_size=8).digest()
+            words = "".join(_WORD.findall(folded(max(self.text.split("\n"), key=len))))
+        return hashlib.blake2b(spelled(words).encode("utf-8", "replace"), digest_size=8).digest()
 
 
 class Fingerprinter:
@@ -164,9 +178,15 @@ class Fingerprinter:
         read = first_of_text(text, self._options.max_page_bytes)
         content, sketch, tokens = self._of_tokens(read)
         texts = blocks.texts + blocks.hidden
+        said = spelled_lines(texts)
         # Of a thin page every word counts: its main text says little.
         masks = b"" if content is None else window_masks(blocks, is_main)
-        visible = visible_text(texts, is_main, masks)
+        visible = visible_text(said, is_main, masks)
+        left_out = "\n".join(compress(texts, map(not_, is_main)))
+        form = form_of(title, f"{read}\n{left_out}", url) if url and tokens <= MAX_TOKENS else None
+        heads = headings(blocks, title)
+        line = "" if heads else first_line(blocks, is_main)
+        name = name_of(title, heads, line, read, "\n".join(said))
         return PageFingerprint(
             content=content,
             structure=structure,
@@ -174,13 +194,16 @@ class Fingerprinter:
             text=read,
             title=title,
             tokens=tokens,
-            story=story_digest(title, blocks, is_main, masks),
+            story=story_digest(spelled(title), blocks, is_main, masks, said),
             sample=visible.sample,
-            blocks=visible.blocks,
-            left_out="\n".join(compress(texts, map(not_, is_main))),
+            blocks=(*visible.blocks, *word_blocks(title_words(title, name.heading))),
+            left_out=left_out,
             url=url,
             canonical_url=canonical_url,
-            title_marks=title_marks(title, blocks, read),
+            heading=name.heading,
+            title_marks=name.marks,
+            title_places=name.places,
+            form=form,
             cut=cut or len(read) < len(text),
         )
 
@@ -211,10 +234,6 @@ class Fingerprinter:
         if self._by_kernel:
             return content_of(hashed_words(text), self._options)
         return self._content(*self._hashed(text))
-
-    def content_features(self, text: str) -> Mapping[str, float]:
-        """The weighted features of a plain text, from which its content fingerprint is made."""
-        return self._features(self._segment(text))
 
     def _read(self, page: Page, blocks: Blocks, title: str) -> tuple[str, list[bool]]:
         """Main text, and which blocks are in it."""

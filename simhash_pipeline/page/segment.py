@@ -7,7 +7,6 @@ jieba.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, cached_property
 from pathlib import Path
@@ -16,6 +15,15 @@ from typing import TYPE_CHECKING
 from simhash_pipeline.bits import np
 from simhash_pipeline.errors import OptionsError, PageError
 from simhash_pipeline.options import load_callable, unreadable
+from simhash_pipeline.page.folding import (
+    FOLDED_ALONE,
+    FOLDED_TO_THEMSELVES,
+    MARKS,
+    characters,
+    folded,
+    ranges,
+    single_fold,
+)
 from simhash_pipeline.page.han import (
     HAN,
     HAN_FIRST,
@@ -38,12 +46,6 @@ UNSPACED = (
     "\u0e00-\u109f\u1780-\u17ff\u2e80-\u30ff\u3100-\u312f\u31a0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uf900-\ufaff\uff66-\uff9f\U0001b000-\U0001b16f\U00020000-\U0003ffff"
 )
-# Marks that belong to the word they stand in, which `\w` leaves out: accents, Hebrew and Arabic
-# points, and the blocks of India's scripts but for their full stops.
-MARKS = (
-    "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed"
-    "\u0900-\u0963\u0966-\u0dff\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff"
-)
 _WORD = rf"[^\W{UNSPACED}]"
 MAX_RUN = 500  # Han without a break; its paths are weighed as a whole
 _TOKEN_PARTS = (
@@ -56,30 +58,13 @@ _HAN_ONLY = re.compile(f"[{HAN}]+")
 # Text without any of these is cut alike, and in half the time, by `\w+`.
 _SPECIAL = re.compile(f"[{UNSPACED}{MARKS}]")
 _PLAIN_TOKEN = re.compile(r"\w+")
-# What NFKC changes in Chinese texts, most of it commas. Python normalizes a text with a single such
-# character a hundred times as slowly as a text without, so they are replaced one by one before.
-_WIDE = re.compile("[\u00a0\u2026\u3000\uff01-\uff60\uffe0-\uffe6]")
-# Where a line may break, or may not, within a word: soft hyphen, zero width space, word joiner, and
-# its old form. Joiners (U+200C, U+200D) stay: in Persian as good as a space, they end words as one.
-IN_WORDS = "\u00ad\u200b\u2060\ufeff"
-# Blocks whose characters fold one by one, whatever stands beside them: no mark, no part of a Hangul
-# syllable, no sigma. `single_fold` sorts out what these hold of others.
-FOLDED_ALONE = (
-    "\0-\u024f\u0400-\u0482\u048a-\u052f\u05d0-\u05ea\u2010-\u2027\u2030-\u205e\u20a0-\u20bf"
-    "\u2190-\u23ff\u2460-\u27bf\u2b00-\u2bff\u3000-\u30ff\ufe0f\uff01-\uff60\uffe0-\uffe6"
-)
-FOLDED_TO_THEMSELVES = f"{HAN}\uac00-\ud7a3"
 _LINE_END = ord("\n")
 # A word, or one character of a script that is written without spaces.
 WORD_OR_CHARACTER = re.compile(f"{_TOKEN_PARTS[0]}|{_TOKEN_PARTS[2]}")
 _PIECE_CHARACTERS = 10_000
 # Python takes 1 to 3 us a character (python -m tests.long.hostile).
 CHARACTERS_BY_JIEBA = 40_000
-FOLDED_CHARACTERS = 2 * _PIECE_CHARACTERS  # NFKC makes up to 18 of one
-# NFKC sorts the marks in a row, in the square of their number. Unicode's Stream-Safe Text Format
-# (UAX 15, 13) bounds them too; no script stacks so many.
-_MAX_MARKS = 30
-_DECOMPOSED_TO_MARKS = frozenset("\u0f73\u0f75\u0f81\uff9e\uff9f")  # of combining class 0
+FOLDED_CHARACTERS = 2 * _PIECE_CHARACTERS
 _MIXED = "*"  # stands for a user's word of Han and other characters; no token is like it
 _SPARE_WORDS = 64  # of a short text all count, so that it is cut alike whatever follows it
 _USER_WORD = re.compile(r"(.+?)(?:\s+([0-9]+))?(?:\s+([a-z]+))?")  # as jieba reads it
@@ -197,7 +182,7 @@ class _Words:
             plain = piece.replace("…", "...")
             words = self._words_by_table(plain) if by_jieba and not self._mixed else None
             if words is None:
-                plain = folded(piece)
+                plain = folded_piece(piece)
                 words = self._words_of_piece(plain, by_jieba=by_jieba)
             yield words, most_words(piece)
             length += len(plain)
@@ -273,7 +258,7 @@ def _folded_units() -> Units:
     for character in characters(FOLDED_ALONE):
         if (fold := single_fold(character)) is not None:
             if re.fullmatch(_WORD, fold):
-                units[ord(character)] = ord(fold)
+                units[ord(character)] = ord(fold.lower())
             elif _TOKEN.match(fold) is None:
                 units[ord(character)] = _LINE_END
     for first, last in ranges(FOLDED_TO_THEMSELVES):
@@ -281,48 +266,9 @@ def _folded_units() -> Units:
     return units
 
 
-def single_fold(character: str) -> str | None:
-    """What it is folded to whatever stands beside it: a character, or `...`; else None."""
-    fold = folded(character)
-    if fold == "...":
-        return fold
-    if len(fold) != 1 or unicodedata.combining(character) or unicodedata.combining(fold):
-        return None
-    return fold
-
-
-def ranges(pattern: str) -> list[tuple[int, int]]:
-    """The ranges of a character class, first and last."""
-    found = re.findall("(?s)(.)(?:-(.))?", pattern)
-    return [(ord(first), ord(last or first)) for first, last in found]
-
-
-def characters(pattern: str) -> list[str]:
-    """The characters of a character class."""
-    return [chr(code) for first, last in ranges(pattern) for code in range(first, last + 1)]
-
-
-def folded(text: str) -> str:
-    """The text in NFKC and lower case, without what may be within a word."""
-    if text.isascii():
-        return text[:FOLDED_CHARACTERS].lower()
-    for character in IN_WORDS:
-        text = text.replace(character, "")
-    for character in set(_WIDE.findall(text)):
-        text = text.replace(character, unicodedata.normalize("NFKC", character))
-    return nfkc(text)[:FOLDED_CHARACTERS].lower()
-
-
-def nfkc(text: str) -> str:
-    """The text's NFKC in a time that grows as the text: without rows of more than 30 marks."""
-    if any(map(_is_mark, text[_MAX_MARKS::_MAX_MARKS])):  # a longer row has one there
-        marks = "".join(filter(_is_mark, set(text)))
-        text = re.sub(f"[{marks}]{{{_MAX_MARKS + 1},}}", "", text)
-    return unicodedata.normalize("NFKC", text)
-
-
-def _is_mark(character: str) -> bool:
-    return unicodedata.combining(character) > 0 or character in _DECOMPOSED_TO_MARKS
+def folded_piece(piece: str) -> str:
+    """What is cut of a piece: NFKC makes up to 18 characters of one."""
+    return folded(piece)[:FOLDED_CHARACTERS]
 
 
 def _utf16_units(text: str) -> list[str]:

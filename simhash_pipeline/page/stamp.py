@@ -37,7 +37,6 @@ _COSTS = frozenset(
         "_MAY_BE_CODE",
         "_MAY_COUNT",
         "_REMEMBERED",
-        "_SHOWN_CHARACTERS",
         "_TABLE_BITS",
         "FOLDED_ALONE",
         "FOLDED_TO_THEMSELVES",
@@ -60,7 +59,6 @@ def stamp_for(options: Options) -> dict[str, Any]:
     files = {
         "stop_words": options.stop_words,
         "user_dict": options.user_dict,
-        "weights": options.weights_table,
     }
     made |= {name: _file_digest(name, path) for name, path in files.items() if path is not None}
     if options.to_simplified:

@@ -107,7 +107,7 @@ def window_masks(page: Blocks, is_main: Sequence[bool]) -> bytes:
     masks = bytearray(len(is_main))
     if True not in is_main:
         return bytes(masks)
-    start, end = _around(page, is_main)
+    start, end = box_around(page, is_main)
     beside = chain(range(start), range(end, len(page.texts)))
     links = [i for i in beside if page.link_shares[i] > MAX_LINK_SHARE]
     if links and _is_list(page, links, is_main):
@@ -130,7 +130,7 @@ def _is_list(page: Blocks, links: list[int], is_main: Sequence[bool]) -> bool:
     return page.bytes_of({*links} - menu_blocks(page)) > main_bytes
 
 
-def _around(page: Blocks, is_main: Sequence[bool]) -> tuple[int, int]:
+def box_around(page: Blocks, is_main: Sequence[bool]) -> tuple[int, int]:
     """The range of blocks of the innermost box around all of the main text."""
     first, end = is_main.index(True), len(is_main) - is_main[::-1].index(True)
     for box in reversed(page.boxes):  # inner ones first
@@ -139,8 +139,12 @@ def _around(page: Blocks, is_main: Sequence[bool]) -> tuple[int, int]:
     return 0, len(page.texts)
 
 
-def story_digest(title: str, page: Blocks, is_main: Sequence[bool], masks: bytes) -> int | None:
+def story_digest(
+    title: str, page: Blocks, is_main: Sequence[bool], masks: bytes, texts: Sequence[str]
+) -> int | None:
     """Two digests in 64 bits; None without text. Arguments as `window_masks`.
+
+    `texts` are those of all blocks, the hidden ones last, and as the title in one spelling.
 
     The upper 32 bits are of the title and the page's story, the lower ones of all that is visible.
     The story is what the box of the main text says but in links, if that is half of what counts or
@@ -148,12 +152,11 @@ def story_digest(title: str, page: Blocks, is_main: Sequence[bool], masks: bytes
     text is no part of it, nor are numbers of comments and the like: see `_without_counters`. Of a
     thin page, without masks, all counts but these numbers.
     """
-    texts = page.texts + page.hidden
     if not texts:
         return None
     told: Iterable[int] = range(len(texts))
     if masks and True in is_main:
-        start, end = _around(page, is_main)
+        start, end = box_around(page, is_main)
         told = [i for i in range(start, end) if is_main[i] or page.link_shares[i] <= MAX_LINK_SHARE]
         counted = [i for i, mask in enumerate(masks) if mask != NONE]
         sizes = list(map(len, texts))
@@ -190,7 +193,7 @@ def _digest(texts: list[str]) -> int:
 
 
 def visible_text(blocks: Sequence[str], is_main: Sequence[bool], masks: bytes = b"") -> Visible:
-    """A sample of the first megabyte of these blocks.
+    """A sample of the first megabyte of these blocks, given in one spelling.
 
     `masks` says of each block how many of its windows are taken, see `window_masks`; all of all
     blocks without it.

@@ -6,7 +6,6 @@ import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from itertools import dropwhile
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +17,7 @@ Counts = Mapping[str, int]
 Weights = Mapping[str, float]
 Weigh = Callable[[Counts], Weights]
 
-OTHERS = "*"  # the row of a table for all features that have none
 _MAX_WEIGHT = 1e6  # keeps sums of votes exact
-_SHOWN_CHARACTERS = 80  # of a line that is none
 
 
 def counted_ngrams(tokens: Sequence[str], sizes: Sequence[int], joiner: str = " ") -> Counts:
@@ -32,9 +29,9 @@ def counted_ngrams(tokens: Sequence[str], sizes: Sequence[int], joiner: str = " 
 
 
 def weighing(options: Options) -> Weigh:
-    """The weighting that the options name, of a table, or by a callable (counts -> weights).
+    """The weighting that the options name, or that of a callable (counts -> weights).
 
-    OptionsError when a file or callable can't be loaded.
+    OptionsError when a callable can't be loaded.
     """
     name = options.weights
     if name == "tf":
@@ -44,9 +41,6 @@ def weighing(options: Options) -> Weigh:
         return lambda counts: {
             w: n * idf.get(w, mean) for w, n in counts.items() if len(w.strip()) >= 2
         }
-    if options.weights_table is not None:
-        table, rest = read_table(options.weights_table)
-        return lambda counts: {f: n * table.get(f, rest) for f, n in counts.items()}
     weigh = load_callable("weights", name, Mapping)  # type: ignore[type-abstract]  # for isinstance alone
     return lambda counts: _checked(weigh(counts), name)
 
@@ -88,24 +82,3 @@ def _checked(weights: Mapping[Any, Any], name: str) -> Weights:
 
 def _is_weight(weight: Any) -> bool:
     return isinstance(weight, (int, float)) and 0 <= weight <= _MAX_WEIGHT
-
-
-def read_table(path: str) -> tuple[dict[str, float], float]:
-    """The file's weight of each feature, and that of all others (its row `*`, else 1).
-
-    A row is a feature, a tab and a number from 0 to a million; lines before the first that begin
-    with `#` are remarks.
-    """
-    table: dict[str, float] = {}
-    try:
-        with Path(path).open(encoding="utf-8-sig") as file:
-            for line in dropwhile(lambda line: line.startswith("#"), file):
-                feature, tab, number = line.rstrip("\n").rpartition("\t")
-                if not tab or not _is_weight(float(number)):
-                    rule = "is no feature, tab and number from 0 to 1e6"
-                    raise ValueError(f"{line[:_SHOWN_CHARACTERS]!r} {rule}")
-                table[feature] = float(number)
-    except (OSError, ValueError) as error:
-        raise OptionsError([unreadable("weights", path, error)]) from error
-    rest = table.pop(OTHERS, 1.0)
-    return table, rest

@@ -12,9 +12,11 @@ from itertools import takewhile, zip_longest
 from operator import eq
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from simhash_pipeline.judge import Distances, Judge, Verdict, distances
-from simhash_pipeline.page.segment import WORD_OR_CHARACTER, nfkc
+from simhash_pipeline.judge import Judge, Verdict
+from simhash_pipeline.page.folding import folded
+from simhash_pipeline.page.segment import WORD_OR_CHARACTER
 from simhash_pipeline.stores.opening import open_store
+from simhash_pipeline.twins import Distances, distances
 
 if TYPE_CHECKING:
     import re
@@ -149,7 +151,7 @@ class Words:
     def __init__(self, text: str, found: Sequence[re.Match[str]] | None = None) -> None:
         self._text = text
         self._found = list(WORD_OR_CHARACTER.finditer(text)) if found is None else found
-        self.keys = [nfkc(word[0]).lower() for word in self._found]
+        self.keys = [folded(word[0]) for word in self._found]
 
     def between(self, start: int, end: int) -> tuple[Words, int]:
         """The words without `start` first and `end` last ones, and how many more are left out."""

@@ -2,26 +2,22 @@
 
 A single drop is doubtful by its own line. A difference of titles that many drops of a run have
 ("LLVM 14", "LLVM 15") is no doubt, and of each kind of doubt only some drops are to be checked.
-
-Together, drops are suspicious if one stored page swallows others: if many pages of one host were
-dropped for it in one run. They are counted by key in bounded memory.
 """
 
 from __future__ import annotations
 
 import re
-import shlex
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from simhash_pipeline.page.head import TITLE_CHARS
-from simhash_pipeline.page.segment import WORD_OR_CHARACTER, nfkc
+from simhash_pipeline.drop_log import host_of
+from simhash_pipeline.page.titles import TITLE_CHARS, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from simhash_pipeline.drop_log import Drop
+    from simhash_pipeline.drop_log import Drop, SwallowingPage
     from simhash_pipeline.judge import Verdict
 
 # Of the visible text. In crawls of manuals, boxes that stood for a page's main text were below it.
@@ -45,11 +41,6 @@ _CODE = re.compile(
     "|zh)(?:[-_][a-z]{2,4})?",
     re.IGNORECASE,
 )
-# A page has a few addresses (print, mobile, tracking): at most 3 pages of the demo site are dropped
-# for one (`scrapy simhash dropped`). 20 is far more than that, and few to lose before a warning.
-SWALLOWS_FROM = 20
-CAUSES = "Either the page has many addresses, or a part that pages share was taken for the page."
-_MAX_PAIRS = 10_000  # of a twin and a host, that are counted exactly: at most some 15 MB
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,17 +197,15 @@ def _at_threshold(drop: Drop) -> str:
 
 def title_change(drop: Drop) -> TitleChange | None:
     """None unless titles share few words or differ in a number: chapter 3 is not chapter 4."""
-    words, others = _words(drop.title[:TITLE_CHARS]), _words(drop.twin_title)
+    words, others = (
+        frozenset(words_of(each[:TITLE_CHARS])) for each in (drop.title, drop.twin_title)
+    )
     if not words or not others or words == others:
         return None
     change = words - others, others - words
     if all(any(map(str.isdigit, side)) for side in change):
         return change
     return change if len(words & others) < COMMON_WORDS * min(len(words), len(others)) else None
-
-
-def _words(title: str) -> frozenset[str]:
-    return frozenset(nfkc(word[0]).lower() for word in WORD_OR_CHARACTER.finditer(title))
 
 
 def _other_languages(url: str, other: str) -> tuple[str, str] | None:
@@ -250,87 +239,3 @@ def measures(drop: Drop) -> Iterator[tuple[str, int | None, int | None]]:
         limit = drop.thresholds.get(f"{name}_distance")
         decided = name in _DECIDING.get(drop.reason, ()) and isinstance(limit, int)
         yield name, getattr(drop, f"{name}_distance"), limit if decided else None
-
-
-@dataclass(frozen=True, slots=True)
-class SwallowingPage:
-    """A stored page that swallows pages of one host."""
-
-    twin_url: str
-    host: str  # of the dropped pages; "" where their URLs have none
-    dropped: int  # different URLs up to SWALLOWS_FROM, then every further drop
-    example: str  # URL of the first page that was dropped for it
-
-    def sentence(self, *, dry_run: bool = False) -> str:
-        """What happened, and the command to look at it; not yet made printable."""
-        did = "would be dropped" if dry_run else "were dropped"
-        return (
-            f"{self.dropped:,} pages of {self.host or 'no host'} {did} as near-duplicates of "
-            f"{self.twin_url}: look at `scrapy simhash explain {shlex.quote(self.example)}`"
-        )
-
-
-@dataclass(slots=True)
-class _Tally:
-    """Drops that share run, host and twin."""
-
-    drops: int = 0
-    example: str = ""  # the URL of the first
-    urls: tuple[int, ...] = ()  # hashes of the next few, where each is to count once
-
-
-class SwallowingPages:
-    """Counts drops by run, host and twin: exactly, until there are too many of these.
-
-    Then the half with fewer drops is forgotten.
-    """
-
-    def __init__(self) -> None:
-        self._tallies: dict[str, _Tally] = {}
-
-    def add(self, url: str, twin_url: str | None, run: str = "") -> SwallowingPage | None:
-        """Count a drop; the stored page if this drop makes it a swallowing one, else None.
-
-        An unchanged page, which is its own twin, doesn't count.
-        """
-        if twin_url is None or twin_url == url:
-            return None
-        host = host_of(url)
-        # Most pairs have one drop. A tuple for the key of each, and one for its URL, would give the
-        # garbage collector work: a log of a million drops would take a fifth longer.
-        tally = self._tally(f"{run}\n{host}\n{twin_url}")
-        if not tally.drops:
-            tally.example = url
-        elif tally.drops < SWALLOWS_FROM:
-            if url == tally.example or hash(url) in tally.urls:
-                return None
-            tally.urls += (hash(url),)
-        tally.drops += 1
-        if tally.drops != SWALLOWS_FROM:
-            return None
-        return SwallowingPage(twin_url, host, tally.drops, tally.example)
-
-    def worst(self) -> list[SwallowingPage]:
-        """All that swallow, the worst first; in several runs, as in the worst of these."""
-        found: dict[tuple[str, str], SwallowingPage] = {}
-        for pair, tally in self._heaviest():
-            if tally.drops < SWALLOWS_FROM:
-                break
-            _, host, twin_url = pair.split("\n", 2)
-            page = SwallowingPage(twin_url, host, tally.drops, tally.example)
-            found.setdefault((host, twin_url), page)
-        return list(found.values())
-
-    def _tally(self, pair: str) -> _Tally:
-        if len(self._tallies) >= _MAX_PAIRS and pair not in self._tallies:
-            self._tallies = dict(self._heaviest()[: _MAX_PAIRS // 2])
-        return self._tallies.setdefault(pair, _Tally())
-
-    def _heaviest(self) -> list[tuple[str, _Tally]]:
-        return sorted(self._tallies.items(), key=lambda item: item[1].drops, reverse=True)
-
-
-def host_of(url: str) -> str:
-    """Host and port of an absolute URL; "" without one."""
-    authority = url.partition("://")[2].partition("/")[0].partition("?")[0]
-    return authority.rpartition("@")[2]

@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from simhash_pipeline.drop_log import Drop, Run, Timeline, unix_seconds
+from simhash_pipeline.drop_log import Drop, Run, SwallowingPages, Timeline, unix_seconds
 from simhash_pipeline.review.doubts import (
     Doubt,
-    SwallowingPages,
     all_doubts,
     bits_left,
     copies_to_check,

@@ -18,11 +18,10 @@ from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from simhash_pipeline.drop_log import Drop, unix_seconds
+from simhash_pipeline.drop_log import CAUSES, Drop, unix_seconds
 from simhash_pipeline.options import Options
 from simhash_pipeline.review.comparison import line_diff
 from simhash_pipeline.review.doubts import (
-    CAUSES,
     all_doubts,
     bits_left,
     likeliest_copies,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeVar
 
 from simhash_pipeline.errors import StoreMismatch
 
@@ -15,39 +15,71 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 T = TypeVar("T")
-Column = Literal["content", "structure", "digest", "address", "form"]
 IndexPlace = Literal["memory", "disk"]
 
 # Values that a page's own is compared with, so that a look-up costs some milliseconds however many
 # are near; the judge gives up after as many pages.
 MOST_NEAR = 200
 
+# Of a column: how many bytes it has, and whether pages are found by a near value or by its own.
+_8, _16 = {"width": 8}, {"width": 16}
+_NEAR, _SAME = {**_8, "found_by": "near"}, {**_8, "found_by": "same"}
+
 
 @dataclass(frozen=True, slots=True)
 class StoredPage:
-    """A kept page as it is stored."""
+    """A kept page as it is stored: a field here is a column in all stores and in Parquet files."""
 
     url: str  # the canonical key, unique within the namespace
     namespace: str  # "" by default; look-ups see only pages of one namespace
     site: str  # registered domain; "" when unknown
-    content: int | None  # 64 bits; None when the page is thin
-    structure: int | None
-    sketch: int | None  # 128 bits
-    digest: bytes | None  # 8 bytes: see PageFingerprint
+    content: int | None = field(metadata=_NEAR)  # None when the page is thin
+    structure: int | None = field(metadata=_NEAR)
+    sketch: int | None = field(metadata=_16)
+    digest: bytes | None = field(metadata=_SAME)  # see PageFingerprint
     first_seen: float  # Unix seconds; whole ones take half the disk
     seen_at: float  # Unix seconds; `expire` goes by it
-    story: int | None = None  # 64 bits, see `story_digest` in page/visible.py; None: not known
-    sample: bytes | None = None  # of its own text: see own_text.py; None when not known
+    # See `story_digest` in page/visible.py; None: not known.
+    story: int | None = field(default=None, metadata=_8)
     title: str = ""  # its first 100 characters
-    title_marks: int = 1  # which of its words are the page's name: see page/head.py
-    address: bytes | None = None  # 8 bytes, of the address that the page declares: see urls.py
-    form: bytes | None = None  # 8 bytes, of a page that may be an error page: see page/form.py
-    fields: bytes | None = None  # 8 bytes, of its item's DISTINCT_FIELDS: see page/source.py
+    heading: str = ""  # the first, if the title doesn't say it
+    title_marks: int = 1  # which words of both are the page's name: see page/titles.py
+    # Where words of the title stand in the text: see page/titles.py.
+    title_places: bytes | None = None
+    # Of the address that the page declares: see urls.py.
+    address: bytes | None = field(default=None, metadata=_SAME)
+    # Of a page that may be an error page: see page/form.py.
+    form: bytes | None = field(default=None, metadata=_SAME)
+    # Of its item's DISTINCT_FIELDS: see page/source.py.
+    fields: bytes | None = field(default=None, metadata=_8)
+    # Of its own text: see own_text.py; None when not known. The longest stands last, because SQLite
+    # reads a row only up to the column it is asked for.
+    sample: bytes | None = None
 
     @property
     def host(self) -> str:
         """Host and port of its URL."""
         return self.url.partition("://")[2].partition("/")[0]
+
+
+class StoredColumn(NamedTuple):
+    """A field of StoredPage, as stores make SQL, Parquet and packed bytes of it."""
+
+    name: str
+    type: str  # one of COLUMN_TYPES
+    width: int | None  # in bytes, of the last two; None: any
+    found_by: Literal["near", "same"] | None
+
+
+COLUMN_TYPES = ("str", "int", "float", "int | None", "bytes | None")  # the fourth has no sign
+COLUMNS = tuple(
+    StoredColumn(one.name, str(one.type), one.metadata.get("width"), one.metadata.get("found_by"))
+    for one in fields(StoredPage)
+)
+NEAR_COLUMNS = tuple(one.name for one in COLUMNS if one.found_by == "near")
+SAME_COLUMNS = tuple(one.name for one in COLUMNS if one.found_by == "same")
+# Of those of the fourth type, in their order.
+COLUMN_BITS = {one.name: 8 * (one.width or 0) for one in COLUMNS if one.type == "int | None"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +110,7 @@ class Lookup(Protocol):
         """(number, page) of this key."""
 
     def near_values(
-        self, namespace: str, column: Column, value: int, max_distance_bits: int
+        self, namespace: str, column: str, value: int, max_distance_bits: int
     ) -> list[tuple[int, int]]:
         """(value, distance) of the nearest 200 values: nearest first, then oldest.
 
@@ -86,7 +118,7 @@ class Lookup(Protocol):
         """
 
     def sharing(
-        self, namespace: str, column: Column, values: Sequence[int | bytes]
+        self, namespace: str, column: str, values: Sequence[int | bytes]
     ) -> Iterator[tuple[int, StoredPage]]:
         """(number, page) for the pages with one of these values, in the order of their numbers."""
 
@@ -131,7 +163,7 @@ class View:
         """The same for the structure fingerprint."""
         return self._near("structure", self._page.structure, max_distance_bits)
 
-    def same(self, column: Literal["digest", "address", "form"]) -> Iterator[StoredPage]:
+    def same(self, column: str) -> Iterator[StoredPage]:
         """Pages of one digest, declared address or form, oldest first."""
         value: bytes | None = getattr(self._page, column)
         if value is not None:
@@ -148,7 +180,7 @@ class View:
         return self._furniture[host]
 
     def _near(
-        self, column: Column, value: int | None, max_distance_bits: int
+        self, column: str, value: int | None, max_distance_bits: int
     ) -> Iterator[tuple[StoredPage, int]]:
         if value is None:
             return
@@ -157,7 +189,7 @@ class View:
             for page in self._others(column, [stored for stored, _ in pairs]):
                 yield page, distance
 
-    def _others(self, column: Column, values: Sequence[int | bytes]) -> Iterator[StoredPage]:
+    def _others(self, column: str, values: Sequence[int | bytes]) -> Iterator[StoredPage]:
         sharing = self._lookup.sharing(self._page.namespace, column, values)
         return (page for _, page in sharing if page.url != self._page.url)
 

@@ -1,7 +1,8 @@
 """Stored pages and texts as bytes: on Redis both, in SQLite the texts.
 
-    page    flags (2 bytes); compressed: the lengths of URL and site, title marks, first seen, seen
-            at, a line break, URL, site and title; for each flag that is set the field's bytes
+    page    flags (2 bytes); compressed: the numbers that are always there and the lengths of texts,
+            a line break, the texts; for each flag that is set the column's bytes, behind their
+            number (2 bytes) if it has no width
     text    the number of the main text's characters, a blank and the title; a line break; the main
             text; what was left out of it: all compressed
 
@@ -12,24 +13,22 @@ from __future__ import annotations
 
 import hashlib
 import zlib
+from typing import Any
 
-from simhash_pipeline.bits import BITS, SKETCH_BITS
-from simhash_pipeline.stores.contract import PageText, StoredPage
+from simhash_pipeline.bits import BITS
+from simhash_pipeline.stores.contract import COLUMN_BITS, COLUMNS, PageText, StoredPage
 
-ID_SIZE, FLAGS_SIZE = 8, 2
-_FIELDS = (
-    *("content", "structure", "sketch", "digest", "story"),
-    *("form", "fields", "address", "sample"),  # the sample takes the rest
-)
-_SIZES = {"sketch": 16, "sample": None}  # bytes; the others have 8
-_NUMBERS = ("content", "structure", "sketch", "story")
-_OWN_ADDRESS = 1 << len(_FIELDS)  # a flag
+ID_SIZE, FLAGS_SIZE, _LENGTH_SIZE = 8, 2, 2
+_ALWAYS = [(one.name, one.type) for one in COLUMNS if not one.type.endswith("| None")]
+_ALWAYS.remove(("namespace", "str"))  # it is in the key
+_OPTIONAL = [(one.name, one.width) for one in COLUMNS if one.type.endswith("| None")]
+_OWN_ADDRESS = 1 << len(_OPTIONAL)  # a flag
 _WINDOW = -9  # of zlib: 512 bytes, and no header
 # What many pages have in common, the commonest last. With it, and as the site stands in the URL, a
 # third of what is compressed goes: of 1,044 pages 78 bytes each.
 _COMMON = (
     b".htm.php/index.html/article/2024/02/blog/news/20content/page/category/en/.co.uk/.net/.org/.com/"
-    b" 12 3f 17\nhttps://www."
+    b" 12 1700000000 1700000000 3f 3f\nhttps://www."
 )
 
 
@@ -37,17 +36,22 @@ def packed_page(page: StoredPage) -> bytes:
     """The page, but for its namespace; ValueError if a fingerprint is too wide."""
     is_own = declares_itself(page)
     parts, flags = [], _OWN_ADDRESS if is_own else 0
-    for flag, name in enumerate(_FIELDS):
+    for flag, (name, width) in enumerate(_OPTIONAL):
         value = getattr(page, name)
         if value is None or (name == "address" and is_own):
             continue
         flags |= 1 << flag
-        if name in _NUMBERS:
-            value = packed_number(value, SKETCH_BITS if name == "sketch" else BITS)
-        parts.append(value)
-    seen = f"{page.first_seen:.17g} {page.seen_at:.17g}"
-    numbers = f"{len(page.url)} {len(page.site)} {page.title_marks:x} {seen}"
-    said = f"{numbers}\n{page.url}{page.site}{page.title}".encode("utf-8", "replace")
+        if width is None:
+            parts.append(len(value).to_bytes(_LENGTH_SIZE, "little"))
+        parts.append(packed_number(value, COLUMN_BITS[name]) if name in COLUMN_BITS else value)
+    numbers, texts = [], []
+    for name, kind in _ALWAYS:
+        value = getattr(page, name)
+        if kind == "str":
+            texts.append(value)
+            value = len(value)
+        numbers.append(f"{value:.17g}" if kind == "float" else f"{value:x}")
+    said = f"{' '.join(numbers)}\n{''.join(texts)}".encode("utf-8", "replace")
     packer = zlib.compressobj(wbits=_WINDOW, memLevel=1, zdict=_COMMON)
     head = flags.to_bytes(FLAGS_SIZE, "little")
     return b"".join([head, packer.compress(said), packer.flush(), *parts])
@@ -58,28 +62,24 @@ def unpacked_page(namespace: str, raw: bytes) -> StoredPage:
     flags = int.from_bytes(raw[:FLAGS_SIZE], "little")
     unpacker = zlib.decompressobj(_WINDOW, _COMMON)
     numbers, _, said = unpacker.decompress(raw[FLAGS_SIZE:]).decode().partition("\n")
-    url_size, site_size, marks, first_seen, seen_at = numbers.split(" ")
-    site_at, title_at = int(url_size), int(url_size) + int(site_size)
-    url = said[:site_at]
-    values: dict[str, int | bytes | None] = dict.fromkeys(_FIELDS)
     rest = unpacker.unused_data
-    for flag, name in enumerate(_FIELDS):
+    values: dict[str, Any] = {"namespace": namespace}
+    for (name, kind), number in zip(_ALWAYS, numbers.split(" "), strict=True):
+        values[name] = float(number) if kind == "float" else int(number, 16)
+        if kind == "str":
+            values[name], said = said[: values[name]], said[values[name] :]
+    for flag, (name, width) in enumerate(_OPTIONAL):
+        values[name] = None
         if flags >> flag & 1:
-            size = _SIZES.get(name, 8)
+            size = width
+            if size is None:
+                size = int.from_bytes(rest[:_LENGTH_SIZE], "little")
+                rest = rest[_LENGTH_SIZE:]
             value, rest = rest[:size], rest[size:]
-            values[name] = int.from_bytes(value, "little") if name in _NUMBERS else value
+            values[name] = int.from_bytes(value, "little") if name in COLUMN_BITS else value
     if flags & _OWN_ADDRESS:
-        values["address"] = page_id(url)
-    return StoredPage(
-        url,
-        namespace,
-        said[site_at:title_at],
-        **values,  # type: ignore[arg-type]  # by the names of their fields
-        first_seen=float(first_seen),
-        seen_at=float(seen_at),
-        title=said[title_at:],
-        title_marks=int(marks, 16),
-    )
+        values["address"] = page_id(values["url"])
+    return StoredPage(**values)
 
 
 def packed_number(value: int, bits: int = BITS) -> bytes:

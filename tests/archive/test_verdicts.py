@@ -13,7 +13,7 @@ from simhash_pipeline.archive.parts import fingerprint_rows, stored_pages
 from simhash_pipeline.stores.contract import StoredPage
 from simhash_pipeline.stores.opening import open_store
 from tests.archive.engines import crowd, outcome, write_rows
-from tests.stores.pages import page
+from tests.stores.pages import full_page, page
 
 # Each two bits from the last: 1 and 3 are four bits apart.
 CHAIN = [
@@ -40,25 +40,7 @@ def told(
 
 def test_a_stored_page_comes_out_of_a_row_as_it_went_in() -> None:
     bare = StoredPage("http://a.example/2", "", "", None, None, None, None, 0, 0)
-    full = StoredPage(
-        url="http://a.example/1",
-        namespace="news",
-        site="a.example",
-        content=2**64 - 1,
-        structure=0,
-        sketch=2**127,
-        digest=b"\0 digest",
-        first_seen=1.5,
-        seen_at=2.0,
-        story=1,
-        sample=b"\xff\0\xff",
-        title="A title",
-        title_marks=2**62 + 1,
-        address=b" address",
-        form=b"   form ",
-        fields=b" fields ",
-    )
-    pages = [full, bare]
+    pages = [full_page(), bare]
     rows = fingerprint_rows(
         [(n, 0, StoredRecord(n, one)) for n, one in enumerate(pages)], Options()
     )

@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from simhash_pipeline.drop_log import Drop, Run, read_log
-from simhash_pipeline.review.doubts import CAUSES
+from simhash_pipeline.drop_log import CAUSES, Drop, Run, read_log
 from tests.cli.simhash_command import Simhash
 from tests.crawl.crawling import OTHER, crawl, page
 from tests.review.logs import closing, drop, near_miss, write_log

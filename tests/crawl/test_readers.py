@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from simhash_pipeline.crawl.worker import MAX_READERS
+from simhash_pipeline.page.reader import MAX_READERS
 from tests.crawl.crawling import crawl, crawl_in_a_process, page
 from tests.page.test_reader import is_there
 

@@ -11,6 +11,7 @@ from simhash_pipeline.page.elements import elements_of
 from simhash_pipeline.page.hashing import fnv1a, fnv1a_signed, hash_rows
 from simhash_pipeline.page.simhash import simhash
 from simhash_pipeline.page.structure import tag_features
+from tests.page.content_features import content_features
 from tests.trees import parse
 
 LANXIANG = (
@@ -99,12 +100,12 @@ def test_a_preset_gives_the_published_distance(preset: str, one: str, two: str, 
     ],
 )
 def test_the_keywords_and_their_weights_are_jiebar_s(text: str, keywords: dict[str, float]) -> None:
-    features = Fingerprinter(Options(preset="jiebar", top_n=2)).content_features(text)
+    features = content_features(Options(preset="jiebar", top_n=2), text)
     assert {word: float(f"{weight:.6g}") for word, weight in features.items()} == keywords
 
 
 def test_a_word_that_jieba_does_not_know_weighs_as_in_cppjieba() -> None:
-    features = Fingerprinter(Options(preset="jiebar")).content_features("蓝翔的CEO")
+    features = content_features(Options(preset="jiebar"), "蓝翔的CEO")
     assert {word: round(weight, 4) for word, weight in features.items()} == {
         "CEO": 11.7392,
         "蓝翔": 11.7392,
@@ -168,10 +169,10 @@ def test_gojieba_hashes_and_weighs_keywords_as_the_published_program() -> None:
 def test_gojieba_gives_the_keywords_and_the_fingerprint_of_the_published_program(
     text: str, keywords: dict[str, float], fingerprint: int
 ) -> None:
-    fingerprinter = Fingerprinter(Options(preset="gojieba"))
-    found = fingerprinter.content_features(text)
+    options = Options(preset="gojieba")
+    found = content_features(options, text)
     assert {word: round(weight, 3) for word, weight in found.items()} == keywords
-    assert fingerprinter.content_fingerprint(text) == fingerprint
+    assert content_fingerprint(text, options) == fingerprint
 
 
 @given(st.binary())

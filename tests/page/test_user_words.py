@@ -1,5 +1,6 @@
 """Words that a user adds, takes out, or weighs by hand."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -8,8 +9,23 @@ from simhash_pipeline import Fingerprinter, Options
 from simhash_pipeline.errors import OptionsError
 from simhash_pipeline.page.segment import segmenter
 from simhash_pipeline.page.stamp import stamp_for
+from tests.page.content_features import content_features
 
 TEXT = "美国“51区”雇员称内部有9架飞碟，曾看见灰色外星人"
+LEVELS = {
+    "美国": 4,
+    "51区": 5,
+    "雇员": 3,
+    "称": 1,
+    "内部": 2,
+    "有": 1,
+    "9架": 3,
+    "飞碟": 5,
+    "曾": 1,
+    "看见": 3,
+    "灰色": 4,
+    "外星人": 5,
+}
 HAN = "海港日报讯船返航新泊位试成功老工数着秒看完全程台风擦城而过"
 
 
@@ -20,25 +36,13 @@ def dictionary(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_text_is_weighed_by_hand_word_by_word(dictionary: Path, tmp_path: Path) -> None:
-    weights = {
-        "美国": 4,
-        "51区": 5,
-        "雇员": 3,
-        "称": 1,
-        "内部": 2,
-        "有": 1,
-        "9架": 3,
-        "飞碟": 5,
-        "曾": 1,
-        "看见": 3,
-        "灰色": 4,
-        "外星人": 5,
-    }
-    table = tmp_path / "weights.tsv"
-    table.write_text("".join(f"{word}\t{n}\n" for word, n in weights.items()), encoding="utf-8")
-    options = Options(user_dict=str(dictionary), weights=str(table), ngrams=(1,))
-    assert Fingerprinter(options).content_features(TEXT) == weights
+def by_hand(counts: Mapping[str, int]) -> dict[str, int]:
+    return {word: n * LEVELS[word] for word, n in counts.items()}
+
+
+def test_a_text_is_weighed_by_hand_word_by_word(dictionary: Path) -> None:
+    options = Options(user_dict=str(dictionary), weights=f"{__name__}.by_hand", ngrams=(1,))
+    assert content_features(options, TEXT) == LEVELS
 
 
 @pytest.mark.parametrize(
@@ -114,8 +118,9 @@ def test_a_dictionary_needs_a_segmenter_that_has_words(dictionary: Path) -> None
 def test_noise_words_are_no_features_whatever_weighs(tmp_path: Path, weights: str) -> None:
     path = tmp_path / "noise.txt"
     path.write_text("The\n讯\n", encoding="utf-8")
-    fingerprinter = Fingerprinter(Options(weights=weights, stop_words=str(path)))
-    features = fingerprinter.content_features("the harbour the port\n海港 讯\nport")
+    options = Options(weights=weights, stop_words=str(path))
+    fingerprinter = Fingerprinter(options)
+    features = content_features(options, "the harbour the port\n海港 讯\nport")
     assert set(features) == {"harbour", "port", "海港", "harbour port", "port 海港", "海港 port"}
     without, with_ = "harbour port 海港", "The harbour, the port 海港 讯"
     assert fingerprinter.content_fingerprint(without) == fingerprinter.content_fingerprint(with_)

@@ -193,7 +193,8 @@ def story(page: str, title: str = "") -> int | None:
     blocks = read(elements_of(document_fromstring(f"<body>{page}</body>")))
     main = set(main_blocks(blocks, ""))
     is_main = [i in main for i in range(len(blocks.texts + blocks.hidden))]
-    digests = story_digest(title, blocks, is_main, window_masks(blocks, is_main))
+    masks = window_masks(blocks, is_main)
+    digests = story_digest(title, blocks, is_main, masks, blocks.texts + blocks.hidden)
     return None if digests is None else digests >> STORY_SHIFT
 
 

@@ -5,15 +5,8 @@ from typing import Any
 
 import pytest
 
-from simhash_pipeline.drop_log import Drop
-from simhash_pipeline.review.doubts import (
-    MANY,
-    Doubt,
-    SwallowingPage,
-    all_doubts,
-    host_of,
-    to_check,
-)
+from simhash_pipeline.drop_log import Drop, SwallowingPage, host_of
+from simhash_pipeline.review.doubts import MANY, Doubt, all_doubts, to_check
 from tests.review.logs import drop
 
 

@@ -14,7 +14,7 @@ from lxml import html
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 
-from simhash_pipeline.drop_log import Drop, Run
+from simhash_pipeline.drop_log import CAUSES, Drop, Run
 from simhash_pipeline.review import doubts
 from simhash_pipeline.review.summary import Selection, Summary
 from simhash_pipeline.review.web_page import SCRIPTS, Neighbours, write_web_page
@@ -231,7 +231,7 @@ def _kinds_of_doubts() -> set[str]:
     kinds = re.findall(r'Doubt\("([^"]+)"', code)
     told_apart = re.findall(r'^ {8}"[\w ]+": "([^"]+)",$', code, re.MULTILINE)
     assert (len(kinds) > 5, len(told_apart)) == (True, 5)
-    return {*kinds, *told_apart, doubts.SWALLOWED, doubts.CAUSES}
+    return {*kinds, *told_apart, doubts.SWALLOWED, CAUSES}
 
 
 def _of_one(sentence: str) -> str:

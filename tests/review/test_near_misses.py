@@ -11,10 +11,11 @@ import pytest
 from simhash_pipeline import Options
 from simhash_pipeline.drop_log import Drop, DropLog, Run, read_log
 from simhash_pipeline.errors import DropLogError
-from simhash_pipeline.judge import ToldBy, Verdict
+from simhash_pipeline.judge import Verdict
 from simhash_pipeline.page.fingerprint import PageFingerprint
 from simhash_pipeline.review.doubts import copies_to_check, likeliest_copies, told_apart
 from simhash_pipeline.review.summary import Selection, Summary
+from simhash_pipeline.twins import ToldBy
 from tests.cli.simhash_command import Simhash
 from tests.crawl.crawling import crawl
 from tests.review.logs import closing, drop, near_miss, read_drops, write_log
@@ -27,9 +28,9 @@ def kept(number: int, twin: int = 0, told_by: ToldBy = "title") -> Verdict:
     return Verdict(urls[0], False, "told apart", urls[1], content_distance=0, told_by=told_by)
 
 
-def written(path: Path, verdicts: list[Verdict], options: Options) -> list[str]:
+def written(path: Path, verdicts: list[Verdict]) -> list[str]:
     """The URLs of the log's near misses."""
-    log = DropLog(path, run="r", spider="s", options=options)
+    log = DropLog(path, run="r", spider="s", options=Options())
     for verdict in verdicts:
         log.write(verdict, PAGE)
     log.close()
@@ -38,17 +39,13 @@ def written(path: Path, verdicts: list[Verdict], options: Options) -> list[str]:
 
 def test_few_near_misses_of_one_twin_are_written(tmp_path: Path) -> None:
     variants = [kept(number) for number in range(10_000)]
-    urls = written(tmp_path / "log", [*variants, kept(10_000, twin=1)], Options())
+    urls = written(tmp_path / "log", [*variants, kept(10_000, twin=1)])
     assert urls == [f"http://a.example/{n}" for n in (0, 1, 2, 3, 4, 10_000)]
 
 
 def test_near_misses_of_a_run_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("simhash_pipeline.drop_log._NEAR_MISSES", 3)
-    assert len(written(tmp_path / "log", [kept(n, twin=n) for n in range(9)], Options())) == 3
-
-
-def test_a_setting_leaves_near_misses_out(tmp_path: Path) -> None:
-    assert written(tmp_path / "log", [kept(1)], Options(log_near_misses=False)) == []
+    assert len(written(tmp_path / "log", [kept(n, twin=n) for n in range(9)])) == 3
 
 
 def test_a_near_miss_has_the_columns_of_a_drop(tmp_path: Path) -> None:

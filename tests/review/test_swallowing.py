@@ -1,11 +1,7 @@
 import shlex
 
 from simhash_pipeline.cli.drops import summed_up
-from simhash_pipeline.review.doubts import (
-    CAUSES,
-    SwallowingPage,
-    SwallowingPages,
-)
+from simhash_pipeline.drop_log import CAUSES, SwallowingPage, SwallowingPages
 from simhash_pipeline.review.summary import Selection, Summary
 from tests.review.logs import drop
 

@@ -19,8 +19,7 @@ from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
 from simhash_pipeline.answers import read_sheet
-from simhash_pipeline.drop_log import Drop, Run, read_log
-from simhash_pipeline.review.doubts import CAUSES
+from simhash_pipeline.drop_log import CAUSES, Drop, Run, read_log
 from simhash_pipeline.review.summary import Selection, Summary
 from simhash_pipeline.review.web_page import Neighbours, Texts, write_web_page
 from simhash_pipeline.stores.contract import PageText

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, TypeVar
 from simhash_pipeline.stores.contract import (
     MOST_NEAR,
     Action,
-    Column,
     PageText,
     StoredPage,
     View,
@@ -74,7 +73,7 @@ class DullStore:
         return None
 
     def near_values(
-        self, namespace: str, column: Column, value: int, max_distance_bits: int
+        self, namespace: str, column: str, value: int, max_distance_bits: int
     ) -> list[tuple[int, int]]:
         pages = (page for page in self._pages if page.namespace == namespace)
         stored = dict.fromkeys(getattr(page, column) for page in pages)
@@ -84,7 +83,7 @@ class DullStore:
         return sorted(within, key=lambda pair: pair[1])[:MOST_NEAR]
 
     def sharing(
-        self, namespace: str, column: Column, values: Sequence[int | bytes]
+        self, namespace: str, column: str, values: Sequence[int | bytes]
     ) -> Iterator[tuple[int, StoredPage]]:
         for number, page in enumerate(self._pages):
             if page.namespace == namespace and getattr(page, column) in values:

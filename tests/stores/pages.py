@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from simhash_pipeline.stores.contract import Action, PageText, Store, StoredPage, View
+from simhash_pipeline.stores.contract import (
+    COLUMN_BITS,
+    COLUMNS,
+    Action,
+    PageText,
+    Store,
+    StoredPage,
+    View,
+)
 from tests.stores.dull import DullStore
 
 if TYPE_CHECKING:
@@ -35,6 +43,19 @@ def page(
         first_seen=seen_at,
         seen_at=seen_at,
     )
+
+
+def full_page() -> StoredPage:
+    """A page with a value of its own in every column of StoredPage, each as wide as may be."""
+    values: dict[str, Any] = {}
+    for number, one in enumerate(COLUMNS, 1):
+        kind, width = one.type.removesuffix(" | None"), one.width or number
+        made = {"str": f"{number}é", "int": 2**62 - number, "float": number + 0.5}
+        made |= {"bytes": bytes([number]) * width}
+        values[one.name] = made[kind]
+        if one.name in COLUMN_BITS:
+            values[one.name] = 2 ** (8 * width) - number
+    return StoredPage(**values)
 
 
 def always(action: Action) -> Callable[[View], tuple[Action, None]]:

@@ -14,12 +14,30 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simhash_pipeline.errors import StoreError, StoreMismatch
-from simhash_pipeline.stores.contract import Action, PageText, Store, StoredPage, View
+from simhash_pipeline.stores.contract import (
+    NEAR_COLUMNS,
+    SAME_COLUMNS,
+    Action,
+    PageText,
+    Store,
+    StoredPage,
+    View,
+)
 from simhash_pipeline.stores.opening import open_store
 from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
 from simhash_pipeline.stores.store_url import StorePlace, store_place
 from simhash_pipeline.urls import address_of
-from tests.stores.pages import FAR, always, keep, like_dull, near_content, page, seen, unless_near
+from tests.stores.pages import (
+    FAR,
+    always,
+    full_page,
+    keep,
+    like_dull,
+    near_content,
+    page,
+    seen,
+    unless_near,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,6 +56,21 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
         url = request.getfixturevalue("redis_servers")(request.param).url
     with open_store(f"{url}?index=disk" if "disk" in request.param else url) as opened:
         yield opened
+
+
+def test_every_column_is_stored_and_found_by(store: Store) -> None:
+    """A field of StoredPage needs no other line: here are those that it has."""
+    full = full_page()
+    keep(store, full)
+    assert list(store.pages()) == [full]
+    asking = replace(full, url="another")
+
+    def look(view: View) -> tuple[Action, list[StoredPage]]:
+        near = [view.near_content(0), view.near_structure(0)]
+        found = [page for pages in near for page, _ in pages]
+        return Action.SKIP, found + [page for column in SAME_COLUMNS for page in view.same(column)]
+
+    assert store.settle(asking, look) == [full] * (len(NEAR_COLUMNS) + len(SAME_COLUMNS))
 
 
 def test_furniture_is_remembered_by_host(store: Store) -> None:

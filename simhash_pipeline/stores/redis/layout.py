@@ -50,7 +50,13 @@ import numpy as np
 
 from simhash_pipeline.bits import refuse_other_distances
 from simhash_pipeline.index.neighbours import BLOCKS, probe_masks
-from simhash_pipeline.stores.contract import MOST_NEAR, Column, PageText, StoredPage
+from simhash_pipeline.stores.contract import (
+    MOST_NEAR,
+    NEAR_COLUMNS,
+    SAME_COLUMNS,
+    PageText,
+    StoredPage,
+)
 from simhash_pipeline.stores.packing import (
     ID_SIZE,
     declares_itself,
@@ -77,9 +83,8 @@ NUMBER_SIZE = 7
 REF_SIZE = NUMBER_SIZE + ID_SIZE
 SALT_SIZE = 2
 
-ALWAYS_INDEXED: tuple[Column, ...] = ("content", "digest", "address", "form")
-COLUMNS: tuple[Column, ...] = (*ALWAYS_INDEXED, "structure")
-ONE_BLOCK = ("digest", "address", "form")  # they are found whole alone
+INDEXED = (*NEAR_COLUMNS, *SAME_COLUMNS)  # the latter have one block
+ALWAYS_INDEXED = tuple(column for column in INDEXED if column != "structure")
 TIME = struct.Struct(">d")  # of a text; EXPIRE_TEXTS reads it
 _TEXT_HEAD = struct.Struct(">dI")
 
@@ -99,15 +104,15 @@ class Space:
     def run(self, run: bytes) -> bytes:
         return self._tag + b"run:" + run.hex().encode()
 
-    def buckets(self, column: Column, block: int | str, number: int) -> bytes:
+    def buckets(self, column: str, block: int | str, number: int) -> bytes:
         """The hash of a block's buckets; the sorted set of further pages for block "more"."""
         return self._tag + f"{column}:{block}:{number:02x}".encode()
 
     def all(self) -> Iterator[bytes]:
         """The keys of all that pages brought: not the head, not the runs."""
         yield from (self.pages, self.tentative, self.texts, self.furniture)
-        for column in COLUMNS:
-            for block in (*range(1 if column in ONE_BLOCK else BLOCKS), "more"):
+        for column in INDEXED:
+            for block in (*range(1 if column in SAME_COLUMNS else BLOCKS), "more"):
                 yield from (self.buckets(column, block, number) for number in range(HASHES))
 
 
@@ -170,7 +175,7 @@ def renewed(record: Record, seen_at: float) -> bytes:
     return record.raw[: NUMBER_SIZE + SALT_SIZE] + packed_page(page)
 
 
-def entries(space: Space, page: StoredPage, columns: Iterable[Column]) -> Iterator[Entry]:
+def entries(space: Space, page: StoredPage, columns: Iterable[str]) -> Iterator[Entry]:
     """Where the page's values of these columns belong."""
     for column in columns:
         value = getattr(page, column)
@@ -178,7 +183,7 @@ def entries(space: Space, page: StoredPage, columns: Iterable[Column]) -> Iterat
             yield entry(space, column, value)
 
 
-def entry(space: Space, column: Column, value: int | bytes) -> Entry:
+def entry(space: Space, column: str, value: int | bytes) -> Entry:
     """Where a value belongs; ValueError when it is wider than 64 bits."""
     packed = value if isinstance(value, bytes) else packed_number(value)
     blocks = range(BLOCKS if isinstance(value, int) else 1)
@@ -186,7 +191,7 @@ def entry(space: Space, column: Column, value: int | bytes) -> Entry:
     return Entry(packed, space.buckets(column, "more", packed[KEY_SIZE - 1]), places)
 
 
-def probes(space: Space, column: Column, value: int | bytes, max_distance_bits: int) -> list[Probe]:
+def probes(space: Space, column: str, value: int | bytes, max_distance_bits: int) -> list[Probe]:
     """The buckets that can hold a neighbour; of bytes, as a digest, the one they are in."""
     if isinstance(value, bytes):
         return [(0, b"", entry(space, column, value).places[0])]
@@ -272,7 +277,7 @@ def is_in(place: Place, bucket: bytes) -> bool:
     return any(bucket.startswith(place.rest, at) for at in range(0, len(bucket), len(place.rest)))
 
 
-def _place(space: Space, column: Column, block: int, packed: bytes) -> Place:
+def _place(space: Space, column: str, block: int, packed: bytes) -> Place:
     at = block * KEY_SIZE
     key, rest = packed[at : at + KEY_SIZE], packed[:at] + packed[at + KEY_SIZE :]
     return Place(space.buckets(column, block, key[-1]), key[:-1], rest)

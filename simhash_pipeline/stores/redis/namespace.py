@@ -27,18 +27,17 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from simhash_pipeline.errors import StoreDamaged, StoreError
-from simhash_pipeline.stores.contract import MOST_NEAR, Action, StoredPage, View
+from simhash_pipeline.stores.contract import MOST_NEAR, SAME_COLUMNS, Action, StoredPage, View
 from simhash_pipeline.stores.packing import page_id
 from simhash_pipeline.stores.redis import layout
 from simhash_pipeline.stores.redis.commit import EXCHANGE, READ, SHARING, Command, Commit
 from simhash_pipeline.stores.redis.layout import (
     ALWAYS_INDEXED,
     BEGUN,
-    COLUMNS,
     DONE,
+    INDEXED,
     MADE_WITH,
     NUMBER_SIZE,
-    ONE_BLOCK,
     SALT_SIZE,
     STRUCTURES,
     Record,
@@ -50,7 +49,6 @@ from simhash_pipeline.stores.redis.layout import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from simhash_pipeline.stores.contract import Column
     from simhash_pipeline.stores.redis.layout import Entry, Probe
     from simhash_pipeline.stores.redis.server import Server
 
@@ -77,7 +75,7 @@ class RedisNamespace:
         self.lease = lease
         self.mark = mark
         self._run = run
-        self._asked: dict[Column, int] = {}  # distances, by the page before
+        self._asked: dict[str, int] = {}  # distances, by the page before
 
     def settle(
         self,
@@ -155,7 +153,7 @@ class RedisNamespace:
     def faults(self) -> Iterator[str]:
         """What can't be read, and what no look-up finds."""
         structures = self.server.ask("HGET", self.space.head, STRUCTURES)
-        columns = COLUMNS if structures == DONE else ALWAYS_INDEXED
+        columns = INDEXED if structures == DONE else ALWAYS_INDEXED
         for found in self.server.scan(self.space.pages, PAGES_A_READ):
             records = []
             for known, raw in found.items():
@@ -204,7 +202,7 @@ class RedisNamespace:
             "restore a copy, or clear the namespace to begin anew"
         )
 
-    def entries(self, page: StoredPage, columns: Sequence[Column] = COLUMNS) -> list[Entry]:
+    def entries(self, page: StoredPage, columns: Sequence[str] = INDEXED) -> list[Entry]:
         return list(layout.entries(self.space, page, columns))
 
     def index_structures(self) -> None:
@@ -275,7 +273,7 @@ class RedisNamespace:
             commit.remove(own, self.entries(own.page))
         packed = layout.pack_page(page, secrets.token_bytes(SALT_SIZE))
         commit.expect(self.space.head, STRUCTURES, structures)
-        columns = COLUMNS if structures else ALWAYS_INDEXED
+        columns = INDEXED if structures else ALWAYS_INDEXED
         commit.keep(page_id(page.url), packed, run, self.entries(page, columns))
 
     def _removed(self, records: Sequence[Record]) -> int:
@@ -310,7 +308,7 @@ class RedisLookup:
         self,
         namespace: RedisNamespace,
         page: StoredPage,
-        likely: Mapping[Column, int],
+        likely: Mapping[str, int],
         before: Sequence[Command],
     ) -> None:
         self._namespace = namespace
@@ -319,7 +317,7 @@ class RedisLookup:
         self._newest: list[tuple[Entry, bytes]] = []  # further pages
         self._furniture: bytes | None = None
         self._unconfirmed: set[str] = set()
-        self.asked: dict[Column, int] = {}  # distances
+        self.asked: dict[str, int] = {}  # distances
         probes = [
             self._probes(column, value, distance)
             for column, distance in likely.items()
@@ -347,7 +345,7 @@ class RedisLookup:
         return self._furniture
 
     def near_values(
-        self, namespace: str, column: Column, value: int, max_distance_bits: int
+        self, namespace: str, column: str, value: int, max_distance_bits: int
     ) -> list[tuple[int, int]]:
         self.asked[column] = max_distance_bits
         if column == "structure" and self.structures != DONE:
@@ -359,7 +357,7 @@ class RedisLookup:
         near = layout.near(value, max_distance_bits, buckets)
         return near if len(near) <= MOST_NEAR else self._nearest(column, near)
 
-    def _nearest(self, column: Column, near: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    def _nearest(self, column: str, near: list[tuple[int, int]]) -> list[tuple[int, int]]:
         """The nearest 200; of those that are as near as the last of them, the oldest."""
         # One value of each bucket of the first block: that is chosen by 16 bits at most.
         ties = {value & 0xFFFF: value for value, distance in near if distance == near[-1][1]}
@@ -373,14 +371,14 @@ class RedisLookup:
         return near[:MOST_NEAR]
 
     def sharing(
-        self, namespace: str, column: Column, values: Sequence[int | bytes]
+        self, namespace: str, column: str, values: Sequence[int | bytes]
     ) -> Iterator[tuple[int, StoredPage]]:
         space = self._namespace.space
         entries = [layout.entry(space, column, value) for value in values]
         at_address = []
         if column == "address":
             at_address = self._declared(values[0])
-        if column in ONE_BLOCK:
+        if column in SAME_COLUMNS:
             self.asked[column] = 0
             entries = [entry for entry in entries if self._may_have(entry)]
         if not entries:  # nearly always with an address
@@ -467,7 +465,7 @@ class RedisLookup:
             for raw, run in zip(records[::2], records[1::2], strict=True)
         ]
 
-    def _probes(self, column: Column, value: int | bytes, max_distance_bits: int) -> list[Probe]:
+    def _probes(self, column: str, value: int | bytes, max_distance_bits: int) -> list[Probe]:
         return layout.probes(self._namespace.space, column, value, max_distance_bits)
 
     def _unread(self, probes: Iterable[Probe]) -> list[Bucket]:

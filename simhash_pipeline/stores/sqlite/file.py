@@ -26,6 +26,7 @@ from threading import RLock
 from filelock import FileLock, Timeout
 
 from simhash_pipeline.errors import StoreDamaged, StoreError
+from simhash_pipeline.stores.contract import COLUMN_TYPES, COLUMNS, NEAR_COLUMNS, SAME_COLUMNS
 
 APPLICATION_ID = 0x73696D68  # "simh" in bytes 68-71 of the file
 FORMAT = 1  # in bytes 60-63
@@ -35,37 +36,27 @@ BUSY_RETRY_SECS = 0.01
 LOG_PAGES = 4_000
 IN_MEMORY = Path("in memory")  # no file: `resolved` makes no such path
 
+_TYPES = ("TEXT NOT NULL", "INTEGER NOT NULL", "REAL NOT NULL", "INTEGER", "BLOB")
+_SQL_TYPE = dict(zip(COLUMN_TYPES, _TYPES, strict=True))
+_COLUMNS = ", ".join(
+    f"{one.name} {'BLOB' if one.width == 16 else _SQL_TYPE[one.type]}" for one in COLUMNS
+)
 TABLES = (
-    # `run` is NULL once the page's item is safe. `sample` stands last, because SQLite reads a row
-    # only up to the column it is asked for.
-    """CREATE TABLE page (
+    # `run` is NULL once the page's item is safe.
+    f"""CREATE TABLE page (
         id INTEGER PRIMARY KEY,
         url_hash INTEGER NOT NULL,
-        url TEXT NOT NULL,
-        namespace TEXT NOT NULL,
-        site TEXT NOT NULL,
-        content INTEGER,
-        structure INTEGER,
-        sketch BLOB,
-        digest BLOB,
-        first_seen REAL NOT NULL,
-        seen_at REAL NOT NULL,
         run INTEGER,
-        story INTEGER,
-        title TEXT NOT NULL,
-        title_marks INTEGER NOT NULL,
-        address BLOB,
-        form BLOB,
-        fields BLOB,
-        sample BLOB
+        {_COLUMNS}
     )""",
     # Finds a page by the hash of its URL, and takes 34 bytes a page; an index on the URL itself
     # takes 93. The fingerprints are in it so that a process can read them without the whole rows,
     # which take twenty times as much.
-    "CREATE INDEX page_by_url ON page (url_hash, content, structure)",
-    "CREATE INDEX page_by_digest ON page (namespace, digest) WHERE digest IS NOT NULL",
-    "CREATE INDEX page_by_address ON page (namespace, address) WHERE address IS NOT NULL",
-    "CREATE INDEX page_by_form ON page (namespace, form) WHERE form IS NOT NULL",
+    f"CREATE INDEX page_by_url ON page (url_hash, {', '.join(NEAR_COLUMNS)})",
+    *(
+        f"CREATE INDEX page_by_{name} ON page (namespace, {name}) WHERE {name} IS NOT NULL"
+        for name in SAME_COLUMNS
+    ),
     "CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
     # No id is given twice. (AUTOINCREMENT would do it too, and write another block for each page.)
     """CREATE TRIGGER newest_page_removed AFTER DELETE ON page

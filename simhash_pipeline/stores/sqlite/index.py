@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterator, Sequence
 
-    from simhash_pipeline.stores.contract import Column, StoredPage
+    from simhash_pipeline.stores.contract import StoredPage
 
 ROWS_A_LOAD = 1 << 16
 FEW_PAGES = 20_000  # are added one by one, in the time in which numpy is imported
@@ -63,7 +63,7 @@ class MemoryIndex:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self._values: dict[Column, _Values] = {"content": _Values(connection, "content")}
+        self._values: dict[str, _Values] = {"content": _Values(connection, "content")}
         self._newest_id = 0
 
     def catch_up(self, newest_id: int) -> None:
@@ -73,19 +73,17 @@ class MemoryIndex:
 
     def add(self, page_id: int, page: StoredPage) -> None:
         for column, values in self._values.items():
-            values.add(page_id, page.content if column == "content" else page.structure)
+            values.add(page_id, getattr(page, column))
         self._newest_id = page_id
 
     def rolled_back(self) -> None:
         """Nothing to do: it holds committed pages only."""
 
-    def near_values(
-        self, column: Column, value: int, max_distance_bits: int
-    ) -> list[tuple[int, int]]:
+    def near_values(self, column: str, value: int, max_distance_bits: int) -> list[tuple[int, int]]:
         return self._of(column).near(value, max_distance_bits, MOST_NEAR)
 
     def sharing(
-        self, namespace: str, column: Column, values: Sequence[int]
+        self, namespace: str, column: str, values: Sequence[int]
     ) -> Iterator[tuple[int, StoredPage]]:
         ids = heapq.merge(*map(self._of(column).ids_of, values))
         while chunk := list(islice(ids, ROWS_A_READ)):
@@ -96,7 +94,7 @@ class MemoryIndex:
             ).fetchall()
             yield from map(numbered_page, rows)
 
-    def _of(self, column: Column) -> _Values:
+    def _of(self, column: str) -> _Values:
         if column not in self._values:
             values = _Values(self._connection, column)
             values.catch_up(self._newest_id)
@@ -107,7 +105,7 @@ class MemoryIndex:
 class _Values:
     """The distinct values of one column, each with the ids of the pages that have or had it."""
 
-    def __init__(self, connection: sqlite3.Connection, column: Column) -> None:
+    def __init__(self, connection: sqlite3.Connection, column: str) -> None:
         self._connection = connection
         self._column = column
         self._index = FingerprintIndex()  # each value with the id of its first page
@@ -183,7 +181,7 @@ class DiskIndex:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._cursor = connection.cursor()
         self._masks = [probe_masks(BLOCK_BITS, k) for k in range(MAX_DISTANCE_BITS + 1)]
-        self._made: set[Column] = set()
+        self._made: set[str] = set()
 
     def catch_up(self, newest_id: int) -> None:
         """Make the trees of content when there are none; SQLite keeps them up to date."""
@@ -195,9 +193,7 @@ class DiskIndex:
     def rolled_back(self) -> None:
         self._made.clear()
 
-    def near_values(
-        self, column: Column, value: int, max_distance_bits: int
-    ) -> list[tuple[int, int]]:
+    def near_values(self, column: str, value: int, max_distance_bits: int) -> list[tuple[int, int]]:
         refuse_other_distances(max_distance_bits)
         column_value(value)  # refuses what is no fingerprint
         self._make(column)
@@ -210,13 +206,13 @@ class DiskIndex:
         return [(stored, distance) for stored, (distance, _) in nearest]
 
     def sharing(
-        self, namespace: str, column: Column, values: Sequence[int]
+        self, namespace: str, column: str, values: Sequence[int]
     ) -> Iterator[tuple[int, StoredPage]]:
         by_age = [self._with_value(namespace, column, value) for value in values]
         return heapq.merge(*by_age, key=itemgetter(0))
 
     def _with_value(
-        self, namespace: str, column: Column, value: int
+        self, namespace: str, column: str, value: int
     ) -> Iterator[tuple[int, StoredPage]]:
         # The value stands in a SELECT of its own: SQLite would put it into the key's expression
         # too, of which the index then knows nothing, and would read all rows.
@@ -227,7 +223,7 @@ class DiskIndex:
         }
         return pages_where(self._cursor, f"INDEXED BY {_tree(column, 0)}", conditions)
 
-    def _make(self, column: Column) -> None:
+    def _make(self, column: str) -> None:
         if column in self._made:
             return
         for block in range(BLOCKS):
@@ -238,7 +234,7 @@ class DiskIndex:
         self._made.add(column)
 
     def _candidates(
-        self, column: Column, value: int, max_distance_bits: int
+        self, column: str, value: int, max_distance_bits: int
     ) -> Iterator[tuple[int, int]]:
         """(value, oldest id) of every key that can hold a neighbour; some several times."""
         for block, masks in enumerate(self._masks[max_distance_bits]):
@@ -254,11 +250,11 @@ class DiskIndex:
             yield from ((fingerprint(stored), oldest_id) for stored, oldest_id in rows)
 
 
-def _tree(column: Column, block: int) -> str:
+def _tree(column: str, block: int) -> str:
     return f"page_by_{column}_block_{block}"
 
 
-def _key_sql(column: Column, block: int) -> str:
+def _key_sql(column: str, block: int) -> str:
     return f"(({column} >> {BLOCK_BITS * block}) & {(1 << BLOCK_BITS) - 1})"
 
 

@@ -8,33 +8,36 @@ from __future__ import annotations
 import sqlite3
 import zlib
 from functools import lru_cache
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Protocol
 
-from simhash_pipeline.bits import BITS, SKETCH_BITS
-from simhash_pipeline.stores.contract import PageText, StoredPage
+from simhash_pipeline.bits import BITS
+from simhash_pipeline.stores.contract import (
+    COLUMN_BITS,
+    COLUMN_TYPES,
+    COLUMNS,
+    NEAR_COLUMNS,
+    PageText,
+    StoredPage,
+)
 from simhash_pipeline.stores.packing import packed_text, unpacked_text
 from simhash_pipeline.stores.sqlite.file import DeadRun
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from simhash_pipeline.stores.contract import Column
-
-# The id, then StoredPage's fields in their order.
-SELECTED = """SELECT id, url, namespace, site, content, structure, sketch, digest,
-    first_seen, seen_at, story, sample, title, title_marks, address, form, fields FROM page"""
+_NAMES = [one.name for one in COLUMNS]
+SELECTED = f"SELECT id, {', '.join(_NAMES)} FROM page"
 # A page takes 460 bytes beside its URL, some 210 of them the sample, 51 the title (`make bench`).
-INSERT = f"""INSERT INTO page (id, url_hash, url, namespace, site, content, structure, sketch,
-    digest, first_seen, seen_at, story, sample, title, title_marks, address, form, fields,
-    run)
-    VALUES ({", ".join("?" * 19)})"""
+INSERT = f"""INSERT INTO page (id, url_hash, run, {", ".join(_NAMES)})
+    VALUES (?, ?, ?{", ?" * len(_NAMES)})"""
 SAME_KEY = "url_hash = ? AND url = ? AND namespace = ?"
 PAGE_OF = f"{SELECTED} WHERE {SAME_KEY}"
 NEWEST_ID = """SELECT max(ifnull((SELECT max(id) FROM page), 0),
     ifnull((SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'last_id'), 0))"""
 # By the two types that fingerprints have.
-WRONG_PAGE = """SELECT id FROM page WHERE id < 1 OR typeof(content) NOT IN ('integer', 'null')
-    OR typeof(structure) NOT IN ('integer', 'null') LIMIT 1"""
+_WRONG = (f" OR typeof({name}) NOT IN ('integer', 'null')" for name in NEAR_COLUMNS)
+WRONG_PAGE = f"SELECT id FROM page WHERE id < 1{''.join(_WRONG)} LIMIT 1"
 OTHERS_VERSION = "PRAGMA data_version"  # changes when another connection commits
 INSERT_TEXT = """INSERT INTO text (namespace, url, packed, kept_at) VALUES (?, ?, ?, ?)
     ON CONFLICT (namespace, url) DO UPDATE SET packed = excluded.packed, kept_at = excluded.kept_at
@@ -44,15 +47,16 @@ SIGNED_32 = 1 << 31
 SIGNED_64 = 1 << 63
 MAX_ID = (1 << 32) - 2  # what an index in memory holds
 # What the columns that are read may hold; SQLite lets any program write anything there.
-_BITS, _BYTES, _TIME = (int, bytes, type(None)), (bytes, type(None)), (int, float)
+_TIME, _BITS, _BYTES = (int, float), (int, bytes, type(None)), (bytes, type(None))
+_TYPE_OF: dict[str, Any] = dict(zip(COLUMN_TYPES, (str, int, _TIME, _BITS, _BYTES), strict=True))
 _TYPES = {
-    "page": (
-        *(int, str, str, str, _BITS, _BITS, _BITS, _BYTES),
-        *(_TIME, _TIME, _BITS, _BYTES, str, int, _BYTES, _BYTES, _BYTES),
-    ),
+    "page": (int, *(_TYPE_OF[one.type] for one in COLUMNS)),
     "text": (int, str, str, bytes, _TIME),
     "furniture": (str, str, bytes),
 }
+_values_of = attrgetter(*_NAMES)
+_BITS_AT = [(_NAMES.index(name), bits) for name, bits in COLUMN_BITS.items()]
+_BYTES_AT = [at for at, one in enumerate(COLUMNS) if one.type == "bytes | None"]
 
 TextRow = tuple[str, str, bytes, float]
 
@@ -68,13 +72,11 @@ class Index(Protocol):
 
     def rolled_back(self) -> None: ...
 
-    def near_values(
-        self, column: Column, value: int, max_distance_bits: int
-    ) -> list[tuple[int, int]]:
+    def near_values(self, column: str, value: int, max_distance_bits: int) -> list[tuple[int, int]]:
         """(value, distance) as Lookup.near_values gives them, of all namespaces."""
 
     def sharing(
-        self, namespace: str, column: Column, values: Sequence[int]
+        self, namespace: str, column: str, values: Sequence[int]
     ) -> Iterator[tuple[int, StoredPage]]:
         """(id, page) as Lookup.sharing gives them."""
 
@@ -132,12 +134,12 @@ class Rows:
         return next(map(numbered_page, found.fetchall()), None)
 
     def near_values(
-        self, namespace: str, column: Column, value: int, max_distance_bits: int
+        self, namespace: str, column: str, value: int, max_distance_bits: int
     ) -> list[tuple[int, int]]:
         return self._index.near_values(column, value, max_distance_bits)
 
     def sharing(
-        self, namespace: str, column: Column, values: Sequence[int | bytes]
+        self, namespace: str, column: str, values: Sequence[int | bytes]
     ) -> Iterator[tuple[int, StoredPage]]:
         numbers = [value for value in values if isinstance(value, int)]
         if numbers:
@@ -206,28 +208,14 @@ class Rows:
     def insert(self, page: StoredPage, run: int | None = None) -> int:
         """Store the page, tentatively for a run, and return its id."""
         page_id = self._newest_id + 1
-        self._cursor.execute(
-            INSERT,
-            (
-                page_id,
-                *_key(page.namespace, page.url),
-                page.site,
-                column_value(page.content),
-                column_value(page.structure),
-                column_value(page.sketch, SKETCH_BITS),
-                None if page.digest is None else bytearray(page.digest),
-                page.first_seen,
-                page.seen_at,
-                column_value(page.story),
-                None if page.sample is None else bytearray(page.sample),  # see column_value
-                page.title,
-                page.title_marks,
-                None if page.address is None else bytearray(page.address),
-                None if page.form is None else bytearray(page.form),
-                None if page.fields is None else bytearray(page.fields),
-                run,
-            ),
-        )
+        values = [*_values_of(page)]
+        for at, bits in _BITS_AT:
+            values[at] = column_value(values[at], bits)
+        for at in _BYTES_AT:
+            if values[at] is not None:
+                values[at] = bytearray(values[at])  # see column_value
+        url_hash = _key(page.namespace, page.url)[0]
+        self._cursor.execute(INSERT, (page_id, url_hash, run, *values))
         self._inserted.append((page_id, page))
         self._newest_id = page_id
         return page_id
@@ -296,16 +284,11 @@ def pages_where(
 
 def numbered_page(row: tuple[Any, ...]) -> tuple[int, StoredPage]:
     """(id, page) of a row of SELECTED."""
-    page_id, url, namespace, site, *values, digest, first_seen, seen_at, story = checked(
-        "page", row
-    )[:11]
-    content, structure, sketch, story = (
-        None if value is None else fingerprint(value) for value in (*values, story)
-    )
-    fingerprints = (content, structure, sketch, digest)
-    return page_id, StoredPage(
-        url, namespace, site, *fingerprints, first_seen, seen_at, story, *row[11:]
-    )
+    page_id, *values = checked("page", row)
+    for at, _ in _BITS_AT:
+        if values[at] is not None:
+            values[at] = fingerprint(values[at])
+    return page_id, StoredPage(*values)
 
 
 def column_value(value: int | None, bits: int = BITS) -> int | bytearray | None:

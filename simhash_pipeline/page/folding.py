@@ -1,0 +1,207 @@
+"""One spelling of a text, for every witness: fingerprints, samples, stories, paragraphs, titles.
+
+Folded are what Unicode calls compatible (NFKC: composed and decomposed letters, full and half
+widths), what is invisible, quotation marks and dashes, digits, and letters that one language writes
+in two ways.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache
+from typing import TYPE_CHECKING
+
+from simhash_pipeline.bits import np
+from simhash_pipeline.page.han import HAN
+
+if TYPE_CHECKING:
+    from simhash_pipeline.page.han import Units
+
+# What is invisible within a word: where a line may break, or may not (soft hyphen, zero width
+# space, word joiner, and its old form), joiners, directions, and how an emoji is drawn.
+IN_WORDS = "\u00ad\u200b\u2060\ufeff\u200d\u200e\u200f\u202a-\u202e\u2066-\u2069\ufe0e\ufe0f"
+# Between Persian letters it is as good as a space; in India's scripts it is invisible, too.
+_NON_JOINER = "\u200c"
+_SPACING = re.compile("(?<=[\u0600-\u06ff])\u200c")
+# Arabic and Persian letters as Lucene's ArabicNormalizer and PersianNormalizer have them, with all
+# seats of hamza; points and tatweel go. Romanian's comma below was a cedilla in older fonts.
+_LETTERS = {
+    "ا": "آأإٱ",
+    "ي": "ىیےئ",
+    "و": "ؤ",
+    "ك": "ک",
+    "ه": "ةۀہھە",
+    "": f"{IN_WORDS}\u0591-\u05bd\u05bf\u05c1\u05c2\u0640\u064b-\u065f\u0670\u06d6-\u06ed",
+    "I": "İ",
+    "i": "ı",
+    "Ş": "Ș",
+    "ş": "ș",
+    "Ţ": "Ț",
+    "ţ": "ț",
+    "Е": "Ё",
+    "е": "ё",
+    "'": "‘’‚‛‹›ʻʼ′׳",
+    '"': "“”„‟«»″״「」『』〝〞",
+    "-": "‐-―−⸺",
+    ".": "。۔٫",
+    ",": "、،٬",
+    ";": "؛",
+    "?": "؟",
+    "%": "٪",
+    "~": "〜",
+}
+# Blocks whose characters fold one by one, whatever stands beside them: no mark, no part of a Hangul
+# syllable, no sigma. `single_fold` sorts out what these hold of others.
+FOLDED_ALONE = (
+    "\0-\u024f\u0400-\u0482\u048a-\u052f\u05d0-\u05ea\u060c\u061b-\u064a\u0660-\u066f\u0671-\u06d5"
+    "\u06f0-\u06ff\u2010-\u2027\u2030-\u205e\u20a0-\u20bf\u2190-\u23ff\u2460-\u27bf\u2b00-\u2bff"
+    "\u3000-\u30ff\uff01-\uff60\uffe0-\uffe6"
+)
+FOLDED_TO_THEMSELVES = f"{HAN}\uac00-\ud7a3"
+# NFKC sorts the marks in a row, in the square of their number. Unicode's Stream-Safe Text Format
+# (UAX 15, 13) bounds them too; no script stacks so many.
+_MAX_MARKS = 30
+_DECOMPOSED_TO_MARKS = frozenset("\u0f73\u0f75\u0f81\uff9e\uff9f")  # of combining class 0
+_ASK, _DROPPED = 0xFFFE, 0xFFFF  # no characters
+
+# Marks that belong to the word they stand in, which `\w` leaves out: accents, Hebrew and Arabic
+# points, those of India's scripts but for their full stops, and of Thai, Lao, Tibetan, Burmese and
+# Khmer.
+MARKS = (
+    "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed"
+    "\u0900-\u0963\u0966-\u0dff\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece"
+    "\u0f18\u0f19\u0f35\u0f37\u0f39\u0f3e\u0f3f\u0f71-\u0f84\u0f86\u0f87\u0f8d-\u0fbc"
+    "\u102b-\u103e\u1056-\u1059\u105e-\u1060\u1062-\u1064\u1067-\u106d\u1071-\u1074\u1082-\u108d"
+    "\u17b4-\u17d3\u17dd\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff"
+)
+# Scripts whose words aren't parted by spaces, or are too long or too short to be compared: they are
+# compared in pieces. Of each what the pieces are made of, and how many of that.
+_PIECES = (
+    (r"[\u3040-\u30ff\u3400-\u9fff]", 2),  # kana and Han
+    (r"[\uac00-\ud7a3]", 2),  # Hangul: a noun and its particle are one word
+    (rf"(?=\w)[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff][{MARKS}]*", 3),  # Thai to Khmer
+    (rf"(?:(?=\w)[\u0f00-\u0fff][{MARKS}]*)+\u0f0b?", 2),  # Tibetan's syllables
+)
+_PIECED = "\u0e00-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
+is_pieced = re.compile(f"[{_PIECED}]").match  # whether a word is a piece: it may begin anywhere
+# A number with its dots is one word: 3.27.1 and 3.27.2 are two versions. An operator is one, too.
+_TITLE_WORD = re.compile(
+    "|".join(f"((?:{part})+)" for part, _ in _PIECES)
+    + rf"|\d+(?:[.:/_-]\d+)*(?![^\W_])|(?:[^\W_{_PIECED}][{MARKS}]*)+|[+*%=<>!~^&#@$]+"
+)
+
+
+def folded(text: str) -> str:
+    """The text in one spelling, and in lower case."""
+    return spelled(text).lower()
+
+
+def spelled(text: str) -> str:
+    """The text in one spelling, case as it is; in a time that grows as the text."""
+    if text.isascii():
+        return text
+    units = _units(text.replace("…", "..."))
+    found = _alone().take(units)
+    if (found == _ASK).any():
+        found = _letters().take(_units(_composed(_text(units[found != _DROPPED]))))
+    return _text(found[found != _DROPPED])
+
+
+def spelled_lines(lines: list[str]) -> list[str]:
+    """Each of these lines in one spelling, at the cost of one text."""
+    joined = "\n".join(lines)
+    return lines if joined.isascii() else spelled(joined).split("\n")
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a title, folded, in reading order; of `_PIECES` each piece, `is_pieced`.
+
+    Operators are words too, and marks stay with their letters.
+    """
+    words = []
+    for found in _TITLE_WORD.finditer(folded(text)):
+        if found.lastindex is None:
+            words.append(found[0])
+            continue
+        part, size = _PIECES[found.lastindex - 1]
+        parts = re.findall(part, found[0])
+        places = range(max(1, len(parts) - size + 1))
+        words += ["".join(parts[place : place + size]) for place in places]
+    return words
+
+
+def nfkc(text: str) -> str:
+    """The text's NFKC in a time that grows as the text: without rows of more than 30 marks."""
+    if any(map(_is_mark, set(text[_MAX_MARKS::_MAX_MARKS]))):  # a longer row has one there
+        marks = "".join(filter(_is_mark, set(text)))
+        text = re.sub(f"[{marks}]{{{_MAX_MARKS + 1},}}", "", text)
+    return unicodedata.normalize("NFKC", text)
+
+
+def single_fold(character: str) -> str | None:
+    """What it is spelled as whatever stands beside it: a character, or `...`; else None."""
+    fold = _composed(character)
+    if fold == "...":
+        return fold
+    if len(fold) != 1 or unicodedata.combining(character) or unicodedata.combining(fold):
+        return None
+    return fold.translate(_by_code()) or None
+
+
+def ranges(pattern: str) -> list[tuple[int, int]]:
+    """The ranges of a character class, first and last."""
+    found = re.findall("(?s)(.)(?:-(.))?", pattern)
+    return [(ord(first), ord(last or first)) for first, last in found]
+
+
+def characters(pattern: str) -> list[str]:
+    """The characters of a character class."""
+    return [chr(code) for first, last in ranges(pattern) for code in range(first, last + 1)]
+
+
+def _composed(text: str) -> str:
+    """NFKC, without joiners."""
+    if _NON_JOINER in text:
+        text = _SPACING.sub(" ", text).replace(_NON_JOINER, "")
+    return nfkc(text)
+
+
+def _is_mark(character: str) -> bool:
+    return unicodedata.combining(character) > 0 or character in _DECOMPOSED_TO_MARKS
+
+
+def _units(text: str) -> Units:
+    return np.frombuffer(text.encode("utf-16-le", "surrogatepass"), np.uint16)
+
+
+def _text(units: Units) -> str:
+    return units.tobytes().decode("utf-16-le", "surrogatepass")
+
+
+@cache
+def _by_code() -> dict[int, str]:
+    """What a composed letter is spelled as, and the digits of all scripts."""
+    found = {ord(c): to for to, pattern in _LETTERS.items() for c in characters(pattern)}
+    digits = (c for c in map(chr, range(0x80, 0x10000)) if c.isdecimal())
+    return found | {ord(digit): str(unicodedata.decimal(digit)) for digit in digits}
+
+
+@cache
+def _letters() -> Units:
+    """What each unit of UTF-16 of a composed text is spelled as."""
+    units = np.arange(0x10000, dtype=np.uint16)
+    for code, to in _by_code().items():
+        units[code] = ord(to) if to else _DROPPED
+    return units
+
+
+@cache
+def _alone() -> Units:
+    """The same of any text; `_ASK` where that depends on what stands beside it."""
+    units = np.full(0x10000, _ASK, np.uint16)
+    for character in characters(FOLDED_ALONE + FOLDED_TO_THEMSELVES):
+        fold = single_fold(character)
+        units[ord(character)] = _ASK if fold is None or len(fold) > 1 else ord(fold)
+    units[[ord(character) for character in characters(IN_WORDS)]] = _DROPPED
+    return units

@@ -1,0 +1,267 @@
+"""What titles say: their words, which of these name the page, and whether two name two things.
+
+Two pages of one site with one text may be about two things, and then their titles say so:
+
+    title      scipy.linalg.sinm — SciPy v1.10.1 Manual        scipy.linalg.cosm — SciPy ...
+    heading    scipy.linalg.sinm                               scipy.linalg.cosm
+    name       scipy linalg sinm                               scipy linalg cosm
+
+Each names a thing that the other's title lacks. The words of a version, a section or the site are
+no part of a name, as they don't stand in the heading; nor is what a template's titles repeat.
+
+A form letter names what it is about in its text, in the place where another one has another name:
+
+    title      Notice to Ann Ford          text  … the licence of Ann Ford is withdrawn …
+    title      Notice to Bo Lund           text  … the licence of Bo Lund is withdrawn …
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
+from typing import Protocol
+
+import mmh3
+
+from simhash_pipeline.page.folding import folded, is_pieced
+from simhash_pipeline.page.folding import words_of as _words_in
+from simhash_pipeline.page.visible import BLOCK_BITS
+
+TITLE_CHARS = 100  # of a title and of a heading, that a store keeps and that are compared
+MAX_WORDS = 62  # so that a mark for each fits into a signed word of 64 bits
+_READ_CHARS = 5_000  # of the main text, in which the title's words are looked for
+_SAID_SHARE = 3  # one in so many of the title's words stands in the text of a page that is its own
+_MIN_TELLING_CHARS = 6  # of these words of a title together: a blogger's name is in no text
+_TELLING_CHARS = 4  # of a word that can be missed in a text: shorter ones stand in any
+SAID = 1  # bit 0 of a page's marks
+_SECTION_NUMBER = re.compile(r"\d+(?:\.\d+)*\.\s+(?=\S)")  # 7.25.17. of a manual's heading
+_SIGN = re.compile(r"[-|/]+(?!\S)")  # parts a title's parts; where it begins one, it is the name
+_AGAIN = "\0"  # behind a word: it stands once more
+_VERSION = re.compile(r"v?\d+(?:\.\d+)+\Z")
+# Where a word stands: its number among the title's, and a hash of the letters around it.
+_PLACE = struct.Struct("<BH")
+_MAX_PLACES = 12
+_BEFORE_CHARS, _NEAR_CHARS, _LEAST_LETTERS = 60, 10, 6
+
+
+class Titled(Protocol):
+    """A page as its titles tell of it."""
+
+    @property
+    def title(self) -> str: ...
+    @property
+    def heading(self) -> str: ...
+    @property
+    def title_marks(self) -> int: ...
+    @property
+    def title_places(self) -> bytes | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """What a page's titles and text say of its name."""
+
+    heading: str  # the first that says more than the title, cut; "" without one
+    marks: int  # see `title_marks`
+    places: bytes | None  # see `_PLACE`
+
+
+def name_of(
+    title: str, headings: Sequence[str], first_line: str, main_text: str, visible_text: str
+) -> Name:
+    """The name of a page. Two headings are looked at, as the first may be the site's name.
+
+    Where a page has none, its first line may be one: it names the page only beside equal titles.
+    """
+    words = words_of(title[:TITLE_CHARS])
+    cut = (heading[:TITLE_CHARS] for heading in [*headings[:2], first_line])
+    new = (each for each in cut if any(map(str.isalpha, "".join({*words_of(each)} - {*words}))))
+    heading = next(new, "")
+    heads = {word for each in headings for word in words_of(each)}
+    marks = _marks(words, title_words(title, heading), heads, folded(main_text[:_READ_CHARS]))
+    places = islice(_places(words, heads, visible_text.lower()), _MAX_PLACES)
+    return Name(heading, marks, b"".join(places) or None)
+
+
+@lru_cache(maxsize=512)  # a page is compared with 200 others, each title in more than one test
+def words_of(title: str) -> tuple[str, ...]:
+    """The words of a title, folded, and each once more if it stands twice."""
+    said = _SECTION_NUMBER.sub("", title.strip(), count=1) if title[:1].isdigit() else title.strip()
+    sign = _SIGN.match(said)
+    words: dict[str, None] = {} if sign is None else {sign[0]: None}
+    for word in _words_in(said):
+        words.setdefault(word + _AGAIN if word in words else word)
+    return tuple(words)[:MAX_WORDS]
+
+
+@lru_cache(maxsize=512)
+def title_words(title: str, heading: str) -> tuple[str, ...]:
+    """The words of a page's title, then those that its heading alone has."""
+    words = words_of(title[:TITLE_CHARS])
+    return (*words, *(word for word in words_of(heading) if word not in words))[:MAX_WORDS]
+
+
+def _marks(words: Sequence[str], both: Sequence[str], heads: Collection[str], text: str) -> int:
+    """What is known of the words of `title_words`, in bits.
+
+    bit 0        whether the main text says at least a third of those that are `_telling`, or they
+                 are too few
+    bit i + 1    whether word i is part of the page's name: it stands in a heading, or, where
+                 the heading has none of them, in the main text; where that has none either, the
+                 title alone says what the page is about, and all words are its name
+    """
+    named = [word in heads for word in words]
+    if not any(named):
+        named = [_place_in(word, text) is not None for word in words]
+    if not any(named):
+        named = [True] * len(words)
+    named += [True] * (len(both) - len(words))  # the heading's alone
+    asked = _telling(words)
+    needed = -(-len(asked) // _SAID_SHARE)
+    said = sum(islice((1 for word in asked if _place_in(word, text) is not None), needed))
+    if sum(map(len, asked)) < _MIN_TELLING_CHARS:
+        said = needed
+    marks = sum(2 << i for i, is_named in enumerate(named) if is_named)
+    return marks | (SAID if said >= needed else 0)
+
+
+def _places(words: Sequence[str], heads: Collection[str], text: str) -> Iterator[bytes]:
+    """Where words of the title stand in the text; a version that no heading has is the manual's."""
+    for number, word in enumerate(words):
+        if _VERSION.match(word) and word not in heads:
+            continue
+        at = _place_in(word, text)
+        if at is None:
+            continue
+        before = _letters(text[max(0, at - _BEFORE_CHARS) : at], words)[-_NEAR_CHARS:]
+        if len(before) >= _LEAST_LETTERS:
+            yield _PLACE.pack(number, mmh3.hash(before, signed=False) & 0xFFFF)
+
+
+def _letters(text: str, words: Collection[str]) -> str:
+    """The letters of a text, without words of the title."""
+    blank = [False] * len(text)
+    for word in words:
+        at = text.find(word)
+        while at >= 0:
+            if is_pieced(word) or _is_whole(text, at, at + len(word)):
+                blank[at : at + len(word)] = [True] * len(word)
+            at = text.find(word, at + 1)
+    return "".join(
+        c for c, is_blank in zip(text, blank, strict=True) if c.isalpha() and not is_blank
+    )
+
+
+def without_repeated(page: Titled, blocks: Collection[int]) -> tuple[int, bytes | None]:
+    """The page's marks and places, but of no word that its template's titles repeat."""
+    words = title_words(page.title, page.heading)
+    repeated = {i for i, block in enumerate(word_blocks(words)) if block in blocks}
+    places = (_PLACE.pack(i, around) for i, around in _unpacked(page) if i not in repeated)
+    return page.title_marks & ~sum(2 << i for i in repeated), b"".join(places) or None
+
+
+def word_blocks(words: Sequence[str]) -> list[int]:
+    """A number of each word, by which a template's titles are learnt as its blocks are."""
+    return [mmh3.hash(f"title {word}", signed=False) & BLOCK_BITS for word in words]
+
+
+def name_two_things(page: Titled, other: Titled, *, in_one_template: bool) -> bool:
+    """Whether each page's name has a word that the other lacks.
+
+    In one template of a site the headings of two equal titles are the titles. Titles of two forms,
+    in two templates or on two sites, may be two headlines of one story.
+    """
+    if page.title == other.title:
+        return in_one_template and _lacks(page, other) and _lacks(other, page)
+    if not (_lacks_name(page, other) and _lacks_name(other, page)):
+        return False
+    words, others = words_of(page.title[:TITLE_CHARS]), words_of(other.title[:TITLE_CHARS])
+    return in_one_template or _are_of_one_form(words, others)
+
+
+def names_differ(page: Titled, other: Titled) -> bool:
+    """Whether either page's name has a word that the other's title and heading lack."""
+    if page.title == other.title:
+        return False
+    return _lacks_name(page, other) or _lacks_name(other, page)
+
+
+def are_form_letters(page: Titled, other: Titled) -> bool:
+    """Whether a word of each title, that the other lacks, stands in one place of the texts."""
+    if page.title == other.title:
+        return False
+    mine, its = _own_places(page, other), _own_places(other, page)
+    return not mine.isdisjoint(its)
+
+
+def are_of_no_text(page: Titled, other: Titled) -> bool:
+    """Whether the text that two pages share is of neither: a shell, a consent box, a footer.
+
+    Then their names differ, and neither title stands in the text.
+    """
+    if page.title == other.title or (page.title_marks | other.title_marks) & SAID:
+        return False
+    return not _share_half(_telling_name(page), _telling_name(other))
+
+
+def _own_places(page: Titled, other: Titled) -> set[int]:
+    words, others = words_of(page.title[:TITLE_CHARS]), title_words(other.title, other.heading)
+    return {around for i, around in _unpacked(page) if words[i] not in others}
+
+
+def _unpacked(page: Titled) -> Iterator[tuple[int, int]]:
+    return _PLACE.iter_unpack(page.title_places or b"")
+
+
+def _name(page: Titled) -> set[str]:
+    """The words of the title that name the page, and all of the heading that it lacks."""
+    words = title_words(page.title, page.heading)
+    return {word for i, word in enumerate(words) if page.title_marks >> i + 1 & 1}
+
+
+def _telling_name(page: Titled) -> Collection[str]:
+    words = words_of(page.title[:TITLE_CHARS])
+    return _telling(_name(page).intersection(words)) or _telling(words)
+
+
+def _telling(words: Collection[str]) -> list[str]:
+    """The words of a title that not every text holds."""
+    return [word for word in words if len(word) >= _TELLING_CHARS or is_pieced(word)]
+
+
+def _lacks(page: Titled, other: Titled) -> bool:
+    return not _name(other).issubset(title_words(page.title, page.heading))
+
+
+def _lacks_name(page: Titled, other: Titled) -> bool:
+    name = _name(other).intersection(words_of(other.title[:TITLE_CHARS]))
+    return not name.issubset(title_words(page.title, page.heading))
+
+
+def _are_of_one_form(words: Sequence[str], others: Sequence[str]) -> bool:
+    """Whether titles begin or end alike, or share half of their words."""
+    if not words or not others:
+        return True
+    return words[0] == others[0] or words[-1] == others[-1] or _share_half(words, others)
+
+
+def _share_half(words: Collection[str], others: Collection[str]) -> bool:
+    return 2 * len({*words} & {*others}) >= min(len(words), len(others))
+
+
+def _place_in(word: str, text: str) -> int | None:
+    """Where the word stands in the text as a word, not as a part of one."""
+    at = text.find(word)
+    while at >= 0:
+        if not word[0].isalnum() or is_pieced(word) or _is_whole(text, at, at + len(word)):
+            return None if _SIGN.match(word) else at
+        at = text.find(word, at + len(word))
+    return None
+
+
+def _is_whole(text: str, at: int, end: int) -> bool:
+    return not text[at - 1 : at].isalnum() and not text[end : end + 1].isalnum()

@@ -1,0 +1,262 @@
+"""What a copy is: two stored pages and what their templates repeat in, what tells them apart out.
+
+No store, no clock, no other page: the judge finds the candidates, and asks here about each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+from simhash_pipeline.bits import MAX_DISTANCE_BITS
+from simhash_pipeline.furniture import UNKNOWN, Template, template_of
+from simhash_pipeline.options import Options
+from simhash_pipeline.own_text import is_all_main, unpack
+from simhash_pipeline.page.fingerprint import PageFingerprint
+from simhash_pipeline.page.simhash import hamming_distance
+from simhash_pipeline.page.source import NAMES_SIZE
+from simhash_pipeline.page.titles import are_form_letters, are_of_no_text, name_two_things
+from simhash_pipeline.page.visible import BLOCK_BITS, MAIN, STORY_SHIFT
+from simhash_pipeline.stores.contract import StoredPage
+
+# The first test that told a page from the near one, in the order they are made.
+ToldBy = Literal["answer", "fields", "template", "sketch", "no page", "title", "own text"]
+Repeated = Callable[[str], bytes]  # what a host's templates repeat: see furniture.py
+
+# Of the main texts of two pages of one site, if what stands around them says nothing: in two
+# templates, such as a page and its print view, or if both declare one address. The rest of a page
+# may have been read as text on one day and left out on another.
+MIN_MAIN_LIKENESS = 0.5
+# The own texts of thin pages, and of texts of a host of which too few are known: there the main
+# text proves little.
+_MIN_LIKENESS_IN_DOUBT = 0.95
+_MIN_COMMON = 4  # equal windows; fewer prove nothing
+_REPEATED = 1  # beside MAIN: of a window in a block that the template repeats
+
+
+@dataclass(frozen=True, slots=True)
+class Distances:
+    """Bits in which two pages differ; None if either has no such fingerprint."""
+
+    content: int | None
+    structure: int | None
+    sketch: int | None
+
+
+def distances(a: PageFingerprint | StoredPage, b: PageFingerprint | StoredPage) -> Distances:
+    return Distances(
+        content=_distance(a.content, b.content),
+        structure=_distance(a.structure, b.structure),
+        sketch=_distance(a.sketch, b.sketch),
+    )
+
+
+def told_apart_by(
+    page: StoredPage, other: StoredPage, repeated: Repeated, options: Options, *, by_text: bool
+) -> ToldBy | None:
+    """The first test that tells a page from a stored one; None: it is a copy.
+
+    `by_text`: its text made the stored page a candidate, so they have to agree in more than that.
+    """
+    if fields_differ(page, other):
+        return "fields"
+    if options.match == "both" and not structures_agree(page, other, options):
+        return "template"
+    if not (by_text and options.second_look):
+        return None
+    if not sketches_agree(page, other, options.sketch_distance):
+        return "sketch"
+    if are_of_no_text(page, other):
+        return "no page"
+    if are_form_letters(page, other):
+        return "title"
+    if are_two_subjects(page, other) and not _is_one_text(page, other, options):
+        return "title"
+    if own_texts_differ(page, other, repeated, options):
+        return "own text"
+    return None
+
+
+def fields_differ(page: StoredPage, other: StoredPage) -> bool:
+    """Whether the items of the pages have other values in DISTINCT_FIELDS.
+
+    False too if either has none, or other fields were named when it was stored.
+    """
+    one, two = page.fields, other.fields
+    if one is None or two is None or one[:NAMES_SIZE] != two[:NAMES_SIZE]:
+        return False
+    return one != two
+
+
+def structures_agree(page: StoredPage, other: StoredPage, options: Options) -> bool:
+    """By the second look true too for pages of a few elements, which have no structure."""
+    distance = _distance(page.structure, other.structure)
+    if distance is None:
+        return options.second_look
+    return distance <= options.structure_distance
+
+
+def sketches_agree(page: StoredPage, other: StoredPage, most_bits: float) -> bool:
+    """True too if either page has no sketch."""
+    distance = _distance(page.sketch, other.sketch)
+    return distance is None or distance <= most_bits
+
+
+def are_two_subjects(page: StoredPage, other: StoredPage) -> bool:
+    """Whether the titles name two things: see page/titles.py.
+
+    The column "another title" of `make bench-drops` counts the pages that are dropped for one of
+    another name.
+    """
+    is_one_template = page.site == other.site and in_one_template(page, other)
+    return name_two_things(page, other, in_one_template=is_one_template)
+
+
+def _is_one_text(page: StoredPage, other: StoredPage, options: Options) -> bool:
+    """Whether the sketches are within half the distance: two sites may give a text two titles.
+
+    The default, 9 bits, is a Jaccard index of 0.95 of their word triples.
+    """
+    if have_own_texts(page, other):
+        return False
+    return sketches_agree(page, other, options.sketch_distance / 2)
+
+
+def own_texts_differ(
+    page: StoredPage, other: StoredPage, repeated: Repeated, options: Options
+) -> bool:
+    """Whether two pages of one site have too little of their own in common."""
+    if not have_own_texts(page, other) or have_one_address(page, other):
+        return False
+    least = min_likeness(page, other, repeated, options)
+    alike = own_likeness(page, other, repeated) if least else 1
+    return alike is None or alike < least
+
+
+def min_likeness(
+    page: StoredPage, other: StoredPage, repeated: Repeated, options: Options
+) -> float:
+    """The least likeness, 0-1, of the own texts of two near-duplicates of one site."""
+    least = options.own_likeness
+    if not in_one_template(page, other):
+        least = min(least, MIN_MAIN_LIKENESS)
+    in_doubt = page.content is None or _are_unknown_texts(page, other, repeated)
+    return max(least, _MIN_LIKENESS_IN_DOUBT) if least and in_doubt else least
+
+
+def own_likeness(
+    page: StoredPage, other: StoredPage, repeated: Repeated, *, only_main: bool = False
+) -> float | None:
+    """How alike the own texts of two pages of one site are, 0-1; None if too little is known.
+
+    In two templates, and with `only_main`, their main texts.
+    """
+    if not have_own_texts(page, other) or page.sample is None or other.sample is None:
+        return None
+    if page.story is not None and page.story == other.story:  # all that is visible is equal
+        return 1.0
+    mine, its = (template_of(one.structure, repeated(one.host)) for one in (page, other))
+    only_main = only_main or not in_one_template(page, other)
+    return likeness(page.sample, other.sample, (mine, its), only_main=only_main)
+
+
+def likeness(
+    a: bytes,
+    b: bytes,
+    templates: tuple[Template, Template] = (UNKNOWN, UNKNOWN),
+    *,
+    only_main: bool = False,
+) -> float | None:
+    """How alike the own texts of two pages are, 0-1; None if too few windows are left to compare.
+
+    `templates` are theirs, one each. Their furniture is left out.
+
+    A window that differs counts wherever it stands, or with `only_main` in the main texts alone. An
+    equal window counts only in the main text, as elsewhere it may be furniture that isn't known
+    yet, and only if it isn't repeated.
+
+        a   12  31  44  57  73  90           complete up to 90; higher windows aren't compared
+        b   12  44  57  60  73  95           complete up to 95
+        equal: 12, 44 and 73, which are main text, and 57, which is not; differing: 31, 60, 90
+        likeness 3 / (3 + 3)
+    """
+    samples = list(map(_marked, (a, b), templates))
+    limit = min(whole for whole, _ in samples)
+    one, other = (
+        windows if whole == limit else {w: marks for w, marks in windows.items() if w <= limit}
+        for whole, windows in samples
+    )
+    common = one.keys() & other.keys()
+    if len(common) < _MIN_COMMON:
+        return None
+    alike = sum([(one[window] | other[window]) == MAIN for window in common])
+    differing = len(one) + len(other) - 2 * len(common)
+    if only_main:
+        either = one | other
+        differing = sum(either[window] & MAIN > 0 for window in one.keys() ^ other.keys())
+    return alike / (alike + differing) if alike else 0.0
+
+
+@lru_cache(maxsize=512)  # in a crowd many pages are compared with the same ones: 3 MB
+def _marked(sample: bytes, template: Template) -> tuple[int, dict[int, int]]:
+    """(limit, windows outside the furniture), each MAIN, _REPEATED, both or neither."""
+    limit, entries = unpack(sample)
+    return limit, {
+        window: block & MAIN | (_REPEATED if block & BLOCK_BITS in template.repeated else 0)
+        for window, block in entries
+        if block & BLOCK_BITS not in template.furniture
+    }
+
+
+def is_unchanged(page: StoredPage, previous: StoredPage, options: Options) -> bool:
+    """Whether story and fields are as they were, whatever stands beside the story."""
+    if fields_differ(page, previous):
+        return False
+    if page.story is not None and previous.story is not None:
+        return page.story >> STORY_SHIFT == previous.story >> STORY_SHIFT
+    if page.content is None or previous.content is None:
+        return page.content == previous.content and page.digest == previous.digest
+    return contents_agree(page, previous, options) and sketches_agree(
+        page, previous, options.sketch_distance
+    )
+
+
+def contents_agree(page: StoredPage, other: StoredPage, options: Options) -> bool:
+    distance = _distance(page.content, other.content)
+    return distance is not None and distance <= options.content_distance
+
+
+def have_own_texts(page: StoredPage, other: StoredPage) -> bool:
+    """Whether the pages are of one site and both have a sample of their visible text."""
+    return page.site == other.site and page.sample is not None and other.sample is not None
+
+
+def have_one_address(page: StoredPage, other: StoredPage) -> bool:
+    return page.address is not None and page.address == other.address
+
+
+def in_one_template(
+    page: PageFingerprint | StoredPage, other: PageFingerprint | StoredPage
+) -> bool:
+    """Whether the pages' structures are near, or both have too few elements for one."""
+    apart = _distance(page.structure, other.structure)
+    if apart is None:
+        return page.structure is None and other.structure is None
+    return apart <= MAX_DISTANCE_BITS
+
+
+def _are_unknown_texts(page: StoredPage, other: StoredPage, repeated: Repeated) -> bool:
+    """Whether they are texts, or look so, and what texts of their host repeat isn't known."""
+    return (
+        page.structure is None
+        and other.structure is None
+        and page.sample is not None
+        and is_all_main(page.sample)
+        and template_of(None, repeated(page.host)) is UNKNOWN
+    )
+
+
+def _distance(a: int | None, b: int | None) -> int | None:
+    return None if a is None or b is None else hamming_distance(a, b)

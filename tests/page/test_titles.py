@@ -1,0 +1,94 @@
+"""Which words name a page, and when titles name two things."""
+
+from __future__ import annotations
+
+import pytest
+
+from simhash_pipeline import Fingerprinter, Judge, PageFingerprint, Verdict
+from simhash_pipeline.page.titles import SAID, name_two_things, words_of
+from tests.crawl.trap_site import prose
+
+TEXT = prose("a text on all pages")
+
+
+def page(title: str, *lines: str, text: str = TEXT) -> PageFingerprint:
+    html = f"<title>{title}</title><body>{''.join(lines)}<p>{text}</p>"
+    return Fingerprinter().fingerprint(html)
+
+
+def name_two(one: PageFingerprint, other: PageFingerprint) -> bool:
+    return name_two_things(one, other, in_one_template=True)
+
+
+@pytest.mark.parametrize(
+    ("title", "words"),
+    [
+        ("Release 3.27.1", ("release", "3.27.1")),
+        ("关于张伟", ("关于", "于张", "张伟")),
+        ("operator+=", ("operator", "+=")),
+        ("7.25.17. || — Groonga", ("||", "groonga")),
+        ("3.27.1 is out", ("3.27.1", "is", "out")),
+        ("A | B - C-D", ("a", "b", "c", "d")),
+        ("swap of swap", ("swap", "of", "swap\0")),
+        ("", ()),
+    ],
+)
+def test_words_of_a_title(title: str, words: tuple[str, ...]) -> None:
+    assert words_of(title) == words
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("||", "|"), ("-", "/"), ("swap(swap)", "swap(it, it)")]
+)
+def test_signs_and_words_that_stand_twice_are_names(one: str, other: str) -> None:
+    pages = (page(f"{name} | Manual", f"<h1>{name}</h1>") for name in (one, other))
+    assert name_two(*pages)
+
+
+def test_a_linked_heading_names_the_site() -> None:
+    """A manual's release is no page's name: the same page of two releases is one thing."""
+    pages = (
+        page(f"Forms — Web {n}", f'<h1><a href="/">Web {n} manual</a></h1><h1>Forms</h1>')
+        for n in ("2.2.28", "3.2.25")
+    )
+    assert not name_two(*pages)
+
+
+@pytest.mark.parametrize("tag", ["h1", "h2"])
+def test_where_titles_are_equal_the_headings_are_the_titles(tag: str) -> None:
+    one, other = (page("Weather", f"<{tag}>{town}</{tag}>") for town in ("Ulm", "Hof"))
+    assert name_two(one, other)
+    assert not name_two(one, page("Weather", f"<{tag}>Ulm today</{tag}>"))
+
+
+def test_a_site_s_sections_in_titles_make_no_text_of_neither() -> None:
+    """One article on two sites, under one heading and their own sections and names."""
+    heading = "<h1>夜班车试运行</h1>"
+    pages = (page(f"夜班车试运行_{rest}", heading) for rest in ("新闻中心_新浪网", "国内要闻_腾讯"))
+    assert [p.title_marks & SAID for p in pages] == [0, 0]
+    with Judge("memory:") as judge:
+        hosts = ("http://a.example/1", "http://b.example/1")
+        titles = ("新闻中心_新浪网频道_时政_滚动", "国内要闻_腾讯网_社会万象_热点")
+        found = [
+            judge.judge(url, page(f"夜班车_{rest}", "<h1>夜班车</h1>"))
+            for url, rest in zip(hosts, titles, strict=True)
+        ]
+    assert found[1].dropped
+
+
+def release(number: str, name: str) -> PageFingerprint:
+    """A page of a manual whose first heading is the release's name, as no link."""
+    heading = f"<h1>Bell {number} documentation</h1><h2>{name}</h2>"
+    return page(f"{name} | Bell {number} documentation", heading, text=prose(name))
+
+
+def test_what_a_template_s_titles_repeat_is_no_page_s_name() -> None:
+    """It is learnt as repeated text is: by half of a template's last pages, and eight."""
+    with Judge("memory:") as judge:
+        found: list[Verdict] = []
+        for number in ("1.2.3", "1.3.0"):
+            for n in range(20):
+                url = f"http://a.example/{number}/{n}"
+                found.append(judge.judge(url, release(number, f"chapter{n}")))
+    assert [verdict.dropped for verdict in found[:20]] == [False] * 20
+    assert sum(verdict.dropped for verdict in found[20:]) >= 12
