@@ -310,9 +310,9 @@ typedef struct {
     /* the outline; front: the body's node, where it was needed before the body came */
     Node *nodes;
     Names labels, node_names;
-    uint32_t *plain_labels, front; /* of each tag without a class, + 1 */
+    uint32_t front;
     double *weights; /* of tags and labels */
-    size_t node_count, node_room, plain_room;
+    size_t node_count, node_room;
     /* what was said in h1s that are open */
     uint8_t *said;
     size_t said_size, said_room, titles_seen, headings_open;
@@ -378,15 +378,11 @@ static Text name_of_tag(const Page *page, uint32_t tag) {
 /* The number of a tag: one that is known, or else of this page alone. */
 static uint32_t tag_of(Page *page, const uint8_t *name, size_t size) {
     uint32_t number = find_name(&known_names, name, size), known = (uint32_t)known_names.count;
-    size_t before = page->own_names.count, all = known + before + 1;
+    size_t before = page->own_names.count;
     if (number != NOBODY) return number;
     if (!ROOM(page, page->own_tags, page->own_room, before + 1)) return NOBODY;
-    if (!ROOM(page, page->plain_labels, page->plain_room, all)) return NOBODY;
     if ((number = number_in(page, &page->own_names, name, size)) == NOBODY) return NOBODY;
-    if (number == before) {
-        page->own_tags[number] = (Tag){str_of(page, (Text){name, size}), 0, 0, BOX};
-        page->plain_labels[all - 1] = 0;
-    }
+    if (number == before) page->own_tags[number] = (Tag){str_of(page, (Text){name, size}), 0, 0, BOX};
     return number + known;
 }
 
@@ -493,11 +489,6 @@ static void take_word(Page *page, const uint8_t *from, const uint8_t *to) {
     page->run_spaces = 0;
 }
 
-static void take_space(Page *page) {
-    page->pending = page->size > 0;
-    page->run_spaces += (size_t)page->in_run;
-}
-
 /* Where ends what is copied as it stands: words with single spaces between them. */
 static const uint8_t *words_end(const uint8_t *p, const uint8_t *end) {
     for (const uint8_t *from = p;; p++) {
@@ -522,7 +513,8 @@ static void take_text(Page *page, const uint8_t *p, const uint8_t *end, int plac
             else take_text(page, text, text + made, IN_RAW);
             p += taken;
         } else {
-            take_space(page);
+            page->pending = page->size > 0;
+            page->run_spaces += (size_t)page->in_run;
             p += *p == '\r' && p + 1 < end && p[1] == '\n' ? 2 : space_at(p);
         }
     }
@@ -663,12 +655,10 @@ static uint32_t label_of(Page *page, uint32_t tag, Text names) {
     size_t size = name.size;
     while (at < all && space_at(at)) at += space_at(at);
     for (end = at; end < all && !space_at(end);) end++;
-    if (at == end && page->plain_labels[tag]) return page->plain_labels[tag] - 1;
     if ((size_t)(end - at) > CLASS_ROOM) unsure(page, LONG_NAME);
     if (page->why != SURE) return NOBODY;
     memcpy(made, name.at, size);
-    if (at == end) return (page->plain_labels[tag] = number_in(page, &page->labels, made, size) + 1) - 1;
-    made[size++] = '.';
+    if (at < end) made[size++] = '.';
     return number_in(page, &page->labels, made, size + put_class(page, at, end, made + size));
 }
 
@@ -702,7 +692,7 @@ static void outline(Page *page, Open *open) {
 static void say(Page *page, Text text, int place) {
     if (page->headings_open == 0) return;
     text = decoded(page, text, place);
-    if (!ROOM(page, page->said, page->said_room, page->said_size + text.size)) return;
+    if (!ROOM(page, page->said, page->said_room, page->said_size + text.size + 1)) return;
     memcpy(page->said + page->said_size, text.at, text.size);
     page->said_size += text.size;
 }
@@ -982,7 +972,7 @@ static int is_no_xml(const uint8_t *p, const uint8_t *end) {
 static void take_characters(Page *page, const uint8_t *p, const uint8_t *end) {
     uint32_t top = page->depth ? page->path[page->depth - 1].tag : HTML;
     if (page->stage != IN_BODY && top <= HEAD) {
-        if (top == HEAD && page->is_behind_front && IS(*p, BLANK)) take_space(page);
+        if (page->is_behind_front && IS(*p, BLANK)) page->pending = page->size > 0;
         while (p < end && IS(*p, BLANK)) p++;
         if (p == end) return;
         if (*p == '&' && p[1] == '#') unsure(page, ODD_ROOT); /* it may be white space */
@@ -1098,8 +1088,8 @@ static PyObject *answer_of(Page *page) {
 }
 
 static void page_free(Page *page) {
-    void *arrays[] = {page->path, page->own_tags, page->text, page->decoded, page->nodes, page->plain_labels,
-                      page->weights, page->said};
+    void *arrays[] = {page->path, page->own_tags, page->text, page->decoded, page->nodes, page->weights,
+                      page->said};
     for (size_t tag = 0; tag < page->own_names.count; tag++) Py_DECREF(page->own_tags[tag].text);
     for (int list = 0; list < LISTS; list++) Py_XDECREF(page->lists[list]);
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) PyMem_RawFree(arrays[i]);
@@ -1116,8 +1106,6 @@ static int page_begin(Page *page, Text source) {
     page->block_tag = BODY;
     page->text = PyMem_RawMalloc(2 * source.size + 64); /* a reference may be shorter than what it means */
     if (page->text == NULL) return failed(page);
-    if (!ROOM(page, page->plain_labels, page->plain_room, known_names.count)) return 0;
-    memset(page->plain_labels, 0, known_names.count * sizeof *page->plain_labels);
     return (is_marked || memchr(source.at, 0, source.size) != NULL) ? unsure(page, ODD_BYTES) : 1;
 }
 
