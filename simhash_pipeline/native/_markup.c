@@ -972,7 +972,7 @@ static int is_no_xml(const uint8_t *p, const uint8_t *end) {
 static void take_characters(Page *page, const uint8_t *p, const uint8_t *end) {
     uint32_t top = page->depth ? page->path[page->depth - 1].tag : HTML;
     if (page->stage != IN_BODY && top <= HEAD) {
-        if (page->is_behind_front && IS(*p, BLANK)) page->pending = page->size > 0;
+        if (top == HEAD && page->is_behind_front && IS(*p, BLANK)) page->pending = page->size > 0;
         while (p < end && IS(*p, BLANK)) p++;
         if (p == end) return;
         if (*p == '&' && p[1] == '#') unsure(page, ODD_ROOT); /* it may be white space */

@@ -18,13 +18,13 @@ from simhash_pipeline.errors import PageError
 from simhash_pipeline.options import Options
 from simhash_pipeline.page import boilerplate, compiled, segment, visible
 from simhash_pipeline.page.hashing import TokenHashes
-from simhash_pipeline.page.parse import readable
 from simhash_pipeline.page.simhash import simhash
-from simhash_pipeline.page.tags import RULES, read_markup
+from simhash_pipeline.page.tags import RULES
 from tests.cli.simhash_command import Simhash
 from tests.han_runs import jieba_words, made_runs
 from tests.made_blocks import TITLE, made_blocks
-from tests.same import BothWays, by_python
+from tests.made_pages import soup
+from tests.same import BothWays, by_python, read_otherwise, rule_of
 
 pytestmark = pytest.mark.skipif(
     native.kernel is None, reason="no kernel is built: SIMHASH_REQUIRE_NATIVE=1 pip install -e ."
@@ -240,12 +240,6 @@ def test_these_pages_have_fingerprints() -> None:
     assert contents > 100
 
 
-def rule_of(page: str | bytes) -> str:
-    """The rule by which the Python reads the page; "sure" if the kernel does."""
-    found = read_markup(readable(page)[0])
-    return RULES[found] if isinstance(found, int) else RULES[0]
-
-
 def test_all_pages_but_one_are_read_by_the_kernel() -> None:
     pages = [page for page in PAGES if page.startswith(b"<!doctype html>")]
     assert len(pages) > 100
@@ -292,14 +286,21 @@ def test_odd_pages_are_read_alike(html: str) -> None:
     ],
 )
 def test_a_page_shows_by_which_rule_the_python_reads_it(html: str, rule: str) -> None:
-    assert rule_of(html) == rule
+    assert rule_of(html.encode()) == rule
     assert BothWays(Options(min_tokens=1)).differing_page(html.encode()) == []
+
+
+def test_made_soups_are_read_alike() -> None:
+    rng = random.Random(3)
+    assert [page for page in (soup(rng) for _ in range(1_500)) if read_otherwise(page)] == []
 
 
 def test_a_class_with_a_digit_beyond_ascii_is_read_by_the_python() -> None:
     digits = [c for c in map(chr, range(0x80, sys.maxunicode + 1)) if c.isdecimal()]
     assert len(digits) > 600
-    assert {rule_of(f"<p class=港{c}>a") for c in digits} == {"a digit beyond ASCII in a class"}
+    assert {rule_of(f"<p class=港{c}>a".encode()) for c in digits} == {
+        "a digit beyond ASCII in a class"
+    }
 
 
 def test_only_bytes_are_markup() -> None:
