@@ -1,9 +1,9 @@
 """Compare the compiled kernel with the Python on all pages of the zips in folders: make same.
 
 `python -m tests.same FOLDER... [--runs 1000000] [--soups 200000]` prints each page that differs,
-and its fields, and how many pages the kernel leaves to the Python, by which rule. Made soups of tags
-are read both ways too. The Python's Chinese words are compared with jieba's, on these pages and on
-made runs of Han. Exit code 1 if any differ.
+and its fields, and how many pages the kernel leaves to the Python, by which rule. Made soups of
+tags are read both ways too. The Python's Chinese words are compared with jieba's, on these pages
+and on made runs of Han. Exit code 1 if any differ.
 """
 
 from __future__ import annotations

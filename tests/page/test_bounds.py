@@ -15,6 +15,7 @@ from simhash_pipeline.page.bounds import (
     first_of_text,
     first_tags,
 )
+from simhash_pipeline.page.elements import elements_of
 from tests.long.hostile_pages import PAGES
 from tests.trees import parse
 
@@ -48,6 +49,18 @@ def test_end_tags_are_half_of_the_tags_that_are_read() -> None:
     assert without_excess(whole, 64_000) == whole
     assert without_excess(whole + b"</y>" * 10, 64_000) == whole
     assert without_excess(b"<p>" + b"</y>" * 1_500 + whole, 64_000) == b"<p>" + b"</y>" * 1_000
+
+
+def test_a_page_of_many_end_tags_is_read_as_a_shallow_tree() -> None:
+    """Each of these end tags costs libxml2 a look at all levels: it may not end the div."""
+
+    def levels_of(end_tags: int) -> int:
+        root = parse(b"<tt><div>" + b"<b>" * 1_900 + b"</tt>" * end_tags + b"word")
+        assert "".join(map(str, root.itertext())).endswith("word")
+        return max(elements_of(root).depths)
+
+    assert levels_of(8_000) == 1_903
+    assert levels_of(8_001) == 129
 
 
 @pytest.mark.parametrize("max_page_bytes", [30_000, LIMIT])

@@ -268,6 +268,7 @@ def test_odd_pages_are_read_alike(html: str) -> None:
         ("<title>a</title><main><p>b</main>c", "sure"),
         ("<head><input> <meta><mark>b</mark> <body class=x>c", "sure"),
         ("<h1>a<b>&amp;<script>c</script></h1>", "sure"),
+        ("<head><title></title><bdi>x<video></head>\ny", "sure"),
         ("<head></head><head><x-y>a", "the head holds what is no metadata"),
         ("<head><x-y><svg><title>a</title></svg></x-y><title>b</title>", RULES[2]),
         ("<svg><p>a", "HTML ends an svg"),
