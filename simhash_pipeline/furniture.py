@@ -1,12 +1,12 @@
 """What the pages of a template repeat: menus, boxes and footers, learnt from what is judged.
 
 A host's pages come from a few templates, and pages of one template have structure fingerprints
-within 8 bits. A block that stands on eight of the last pages of a template is *repeated*; one that
-stands on half of them too is *furniture*. Two pages are compared by their own texts, see
-own_text.py. There an equal block proves nothing if it is repeated, and a differing one proves
-nothing if it is furniture. So a difference can be hidden only by who can write on half of the pages
-of a template. Newer pages take the place of older ones: what is no longer repeated counts again.
-Fingerprints never depend on any of it.
+within 8 bits. A block on eight of the last 64 pages of a template is *repeated*; one on half of
+them and on twenty too is *furniture*. Two pages are compared by their own texts, see twins.py.
+There an equal block proves nothing if it is repeated, and a differing one proves nothing if it is
+furniture. So a difference can be hidden only by who can write on half of the last pages of a
+template. Newer pages take the place of older ones, also of those that another process has counted:
+what is no longer repeated counts again. Fingerprints never depend on any of it.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from __future__ import annotations
 import struct
 from array import array
 from collections import Counter, deque
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import chain
 from threading import Lock
@@ -31,15 +31,19 @@ Host = tuple[str, str]  # namespace, host
 NO_BLOCKS: Blocks = frozenset()
 
 LEAST_PAGES = 8  # with 4, more pages have no own text left
+# A site's first pages may be one writer's, as in a list with the newest first. With 32, a tenth of
+# the copies in another frame are kept on sites of some 40 pages (`python -m tests.quality --demo`).
+LEAST_FURNITURE = 20
 _REMEMBERED = 64  # pages of a template
 _EVERY = 4  # pages after which a template's furniture is counted anew
 _MAX_TEMPLATES = 16  # of a host: those met last
 _MAX_PAGES = 100_000  # of all hosts: some 30 MB
 
-# As bytes: 16 of the structure fingerprint, or all 255 without one; 2 + 2, the numbers of blocks of
-# furniture and of others that are repeated; 2 for each block. Lowest byte first.
+# As bytes: 16 of the structure fingerprint, or all 255 without one; 2 + 2 + 2, the numbers of pages
+# and of blocks of furniture and of others that are repeated; 2 for each block, and 2 for the pages
+# that it stands on. Lowest byte first.
 _STRUCTURE_BYTES = 16
-_HEAD_BYTES = _STRUCTURE_BYTES + 4
+_HEAD_BYTES = _STRUCTURE_BYTES + 6
 _NO_STRUCTURE = b"\xff" * _STRUCTURE_BYTES
 
 
@@ -48,8 +52,10 @@ class Template:
     """Pages of one host whose structures are near, and what they repeat."""
 
     structure: int | None  # fingerprint of the first page; None: too few elements for one
-    furniture: Blocks  # on half of the last pages, and on eight
+    furniture: Blocks  # on half of the last pages, and on twenty
     repeated: Blocks  # others on eight
+    pages: int = 0  # the last ones, at most 64
+    counts: Mapping[int, int] = field(default_factory=dict)  # of pages, by block
 
     def fits(self, structure: int | None) -> bool:
         """Whether a page with this structure fingerprint is of the template."""
@@ -79,18 +85,22 @@ def unpacked(templates: bytes) -> tuple[Template, ...]:
     while at < len(templates):
         head = templates[at : at + _HEAD_BYTES]
         start = at + _HEAD_BYTES
-        furniture = start + 2 * int.from_bytes(head[-4:-2], "little")
-        at = furniture + 2 * int.from_bytes(head[-2:], "little")
+        pages, furniture, repeated = struct.unpack("<3H", head[_STRUCTURE_BYTES:].ljust(6))
+        blocks = furniture + repeated
+        at = start + 4 * blocks
         if at > len(templates) or len(head) < _HEAD_BYTES:
             raise StoreDamaged(
                 "the furniture in the store is damaged; restore a copy of the store, or move it "
                 "away to begin anew"
             )
         structure = head[:_STRUCTURE_BYTES]
+        numbers = struct.unpack(f"<{2 * blocks}H", templates[start:at])
         template = Template(
             None if structure == _NO_STRUCTURE else int.from_bytes(structure, "little"),
-            _blocks(templates[start:furniture]),
-            _blocks(templates[furniture:at]),
+            frozenset(numbers[:furniture]),
+            frozenset(numbers[furniture:blocks]),
+            pages,
+            dict(zip(numbers[:blocks], numbers[blocks:], strict=True)),
         )
         found.append(template)
     return tuple(found)
@@ -106,19 +116,17 @@ def _packed(template: Template) -> bytes:
     structure = _NO_STRUCTURE
     if template.structure is not None:
         structure = template.structure.to_bytes(_STRUCTURE_BYTES, "little")
-    furniture, repeated = sorted(template.furniture), sorted(template.repeated)
-    numbers = (len(furniture), len(repeated), *furniture, *repeated)
+    blocks = [*sorted(template.furniture), *sorted(template.repeated)]
+    counts = [template.counts.get(block, 0) for block in blocks]
+    sizes = (template.pages, len(template.furniture), len(template.repeated))
+    numbers = (*sizes, *blocks, *counts)
     return structure + struct.pack(f"<{len(numbers)}H", *numbers)
-
-
-def _blocks(packed: bytes) -> Blocks:
-    return frozenset(struct.unpack(f"<{len(packed) // 2}H", packed))
 
 
 class RecentPages:
     """The last different pages of each host's templates, in bounded memory.
 
-    They end with the process; the store keeps what was learnt from them.
+    They end with the process; the store keeps what was learnt from them, and from how many.
     """
 
     def __init__(self, max_pages: int = _MAX_PAGES) -> None:
@@ -127,13 +135,18 @@ class RecentPages:
         self._max_pages = max_pages
         self._lock = Lock()
 
-    def add(self, host: Host, structure: int | None, blocks: Sequence[int]) -> Template | None:
-        """Add a kept page by its blocks' hashes; its template, if that was counted anew."""
+    def add(
+        self, host: Host, structure: int | None, blocks: Sequence[int], known: Template = UNKNOWN
+    ) -> Template | None:
+        """Add a kept page by its blocks' hashes; its template, if more was learnt.
+
+        `known` is what the store knows of the template.
+        """
         with self._lock:
             templates = self._hosts.pop(host, [])
             self._pages -= sum(len(one.blocks) for one in templates)
             fitting = (one for one in templates if one.template.fits(structure))
-            pages = next(fitting, None) or _Pages(replace(UNKNOWN, structure=structure))
+            pages = next(fitting, None) or _Pages(replace(known, structure=structure))
             others = [one for one in templates if one is not pages]
             self._hosts[host] = templates = [pages, *others[: _MAX_TEMPLATES - 1]]
             found = pages.add({block & BLOCK_BITS for block in blocks})
@@ -147,19 +160,29 @@ class RecentPages:
 class _Pages:
     """The last pages of a template."""
 
-    def __init__(self, template: Template) -> None:
-        self.template = template
+    def __init__(self, known: Template) -> None:
+        self.template = self._known = known  # counted before these pages
         self.blocks: deque[array[int]] = deque(maxlen=_REMEMBERED)  # a page's, in 2 bytes each
         self._added = 0
 
     def add(self, blocks: Collection[int]) -> Template | None:
         self.blocks.append(array("H", blocks))
         self._added += 1
-        is_early = self._added <= 2 * LEAST_PAGES  # while few pages are known, each one says much
-        if self._added < LEAST_PAGES or (self._added % _EVERY and not is_early):
+        older = min(self._known.pages, _REMEMBERED - len(self.blocks))
+        pages = len(self.blocks) + older
+        is_early = pages <= 2 * LEAST_PAGES  # while few pages are known, each one says much
+        if pages < LEAST_PAGES or (self._added % _EVERY and not is_early):
             return None
-        pages = Counter(chain.from_iterable(self.blocks))
-        repeated = frozenset(block for block, count in pages.items() if count >= LEAST_PAGES)
-        furniture = frozenset(block for block in repeated if 2 * pages[block] >= len(self.blocks))
-        self.template = Template(self.template.structure, furniture, repeated - furniture)
-        return self.template
+        counts = Counter(chain.from_iterable(self.blocks))
+        for block, count in self._known.counts.items() if older else ():
+            counts[block] += round(count * older / self._known.pages)
+        repeated = {block: count for block, count in counts.items() if count >= LEAST_PAGES}
+        least = max(pages / 2, LEAST_FURNITURE)
+        furniture = frozenset(block for block, count in repeated.items() if count >= least)
+        others = frozenset(repeated) - furniture
+        before, self.template = (
+            self.template,
+            Template(self.template.structure, furniture, others, pages, repeated),
+        )
+        is_known = (before.furniture, before.repeated, before.pages) == (furniture, others, pages)
+        return None if is_known else self.template

@@ -240,9 +240,8 @@ class Judge:
         Pages of another name come last, as all that is near must be known for them: a text that
         stands on pages about two things, such as a shell or a notice, says nothing of a third one.
         """
+        view.one_site = self._options.scope == "site"
         found = self._candidates(page, view)
-        if self._options.scope == "site":
-            found = ((other, reason) for other, reason in found if other.site == page.site)
         told: set[ToldBy | None] = set()
         renamed: list[tuple[StoredPage, Reason]] = []
         for other, reason in islice(found, _MAX_COMPARED if self._options.second_look else None):
@@ -377,7 +376,8 @@ class Judge:
         return self._furniture[host]
 
     def _learn(self, host: Host, structure: int | None, blocks: Sequence[int]) -> None:
-        if template := self._recent.add(host, structure, blocks):
+        before = template_of(structure, self._furniture_of(host))
+        if template := self._recent.add(host, structure, blocks, before):
             known = self._store.furniture(*host)
             self._furniture[host] = learnt = with_template(known, template)
             if learnt != known:

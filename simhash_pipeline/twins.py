@@ -70,6 +70,8 @@ def told_apart_by(
         return "sketch"
     if are_of_no_text(page, other):
         return "no page"
+    if page.content is None and page.site != other.site and page.title != other.title:
+        return "title"  # a short text that two sites share names no page
     if are_form_letters(page, other):
         return "title"
     if are_two_subjects(page, other) and not _is_one_text(page, other, options):
@@ -142,7 +144,7 @@ def min_likeness(
     least = options.own_likeness
     if not in_one_template(page, other):
         least = min(least, MIN_MAIN_LIKENESS)
-    in_doubt = page.content is None or _are_unknown_texts(page, other, repeated)
+    in_doubt = _are_unknown_texts(page, other, repeated)
     return max(least, _MIN_LIKENESS_IN_DOUBT) if least and in_doubt else least
 
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import settings
 from xdist.plugin import pytest_xdist_auto_num_workers as available_cores
 
+from simhash_pipeline import open_store
 from tests.archive.workers import shared_workers as shared_workers
 from tests.archive.workers import worker_pool as worker_pool
 from tests.cli.simhash_command import simhash as simhash
@@ -16,6 +17,9 @@ from tests.stores.servers import RunningCluster, RunningServer, server_binary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from simhash_pipeline.stores.contract import Store
 
 
 # They take half a minute and more. Begun first, none of them ends alone.
@@ -71,3 +75,18 @@ def redis_servers(
     yield emptied
     for each in running.values():
         each.__exit__()
+
+
+@pytest.fixture(
+    params=[
+        *("memory", "sqlite", "sqlite with its index on disk"),
+        *("redis 6.2", "redis", "valkey", "redis cluster"),
+    ]
+)
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    """An empty store of each kind."""
+    url = "memory:" if request.param == "memory" else f"sqlite:///{tmp_path}/pages.sqlite"
+    if request.param.startswith(("redis", "valkey")):
+        url = request.getfixturevalue("redis_servers")(request.param).url
+    with open_store(f"{url}?index=disk" if "disk" in request.param else url) as opened:
+        yield opened

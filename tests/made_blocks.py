@@ -41,6 +41,6 @@ def _box(page: Blocks, rng: random.Random, start: int, end: int, depth: int) -> 
         inside = rng.randint(at + 1, end)
         _box(page, rng, at, inside, depth_inside)
         at = inside + rng.randrange(3)
-    page.boxes.append((start, end, rng.choice(_BOX_TAGS), depth, rng.choice(["", "a", "b"])))
+    page.boxes.append((start, end, rng.choice(_BOX_TAGS), ""))
     if rng.random() < 0.2:
         page.hints.append((start, end, rng.choice(_HINTS)))

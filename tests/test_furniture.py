@@ -8,6 +8,7 @@ import pytest
 from simhash_pipeline import Fingerprinter, Judge, Options, open_store
 from simhash_pipeline.errors import StoreDamaged
 from simhash_pipeline.furniture import (
+    LEAST_FURNITURE,
     LEAST_PAGES,
     NO_BLOCKS,
     UNKNOWN,
@@ -37,18 +38,37 @@ def html(title: str, main: Iterable[str], beside: Iterable[str] = ()) -> bytes:
     return f"<html><head><title>{title}</title></head><body>{body}</body></html>".encode()
 
 
-def learnt(pages: int, *blocks: int, recent: RecentPages | None = None) -> set[int] | None:
+def learnt(
+    pages: int, *blocks: int, recent: RecentPages | None = None, known: Template = UNKNOWN
+) -> set[int] | None:
     """What `pages` pages with these blocks, and one of its own each, make furniture."""
     recent = recent or RecentPages()
     found = None
     for page in range(pages):
-        found = recent.add(HOST, 0, [*blocks, 1_000 + page]) or found
+        found = recent.add(HOST, 0, [*blocks, 1_000 + page], known) or found
     return None if found is None else {*found.furniture}
 
 
-def test_a_block_is_furniture_from_the_eighth_page_of_a_template_on() -> None:
+def test_a_block_is_furniture_from_the_twentieth_page_of_a_template_on() -> None:
     assert learnt(LEAST_PAGES - 1, 1, 2) is None
-    assert learnt(LEAST_PAGES, 1, 2) == {1, 2}
+    assert learnt(LEAST_FURNITURE - 1, 1, 2) == set()
+    assert learnt(LEAST_FURNITURE, 1, 2) == {1, 2}
+
+
+def test_what_another_process_has_counted_is_outweighed_by_as_many_new_pages() -> None:
+    known = Template(0, frozenset([1]), NO_BLOCKS, 64, {1: 64})
+    assert learnt(28, 2, known=known) == {1}
+    assert learnt(32, 2, known=known) == {1, 2}
+    assert learnt(64, 2, known=known) == {2}
+
+
+def test_pages_of_several_small_crawls_count_together() -> None:
+    known = UNKNOWN
+    for pages in (12, 8):
+        recent = RecentPages()
+        for page in range(pages):
+            known = recent.add(HOST, 0, [1, 1_000 + page], known) or known
+    assert ({*known.furniture}, known.pages) == ({1}, 20)
 
 
 def test_a_block_on_half_of_the_last_pages_is_furniture_and_on_eight_it_is_repeated() -> None:
@@ -73,12 +93,12 @@ def test_what_is_no_longer_repeated_is_no_longer_furniture() -> None:
 
 def test_each_host_and_each_template_has_furniture_of_its_own() -> None:
     recent = RecentPages()
-    for page in range(7):
-        assert recent.add(HOST, 0, [1]) is None
-        assert recent.add(("", "b.example"), 0, [1]) is None
-        assert recent.add(("other", "a.example"), 0, [1]) is None
-        assert recent.add(HOST, FAR, [2, page]) is None
-        assert recent.add(HOST, None, [3]) is None
+    for page in range(19):
+        recent.add(HOST, 0, [1])
+        recent.add(("", "b.example"), 0, [1])
+        recent.add(("other", "a.example"), 0, [1])
+        recent.add(HOST, FAR, [2, 100 + page])
+        recent.add(HOST, None, [3])
     found = [recent.add(HOST, structure, [1, 2, 3]) for structure in (0b11, FAR, None)]
     assert [template and {*template.furniture} for template in found] == [{1}, {2}, {3}]
 
@@ -88,18 +108,19 @@ def test_hosts_are_forgotten_the_one_met_longest_ago_first() -> None:
     for host in "aaaaaaabbbbbbba":  # seven pages each, then an eighth of a: b has to go
         found = recent.add(("", host), 0, [1])
     assert found is not None
-    assert found.furniture == {1}
+    assert found.repeated == {1}
     assert recent.add(("", "b"), 0, [1]) is None
 
 
 def test_templates_come_back_as_they_were_packed() -> None:
-    first = Template(5, frozenset([1, 300]), frozenset([2]))
+    first = Template(5, frozenset([1, 300]), frozenset([2]), 64, {1: 64, 300: 32, 2: 9})
     second = Template(None, NO_BLOCKS, NO_BLOCKS)
     third = Template(FAR, NO_BLOCKS, frozenset([7]))
     known = with_template(with_template(with_template(b"", first), second), third)
     assert [one.structure for one in unpacked(known)] == [FAR, None, 5]
     found = template_of(4, known)
     assert ({*found.furniture}, {*found.repeated}) == ({1, 300}, {2})
+    assert (found.pages, found.counts) == (64, {1: 64, 300: 32, 2: 9})
     assert template_of(FAR >> 50, known) is UNKNOWN
     anew = with_template(known, Template(4, frozenset([9]), NO_BLOCKS))
     assert [one.structure for one in unpacked(anew)] == [4, FAR, None]
@@ -168,6 +189,31 @@ def test_nobody_makes_a_product_go_by_quoting_the_line_that_tells_it_apart(attac
         judge = Judge(store, OPTIONS)
         crawl(judge, ATTACKS[attack])
         assert dropped_products(judge) == 0
+
+
+def of_days(honest: int, *, planted: int, between: int = 0) -> int:
+    """How many products go that stand in `planted` pages of a crawl after one of honest pages."""
+    pages = [
+        (f"http://shop.example/{k}", k < honest or k >= honest + planted)
+        for k in range(honest + planted + between)
+    ]
+    made = [
+        (url, html(f"Other {url}", [words(url, 80)], ["Free shipping"] if is_honest else LINES))
+        for url, is_honest in pages
+    ]
+    with open_store("memory:") as store:
+        crawl(Judge(store, OPTIONS), dict(made[:honest]))
+        later = Judge(store, OPTIONS)
+        crawl(later, dict(made[honest:]))
+        return dropped_products(later)
+
+
+@pytest.mark.parametrize(
+    ("honest", "planted", "between"), [(0, 16, 0), (0, 16, 48), (20, 8, 0), (80, 8, 4), (80, 24, 0)]
+)
+def test_the_first_pages_of_a_crawl_plant_nothing(honest: int, planted: int, between: int) -> None:
+    """Neither on the first day, newest first, nor in a new process on what many pages taught."""
+    assert of_days(honest, planted=planted, between=between) == 0
 
 
 def test_who_writes_on_half_of_a_template_s_last_pages_can_plant() -> None:

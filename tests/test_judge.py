@@ -1,4 +1,4 @@
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -54,12 +54,6 @@ class Clock:
     def __call__(self) -> float:
         self.now += 1
         return self.now
-
-
-@pytest.fixture
-def store() -> Iterator[Store]:
-    with open_store("memory:") as store:
-        yield store
 
 
 def judge(store: Store, **options: Any) -> Judge:
@@ -490,16 +484,16 @@ def words(seed: object, count: int = 12) -> str:
     return "".join(f"<li>{story((seed, n), 4)}</li>" for n in range(count))
 
 
-def judged(*pages: tuple[str, PageFingerprint], **options: Any) -> list[Verdict]:
-    with open_store("memory:") as store:
-        judge = Judge(store, Options(**options))
-        return [judge.judge(url, page) for url, page in pages]
+def judged(store: Store, *pages: tuple[str, PageFingerprint], **options: Any) -> list[Verdict]:
+    store.clear("")
+    judge = Judge(store, Options(**options))
+    return [judge.judge(url, page) for url, page in pages]
 
 
-def test_pages_of_one_site_that_differ_in_text_beside_the_main_text_are_kept() -> None:
+def test_pages_of_one_site_that_differ_in_text_beside_the_main_text_are_kept(store: Store) -> None:
     a, b = read(prose("box"), words(1)), read(prose("box"), words(2))
     assert a.content == b.content
-    first, second = judged(("http://a.example/1", a), ("http://a.example/2", b))
+    first, second = judged(store, ("http://a.example/1", a), ("http://a.example/2", b))
     assert (second.dropped, second.reason) == (False, "told apart")
     assert (second.twin_url, second.told_by) == (first.url, "own text")
     assert second.min_likeness == 0.85
@@ -507,56 +501,56 @@ def test_pages_of_one_site_that_differ_in_text_beside_the_main_text_are_kept() -
     assert second.own_likeness < 0.8
 
 
-def test_pages_of_two_sites_are_judged_by_their_main_texts() -> None:
+def test_pages_of_two_sites_are_judged_by_their_main_texts(store: Store) -> None:
     a, b = read(prose("news"), rows(1)), read(prose("news"), rows(2))
-    _, second = judged(("http://a.example/1", a), ("http://b.example/2", b))
+    _, second = judged(store, ("http://a.example/1", a), ("http://b.example/2", b))
     assert (second.dropped, second.reason, second.own_likeness) == (True, "content", None)
 
 
 @pytest.mark.parametrize(("more", "dropped"), [(0, True), (150, True), (600, False)])
 def test_in_another_template_half_of_the_main_texts_must_be_equal(
-    more: int, *, dropped: bool
+    store: Store, more: int, *, dropped: bool
 ) -> None:
     news = prose("news", 300)
     page = replace(read(news, words("comment", 150)), structure=BASE)
     view = read(news + prose("offer", more) * bool(more))
     view = replace(view, content=page.content, sketch=page.sketch)
-    _, second = judged(("http://a.example/1", page), ("http://a.example/print", view))
+    _, second = judged(store, ("http://a.example/1", page), ("http://a.example/print", view))
     assert second.dropped is dropped
 
 
-def test_a_story_with_another_day_s_links_beside_it_is_dropped() -> None:
+def test_a_story_with_another_day_s_links_beside_it_is_dropped(store: Store) -> None:
     a, b = read(prose("box"), rows(1)), read(prose("box"), rows(2))
-    first, second = judged(("http://a.example/1", a), ("http://a.example/2", b))
+    first, second = judged(store, ("http://a.example/1", a), ("http://a.example/2", b))
     assert (second.twin_url, second.reason, second.own_likeness) == (first.url, "content", 1)
 
 
-def test_a_list_with_other_links_below_a_short_text_is_kept() -> None:
+def test_a_list_with_other_links_below_a_short_text_is_kept(store: Store) -> None:
     a, b = read(prose("box", 60), rows(1, 40)), read(prose("box", 60), rows(2, 40))
     assert a.content == b.content
-    assert not judged(("http://a.example/1", a), ("http://a.example/2", b))[1].dropped
+    assert not judged(store, ("http://a.example/1", a), ("http://a.example/2", b))[1].dropped
 
 
-def test_a_story_under_another_url_of_its_site_is_dropped() -> None:
+def test_a_story_under_another_url_of_its_site_is_dropped(store: Store) -> None:
     a, b = read(prose("news", 300), words(1, 2)), read(prose("news", 300), words(2, 2))
-    _, second = judged(("http://a.example/1", a), ("http://a.example/2", b))
+    _, second = judged(store, ("http://a.example/1", a), ("http://a.example/2", b))
     assert (second.dropped, second.reason) == (True, "content")
     assert second.own_likeness is not None
     assert 0.8 <= second.own_likeness < 1
 
 
-def test_without_a_second_look_the_main_text_decides_alone() -> None:
+def test_without_a_second_look_the_main_text_decides_alone(store: Store) -> None:
     a, b = read(prose("box"), rows(1)), read(prose("box"), rows(2))
     pages = ("http://a.example/1", a), ("http://a.example/2", b)
-    assert judged(*pages, second_look=False)[1].dropped
+    assert judged(store, *pages, second_look=False)[1].dropped
 
 
-def test_a_text_that_stands_on_eight_kept_pages_makes_no_twins() -> None:
+def test_a_text_that_stands_on_eight_kept_pages_makes_no_twins(store: Store) -> None:
     box, beside = prose("a box on every page", 300), words("beside", 2)
     mains = [prose(n, 600) + box if n < 8 else box + prose(n, 6) for n in range(10)]
     pages = [(f"http://a.example/{n}", read(main, beside)) for n, main in enumerate(mains)]
-    assert [verdict.dropped for verdict in judged(*pages)] == [False] * 10
-    assert judged(*pages[8:])[1].dropped  # where nothing was learnt they are near-duplicates
+    assert [verdict.dropped for verdict in judged(store, *pages)] == [False] * 10
+    assert judged(store, *pages[8:])[1].dropped  # where nothing was learnt they are near-duplicates
 
 
 def test_what_was_learnt_of_a_site_stays_in_the_store(tmp_path: Path) -> None:
@@ -572,17 +566,18 @@ def test_what_was_learnt_of_a_site_stays_in_the_store(tmp_path: Path) -> None:
     assert not any(verdict.dropped for verdict in verdicts)
 
 
-def test_copies_of_a_story_do_not_become_furniture() -> None:
+def test_copies_of_a_story_do_not_become_furniture(store: Store) -> None:
     pages = [(f"http://a.example/{n}", read(prose("the story", 400))) for n in range(20)]
-    assert [verdict.dropped for verdict in judged(*pages)] == [False] + [True] * 19
+    assert [verdict.dropped for verdict in judged(store, *pages)] == [False] + [True] * 19
 
 
 @pytest.mark.parametrize("posts", [1, 5, 20, 60, 200])
-def test_a_page_with_a_new_post_is_never_unchanged(posts: int) -> None:
+def test_a_page_with_a_new_post_is_never_unchanged(store: Store, posts: int) -> None:
     before = read("".join(prose(n, 50) for n in range(posts)))
     after = read("".join(prose(n, 50) for n in range(posts)) + prose("new", 20))
     for setting in ("keep", "drop"):
         _, again, later = judged(
+            store,
             *(("http://a.example/live", page) for page in (before, before, after)),
             unchanged=setting,
         )
@@ -590,9 +585,11 @@ def test_a_page_with_a_new_post_is_never_unchanged(posts: int) -> None:
         assert (later.reason, later.dropped) == ("changed", False)
 
 
-def test_by_both_a_page_of_a_few_elements_is_judged_by_its_content() -> None:
+def test_by_both_a_page_of_a_few_elements_is_judged_by_its_content(store: Store) -> None:
     page = PageFingerprint(7, None, None, text="", title="", tokens=100)
-    _, second = judged(("http://a.example/1", page), ("http://a.example/2", page), match="both")
+    _, second = judged(
+        store, ("http://a.example/1", page), ("http://a.example/2", page), match="both"
+    )
     assert (second.dropped, second.reason) == (True, "content")
 
 
@@ -600,12 +597,14 @@ def test_by_both_a_page_of_a_few_elements_is_judged_by_its_content() -> None:
 @pytest.mark.parametrize("layout", list_sites.LAYOUTS)
 @pytest.mark.parametrize("site", [list_sites.shop, list_sites.jobs])
 def test_lists_that_differ_in_their_rows_are_all_kept(
-    site: Callable[[int, str, str], str], layout: str, language: str
+    store: Store, site: Callable[[int, str, str], str], layout: str, language: str
 ) -> None:
     pages = [Fingerprinter().fingerprint(site(n, layout, language)) for n in range(20)]
-    verdicts = judged(*((f"http://a.example/{n}", page) for n, page in enumerate(pages)))
+    verdicts = judged(store, *((f"http://a.example/{n}", page) for n, page in enumerate(pages)))
     assert [verdict.url for verdict in verdicts if verdict.dropped] == []
-    verdicts = judged(*((f"http://a.example/{n % 20}?{n}", pages[n % 20]) for n in range(40)))
+    verdicts = judged(
+        store, *((f"http://a.example/{n % 20}?{n}", pages[n % 20]) for n in range(40))
+    )
     assert [verdict.dropped for verdict in verdicts] == [False] * 20 + [True] * 20
 
 
@@ -636,38 +635,42 @@ CANONICAL = "<link rel=canonical href=http://a.example/1>"
     ],
 )
 def test_of_pages_that_declare_one_address_what_stands_beside_the_text_says_nothing(
-    url: str, head: str
+    store: Store, url: str, head: str
 ) -> None:
     a, b = declaring(prose("box"), words(1, 40)), declaring(prose("box"), words(2, 40), head=head)
-    _, second = judged(("http://a.example/1", a), (url, b))
+    _, second = judged(store, ("http://a.example/1", a), (url, b))
     assert second.dropped
     _, second = judged(
-        ("http://a.example/1", a), ("http://a.example/2", declaring(prose("box"), words(2, 40)))
+        store,
+        ("http://a.example/1", a),
+        ("http://a.example/2", declaring(prose("box"), words(2, 40))),
     )
     assert not second.dropped
 
 
-def test_a_page_of_one_address_whose_text_was_read_with_a_box_is_a_copy() -> None:
+def test_a_page_of_one_address_whose_text_was_read_with_a_box_is_a_copy(store: Store) -> None:
     a = declaring(prose("box"))
     b = declaring(prose("box") + prose("advert", 60), head=CANONICAL)
-    _, second = judged(("http://a.example/1", a), ("http://a.example/2", b))
+    _, second = judged(store, ("http://a.example/1", a), ("http://a.example/2", b))
     assert (second.dropped, second.reason) == (True, "address")
     assert second.content_distance is not None
     assert second.content_distance > 3
 
 
-def test_pages_of_a_list_that_declare_its_first_page_are_kept() -> None:
+def test_pages_of_a_list_that_declare_its_first_page_are_kept(store: Store) -> None:
     pages = [declaring(prose(n), head=CANONICAL) for n in range(20)]
-    verdicts = judged(*((f"http://a.example/{n + 1}", page) for n, page in enumerate(pages)))
+    verdicts = judged(store, *((f"http://a.example/{n + 1}", page) for n, page in enumerate(pages)))
     assert not any(verdict.dropped for verdict in verdicts)
 
 
-def test_variants_that_declare_one_product_are_kept_where_their_titles_name_them() -> None:
+def test_variants_that_declare_one_product_are_kept_where_their_titles_name_them(
+    store: Store,
+) -> None:
     names = ("Shoe, red", "Shoe, blue")
     a, b = (declaring(prose("shoe"), words(name, 3), name, head=CANONICAL) for name in names)
-    assert not judged(("http://a.example/1", a), ("http://a.example/2", b))[1].dropped
+    assert not judged(store, ("http://a.example/1", a), ("http://a.example/2", b))[1].dropped
     a, b = (declaring(prose("shoe"), words(name, 3), "Shoe", head=CANONICAL) for name in names)
-    assert judged(("http://a.example/1", a), ("http://a.example/2", b))[
+    assert judged(store, ("http://a.example/1", a), ("http://a.example/2", b))[
         1
     ].dropped  # the site says so
 
@@ -682,14 +685,14 @@ def test_variants_that_declare_one_product_are_kept_where_their_titles_name_them
 )
 @pytest.mark.parametrize("order", [1, -1])
 def test_a_page_can_not_declare_the_address_of_another_site(
-    thief: str, victim: str, dropped: bool, order: int
+    store: Store, thief: str, victim: str, dropped: bool, order: int
 ) -> None:
     head = f"<link rel=canonical href={victim}>"
     pages = [
         (victim, declaring(prose("story"))),
         (thief, declaring(prose("story") + prose("advert", 60), head=head)),
     ]
-    _, second = judged(*pages[::order])
+    _, second = judged(store, *pages[::order])
     assert second.dropped is dropped
 
 
@@ -703,9 +706,9 @@ def test_a_page_can_not_declare_the_address_of_another_site(
         ("Weather, 14 June", "Weather, 15 June"),
     ],
 )
-def test_pages_that_name_two_things_are_two_pages(one: str, other: str) -> None:
+def test_pages_that_name_two_things_are_two_pages(store: Store, one: str, other: str) -> None:
     a, b = (declaring(prose("notice", 300), title=f"{title} | Office") for title in (one, other))
-    _, second = judged(("http://a.example/1", a), ("http://a.example/2", b))
+    _, second = judged(store, ("http://a.example/1", a), ("http://a.example/2", b))
     assert (second.reason, second.told_by) == ("told apart", "title")
 
 
@@ -717,44 +720,50 @@ def test_pages_that_name_two_things_are_two_pages(one: str, other: str) -> None:
         ("", "Night bus trial"),
     ],
 )
-def test_titles_that_name_no_two_things_part_no_copies(one: str, other: str) -> None:
+def test_titles_that_name_no_two_things_part_no_copies(store: Store, one: str, other: str) -> None:
     heading = "<h1>Night bus trial</h1>"
     a, b = (read(heading + prose("bus", 300), title=title) for title in (one, other))
-    assert judged(("http://a.example/1", a), ("http://a.example/2", b))[1].dropped
+    assert judged(store, ("http://a.example/1", a), ("http://a.example/2", b))[1].dropped
 
 
 @pytest.mark.parametrize("tag", ["h2", "div"])
-def test_a_headline_in_any_box_below_the_h1_of_its_site_names_the_page(tag: str) -> None:
+def test_a_headline_in_any_box_below_the_h1_of_its_site_names_the_page(
+    store: Store, tag: str
+) -> None:
     heading = f"<h1>Harbour Book</h1><{tag}>{{}}</{tag}>"
     a, b = (
         read(heading.format(name) + prose("bus", 300), title=f"{name} - Harbour Book")
         for name in ("Tides", "Ropes")
     )
-    _, second = judged(("http://a.example/1", a), ("http://a.example/2", b))
+    _, second = judged(store, ("http://a.example/1", a), ("http://a.example/2", b))
     assert (second.reason, second.told_by) == ("told apart", "title")
 
 
-def test_the_words_of_a_link_that_the_title_holds_name_no_page() -> None:
+def test_the_words_of_a_link_that_the_title_holds_name_no_page(store: Store) -> None:
     a, b = (
         read(f'<a href="/">{book}</a><h1>Ropes</h1>' + prose("bus", 300), title=f"Ropes - {book}")
         for book in ("Harbour Book 1.2", "Harbour Book 1.3")
     )
-    assert judged(("http://a.example/1", a), ("http://a.example/2", b))[1].dropped
+    assert judged(store, ("http://a.example/1", a), ("http://a.example/2", b))[1].dropped
 
 
-def test_of_a_title_that_neither_heading_nor_text_repeats_all_words_are_a_name() -> None:
+def test_of_a_title_that_neither_heading_nor_text_repeats_all_words_are_a_name(
+    store: Store,
+) -> None:
     box = prose("a notice that all pages show", 300)
     a, b = read(box, title="Fog bell rings"), read(box + "<p>Crane and harbour.</p>", title="Crane")
-    _, second = judged(("http://a.example/1", a), ("http://a.example/2", b))
+    _, second = judged(store, ("http://a.example/1", a), ("http://a.example/2", b))
     assert (second.reason, second.told_by) == ("told apart", "title")
 
 
 @pytest.mark.parametrize("hosts", [("a.example", "a.example"), ("a.example", "b.example")])
-def test_a_text_that_is_of_neither_page_decides_nothing(hosts: tuple[str, str]) -> None:
+def test_a_text_that_is_of_neither_page_decides_nothing(
+    store: Store, hosts: tuple[str, str]
+) -> None:
     shell = prose("this site uses cookies", 300)
     a, b = read(shell, title="Fish pie for four"), read(shell, title="How to prune a rose")
     pages = (f"http://{host}/{n}" for n, host in enumerate(hosts))
-    _, second = judged(*zip(pages, (a, b), strict=True))
+    _, second = judged(store, *zip(pages, (a, b), strict=True))
     assert (second.reason, second.told_by) == ("told apart", "no page")
 
 
@@ -763,10 +772,11 @@ def named(title: str) -> PageFingerprint:
     return read(f"<h1>{title}</h1>{prose('a text on all pages', 300)}", title=title)
 
 
-def test_a_text_on_pages_of_two_names_drops_a_page_of_another_site_only_for_one_of_its_name() -> (
-    None
-):
+def test_a_text_on_pages_of_two_names_drops_a_page_of_another_site_only_for_one_of_its_name(
+    store: Store,
+) -> None:
     first, second, third, mirrored = judged(
+        store,
         ("http://a.example/1", named("csr_array.diagonal")),
         ("http://a.example/2", named("bsr_array.diagonal")),
         ("http://b.example/3", named("coo_array.diagonal")),
@@ -776,8 +786,9 @@ def test_a_text_on_pages_of_two_names_drops_a_page_of_another_site_only_for_one_
     assert (mirrored.dropped, mirrored.twin_url) == (True, "http://a.example/2")
 
 
-def test_a_story_of_one_name_is_found_under_the_headline_of_another_site() -> None:
+def test_a_story_of_one_name_is_found_under_the_headline_of_another_site(store: Store) -> None:
     first, second, third = judged(
+        store,
         ("http://a.example/1", named("Night bus trial begins")),
         ("http://b.example/1", named("Night bus trial starts in May")),
         ("http://c.example/1", named("Night bus trial")),
@@ -796,18 +807,29 @@ def test_a_story_of_one_name_is_found_under_the_headline_of_another_site() -> No
     ],
 )
 def test_on_two_sites_pages_of_two_names_are_twins_within_half_the_sketch_distance(
-    title: str, bits: int, told_by: str | None
+    store: Store, title: str, bits: int, told_by: str | None
 ) -> None:
     page = named("Red function")
     assert page.sketch is not None
     other = replace(named(title), sketch=flip(page.sketch, bits), title_marks=-1)
-    _, second = judged(("http://a.example/1", page), ("http://b.example/2", other))
+    _, second = judged(store, ("http://a.example/1", page), ("http://b.example/2", other))
     assert (second.dropped, second.told_by) == (told_by is None, told_by)
 
 
-def test_the_likeness_that_is_asked_for_is_a_setting() -> None:
+def test_the_likeness_that_is_asked_for_is_a_setting(store: Store) -> None:
     a, b = read(prose("box"), words(1)), read(prose("box"), words(2))
     pages = ("http://a.example/1", a), ("http://a.example/2", b)
-    assert [judged(*pages, own_likeness=least)[1].dropped for least in (0, 0.5, 0.85, 1)] == [
-        *(True, True, False, False)
-    ]
+    assert [
+        judged(store, *pages, own_likeness=least)[1].dropped for least in (0, 0.5, 0.85, 1)
+    ] == [*(True, True, False, False)]
+
+
+def test_an_answer_drops_a_page_for_one_that_nothing_else_finds(
+    store: Store, tmp_path: Path
+) -> None:
+    sheet = tmp_path / "answers.csv"
+    sheet.write_text("answer,twin_url,url\ncopy,http://a.example/1,http://b.example/2\n")
+    pages = [("http://a.example/1", page(0)), ("http://b.example/2", page(FAR))]
+    _, second = judged(store, *pages, answers=str(sheet))
+    assert (second.dropped, second.reason) == (True, "answer")
+    assert second.twin_url == "http://a.example/1"

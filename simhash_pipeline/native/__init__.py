@@ -115,7 +115,7 @@ class Kernel(Protocol):
         tags: list[str],
         sizes: list[int],
         link_shares: list[float],
-        boxes: list[tuple[int, int, str, int, str]],
+        boxes: list[tuple[int, int, str, str]],
         hints: list[tuple[int, int, str]],
         title_words: list[str],
         /,

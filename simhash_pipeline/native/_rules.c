@@ -9,14 +9,17 @@
 #include <string.h>
 
 /* The traits of a tag, as boilerplate.py packs them. */
-enum { H1 = 1, HEADING = 2, PRE = 4, SHORT_POST = 8, SHORT_TEXT = 16, LIST = 32, CELL = 64, ARTICLE = 128, SECTION = 256 };
+enum {
+    H1 = 1, HEADING = 2, PRE = 4, SHORT_POST = 8, SHORT_TEXT = 16, LIST = 32, CELL = 64, ARTICLE = 128, SECTION = 256,
+    LEAD = 512
+};
 
 #define HINTS 6
 enum { COMMENT, CONSENT, FOOTER, FURNITURE, FORUM, OUTSIDE };
 #define NOT_ASKED -1.0
 /* The numbers of boilerplate.py, as its _set_up orders them. */
 static struct {
-    double long_bytes, sentence_bytes, max_link_share, title_weight, repeated_bytes, forum_share,
+    double long_bytes, sentence_bytes, max_link_share, title_weight, forum_share,
         min_beside_comments, box_share, headed_box_share, headed_within, min_headed_blocks,
         max_headings, lone_box_share, min_boxed_weight, min_main_share, short_article_bytes,
         min_short_article_share, min_unlinked_share, max_title_h1s, equal_share;
@@ -36,8 +39,8 @@ typedef struct {
 } Block;
 
 typedef struct {
-    Py_ssize_t start, end, depth;
-    PyObject *tag, *name; /* borrowed */
+    Py_ssize_t start, end;
+    PyObject *tag; /* borrowed */
     unsigned traits;
 } Box;
 
@@ -155,76 +158,42 @@ static void take_out(Page *page, Py_ssize_t start, Py_ssize_t end) {
     for (Py_ssize_t i = start; i < end; i++) page->weights[i] = 0;
 }
 
-/* _copies; 0 with an exception */
-static int find_copies(Page *page) {
-    PyObject *seen = PySet_New(NULL);
-    if (seen == NULL) return 0;
-    for (Py_ssize_t i = 0; i < page->count; i++) {
-        Py_ssize_t before = PySet_GET_SIZE(seen);
-        if ((double)page->sizes[i] < rules.repeated_bytes) continue;
-        if (PySet_Add(seen, page->blocks[i].text) < 0) {
-            Py_DECREF(seen);
-            return 0;
-        }
-        if (PySet_GET_SIZE(seen) == before) take_out(page, i, i + 1);
-    }
-    Py_DECREF(seen);
-    return 1;
-}
-
-/* _boilerplate; 0 with an exception */
-static int find_boilerplate(Page *page) {
+/* _boilerplate */
+static void find_boilerplate(Page *page) {
     double shares[HINTS];
     Range range = {0};
     memcpy(shares, rules.max_shares, sizeof shares);
-    if (page->is_forum)
-        shares[COMMENT] = 0;
-    else if (!find_copies(page))
-        return 0;
+    if (page->is_forum) shares[COMMENT] = 0;
     sum_up(page, page->weights);
     while (next_in_boxes(page, shares, &range)) take_out(page, range.start, range.end);
-    return 1;
 }
 
 /* ---- the densest box */
 
 static int is_same(PyObject *a, PyObject *b) { return a == b || PyUnicode_Compare(a, b) == 0; }
 
-/* _siblings, one way from a box: their weight, or -1 where one begins with a heading of its level */
-static int64_t weight_beside(const Page *page, const Box *box, Py_ssize_t number, int step, Py_ssize_t start,
-                             Py_ssize_t end) {
+static int is_part(const Page *page, const Box *box, Py_ssize_t start, Py_ssize_t end) {
     const Block *first = &page->blocks[box->start];
-    int64_t sum = 0;
-    for (; number >= 0 && number < page->box_count; number += step) {
-        const Box *other = &page->boxes[number];
-        int64_t weight = between(page, other->start, other->end);
-        if (other->start < start || other->end > end || other->depth < box->depth) break;
-        if (other->depth != box->depth || !is_same(other->tag, box->tag)) continue;
-        if (!(box->traits & (ARTICLE | SECTION)) && !is_same(other->name, box->name)) continue;
-        if (weight && first->traits & HEADING && is_same(first->tag, page->blocks[other->start].tag)) return -1;
-        sum += weight;
-    }
-    return sum;
-}
-
-static int is_part(const Page *page, Py_ssize_t number, Py_ssize_t start, Py_ssize_t end) {
-    const Box *box = &page->boxes[number];
-    Py_ssize_t behind = number + 1, last = page->box_count;
-    int64_t before, after;
+    const Box *other = box + 1, *last = page->boxes + page->box_count;
+    int64_t weight;
     if (box->traits & CELL) return 0;
     if ((double)page->h1_count <= rules.max_title_h1s)
         for (Py_ssize_t h = 0; h < page->h1_count; h++)
             if (page->headings[h] >= box->start && page->headings[h] < box->end) return 0;
-    if ((before = weight_beside(page, box, number - 1, -1, start, end)) < 0) return 1;
-    while (behind < last) { /* to the first that begins at the box's end or later */
-        Py_ssize_t middle = behind + (last - behind) / 2;
-        if (page->boxes[middle].start < box->end)
-            behind = middle + 1;
+    if ((box->traits & SECTION || (first->traits & (HEADING | H1)) == HEADING) && box->start > start &&
+        first[-1].traits & LEAD && between(page, box->start - 1, box->start))
+        return 1;
+    while (other < last) { /* to the first that begins at the box's end or later */
+        const Box *middle = other + (last - other) / 2;
+        if (middle->start < box->end)
+            other = middle + 1;
         else
             last = middle;
     }
-    if ((after = weight_beside(page, box, behind, 1, start, end)) < 0) return 1;
-    return (double)(before + after) > rules.equal_share * (double)between(page, box->start, box->end);
+    if (other == page->boxes + page->box_count || other->end > end || !is_same(other->tag, box->tag)) return 0;
+    weight = between(page, other->start, other->end);
+    if (first->traits & HEADING && is_same(first->tag, page->blocks[other->start].tag)) return weight > 0;
+    return (double)weight > rules.equal_share * (double)between(page, box->start, box->end);
 }
 
 static int follows_heading(const Page *page, const Box *box, int64_t around) {
@@ -281,7 +250,7 @@ static void find_densest(Page *page, Py_ssize_t *start, Py_ssize_t *end) {
         else if (follows_heading(page, box, around))
             share = rules.headed_box_share;
         if ((double)weight < share * (double)around) continue;
-        if (!(box->traits & lone) && !page->is_forum && is_part(page, number, *start, *end)) {
+        if (!(box->traits & lone) && !page->is_forum && is_part(page, box, *start, *end)) {
             part_end = box->end;
         } else {
             *start = box->start;
@@ -383,14 +352,11 @@ static int read_block(Page *page, Py_ssize_t i, PyObject *text, PyObject *tag, P
 
 static int read_box(Page *page, Box *box, PyObject *row) {
     long traits;
-    if (!read_range(page, row, 5, &box->start, &box->end)) return 0;
+    if (!read_range(page, row, 4, &box->start, &box->end)) return 0;
     box->tag = PyTuple_GET_ITEM(row, 2);
-    box->depth = PyLong_AsSsize_t(PyTuple_GET_ITEM(row, 3));
-    box->name = PyTuple_GET_ITEM(row, 4);
-    if ((traits = number_of(traits_of, box->tag, 0)) < 0 || PyErr_Occurred()) return 0;
+    if ((traits = number_of(traits_of, box->tag, 0)) < 0) return 0;
     box->traits = (unsigned)traits;
-    if (!PyUnicode_CheckExact(box->name)) PyErr_Format(PyExc_TypeError, "a box's class is a str");
-    return !PyErr_Occurred();
+    return 1;
 }
 
 /* Hints that no rule asks for are left out. */
@@ -419,7 +385,7 @@ static PyObject *found(Page *page) {
     Py_ssize_t start, end;
     if (!weigh(page)) return NULL;
     page->is_forum = is_forum(page);
-    if (!find_boilerplate(page)) return NULL;
+    find_boilerplate(page);
     find_densest(page, &start, &end);
     take_without_links(page, start, end);
     if (!is_enough(page)) take_without_menus(page);

@@ -86,7 +86,7 @@ PERMALINK_LEVELS = 3  # that are looked up from a link for the element that it p
 MAX_NAME_CHARS = 200  # of a role, a class and an id; bounds what is remembered
 
 _Range = tuple[int, int, str]
-Box = tuple[int, int, str, int, str]
+Box = tuple[int, int, str, str]
 _start, _end = operator.itemgetter(0), operator.itemgetter(1)
 
 
@@ -98,7 +98,7 @@ class Blocks:
     tags: list[str] = field(default_factory=list)
     sizes: list[int] = field(default_factory=list)  # UTF-8 bytes
     link_shares: list[float] = field(default_factory=list)  # of the characters, 0-1
-    boxes: list[Box] = field(default_factory=list)  # start, end (exclusive), tag, depth, class
+    boxes: list[Box] = field(default_factory=list)  # start, end (exclusive), tag, class
     hints: list[_Range] = field(default_factory=list)  # start, end (exclusive), hint
     hidden: list[str] = field(default_factory=list)  # texts of hidden boxes, which scripts may show
 
@@ -114,14 +114,14 @@ class Blocks:
         self.sizes.append(len(text) if text.isascii() else len(text.encode("utf-8", "replace")))
         self.link_shares.append(min(1.0, linked / len(text)) if linked else 0.0)
 
-    def close(self, element: _Element, tag: str, start: int, kind: int, depth: int) -> None:
+    def close(self, element: _Element, tag: str, start: int, kind: int) -> None:
         """Makes a box of all blocks since `start`; sets them aside where the element is hidden."""
         names = element.keys()
         if names and not _HIDING.isdisjoint(names) and _is_hidden(element):
             self._set_aside(start)
         elif kind == BOX:
             name = element.get("class", "") if "class" in names else ""
-            self.boxes.append((start, len(self.texts), tag, depth, name))
+            self.boxes.append((start, len(self.texts), tag, name))
             told = (element.get("role", ""), name, element.get("id", ""))
             if (any(told) or tag in TAG_HINTS) and (
                 hint := hint_of(tag, *[text[:MAX_NAME_CHARS] for text in told])
@@ -179,7 +179,7 @@ def read(page: Elements) -> Blocks:
                         linked = 0
                     block_tag = "div"
                     if first < len(texts):
-                        found.close(closed, closed_tag, first, kind, len(path))
+                        found.close(closed, closed_tag, first, kind)
                 elif kind == _LINK:
                     links -= 1
             text = closed.tail

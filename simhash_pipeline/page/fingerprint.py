@@ -69,6 +69,7 @@ class PageFingerprint:
     left_out: str = field(default="", repr=False)  # visible text that is no main text
     url: str | None = None
     canonical_url: str | None = None  # what its link rel="canonical" or og:url says, made absolute
+    name: str = ""  # the heading that its title repeats
     heading: str = ""  # the page's first, if its title doesn't say it; 100 characters at most
     title_marks: int = 1  # which words of both are the page's name: see page/titles.py
     title_places: bytes | None = None  # where words of the title stand in the text
@@ -83,14 +84,14 @@ class PageFingerprint:
 
     @property
     def digest(self) -> bytes | None:
-        """8 bytes of title and text if the page is thin, else of its longest paragraph's words.
+        """8 bytes of name and text if the page is thin, else of its longest paragraph's words.
 
         None for a page without text.
         """
         if not self.text.strip():
             return None
         if self.content is None:
-            words = f"{' '.join(self.title.split())}\n{' '.join(self.text.split())}"
+            words = f"{' '.join((self.name or self.title).split())}\n{' '.join(self.text.split())}"
         else:
             words = "".join(_WORD.findall(folded(max(self.text.split("\n"), key=len))))
         return hashlib.blake2b(spelled(words).encode("utf-8", "replace"), digest_size=8).digest()
@@ -200,6 +201,7 @@ class Fingerprinter:
             left_out=left_out,
             url=url,
             canonical_url=canonical_url,
+            name=name.repeated,
             heading=name.heading,
             title_marks=name.marks,
             title_places=name.places,

@@ -99,7 +99,7 @@ def headings(blocks: Blocks, title: str) -> list[str]:
     """
     own = _unlinked(blocks)
     h1, h2 = ([at for at in own if blocks.tags[at] == tag] for tag in ("h1", "h2"))
-    called = [box[0] for box in blocks.boxes if box[1] == box[0] + 1 and _TITLE.search(box[4])]
+    called = [box[0] for box in blocks.boxes if box[1] == box[0] + 1 and _TITLE.search(box[3])]
     found = [blocks.texts[at] for at in h1[:_MAX_HEADINGS] or called[:1] or h2[:1]]
     others = (blocks.texts[at] for at in own if blocks.texts[at] in title)
     line = max((text for text in others if text not in found), key=len, default="")

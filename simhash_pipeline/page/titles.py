@@ -65,6 +65,7 @@ class Titled(Protocol):
 class Name:
     """What a page's titles and text say of its name."""
 
+    repeated: str  # the first heading, if the title repeats it; else ""
     heading: str  # the first that says more than the title, cut; "" without one
     marks: int  # see `title_marks`
     places: bytes | None  # see `_PLACE`
@@ -81,10 +82,11 @@ def name_of(
     cut = (heading[:TITLE_CHARS] for heading in [*headings[:2], first_line])
     new = (each for each in cut if any(map(str.isalpha, "".join({*words_of(each)} - {*words}))))
     heading = next(new, "")
+    repeated = next((each for each in headings[:2] if {*words} > {*words_of(each)} > set()), "")
     heads = {word for each in headings for word in words_of(each)}
     marks = _marks(words, title_words(title, heading), heads, folded(main_text[:_READ_CHARS]))
     places = islice(_places(words, heads, visible_text.lower()), _MAX_PLACES)
-    return Name(heading, marks, b"".join(places) or None)
+    return Name(repeated, heading, marks, b"".join(places) or None)
 
 
 @lru_cache(maxsize=512)  # a page is compared with 200 others, each title in more than one test

@@ -118,9 +118,12 @@ class Lookup(Protocol):
         """
 
     def sharing(
-        self, namespace: str, column: str, values: Sequence[int | bytes]
+        self, namespace: str, column: str, values: Sequence[int | bytes], site: str | None
     ) -> Iterator[tuple[int, StoredPage]]:
-        """(number, page) for the pages with one of these values, in the order of their numbers."""
+        """(number, page) for the pages with one of these values, in the order of their numbers.
+
+        None: those of all sites. What it costs doesn't grow with the pages of others.
+        """
 
     def is_unconfirmed(self, namespace: str, url: str) -> bool:
         """Whether another process has kept this page and may still lose it, or its life."""
@@ -135,8 +138,10 @@ class View:
     All are of the same namespace. Iterators read the store only as far as they are consumed: the
     first of ten thousand pages costs no more than the first of one. They are empty for a page
     without the fingerprint, and they leave out the page of the same key. They have the pages of the
-    nearest 200 fingerprints.
+    nearest 200 fingerprints; of the page's own site alone with `one_site`.
     """
+
+    one_site = False
 
     def __init__(self, lookup: Lookup, page: StoredPage) -> None:
         self._lookup = lookup
@@ -190,7 +195,8 @@ class View:
                 yield page, distance
 
     def _others(self, column: str, values: Sequence[int | bytes]) -> Iterator[StoredPage]:
-        sharing = self._lookup.sharing(self._page.namespace, column, values)
+        site = self._page.site if self.one_site else None
+        sharing = self._lookup.sharing(self._page.namespace, column, values, site)
         return (page for _, page in sharing if page.url != self._page.url)
 
 

@@ -125,26 +125,26 @@ def test_a_kept_page_is_explained_by_the_nearest_other(simhash: Simhash, tmp_pat
 
 def test_what_was_left_out_as_furniture_is_shown(simhash: Simhash, tmp_path: Path) -> None:
     box = "</p><aside><p>Free parcels from fifty on</p><p>Write to us any day</p></aside><p>"
-    words = [" ".join(f"word{n}x{i}" for i in range(200)) for n in range(9)]
+    words = [" ".join(f"word{n}x{i}" for i in range(200)) for n in range(21)]
     pages = [page(n, f"{said}{box}") for n, said in enumerate(words)]
     crawl(tmp_path, pages, SIMHASH_KEEP_TEXT=True)
-    url = pages[8]["url"]
+    url = pages[20]["url"]
     said = simhash(tmp_path, "explain", url).stdout
     assert "Left out of B as furniture: 2 blocks: Free parcels from fifty on | Write to us" in said
     info = simhash(tmp_path, "store", "info").stdout
-    assert re.search(r"furniture +1 hosts, 1 templates, 2 blocks", info)
+    assert re.search(r"furniture +1 hosts, 1 templates, 4 blocks", info)
 
 
 def test_of_a_text_the_sentences_are_shown_that_its_host_repeats(
     simhash: Simhash, tmp_path: Path
 ) -> None:
-    words = [" ".join(f"word{n}x{i}" for i in range(200)) for n in range(9)]
+    words = [" ".join(f"word{n}x{i}" for i in range(200)) for n in range(21)]
     texts = [
         {"url": f"http://a.example/{n}", "body": f"Dear customer, we write to you. {said}."}
         for n, said in enumerate(words)
     ]
     crawl(tmp_path, texts, SIMHASH_KEEP_TEXT=True, SIMHASH_CONTENT_FIELD="body")
-    said = simhash(tmp_path, "explain", "http://a.example/8").stdout
+    said = simhash(tmp_path, "explain", "http://a.example/20").stdout
     assert "Left out of B as furniture: 1 block: Dear customer, we write to you." in said
 
 

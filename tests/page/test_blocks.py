@@ -66,12 +66,12 @@ def test_boxes_are_ranges_of_blocks_outer_ones_first() -> None:
     page = blocks_of('<div><nav><p>a</p><p>b</p></nav><article class="x">c</article></div>d')
     assert page.texts == ["a", "b", "c", "d"]
     assert page.tags == ["p", "p", "article", "div"]
-    assert page.boxes == [(0, 3, "div", 0, ""), (0, 2, "nav", 1, ""), (2, 3, "article", 1, "x")]
+    assert page.boxes == [(0, 3, "div", ""), (0, 2, "nav", ""), (2, 3, "article", "x")]
 
 
 def test_of_two_boxes_round_the_same_blocks_the_outer_one_comes_first() -> None:
     page = blocks_of("<main><article><p>a</p></article></main>")
-    assert page.boxes == [(0, 1, "main", 0, ""), (0, 1, "article", 1, "")]
+    assert page.boxes == [(0, 1, "main", ""), (0, 1, "article", "")]
 
 
 def test_an_anchor_that_is_only_a_target_is_no_link() -> None:
@@ -169,7 +169,7 @@ def test_a_box_is_called_by_its_tag_or_role_or_a_word_of_its_class_or_id() -> No
 def test_a_hidden_box_takes_the_boxes_in_it_along() -> None:
     page = blocks_of('<div>a</div><div hidden><div class="menu">b</div></div><div>c</div>')
     assert page.texts == ["a", "c"]
-    assert page.boxes == [(0, 1, "div", 0, ""), (1, 2, "div", 0, "")]
+    assert page.boxes == [(0, 1, "div", ""), (1, 2, "div", "")]
     assert page.hints == []
 
 

@@ -144,7 +144,7 @@ def test_the_kernel_is_given_the_numbers_that_it_asks_for() -> None:
     source = Path(native.__file__).with_name("_rules.c").read_text(encoding="utf-8")
     (fields,) = re.findall(r"static struct {\n    double (.*?);", source, re.DOTALL)
     names = [f"_{name}" for name in re.split(r",\s+", fields.upper())]
-    assert len(names) == 20
+    assert len(names) == 19
     names = [name if hasattr(boilerplate, name) else name[1:] for name in names]
     assert [getattr(boilerplate, name) for name in names] == list(boilerplate._NUMBERS)
 
@@ -156,10 +156,10 @@ def test_the_kernel_is_given_the_numbers_that_it_asks_for() -> None:
         ({"sizes": ["1", 1]}, TypeError),
         ({"texts": ["a", None]}, TypeError),
         ({"tags": ["p", b"p"]}, TypeError),
-        ({"boxes": [(0, 3, "div", 1, "")]}, ValueError),
-        ({"boxes": [(-1, 2, "div", 1, "")]}, ValueError),
-        ({"boxes": [(0, 2, "div", 1)]}, TypeError),
-        ({"boxes": [(0, 2, "div", 1, None)]}, TypeError),
+        ({"boxes": [(0, 3, "div", "")]}, ValueError),
+        ({"boxes": [(-1, 2, "div", "")]}, ValueError),
+        ({"boxes": [(0, 2, "div")]}, TypeError),
+        ({"boxes": [(0, 2, None, "")]}, TypeError),
         ({"hints": [(2, 2, "footer")]}, ValueError),
         ({"hints": [[0, 2, "footer"]]}, TypeError),
         ({"words": [1]}, TypeError),
@@ -174,7 +174,7 @@ def test_the_rules_refuse_what_are_no_blocks(
         "tags": ["p", "p"],
         "sizes": [200, 1],
         "link_shares": [0.0, 0.0],
-        "boxes": [(0, 2, "div", 1, "")],
+        "boxes": [(0, 2, "div", "")],
         "hints": [(0, 1, "links")],
         "words": ["word"],
     }

@@ -83,10 +83,11 @@ class DullStore:
         return sorted(within, key=lambda pair: pair[1])[:MOST_NEAR]
 
     def sharing(
-        self, namespace: str, column: str, values: Sequence[int | bytes]
+        self, namespace: str, column: str, values: Sequence[int | bytes], site: str | None
     ) -> Iterator[tuple[int, StoredPage]]:
         for number, page in enumerate(self._pages):
-            if page.namespace == namespace and getattr(page, column) in values:
+            is_seen = page.namespace == namespace and site in (None, page.site)
+            if is_seen and getattr(page, column) in values:
                 yield number, page
 
     def is_unconfirmed(self, namespace: str, url: str) -> bool:

@@ -130,6 +130,7 @@ PIECES = {
     "_tree(column, block)",
     "by",
     "column",
+    "columns",
     "condition",
     "key_sql",
     "marks",

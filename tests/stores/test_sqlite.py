@@ -12,6 +12,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import zlib
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +21,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from simhash_pipeline.errors import StoreDamaged, StoreError, StoreMismatch
-from simhash_pipeline.stores.contract import Action, IndexPlace, PageText, View
+from simhash_pipeline.stores.contract import Action, IndexPlace, PageText, StoredPage, View
 from simhash_pipeline.stores.opening import open_store, refuse_absent
 from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
 from tests.read_only import read_only
@@ -464,7 +465,7 @@ def test_an_error_of_sqlite_with_a_brace_in_it_is_reported_as_it_is(path: Path) 
         ("UPDATE page SET url = x'00' WHERE id = 2", "malformed row 2 of table page"),
         ("UPDATE page SET first_seen = 'May'", "malformed row 1 of table page"),
         ("UPDATE page SET id = id + (1 << 32)", "malformed newest id 4294967299"),
-        ("UPDATE page SET id = -id", "malformed row -3 of table page"),
+        ("UPDATE page SET id = -id", "malformed row -2 of table page"),
         ("UPDATE meta SET value = '[]'", "malformed stamp: []"),
         ("UPDATE text SET packed = 'text'", "malformed row 1 of table text"),
         ("UPDATE text SET packed = x'00'", "malformed row 1 of table text: Error -5 while"),
@@ -808,3 +809,56 @@ def test_no_statement_reads_a_table_row_by_row_but_those_about_the_whole_store(
         "SELECT CAST(id AS INTEGER) FROM run",
         "SELECT name FROM sqlite_master WHERE type = 'index'",
     }
+
+
+def steps(store: SqliteStore, asking: StoredPage, *, one_site: bool) -> int:
+    """How many hundreds of steps SQLite takes to find the first pages like this one."""
+    taken = [0]
+
+    def look(view: View) -> tuple[Action, None]:
+        view.one_site = one_site
+        found = [next(view.near_content(3), None), next(view.same("digest"), None)]
+        assert all(found) == (not one_site)
+        return Action.SKIP, None
+
+    store.settle(asking, look)  # an index may be made
+    store._connection.set_progress_handler(lambda: taken.__setitem__(0, taken[0] + 1), 100)
+    store.settle(asking, look)
+    return taken[0]
+
+
+@pytest.mark.parametrize("others", ["sites", "namespaces"])
+def test_a_look_up_costs_the_same_however_many_others_have_the_page(
+    path: Path, others: str
+) -> None:
+    """The copies of 100 other sites or namespaces, and of 3,000."""
+    asking = replace(page("http://a.example/", 7, digest=b"8 bytes."), site="a.example")
+    taken = []
+    with SqliteStore(path) as store:
+        for first, last in ((0, 100), (100, 3_000)):
+            copies = (replace(asking, url=f"http://{n}.example/") for n in range(first, last))
+            if others == "sites":
+                made = [replace(one, site=one.url[7:-1]) for one in copies]
+            else:
+                made = [replace(one, namespace=one.url[7:-1]) for one in copies]
+                made += [replace(asking, url=f"http://a.example/{first}")]
+            store.insert_many(made)
+            taken.append(steps(store, asking, one_site=others == "sites"))
+    assert taken[1] <= taken[0] + 5
+
+
+def test_urls_of_one_crc_have_keys_of_their_own(path: Path) -> None:
+    with SqliteStore(path) as store:
+        keep(store, page("http://a.example/plumless"), page("http://a.example/buckeroo"))
+        assert zlib.crc32(b"plumless") == zlib.crc32(b"buckeroo")
+        keys = store._connection.execute("SELECT count(DISTINCT url_hash) FROM page").fetchone()
+    assert keys == (2,)
+
+
+def test_a_page_that_changes_again_and_again_leaves_nothing_to_be_read(path: Path) -> None:
+    one = page("http://a.example/", 7)
+    with SqliteStore(path) as store:
+        for _ in range(200):
+            store.settle(one, lambda view: (Action.KEEP, [*view.near_content(3)]))
+        further = store._pages._index._values["content"]._further[7]  # type: ignore[attr-defined]
+    assert len(further) <= 2

@@ -40,22 +40,7 @@ from tests.stores.pages import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
-
-
-@pytest.fixture(
-    params=[
-        *("memory", "sqlite", "sqlite with its index on disk"),
-        *("redis 6.2", "redis", "valkey", "redis cluster"),
-    ]
-)
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    url = "memory:" if request.param == "memory" else f"sqlite:///{tmp_path}/pages.sqlite"
-    if request.param.startswith(("redis", "valkey")):
-        url = request.getfixturevalue("redis_servers")(request.param).url
-    with open_store(f"{url}?index=disk" if "disk" in request.param else url) as opened:
-        yield opened
 
 
 def test_every_column_is_stored_and_found_by(store: Store) -> None:
@@ -71,6 +56,28 @@ def test_every_column_is_stored_and_found_by(store: Store) -> None:
         return Action.SKIP, found + [page for column in SAME_COLUMNS for page in view.same(column)]
 
     assert store.settle(asking, look) == [full] * (len(NEAR_COLUMNS) + len(SAME_COLUMNS))
+
+
+def test_pages_of_one_site_are_found_among_those_of_many(store: Store) -> None:
+    """The oldest of all, later ones, and what takes the place of a page that has gone."""
+    asking = replace(page("asking", 7, digest=b"8 bytes."), site="b.example")
+    sites = ["a.example"] * 20 + ["b.example", "c.example"] * 10
+    for number, site in enumerate(sites):
+        keep(store, replace(asking, url=f"http://{site}/{number}", site=site))
+
+    def look(view: View) -> tuple[Action, list[list[str]]]:
+        view.one_site = True
+        found = [found for found, _ in view.near_content(3)], list(view.same("digest"))
+        return Action.SKIP, [[one.url.rpartition("/")[2] for one in each] for each in found]
+
+    assert store.settle(asking, look) == [[str(n) for n in range(20, 40, 2)]] * 2
+    for number in (*range(20), 22):
+        store.forget("", f"http://{sites[number]}/{number}")
+    assert store.settle(asking, look) == [[str(n) for n in (20, *range(24, 40, 2))]] * 2
+    store.forget("", "http://b.example/20")
+    assert store.settle(asking, look) == [[str(n) for n in range(24, 40, 2)]] * 2
+    keep(store, replace(asking, url="http://b.example/99"))
+    assert store.settle(asking, look) == [[*map(str, range(24, 40, 2)), "99"]] * 2
 
 
 def test_furniture_is_remembered_by_host(store: Store) -> None:

@@ -59,14 +59,14 @@ local function set(hash, field, bucket)
   if bucket == '' then call('HDEL', hash, field) else call('HSET', hash, field, bucket) end
 end
 local function each_place(change)
-  local more, value, blocks = key(), arg(), tonumber(arg())
+  local more, value, of_site, blocks = key(), arg(), arg(), tonumber(arg())
   local goes_on = true
   for block = 1, blocks do
     local hash, field, rest = key(), arg(), arg()
     if goes_on then
       local bucket, beside = call('HGET', hash, field) or '', block == 1 and REF or 0
       local found = row(bucket, rest, #rest + beside)
-      goes_on = change(hash, field, bucket, rest, found, block == 1, more, value)
+      goes_on = change(hash, field, bucket, rest, found, block == 1, more, value, of_site)
     end
   end
 end
@@ -95,10 +95,11 @@ for _ = 1, arg() do
   local gone = sub(ref, NUMBER + 1)
   for _, hash in ipairs({pages, tentative, texts}) do call('HDEL', hash, gone) end
   for _ = 1, values do
-    each_place(function(hash, field, bucket, rest, found, is_first, more, value)
+    each_place(function(hash, field, bucket, rest, found, is_first, more, value, of_site)
       if not found then return true end
       local size, heir = #rest, ''
       if is_first then
+        call('ZREM', more, of_site .. ref)
         size = #rest + REF
         if sub(bucket, found + #rest, found + size - 1) ~= ref then
           call('ZREM', more, value .. ref)
@@ -125,7 +126,7 @@ if page ~= '' then
   if run ~= '' then call('HSET', tentative, id, run) end
 end
 for _ = 1, arg() do
-  each_place(function(hash, field, bucket, rest, found, is_first, more, value)
+  each_place(function(hash, field, bucket, rest, found, is_first, more, value, of_site)
     local ref = number .. id
     if not found then
       set(hash, field, bucket .. rest .. (is_first and ref or ''))
@@ -137,6 +138,7 @@ for _ = 1, arg() do
         first, ref = ref, first
       end
       if first ~= ref then call('ZADD', more, 0, value .. ref) end
+      if first ~= ref and of_site ~= '' then call('ZADD', more, 0, of_site .. ref) end
     end
     return not found
   end)
@@ -260,7 +262,7 @@ class Commit:
     def _placed(self, entries: Sequence[Entry]) -> list[Argument]:
         found: list[Argument] = []
         for entry in entries:
-            found += [self._key(entry.more), entry.value, len(entry.places)]
+            found += [self._key(entry.more), entry.value, entry.of_site, len(entry.places)]
             for place in entry.places:
                 found += [self._key(place.key), place.field, place.rest]
         return found

@@ -13,7 +13,7 @@
     simhash:{.<namespace>}content:1:7f     hash of another block's buckets 7f00-7fff
        7f02 -> rest, rest, ...             each distinct value
     simhash:{.<namespace>}content:more:a3  sorted set of the further pages of such values
-       value ref, value ref, ...
+       value ref, value ref, ...       each a second time for its site, by a hash of site and value
 
 What stands in braces chooses the slot of a Cluster, so one script can read and write a namespace.
 A ref is the number and the id of a page. Its number is the time at which it was kept, in
@@ -152,6 +152,7 @@ class Entry(NamedTuple):
     value: bytes
     more: bytes  # key of the further pages
     places: tuple[Place, ...]
+    of_site: bytes  # in place of the value, among the further pages of one site; b"" for none
 
 
 # Block, the bytes of its key, the bucket.
@@ -180,15 +181,20 @@ def entries(space: Space, page: StoredPage, columns: Iterable[str]) -> Iterator[
     for column in columns:
         value = getattr(page, column)
         if value is not None and not (column == "address" and declares_itself(page)):
-            yield entry(space, column, value)
+            yield entry(space, column, value, page.site)
 
 
-def entry(space: Space, column: str, value: int | bytes) -> Entry:
-    """Where a value belongs; ValueError when it is wider than 64 bits."""
+def entry(space: Space, column: str, value: int | bytes, site: str | None = None) -> Entry:
+    """Where a value belongs; ValueError when it is wider than 64 bits.
+
+    Structures have no lists by site, as a page that is indexed late may put another one there.
+    """
     packed = value if isinstance(value, bytes) else packed_number(value)
     blocks = range(BLOCKS if isinstance(value, int) else 1)
     places = tuple(_place(space, column, block, packed) for block in blocks)
-    return Entry(packed, space.buckets(column, "more", packed[KEY_SIZE - 1]), places)
+    has_list = site is not None and column != "structure"
+    of_site = page_id(f"{packed.hex()} {site}") if has_list else b""
+    return Entry(packed, space.buckets(column, "more", packed[KEY_SIZE - 1]), places, of_site)
 
 
 def probes(space: Space, column: str, value: int | bytes, max_distance_bits: int) -> list[Probe]:

@@ -97,7 +97,7 @@ class RedisNamespace:
         mark, structures = self.server.ask("HMGET", self.space.head, MADE_WITH, STRUCTURES)
         if mark != self.mark:
             raise emptied(self.server)
-        records = self._read([page_id(page.url) for page in pages])
+        records = self.read([page_id(page.url) for page in pages])
         todo = [
             (page, own)
             for page, own in zip(pages, records, strict=True)
@@ -285,7 +285,7 @@ class RedisNamespace:
             commands.append(commit.command())
         return sum(self.server.run(commands))
 
-    def _read(self, ids: Sequence[bytes]) -> list[Record | None]:
+    def read(self, ids: Sequence[bytes]) -> list[Record | None]:
         """The records of these ids; None where there is none."""
         hashes = (self.space.pages, self.space.tentative)
         replies = self.server.run([("HGET", key, known) for known in ids for key in hashes])
@@ -295,7 +295,7 @@ class RedisNamespace:
         ]
 
     def _there(self, ids: Sequence[bytes]) -> list[Record]:
-        return [record for record in self._read(ids) if record is not None]
+        return [record for record in self.read(ids) if record is not None]
 
 
 class RedisLookup:
@@ -312,7 +312,7 @@ class RedisLookup:
         before: Sequence[Command],
     ) -> None:
         self._namespace = namespace
-        self._host = page.host
+        self._url, self._host = page.url, page.host
         self._buckets: dict[Bucket, bytes] = {}
         self._newest: list[tuple[Entry, bytes]] = []  # further pages
         self._furniture: bytes | None = None
@@ -330,11 +330,19 @@ class RedisLookup:
         self.dead = [] if self.own is None else namespace.dead([self.own])
 
     def page_of(self, namespace: str, url: str) -> tuple[int, StoredPage] | None:
-        if self.own is None or self.own in self.dead or self.own.page.url != url:
+        found = self.own if url == self._url else self._other(page_id(url))
+        if found is None or found in self.dead or found.page.url != url:
             return None
-        if self.own.run not in (b"", self._namespace.lease.run):
+        if found.run not in (b"", self._namespace.lease.run):
             self._unconfirmed.add(url)
-        return self.own.number, self.own.page
+        return found.number, found.page
+
+    def _other(self, known: bytes) -> Record | None:
+        """Another page, which a person named."""
+        (found,) = self._namespace.read([known])
+        self._buckets[self._namespace.space.pages, known] = b"" if found is None else found.raw
+        self.dead += self._namespace.dead([] if found is None else [found])
+        return found
 
     def is_unconfirmed(self, namespace: str, url: str) -> bool:
         return url in self._unconfirmed
@@ -371,10 +379,20 @@ class RedisLookup:
         return near[:MOST_NEAR]
 
     def sharing(
-        self, namespace: str, column: str, values: Sequence[int | bytes]
+        self, namespace: str, column: str, values: Sequence[int | bytes], site: str | None
     ) -> Iterator[tuple[int, StoredPage]]:
+        for number, page in self._sharing_all(column, values, site):
+            # A hash of a site and another value may be the same.
+            if site in (None, page.site) and getattr(page, column) in values:
+                yield number, page
+
+    def _sharing_all(
+        self, column: str, values: Sequence[int | bytes], site: str | None
+    ) -> Iterator[tuple[int, StoredPage]]:
+        """Further pages of the site alone, where they are listed so."""
         space = self._namespace.space
-        entries = [layout.entry(space, column, value) for value in values]
+        entries = [layout.entry(space, column, value, site) for value in values]
+        entries = [each._replace(value=each.of_site or each.value) for each in entries]
         at_address = []
         if column == "address":
             at_address = self._declared(values[0])
@@ -418,7 +436,9 @@ class RedisLookup:
             bucket, *found = reply
             self._buckets.setdefault(place[:2], bucket)
             first = ref_in(place, bucket)
-            further = [ref for ref in found[::3] if ref != first]
+            further = found[3::3] if found[:1] == [first] else found[::3]
+            if further[:1] == [first]:  # in the list of its site too
+                found = found[3:]
             for record in self._living(found):
                 yield record.number, record.page
             if len(further) < limit:

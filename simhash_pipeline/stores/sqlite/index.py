@@ -82,16 +82,15 @@ class MemoryIndex:
     def near_values(self, column: str, value: int, max_distance_bits: int) -> list[tuple[int, int]]:
         return self._of(column).near(value, max_distance_bits, MOST_NEAR)
 
-    def sharing(
-        self, namespace: str, column: str, values: Sequence[int]
-    ) -> Iterator[tuple[int, StoredPage]]:
+    def sharing(self, column: str, values: Sequence[int]) -> Iterator[tuple[int, StoredPage]]:
         ids = heapq.merge(*map(self._of(column).ids_of, values))
         while chunk := list(islice(ids, ROWS_A_READ)):
             marks = ", ".join("?" * len(chunk))
             rows = self._connection.execute(
-                f"{SELECTED} WHERE id IN ({marks}) AND namespace = ? ORDER BY id",
-                (*chunk, namespace),
+                f"{SELECTED} WHERE id IN ({marks}) ORDER BY id", chunk
             ).fetchall()
+            if len(rows) < len(chunk):
+                self._of(column).forget({*chunk}.difference(map(itemgetter(0), rows)), values)
             yield from map(numbered_page, rows)
 
     def _of(self, column: str) -> _Values:
@@ -136,6 +135,12 @@ class _Values:
         if first is not None:
             yield first
             yield from self._further.get(value, ())
+
+    def forget(self, gone: set[int], values: Sequence[int]) -> None:
+        """Look no more for pages of these values that are gone, but for the first of each."""
+        for value in values:
+            if further := self._further.get(value):
+                self._further[value] = array("I", (one for one in further if one not in gone))
 
     def _read(self, newest_id: int) -> None:
         rows = self._connection.execute(
@@ -205,19 +210,14 @@ class DiskIndex:
         nearest = heapq.nsmallest(MOST_NEAR, near.items(), key=itemgetter(1))
         return [(stored, distance) for stored, (distance, _) in nearest]
 
-    def sharing(
-        self, namespace: str, column: str, values: Sequence[int]
-    ) -> Iterator[tuple[int, StoredPage]]:
-        by_age = [self._with_value(namespace, column, value) for value in values]
+    def sharing(self, column: str, values: Sequence[int]) -> Iterator[tuple[int, StoredPage]]:
+        by_age = [self._with_value(column, value) for value in values]
         return heapq.merge(*by_age, key=itemgetter(0))
 
-    def _with_value(
-        self, namespace: str, column: str, value: int
-    ) -> Iterator[tuple[int, StoredPage]]:
+    def _with_value(self, column: str, value: int) -> Iterator[tuple[int, StoredPage]]:
         # The value stands in a SELECT of its own: SQLite would put it into the key's expression
         # too, of which the index then knows nothing, and would read all rows.
         conditions = {
-            "namespace = ?": namespace,
             f"{_key_sql(column, 0)} = ?": _key(value, 0),
             f"{column} = (SELECT ?)": column_value(value),
         }

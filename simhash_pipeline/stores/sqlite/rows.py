@@ -5,10 +5,12 @@ Raises sqlite3.Error.
 
 from __future__ import annotations
 
+import heapq
 import sqlite3
 import zlib
+from contextlib import suppress
 from functools import lru_cache
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any, Protocol
 
 from simhash_pipeline.bits import BITS
@@ -20,7 +22,7 @@ from simhash_pipeline.stores.contract import (
     PageText,
     StoredPage,
 )
-from simhash_pipeline.stores.packing import packed_text, unpacked_text
+from simhash_pipeline.stores.packing import packed_text, page_id, unpacked_text
 from simhash_pipeline.stores.sqlite.file import DeadRun
 
 if TYPE_CHECKING:
@@ -43,7 +45,7 @@ INSERT_TEXT = """INSERT INTO text (namespace, url, packed, kept_at) VALUES (?, ?
     ON CONFLICT (namespace, url) DO UPDATE SET packed = excluded.packed, kept_at = excluded.kept_at
 """
 ROWS_A_READ = 16  # nearly always the first of several pages is enough
-SIGNED_32 = 1 << 31
+MOST_STRANGERS = 4  # pages of other namespaces or sites that are read for a value
 SIGNED_64 = 1 << 63
 MAX_ID = (1 << 32) - 2  # what an index in memory holds
 # What the columns that are read may hold; SQLite lets any program write anything there.
@@ -75,10 +77,8 @@ class Index(Protocol):
     def near_values(self, column: str, value: int, max_distance_bits: int) -> list[tuple[int, int]]:
         """(value, distance) as Lookup.near_values gives them, of all namespaces."""
 
-    def sharing(
-        self, namespace: str, column: str, values: Sequence[int]
-    ) -> Iterator[tuple[int, StoredPage]]:
-        """(id, page) as Lookup.sharing gives them."""
+    def sharing(self, column: str, values: Sequence[int]) -> Iterator[tuple[int, StoredPage]]:
+        """(id, page) as Lookup.sharing gives them, of all namespaces."""
 
 
 class Rows:
@@ -111,8 +111,8 @@ class Rows:
 
     def settled(self) -> None:
         """Find the pages that were inserted: they are committed, or a batch goes on with them."""
-        for page_id, page in self._inserted:
-            self._index.add(page_id, page)
+        for number, page in self._inserted:
+            self._index.add(number, page)
         self._inserted.clear()
 
     def rolled_back(self) -> None:
@@ -139,13 +139,44 @@ class Rows:
         return self._index.near_values(column, value, max_distance_bits)
 
     def sharing(
-        self, namespace: str, column: str, values: Sequence[int | bytes]
+        self, namespace: str, column: str, values: Sequence[int | bytes], site: str | None
     ) -> Iterator[tuple[int, StoredPage]]:
         numbers = [value for value in values if isinstance(value, int)]
         if numbers:
-            return self._index.sharing(namespace, column, numbers)
-        conditions = {"namespace = ?": namespace, f"{column} = ?": bytearray(values[0])}
-        return pages_where(self._cursor, "", conditions)
+            found = self._index.sharing(column, numbers)
+        else:
+            conditions = {"namespace = ?": namespace, f"{column} = ?": bytearray(values[0])}
+            found = pages_where(self._cursor, "", conditions)
+        strangers = 0
+        for number, page in found:
+            if page.namespace == namespace and site in (None, page.site):
+                yield number, page
+                continue
+            strangers += 1
+            if strangers == MOST_STRANGERS and (tree := self._made_tree(column, site)):
+                by = {"namespace = ?": namespace} | ({} if site is None else {"site = ?": site})
+                yield from heapq.merge(
+                    *(
+                        pages_where(self._cursor, tree, {**by, f"{column} = ?": value}, number)
+                        for value in (map(column_value, numbers) if numbers else values)
+                    ),
+                    key=itemgetter(0),
+                )
+                return
+
+    def _made_tree(self, column: str, site: str | None) -> str | None:
+        """An index made for values that many pages of other namespaces or sites have.
+
+        It takes some 30 bytes a page; None where the file can't be written.
+        """
+        by, columns = ("namespace", "") if site is None else ("site", "site, ")
+        with suppress(sqlite3.OperationalError):
+            self._cursor.execute(
+                f"""CREATE INDEX IF NOT EXISTS page_by_{by}_{column}
+                    ON page (namespace, {columns}{column}) WHERE {column} IS NOT NULL"""
+            )
+            return f"INDEXED BY page_by_{by}_{column}"
+        return None
 
     def is_unconfirmed(self, namespace: str, url: str) -> bool:
         """As Lookup says; DeadRun where the page's process has died."""
@@ -263,14 +294,13 @@ def text_row(text: PageText) -> TextRow:
 
 
 def pages_where(
-    cursor: sqlite3.Cursor, by: str, conditions: Mapping[str, object]
+    cursor: sqlite3.Cursor, by: str, conditions: Mapping[str, object], last_id: int = 0
 ) -> Iterator[tuple[int, StoredPage]]:
-    """(id, page), oldest first, a few rows at a time; `by` may name the index in SQL.
+    """(id, page) past the id, oldest first, a few rows at a time; `by` may name the index.
 
     No read is left open: a half-read SELECT would outlive the transaction.
     """
     condition = " AND ".join(conditions)
-    last_id = 0
     while True:
         rows = cursor.execute(
             f"{SELECTED} {by} WHERE {condition} AND id > ? ORDER BY id LIMIT ?",
@@ -336,6 +366,5 @@ def malformed(what: str) -> sqlite3.DatabaseError:
 
 @lru_cache(maxsize=1)  # used when a page is looked up, and again when it is kept
 def _key(namespace: str, url: str) -> tuple[int, str, str]:
-    """The values of SAME_KEY; the hash is of 32 bits, signed."""
-    hashed = zlib.crc32(url.encode(), zlib.crc32(namespace.encode()))
-    return hashed - SIGNED_32, url, namespace
+    """The values of SAME_KEY; nobody finds many URLs of one hash, as of a CRC."""
+    return int.from_bytes(page_id(f"{namespace} {url}"), "big", signed=True), url, namespace
