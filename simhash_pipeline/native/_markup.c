@@ -596,12 +596,12 @@ static void add_hint(Page *page, const Open *open) {
 static void close_box(Page *page, const Open *open) {
     static const uint32_t names = 1u << CLASS | 1u << ID | 1u << ROLE_NAME;
     const Tag *tag = tag_at(page, open->tag);
-    Py_ssize_t end = length_of(page, TEXTS), level = (Py_ssize_t)page->depth - 2;
+    Py_ssize_t end = length_of(page, TEXTS);
     if (open->block == end) shorten(page, BOXES, open->box);
     else if (is_hidden(page, open)) set_aside(page, open);
     else if (open->kind == BOX) {
         PyObject *name = value_str(page, open, CLASS);
-        put_in(page, BOXES, open->box, Py_BuildValue("nnOnN", open->block, end, tag->text, level, name));
+        put_in(page, BOXES, open->box, Py_BuildValue("nnON", open->block, end, tag->text, name));
         if (open->seen & names || tag->traits & HINTED) add_hint(page, open);
     }
 }
