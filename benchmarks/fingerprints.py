@@ -35,7 +35,7 @@ from benchmarks.table import markdown
 from crawler.demo_site.oddities import large_story_html
 from crawler.demo_site.pages import read_newsroom
 from simhash_pipeline import Fingerprinter, content_fingerprint
-from simhash_pipeline.page.parse import decode
+from simhash_pipeline.page.decode import decode
 from simhash_pipeline.page.segment import words as tokens
 from simhash_pipeline.page.weights import counted_ngrams
 from tests.same import by_python

@@ -14,7 +14,7 @@ from crawler.demo_site.article import Article
 from crawler.demo_site.markup import story_text
 from crawler.demo_site.newsroom import Newsroom
 from crawler.demo_site.pages import read_newsroom
-from simhash_pipeline.page.parse import decode
+from simhash_pipeline.page.decode import decode
 
 PAGE_BYTES = 134_000
 _PARAGRAPHS = {"en": 24, "zh": 30}  # some 10 KB of text, as in real articles of this size

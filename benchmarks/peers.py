@@ -32,7 +32,7 @@ from benchmarks.peer_contenders import Contender, Document, contenders, versions
 from benchmarks.table import markdown
 from crawler.demo_site import read_answers
 from crawler.demo_site.pages import all_pages
-from simhash_pipeline.page.parse import decode
+from simhash_pipeline.page.decode import decode
 from tests.quality.corpora import Corpus
 
 LANGUAGES = {"en": "English", "zh": "Chinese"}

@@ -15,11 +15,26 @@ from simhash_pipeline.page.bounds import has_long_host
 if TYPE_CHECKING:
     import tldextract
 
-# Parameters that say where a visitor comes from, and nothing of the page.
+# Parameters that say where a visitor comes from, and nothing of the page: of sources and campaigns,
+# clicks, mailings, counters, shares, shops' recommendations and sessions. Half of them are from the
+# rules of duplicate-url-discarder (MIT), without keys that say nothing on one site alone: page, id.
 _TRACKING = re.compile(
-    r"(?i)(?:utm_\w+|g(?:clid|clsrc|braid|ad_source)|wbraid|dclid|fbclid|msclkid|yclid|twclid"
-    r"|ttclid|igshid|mc_[ce]id|_ga|_gl|_hs(?:enc|mi)|mkt_tok|ref_src"
-    r"|spm(?:_id_from)?|vd_source|chksm|isappinstalled)=[^&]*"
+    r"""(?ix) (?:amp(?:;|%3b))* (?:
+    (?: utm | itm | mtm | pk | piwik | matomo | hsa | guce | vero | oly | snrai | _sgm | yottly
+      | at | ns | cm | wt | share )_\w+
+    | \w*cl(?:ic)?k?id | srsltid | g(?:clsrc|ad_\w+) | [gw]braid | igsh(?:id)? | li_fat_id | epik
+    | erid | tblci | dicbo | _openstat | ef_id | s_(?:kw)?cid | s[cm]c?id | [ino]cid | cmpid | xtor
+    | int_?cmp | mc_[ce]id | mkt_tok | __?hs\w+ | hsctatracking | ml_subscriber\w* | dm_i
+    | _k[ex] | ck_subscriber_id | _g[al]\w* | guccounter | ref_(?:src|url)
+    | fb_(?:action|source|ref)\w* | __twitter_impression | spm(?:_id_from)? | scm | vd_source
+    | chksm | isappinstalled | pr_(?:rec|ref|prod)_\w+ | (?:php|asp|j)?sess(?:ion)?_?id\w*
+    | cfid | cftoken | oscsid | zenid | s(?:id)?(?==[0-9a-f]{26,}$)
+    ) (?:=.*)?"""
+)
+# What names one place with and without: a scheme, the usual port and host, a session, an index.
+_SPELLINGS = re.compile(
+    r"(?i)^https?://(?:www[0-9]?\.)?|(?<=\w):(?:80|443)(?=/|$)|;\w*s(?:ess(?:ion)?)?id=[^/]*"
+    r"|/\(s\(\w{24}\)\)|(?<!/)/+(?:(?:index|default)\.(?:[sp]?html?|php|aspx?|jsp|cfm))?$"
 )
 # What w3lib leaves as it is, and most URLs are; it takes 30 us a URL.
 _CANONICAL = re.compile(
@@ -53,8 +68,8 @@ def page_key(url: str) -> str:
 def address_of(key: str, canonical_url: str | None) -> bytes:
     """8 bytes of the address that a page declares: its canonical URL, or else its own.
 
-    Without tracking parameters. A canonical URL of another site says nothing: a page can speak for
-    its own site alone.
+    Without tracking parameters and what makes no other page, as a slash at the end. A canonical URL
+    of another site says nothing: a page can speak for its own site alone.
     """
     address = key
     if canonical_url is not None and canonical_url != key:
@@ -63,10 +78,9 @@ def address_of(key: str, canonical_url: str | None) -> bytes:
             address = declared if site_of(declared) == site_of(key) else key
         except PageError:
             pass
-    place, mark, query = address.partition("?")
-    if mark:
-        kept = [part for part in query.split("&") if not _TRACKING.fullmatch(part)]
-        address = f"{place}?{'&'.join(kept)}" if kept else place
+    place, _, query = address.partition("?")
+    kept = [part for part in query.split("&") if part and not _TRACKING.fullmatch(part)]
+    address = "?".join([f"https://{_SPELLINGS.sub('', place)}", *filter(None, ["&".join(kept)])])
     return hashlib.blake2b(address.encode(), digest_size=8).digest()
 
 

@@ -1,13 +1,15 @@
-"""Feeds of Scrapy, JSON Lines or CSV, plain or .gz: reads their pages, writes copies without some.
+"""Feeds of Scrapy, JSON Lines, JSON or CSV, plain or .gz: reads pages, writes copies without some.
 
 Text that isn't UTF-8 is passed on as bytes, which are decoded by the page's own charset.
 """
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import json
+import re
 import zlib
 from collections.abc import Container, Iterator, Mapping
 from contextlib import suppress
@@ -27,6 +29,9 @@ from simhash_pipeline.page.source import distinct_fields, item_source
 Row: TypeAlias = tuple[bytes, Mapping[str, Any] | str | None]
 
 CUT_SHORT = (EOFError, gzip.BadGzipFile, zlib.error)
+_ARRAY_CHARS = 1 << 16  # of a JSON array that are looked at together
+_ARRAY_BEGINS, _BETWEEN_ITEMS = re.compile(r"\s*\["), re.compile(r"[\s,]*")
+_raw_json = json.JSONDecoder().raw_decode
 # Of a row, decompressed: twelve times the longest page that is read by default. A small .gz may
 # hold a row that fills the memory.
 MAX_ROW_BYTES = 64 << 20
@@ -60,24 +65,32 @@ class Feed:
 
     def copy(self, to: Path, without: Container[int]) -> None:
         """Copies the other rows byte for byte; an incomplete last one is left out."""
-        number = 0
         opened = gzip.open if self._is_compressed else open
+        begins, between, ends = (b"[\n", b",\n", b"\n]\n") if self._is_array else (b"", b"", b"")
+        number, before = 0, b""
         with self.path.open("rb") as file, opened(to, "wb") as target:
-            try:
+            target.write(begins)
+            with suppress(*CUT_SHORT):
                 for raw, item in self._rows(file):
                     number += item is not None
                     if item is None or number not in without:
-                        target.write(raw)
-            except CUT_SHORT:
-                return
+                        target.write(before + raw)
+                        before = between
+            target.write(ends)
 
     @property
     def _is_compressed(self) -> bool:
         return self.path.suffix == ".gz"
 
+    @property
+    def _is_array(self) -> bool:
+        return feed_kind(self.path) == ".json"
+
     def _rows(self, file: BinaryIO) -> Iterator[Row]:
-        is_csv = feed_kind(self.path) == ".csv"
         opened: Any = gzip.GzipFile(fileobj=file) if self._is_compressed else file
+        if self._is_array:
+            return _array_rows(opened, self.path)
+        is_csv = feed_kind(self.path) == ".csv"
         return _csv_rows(opened, self.path) if is_csv else _json_rows(opened)
 
     def _record(self, item: Mapping[str, Any] | str, number: int) -> Record:
@@ -118,6 +131,39 @@ def _json_rows(file: BinaryIO) -> Iterator[Row]:
             yield line, f"it is no JSON: {error}"
             continue
         yield line, item if isinstance(item, dict) else "it is no JSON object"
+
+
+def _array_rows(file: BinaryIO, path: Path) -> Iterator[Row]:
+    """The items of one JSON array; EOFError if it has no end, as after a crawl that was killed."""
+    read = codecs.getreader("utf-8-sig")(file, "surrogateescape").read
+    text = read(_ARRAY_CHARS)
+    begins = _ARRAY_BEGINS.match(text)
+    if begins is None:
+        raise ArchiveError(f"{path} must be one JSON array; name a file of JSON Lines .jsonl")
+    at = begins.end()
+    while True:
+        at = _BETWEEN_ITEMS.match(text, at).end()  # type: ignore[union-attr]  # it matches nothing
+        if text.startswith("]", at):
+            return
+        try:
+            item, end = _raw_json(text, at)
+        except (ValueError, RecursionError) as error:
+            item, end = f"it is no JSON: {error}", len(text)
+        if end == len(text):  # perhaps not all of the item
+            is_too_long = len(text) - at > MAX_ROW_BYTES
+            if not is_too_long and (more := read(max(_ARRAY_CHARS, end - at))):
+                text, at = text[at:] + more, 0
+                continue
+            if is_too_long:
+                yield b"", TOO_LONG
+                return
+            if not isinstance(item, dict):
+                raise EOFError(item if at < end else "the array has no end")
+        yield (
+            text[at:end].encode("utf-8", "surrogateescape"),
+            item if isinstance(item, dict) else "it is no JSON object",
+        )
+        at = end
 
 
 def _csv_rows(file: BinaryIO, path: Path) -> Iterator[Row]:

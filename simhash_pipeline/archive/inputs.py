@@ -20,10 +20,10 @@ from simhash_pipeline.stores.opening import open_store, refuse_absent
 from simhash_pipeline.stores.store_url import SQLITE, shown_url
 
 HTML_SUFFIXES = frozenset([".htm", ".html", ".xhtml"])
-FEED_SUFFIXES = frozenset([".jsonl", ".jl", ".ndjson", ".csv"])
+FEED_SUFFIXES = frozenset([".jsonl", ".jl", ".ndjson", ".json", ".csv"])
 KINDS = (
-    "a WARC or WET file (.warc, .wet, also .gz), a feed (.jsonl, .jl, .csv, also .gz), a Parquet "
-    "file, a folder of .html files, or a store"
+    "a WARC or WET file (.warc, .wet, also .gz), a feed (.jsonl, .jl, .json, .csv, also .gz), a "
+    "Parquet file, a folder of .html files, or a store"
 )
 NOT_FOLLOWED = "it is a link or no ordinary file, and was left alone"
 SQLITE_BEGINS = b"SQLite format 3\0"

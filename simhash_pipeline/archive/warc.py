@@ -13,6 +13,7 @@ import contextlib
 import io
 import mmap
 import re
+import sys
 import zlib
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
@@ -21,15 +22,20 @@ from typing import Any, BinaryIO, ClassVar
 
 from w3lib.encoding import http_content_type_encoding
 from warcio.archiveiterator import ArchiveIterator
-from warcio.bufferedreaders import BufferedReader
+from warcio.bufferedreaders import ChunkedDataReader
 from warcio.recordloader import ArcWarcRecordLoader
 from warcio.timeutils import iso_date_to_datetime
 
 from simhash_pipeline.archive import Fault, Page, Record, Skipped
+from simhash_pipeline.archive.codings import unpacked
 from simhash_pipeline.errors import ArchiveError
 from simhash_pipeline.page.source import Source
 
-HTML_TYPES = frozenset(["text/html", "application/xhtml+xml"])
+HTML_TYPES = frozenset(["text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml"])
+# Of which a crawl looks at the text for what it is, and how much of it.
+_UNKNOWN_TYPES = frozenset(["", "*/*", "application/octet-stream", "application/unknown"])
+_LOOKS_LIKE_HTML = re.compile(rb"(?i)<html|<!doctype html")
+_SNIFFED_BYTES = 5_000
 TEXT_TYPE = "text/plain"
 GZIP = b"\x1f\x8b\x08"
 BEGINNING = b"WARC/"
@@ -79,7 +85,7 @@ class _ShortLines:
 
 @dataclass(frozen=True, slots=True)
 class WarcFile:
-    """Reads HTML responses with a status of 2xx, and texts made of such; skips other records."""
+    """Reads HTML responses with a status of 2xx, HTML resources, and texts; skips other records."""
 
     path: Path
     max_page_bytes: int | None = None  # a longer page is read to a byte more
@@ -126,7 +132,9 @@ class WarcFile:
 
     def _record(self, data: mmap.mmap, beginning: int, number: int) -> tuple[Record, int]:
         """The record that begins here, and the least number of its bytes."""
-        header = data[beginning : beginning + MAX_HEADER_BYTES].partition(b"\r\n\r\n")[0]
+        header = b""  # of a plain file
+        if data[beginning : beginning + len(GZIP)] != GZIP:
+            header = data[beginning : beginning + MAX_HEADER_BYTES].partition(b"\r\n\r\n")[0]
         if PLAIN_BEGINNING.search(header, 1):
             return _damaged(number, "its header is cut short", beginning), 1
         length = CONTENT_LENGTH.search(header)  # in a plain file; reading would find out slowly
@@ -154,35 +162,47 @@ class WarcFile:
 
     def _read(self, raw: Any, number: int, at: int) -> Record:
         url = raw.rec_headers.get_header("WARC-Target-URI")
-        if raw.rec_type in ("response", "conversion") and not url:
+        if raw.rec_type in ("response", "conversion", "resource") and not url:
             return Fault(number, "no_url", "it has no WARC-Target-URI", f"byte {at:,}")
         if raw.rec_type == "conversion":
             return self._text(raw, number, url)
-        if raw.rec_type != "response" or raw.http_headers is None:
+        is_response = raw.rec_type == "response" and raw.http_headers is not None
+        if not is_response and raw.rec_type != "resource":
             return Skipped(number, raw.rec_type or "no type")
-        content_type = raw.http_headers.get_header("Content-Type") or "no content type"
-        mime = content_type.partition(";")[0].strip().lower()
-        if mime not in HTML_TYPES:
+        content_type = _named(raw, "content-type") if is_response else raw.content_type
+        mime = _mime(content_type)
+        if mime not in HTML_TYPES | _UNKNOWN_TYPES:
             return Skipped(number, mime)
-        status = raw.http_headers.get_statuscode()
-        if not status.startswith("2"):
+        if is_response and not (status := raw.http_headers.get_statuscode()).startswith("2"):
             return Skipped(number, f"status {status}")
-        encoding = (raw.http_headers.get_header("Content-Encoding") or "").strip().lower()
-        if encoding == "br" and not _reads_brotli():
-            message = "its Content-Encoding is br, which warcio can't decode here"
+        try:
+            html = self._body(raw) if is_response else raw.raw_stream.read(self._most)
+        except ImportError as error:
+            needs = f"which needs {error.name}: pip install 'simhash-pipeline[archive]'"
+            message = f"its Content-Encoding is {_named(raw, 'content-encoding')}, {needs}"
             return Fault(number, "encoding", message, f"byte {at:,}")
-        charset = http_content_type_encoding(content_type)
-        most = None if self.max_page_bytes is None else self.max_page_bytes + 1
-        source = Source(raw.content_stream().read(most), url, charset)
+        if mime in _UNKNOWN_TYPES and not _LOOKS_LIKE_HTML.search(html, 0, _SNIFFED_BYTES):
+            return Skipped(number, mime or "no content type")
+        source = Source(html, url, http_content_type_encoding(content_type))
         return Page(number, source, _time(raw.rec_headers.get_header("WARC-Date")))
+
+    def _body(self, raw: Any) -> bytes:
+        """The response's body without its codings; see `unpacked`."""
+        transfer = _named(raw, "transfer-encoding").lower()
+        is_chunked = "chunked" in transfer
+        stream = ChunkedDataReader(raw.raw_stream) if is_chunked else raw.raw_stream
+        return unpacked(stream, f"{_named(raw, 'content-encoding')},{transfer}", self._most)
+
+    @property
+    def _most(self) -> int:
+        return sys.maxsize >> 1 if self.max_page_bytes is None else self.max_page_bytes + 1
 
     def _text(self, raw: Any, number: int, url: str) -> Record:
         """A page's text, as WET files have it: UTF-8, the title in its first line."""
-        mime = (raw.content_type or "no content type").partition(";")[0].strip().lower()
+        mime = _mime(raw.content_type)
         if mime != TEXT_TYPE:
-            return Skipped(number, mime)
-        most = None if self.max_page_bytes is None else self.max_page_bytes + 1
-        text = raw.content_stream().read(most).decode("utf-8", "replace")
+            return Skipped(number, mime or "no content type")
+        text = raw.content_stream().read(self._most).decode("utf-8", "replace")
         title = text.partition("\n")[0].strip()
         source = Source(text, url, is_text=True, title=title)
         return Page(number, source, _time(raw.rec_headers.get_header("WARC-Date")))
@@ -206,13 +226,14 @@ def _damaged(number: int, message: str, at: int) -> Fault:
     return Fault(number, "damaged", message, f"byte {at:,}")
 
 
-def _reads_brotli() -> bool:
-    """False without a brotli package, or with one that warcio can't use."""
-    try:
-        BufferedReader.DECOMPRESSORS["br"]()
-    except (KeyError, AttributeError):
-        return False
-    return True
+def _mime(content_type: str | None) -> str:
+    return re.split("[;,]", content_type or "")[0].strip().lower()
+
+
+def _named(raw: Any, header: str) -> str:
+    """The values of a header of the response, joined by commas."""
+    fields = raw.http_headers.headers
+    return ",".join(value.strip() for name, value in fields if name.lower() == header)
 
 
 def _time(date: str | None) -> float | None:

@@ -45,8 +45,8 @@ class DedupCommand(Command):
             "inputs",
             nargs="+",
             metavar="input",
-            help=".warc, .wet, a feed (.jsonl, .jl, .csv), each also .gz, .parquet, a folder of "
-            ".html files, or a store",
+            help=".warc, .wet, a feed (.jsonl, .jl, .json, .csv), each also .gz, .parquet, a "
+            "folder of .html files, or a store",
         )
         parser.add_argument(
             "-o", "--output", type=Path, required=True, help="ending in .parquet or .jsonl"

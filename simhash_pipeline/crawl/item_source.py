@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from itemadapter import ItemAdapter
-from scrapy.http import HtmlResponse, Response
+from scrapy.http import HtmlResponse, Response, TextResponse
 from w3lib.encoding import http_content_type_encoding
 
 from simhash_pipeline.errors import PageError
@@ -67,10 +67,25 @@ def _is_body(html: bytes | str, response: Response | None) -> bool:
 
 
 def source_from_response(response: Response) -> Source:
-    """The response as a page."""
+    """The response as a page, in the encoding that the spider or a middleware gave it, if any."""
+    if (text := _text_as_set(response)) is not None:
+        return Source(text, response.url)
     content_type = response.headers.get("Content-Type") or b""
     charset = http_content_type_encoding(content_type.decode("latin-1"))
     return Source(response.body, response.url, charset)
+
+
+def _text_as_set(response: Response) -> str | None:
+    """The text in the encoding that was given; None where none was, or the body isn't in it.
+
+    `replace` gives also what Scrapy had guessed, which proves nothing.
+    """
+    given = getattr(response, "_encoding", None)
+    if not isinstance(response, TextResponse) or given is None:
+        return None
+    if given == response.replace(encoding=None).encoding or "\ufffd" in response.text:
+        return None
+    return response.text
 
 
 def field_url(item: Any, options: Options) -> str | None:

@@ -59,7 +59,7 @@ page_judged = object()
 # An item's field and a request's meta key: False keeps the item unjudged. The key may also hold a
 # dict of options for the page.
 OWN_KEY = "simhash"
-PIPELINE_ORDER = 300
+PIPELINE_ORDER = 100  # before a project's own: Scrapy's template and most tutorials give those 300
 # Next to the engine, after all others: what passes here is scheduled, or becomes an item.
 RESPONSES_ORDER = -999
 FOLLOW_ORDER = -1000
@@ -138,6 +138,7 @@ class SimhashPipeline:
         self._pending.forget = self._forget
         self._is_open = True
         self._crawler.signals.connect(self._name_unheld, signals.item_scraped)
+        self._name_earlier()
         path = None if self._drop_log is None else self._drop_log.path
         self._stats.open(self._store_url, path, knows_responses=responses is not None)
 
@@ -153,12 +154,31 @@ class SimhashPipeline:
         """
         return self._feeds.hold(item)
 
+    def _name_earlier(self) -> None:
+        """Warn of the pipelines that store items, as it seems, before this one can drop them."""
+        names, _ = self._storing_pipelines()
+        if names and not self._options.keeps_twins:
+            logger.warning(
+                "%s runs before SimhashPipeline and gets the near-duplicates too: give it a higher "
+                "number in ITEM_PIPELINES",
+                ", ".join(names),
+                extra={"spider": self._crawler.spider},
+            )
+
+    def _storing_pipelines(self) -> tuple[list[str], list[str]]:
+        """Names of the pipelines with a `close_spider`, those before this one and those behind."""
+        pipelines = self._crawler.engine.scraper.itemproc.middlewares
+        place = pipelines.index(self)
+        before, behind = (
+            [type(one).__qualname__ for one in part if hasattr(one, "close_spider")]
+            for part in (pipelines[:place], pipelines[place + 1 :])
+        )
+        return before, behind
+
     def _name_unheld(self) -> None:
         """Log at the first scraped item which pipelines may store it later, and held none."""
         self._crawler.signals.disconnect(self._name_unheld, signals.item_scraped)
-        pipelines = self._crawler.engine.scraper.itemproc.middlewares
-        later = pipelines[pipelines.index(self) + 1 :]
-        names = [type(one).__qualname__ for one in later if hasattr(one, "close_spider")]
+        _, names = self._storing_pipelines()
         if names and not self._feeds.was_held:
             logger.info(
                 "%s should hold items if it stores them in batches: a killed crawl may lose them "

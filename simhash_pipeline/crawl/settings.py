@@ -10,7 +10,7 @@ from urllib.parse import quote, unquote
 
 from scrapy.exceptions import NotConfigured
 from scrapy.spiderloader import get_spider_loader
-from scrapy.utils.project import data_path
+from scrapy.utils.project import data_path, get_project_settings
 
 from simhash_pipeline.drop_log import LOG_SUFFIX
 from simhash_pipeline.errors import DropLogError, SimhashError, StoreError
@@ -106,8 +106,8 @@ def spider_files(suffix: str) -> dict[str, Path]:
 def _directory() -> Path:
     try:
         path = Path(data_path(DIRECTORY))
-    except NotConfigured:  # a project with SCRAPY_SETTINGS_MODULE and without scrapy.cfg
-        path = Path(".scrapy", DIRECTORY)
+    except NotConfigured:  # SCRAPY_SETTINGS_MODULE without scrapy.cfg: scrapyd's projects share it
+        path = Path(".scrapy", DIRECTORY, quote(get_project_settings()["BOT_NAME"], safe=""))
     except OSError as error:  # it can't be made: who opens a file in it says so
         path = Path(error.filename, DIRECTORY)
     return path.resolve()

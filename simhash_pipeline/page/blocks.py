@@ -29,12 +29,12 @@ _INLINE, _LINK, _BREAK, _HIDDEN, _BLOCK, BOX = range(6)
 _KIND_TAGS = {
     # libxml2 puts what follows a bgsound, embed, image, keygen, source, track or wbr into it: it
     # doesn't know that they have no end tags.
-    _INLINE: """abbr acronym b bdi bdo bgsound big cite code data del dfn em embed font i image img
-        input ins kbd keygen label mark math mi mn mo mrow nobr output q rb rp rt ruby s samp small
-        source span strike strong sub sup time track tt u var wbr""",
+    _INLINE: """abbr acronym area b bdi bdo bgsound big cite code data del dfn em embed font i image
+        img input ins kbd keygen label map mark math mi mn mo mrow nobr output q rb rp rt ruby s
+        samp small source span strike strong sub sup time track tt u var wbr""",
     _LINK: "a button",
     _BREAK: "br",
-    _HIDDEN: """audio canvas datalist head iframe map noscript object option script select style svg
+    _HIDDEN: """audio canvas datalist head iframe noscript object option script select style svg
         template textarea title video""",
     _BLOCK: """address blockquote caption dd dt figcaption h1 h2 h3 h4 h5 h6 hr li p pre summary
         tbody th tr""",
@@ -67,7 +67,8 @@ _ROLE_HINTS = {
     "search": "furniture",
 }
 _HINT_WORDS = {
-    "comment": "comment comments commentlist disqus liuyan pinglun replies respond",
+    "comment": """comment commentarea commentbox comments commentlist disqus liuyan pinglun replies
+        respond""",
     "consent": "consent cookie cookies gdpr privacy",
     "footer": "copyright foot footer",
     "forum": """answer answers bbs board discussion discussions forum forums luntan qa question

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from html import unescape
 from itertools import compress
 from operator import not_
 from typing import Any
@@ -15,12 +16,14 @@ from lxml.etree import _Element
 
 from simhash_pipeline import native
 from simhash_pipeline.bits import SKETCH_BITS, np
+from simhash_pipeline.errors import PageError
 from simhash_pipeline.native import Head, MarkupRead
 from simhash_pipeline.options import Options, load_callable
 from simhash_pipeline.page.blocks import Blocks, read
 from simhash_pipeline.page.boilerplate import main_blocks
 from simhash_pipeline.page.bounds import before_wide_tag, first_of_text
 from simhash_pipeline.page.compiled import content_of, hashed_words, sketch_of, votes_by_kernel
+from simhash_pipeline.page.decode import without_line_ends
 from simhash_pipeline.page.elements import Elements, elements_of
 from simhash_pipeline.page.folding import folded, spelled, spelled_lines
 from simhash_pipeline.page.form import MAX_TOKENS, form_of
@@ -41,13 +44,18 @@ from simhash_pipeline.page.source import Source, markup
 from simhash_pipeline.page.structure import MIN_NODES, structure_fingerprint
 from simhash_pipeline.page.tags import read_markup
 from simhash_pipeline.page.titles import name_of, title_words, word_blocks
-from simhash_pipeline.page.visible import story_digest, visible_text, window_masks
+from simhash_pipeline.page.unread import unread_digest
+from simhash_pipeline.page.visible import STORY_SHIFT, story_digest, visible_text, window_masks
 from simhash_pipeline.page.weights import counted_ngrams, heaviest, stop_words, weighing
 
 _SKETCH_SHINGLE_TOKENS = 3
 _WORD = re.compile(r"\w+")
 # A full stop ends a sentence before a space or a line's end, a Chinese one anywhere.
 _SENTENCE = re.compile(r"[^\n.!?。！？]+(?:[.!?](?! )[^\n.!?。！？]*)*[.!?。！？]?")
+# What a text that is HTML has, and one that only speaks of tags, or compares numbers, hasn't.
+_TAG = re.compile(
+    r"(?i)</(?:blockquote|div|figure|h[1-6]|li|p|pre|table)>|<(?:br|p)[ />]|<(?:a|img|span)\s\S+="
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +83,7 @@ class PageFingerprint:
     title_places: bytes | None = None  # where words of the title stand in the text
     form: bytes | None = None  # of a short page that names its own address: see page/form.py
     cut: bool = False  # True where the page is longer than MAX_PAGE_BYTES lets it be read
+    unread: bytes = b""  # of a thin page: see page/unread.py
 
     @property
     def main_share(self) -> float | None:
@@ -84,17 +93,19 @@ class PageFingerprint:
 
     @property
     def digest(self) -> bytes | None:
-        """8 bytes of name and text if the page is thin, else of its longest paragraph's words.
+        """8 bytes of name, text and what isn't read of a thin page, else of its longest paragraph.
 
         None for a page without text.
         """
         if not self.text.strip():
             return None
         if self.content is None:
-            words = f"{' '.join((self.name or self.title).split())}\n{' '.join(self.text.split())}"
+            name, text = (" ".join(each.split()) for each in (self.name or self.title, self.text))
+            words = spelled(f"{name}\n{text}")
         else:
             words = "".join(_WORD.findall(folded(max(self.text.split("\n"), key=len))))
-        return hashlib.blake2b(spelled(words).encode("utf-8", "replace"), digest_size=8).digest()
+        packed = words.encode("utf-8", "replace") + self.unread
+        return hashlib.blake2b(packed, digest_size=8).digest()
 
 
 class Fingerprinter:
@@ -143,7 +154,7 @@ class Fingerprinter:
         title, blocks, structure = page.title(), page.blocks(), page.structure()
         text, is_main = self._read(page, blocks, title)  # a user's extractor may change the tree
         is_main += [False] * len(blocks.hidden)
-        return self._of_text(
+        found = self._of_text(
             text,
             blocks,
             is_main,
@@ -153,11 +164,18 @@ class Fingerprinter:
             canonical_url=canonical_url(page.head, url),
             cut=page.cut,
         )
+        if found.content is not None:
+            return found
+        return _with_unread(found, page.root, blocks.hidden)
 
     def fingerprint_text(
         self, text: str, *, title: str = "", url: str | None = None
     ) -> PageFingerprint:
-        """The fingerprints of a page whose main text is known, and is all there is to see."""
+        """The fingerprints of a page whose main text is known, and is all there is to see.
+
+        A text with tags in it, as APIs and feeds give it, is read as HTML, all of it.
+        """
+        text = self._without_markup(text)
         read = first_of_text(text, self._options.max_page_bytes)
         blocks = Blocks(sentences(read))
         is_main = [True] * len(blocks.texts)
@@ -237,6 +255,17 @@ class Fingerprinter:
             return content_of(hashed_words(text), self._options)
         return self._content(*self._hashed(text))
 
+    def _without_markup(self, text: str) -> str:
+        """The text without markup, and without lines that end within a sentence."""
+        if "&lt;/" in text and not _TAG.search(text):  # escaped, as in the XML of a feed
+            text = unescape(text)
+        if not _TAG.search(text):
+            return without_line_ends(text.encode("utf-8", "replace")).decode()
+        try:
+            return "\n".join(Page(text, None, self._options).blocks().texts)
+        except PageError:  # nothing but tags
+            return ""
+
     def _read(self, page: Page, blocks: Blocks, title: str) -> tuple[str, list[bool]]:
         """Main text, and which blocks are in it."""
         if self._extract is not None:
@@ -270,6 +299,15 @@ class Fingerprinter:
 
     def _without_stops(self, tokens: Sequence[str]) -> Sequence[str]:
         return [t for t in tokens if t.lower() not in self._stops] if self._stops else tokens
+
+
+def _with_unread(page: PageFingerprint, root: _Element, hidden: list[str]) -> PageFingerprint:
+    """A thin page with what isn't read of it; another story if that changes."""
+    unread = unread_digest(root, hidden, page.url)
+    story = page.story
+    if story is not None:
+        story ^= int.from_bytes(unread[:4], "little") << STORY_SHIFT
+    return replace(page, unread=unread, story=story)
 
 
 def sentences(text: str) -> list[str]:

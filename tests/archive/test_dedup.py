@@ -17,7 +17,7 @@ from simhash_pipeline.archive.dedup import DedupJob, DedupResult, dedup
 from simhash_pipeline.archive.parts import stored_pages
 from simhash_pipeline.drop_log import Run, read_log
 from simhash_pipeline.errors import ArchiveError
-from simhash_pipeline.page.parse import decode
+from simhash_pipeline.page.decode import decode
 from simhash_pipeline.page.stamp import stamp_for
 from tests.archive.archives import KEPT, OTHER, PAGES, STORY, html, page, warc_of, write_json_lines
 from tests.review.logs import read_drops

@@ -244,3 +244,81 @@ def test_a_csv_row_without_end_is_given_up(tmp_path: Path, monkeypatch: pytest.M
     found = records(tmp_path / "items.csv")
     assert {type(record) for record in found} == {Fault}
     assert max(len(str(record)) for record in found) < 1_000
+
+
+LINES = b"[\n" + b",\n".join(json.dumps(one).encode() for one in PAGES) + b"\n]"  # as Scrapy
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        LINES,
+        LINES + b"\n\n",
+        b"\xef\xbb\xbf" + LINES,
+        json.dumps(PAGES).encode(),
+        json.dumps(PAGES, indent=4).encode(),
+        LINES.replace(b"\n", b"\r\n"),
+        LINES.replace(b",\n{", b"\n,{"),
+        json.dumps(PAGES, ensure_ascii=False, separators=(",", ":")).encode(),
+    ],
+)
+@pytest.mark.parametrize("chars", [1 << 16, 7])
+def test_a_json_array_holds_a_page_an_item(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, data: bytes, chars: int
+) -> None:
+    """However it is broken into lines, and wherever the pieces end in which it is read."""
+    monkeypatch.setattr(feeds, "_ARRAY_CHARS", chars)
+    path = tmp_path / "items.json"
+    path.write_bytes(data)
+    assert (urls(path), faults(path)) == (URLS, [])
+    packed = tmp_path / "items.json.gz"
+    packed.write_bytes(gzip.compress(data))
+    assert urls(packed) == URLS
+
+
+def test_an_array_of_a_killed_crawl_is_read_up_to_its_end(tmp_path: Path) -> None:
+    path = tmp_path / "items.json"
+    for end in (len(LINES) - 2, len(LINES) - 30):
+        path.write_bytes(LINES[:end])
+        whole = 4 if end == len(LINES) - 2 else 3
+        assert urls(path) == URLS[:whole]
+        assert faults(path) == [(whole + 1, "truncated", f"item {whole + 1}")]
+    path.write_bytes(b"[]")
+    assert (urls(path), faults(path)) == ([], [])
+
+
+def test_what_is_no_item_of_an_array_is_counted(tmp_path: Path) -> None:
+    path = tmp_path / "items.json"
+    path.write_bytes(LINES.replace(b"[\n", b'[\n17, "a", [{}], null, {},\n'))
+    assert urls(path) == URLS
+    assert [fault[:2] for fault in faults(path)] == [
+        *((number, "no_item") for number in range(1, 5)),
+        (5, "no_html"),
+    ]
+
+
+def test_json_that_is_no_array_is_refused(tmp_path: Path) -> None:
+    path = write_json_lines(tmp_path / "items.json", PAGES)
+    with pytest.raises(ArchiveError, match=r"must be one JSON array; name a file of JSON Lines"):
+        records(path)
+
+
+def test_an_item_of_an_array_that_would_fill_the_memory_is_a_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(feeds, "MAX_ROW_BYTES", 100_000)
+    path = tmp_path / "items.json"
+    path.write_bytes(json.dumps([PAGES[0], {"html": "x" * 300_000}, PAGES[1]]).encode())
+    assert urls(path) == URLS[:1]
+    assert faults(path) == [(2, "no_item", "item 2")]
+
+
+@pytest.mark.parametrize("without", [{1}, {2, 4}, {4}, {1, 2, 3, 4}, set()])
+def test_a_copy_of_an_array_is_one_without_the_items_left_out(
+    tmp_path: Path, without: set[int]
+) -> None:
+    path, copy = tmp_path / "items.json", tmp_path / "copy.json"
+    path.write_bytes(LINES)
+    Feed(path, Options()).copy(copy, without)
+    kept = [one for number, one in enumerate(PAGES, 1) if number not in without]
+    assert json.loads(copy.read_bytes()) == kept

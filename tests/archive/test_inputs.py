@@ -278,11 +278,11 @@ def test_a_store_is_told_by_its_url_or_its_file(tmp_path: Path) -> None:
 
 
 def test_an_input_of_no_known_kind_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "items.json").write_text("[]")
+    (tmp_path / "items.xml").write_text("[]")
     with pytest.raises(
-        ArchiveError, match=r"items.json must be a WARC or WET file \(.warc, .wet, also .gz\)"
+        ArchiveError, match=r"items.xml must be a WARC or WET file \(.warc, .wet, also .gz\)"
     ):
-        open_input(str(tmp_path / "items.json"), Options())
+        open_input(str(tmp_path / "items.xml"), Options())
 
 
 def test_an_input_that_is_not_there_is_refused(tmp_path: Path) -> None:

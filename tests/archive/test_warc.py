@@ -3,18 +3,26 @@ from __future__ import annotations
 import base64
 import dataclasses
 import gzip
+import io
 import re
+import sys
 import zlib
 from itertools import islice
 from pathlib import Path
 
+import brotli
 import pytest
-from warcio.bufferedreaders import BufferedReader
+from warcio.warcwriter import WARCWriter
 
 from simhash_pipeline.archive import Fault, Page, Skipped
 from simhash_pipeline.archive.warc import WarcFile
 from simhash_pipeline.errors import ArchiveError
 from tests.archive.archives import PAGES, html, response, warc_of
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
 URLS = [page["url"] for page in PAGES]
 
@@ -76,19 +84,131 @@ def test_a_response_without_its_url_is_a_fault_that_says_so(tmp_path: Path) -> N
     assert isinstance(other, Page)
 
 
-def test_brotli_that_can_not_be_decoded_is_a_fault_that_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def wants_attributes() -> None:
-        raise AttributeError("no attribute 'unused_data'")
+BODY = html("story " * 40).encode()
 
-    monkeypatch.setitem(BufferedReader.DECOMPRESSORS, "br", wants_attributes)
-    headers = [("Content-Encoding", "BR")]
-    data = response("http://a.example/1", b"\x0b\x02\x80", headers=headers)
+
+def chunked(body: bytes) -> bytes:
+    parts = [body[at : at + 100] for at in range(0, len(body), 100)]
+    return b"".join(b"%x\r\n%b\r\n" % (len(part), part) for part in parts) + b"0\r\n\r\n"
+
+
+def raw_deflated(body: bytes) -> bytes:
+    packer = zlib.compressobj(wbits=-zlib.MAX_WBITS)
+    return packer.compress(body) + packer.flush()
+
+
+def test_the_body_is_read_whatever_it_is_packed_with(tmp_path: Path) -> None:
+    gz, br = gzip.compress(BODY), brotli.compress(BODY)
+    packed: list[tuple[bytes, dict[str, str]]] = [
+        (chunked(BODY), {"Transfer-Encoding": "Chunked"}),
+        (chunked(BODY), {"transfer-encoding": "CHUNKED "}),
+        (chunked(gz), {"Transfer-Encoding": "gzip, chunked"}),
+        (chunked(gz), {"Transfer-Encoding": "Chunked", "Content-Encoding": "GZIP"}),
+        (BODY, {"Transfer-Encoding": "chunked"}),  # an archive of decoded bodies
+        (gz, {"Content-Encoding": "x-gzip"}),
+        (gz, {"Content-Encoding": "gzip, identity"}),
+        (gzip.compress(gz), {"Content-Encoding": "gzip, gzip"}),
+        (gzip.compress(gz), {"Content-Encoding": "gzip", "content-encoding": "gzip"}),
+        (gzip.compress(BODY[:50]) + gzip.compress(BODY[50:]), {"Content-Encoding": "gzip"}),
+        (gz + b"\0\0", {"Content-Encoding": "gzip"}),
+        (BODY, {"Content-Encoding": "gzip"}),
+        (zlib.compress(BODY), {"Content-Encoding": "deflate"}),
+        (raw_deflated(BODY), {"Content-Encoding": "deflate"}),
+        (br, {"Content-Encoding": "br"}),
+        (chunked(br), {"Content-Encoding": "Br", "Transfer-Encoding": "Chunked"}),
+        (gzip.compress(br), {"Content-Encoding": "br, gzip"}),
+        (BODY, {"Content-Encoding": "br"}),
+        (zstd.compress(BODY), {"Content-Encoding": "zstd"}),
+        (zstd.compress(BODY[:50]) + zstd.compress(BODY[50:]), {"Content-Encoding": "zstd"}),
+        (BODY, {"Content-Encoding": "zstd"}),
+        (BODY, {"Content-Encoding": "utf-8"}),
+        (BODY, {"Content-Encoding": "none"}),
+    ]
+    for body, headers in packed:
+        data = response("http://a.example/", body, headers=[*headers.items()])
+        (found,) = records(warc(tmp_path, data))
+        assert isinstance(found, Page), headers
+        assert found.source.html == BODY, headers
+
+
+def test_a_body_that_is_cut_short_is_read_up_to_there(tmp_path: Path) -> None:
+    noise = "".join(map(chr, range(300, 3_000))).encode()
+    packs = {"gzip": gzip.compress, "deflate": zlib.compress, "br": brotli.compress}
+    for coding, pack in packs.items():
+        body = pack(BODY + noise * 3)
+        headers = [("Content-Encoding", coding)]
+        data = response("http://a.example/", body[: len(body) - 40], headers=headers)
+        (found,) = records(warc(tmp_path, data))
+        assert isinstance(found, Page), coding
+        assert bytes(found.source.html).startswith(BODY), coding  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("coding", "module"), [("BR", "brotli"), ("zstd", "backports")])
+def test_a_coding_that_needs_a_package_is_a_fault_that_names_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, coding: str, module: str
+) -> None:
+    if module == "backports" and sys.version_info >= (3, 14):
+        pytest.skip("Python has it")
+    monkeypatch.setitem(sys.modules, module, None)
+    data = response("http://a.example/1", b"\x0b\x02\x80", headers=[("Content-Encoding", coding)])
     found, other = records(warc(tmp_path, data + warc_of(PAGES[:1])))
-    message = "its Content-Encoding is br, which warcio can't decode here"
-    assert found == Fault(1, "encoding", message, "byte 0")
+    assert isinstance(found, Fault)
+    assert found.kind == "encoding"
+    assert found.message.startswith(f"its Content-Encoding is {coding}, which needs {module}")
+    assert found.message.endswith("pip install 'simhash-pipeline[archive]'")
     assert isinstance(other, Page)
+
+
+def test_a_page_whose_type_says_nothing_is_known_by_its_text(tmp_path: Path) -> None:
+    """As a crawl knows it."""
+    kinds = {
+        "": BODY,
+        "application/octet-stream": b"\n<!DOCTYPE HTML><p>A story.",
+        "*/*": b"<!-- x --><HTML>A story.",
+        "application/unknown": BODY,
+        "text/html, text/html": BODY,
+        "Text/HTML;charset=utf-8": BODY,
+        "application/vnd.wap.xhtml+xml": BODY,
+    }
+    for number, (kind, body) in enumerate(kinds.items()):
+        url = f"http://a.example/{number}"
+        assert urls(warc(tmp_path, response(url, body, content_type=kind))) == [url], kind
+    untyped = response("http://a.example/", BODY, content_type="", is_compressed=False)
+    untyped = untyped.replace(b"Content-Type: \r\n", b"X-Kind: none\r\n")
+    assert urls(warc(tmp_path, untyped)) == ["http://a.example/"]
+    for kind, body in {"": b"{}", "*/*": b"\x89PNG", "text/plain": BODY, "text/css": b""}.items():
+        data = response("http://a.example/", body, content_type=kind)
+        assert urls(warc(tmp_path, data)) == [], kind
+
+
+def resource(url: str, body: bytes, content_type: str) -> bytes:
+    """As warcit and wget's converters write it: no HTTP header."""
+    file = io.BytesIO()
+    writer = WARCWriter(file, gzip=True)
+    record = writer.create_warc_record(
+        url, "resource", payload=io.BytesIO(body), warc_content_type=content_type
+    )
+    writer.write_record(record)
+    return file.getvalue()
+
+
+def test_a_resource_of_html_is_a_page(tmp_path: Path) -> None:
+    polish = "<p>Rybacy wrócili do portu o świcie."
+    data = b"".join(
+        [
+            resource("http://a.example/1", BODY, "text/html"),
+            resource("http://a.example/2", polish.encode("latin2"), "Text/html; charset=latin2"),
+            resource("http://a.example/3", BODY, "application/xhtml+xml"),
+            resource("http://a.example/4", BODY, "application/octet-stream"),
+            resource("http://a.example/6.png", b"\x89PNG", "image/png"),
+            resource("http://a.example/7", BODY, "text/plain"),
+        ]
+    )
+    archive = warc(tmp_path, data)
+    assert urls(archive) == [f"http://a.example/{n}" for n in range(1, 5)]
+    second = records(archive)[1]
+    assert isinstance(second, Page)
+    assert second.source.charset == "iso8859-2"
 
 
 def test_what_is_no_page_is_skipped_by_its_kind(tmp_path: Path) -> None:
@@ -198,12 +318,15 @@ def test_the_end_of_each_record_is_told_for_the_progress(tmp_path: Path) -> None
 
 
 def test_of_a_payload_that_unpacks_to_very_much_the_limit_is_read(tmp_path: Path) -> None:
-    packed = gzip.compress(b" " * 50_000_000)
-    data = response("http://a.example/", packed, headers=[("Content-Encoding", "gzip")])
-    archive = dataclasses.replace(warc(tmp_path, data), max_page_bytes=1_000)
-    (found,) = records(archive)
-    assert isinstance(found, Page)
-    assert len(found.source.html) == 1_001
+    packs = {"gzip": gzip.compress, "br": brotli.compress, "zstd": zstd.compress}
+    for coding, pack in packs.items():
+        for packed in (pack(b" " * 20_000_000), pack(pack(b" " * 20_000_000))):
+            headers = [("Content-Encoding", f"{coding},{coding}")]
+            data = response("http://a.example/", packed, headers=headers)
+            archive = dataclasses.replace(warc(tmp_path, data), max_page_bytes=1_000)
+            (found,) = records(archive)
+            assert isinstance(found, Page)
+            assert len(found.source.html) == 1_001
 
 
 @pytest.mark.parametrize("is_compressed", [True, False])

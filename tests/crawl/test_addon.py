@@ -258,7 +258,7 @@ class Anew:
 
 class MadeAnew(Everything):
     opting_out: bool
-    custom_settings = {"ITEM_PIPELINES": {Anew: 200}}  # noqa: RUF012  # as Scrapy has it
+    custom_settings = {"ITEM_PIPELINES": {Anew: 50}}  # noqa: RUF012  # as Scrapy has it
 
     def parse(self, response: Any) -> Iterator[Any]:
         yield {"title": response.css("title::text").get(), "url": response.url}
@@ -486,7 +486,7 @@ class RowsThenTwins(Everything):
     rows: list[str]
     twins: list[str]
     met: dict[str, asyncio.Event]
-    custom_settings = {"ITEM_PIPELINES": {Check: 200, Save: 400}}  # noqa: RUF012  # as Scrapy has it
+    custom_settings = {"ITEM_PIPELINES": {Check: 50, Save: 400}}  # noqa: RUF012  # as Scrapy has it
 
     def parse(self, response: Any, rows: Iterable[str] = ()) -> Iterator[Any]:
         for row in rows or self.rows:

@@ -358,3 +358,61 @@ def test_held_items_that_are_never_stored_are_counted_in_a_warning(tmp_path: Pat
     assert result.stats["simhash/store_pages"] == 3
     with open_store(store) as opened:
         assert len(opened) == 0
+
+
+class Stores:
+    """Stores each item as it comes, in what it closes at the end."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.crawler, self.stored = crawler, 0
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Stores:
+        return cls(crawler)
+
+    def process_item(self, item: dict[str, Any]) -> dict[str, Any]:
+        self.stored += 1
+        return item
+
+    def close_spider(self) -> None:
+        assert self.crawler.stats is not None
+        self.crawler.stats.set_value("stored", self.stored)
+
+
+class Cleans:
+    """Has nothing to close."""
+
+    def process_item(self, item: dict[str, Any]) -> dict[str, Any]:
+        return item
+
+
+TWICE = [{"url": f"http://a.example/{n}", "html": story(n // 2)} for n in range(6)]
+WARNING = "WARNING: Stores runs before SimhashPipeline and gets the near-duplicates too"
+
+
+@pytest.mark.parametrize(
+    ("pipelines", "stored"),
+    [
+        ({Stores: 300}, 3),  # as Scrapy's template has it
+        ({Stores: 200}, 3),
+        ({Stores: 101}, 3),
+        ({Cleans: 99, Stores: 800}, 3),
+        ({Stores: 100}, 6),
+        ({Stores: 1}, 6),
+        ({Stores: 300, SimhashPipeline: 500}, 6),
+    ],
+)
+def test_a_projects_pipeline_gets_no_copies_or_is_named(
+    tmp_path: Path, pipelines: dict[type, int], stored: int
+) -> None:
+    """The add-on goes before pipelines above 100; those before it that may store are named."""
+    addons = {"simhash_pipeline.Addon": 500}
+    result = crawl(tmp_path, TWICE, ITEM_PIPELINES=pipelines, ADDONS=addons)
+    assert (len(result.items), result.stats["stored"]) == (3, stored)
+    assert result.log.count(WARNING) == (stored == 6)
+
+
+def test_where_nothing_is_dropped_no_earlier_pipeline_is_named(tmp_path: Path) -> None:
+    pipelines = {Stores: 300, SimhashPipeline: 500}
+    result = crawl(tmp_path, TWICE, ITEM_PIPELINES=pipelines, SIMHASH_DRY_RUN=True)
+    assert (result.stats["stored"], "runs before" in result.log) == (6, False)

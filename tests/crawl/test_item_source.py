@@ -10,7 +10,7 @@ import scrapy
 from itemadapter import ItemAdapter
 from scrapy.http import HtmlResponse, Request
 
-from simhash_pipeline.crawl.item_source import refuse_other_page
+from simhash_pipeline.crawl.item_source import refuse_other_page, source_from_response
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.page.fingerprint import Fingerprinter
 
@@ -78,3 +78,31 @@ def test_what_the_page_shows_itself_was_not_brought_along() -> None:
 def test_a_url_is_no_text() -> None:
     item = {"source": "http://a.example/a/very/long/list/of/stories/of/this/month"}
     assert not is_of_other_page(item, meta=item)
+
+
+POLISH = "<p>Rybacy wrócili do portu o świcie.</p>"
+
+
+@pytest.mark.parametrize("charset", ["iso-8859-2", "windows-1250", "utf-8", "cp852", "mac-latin2"])
+@pytest.mark.parametrize("label", ["windows-1252", "iso-8859-5", "gb2312", None])
+def test_an_encoding_that_a_spider_gives_its_response_is_believed(
+    charset: str, label: str | None
+) -> None:
+    """Scrapy's own cure for a page or a server that names a wrong one."""
+    head = "" if label is None else f'<meta charset="{label}">'
+    headers = {} if label is None else {"Content-Type": f"text/html; charset={label}"}
+    response = HtmlResponse(URL, body=(head + POLISH).encode(charset), headers=headers)
+    source = source_from_response(response.replace(encoding=charset))
+    assert Fingerprinter().read(source).text == "Rybacy wrócili do portu o świcie."
+
+
+@pytest.mark.parametrize("wrong", ["utf-8", "euc-jp"])
+def test_an_encoding_that_the_body_is_not_in_is_not_believed(wrong: str) -> None:
+    response = HtmlResponse(URL, body=POLISH.encode("iso-8859-2")).replace(encoding=wrong)
+    assert source_from_response(response).html == response.body
+
+
+def test_what_scrapy_guessed_is_no_encoding_that_was_given() -> None:
+    response = HtmlResponse(URL, body=POLISH.encode("iso-8859-2")).replace(url=URL)
+    assert response._encoding is not None
+    assert source_from_response(response).html == response.body

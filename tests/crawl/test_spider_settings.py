@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pytest
 
+from simhash_pipeline.crawl.settings import spider_file, spider_files
 from tests.crawl.crawling import crawl, inside
 
 if TYPE_CHECKING:
@@ -109,3 +110,20 @@ def test_a_spider_that_the_project_does_not_have_left_nothing(
     result = simhash_in_project(project, "store", "info", "--spider", "none")
     assert result.returncode == 2
     assert f"there is no store at {project}/.scrapy/simhash/none.sqlite" in result.stderr
+
+
+def test_projects_without_a_scrapy_cfg_share_no_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Scrapyd runs all projects in one directory, by SCRAPY_SETTINGS_MODULE alone."""
+    monkeypatch.delenv("SCRAPY_PROJECT", raising=False)
+    names = ("bakery", "brewery", "a/b", "A B", "海港", "bakery.two")
+    with inside(tmp_path):
+        for number, bot in enumerate(names):
+            (tmp_path / f"of_bot_{number}.py").write_text(f"BOT_NAME = {bot!r}\n", "utf-8")
+            monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", f"of_bot_{number}")
+            path = spider_file("news", ".sqlite")
+            assert path.parent.parent == tmp_path / ".scrapy" / "simhash"
+            path.parent.mkdir(parents=True)
+            path.touch()
+            assert spider_files(".sqlite") == {"news": path}

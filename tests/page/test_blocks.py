@@ -184,3 +184,20 @@ def test_ten_thousand_levels_are_read_without_recursion() -> None:
         deepest = etree.SubElement(deepest, "div")
     deepest.text = "bottom"
     assert read(elements_of(root)).texts == ["bottom"]
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<map name=m><area shape=default><p>The harbour.</p>",
+        "<map name=m><area href=/a><area href=/b></map><p>The harbour.</p>",
+        "<map><p>The harbour.</p></map>",
+        "<map name=m><area alt=x>The harbour.</map>",
+        "<div><map name=m></div><p>The harbour.</p>",
+        "<img usemap=#m><map name=m><area coords=1,1,2,2></map>The harbour.",
+        "<p><map name=m>The <area>harbour.</map></p>",
+    ],
+)
+def test_what_a_map_holds_is_shown(html: str) -> None:
+    """A `<map>` that nothing ends holds all that follows."""
+    assert " ".join(blocks_of(html).texts) == "The harbour."

@@ -75,20 +75,18 @@ def test_threads_may_share_a_cutter(cutter: HanCutter, monkeypatch: pytest.Monke
         assert list(pool.map(lambda run: shared.cut([run]), runs)) == expected
 
 
-def test_an_english_page_loads_no_dictionary_no_detector_and_no_masked_arrays() -> None:
+def test_an_english_page_loads_no_dictionary_and_no_masked_arrays() -> None:
     program = """
 import sys
 from simhash_pipeline import Fingerprinter, Judge
 make = Fingerprinter().fingerprint
 page = make("<p>The boats came home.".encode())
-print(sorted({"jieba", "chardet"} & set(sys.modules)))
+print("jieba" in sys.modules)
 make("<p>渔船安全返回港口".encode())
-print(sorted({"jieba", "chardet"} & set(sys.modules)))
-make("<p>caf\u00e9".encode("cp1252"))
-print(sorted({"jieba", "chardet"} & set(sys.modules)))
+print("jieba" in sys.modules)
 Judge("memory:").judge("https://harbour.example/", page)
 print("numpy.ma" in sys.modules)
 """
     command = [sys.executable, "-c", program]
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert printed.splitlines() == ["[]", "['jieba']", "['chardet', 'jieba']", "False"]
+    assert printed.splitlines() == ["False", "True", "False"]

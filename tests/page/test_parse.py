@@ -9,131 +9,14 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from simhash_pipeline import Fingerprinter, PageError
-from simhash_pipeline.page.parse import decode
+from simhash_pipeline.page.decode import decode
 from tests.trees import parse
 
 CHINESE = "<p>海港日报讯：昨天上午，三艘渔船在大雾中安全返回港口，船员全部平安。</p>" * 3
-TRADITIONAL = "<p>海港日報訊：昨天上午，三艘漁船在大霧中安全返回港口，船員全部平安。</p>" * 3
-JAPANESE = "<p>港の漁船は霧の中を無事に帰港し、乗組員は全員無事でした。</p>" * 3
-KOREAN = "<p>어제 오전 짙은 안개 속에서 어선 세 척이 무사히 항구로 돌아왔습니다.</p>" * 3
-RUSSIAN = "<p>Вчера утром три рыболовных судна благополучно вернулись в порт.</p>" * 3
-GREEK = "<p>Χθες το πρωί τρία αλιευτικά σκάφη επέστρεψαν με ασφάλεια στο λιμάνι.</p>" * 3
-FRENCH = (
-    "<p>Hier matin, trois bateaux de pêche sont rentrés sains et saufs à cause du café.</p>" * 3
-)
 
 
 def text(root: etree._Element) -> str:
     return "".join(str(part) for part in root.itertext())
-
-
-PAGES = [
-    (CHINESE, "gb18030"),
-    (CHINESE, "gbk"),
-    (TRADITIONAL, "big5"),
-    (JAPANESE, "shift_jis"),
-    (JAPANESE, "euc_jp"),
-    (KOREAN, "euc_kr"),
-    (RUSSIAN, "windows-1251"),
-    (RUSSIAN, "koi8-r"),
-    (GREEK, "windows-1253"),
-    (FRENCH, "windows-1252"),
-]
-
-
-@pytest.mark.parametrize(("html", "charset"), PAGES)
-def test_a_page_that_declares_nothing_is_readable(html: str, charset: str) -> None:
-    assert decode(html.encode(charset)) == html
-
-
-@pytest.mark.parametrize("declared", ["utf-8", "iso-8859-1", "windows-1252", "no-such-charset"])
-@pytest.mark.parametrize(("html", "charset"), PAGES)
-def test_a_wrong_http_charset_does_not_garble(html: str, charset: str, declared: str) -> None:
-    assert decode(html.encode(charset), declared) == html
-
-
-@pytest.mark.parametrize("declared", ["gb2312", "big5", "shift_jis", "iso-8859-1"])
-def test_utf8_is_read_as_utf8_whatever_is_declared(declared: str) -> None:
-    html = f'<meta charset="{declared}">{CHINESE}'
-    assert decode(html.encode(), declared) == html
-
-
-EAST_ASIAN = ["gb2312", "big5", "shift_jis", "euc-jp", "euc-kr"]
-
-
-@pytest.mark.parametrize("declared", EAST_ASIAN)
-@pytest.mark.parametrize(("html", "charset"), [page for page in PAGES if page[1] != "koi8-r"])
-def test_a_page_is_not_read_in_an_east_asian_charset_that_it_only_declares(
-    html: str, charset: str, declared: str
-) -> None:
-    page = f'<meta charset="{declared}">{html}'
-    assert decode(page.encode(charset)) == page
-
-
-@pytest.mark.parametrize(("html", "charset"), [page for page in PAGES if page[0] != RUSSIAN])
-def test_a_bad_byte_does_not_hide_the_charset(html: str, charset: str) -> None:
-    page = html.encode(charset)
-    assert decode(page + b"<p>\xa0</p>" + page).count(html) == 2
-
-
-@pytest.mark.parametrize(("html", "charset"), PAGES)
-def test_a_long_english_beginning_does_not_hide_the_charset(html: str, charset: str) -> None:
-    page = f"<p>{'harbour ' * 2_000}</p>{html}"
-    assert decode(page.encode(charset)) == page
-
-
-@pytest.mark.parametrize(("html", "charset"), PAGES)
-def test_a_right_meta_charset_is_believed(html: str, charset: str) -> None:
-    page = f'<meta http-equiv="Content-Type" content="text/html; charset={charset}">{html}'
-    assert decode(page.encode(charset)) == page
-
-
-def test_a_short_page_is_read_by_what_it_declares() -> None:
-    assert decode("<p>港</p>".encode("gbk"), "gbk") == "<p>港</p>"
-
-
-@pytest.mark.parametrize("charset", ["utf-8-sig", "utf-16"])
-def test_a_byte_order_mark_beats_every_declaration(charset: str) -> None:
-    assert decode(CHINESE.encode(charset), "big5") == CHINESE
-
-
-@pytest.mark.parametrize(
-    ("declared", "charset"),
-    [("utf-16", "utf-16-le"), ("UTF-16LE", "utf-16-le"), ("utf-16be", "utf-16-be")],
-)
-@pytest.mark.parametrize("html", [CHINESE, FRENCH, "<p>Ferries and fog.</p>"])
-def test_utf_16_without_a_byte_order_mark_is_read_when_http_declares_it(
-    html: str, declared: str, charset: str
-) -> None:
-    page = html.encode(charset)
-    assert decode(page, declared) == html
-    assert text(parse(page, declared)) == html.replace("<p>", "").replace("</p>", "")
-
-
-@pytest.mark.parametrize("charset", ["utf-16", "utf-16le", "utf-16be"])
-@pytest.mark.parametrize(("html", "encoding"), [(CHINESE, "utf-8"), *PAGES])
-def test_utf_16_is_not_believed_where_the_bytes_are_not(
-    html: str, encoding: str, charset: str
-) -> None:
-    """No browser believes it of a meta; of HTTP it shows what no reader could want."""
-    page = f'<meta charset="{charset}">{html}'
-    assert decode(page.encode(encoding)) == page
-    assert decode(html.encode(encoding), charset) == html
-
-
-@pytest.mark.parametrize(
-    "declared", ["hex", "rot13", "punycode", "unicode_escape", "a\0b", "\ud800"]
-)
-@pytest.mark.parametrize("html", [FRENCH.encode("windows-1252"), CHINESE.encode("gbk")])
-def test_a_codec_that_is_no_charset_is_not_believed(html: bytes, declared: str) -> None:
-    assert decode(html, declared) == decode(html)
-    page = b'<meta charset="%b">%b' % (declared.encode(errors="replace"), html)
-    assert decode(page).endswith(decode(html))
-
-
-def test_iso_2022_jp_is_read_when_declared() -> None:
-    html = f'<meta charset="iso-2022-jp">{JAPANESE}'
-    assert decode(html.encode("iso2022_jp")) == html
 
 
 @given(

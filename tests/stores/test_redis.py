@@ -291,8 +291,8 @@ def test_a_record_that_can_not_be_read_stops_who_meets_it(server: RunningServer)
 def test_of_two_processes_that_keep_one_address_at_once_one_sees_the_other(
     server: RunningServer, names: tuple[str, str]
 ) -> None:
-    address = address_of("http://a.example/1", None)
-    first, second = (replace(page(f"http://a.example/{n}"), address=address) for n in names)
+    address = address_of("https://a.example/1", None)
+    first, second = (replace(page(f"https://a.example/{n}"), address=address) for n in names)
     met: list[list[str]] = []
     with RedisStore(server.url) as one, RedisStore(server.url) as other:
 

@@ -90,6 +90,16 @@ def test_a_url_that_is_wrong_is_refused_without_quoting_it(url: str) -> None:
     assert f"{SECRET}@" not in str(told.value)
 
 
+@pytest.mark.parametrize("scheme", ["redis", "rediss", "unix", "redis+cluster", "redis+sentinel"])
+@pytest.mark.parametrize(
+    "option", ["decode_responses=True", "decode_responses=0", "encoding=latin-1", "db=1&encoding=x"]
+)
+def test_a_url_that_asks_for_text_is_refused(scheme: str, option: str) -> None:
+    """Before the server is asked: its values are bytes."""
+    with pytest.raises(StoreError, match=r"are bytes; leave (decode_responses|encoding) out of"):
+        open_store(f"{scheme}://:{SECRET}@127.0.0.1:1/name?{option}")
+
+
 def test_users_need_the_right_password_and_rights(tmp_path: Path) -> None:
     rights = ("~simhash:*", "+@read", "+@write", "+@scripting", "+@connection", "+info")
     with started(tmp_path, "--requirepass", "admin") as server:

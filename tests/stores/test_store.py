@@ -208,7 +208,10 @@ def test_same_digest_finds_thin_pages_oldest_first(store: Store) -> None:
 
 
 def test_pages_of_one_address_come_oldest_first(store: Store) -> None:
-    address, other = address_of("http://a.example/1", None), address_of("http://a.example/2", None)
+    address, other = (
+        address_of("https://a.example/1", None),
+        address_of("https://a.example/2", None),
+    )
 
     def same(url: str, declared: bytes | None) -> list[str]:
         asking = replace(page(url), address=declared)
@@ -216,21 +219,21 @@ def test_pages_of_one_address_come_oldest_first(store: Store) -> None:
             asking, lambda view: (Action.SKIP, [one.url for one in view.same("address")])
         )
 
-    keep(store, replace(page("http://a.example/early"), address=address))
-    keep(store, replace(page("http://a.example/1"), address=address))  # as most pages do
-    keep(store, replace(page("http://a.example/2"), address=address))  # and not its own
-    keep(store, page("http://a.example/3"))
-    early, one, two = (f"http://a.example/{name}" for name in ("early", 1, 2))
-    assert same("http://a.example/new", address) == [early, one, two]
+    keep(store, replace(page("https://a.example/early"), address=address))
+    keep(store, replace(page("https://a.example/1"), address=address))  # as most pages do
+    keep(store, replace(page("https://a.example/2"), address=address))  # and not its own
+    keep(store, page("https://a.example/3"))
+    early, one, two = (f"https://a.example/{name}" for name in ("early", 1, 2))
+    assert same("https://a.example/new", address) == [early, one, two]
     assert same(one, address) == [early, two]
     assert same(two, other) == []
-    assert same("http://a.example/new", other) == []
-    assert same("http://a.example/new", None) == []
+    assert same("https://a.example/new", other) == []
+    assert same("https://a.example/new", None) == []
     assert [each.address for each in store.pages()] == [address, address, address, None]
     assert store.forget("", one)
-    assert same("http://a.example/new", address) == [early, two]
+    assert same("https://a.example/new", address) == [early, two]
     keep(store, replace(page(one), address=address))
-    assert same("http://a.example/new", address) == [early, two, one]
+    assert same("https://a.example/new", address) == [early, two, one]
     assert store.check() == []
 
 

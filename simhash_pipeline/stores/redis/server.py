@@ -13,7 +13,7 @@ from __future__ import annotations
 import logging
 import time
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 from redis import Redis, exceptions
 from redis.backoff import NoBackoff
@@ -59,6 +59,9 @@ _EXPLANATIONS: tuple[tuple[type[Exception], str, str], ...] = (
     (exceptions.ReadOnlyError, "READONLY", "the server is a read-only replica; name its primary"),
     (exceptions.OutOfMemoryError, "OOM", "the server's memory is full; give it more (maxmemory)"),
 )
+
+# Options of redis-py by which it gives and takes text.
+_OF_TEXT = {"decode_responses", "encoding", "encoding_errors"}
 
 logger = logging.getLogger(__name__)
 
@@ -223,6 +226,9 @@ class Server:
 
     def _connected(self, url: str) -> Redis | RedisCluster:
         """A client for the URL, which has not been asked for anything yet."""
+        for option in _OF_TEXT & parse_qs(urlsplit(url).query).keys():
+            rule = f"a store's values are bytes; leave {option} out of its URL"
+            raise StoreError(f"store {self.shown}: {rule}")
         try:
             return _client(url)
         except _RAISED as error:
