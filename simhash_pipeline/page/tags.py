@@ -48,23 +48,8 @@ RULES = (
 )
 _TOO_DEEP = RULES.index("too deep")
 _NUMBERED = ["html", "head", "body", "div", "p", "title", "h1", "meta", "a"]  # as in _markup.c
-VOID = frozenset(
-    [
-        "area",
-        "base",
-        "basefont",
-        "br",
-        "col",
-        "frame",
-        "hr",
-        "img",
-        "input",
-        "isindex",
-        "link",
-        "meta",
-        "param",
-    ]
-)
+_VOID_TAGS = "area base basefont br col frame hr img input isindex link meta param"
+VOID = frozenset(_VOID_TAGS.split())
 # What holds no markup: text with references, text, a script, all that follows.
 _HOLDS_TAGS = {
     1: "title textarea",
@@ -73,19 +58,8 @@ _HOLDS_TAGS = {
     4: "plaintext",
 }
 HOLDS = {tag: holds for holds, tags in _HOLDS_TAGS.items() for tag in tags.split()}
-RANKS = {
-    "div": 1,
-    "td": 2,
-    "th": 2,
-    "tr": 3,
-    "thead": 4,
-    "tbody": 4,
-    "tfoot": 4,
-    "table": 5,
-    "head": 6,
-    "body": 6,
-    "html": 7,
-}
+_RANKED = ["", "div", "td th", "tr", "tbody tfoot thead", "table", "body head", "html"]
+RANKS = {tag: rank for rank, tags in enumerate(_RANKED) for tag in tags.split()}
 # The elements that a start tag ends.
 _ENDED_TAGS = {
     "a": "a head",
