@@ -13,6 +13,8 @@ _TEXTS = [
     "Home", "Read more…", "A short line", "one, two", "No sentence but a line of text",
     "He said \"so.\" And left", "file.txt of it", "Titled words that end well.", "中国人民。",
     "没有标点的一行字" * 5, "Running text about Titled things: it goes on, and on. " * 3,
+    "हिन्दी पाठ " * 4, "हिन्दी पाठ।" * 2, "한국어 글 " * 9, "한국어 글 " * 19, "カタカナ" * 9,
+    "Ж " * 49, "’" * 40,
     "Words without any mark " * 8, "(so!)", "x" * 59, "x" * 60,
 ]  # fmt: skip
 TITLE = "Titled 标点 goes"

@@ -238,6 +238,14 @@ def test_a_text_of_another_host_is_judged_by_its_main_text_alone() -> None:
 
 
 def test_a_text_is_cut_into_sentences() -> None:
+    assert sentences("एक। दो 1.5॥ ایک۔ አንድ። ០១។ ၁။") == [
+        "एक।",
+        "दो 1.5॥",
+        "ایک۔",
+        "አንድ።",
+        "០១។",
+        "၁။",
+    ]
     assert sentences("One 1.5 e.g. two! Three") == ["One 1.5 e.g.", "two!", "Three"]
     assert sentences("“一。”他说：二！三？\n\n 四") == ["“一。", "”他说：二！", "三？", "四"]
 

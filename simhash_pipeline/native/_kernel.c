@@ -334,7 +334,14 @@ static void add_words(Tokens *self, size_t count, int by_jieba, size_t most) {
             cut_run(&cut, text + place, (uint32_t)(end - place));
             for (size_t i = 0; i < cut.count; begin = cut.ends[i++])
                 add_token(self, text + place + begin, cut.ends[i] - begin);
-        } else if (kind & (IS_HAN | IS_UNSPACED)) {
+        } else if (kind & IS_UNSPACED) { /* with its marks, and the next one with its own */
+            size_t last;
+            while (end < count && kind_of(text[end]) & IS_MARK) end++;
+            last = end;
+            if (last < count && kind_of(text[last]) & IS_UNSPACED)
+                for (last++; last < count && kind_of(text[last]) & IS_MARK;) last++;
+            add_token(self, text + place, last - place);
+        } else if (kind & IS_HAN) {
             add_token(self, text + place, 1);
         }
         place = end;

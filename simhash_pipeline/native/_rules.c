@@ -19,8 +19,8 @@ enum { COMMENT, CONSENT, FOOTER, FURNITURE, FORUM, OUTSIDE };
 #define NOT_ASKED -1.0
 /* The numbers of boilerplate.py, as its _set_up orders them. */
 static struct {
-    double long_bytes, sentence_bytes, max_link_share, title_weight, forum_share,
-        min_beside_comments, box_share, headed_box_share, headed_within, min_headed_blocks,
+    double long_chars, wide_from, narrow_from, narrow_to, sentence_bytes, max_link_share, title_weight,
+        forum_share, min_beside_comments, box_share, headed_box_share, headed_within, min_headed_blocks,
         max_headings, lone_box_share, min_boxed_weight, min_main_share, short_article_bytes,
         min_short_article_share, min_unlinked_share, max_title_h1s, equal_share;
     double max_shares[HINTS], max_menu_shares[HINTS];
@@ -92,6 +92,18 @@ static int has_title_word(const Page *page, PyObject *text) {
     return 0;
 }
 
+static int is_long(PyObject *text, double size) {
+    int width = PyUnicode_KIND(text);
+    const void *data = PyUnicode_DATA(text);
+    double length = (double)PyUnicode_GET_LENGTH(text), counted = length;
+    if (size < rules.long_chars || size >= 3 * rules.long_chars || size == length) return size >= rules.long_chars;
+    for (Py_ssize_t i = 0; i < PyUnicode_GET_LENGTH(text); i++) {
+        double c = (double)PyUnicode_READ(width, data, i);
+        if (c >= rules.wide_from && !(c >= rules.narrow_from && c <= rules.narrow_to)) counted += 2;
+    }
+    return counted >= rules.long_chars;
+}
+
 /* _weights and _unlinked; 0 with an exception */
 static int weigh(Page *page) {
     for (Py_ssize_t i = 0; i < page->count; i++) {
@@ -99,7 +111,7 @@ static int weigh(Page *page) {
         double size = (double)page->sizes[i];
         if (block->link_share > rules.max_link_share) continue;
         page->unlinked[i] = (int64_t)(size * (1.0 - block->link_share));
-        if (size >= rules.long_bytes || (size >= rules.sentence_bytes && has_sentence(block->text))) {
+        if (is_long(block->text, size) || (size >= rules.sentence_bytes && has_sentence(block->text))) {
             int found = has_title_word(page, block->text);
             if (found < 0) return 0;
             page->weights[i] = found ? (int64_t)rules.title_weight * page->unlinked[i] : page->unlinked[i];

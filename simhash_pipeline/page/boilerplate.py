@@ -1,9 +1,10 @@
 """A page's tree in, its main text out: no menus, no comments, no second article.
 
 Running text weighs its UTF-8 bytes, so that a Chinese character counts three and no language has
-to be known. Boxes that call themselves boilerplate go, unless too much of the page's weight is in
-them, and so does what stands outside the only box that calls itself main; then the innermost box
-that still holds most of the weight is the main text.
+to be known. How long a block is is counted in characters, each of Han and kana three. Boxes that
+call themselves boilerplate go, unless too much of the page's weight is in them, and so does what
+stands outside the only box that calls itself main; then the innermost box that still holds most of
+the weight is the main text.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ from simhash_pipeline.page.blocks import Blocks, Box
 
 # Chosen on labelled pages (articles, forums, listings, documentation; English and Chinese): for the
 # same text out of two templates first, for agreement with hand-made main text second.
-_LONG_BYTES = 100  # a block this long is running text; a shorter one needs a sentence's punctuation
+_LONG_CHARS = 100  # a block this long is running text; a shorter one needs a sentence's punctuation
+# Han, kana and their marks: all from the first on but what lies between the others, as Hangul.
+_WIDE_FROM, _NARROW_FROM, _NARROW_TO = 0x2E80, 0xA000, 0xD7FF
 _SENTENCE_BYTES = 20
 MAX_LINK_SHARE = 0.75  # of a block's characters; above it the block is a menu
 _TITLE_WEIGHT = 2  # times the weight where a word of the title occurs
@@ -44,9 +47,10 @@ _MIN_UNLINKED_SHARE = 0.5  # of the box's text; below it its links are the page
 # The same of all unlinked text.
 _MAX_MENU_SHARES = {"consent": 0.5, "footer": 1.0, "furniture": 0.5, "outside": 1.0}
 
-# What ends a part of a sentence: Chinese marks and commas anywhere, others where a word ends. All
-# begin in one class of characters, so that the search for them is quick.
-_MARKS, _FULL_STOPS, _CLOSING = ",，、；。！？：", ".!?…", "\"'”’」』）)"
+# What ends a part of a sentence: full stops of Latin where a word ends, all else anywhere (commas;
+# Chinese, Arabic, Urdu, Hindi, Tibetan, Burmese, Amharic, Khmer, Armenian). All begin in one class
+# of characters, so that the search for them is quick.
+_MARKS, _FULL_STOPS, _CLOSING = ",，、；。！？：،؛؟۔।॥།༎၊။።፣፤፧។៕։", ".!?…", "\"'”’」』）)"
 _SENTENCE = re.compile(rf"[{_MARKS}{_FULL_STOPS}](?:(?<=[{_MARKS}])|[{_CLOSING}]*(?:\s|$))")
 _TITLE_WORD = re.compile(r"[^\W\d_\u3040-\u30ff\u3400-\u9fff]{4,}|[\u3040-\u30ff\u3400-\u9fff]{2,}")
 _MAX_TITLE_CHARS = 200
@@ -85,7 +89,10 @@ _CREDIT = re.compile(
 
 # What _rules.c is given, in its order.
 _NUMBERS = (
-    _LONG_BYTES,
+    _LONG_CHARS,
+    _WIDE_FROM,
+    _NARROW_FROM,
+    _NARROW_TO,
     _SENTENCE_BYTES,
     MAX_LINK_SHARE,
     _TITLE_WEIGHT,
@@ -200,7 +207,7 @@ def _weights(page: Blocks, unlinked: list[int], title_words: list[str]) -> list[
         if size < _SENTENCE_BYTES or not unlinked[i]:
             continue
         text = page.texts[i]
-        if size >= _LONG_BYTES or _SENTENCE.search(text):
+        if _is_long(text, size) or _SENTENCE.search(text):
             weight = unlinked[i]
             for word in title_words:
                 if word in text:
@@ -208,6 +215,17 @@ def _weights(page: Blocks, unlinked: list[int], title_words: list[str]) -> list[
                     break
             weights[i] = weight
     return weights
+
+
+def _is_long(text: str, size: int) -> bool:
+    """Whether it has 100 characters, three for one of Han or kana; `size` is in bytes."""
+    if size < _LONG_CHARS or size >= 3 * _LONG_CHARS or size == len(text):
+        return size >= _LONG_CHARS
+    return sum(3 if _is_wide(ord(character)) else 1 for character in text) >= _LONG_CHARS
+
+
+def _is_wide(code: int) -> bool:
+    return code >= _WIDE_FROM and not _NARROW_FROM <= code <= _NARROW_TO
 
 
 def running_text(page: Blocks) -> list[int]:

@@ -50,8 +50,9 @@ from simhash_pipeline.page.weights import counted_ngrams, heaviest, stop_words, 
 
 _SKETCH_SHINGLE_TOKENS = 3
 _WORD = re.compile(r"\w+")
-# A full stop ends a sentence before a space or a line's end, a Chinese one anywhere.
-_SENTENCE = re.compile(r"[^\n.!?。！？]+(?:[.!?](?! )[^\n.!?。！？]*)*[.!?。！？]?")
+# A full stop ends a sentence before a space or a line's end; those of other scripts do anywhere.
+_STOPS = "。！？।॥۔؟።፧။។៕།༎։"
+_SENTENCE = re.compile(rf"[^\n.!?{_STOPS}]+(?:[.!?](?! )[^\n.!?{_STOPS}]*)*[.!?{_STOPS}]?")
 # What a text that is HTML has, and one that only speaks of tags, or compares numbers, hasn't.
 _TAG = re.compile(
     r"(?i)</(?:blockquote|div|figure|h[1-6]|li|p|pre|table)>|<(?:br|p)[ />]|<(?:a|img|span)\s\S+="
@@ -203,9 +204,10 @@ class Fingerprinter:
         visible = visible_text(said, is_main, masks)
         left_out = "\n".join(compress(texts, map(not_, is_main)))
         form = form_of(title, f"{read}\n{left_out}", url) if url and tokens <= MAX_TOKENS else None
-        heads = headings(blocks, title)
+        heads = spelled_lines(headings(blocks, title))
         line = "" if heads else first_line(blocks, is_main)
-        name = name_of(title, heads, line, read, "\n".join(said))
+        main = "\n".join(compress(said, is_main))
+        name = name_of(title, heads, line, main, compress(said, map(not_, is_main)))
         return PageFingerprint(
             content=content,
             structure=structure,

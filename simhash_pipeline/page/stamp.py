@@ -35,7 +35,6 @@ _COSTS = frozenset(
         "_LIKELY",
         "_MAX_KNOWN_CHARS",
         "_MAY_BE_CODE",
-        "_MAY_COUNT",
         "_REMEMBERED",
         "_TABLE_BITS",
         "FOLDED_ALONE",

@@ -20,12 +20,10 @@ equal windows in two samples estimates the share in the pages (the Jaccard index
 
 from __future__ import annotations
 
-import re
 import struct
 from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import chain, compress, starmap
 from typing import TYPE_CHECKING
 
@@ -35,6 +33,7 @@ from simhash_pipeline import native
 from simhash_pipeline.bits import np
 from simhash_pipeline.page.blocks import Blocks, menu_blocks
 from simhash_pipeline.page.boilerplate import MAX_LINK_SHARE, running_text
+from simhash_pipeline.page.counters import MAX_LINE, without_counters
 
 WINDOW_BYTES = 16  # a power of two
 # Windows that are taken from a page. A store keeps fewer, of the page's own text: own_text.py.
@@ -58,28 +57,6 @@ _UNCOUNTED = "outside"  # a hint, see page/blocks.py: none of its windows are ta
 STORY_SHIFT = 32
 _MOST_SHARE = 0.75  # of running text: a page whose main text holds it is no list of links
 _MULTIPLIER = 0x9E3779B1  # odd: 2**32 by the golden ratio
-# What the next visit finds changed though nobody has edited the page: "5 comments", "2 hours ago".
-_MAX_COUNTER_CHARS = 90  # of the line that it stands in
-_LETTER = re.compile(r"\w")
-_NUMBER = r"\d[\d.,]*[kKmM]?"
-_COUNTED = (
-    "(?i:answers?|comments?|downloads|followers?|hits|likes?|members|online|people|ratings"
-    "|reactions?|readers?|reads|repl(?:ies|y)|responses|reviews|shares?|subscribers?|upvotes?"
-    "|views?|visitors?|votes?|watching)(?![a-z])"
-    "|(?:[評评][论論]|回[复覆復]|跟[贴帖]|参与|[阅閱][读讀]|[浏瀏][览覽]|查看|[点點][击擊]"
-    "|人[气氣]|[赞贊讚]|收藏|分享|[转轉][发發]|喜[欢歡]|在[线線])[人次量数數]{0,2}"
-)
-_COUNTER = re.compile(
-    rf"(?<![A-Za-z\d])(?:{_NUMBER}\s*[条條次个個]?\s*(?:{_COUNTED})(?:[\s:：(（]*{_NUMBER})?"
-    rf"|(?:{_COUNTED})[\s:：(（]*{_NUMBER}|(?:\d+\s*[A-Za-z]{{1,7}}[\s,.]+)+[Aa]go\b"
-    r"|\d+\s*(?:秒|分[钟鐘]|小[时時]|天|[周週]|[个個]?月|年)前)"
-)
-# Every counter holds this, and few other lines: to search for counters takes ten times as long.
-_MAY_COUNT = re.compile(
-    r"\d(?:(?<=[{0}]\d)|(?<=[{0}\s:：(（][\s:：(（]\d)|[.,]*\s*[条條次个個]?\s*[{0}]|\s*.{{1,2}}前)".format(
-        "A-Za-z" + "".join(sorted({*re.findall("[\u4e00-\u9fff]", _COUNTED)}))
-    )
-)
 _SEPARATOR = "\n" + "\0" * (WINDOW_BYTES - 1)  # blocks hold neither
 
 _END = _SEPARATOR.encode()
@@ -149,12 +126,12 @@ def story_digest(
     The upper 32 bits are of the title and the page's story, the lower ones of all that is visible.
     The story is what the box of the main text says but in links, if that is half of what counts or
     more, or most of the running text among links. Else it is all that counts: lists, forums. Hidden
-    text is no part of it, nor are numbers of comments and the like: see `_without_counters`. Of a
+    text is no part of it, nor are numbers of comments, ages and the like: see counters.py. Of a
     thin page, without masks, all counts but these numbers.
     """
     if not texts:
         return None
-    told: Iterable[int] = range(len(texts))
+    told: Sequence[int] = range(len(texts))
     if masks and True in is_main:
         start, end = box_around(page, is_main)
         told = [i for i in range(start, end) if is_main[i] or page.link_shares[i] <= MAX_LINK_SHARE]
@@ -165,26 +142,9 @@ def story_digest(
             running = running_text(page)
             if not by_links or sum(compress(running, is_main)) < _MOST_SHARE * sum(running):
                 told = [i for i in counted if i < len(page.texts)]
-    said = [_without_counters(texts[i], is_main=is_main[i]) for i in told]
+    begins = next((i for i in told if is_main[i] and len(texts[i]) > MAX_LINE), len(texts))
+    said = [without_counters(texts[i], is_main=is_main[i], is_above=i < begins) for i in told]
     return _digest([title, *said]) << STORY_SHIFT | _digest([title, *texts])
-
-
-def _without_counters(text: str, *, is_main: bool) -> str:
-    """A short line without its counters.
-
-    In the main text they go only if nothing else is left, or two are in a line: "42 readers saw it"
-    may be news.
-    """
-    if len(text) > _MAX_COUNTER_CHARS or not _MAY_COUNT.search(text):
-        return text
-    left, counters = _counted_out(text)
-    return text if is_main and counters < 2 and _LETTER.search(left) else left
-
-
-@lru_cache(maxsize=4096)  # the pages of a site share their short lines: 1 MB
-def _counted_out(line: str) -> tuple[str, int]:
-    """What is left of a line without its counters, and how many those are."""
-    return _COUNTER.subn("", line)
 
 
 def _digest(texts: list[str]) -> int:

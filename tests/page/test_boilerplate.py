@@ -3,6 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
+from simhash_pipeline.page.blocks import Blocks
+from simhash_pipeline.page.boilerplate import running_text
 from simhash_pipeline.page.head import title_of
 from tests.trees import main_text, parse
 
@@ -476,3 +478,30 @@ def test_a_note_under_the_heading_does_not_hide_the_rest() -> None:
     text = text_of(site(f"<div><p>{note}</p></div>{rest}"))
     assert note in text
     assert all(paragraph in text for paragraph in PARAGRAPHS[6:])
+
+
+@pytest.mark.parametrize(
+    ("text", "is_text"),
+    [
+        ("word " * 19 + "word", False),  # 99 characters, as all that follow
+        ("word " * 19 + "words", True),
+        ("слово" * 19 + "слов", False),
+        ("слово" * 20, True),
+        ("शब्दों " * 14 + "श", False),
+        ("शब्दों " * 14 + "शब", True),
+        ("단어들과" * 24 + "단어들", False),
+        ("단어들과" * 25, True),
+        ("ไม่มีเครื่องหมาย" * 6 + "ไม่", False),
+        ("渔" * 33, False),  # three each
+        ("渔" * 33 + "a", True),
+        ("カ" * 33 + "a", True),
+        ("छोटा वाक्य है।", True),
+        ("چھوٹا جملہ ہے۔", True),
+        ("ឃ្លាខ្លី។", True),
+    ],
+)
+def test_how_long_running_text_is_counts_characters(text: str, is_text: bool) -> None:
+    """Han and kana, which say more each, three; a sentence's end makes text of any line."""
+    blocks = Blocks()
+    blocks.add([text], 0, "p")
+    assert (running_text(blocks) != [0]) is is_text

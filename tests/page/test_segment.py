@@ -30,13 +30,17 @@ from simhash_pipeline.page.segment import words as tokens
         ("2015年，海港 Post 的３艘渔船……", "2015 年 海港 post 的 3 艘 渔船"),
         ("你妈妈叫你回家吃饭啊", "你 妈妈 叫 你 回家 吃饭 啊"),
         ("ABC公司在2024年", "abc 公司 在 2024 年"),
-        ("港はカタカナ", "港 は カ タ カ ナ"),
-        ("ไทย", "ไ ท ย"),
-        ("𠀀𠀁", "𠀀 𠀁"),
+        ("港はカタカナ", "港 はカ カタ タカ カナ ナ"),
+        ("ไทย ที่นี่", "ไท ทย ย ที่นี่ นี่"),
+        ("ພາສາ", "ພາ າສ ສາ າ"),
+        ("ខ្មែរ", "ខ្មែ មែរ រ"),
+        ("မြန်မာ", "မြန် န်မာ မာ"),
+        ("བོད་ཡིག", "བོད ཡིག"),
+        ("𠀀𠀁", "𠀀𠀁 𠀁"),
         ("infor\u00admation desk\u200b.\u200btop", "information desk top"),
         ("war\u2060time \ufeffno\ufefftice\u00ad", "wartime notice"),
         ("cafe\u00ad\u0301 ＦＵ\u200bＬＬ", "café full"),
-        ("海\u200b港 ไ\u200bท", "海港 ไ ท"),
+        ("海\u200b港 ไ\u200bท", "海港 ไท ท"),
         ("می\u200cخواهم", "مي خواهم"),
         ("—…«»()!?", ""),
         ("", ""),
@@ -106,9 +110,15 @@ def test_a_lone_surrogate_is_no_word() -> None:
 
 
 def test_of_characters_that_are_six_words_no_more_count_than_other_text_has() -> None:
-    assert tokens("㌖ 3") == [*"キロメートル", "3"]  # a short text is cut whole
+    assert tokens("㌖ 3") == [
+        *["キロ", "ロメ", "メー", "ート", "トル", "ル"],
+        "3",
+    ]  # a short text is cut whole
     assert len(tokens("㌖ " * 200)) == 400
-    assert tokens(f"㌖ {'kilometres ' * 300}") == [*"キロメートル", *["kilometres"] * 300]
+    assert tokens(f"㌖ {'kilometres ' * 300}") == [
+        *["キロ", "ロメ", "メー", "ート", "トル", "ル"],
+        *["kilometres"] * 300,
+    ]
     assert tokens("a b c") == ["a", "b", "c"]
     assert len(tokens("港a" * 100)) == 200
 

@@ -9,8 +9,6 @@ from simhash_pipeline.page.blocks import read
 from simhash_pipeline.page.boilerplate import main_blocks
 from simhash_pipeline.page.elements import elements_of
 from simhash_pipeline.page.visible import (
-    _COUNTER,
-    _MAY_COUNT,
     ENTRY,
     LIMIT_SIZE,
     MAIN,
@@ -246,11 +244,6 @@ def test_counters_in_a_line_above_the_text_are_no_part_of_the_story(
 def test_neither_are_those_of_the_main_text_alone_or_two_in_a_line(line: str, later: str) -> None:
     page, other = (f"<div>{STORY}<p>{each}</p></div>" for each in (line, later))
     assert story(page) == story(other)
-
-
-@given(st.from_regex(_COUNTER))
-def test_each_line_with_a_counter_is_searched_for_it(line: str) -> None:
-    assert _MAY_COUNT.search(line)
 
 
 def test_all_that_counts_is_the_story_where_the_main_text_is_less_than_half_of_it() -> None:

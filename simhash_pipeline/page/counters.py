@@ -1,0 +1,122 @@
+"""What the next visit finds changed though nobody has edited the page: "5 comments", "2 hours ago".
+
+counters.txt has its words, for each language a line of what is counted, one of ages (which `python
+-m tests.counters_table` writes) and one of days; # is the number:
+
+    age es: hace # horas        day es: ayer        count es: comentarios
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache, lru_cache
+from pathlib import Path
+
+from simhash_pipeline.page.folding import MARKS, folded
+from simhash_pipeline.page.segment import UNSPACED
+
+MAX_LINE = 90  # characters of a line with counters; longer ones are text
+_WORDS = Path(__file__).with_name("counters.txt").read_text("utf-8")
+_LETTER = re.compile(r"\w")
+_SKIPPED = "条條次个個則则件量数數"  # between a number and what it counts, or behind that
+# A number or time, a word (of scripts without spaces a character), or a mark that parts others.
+_TOKEN = re.compile(
+    rf"\d+(?:[.,:h]\d+)*[km]?(?![^\W\d_{UNSPACED}])|\d+|(?![{_SKIPPED}])[{UNSPACED}][{MARKS}]*"
+    rf"|(?:[^\W\d_{UNSPACED}][{MARKS}]*)+|[^\w\s:().{MARKS}]"
+)
+_MAX_TOKENS = 24  # of a counter
+# Of "1 day 3 hours ago" what is left out.
+_BETWEEN = re.compile(r"(?<=\d)\s*[a-z]{1,7}[\s,.]+\d+(?=\s*[a-z]{1,7}[\s,.]+ago\b)")
+_CLOCK = re.compile(r"\d{1,2}[:.h]\d\d(?::\d\d)?")
+_BESIDE_CLOCK, _BEHIND_CLOCK = 5, 3  # letters of a word before a time, as "at", and behind: "pm"
+_MARKS_AT_ENDS = re.compile(r"^[\s,.;:|·•()\[\]/-]+|[\s,.;:|·•()\[\]/-]+$")
+_SPACES = str.maketrans(dict.fromkeys("!\"'(),-./:;?[]|", " "))
+
+
+def without_counters(line: str, *, is_main: bool, is_above: bool) -> str:
+    """A short line, in one spelling, without its counters.
+
+    In the main text they go only if nothing else is left, or two are in a line: "42 readers saw it"
+    may be news. Above its first paragraph one goes that ends the line behind a comma, as in "By our
+    staff, 5 hours ago."
+    """
+    if len(line) > MAX_LINE or not _has_word(line):
+        return line
+    left, counters, before = _counted_out(line)
+    if not is_main or counters > 1 or not _LETTER.search(left):
+        return left
+    return before if is_above else line
+
+
+def _has_word(line: str) -> bool:
+    """Whether a word stands in the line without which there is no counter."""
+    lower = line.lower()
+    words = lower.translate(_SPACES).split() if line.isascii() else _TOKEN.findall(lower)
+    return not _keys()[1].isdisjoint(words)
+
+
+@lru_cache(maxsize=4096)  # the pages of a site share their short lines: 1 MB
+def _counted_out(line: str) -> tuple[str, int, str]:
+    """What is left of a line without its counters, and how many hold a number; all of it again.
+
+    Or, in the last place, what is before a counter that ends the line behind a mark.
+    """
+    left, end, numbers, before = "", 0, 0, line
+    for start, stop in [*_said(line)]:
+        left += line[end:start]
+        numbers += any(map(str.isdigit, line[start:stop]))
+        if not _LETTER.search(line[stop:]) and _is_parted(line, start):
+            before = _MARKS_AT_ENDS.sub("", line[:start])
+        end = stop
+    return _MARKS_AT_ENDS.sub("", left + line[end:]), numbers, before
+
+
+def _is_parted(line: str, at: int) -> bool:
+    """Whether a mark stands before the place, or before Chinese and Japanese a space."""
+    before = line[:at].rstrip()
+    return not before[-1:].isalnum() or (line[at] >= "\u2e80" and before != line[:at])
+
+
+def _said(line: str) -> Iterator[tuple[int, int]]:
+    """Where the counters are."""
+    lower = _BETWEEN.sub(lambda between: " " * len(between[0]), line.lower())
+    places = [found.span() for found in _TOKEN.finditer(lower)]
+    words = [lower[start:end] for start, end in places]
+    said = ["#" if word[0].isdigit() else word for word in words]
+    keys, first = _keys()[0], 0
+    while first < len(said):
+        most = min(len(said), first + _MAX_TOKENS)
+        ends = (end for end in range(most, first, -1) if "".join(said[first:end]) in keys)
+        if end := next(ends, 0):
+            is_day = keys["".join(said[first:end])] == "day"
+            begin, end = _with_clock(words, first, end) if is_day else (first, end)
+            yield places[begin][0], places[end - 1][1]
+        first = end or first + 1
+
+
+def _with_clock(words: list[str], first: int, end: int) -> tuple[int, int]:
+    """The range of a day's words and of those of the time beside it: "Today at 10:12"."""
+    for at in range(end, min(len(words), end + 3)):
+        if _CLOCK.fullmatch(words[at]):
+            return first, at + 1 + (0 < len("".join(words[at + 1 : at + 2])) <= _BEHIND_CLOCK)
+        if len(words[at]) > _BESIDE_CLOCK:
+            break
+    before = first - 1 - (words[first - 1 : first] == [","])
+    return (before, end) if before >= 0 and _CLOCK.fullmatch(words[before]) else (first, end)
+
+
+@cache
+def _keys() -> tuple[dict[str, str], frozenset[str]]:
+    """What counters.txt knows, in tokens without spaces; and of each the longest word."""
+    keys: dict[str, str] = {}
+    longest = set()
+    for line in _WORDS.splitlines():
+        kind, _, forms = line.partition(": ")
+        for form in folded(forms).split("|"):
+            words = _TOKEN.findall(form)
+            longest.add(max(words, key=len))
+            text = "".join(words)
+            counts = (f"#{text}", f"{text}#", f"#{text}#")
+            keys |= dict.fromkeys(counts if kind[:3] == "cou" else (text,), kind[:3])
+    return keys, frozenset(longest)

@@ -1,0 +1,101 @@
+import pytest
+
+from simhash_pipeline.page.counters import MAX_LINE, without_counters
+from simhash_pipeline.page.folding import spelled
+
+# A line on one day and on the next.
+ON_TWO_DAYS = [
+    ("5 hours ago", "1 day 3 hours ago"),
+    ("Yesterday", "2 days ago"),
+    ("Just now", "an hour ago"),
+    ("Today, 10:12", "Yesterday at 10:12 AM"),
+    ("5 comments", "1,207 comments"),
+    ("Views: 1.2k", "Views: 3k"),
+    ("昨天", "2天前"),
+    ("刚刚", "3分钟前"),
+    ("今天 10:12", "昨天 10:12"),
+    ("5則留言", "7則留言"),
+    ("阅读(7)", "阅读(93)"),
+    ("hace 2 horas", "Hace 1 día"),
+    ("Hoy a las 10:12", "Ayer a las 10:12"),
+    ("5 comentarios", "Comentarios: 6"),
+    ("vor 3 Stunden", "vor 1 Tag"),
+    ("Heute, 10:12 Uhr", "gestern um 10.12 Uhr"),
+    ("5 Kommentare", "1 Kommentar"),
+    ("il y a 2 heures", "Hier à 10h12"),
+    ("2 ore fa", "Ieri, 10:12"),
+    ("há 2 horas", "2 dias atrás"),
+    ("2 часа назад", "Вчера в 10:12"),
+    ("1 комментарий", "5 комментариев"),
+    ("5 godzin temu", "wczoraj"),
+    ("2 saat önce", "Dün, 10:12"),
+    ("قبل 3 ساعات", "منذ 5 ساعات"),
+    ("2 ساعت پیش", "دیروز"),
+    ("לפני שעתיים", "לפני 3 שעות"),
+    ("2 घंटे पहले", "कल"),
+    ("5 টি মন্তব্য", "6 টি মন্তব্য"),
+    ("2 ชั่วโมงที่ผ่านมา", "เมื่อวาน 10:12"),
+    ("2 giờ trước", "Hôm qua"),
+    ("2 jam yang lalu", "kemarin"),
+    ("2時間前", "昨日 10:12"),
+    ("2시간 전", "어제"),
+    ("2 ម៉ោងមុន", "ម្សិលមិញ"),
+]
+
+
+def left(line: str, *, is_main: bool = False, is_above: bool = False) -> str:
+    return without_counters(spelled(line), is_main=is_main, is_above=is_above)
+
+
+@pytest.mark.parametrize(("line", "later"), ON_TWO_DAYS)
+def test_counters_and_ages_say_nothing_alone_in_a_line_or_at_a_bylines_end(
+    line: str, later: str
+) -> None:
+    assert left(line) == left(later) == left(line, is_main=True) == ""
+    assert left(f"Ann Lee | {line}") == left(f"Ann Lee | {later}") == "Ann Lee"
+    for byline in ("By our staff, {}", "By our staff, {}.", "By our staff ({}),"):
+        said = [left(byline.format(each), is_main=True, is_above=True) for each in (line, later)]
+        assert said == ["By our staff"] * 2
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Price: 12 euros",
+        "$12",
+        "12,50 €",
+        "Preis: 12 Euro",
+        "Цена: 120 руб.",
+        "价格 120元",
+        "ราคา 120 บาท",
+        "가격 5000원",
+        "Room 12, page 3",
+        "Dauer: 3 Stunden",
+        "10:12",
+        "12 May",
+    ],
+)
+@pytest.mark.parametrize("is_main", [True, False])
+def test_prices_and_other_numbers_stay(line: str, is_main: bool) -> None:
+    assert left(line, is_main=is_main, is_above=True) == line
+    assert line.rstrip(".") in left(f"{line}, 5 comments, 2 hours ago", is_main=is_main)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "42 readers saw it",
+        "The ferry sank 5 hours ago near the quay.",
+        "Der Zug kam vor 3 Stunden an.",
+        "5 comentarios llegaron tarde.",
+        "Police said yesterday that 3 boats sank.",
+    ],
+)
+def test_those_within_a_sentence_stay_in_the_main_text(line: str) -> None:
+    assert left(line, is_main=True, is_above=True) == line
+
+
+def test_a_byline_below_the_first_paragraph_and_a_long_line_stay() -> None:
+    assert left("By our staff, 5 hours ago.", is_main=True) == "By our staff, 5 hours ago."
+    long = "a" * (MAX_LINE - 4) + " 5 hours ago"
+    assert left(long) == long
