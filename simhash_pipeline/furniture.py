@@ -24,9 +24,10 @@ from simhash_pipeline.bits import MAX_DISTANCE_BITS
 from simhash_pipeline.errors import StoreDamaged
 from simhash_pipeline.page.folding import spelled
 from simhash_pipeline.page.simhash import hamming_distance
+from simhash_pipeline.page.titles import WORD, WORD_BITS
 from simhash_pipeline.page.visible import BLOCK_BITS, visible_text
 
-Blocks = frozenset[int]  # the low 15 bits of their hashes
+Blocks = frozenset[int]  # the low 15 bits of their hashes, and 1 << 15 of words of titles
 Host = tuple[str, str]  # namespace, host
 NO_BLOCKS: Blocks = frozenset()
 
@@ -34,6 +35,7 @@ LEAST_PAGES = 8  # with 4, more pages have no own text left
 # A site's first pages may be one writer's, as in a list with the newest first. With 32, a tenth of
 # the copies in another frame are kept on sites of some 40 pages (`python -m tests.quality --demo`).
 LEAST_FURNITURE = 20
+_MOST_TITLES = 1.5  # times as many titles: three quarters of them
 _REMEMBERED = 64  # pages of a template
 _EVERY = 4  # pages after which a template's furniture is counted anew
 _MAX_TEMPLATES = 16  # of a host: those met last
@@ -149,7 +151,9 @@ class RecentPages:
             pages = next(fitting, None) or _Pages(replace(known, structure=structure))
             others = [one for one in templates if one is not pages]
             self._hosts[host] = templates = [pages, *others[: _MAX_TEMPLATES - 1]]
-            found = pages.add({block & BLOCK_BITS for block in blocks})
+            found = pages.add(
+                {each & (BLOCK_BITS if each < WORD else WORD_BITS) for each in blocks}
+            )
             self._pages += sum(len(one.blocks) for one in templates)
             while self._pages > self._max_pages and len(self._hosts) > 1:
                 oldest = self._hosts.pop(next(iter(self._hosts)))
@@ -178,7 +182,12 @@ class _Pages:
             counts[block] += round(count * older / self._known.pages)
         repeated = {block: count for block, count in counts.items() if count >= LEAST_PAGES}
         least = max(pages / 2, LEAST_FURNITURE)
-        furniture = frozenset(block for block, count in repeated.items() if count >= least)
+        # Half of a shop's titles may name one colour: in most titles it is the site's word.
+        furniture = frozenset(
+            block
+            for block, count in repeated.items()
+            if count >= (least if block <= BLOCK_BITS else least * _MOST_TITLES)
+        )
         others = frozenset(repeated) - furniture
         before, self.template = (
             self.template,

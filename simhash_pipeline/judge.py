@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import chain, islice
@@ -20,7 +21,7 @@ from simhash_pipeline.options import Options, OptionValue
 from simhash_pipeline.own_text import own_sample
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.page.stamp import stamp_for
-from simhash_pipeline.page.titles import TITLE_CHARS, names_differ, without_repeated
+from simhash_pipeline.page.titles import TITLE_CHARS, names_differ
 from simhash_pipeline.stores.contract import COLUMNS, Action, Store, StoredPage, View
 from simhash_pipeline.stores.opening import open_store
 from simhash_pipeline.twins import (
@@ -33,6 +34,7 @@ from simhash_pipeline.twins import (
     is_unchanged,
     min_likeness,
     own_likeness,
+    repeated_words,
     sketches_agree,
     told_apart_by,
 )
@@ -174,15 +176,19 @@ class Judge:
         host = (page.namespace, page.host)
         if page.sample is not None:
             template = template_of(page.structure, self._furniture_of(host))
-            marks, places = without_repeated(page, template.furniture)
-            sample = own_sample(page.sample, template.furniture)
-            page = replace(page, sample=sample, title_marks=marks, title_places=places)
+            page = replace(page, sample=own_sample(page.sample, template.furniture))
         verdict = self._store.settle(page, lambda view: self._decide(page, view))
         if verdict.dropped and verdict.twin_url is not None:
             self._note_copy(page, verdict.twin_url)
         if blocks and _teaches_furniture(verdict):
             self._learn(host, page.structure, blocks)
         return verdict
+
+    def with_options(self, options: Options) -> Judge:
+        """One of the same store, answers and furniture, with other thresholds or namespace."""
+        other = copy(self)
+        other._options = options
+        return other
 
     def confirm(self, verdict: Verdict) -> None:
         """Keep for good the page that `verdict` stored: its item is out. See `Store.confirm`."""
@@ -247,14 +253,18 @@ class Judge:
         for other, reason in islice(found, _MAX_COMPARED if self._options.second_look else None):
             told_by = self._told_by(page, other, reason, view)
             told.add(told_by)
-            if told_by is None and self._looks_again(reason) and names_differ(page, other):
+            if (
+                told_by is None
+                and self._looks_again(reason)
+                and names_differ(page, other, repeated_words(page, other, view.furniture))
+            ):
                 renamed.append((other, reason))
             else:
                 yield other, reason, told_by
         if not renamed:
             return
         has_two_names = not told.isdisjoint({"title", "no page"}) or any(
-            are_two_subjects(renamed[0][0], other) for other, _ in renamed[1:]
+            are_two_subjects(renamed[0][0], other, view.furniture) for other, _ in renamed[1:]
         )
         for other, reason in renamed:
             yield other, reason, "no page" if has_two_names else None
@@ -294,7 +304,7 @@ class Judge:
         """
         for other in islice(view.same("address"), _MAX_SAME_ADDRESS):
             alike = own_likeness(page, other, view.furniture, only_main=True) or 0
-            if alike >= MIN_MAIN_LIKENESS and not are_two_subjects(page, other):
+            if alike >= MIN_MAIN_LIKENESS and not are_two_subjects(page, other, view.furniture):
                 yield other, "address"
 
     def _by_paragraph(self, page: StoredPage, view: View) -> Iterator[StoredPage]:

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Literal
 
 from simhash_pipeline.bits import MAX_DISTANCE_BITS
-from simhash_pipeline.furniture import UNKNOWN, Template, template_of
+from simhash_pipeline.furniture import NO_BLOCKS, UNKNOWN, Blocks, Template, template_of
 from simhash_pipeline.options import Options
 from simhash_pipeline.own_text import is_all_main, unpack
 from simhash_pipeline.page.fingerprint import PageFingerprint
@@ -72,9 +72,10 @@ def told_apart_by(
         return "no page"
     if page.content is None and page.site != other.site and page.title != other.title:
         return "title"  # a short text that two sites share names no page
-    if are_form_letters(page, other):
+    words = repeated_words(page, other, repeated)
+    if are_form_letters(page, other, on_one_site=page.site == other.site, repeated=words):
         return "title"
-    if are_two_subjects(page, other) and not _is_one_text(page, other, options):
+    if are_two_subjects(page, other, repeated) and not _is_one_text(page, other, options):
         return "title"
     if own_texts_differ(page, other, repeated, options):
         return "own text"
@@ -106,14 +107,23 @@ def sketches_agree(page: StoredPage, other: StoredPage, most_bits: float) -> boo
     return distance is None or distance <= most_bits
 
 
-def are_two_subjects(page: StoredPage, other: StoredPage) -> bool:
+def are_two_subjects(page: StoredPage, other: StoredPage, repeated: Repeated) -> bool:
     """Whether the titles name two things: see page/titles.py.
 
     The column "another title" of `make bench-drops` counts the pages that are dropped for one of
     another name.
     """
     is_one_template = page.site == other.site and in_one_template(page, other)
-    return name_two_things(page, other, in_one_template=is_one_template)
+    words = repeated_words(page, other, repeated)
+    return name_two_things(page, other, in_one_template=is_one_template, repeated=words)
+
+
+def repeated_words(page: StoredPage, other: StoredPage, repeated: Repeated) -> Blocks:
+    """The blocks, of words too, that the template of either page repeats."""
+    if page.title == other.title and page.heading == other.heading:
+        return NO_BLOCKS  # nothing is asked of them
+    mine, its = (template_of(one.structure, repeated(one.host)) for one in (page, other))
+    return mine.furniture if mine is its else mine.furniture | its.furniture
 
 
 def _is_one_text(page: StoredPage, other: StoredPage, options: Options) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 import simhash_pipeline
 
 PACKAGE = Path(simhash_pipeline.__file__).parent
-ENGINE = {"bits", "errors", "options", "page", "stores", "urls", "judge", "drop_log"}
+ENGINE = {"bits", "errors", "options", "page", "stores", "urls", "judge", "drop_log", "twins"}
 # Each room, and the rooms it may import from besides itself.
 ROOMS = {
     "answers": {"bits", "errors"},
@@ -22,6 +22,7 @@ ROOMS = {
     "urls": {"errors", "page"},
     "furniture": {"bits", "errors", "page"},
     "own_text": {"errors", "furniture", "page"},
+    "twins": {"bits", "furniture", "options", "own_text", "page", "stores"},
     "judge": ENGINE - {"drop_log"} | {"answers", "furniture", "own_text"},
     "drop_log": {"bits", "errors", "options", "page", "judge"},
     "terminal": set(),

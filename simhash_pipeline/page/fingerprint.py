@@ -216,9 +216,10 @@ class Fingerprinter:
         visible = visible_text(said, is_main, masks)
         left_out = "\n".join(compress(texts, map(not_, is_main)))
         form = form_of(title, f"{read}\n{left_out}", url) if url and tokens <= MAX_TOKENS else None
-        heads = headings(blocks, title)
+        heads = spelled_lines(headings(blocks, title))
         line = "" if heads else first_line(blocks, is_main)
-        name = name_of(title, heads, line, read, "\n".join(said))
+        main = "\n".join(compress(said, is_main))
+        name = name_of(title, heads, line, main, compress(said, map(not_, is_main)))
         return PageFingerprint(
             content=content,
             structure=structure,

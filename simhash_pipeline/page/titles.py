@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
@@ -27,9 +27,9 @@ from typing import Protocol
 
 import mmh3
 
-from simhash_pipeline.page.folding import folded, is_pieced
+from simhash_pipeline.page.folding import is_pieced
 from simhash_pipeline.page.folding import words_of as _words_in
-from simhash_pipeline.page.visible import BLOCK_BITS
+from simhash_pipeline.page.visible import BLOCK_BITS, MAIN
 
 TITLE_CHARS = 100  # of a title and of a heading, that a store keeps and that are compared
 MAX_WORDS = 62  # so that a mark for each fits into a signed word of 64 bits
@@ -42,10 +42,15 @@ _SECTION_NUMBER = re.compile(r"\d+(?:\.\d+)*\.\s+(?=\S)")  # 7.25.17. of a manua
 _SIGN = re.compile(r"[-|/]+(?!\S)")  # parts a title's parts; where it begins one, it is the name
 _AGAIN = "\0"  # behind a word: it stands once more
 _VERSION = re.compile(r"v?\d+(?:\.\d+)+\Z")
-# Where a word stands: its number among the title's, and a hash of the letters around it.
+# Where a word stands: its number among the title's, and a hash of the letters near it.
 _PLACE = struct.Struct("<BH")
+_BESIDE = 1 << 7  # of the number: beside the main text, as in a table of facts
+WORD = 1 << 32  # above the blocks of a text
+WORD_BITS = MAIN | BLOCK_BITS
+Blocks = frozenset[int]
+NO_BLOCKS: Blocks = frozenset()
 _MAX_PLACES = 12
-_BEFORE_CHARS, _NEAR_CHARS, _LEAST_LETTERS = 60, 10, 6
+_AROUND_CHARS, _NEAR_CHARS, _LEAST_LETTERS = 60, 10, 6
 
 
 class Titled(Protocol):
@@ -72,11 +77,12 @@ class Name:
 
 
 def name_of(
-    title: str, headings: Sequence[str], first_line: str, main_text: str, visible_text: str
+    title: str, headings: Sequence[str], first_line: str, main_text: str, beside: Iterable[str]
 ) -> Name:
-    """The name of a page. Two headings are looked at, as the first may be the site's name.
+    """The name of a page, whose texts are in one spelling; `beside` are lines beside its main text.
 
-    Where a page has none, its first line may be one: it names the page only beside equal titles.
+    Two headings are looked at, as the first may be the site's name. Where a page has none, its
+    first line may be one: it names the page only beside equal titles.
     """
     words = words_of(title[:TITLE_CHARS])
     cut = (heading[:TITLE_CHARS] for heading in [*headings[:2], first_line])
@@ -84,8 +90,10 @@ def name_of(
     heading = next(new, "")
     repeated = next((each for each in headings[:2] if {*words} > {*words_of(each)} > set()), "")
     heads = {word for each in headings for word in words_of(each)}
-    marks = _marks(words, title_words(title, heading), heads, folded(main_text[:_READ_CHARS]))
-    places = islice(_places(words, heads, visible_text.lower()), _MAX_PLACES)
+    text = main_text.lower()
+    marks = _marks(words, title_words(title, heading), heads, text[:_READ_CHARS])
+    rest = "\n".join(line for line in beside if line not in headings).lower()
+    places = islice(_places(words, heads, text, rest), _MAX_PLACES)
     return Name(repeated, heading, marks, b"".join(places) or None)
 
 
@@ -131,17 +139,29 @@ def _marks(words: Sequence[str], both: Sequence[str], heads: Collection[str], te
     return marks | (SAID if said >= needed else 0)
 
 
-def _places(words: Sequence[str], heads: Collection[str], text: str) -> Iterator[bytes]:
-    """Where words of the title stand in the text; a version that no heading has is the manual's."""
+def _places(words: Sequence[str], heads: Collection[str], text: str, rest: str) -> Iterator[bytes]:
+    """Where words of the title stand in the text, or else in the rest of what is visible.
+
+    A version that no heading has is the manual's.
+    """
     for number, word in enumerate(words):
         if _VERSION.match(word) and word not in heads:
             continue
-        at = _place_in(word, text)
-        if at is None:
-            continue
-        before = _letters(text[max(0, at - _BEFORE_CHARS) : at], words)[-_NEAR_CHARS:]
-        if len(before) >= _LEAST_LETTERS:
-            yield _PLACE.pack(number, mmh3.hash(before, signed=False) & 0xFFFF)
+        for said, where in ((text, 0), (rest, _BESIDE)):
+            at = _place_in(word, said)
+            if at is not None:
+                if near := _near(said, at, at + len(word), words):
+                    yield _PLACE.pack(number | where, mmh3.hash(near, signed=False) & 0xFFFF)
+                break
+
+
+def _near(text: str, at: int, end: int, words: Collection[str]) -> str:
+    """The letters before a place, behind it where a text begins there; "" if they are few."""
+    before = _letters(text[max(0, at - _AROUND_CHARS) : at], words)[-_NEAR_CHARS:]
+    if len(before) >= _LEAST_LETTERS:
+        return before
+    after = _letters(text[end : end + _AROUND_CHARS], words)[:_NEAR_CHARS]
+    return f" {after}" if len(after) >= _LEAST_LETTERS else ""
 
 
 def _letters(text: str, words: Collection[str]) -> str:
@@ -158,46 +178,53 @@ def _letters(text: str, words: Collection[str]) -> str:
     )
 
 
-def without_repeated(page: Titled, blocks: Collection[int]) -> tuple[int, bytes | None]:
-    """The page's marks and places, but of no word that its template's titles repeat."""
-    words = title_words(page.title, page.heading)
-    repeated = {i for i, block in enumerate(word_blocks(words)) if block in blocks}
-    places = (_PLACE.pack(i, around) for i, around in _unpacked(page) if i not in repeated)
-    return page.title_marks & ~sum(2 << i for i in repeated), b"".join(places) or None
-
-
 def word_blocks(words: Sequence[str]) -> list[int]:
     """A number of each word, by which a template's titles are learnt as its blocks are."""
-    return [mmh3.hash(f"title {word}", signed=False) & BLOCK_BITS for word in words]
+    return [WORD | _block(word) for word in words]
 
 
-def name_two_things(page: Titled, other: Titled, *, in_one_template: bool) -> bool:
+def _block(word: str) -> int:
+    return mmh3.hash(word, signed=False) & BLOCK_BITS | MAIN
+
+
+def name_two_things(
+    page: Titled, other: Titled, *, in_one_template: bool, repeated: Blocks = NO_BLOCKS
+) -> bool:
     """Whether each page's name has a word that the other lacks.
 
-    In one template of a site the headings of two equal titles are the titles. Titles of two forms,
-    in two templates or on two sites, may be two headlines of one story.
+    `repeated` are the blocks of words that the titles of their templates repeat: no names. In one
+    template of a site the headings of two equal titles are the titles. Titles of two forms, in two
+    templates or on two sites, may be two headlines of one story.
     """
+    lacks = _lacks_name
     if page.title == other.title:
-        return in_one_template and _lacks(page, other) and _lacks(other, page)
-    if not (_lacks_name(page, other) and _lacks_name(other, page)):
+        if not in_one_template or page.heading == other.heading:
+            return False
+        lacks = _lacks
+    if not (lacks(page, other, repeated) and lacks(other, page, repeated)):
         return False
     words, others = words_of(page.title[:TITLE_CHARS]), words_of(other.title[:TITLE_CHARS])
     return in_one_template or _are_of_one_form(words, others)
 
 
-def names_differ(page: Titled, other: Titled) -> bool:
+def names_differ(page: Titled, other: Titled, repeated: Blocks = NO_BLOCKS) -> bool:
     """Whether either page's name has a word that the other's title and heading lack."""
     if page.title == other.title:
         return False
-    return _lacks_name(page, other) or _lacks_name(other, page)
+    return _lacks_name(page, other, repeated) or _lacks_name(other, page, repeated)
 
 
-def are_form_letters(page: Titled, other: Titled) -> bool:
-    """Whether a word of each title, that the other lacks, stands in one place of the texts."""
+def are_form_letters(
+    page: Titled, other: Titled, *, on_one_site: bool, repeated: Blocks = NO_BLOCKS
+) -> bool:
+    """Whether a word of each title, that the other lacks, stands in one place of the texts.
+
+    Two sites may have one frame: what stands in it says nothing of a text that they share.
+    """
     if page.title == other.title:
         return False
-    mine, its = _own_places(page, other), _own_places(other, page)
-    return not mine.isdisjoint(its)
+    mine, its = (_own_places(*pair, repeated) for pair in ((page, other), (other, page)))
+    return any(place in its and (on_one_site or not place[0]) for place in mine)
 
 
 def are_of_no_text(page: Titled, other: Titled) -> bool:
@@ -210,13 +237,15 @@ def are_of_no_text(page: Titled, other: Titled) -> bool:
     return not _share_half(_telling_name(page), _telling_name(other))
 
 
-def _own_places(page: Titled, other: Titled) -> set[int]:
+def _own_places(page: Titled, other: Titled, repeated: Blocks) -> set[tuple[int, int]]:
+    """Where words stand that the other's title and heading lack: `_BESIDE` or 0, and the hash."""
     words, others = words_of(page.title[:TITLE_CHARS]), title_words(other.title, other.heading)
-    return {around for i, around in _unpacked(page) if words[i] not in others}
-
-
-def _unpacked(page: Titled) -> Iterator[tuple[int, int]]:
-    return _PLACE.iter_unpack(page.title_places or b"")
+    found = set()
+    for number, before in _PLACE.iter_unpack(page.title_places or b""):
+        word = words[number & ~_BESIDE]
+        if word not in others and _block(word) not in repeated:
+            found.add((number & _BESIDE, before))
+    return found
 
 
 def _name(page: Titled) -> set[str]:
@@ -235,13 +264,17 @@ def _telling(words: Collection[str]) -> list[str]:
     return [word for word in words if len(word) >= _TELLING_CHARS or is_pieced(word)]
 
 
-def _lacks(page: Titled, other: Titled) -> bool:
-    return not _name(other).issubset(title_words(page.title, page.heading))
+def _lacks(page: Titled, other: Titled, repeated: Blocks) -> bool:
+    """Whether the page's title and heading lack a word of the other's name."""
+    lacking = _name(other).difference(title_words(page.title, page.heading))
+    return any(_block(word) not in repeated for word in lacking)
 
 
-def _lacks_name(page: Titled, other: Titled) -> bool:
+def _lacks_name(page: Titled, other: Titled, repeated: Blocks) -> bool:
+    """The same, of a name that stands in the title."""
     name = _name(other).intersection(words_of(other.title[:TITLE_CHARS]))
-    return not name.issubset(title_words(page.title, page.heading))
+    lacking = name.difference(title_words(page.title, page.heading))
+    return any(_block(word) not in repeated for word in lacking)
 
 
 def _are_of_one_form(words: Sequence[str], others: Sequence[str]) -> bool:
