@@ -84,6 +84,7 @@ class Drop:
     twin_title: str = ""  # of the twin, its first 100 characters, as the store keeps them
     twin_first_seen: str | None
     reason: str  # of a near miss: what told the pages apart, as `Verdict.told_by`
+    fields: tuple[str, ...] = ()  # of the items, that told the pages apart
     content_distance: int | None
     structure_distance: int | None
     sketch_distance: int | None
@@ -181,6 +182,7 @@ class DropLog:
             twin_title=_title(verdict.twin_title),
             twin_first_seen=None if first_seen is None else iso_time(first_seen),
             reason=verdict.told_by or verdict.reason,
+            fields=verdict.told_fields,
             content_distance=verdict.content_distance,
             structure_distance=verdict.structure_distance,
             sketch_distance=verdict.sketch_distance,
@@ -246,6 +248,8 @@ class DropLog:
         fields = {name: getattr(record, name) for name in record.__slots__}
         if fields["record"] is None:  # programs select drops by its absence
             del fields["record"]
+        if fields.get("fields") == ():
+            del fields["fields"]
         line = _AS_JSON.encode(fields) + "\n"
         encoded = b"\n" * self._is_torn + line.encode("utf-8", "replace")
         failed = f"the drop log {self.path} can't be written"

@@ -6,20 +6,33 @@ The judge decides and writes to the store; it neither logs nor drops items.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import chain, islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from simhash_pipeline.answers import read_sheet
 from simhash_pipeline.errors import StoreError
 from simhash_pipeline.furniture import Host, RecentPages, template_of, with_template
+from simhash_pipeline.item_values import (
+    NOTHING,
+    Said,
+    is_row,
+    rows_in,
+    said_by,
+    say_more,
+    waits,
+    with_rows,
+    with_values,
+)
 from simhash_pipeline.options import Options, OptionValue
 from simhash_pipeline.own_text import own_sample
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
+from simhash_pipeline.page.source import Source
 from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.page.titles import TITLE_CHARS, names_differ
 from simhash_pipeline.stores.contract import COLUMNS, Action, Store, StoredPage, View
@@ -29,6 +42,7 @@ from simhash_pipeline.twins import (
     ToldBy,
     are_two_subjects,
     contents_agree,
+    differing_values,
     distances,
     in_one_template,
     is_unchanged,
@@ -53,15 +67,17 @@ Reason = Literal[
     "error page",  # dropped: stored pages of its host differ in their own address alone
     "address",  # dropped: it declares the address of a stored page, and their main texts are alike
     "content",  # dropped: its content fingerprint is near that of a stored page
+    "item",  # dropped: its item's text is that of a stored page
     "paragraph",  # dropped: its longest paragraph is a stored page's, and their sketches agree
     "structure",  # dropped: its structure fingerprint is near that of a stored page
     "content and structure",  # dropped: both are near those of one stored page
 ]
-_BY_TEXT = ("content", "content and structure", "paragraph", "thin")
+_BY_TEXT = ("content", "content and structure", "item", "paragraph", "thin")
 # A second look is taken at this many near pages at most: some 10 ms.
 _MAX_COMPARED = 200
 _ERROR_PAGES = 2  # of one form that are kept: two items may be alike by chance
 _MAX_SAME_ADDRESS = 8  # pages that are looked at for the address: many may wrongly declare one
+_MAX_SAME_TEXT = 8  # pages that are looked at for the item's text
 # Copies of a story aren't kept: a paragraph that more kept pages have is their site's.
 _MAX_SAME_PARAGRAPH = 3
 _COPY_LIKENESS = 0.9  # of own texts; a dropped page that is less alike has text of its own
@@ -92,9 +108,12 @@ class Verdict:
     own_likeness: float | None = None
     told_by: ToldBy | None = None  # of a kept page that is near a stored one
     min_likeness: float | None = None  # the limit in force; told by "own text" alone
+    told_fields: tuple[str, ...] = ()  # the item's fields that differ; told by "fields" alone
     # Whether the stored page may yet go: another process has kept it, and its item is not out.
     provisional: bool = False
     namespace: str = ""  # of the page and of the stored one
+    # Of a page that has changed: what its items said before, see item_values.py
+    known_rows: tuple[bytes, ...] = field(default=(), compare=False)
 
     def summary(self) -> dict[str, str | int | None]:
         """The reason, and the distances in bits, as plain values."""
@@ -120,8 +139,9 @@ class Judge:
     """Judges pages against a store, and stores those that are kept.
 
     `store` is an open store, or what `open_store` opens; a judge closes what it has opened. Options
-    may be given by name, as `Judge("seen.sqlite", content_distance=2)`. Raises StoreMismatch if the
-    store's fingerprints were made with other options.
+    may be given by name, as `Judge("seen.sqlite", content_distance=2)`. An unchanged page that was
+    stored after `repeats_since` (Unix seconds) is dropped in any case, if its item says the same.
+    Raises StoreMismatch if the store's fingerprints were made with other options.
     """
 
     def __init__(
@@ -129,14 +149,19 @@ class Judge:
         store: Store | str = "memory:",
         options: Options | None = None,
         clock: Callable[[], float] = time.time,
+        *,
+        repeats_since: float | None = None,
         **named: OptionValue,
     ) -> None:
         self._options = replace(options or Options(), **cast("dict[str, Any]", named))
         self._opens = isinstance(store, str)
         self._store = open_store(store) if isinstance(store, str) else store
         self._clock = clock
+        self._began = None if repeats_since is None else int(repeats_since)
+        self._first = set[int]()  # hashes of the keys that were stored in the second it began
         self._copies, self._others = self._answers()
         self._recent = RecentPages()
+        self._open = set[tuple[str, str]]()  # lists whose further rows aren't known yet
         self._furniture: dict[Host, bytes] = {}
         # The first page of a site that was dropped for this one of another: by both and namespace.
         self._first_copies: dict[tuple[str, str, str], StoredPage] = {}
@@ -159,27 +184,46 @@ class Judge:
             self._store.close()
 
     def judge(
-        self, url: str, page: PageFingerprint | str | bytes, fields: bytes | None = None
+        self,
+        url: str,
+        page: PageFingerprint | str | bytes,
+        item: Mapping[str, Any] | Said | None = None,
     ) -> Verdict:
         """Decide whether to keep or drop the page, and store a kept one in the same transaction.
 
-        `page` is its fingerprints or its HTML; `fields` are of its item, see `distinct_fields` in
-        page/source.py. Raises PageError for a bad URL, and for HTML that can't be read.
+        `page` is its fingerprints or its HTML; `item` is what was scraped from that HTML, or what
+        `said_by` made of it. Raises PageError for a bad URL, and for HTML that can't be read.
         """
+        source = Source("" if isinstance(page, PageFingerprint) else page, url)
         if not isinstance(page, PageFingerprint):
             page = self._fingerprinter.fingerprint(page, url)
-        stored = stored_page(url, page, self._options, self._clock(), fields)
-        return self.judge_stored(stored, page.blocks)
+        if isinstance(item, Mapping):
+            item = said_by(page, with_values(source, item, self._options))
+        said = item or NOTHING
+        stored = stored_page(url, page, self._options, self._clock(), said)
+        return self.judge_stored(stored, page.blocks, said.names)
 
-    def judge_stored(self, page: StoredPage, blocks: Sequence[int] | None = None) -> Verdict:
-        """Judge a page whose key, site and fingerprints are known; `blocks` are its sample's."""
+    def judge_stored(
+        self,
+        page: StoredPage,
+        blocks: Sequence[int] | None = None,
+        names: Mapping[int, str] = MappingProxyType({}),
+    ) -> Verdict:
+        """Judge a page whose key, site and fingerprints are known; `blocks` are its sample's.
+
+        `names` are those of its item's values, by their bytes.
+        """
         host = (page.namespace, page.host)
         if page.sample is not None:
             template = template_of(page.structure, self._furniture_of(host))
             page = replace(page, sample=own_sample(page.sample, template.furniture))
-        verdict = self._store.settle(page, lambda view: self._decide(page, view))
+        verdict = self._store.settle(page, lambda view: self._decide(page, view, names))
         if verdict.dropped and verdict.twin_url is not None:
             self._note_copy(page, verdict.twin_url)
+        if verdict.stored and waits(page.item_values):
+            self._open.add((page.namespace, page.url))
+        if verdict.stored and page.first_seen == self._began:
+            self._first.add(hash((page.namespace, page.url)))
         if blocks and _teaches_furniture(verdict):
             self._learn(host, page.structure, blocks)
         return verdict
@@ -195,8 +239,17 @@ class Judge:
         if verdict.stored:
             self._store.confirm(verdict.namespace, verdict.url)
 
+    def add_rows(self, verdict: Verdict, said: Said, rows: Iterable[bytes]) -> None:
+        """The page that `verdict` stored, whose first item said this, gave these rows, too."""
+        self._open.discard((verdict.namespace, verdict.url))
+        if verdict.stored and said.values is not None:
+            values = with_rows(said.values, (*rows, *verdict.known_rows))
+            if values != said.values:
+                self._store.put_values(verdict.namespace, verdict.url, values)
+
     def forget(self, verdict: Verdict) -> None:
         """Remove the page that `verdict` stored: its item was dropped or failed later on."""
+        self._open.discard((verdict.namespace, verdict.url))
         if verdict.stored:
             self._store.forget(verdict.namespace, verdict.url)
 
@@ -204,27 +257,33 @@ class Judge:
     def _fingerprinter(self) -> Fingerprinter:
         return Fingerprinter(self._options)
 
-    def _decide(self, page: StoredPage, view: View) -> tuple[Action, Verdict]:
+    def _decide(
+        self, page: StoredPage, view: View, names: Mapping[int, str]
+    ) -> tuple[Action, Verdict]:
         """Unchanged? Else its twin, a twin that may yet go, a near miss, or new: the first found.
 
-        A page of a known URL that has a twin is stored no longer: its URL is a copy's now.
+        A page of a known URL that has a twin is stored no longer: its URL is a copy's now. A list
+        stays, as its other rows are its own.
         """
         previous = view.same_key()
         originals = self._answered(page, previous, view)
         if previous is not None and not originals and is_unchanged(page, previous, self._options):
-            dropped = self._options.unchanged == "drop"
+            dropped = self._options.unchanged == "drop" or self._is_repeat(page, previous)
             verdict = verdict_of(page, "unchanged", previous, dropped=dropped)
             provisional = dropped and view.is_unconfirmed(previous)
             return Action.RENEW, replace(verdict, provisional=provisional)
         near_miss: tuple[StoredPage, ToldBy] | None = None
         unconfirmed: tuple[StoredPage, Reason] | None = None
         for neighbour, reason, told_by in chain(originals, self._neighbours(page, view)):
-            if told_by is not None:
+            key = (neighbour.namespace, neighbour.url)
+            is_open = told_by == "fields" and waits(page.item_values) and key in self._open
+            if told_by is not None and not is_open:
                 near_miss = near_miss or (neighbour, told_by)
-            elif view.is_unconfirmed(neighbour):
+            elif is_open or view.is_unconfirmed(neighbour):
                 unconfirmed = unconfirmed or (neighbour, reason)
             else:
-                action = Action.SKIP if previous is None else Action.FORGET
+                stays = previous is None or is_row(page.item_values)
+                action = Action.SKIP if stays else Action.FORGET
                 return action, self._with_likeness(page, reason, neighbour, view, dropped=True)
         if unconfirmed is not None:
             neighbour, reason = unconfirmed
@@ -237,8 +296,21 @@ class Judge:
             least = None
             if told_by == "own text":
                 least = min_likeness(page, neighbour, view.furniture, self._options)
-            return Action.KEEP, replace(verdict, told_by=told_by, min_likeness=least)
-        return Action.KEEP, verdict_of(page, _kept_reason(page, previous))
+            told = differing_values(page, neighbour) if told_by == "fields" else b""
+            fields = tuple(sorted(names[byte] for byte in told if byte in names))
+            verdict = replace(verdict, told_by=told_by, min_likeness=least, told_fields=fields)
+        else:
+            verdict = verdict_of(page, _kept_reason(page, previous))
+        if previous is not None and previous.item_values is not None:
+            verdict = replace(verdict, known_rows=tuple(rows_in(previous.item_values)))
+        return Action.KEEP, verdict
+
+    def _is_repeat(self, page: StoredPage, previous: StoredPage) -> bool:
+        """Whether the page was stored in this run, and its item brings nothing."""
+        if self._began is None or say_more(page.item_values, previous.item_values):
+            return False
+        is_first = hash((previous.namespace, previous.url)) in self._first
+        return is_first or previous.first_seen > self._began
 
     def _neighbours(self, page: StoredPage, view: View) -> Iterator[Neighbour]:
         """Stored pages near this one by MATCH and within SCOPE, those near in content by distance.
@@ -280,6 +352,8 @@ class Judge:
 
     def _by_content(self, page: StoredPage, view: View) -> Iterator[tuple[StoredPage, Reason]]:
         if self._options.second_look:
+            same_text = islice(view.same("item_text"), _MAX_SAME_TEXT)
+            yield from ((other, "item") for other in same_text)
             yield from self._by_form(view)
             yield from self._by_address(page, view)
             if page.content is None:
@@ -415,7 +489,7 @@ def stored_page(
     page: PageFingerprint,
     options: Options,
     seen_at: float,
-    fields: bytes | None = None,
+    said: Said = NOTHING,
 ) -> StoredPage:
     """What a store keeps of a page seen at this Unix time; PageError for a bad URL."""
     seen_at = int(seen_at)  # whole seconds take half the disk space
@@ -429,7 +503,8 @@ def stored_page(
         "title": page.title[:TITLE_CHARS],
         "address": address_of(key, page.canonical_url),
         "form": page.form if options.error_pages == "drop" else None,
-        "fields": fields,
+        "item_text": said.text,
+        "item_values": said.values,
     }
     return StoredPage(**{name: getattr(page, name) for name in _OF_PAGE} | own)
 

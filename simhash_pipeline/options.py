@@ -271,7 +271,7 @@ class Options:
         "keep",
         one_of("keep", "drop"),
         "What to do with a URL seen again, by this spider or another one of the store, whose "
-        "title, story and `SIMHASH_DISTINCT_FIELDS` are unchanged: `keep` or `drop` its item.",
+        "title, story and item are unchanged: `keep` or `drop` its item.",
     )
     error_pages: str = _option(
         "drop",
@@ -304,12 +304,12 @@ class Options:
         "Path of the drop log, a JSON Lines file that spiders may share; `auto` is a file for each "
         "spider in Scrapy's data directory. None writes no log.",
     )
-    distinct_fields: tuple[str, ...] = _option(
+    item_fields: tuple[str, ...] | None = _option(
         (),
-        NAMES,
-        "Items that differ in one of these fields are never near-duplicates, and an item of a "
-        "known URL in which one of them changed is `changed`. If a page has several items, those "
-        "of the first one count.",
+        or_none(NAMES),
+        "Which fields of an item tell its page from others: `()` all whose values stand on the "
+        'page; `("sku", "price")` these alone, wherever they stand; `("-position",)` all '
+        "but these; None no field.",
     )
     answers: str | None = _option(
         None,
@@ -494,6 +494,13 @@ class Options:
     def keeps_twins(self) -> bool:
         """Whether the items of near-duplicates come out: in a dry run, or tagged."""
         return self.dry_run or self.twin_field is not None
+
+    @property
+    def page_fields(self) -> frozenset[str]:
+        """The fields of an item that hold its page, or what is written of that."""
+        own = (self.html_field, self.content_field, self.text_field, self.twin_field)
+        named = {name for name in (*own, self.verdict_field) if name is not None}
+        return frozenset({"html", "charset", "simhash"} | named)
 
     @property
     def reads_beside(self) -> bool:

@@ -12,11 +12,11 @@ from typing import Literal
 
 from simhash_pipeline.bits import MAX_DISTANCE_BITS
 from simhash_pipeline.furniture import NO_BLOCKS, UNKNOWN, Blocks, Template, template_of
+from simhash_pipeline.item_values import differing, is_row, say_the_same
 from simhash_pipeline.options import Options
 from simhash_pipeline.own_text import is_all_main, unpack
 from simhash_pipeline.page.fingerprint import PageFingerprint
 from simhash_pipeline.page.simhash import hamming_distance
-from simhash_pipeline.page.source import NAMES_SIZE
 from simhash_pipeline.page.titles import are_form_letters, are_of_no_text, name_two_things
 from simhash_pipeline.page.visible import BLOCK_BITS, MAIN, STORY_SHIFT
 from simhash_pipeline.stores.contract import StoredPage
@@ -60,13 +60,14 @@ def told_apart_by(
 
     `by_text`: its text made the stored page a candidate, so they have to agree in more than that.
     """
-    if fields_differ(page, other):
+    if differing_values(page, other):
         return "fields"
     if options.match == "both" and not structures_agree(page, other, options):
         return "template"
     if not (by_text and options.second_look):
         return None
-    if not sketches_agree(page, other, options.sketch_distance):
+    has_its_text = page.item_text is not None and page.item_text == other.item_text
+    if not has_its_text and not sketches_agree(page, other, options.sketch_distance):
         return "sketch"
     if are_of_no_text(page, other):
         return "no page"
@@ -77,20 +78,19 @@ def told_apart_by(
         return "title"
     if are_two_subjects(page, other, repeated) and not _is_one_text(page, other, options):
         return "title"
-    if own_texts_differ(page, other, repeated, options):
+    if not has_its_text and own_texts_differ(page, other, repeated, options):
         return "own text"
     return None
 
 
-def fields_differ(page: StoredPage, other: StoredPage) -> bool:
-    """Whether the items of the pages have other values in DISTINCT_FIELDS.
-
-    False too if either has none, or other fields were named when it was stored.
-    """
-    one, two = page.fields, other.fields
-    if one is None or two is None or one[:NAMES_SIZE] != two[:NAMES_SIZE]:
-        return False
-    return one != two
+def differing_values(page: StoredPage, other: StoredPage) -> bytes:
+    """The names, a byte each, by which its item says what no item of the other page does."""
+    if page.item_values is None or other.item_values is None:
+        return b""
+    one_site, one_template = page.site == other.site, in_one_template(page, other)
+    return differing(
+        page.item_values, other.item_values, on_one_site=one_site, in_one_template=one_template
+    )
 
 
 def structures_agree(page: StoredPage, other: StoredPage, options: Options) -> bool:
@@ -144,7 +144,9 @@ def own_texts_differ(
         return False
     least = min_likeness(page, other, repeated, options)
     alike = own_likeness(page, other, repeated) if least else 1
-    return alike is None or alike < least
+    if alike is None:  # all is repeated: the items may say more
+        return not say_the_same(page.item_values, other.item_values)
+    return alike < least
 
 
 def min_likeness(
@@ -223,9 +225,13 @@ def _marked(sample: bytes, template: Template) -> tuple[int, dict[int, int]]:
 
 
 def is_unchanged(page: StoredPage, previous: StoredPage, options: Options) -> bool:
-    """Whether story and fields are as they were, whatever stands beside the story."""
-    if fields_differ(page, previous):
+    """Whether story and item are as they were, whatever stands beside the story."""
+    if differing_values(page, previous):
         return False
+    if is_row(page.item_values) or is_row(previous.item_values):
+        return page.item_values is not None and previous.item_values is not None
+    if page.item_text is not None and page.item_text == previous.item_text:
+        return page.title == previous.title
     if page.story is not None and previous.story is not None:
         return page.story >> STORY_SHIFT == previous.story >> STORY_SHIFT
     if page.content is None or previous.content is None:

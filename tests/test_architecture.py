@@ -8,7 +8,11 @@ from pathlib import Path
 import simhash_pipeline
 
 PACKAGE = Path(simhash_pipeline.__file__).parent
-ENGINE = {"bits", "errors", "options", "page", "stores", "urls", "judge", "drop_log", "twins"}
+ENGINE = {"bits", "errors", "item_values", "options", "page", "stores", "urls"} | {
+    "twins",
+    "judge",
+    "drop_log",
+}
 # Each room, and the rooms it may import from besides itself.
 ROOMS = {
     "answers": {"bits", "errors"},
@@ -22,7 +26,8 @@ ROOMS = {
     "urls": {"errors", "page"},
     "furniture": {"bits", "errors", "page"},
     "own_text": {"errors", "furniture", "page"},
-    "twins": {"bits", "furniture", "options", "own_text", "page", "stores"},
+    "item_values": {"options", "page"},
+    "twins": {"bits", "furniture", "item_values", "options", "own_text", "page", "stores"},
     "judge": ENGINE - {"drop_log"} | {"answers", "furniture", "own_text"},
     "drop_log": {"bits", "errors", "options", "page", "judge"},
     "terminal": set(),

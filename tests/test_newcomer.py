@@ -77,7 +77,7 @@ FIRST_DAY = [
 SECOND_DAY = [
     ("SIMHASH_UNCHANGED = 'drop', another day's boxes", "only the edited story comes out",
      f"{HERE}::test_on_the_second_day_only_what_is_new_or_edited_comes_out"),
-    ("SIMHASH_DISTINCT_FIELDS = ('sku',)", "all variants come out",
+    ("SIMHASH_ITEM_FIELDS = ('sku',)", "all variants come out",
      "tests/crawl/test_lists_crawl.py::test_variants_of_one_text_all_come_out_by_a_field_of_their_items"),
     ("another price", "changed, whatever the text says",
      f"{TOLD}::test_a_changed_field_makes_a_known_page_changed_whatever_its_text"),

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from datetime import date
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from simhash_pipeline import Judge, Options, PageError, SimhashError, Verdict, open_store
-from simhash_pipeline.page.source import distinct_fields
+from simhash_pipeline import Judge, Options, SimhashError, Verdict, open_store
 from tests.crawl.trap_site import prose
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-FIELDS = Options(distinct_fields=("sku", "price"))
+FIELDS = Options(item_fields=("sku", "price"))
 SHOE = f"<title>Runner</title><main><h1>Runner</h1><p>{prose('a shoe')}</p></main>"
 OTHER = f"<title>Runner</title><main><h1>Runner</h1><p>{prose('another')}</p></main>"
 A, B = "http://a.example/1", "http://a.example/2"
@@ -25,8 +22,8 @@ def told(verdict: Verdict) -> tuple[bool, str, str | None]:
     return verdict.dropped, verdict.reason, verdict.told_by
 
 
-def judged(judge: Judge, url: str, item: dict[str, Any], options: Options = FIELDS) -> Verdict:
-    return judge.judge(url, SHOE, distinct_fields(item, options))
+def judged(judge: Judge, url: str, item: dict[str, Any]) -> Verdict:
+    return judge.judge(url, SHOE, item)
 
 
 def test_forty_variants_of_one_text_are_forty_things() -> None:
@@ -36,50 +33,40 @@ def test_forty_variants_of_one_text_are_forty_things() -> None:
             (False, "new", None),
             (False, "told apart", "fields"),
         ]
+        assert found[1].told_fields == ("sku",)
         assert not any(verdict.dropped for verdict in found)
         assert judged(judge, B, {"sku": 7, "price": 9}).dropped
 
 
 def test_a_changed_field_makes_a_known_page_changed_whatever_its_text() -> None:
     with Judge(options=FIELDS) as judge:
-        found = [judged(judge, A, {"sku": 1, "price": price}).reason for price in (9, 9, 8, None)]
-    assert found == ["new", "unchanged", "changed", "changed"]
+        found = [judged(judge, A, {"sku": 1, "price": price}).reason for price in (9, 9, 8)]
+    assert found == ["new", "unchanged", "changed"]
 
 
-def test_a_field_that_an_item_lacks_is_a_value_like_any_other() -> None:
+def test_a_field_that_only_the_kept_item_has_says_nothing() -> None:
     with Judge(options=FIELDS) as judge:
-        assert not judged(judge, A, {"sku": 1}).dropped
-        assert judged(judge, B, {"sku": 1, "price": None}).dropped
+        assert not judged(judge, A, {"sku": 1, "price": 9}).dropped
+        assert judged(judge, B, {"sku": 1}).dropped
 
 
-def test_values_of_other_fields_say_nothing() -> None:
-    """A store in which other fields, or none, were named."""
-    by_isbn = Options(distinct_fields=("isbn",))
-    with Judge(options=FIELDS) as judge:
-        judged(judge, A, {"sku": 1})
-        assert judged(judge, B, {"isbn": 2}, by_isbn).dropped
-        assert judge.judge(B, SHOE).dropped
-
-
-@pytest.mark.parametrize("value", ["9,90 €", b"9", 9, 9.5, Decimal("9.90"), date(2024, 2, 29)])
-def test_fields_hold_text_numbers_and_dates(value: object) -> None:
-    found = distinct_fields({"price": value}, FIELDS)
-    assert found is not None
-    assert len(found) == 8
-    assert found != distinct_fields({"price": None}, FIELDS)
-    assert found == distinct_fields({"price": value}, FIELDS)
-
-
-@pytest.mark.parametrize("value", [["9"], {"eur": 9}, "9" * 1_001])
-def test_another_value_is_one_clear_fault_of_the_page(value: object) -> None:
-    with pytest.raises(PageError, match=r"field 'price' holds .* SIMHASH_DISTINCT_FIELDS takes"):
-        distinct_fields({"price": value}, FIELDS)
+def test_named_fields_hold_from_then_on() -> None:
+    """A store in which no field was named, and pages whose values stand nowhere."""
+    with open_store("memory:") as store:
+        assert not judged(Judge(store), A, {"sku": 1}).dropped
+        assert judged(Judge(store), B, {"sku": 2}).dropped
+        after = Judge(store, FIELDS)
+        assert [told(judged(after, B, {"sku": 2})), told(judged(after, A, {"sku": 1}))] == [
+            (False, "told apart", "fields"),
+            (False, "changed", "fields"),
+        ]
+        assert judged(after, "http://a.example/3", {"sku": 2}).dropped
 
 
 @pytest.mark.parametrize("given", ['("sku", "price")', "sku, price", ["price", "sku"]])
 def test_names_may_be_given_as_a_list_or_a_text(given: object) -> None:
-    options = Options.from_settings({"SIMHASH_DISTINCT_FIELDS": given})
-    assert options.distinct_fields == ("price", "sku")
+    options = Options.from_settings({"SIMHASH_ITEM_FIELDS": given})
+    assert options.item_fields == ("price", "sku")
 
 
 def sheet(folder: Path, *lines: str) -> Options:

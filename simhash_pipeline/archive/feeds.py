@@ -22,8 +22,9 @@ import msgspec
 
 from simhash_pipeline.archive import Fault, Page, Record
 from simhash_pipeline.errors import ArchiveError, PageError
+from simhash_pipeline.item_values import with_values
 from simhash_pipeline.options import Options
-from simhash_pipeline.page.source import distinct_fields, item_source
+from simhash_pipeline.page.source import item_source
 
 # The bytes of a row, and its item, None for a header, or a message for a row that can't be read.
 Row: TypeAlias = tuple[bytes, Mapping[str, Any] | str | None]
@@ -109,7 +110,7 @@ def item_page(
     if isinstance(item, str):
         return Fault(number, "no_item", item, place)
     try:
-        source = item_source(item, options)._replace(fields=distinct_fields(item, options))
+        source = with_values(item_source(item, options), item, options)
     except PageError as error:
         return Fault(number, error.kind, str(error), place)
     fetched = None if time_field is None else _unix_seconds(item.get(time_field))

@@ -24,6 +24,7 @@ import pyarrow.parquet as pq
 from simhash_pipeline.archive import Fault, Input, Page, Skipped, StoredRecord
 from simhash_pipeline.bits import fingerprint_hex
 from simhash_pipeline.errors import ArchiveError, PageError
+from simhash_pipeline.item_values import said_by
 from simhash_pipeline.judge import stored_page
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter
@@ -191,7 +192,8 @@ def _row(record: Page | StoredRecord | Fault, options: Options) -> dict[str, Any
     try:
         page = reader.read(record.source)
         source = record.source
-        stored = stored_page(source.url, page, options, record.time or 0, source.fields)
+        said = said_by(page, source)
+        stored = stored_page(source.url, page, options, record.time or 0, said)
     except PageError as error:
         return row | {"fault": str(error)}
     except Exception as error:  # an error in this package must not stop the job

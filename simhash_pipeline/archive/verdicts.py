@@ -75,7 +75,7 @@ def judge_rows(
 
     The store must have no other user.
     """
-    judge, now = Judge(store, options), time.time()
+    judge, now = Judge(store, options, repeats_since=0), time.time()
     kept_at: dict[int, int] = {}  # positions of stored pages, by a hash of their keys
     for batch in batches:
         positions, blocks = (batch.column(name).to_pylist() for name in ("position", "blocks"))

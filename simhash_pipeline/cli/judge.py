@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from simhash_pipeline.cli.command import Command
 from simhash_pipeline.errors import PageError, StoreError
+from simhash_pipeline.item_values import said_by, with_values
 from simhash_pipeline.judge import Judge, Verdict
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.page.reader import SMALL_PAGE_BYTES, Readers
-from simhash_pipeline.page.source import Source, distinct_fields, item_source, page_field
+from simhash_pipeline.page.source import Source, item_source, page_field
 from simhash_pipeline.stores.opening import open_store
 from simhash_pipeline.urls import page_key
 
@@ -136,9 +137,9 @@ class _LineJudge:
     def _verdict_on(self, record: dict[str, Any]) -> dict[str, Any]:
         has_page = record.get(page_field(self._options)) is not None
         source = item_source(record, self._options if has_page else self._text_options)
-        verdict = self._judge.judge(
-            source.url, self._read(source), distinct_fields(record, self._options)
-        )
+        page = self._read(source)
+        said = said_by(page, with_values(source, record, self._options))
+        verdict = self._judge.judge(source.url, page, said)
         if verdict.stored:
             self._pending[verdict.url] = verdict
         answer = {key: getattr(verdict, key) for key in _VERDICT_KEYS}

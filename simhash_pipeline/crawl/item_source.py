@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from itemadapter import ItemAdapter
@@ -9,11 +10,11 @@ from scrapy.http import HtmlResponse, Response, TextResponse
 from w3lib.encoding import http_content_type_encoding
 
 from simhash_pipeline.errors import PageError
+from simhash_pipeline.item_values import texts_of, with_values
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.source import (
     CHARSET_FIELD,
     Source,
-    distinct_fields,
     item_source,
     item_url,
     markup,
@@ -22,8 +23,6 @@ from simhash_pipeline.page.source import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from simhash_pipeline.page.fingerprint import PageFingerprint
 
 
 class ItemPage(NamedTuple):
@@ -39,27 +38,49 @@ def find_page(adapter: ItemAdapter, response: Response | None, options: Options)
     PageError when SIMHASH_HTML_FIELD holds something else, and there is no HTML response.
     """
     page = _found(adapter, response, options)
-    if page is None or not options.distinct_fields:
-        return page
-    return page._replace(source=page.source._replace(fields=distinct_fields(adapter, options)))
+    if page is None:
+        return None
+    source = with_values(page.source, adapter, options)
+    if source.item is not None and response is not None:
+        brought = frozenset(_brought(response))
+        carried = brought.intersection(text for _, text in source.item.pairs)
+        item = source.item._replace(carried=carried, holds_page=not page.is_response)
+        source = source._replace(item=item)
+    return page._replace(source=source)
+
+
+def _brought(response: Response) -> Iterator[str]:
+    """The texts that came with the response's request, by meta or cb_kwargs."""
+    if response.request is None:
+        return
+    for value in response.meta.values():  # where Scrapy's own numbers are
+        if isinstance(value, str) or ItemAdapter.is_item(value):
+            yield from texts_of(value)
+    for value in response.cb_kwargs.values():
+        yield from texts_of(value)
 
 
 def _found(adapter: ItemAdapter, response: Response | None, options: Options) -> ItemPage | None:
     if (source := text_source(adapter, options)) is not None:
-        return ItemPage(source, False)
+        return ItemPage(_joined(source, response), False)
     held = None if options.html_field is None else adapter.get(options.html_field)
     html = markup(held)
-    if html:
+    if html and not _is_body(html, response):
         if url := item_url(adapter, options):
             charset = adapter.get(CHARSET_FIELD)
-            return ItemPage(Source(html, url, charset if isinstance(charset, str) else None), False)
-        if not _is_body(html, response):
-            raise PageError("no_url", f"the item has no URL in its field {options.url_field!r}")
+            source = Source(html, url, charset if isinstance(charset, str) else None)
+            return ItemPage(_joined(source, response), False)
+        raise PageError("no_url", f"the item has no URL in its field {options.url_field!r}")
     if isinstance(response, HtmlResponse):
         return ItemPage(source_from_response(response), True)
     if held is None:
         return None
     return ItemPage(item_source(adapter, options), False)  # PageError, unless it is empty
+
+
+def _joined(source: Source, response: Response | None) -> Source:
+    """The item's page with an absolute URL."""
+    return source if response is None else source._replace(url=response.urljoin(source.url))
 
 
 def _is_body(html: bytes | str, response: Response | None) -> bool:
@@ -69,10 +90,22 @@ def _is_body(html: bytes | str, response: Response | None) -> bool:
 def source_from_response(response: Response) -> Source:
     """The response as a page, in the encoding that the spider or a middleware gave it, if any."""
     if (text := _text_as_set(response)) is not None:
-        return Source(text, response.url)
+        return Source(text, _address_of(response))
     content_type = response.headers.get("Content-Type") or b""
     charset = http_content_type_encoding(content_type.decode("latin-1"))
-    return Source(response.body, response.url, charset)
+    return Source(response.body, _address_of(response), charset)
+
+
+def _address_of(response: Response) -> str:
+    """Its URL, with what else chose the page: a script's route, or a digest of the body sent."""
+    request = response.request
+    if request is None or "#" in response.url:
+        return response.url
+    if request.body:
+        sent = blake2b(request.body, digest_size=8).hexdigest()
+        return f"{response.url}#!/{request.method}/{sent}"
+    asked, mark, route = request.url.partition("#")
+    return f"{asked}{mark}{route}" if asked == response.url else response.url
 
 
 def _text_as_set(response: Response) -> str | None:
@@ -94,29 +127,3 @@ def field_url(item: Any, options: Options) -> str | None:
         return item_url(ItemAdapter(item), options)
     except Exception:  # it is no item, or its own code fails
         return None
-
-
-def refuse_other_page(adapter: ItemAdapter, response: Response, page: PageFingerprint) -> None:
-    """PageError if an item was begun on another page, and holds more from that than from this one.
-
-    Its request carried the item or texts of it, by meta or cb_kwargs: an article is finished on the
-    page of its comments, and that page is not the one to be kept once.
-    """
-    shown = " ".join(f"{page.text}\n{page.left_out}".split())
-    brought = {text for text in _carried_texts(adapter, response) if text not in shown}
-    if sum(map(len, brought)) > len(page.text):
-        rule = (
-            "the item was begun on another page, and this one says less than it brought along (it "
-            "can be judged if its field SIMHASH_HTML_FIELD holds that page's HTML)"
-        )
-        raise PageError("other_page", rule)
-
-
-def _carried_texts(adapter: ItemAdapter, response: Response) -> Iterator[str]:
-    """The item's texts that came with the response's request; no URLs."""
-    held = {text: " ".join(text.split()) for text in adapter.values() if isinstance(text, str)}
-    for value in (*response.meta.values(), *response.cb_kwargs.values()):
-        texts = ItemAdapter(value).values() if ItemAdapter.is_item(value) else (value,)
-        for text in texts:
-            if isinstance(text, str) and text in held and (" " in text or not text.isascii()):
-                yield held[text]

@@ -32,14 +32,16 @@ from simhash_pipeline.crawl.settings import options_of
 from simhash_pipeline.judge import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Iterable
     from concurrent.futures import Future
     from weakref import ReferenceType
 
     from simhash_pipeline.crawl.feeds import Feeds
     from simhash_pipeline.crawl.worker import JudgedPage
+    from simhash_pipeline.page.source import Source
 
 MAX_WAIT_SECS = 60.0
+MAX_ROWS_WAIT_SECS = 10.0  # for all rows of a list that is like another one
 
 
 class Event:
@@ -98,10 +100,14 @@ class ResponseItems:
     """The items of one response."""
 
     def __init__(self) -> None:
-        self.shared: SharedVerdict | None = None  # on the response's page, where items share it
+        self.shared: SharedVerdict | None = None  # the last on the response's page
+        self.first: Source | None = None  # with what the first item holds
         self.verdicts: list[Verdict] = []
         self.pending = 0
+        self.entered = 0
         self.all_done = Event()
+        self.stored: JudgedPage | None = None  # the last that stored the page
+        self.rows: dict[bytes, None] = {}  # what each item says, see `row_of`
 
 
 @dataclass(slots=True)
@@ -132,10 +138,13 @@ class PendingItems:
 
     feeds: Feeds | None = None  # None where no pipeline judges, as in `scrapy parse`
     forget: Callable[[Verdict], Awaitable[None]]
+    add_rows: Callable[[JudgedPage, Iterable[bytes]], None]
 
     def __init__(self, crawler: Crawler) -> None:
         self._options = options_of(crawler)
         self._responses: WeakKeyDictionary[Response, ResponseItems] = WeakKeyDictionary()
+        self._list_callbacks: set[str] = set()
+        self._lists: dict[tuple[str, str], ResponseItems] = {}  # stored, and items are pending
         self._yielded: dict[int, _Yielded] = {}  # by the item's id
         self._arrived: dict[int, PendingItem] = {}  # by the item's id
         # By namespace and URL, the last stored of each.
@@ -143,6 +152,10 @@ class PendingItems:
         crawler.signals.connect(self._scraped, signals.item_scraped)
         crawler.signals.connect(self._lost, signals.item_dropped)
         crawler.signals.connect(self._lost, signals.item_error)
+
+    def gives_rows(self, response: Response) -> bool:
+        """Whether its callback has given several items of one page."""
+        return _callback_of(response) in self._list_callbacks
 
     def of_response(self, response: Response) -> ResponseItems:
         return self._responses.setdefault(response, ResponseItems())
@@ -161,7 +174,11 @@ class PendingItems:
         if known is None or known.response() is not response:
             known = self._yielded[id(item)] = _Yielded(item, ref(response))
         known.times += 1
-        self.of_response(response).pending += 1
+        items = self.of_response(response)
+        items.pending += 1
+        items.entered += 1
+        if items.entered > 1:
+            self._list_callbacks.add(_callback_of(response))
 
     def track(self, item: Any) -> PendingItem:
         """The item reaches the pipeline; from here on its outcome is the one of this context."""
@@ -185,6 +202,16 @@ class PendingItems:
         if shared.page is not None:
             shared.page.items += 1
             entry.page = shared.page
+
+    def store_list(self, items: ResponseItems, judged: JudgedPage) -> None:
+        """The items' page was stored: further rows of it may follow."""
+        items.stored = judged
+        self._lists[_key(judged.verdict)] = items
+
+    async def are_rows_known(self, verdict: Verdict) -> bool:
+        """Wait until all items of its twin are out; False if nothing is known of such."""
+        items = self._lists.get((verdict.namespace, verdict.twin_url or ""))
+        return items is not None and await items.all_done.wait(MAX_ROWS_WAIT_SECS)
 
     async def is_twin_lost(self, verdict: Verdict) -> bool | None:
         """Wait until it is decided whether the page's twin is lost; None after a minute."""
@@ -260,6 +287,9 @@ class PendingItems:
         replaced = [key for key, each in self._yielded.items() if each.response() is response]
         for key in replaced:
             del self._yielded[key]
+        if items.stored is not None:
+            self._lists.pop(_key(items.stored.verdict), None)
+            self.add_rows(items.stored, items.rows)
         items.all_done.happen()
 
     def _leave_yielded(self, item: Any) -> None:
@@ -291,6 +321,11 @@ class PendingItems:
     def _holds_its_url(self, page: TentativePage) -> bool:
         """Whether its URL was not stored again meanwhile."""
         return self._undecided.get(_key(page.verdict)) is page
+
+
+def _callback_of(response: Response) -> str:
+    callback = None if response.request is None else response.request.callback
+    return getattr(callback, "__qualname__", "parse")
 
 
 def _key(verdict: Verdict) -> tuple[str, str]:

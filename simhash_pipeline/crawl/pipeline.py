@@ -10,6 +10,7 @@ import os
 import time
 import uuid
 from collections.abc import Mapping
+from concurrent.futures import Future
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -22,8 +23,9 @@ from scrapy.utils.misc import load_object
 from simhash_pipeline.bits import fingerprint_hex
 from simhash_pipeline.crawl.feeds import Feeds
 from simhash_pipeline.crawl.follow import FollowMiddleware, crawls_less
-from simhash_pipeline.crawl.item_source import ItemPage, find_page, refuse_other_page
+from simhash_pipeline.crawl.item_source import ItemPage, find_page
 from simhash_pipeline.crawl.pending import (
+    MAX_ROWS_WAIT_SECS,
     MAX_WAIT_SECS,
     Event,
     PendingItem,
@@ -42,6 +44,7 @@ from simhash_pipeline.crawl.stats import CrawlStats, drop_line
 from simhash_pipeline.crawl.worker import JudgedPage, JudgeWorker, OwnOptions, result_of
 from simhash_pipeline.drop_log import DropLog
 from simhash_pipeline.errors import DropLogError, OptionsError, PageError, StoreError, StoreLost
+from simhash_pipeline.item_values import as_row, row_of, said_by
 from simhash_pipeline.stores.store_url import store_place
 
 if TYPE_CHECKING:
@@ -53,6 +56,7 @@ if TYPE_CHECKING:
 
     from simhash_pipeline.judge import Verdict
     from simhash_pipeline.options import Options
+    from simhash_pipeline.page.source import Source
 
 # Signal: an item's page was judged. Receivers get item, verdict, page (its fingerprints), spider.
 page_judged = object()
@@ -110,6 +114,8 @@ class SimhashPipeline:
         self._patient_from = 0.0  # by the monotonic clock
         self._items = 0  # that are being judged
         self._no_items = Event()
+        # Of ITEM_FIELDS, those that no item had yet.
+        self._unseen_fields = {name.removeprefix("-") for name in options.item_fields or ()}
         self._last_new_url: str | None = None  # of the last page with new content
         self._urls_since: set[str] = set()  # of the pages that came after it
 
@@ -136,6 +142,7 @@ class SimhashPipeline:
         self._pending = PendingItems(self._crawler) if responses is None else responses.pending
         self._pending.feeds = self._feeds
         self._pending.forget = self._forget
+        self._pending.add_rows = self._worker.add_rows
         self._is_open = True
         self._crawler.signals.connect(self._name_unheld, signals.item_scraped)
         self._name_earlier()
@@ -213,13 +220,12 @@ class SimhashPipeline:
                 self._stats.count_unjudged()
                 return
             url = page.source.url
+            self._unseen_fields.difference_update(adapter)
             self._refuse_undeclared_field(item)
             shared = await self._verdict_on(page, response, own or {})
             if self._stopping:  # a page that could not be forgotten may be its twin
                 return
             judged = shared.judged.result()
-            if judged.verdict.dropped and page.is_response and response is not None:
-                refuse_other_page(adapter, response, judged.page)
             self._report(item, shared, response)
         except PageError as error:
             self._stats.fault(error.kind, str(error), url)
@@ -246,26 +252,62 @@ class SimhashPipeline:
     ) -> SharedVerdict:
         """The verdict, once it is known what became of a pending twin.
 
-        Items of one response share the verdict on its page.
+        Items of one response share the verdict on its page if it is kept. While it is dropped, each
+        has one by what it says itself.
         """
-        if page.is_response and response is not None:
+        items, source, gives_rows = ResponseItems(), page.source, False
+        if page.is_response and response is not None:  # else the item holds its own page
             items = self._pending.of_response(response)
-        else:  # the item holds its own page
-            items = ResponseItems()
+            gives_rows = self._pending.gives_rows(response)
+            source = as_row(source) if gives_rows else source
         if items.shared is None:
-            items.shared = SharedVerdict(self._worker.judge(page.source, own))
-        deadline = time.monotonic()
+            items.first = source
+            shared = items.shared = SharedVerdict(self._worker.judge(source, own))
+        else:
+            shared = await self._verdict_on_row(items, items.shared, source, own)
+        deadline = started = time.monotonic()
         if deadline >= self._patient_from:
             deadline += MAX_WAIT_SECS
         while True:
+            judged = await result_of(shared.judged)
+            if shared.is_void or await self._must_judge_again(judged.verdict, deadline):
+                if items.shared is not None and items.shared is not shared:
+                    # Another item of the page was here before.
+                    shared = await self._verdict_on_row(items, items.shared, source, own)
+                    continue
+            elif not judged.verdict.dropped or gives_rows or response is None or items.entered < 2:
+                return shared
+            else:  # the first item of a list, as has turned out
+                gives_rows = True
+            if gives_rows:
+                waits = time.monotonic() < started + MAX_ROWS_WAIT_SECS
+                source = as_row(source, waits=waits)
+            again = self._worker.judge_again(source, judged.page, own)
+            shared = items.shared = SharedVerdict(again)
+
+    async def _verdict_on_row(
+        self, items: ResponseItems, shared: SharedVerdict, source: Source, own: OwnOptions
+    ) -> SharedVerdict:
+        """That on the page, or on this further item of it."""
+        judged = await result_of(shared.judged)
+        while items.shared is not None and items.shared is not shared:  # another row has asked
             shared = items.shared
             judged = await result_of(shared.judged)
-            if not shared.is_void and not await self._must_judge_again(judged.verdict, deadline):
-                return shared
-            if items.shared is shared:  # no other item of the page was here before
-                items.shared = SharedVerdict(
-                    self._worker.judge_again(page.source, judged.page, own)
-                )
+        said = said_by(judged.page, source)
+        if said.values is None or judged.said.values is None:
+            return shared
+        row = row_of(said.values)
+        if not items.rows and items.first is not None:
+            first = said_by(judged.page, as_row(items.first)).values
+            items.rows[row_of(first or b"\0\0")] = None
+        items.rows[row] = None
+        if judged.verdict.dropped and said.values != judged.said.values:
+            again = self._worker.judge_again(source, judged.page, own)
+            shared = items.shared = SharedVerdict(again)
+        elif row in judged.verdict.known_rows and self._options.unchanged == "drop":
+            shared = SharedVerdict(Future(), reported=True)
+            shared.judged.set_result(judged.of_known_row())
+        return shared
 
     async def _must_judge_again(self, verdict: Verdict, deadline: float) -> bool:
         """Whether the page is to be judged again: its twin was forgotten, or may yet be.
@@ -281,7 +323,7 @@ class SimhashPipeline:
         if lost is None:
             rule = f"the item of its twin {verdict.twin_url} is still in a later pipeline"
             raise PageError("undecided", rule)
-        if not lost and verdict.provisional:
+        if not lost and verdict.provisional and not await self._pending.are_rows_known(verdict):
             await self._wait_for_other_crawl(verdict, deadline)
         return lost or verdict.provisional
 
@@ -299,12 +341,16 @@ class SimhashPipeline:
         """Log and count the verdict: pages in the drop log, items in the stats."""
         judged = shared.judged.result()
         verdict, page = judged.verdict, judged.page
-        if not shared.reported:
+        items = ResponseItems() if response is None else self._pending.of_response(response)
+        last = items.verdicts[-1] if items.verdicts else None
+        is_next_row = last is not None and last.dropped and last.url == verdict.url
+        if not shared.reported and not (is_next_row and verdict.dropped):
             self._report_page(judged)
         self._stats.count_item(judged.without_times() if shared.reported else judged)
         shared.reported = True
-        if response is not None:
-            self._pending.of_response(response).verdicts.append(verdict)
+        items.verdicts.append(verdict)
+        if verdict.stored and response is not None:
+            self._pending.store_list(items, judged)
         self._crawler.signals.send_catch_log(
             page_judged, item=item, verdict=verdict, page=page, spider=self._crawler.spider
         )
@@ -400,6 +446,12 @@ class SimhashPipeline:
                 "%d pages do not count as seen, because their items were not stored; the next "
                 "crawl fetches them again",
                 self._feeds.unstored,
+                extra={"spider": self._crawler.spider},
+            )
+        if self._unseen_fields:
+            logger.warning(
+                "No item had the field %s (SIMHASH_ITEM_FIELDS)",
+                ", ".join(map(repr, sorted(self._unseen_fields))),
                 extra={"spider": self._crawler.spider},
             )
         with self._files:

@@ -173,7 +173,7 @@ class CrawlStats:
                 f"{self._counts['told_apart']:,}",
                 _shown(near.url),
                 _shown(near.twin_url or ""),
-                near.told_by,
+                " ".join([near.told_by or "", *near.told_fields]),
                 spider,
             )
         if count := self._counts[f"{self._dropping}/error_page"]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import partial
@@ -19,6 +19,7 @@ from scrapy.utils.asyncio import call_later, is_asyncio_available
 from twisted.internet.defer import Deferred
 
 from simhash_pipeline.errors import OptionsError, PageError, StoreError
+from simhash_pipeline.item_values import Said, said_by
 from simhash_pipeline.judge import Judge, Verdict
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
@@ -68,10 +69,18 @@ class JudgedPage:
     options: Options
     fingerprinting_secs: float
     store_secs: float
+    said: Said  # by its item
 
     def without_times(self) -> JudgedPage:
         """The same for another item of the page, which takes no further time."""
         return dataclasses.replace(self, fingerprinting_secs=0.0, store_secs=0.0)
+
+    def of_known_row(self) -> JudgedPage:
+        """The same for an item that the page had before it changed."""
+        verdict = dataclasses.replace(
+            self.verdict, dropped=True, reason="unchanged", twin_url=self.verdict.url, told_by=None
+        )
+        return dataclasses.replace(self, verdict=verdict)
 
 
 class JudgeWorker:
@@ -97,7 +106,8 @@ class JudgeWorker:
         self._will_flush = False  # within FLUSH_SECS
         self._store = open_store(store_url, tentative=True)
         try:
-            self._judge = Judge(self._store, options)
+            self._began = time.time()
+            self._judge = Judge(self._store, options, repeats_since=self._began)
             self._texts = _TextBuffer(self._store)
             self._readers = Readers(options, self._fingerprinter, is_closing)
         except BaseException:
@@ -142,6 +152,11 @@ class JudgeWorker:
             call_later(FLUSH_SECS, self._flush_soon)
         self._ask(partial(self._judge.confirm, verdict))
 
+    def add_rows(self, judged: JudgedPage, rows: Iterable[bytes]) -> None:
+        """The page that was stored gave these rows, too."""
+        judge = next(judge for judge, own in self._judges.values() if own is judged.options)
+        self._ask(partial(judge.add_rows, judged.verdict, judged.said, [*rows]))
+
     def forget(self, verdict: Verdict) -> Future[None]:
         """Remove what `verdict` stored, before any page that is judged after this call."""
         return self._ask(partial(self._forget, verdict))
@@ -181,11 +196,12 @@ class JudgeWorker:
         judge, options = self._judge_by(own)
         self._expire()
         self._texts.write_many()
-        verdict = judge.judge(source.url, page, source.fields)
+        said = said_by(page, source)
+        verdict = judge.judge(source.url, page, said)
         if options.keep_text:
             self._texts.add(verdict, page)
         spent = time.perf_counter() - started
-        return JudgedPage(page, verdict, options, fingerprinting_secs, spent)
+        return JudgedPage(page, verdict, options, fingerprinting_secs, spent, said)
 
     def _judge_by(self, own: OwnOptions) -> tuple[Judge, Options]:
         """The judge of a request's own options; PageError where they break a rule."""

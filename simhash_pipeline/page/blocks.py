@@ -133,9 +133,7 @@ class Blocks:
                 self.hints.append((start, len(self.texts), hint))
 
     def finish(self) -> None:
-        """Puts boxes and hints in order, when all blocks are there."""
-        self.boxes.reverse()  # an outer box before those inside it, which of one start stays so
-        self.boxes.sort(key=_start)
+        """Decides what the hints mean, when all blocks are there."""
         _sort(self.hints)
         self.hints = _decided_hints(self)
 
@@ -221,6 +219,8 @@ def read(page: Elements) -> Blocks:
                     linked += len(text.strip())
     if parts:
         found.add(parts, linked, block_tag)
+    found.boxes.reverse()  # an outer box before those inside it, which of one start stays so
+    found.boxes.sort(key=_start)
     found.finish()
     return found
 

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import sys
-from datetime import date
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from lxml import etree
@@ -14,15 +10,20 @@ from lxml import etree
 from simhash_pipeline.errors import PageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from simhash_pipeline.options import Options
 
-
-NAMES_SIZE = 2
-_TELLING = (str, bytes, int, float, Decimal, date, type(None))
-_MAX_TELLING = 1_000
 CHARSET_FIELD = "charset"  # of an item: what the HTTP header said; items may lack it
+
+
+class ItemValues(NamedTuple):
+    """What an item holds beside its page: see item_values.py."""
+
+    pairs: tuple[tuple[str, str], ...]  # names, and values as text
+    is_named: bool = False  # ITEM_FIELDS names them
+    is_row: bool = False  # several items are of one page
+    waits: bool = False  # for rows of other lists
+    holds_page: bool = True  # else the page is its response
+    carried: frozenset[str] = frozenset()  # texts that came with the page's request
 
 
 class Source(NamedTuple):
@@ -36,7 +37,7 @@ class Source(NamedTuple):
     charset: str | None = None
     is_text: bool = False
     title: str = ""
-    fields: bytes | None = None  # of its item: see `distinct_fields`
+    item: ItemValues | None = None  # what its item holds beside it
 
 
 class Fields(Protocol):
@@ -98,31 +99,6 @@ def text_source(item: Fields, options: Options) -> Source | None:
         raise PageError("no_url", f"the item has no URL in its field {options.url_field!r}")
     title = item.get("title")
     return Source(held, url, is_text=True, title=title if isinstance(title, str) else "")
-
-
-def distinct_fields(item: Fields, options: Options) -> bytes | None:
-    """8 bytes of what the item holds in DISTINCT_FIELDS, two of them of their names; None without.
-
-    A field that it lacks holds None. PageError, kind fields, if one holds anything but text, bytes,
-    a number, a date or None, or over 1,000 characters.
-    """
-    if not options.distinct_fields:
-        return None
-    held = [item.get(name) for name in options.distinct_fields]
-    for name, value in zip(options.distinct_fields, held, strict=True):
-        if not isinstance(value, _TELLING) or len(repr(value)) > _MAX_TELLING:
-            raise PageError(
-                "fields",
-                f"field {name!r} holds {repr(value)[:80]}; SIMHASH_DISTINCT_FIELDS takes text, a "
-                f"number, a date or None, of at most {_MAX_TELLING:,} characters",
-            )
-    names = _hashed(options.distinct_fields, NAMES_SIZE)
-    return names + _hashed([f"{type(value).__name__} {value}" for value in held], 6)
-
-
-def _hashed(texts: Sequence[str], size: int) -> bytes:
-    packed = json.dumps(texts).encode()  # "a,b" and "c" are other texts than "a" and "b,c"
-    return hashlib.blake2b(packed, digest_size=size).digest()
 
 
 def markup(held: Any) -> bytes | str | None:

@@ -131,11 +131,13 @@ def told_apart_by(told_by: str, near: Drop | Verdict, limits: Mapping[str, Any])
     if told_by == "template" and near.structure_distance is not None:
         limit = limits.get("structure_distance")
         return Doubt("structures differ", f"{near.structure_distance} of at most {limit} bits", 0)
+    if told_by == "fields":
+        names = near.fields if isinstance(near, Drop) else near.told_fields
+        return Doubt("fields of the items differ", ", ".join(names), 0)
     kinds = {
         "title": "titles name two things",
         "no page": "the shared text is of neither page",
         "template": "too few elements to compare",
-        "fields": "fields of the items differ",
         "answer": "a person called them two pages",
     }
     return Doubt(kinds.get(told_by, told_by), "", 0)

@@ -50,8 +50,9 @@ class StoredPage:
     address: bytes | None = field(default=None, metadata=_SAME)
     # Of a page that may be an error page: see page/form.py.
     form: bytes | None = field(default=None, metadata=_SAME)
-    # Of its item's DISTINCT_FIELDS: see page/source.py.
-    fields: bytes | None = field(default=None, metadata=_8)
+    # Of its item's text, and of what its items say beside: see item_values.py.
+    item_text: bytes | None = field(default=None, metadata=_SAME)
+    item_values: bytes | None = None
     # Of its own text: see own_text.py; None when not known. The longest stands last, because SQLite
     # reads a row only up to the column it is asked for.
     sample: bytes | None = None
@@ -240,6 +241,9 @@ class Store(Protocol):
 
     def forget(self, namespace: str, url: str) -> bool:
         """Remove one page and its text; False when the page was not stored."""
+
+    def put_values(self, namespace: str, url: str, item_values: bytes) -> None:
+        """Change what the items of a stored page say; nothing where it is stored no longer."""
 
     def expire(self, seen_before: float) -> int:
         """Remove the pages last seen before this time (Unix seconds), and return how many.

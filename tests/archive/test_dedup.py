@@ -104,7 +104,7 @@ def test_an_archive_of_the_demo_site_is_judged_as_its_crawl_would_be(tmp_path: P
     source = write_json_lines(tmp_path / "items.jsonl", pages)
     dedup(job(tmp_path, source))
     with open_store("memory:") as store:
-        judge, fingerprinter = Judge(store), Fingerprinter()
+        judge, fingerprinter = Judge(store, repeats_since=0), Fingerprinter()
         live = [_judged(judge, fingerprinter, one) for one in pages]
     distances = ("content_distance", "structure_distance", "sketch_distance")
     assert [

@@ -1,4 +1,4 @@
-"""Which items are of another page than the response that they came from."""
+"""What of an item came with its request, and what its page is called."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ from typing import Any
 import pytest
 import scrapy
 from itemadapter import ItemAdapter
-from scrapy.http import HtmlResponse, Request
+from scrapy.http import FormRequest, HtmlResponse, Request, Response
 
-from simhash_pipeline.crawl.item_source import refuse_other_page, source_from_response
-from simhash_pipeline.errors import PageError
+from simhash_pipeline import Options
+from simhash_pipeline.crawl.item_source import find_page, source_from_response
 from simhash_pipeline.page.fingerprint import Fingerprinter
+from simhash_pipeline.page.source import Source
+from simhash_pipeline.urls import page_key
 
 BODY = "A rope museum opens by the harbour."
-CHINESE = "绳索博物馆今天上午在港口旁边的旧仓库里正式开馆"
 URL = "http://a.example/story/3/comments"
-COMMENTS = "<nav>All stories</nav><p>No comments yet.</p>"
+FORM = "http://a.example/search"
 
 
 class Story(scrapy.Item):
@@ -31,53 +32,55 @@ class Article:
     body: str
 
 
-def is_of_other_page(item: Any, html: str = COMMENTS, /, **carried: Any) -> bool:
-    """`carried` are meta and cb_kwargs of the request whose response is the page."""
-    response = HtmlResponse(URL, body=html.encode(), request=Request(URL, **carried))
-    try:
-        refuse_other_page(ItemAdapter(item), response, Fingerprinter().fingerprint(html))
-    except PageError as error:
-        return error.kind == "other_page"
-    return False
+def source(item: Any, response: Response | None) -> Source:
+    found = find_page(ItemAdapter(item), response, Options())
+    assert found is not None
+    return found.source
+
+
+def carried(item: Any, **by_request: Any) -> set[str]:
+    held = source(item, HtmlResponse(URL, request=Request(URL, **by_request))).item
+    return set() if held is None else {*held.carried}
 
 
 @pytest.mark.parametrize("way", ["meta", "cb_kwargs"])
-@pytest.mark.parametrize("body", [BODY, CHINESE])
 @pytest.mark.parametrize("kind", [dict, Story, Article])
-def test_an_item_that_its_request_carried_is_of_another_page(
-    way: str, body: str, kind: Any
-) -> None:
-    item = kind(title="x", body=body)
-    assert is_of_other_page(item, **{way: {"item": item}})
-    assert not is_of_other_page(item, **{way: {"depth": 1}})
+def test_what_came_with_the_request_is_known(way: str, kind: Any) -> None:
+    item = kind(title="x", body=BODY)
+    assert carried(item, **{way: {"item": item}}) == {"x", BODY}
+    assert carried(item, **{way: {"text": BODY}}) == {BODY}
+    assert carried(item, **{way: {"depth": 1}}) == set()
 
 
-@pytest.mark.parametrize("body", [BODY, CHINESE])
-def test_so_is_one_that_was_made_anew_with_a_carried_text(body: str) -> None:
-    item = {"title": "x", "body": body, "comments": []}
-    assert is_of_other_page(item, cb_kwargs={"title": "x", "body": body})
-    assert is_of_other_page(item, meta={"text": body})
-    assert is_of_other_page(item, meta={"item": Story(title="x", body=body)})
-    assert not is_of_other_page({"body": f"{body} And more."}, meta={"text": body})
+def test_numbers_come_by_arguments_alone_as_scrapy_s_own_are_in_meta() -> None:
+    assert carried({"price": 9}, cb_kwargs={"price": 9}) == {"9"}
+    assert carried({"depth": 1}, meta={"depth": 1}) == set()
 
 
-def test_a_teaser_that_a_list_gave_to_the_article_s_own_page_is_not() -> None:
-    teaser = "Ropes of all kinds, in an old warehouse."
-    item = {"title": BODY, "teaser": teaser}
-    article = f"<h1>{BODY}</h1><p>{'The museum shows ropes from the age of sail. ' * 9}</p>"
-    assert not is_of_other_page(item, article, meta={"item": item})
-    assert is_of_other_page(item, COMMENTS, meta={"item": item})
+def test_an_item_s_relative_url_is_joined_to_that_of_its_response() -> None:
+    item = {"url": "../4?a=1", "html": f"<p>{BODY}"}
+    assert source(item, HtmlResponse(URL)).url == "http://a.example/story/4?a=1"
+    assert source({"url": URL, "html": BODY}, None).url == URL
 
 
-def test_what_the_page_shows_itself_was_not_brought_along() -> None:
-    item = {"title": BODY}
-    assert not is_of_other_page(item, "<h1>A  rope museum opens\n by the harbour.</h1>", meta=item)
-    assert not is_of_other_page(item, f"<nav>{BODY}</nav><p>Yes.</p>", meta=item)
+def test_an_item_that_holds_its_response_s_body_is_of_the_response() -> None:
+    response = HtmlResponse(URL, body=BODY.encode())
+    assert source({"url": "/row/1", "html": response.text}, response).url == URL
 
 
-def test_a_url_is_no_text() -> None:
-    item = {"source": "http://a.example/a/very/long/list/of/stories/of/this/month"}
-    assert not is_of_other_page(item, meta=item)
+def test_what_was_sent_and_the_route_are_part_of_the_address() -> None:
+    def address(request: Request, url: str = FORM) -> str:
+        return page_key(source({}, HtmlResponse(url, body=b"<p>", request=request)).url)
+
+    one, two = (FormRequest(FORM, formdata={"page": n}) for n in "12")
+    assert address(one) != address(two)
+    assert address(one) == address(FormRequest(FORM, formdata={"page": "1"}))
+    assert address(Request(f"{FORM}#!/a")) == f"{FORM}#!/a"
+    assert address(Request(f"{FORM}#/b")) == f"{FORM}#/b"
+    assert address(Request(f"{FORM}#top")) == FORM
+    assert address(Request(f"{FORM}#!/a"), "http://a.example/elsewhere") == (
+        "http://a.example/elsewhere"
+    )
 
 
 POLISH = "<p>Rybacy wrócili do portu o świcie.</p>"
@@ -92,8 +95,8 @@ def test_an_encoding_that_a_spider_gives_its_response_is_believed(
     head = "" if label is None else f'<meta charset="{label}">'
     headers = {} if label is None else {"Content-Type": f"text/html; charset={label}"}
     response = HtmlResponse(URL, body=(head + POLISH).encode(charset), headers=headers)
-    source = source_from_response(response.replace(encoding=charset))
-    assert Fingerprinter().read(source).text == "Rybacy wrócili do portu o świcie."
+    found = source_from_response(response.replace(encoding=charset))
+    assert Fingerprinter().read(found).text == "Rybacy wrócili do portu o świcie."
 
 
 @pytest.mark.parametrize("wrong", ["utf-8", "euc-jp"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
 import scrapy
@@ -11,7 +12,7 @@ from tests.crawl.test_addon import FROM_RESPONSE, Everything, Story, crawl_site,
 from tests.crawl.trap_site import html, prose, served
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import AsyncIterator, Iterator
     from pathlib import Path
 
 
@@ -85,17 +86,11 @@ def story_page(address: str) -> bytes:
     return html(f"Story {address[-1]}", prose(f"story{address[-1]}"), [f"{address}/comments"])
 
 
-def test_items_begun_on_another_page_come_out_unjudged_counted_and_logged_once(
-    tmp_path: Path,
-) -> None:
+def test_items_begun_on_another_page_all_come_out(tmp_path: Path) -> None:
     with served(story_page) as site:
         pages = [f"{site}{way}/story/{n}" for way in WAYS for n in (1, 2, 3)]
         result = crawl_site(tmp_path, site, FROM_RESPONSE, TwoSteps, start_urls=pages)
     assert sorted(titles(result)) == sorted(f"{way}: Story {n}" for way in WAYS for n in (1, 2, 3))
-    assert result.stats["simhash/kept"] == 1  # the first page of comments
-    assert result.stats["simhash/errors/other_page"] == 8
-    message = "Kept without judging, as the item was begun on another page, and this one says less"
-    assert result.log.count(message) == 1
 
 
 class Variants(Everything):
@@ -104,11 +99,88 @@ class Variants(Everything):
 
 
 def test_variants_of_one_text_all_come_out_by_a_field_of_their_items(tmp_path: Path) -> None:
+    """The number stands nowhere on the page, so it counts only where it is named."""
     shoe = html("Runner", prose("shoe"), [])
     with served(lambda _: shoe) as site:
         pages = [f"{site}{number}" for number in range(9)]
-        for fields, kept in ((), 1), (("sku",), 9):
-            (folder := tmp_path / str(kept)).mkdir()
-            settings = {**FROM_RESPONSE, "SIMHASH_DISTINCT_FIELDS": fields}
+        for fields, kept in ((), 1), (("sku",), 9), (("-sku",), 1):
+            (folder := tmp_path / str(fields)).mkdir()
+            settings = {**FROM_RESPONSE, "SIMHASH_ITEM_FIELDS": fields}
             found = crawl_site(folder, site, settings, Variants, start_urls=pages)
             assert len(found.items) == kept
+
+
+def test_a_named_field_that_no_item_has_is_logged_at_the_end(tmp_path: Path) -> None:
+    settings = {**FROM_RESPONSE, "SIMHASH_ITEM_FIELDS": ("sku", "colour")}
+    with served(lambda _: html("Runner", prose("shoe"), [])) as site:
+        found = crawl_site(tmp_path, site, settings, Variants)
+    assert "No item had the field 'colour' (SIMHASH_ITEM_FIELDS)" in found.log
+
+
+PINNED = "a pinned offer"
+
+
+class PricedRows(Everything):
+    def parse(self, response: Any) -> Iterator[Any]:
+        for row in response.css("li"):
+            title, price = row.css("a::text").get(), row.css("b::text").get()
+            yield {"title": title, "price": price, "at": time.time()}
+
+
+def priced_list(rows: list[str]) -> bytes:
+    lines = "".join(f"<li><a href=/{row}>{row}</a> <b>{len(row)}.50</b></li>" for row in rows)
+    text = list_sites.introduction("English")
+    return f"<title>Shop</title><main><p>{text}</p><ul>{lines}</ul></main>".encode()
+
+
+def rows_of(page: int, count: int = 12) -> list[str]:
+    return [PINNED, *list_sites.names("shop", page, count - 1, "English")]
+
+
+def priced_crawl(folder: Path, site: str, paths: list[str], **settings: Any) -> list[str]:
+    chosen = FROM_RESPONSE | {"SIMHASH_STORE": str(folder / "seen.sqlite")} | settings
+    result = crawl_site(
+        folder, site, chosen, PricedRows, start_urls=[site + path for path in paths]
+    )
+    assert result.stats["simhash/errors"] == 0
+    return titles(result)
+
+
+def test_a_row_is_dropped_only_if_that_very_row_came_before(tmp_path: Path) -> None:
+    """Ten lists with one first row, their copies at other addresses, and the next day."""
+    pages = {f"/{n}": rows_of(n) for n in range(10)} | {f"/copy/{n}": rows_of(n) for n in range(10)}
+    with served(lambda address: priced_list(pages[address])) as site:
+        first = priced_crawl(tmp_path, site, [str(n) for n in range(10)])
+        assert set(first) == {row for n in range(10) for row in rows_of(n)}
+        assert priced_crawl(tmp_path, site, [f"copy/{n}" for n in range(10)]) == []
+        for n in range(10):
+            pages[f"/{n}"] = [PINNED, f"fresh {n}", *rows_of(n)[1:]]
+        again = priced_crawl(tmp_path, site, [str(n) for n in range(10)], SIMHASH_UNCHANGED="drop")
+        assert sorted(again) == [f"fresh {n}" for n in range(10)]
+
+
+class Details(Everything):
+    """Rows whose details are fetched within the callback."""
+
+    async def parse(self, response: Any) -> AsyncIterator[Any]:  # type: ignore[override]  # both do
+        for link in response.css("li a::attr(href)").getall():
+            request = scrapy.Request(response.urljoin(link), dont_filter=True)
+            detail = await self.crawler.engine.download_async(request)
+            yield {"name": detail.css("h2::text").get(), "price": detail.css("b::text").get()}
+
+
+def test_details_that_a_callback_fetched_all_come_out(tmp_path: Path) -> None:
+    intro = list_sites.introduction("English")
+
+    def page_at(address: str) -> bytes:
+        kind, _, number = address[1:].partition("/")
+        if kind == "detail":
+            return f"<h2>Rope {number}</h2><b>{len(number)}.90</b>".encode()
+        links = "".join(f"<li><a href=/detail/{number}{n}>More</a></li>" for n in "abc")
+        return f"<title>Shop</title><main><p>{intro}</p><ul>{links}</ul></main>".encode()
+
+    with served(page_at) as site:
+        lists = [f"{site}list/{n}" for n in range(5)]
+        found = crawl_site(tmp_path, site, FROM_RESPONSE, Details, start_urls=lists)
+    names = sorted(item["name"] for item in found.items)
+    assert names == [f"Rope {n}{detail}" for n in range(5) for detail in "abc"]

@@ -54,7 +54,7 @@ def test_a_page_that_swallows_others_is_warned_of_once(tmp_path: Path, simhash: 
 
 def test_a_crawl_with_nineteen_copies_of_a_page_says_nothing_of_it(tmp_path: Path) -> None:
     result, _ = crawl_of_copies(tmp_path, 19, items_a_page=3)
-    assert result.stats["simhash/dropped"] == 57
+    assert result.stats["simhash/dropped"] == 59  # two of them repeat the page's first item
     assert lines_of(result, "WARNING: ") == []
     assert "simhash/swallowing_pages" not in result.stats
 

@@ -135,3 +135,9 @@ def test_all_that_may_change_are_looked_at() -> None:
         assert unicodedata.normalize("NFKC", character) == character or code < 0xA0
         assert not character.isdecimal()
         assert not _is_mark(character)
+
+
+def test_a_long_row_of_characters_beyond_16_bits_is_no_row_of_marks() -> None:
+    row = "\U00020000\U000e0100\U0001f600" * 20 + "\U0003fffe" * 40
+    assert nfkc(row) == spelled(row) == row
+    assert nfkc("\U0001d165" * 40 + "x") == "x"  # a mark beyond 16 bits

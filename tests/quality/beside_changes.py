@@ -48,8 +48,10 @@ _ADDRESSES = {
     "other": "http://a.example/2",
     "tracking": f"{_ARTICLE}?utm_source=x",
     "canonical": "http://a.example/2",
+    "other, with items": "http://a.example/2",
 }
 _KINDS = ("teasers", "beside")
+_Sibling = tuple[PageFingerprint, dict[str, str]]  # and the item that is scraped from it
 _WAYS = ("day", "own")
 _GOALS = {
     ("teasers", "day", "other"): 0.70,
@@ -58,9 +60,11 @@ _GOALS = {
     ("beside", "own", "other"): 0.45,
     **{("teasers", way, at): 0.97 for way in _WAYS for at in ("tracking", "canonical")},
     **{("beside", way, at): 0.95 for way in _WAYS for at in ("tracking", "canonical")},
+    **{("teasers", way, "other, with items"): 0.97 for way in _WAYS},
+    **{("beside", way, "other, with items"): 0.95 for way in _WAYS},
 }
 # Most of the siblings that are dropped have hardly any text of their own.
-_GOALS_OF_SIBLINGS = {"day": 0.98, "own": 0.99}
+_GOALS_OF_SIBLINGS = {"day": 0.98, "own": 0.99, "day, with items": 0.98, "own, with items": 0.99}
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +100,7 @@ def found(corpus: Corpus, row: Mapping[str, str]) -> Found:
         if not _can_be_changed(page) or not (pool := _link_texts(corpus, page.lang)):
             return result
         own = fingerprint_of(page.root)
+        item = {"title": own.title, "body": page.marked}
         copies = dict(_copies(page, pool))
         for way in _WAYS:
             siblings = [_sibling(corpus, page, pool, way, n) for n in range(_SIBLINGS)]
@@ -104,6 +109,13 @@ def found(corpus: Corpus, row: Mapping[str, str]) -> Found:
                 result.copies[kind, way, address] = _is_found(
                     copied, _ADDRESSES[address], own, siblings
                 )
+            result.siblings[f"{way}, with items"] = _kept(siblings, with_items=True)
+            for kind in _KINDS:
+                if (kind, "other") in copies:
+                    copied = copies[kind, "other"]
+                    result.copies[kind, way, "other, with items"] = _is_found(
+                        copied, "http://a.example/2", own, siblings, item
+                    )
     except PageError:
         pass
     return result
@@ -175,7 +187,7 @@ def _declare(root: _Element, address: str) -> None:
 
 def _sibling(
     corpus: Corpus, page: MarkedPage, pool: Sequence[str], way: str, number: int
-) -> PageFingerprint:
+) -> _Sibling:
     """Another article of the site: the page with its title and marked text exchanged."""
     root = copy.deepcopy(page.root)
     chance = Random(f"{_SEED} {page.name} {number}")
@@ -183,29 +195,35 @@ def _sibling(
     nodes = marked_nodes(root, page.marked)
     if way == "own":
         _exchange_beside(root, page.marked, pool, "teasers", chance)
-    for node in nodes:
-        node.replace(with_other_words(node.text, words, chance))
-    set_title(root, drawn_title(words, chance))
-    return fingerprint_of(root)
+    texts = [with_other_words(node.text, words, chance) for node in nodes]
+    for node, text in zip(nodes, texts, strict=True):
+        node.replace(text)
+    set_title(root, title := drawn_title(words, chance))
+    return fingerprint_of(root), {"title": title, "body": " ".join(texts)}
 
 
-def _kept(siblings: Sequence[PageFingerprint]) -> list[bool]:
+def _kept(siblings: Sequence[_Sibling], *, with_items: bool = False) -> list[bool]:
     with open_store("memory:") as store:
-        return list(_judged(Judge(store), siblings))
+        return list(_judged(Judge(store), siblings, with_items=with_items))
 
 
 def _is_found(
-    copied: PageFingerprint, address: str, own: PageFingerprint, siblings: Sequence[PageFingerprint]
+    copied: PageFingerprint,
+    address: str,
+    own: PageFingerprint,
+    siblings: Sequence[_Sibling],
+    item: dict[str, str] | None = None,
 ) -> bool:
     """Whether the copy is dropped, when it is judged after the siblings and the article."""
     with open_store("memory:") as store:
         judge = Judge(store)
-        list(_judged(judge, siblings))
-        judge.judge(_ARTICLE, own)
-        return judge.judge(address, copied).dropped
+        list(_judged(judge, siblings, with_items=item is not None))
+        judge.judge(_ARTICLE, own, item)
+        return judge.judge(address, copied, item).dropped
 
 
-def _judged(judge: Judge, siblings: Sequence[PageFingerprint]) -> Iterator[bool]:
+def _judged(judge: Judge, siblings: Sequence[_Sibling], *, with_items: bool) -> Iterator[bool]:
     """Whether each is kept."""
-    for number, page in enumerate(siblings):
-        yield not judge.judge(f"http://a.example/sibling-{number}", page).dropped
+    for number, (page, item) in enumerate(siblings):
+        url = f"http://a.example/sibling-{number}"
+        yield not judge.judge(url, page, item if with_items else None).dropped

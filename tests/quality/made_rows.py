@@ -35,7 +35,7 @@ _SYNDICATED_GOALS = {100: 0.80, 50: 0.45}
 _NOTICE_GOAL = 0.98  # at most one of 59 is dropped
 _NOTICE_GOAL_OF_HOSTS = 0.9
 _VARIANT_GOAL = 0.95
-# What tells them apart is a word or a number: half are kept, and all by DISTINCT_FIELDS.
+# What tells them apart is a word or a number: half are kept, and all by their items.
 _UNNAMED_VARIANT_GOAL = 0.5
 
 

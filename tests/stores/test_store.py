@@ -105,8 +105,14 @@ def test_furniture_is_remembered_by_host(store: Store) -> None:
 def test_a_kept_page_comes_back_as_it_was(store: Store) -> None:
     whole = page("a", 1 << 63, (1 << 64) - 1, sketch=(1 << 128) - 1, seen_at=1_700_000_000.25)
     whole = replace(
-        whole, story=(1 << 64) - 1, sample=bytes(292), form=b"8 bytes.", fields=bytes(8)
+        whole,
+        story=(1 << 64) - 1,
+        sample=bytes(292),
+        form=b"8 bytes.",
+        item_values=bytes(22),
+        item_text=b"the text",
     )
+    whole = replace(whole, item_values=bytes(22))
     thin = page("b", digest=bytes(8), namespace="other")
     keep(store, whole, thin)
     assert list(store.pages()) == [whole, thin]
@@ -180,6 +186,14 @@ def test_a_view_reads_no_further_than_it_is_taken_from(store: Store) -> None:
     store.settle(page("warm", None, 7), costs)
     bytes_of_one, bytes_of_all = store.settle(page("asking", None, 7), costs)
     assert bytes_of_one < bytes_of_all / 5
+
+
+def test_what_items_say_may_change_without_the_page(store: Store) -> None:
+    kept = replace(page("a", 7), item_values=b"\0\0", item_text=b"8 bytes.")
+    keep(store, kept)
+    store.put_values("", "a", b"\0\0" + bytes(400))
+    store.put_values("", "gone", b"\0\0")
+    assert list(store.pages()) == [replace(kept, item_values=b"\0\0" + bytes(400))]
 
 
 def test_same_form_finds_pages_of_its_namespace_oldest_first(store: Store) -> None:

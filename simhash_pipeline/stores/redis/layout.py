@@ -43,7 +43,7 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 import numpy as np
@@ -170,9 +170,9 @@ def unpack_page(namespace: str, raw: bytes, run: bytes | None = None) -> Record:
     return Record(page, raw, run or b"")
 
 
-def renewed(record: Record, seen_at: float) -> bytes:
-    """The record of the page seen again."""
-    page = replace(record.page, seen_at=seen_at)
+def changed(record: Record, **values: Any) -> bytes:
+    """The record with other values of what isn't indexed."""
+    page = replace(record.page, **values)
     return record.raw[: NUMBER_SIZE + SALT_SIZE] + packed_page(page)
 
 

@@ -111,6 +111,12 @@ class RedisNamespace:
         done = self.server.run(commands)
         return [page for (page, _), is_done in zip(todo, done, strict=True) if not is_done]
 
+    def put_values(self, url: str, item_values: bytes) -> None:
+        while (found := self._there([page_id(url)])) and found[0].page.url == url:
+            new = layout.changed(found[0], item_values=item_values)
+            if self.server.ask(*EXCHANGE([self.space.pages], found[0].id, found[0].raw, new)):
+                return
+
     def remove(self, url: str) -> bool:
         """Whether the page was stored."""
         was_stored = False
@@ -235,7 +241,7 @@ class RedisNamespace:
         if own is not None and own.page.url != page.url:  # two URLs of one id
             return True
         if action is Action.RENEW and own is not None and own not in lookup.dead:
-            new = layout.renewed(own, max(own.page.seen_at, page.seen_at))
+            new = layout.changed(own, seen_at=max(own.page.seen_at, page.seen_at))
             return bool(self.server.ask(*EXCHANGE([self.space.pages], own.id, own.raw, new)))
         if action in (Action.SKIP, Action.RENEW) and not lookup.dead:
             return True

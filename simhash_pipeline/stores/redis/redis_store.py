@@ -153,6 +153,9 @@ class RedisStore:
             self._server.ask("HDEL", pages.space.texts, page_id(url))
         return pages.remove(url)
 
+    def put_values(self, namespace: str, url: str, item_values: bytes) -> None:
+        self._namespace(namespace).put_values(url, item_values)
+
     def expire(self, seen_before: float) -> int:
         gone = 0
         for namespace in self._namespaces():

@@ -259,6 +259,10 @@ class Rows:
             (page.seen_at, *_key(page.namespace, page.url)),
         )
 
+    def put_values(self, namespace: str, url: str, item_values: bytes) -> None:
+        statement = f"UPDATE page SET item_values = ? WHERE {SAME_KEY}"
+        self._cursor.execute(statement, (item_values, *_key(namespace, url)))
+
     def remove(self, namespace: str, url: str) -> bool:
         """Remove the page of this key; whether there was one."""
         return self.remove_where(SAME_KEY, *_key(namespace, url)) == 1

@@ -192,6 +192,10 @@ class SqliteStore:
             self._session.forget(namespace, url)
         return was_stored
 
+    def put_values(self, namespace: str, url: str, item_values: bytes) -> None:
+        with self._transaction() as pages:
+            pages.put_values(namespace, url, item_values)
+
     def expire(self, seen_before: float) -> int:
         gone = dict.fromkeys(("text", "page"), 0)
         for table in gone:

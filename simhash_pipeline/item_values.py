@@ -1,0 +1,439 @@
+"""What an item says, as a witness beside its page: values that stand on the page, and its text.
+
+The spider's selectors know what on a page is the thing that it is about. A value counts if it
+stands on the page that it was scraped from: no time of the crawl, digest or number of a row does.
+On one site, two pages of one template whose items have one differing value of one name are two
+things; where the templates differ, the same selectors may find other parts of the page, and two
+values must differ. A store keeps of an item
+
+    flags     1 byte: which rule it is compared by, see NAMED, ROW and CARRIED
+    values    1 byte: how many; then 4 bytes each: 1 of the name, 3 of the value
+    rows      4 bytes for each further item of the page: of all that it says
+
+Values of names that share a byte are hashed together.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import sys
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import date, datetime
+from decimal import Decimal
+from enum import Enum
+from functools import cached_property
+from hashlib import blake2b
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import unquote, urlsplit
+
+from simhash_pipeline.page.counters import without_counters
+from simhash_pipeline.page.folding import spelled
+from simhash_pipeline.page.source import ItemValues, Source
+
+if TYPE_CHECKING:
+    from simhash_pipeline.options import Options
+    from simhash_pipeline.page.fingerprint import PageFingerprint
+
+NAMED = 1  # its fields were named by ITEM_FIELDS: one that the other item lacks counts, too
+ROW = 2  # of several items of a page: any difference counts
+WAITS = 8  # a row that waits for the rows of a list that is judged at the same moment
+CARRIED = 4  # begun on another page: one that the other item lacks counts, too
+# Some 50 words, or 100 Chinese characters: as many as a page needs not to be thin.
+LONG_BYTES = 300
+MOST_ROWS = 100
+_MOST_VALUES, _MOST_NODES = 10_000, 20_000  # of an item, which may be nested
+_MOST_SCANNED = 100_000_000  # characters that values are looked for in: some 50 ms
+_MOST_CHARS = 5_000_000  # of a value: as MAX_PAGE_BYTES
+_SHORT_CHARS = 200  # of a long text that isn't the page's: boxes of another day may follow
+_WORD = re.compile(r"[^\W_]+")
+_TAG = re.compile(r"<[^<>]*>")
+_PAGE = re.compile(r"<(?:!doctype|html|head|body)\b", re.IGNORECASE)
+_TELLING = re.compile(r"[^\W\d_]{3}|[\u2e80-\U0003ffff]{2}")
+_DIGEST = re.compile(r"(?:[0-9a-f]{4}-?){4,}|(?:[0-9A-F]{4}-?){4,}")  # or a UUID
+_ISO_DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?!\d)")
+_NUMBER = re.compile("(?<![A-Za-z\\d])\\d[\\d.,'\u2019\u00a0\u202f]*(?![A-Za-z\\d])")
+_JOINTS = str.maketrans("", "", ".,'\u2019\u00a0\u202f")
+_DAY_SECS = 86_400
+_SHORT_VALUE_CHARS = 4  # numbers and words that stand in any source by chance
+_OPENS, _ENDS = (frozenset(map(str.encode, chars)) for chars in ("\"'>:=", "\"'<,}]>"))
+
+
+class Said(NamedTuple):
+    """What an item says, as a store keeps it."""
+
+    values: bytes | None = None  # see the module; None where no item is heard
+    names: Mapping[int, str] = MappingProxyType({})  # of the values, by their bytes
+    text: bytes | None = None  # 8 bytes of its long text, if that is the page's
+
+
+NOTHING = Said()
+
+
+def values_of(item: Any, options: Options, *, is_text: bool = False) -> ItemValues | None:
+    """All that the item holds but its page, or what ITEM_FIELDS names of it; None for no witness.
+
+    If it holds a text and no page, as records of a corpus do, only named fields count: its dates
+    and ids stand nowhere. A field whose own code fails is left out.
+    """
+    named = {name for name in options.item_fields or () if not name.startswith("-")}
+    if options.item_fields is None or (is_text and not named):
+        return None
+    left_out = {name[1:] for name in options.item_fields if name.startswith("-")}
+    left_out |= options.page_fields - named
+    found: list[tuple[str, str]] = []
+    for name in [*item]:
+        if name not in left_out and (not named or name in named):
+            try:
+                found += _flat(str(name), item[name])
+            except Exception:  # the item's own
+                continue
+    return ItemValues(tuple(found[:_MOST_VALUES]), is_named=bool(named))
+
+
+def with_values(source: Source, item: Any, options: Options) -> Source:
+    """The source with what the item holds beside it."""
+    return source._replace(item=values_of(item, options, is_text=source.is_text))
+
+
+def as_row(source: Source, *, waits: bool = True) -> Source:
+    """The source of an item that is one of several of its page; `waits`: see WAITS."""
+    if source.item is None:
+        return source
+    return source._replace(item=source.item._replace(is_row=True, waits=waits))
+
+
+def texts_of(value: Any) -> Iterator[str]:
+    """The texts of all values within."""
+    return (text for _, text in _flat("", value))
+
+
+def _flat(name: str, value: Any) -> Iterator[tuple[str, str]]:
+    """(name, text) of each value within; texts in a list are one text."""
+    todo = [(name, value)]
+    for _ in range(_MOST_NODES):
+        if not todo:
+            return
+        name, value = todo.pop()
+        if isinstance(value, (list, tuple, set, frozenset)):
+            parts = sorted(value, key=str) if isinstance(value, (set, frozenset)) else [*value]
+            if parts and all(isinstance(part, str) for part in parts):
+                yield name, "\n".join(parts)[:_MOST_CHARS]
+            else:
+                todo += [(name, part) for part in reversed(parts[:_MOST_NODES])]
+        elif (held := _fields_of(value)) is not None:
+            todo += [(f"{name}.{key}", held[key]) for key in [*held][:_MOST_NODES]]
+        elif text := _text_of(value).strip():
+            yield name, text
+
+
+def _fields_of(value: Any) -> Mapping[Any, Any] | None:
+    """Those of a dict, or of an item within an item; None of anything else."""
+    if isinstance(value, (Mapping, str, int, float, Decimal, date, bytes)):
+        return value if isinstance(value, Mapping) else None
+    adapters = sys.modules.get("itemadapter")  # a module that wasn't imported has read no item
+    if adapters is None or not adapters.ItemAdapter.is_item(value):
+        return None
+    held: Mapping[Any, Any] = adapters.ItemAdapter(value)
+    return held
+
+
+def _text_of(value: Any) -> str:
+    """A value as a page may spell it; "" for what no page shows."""
+    if isinstance(value, Enum):
+        value = value.value
+    if isinstance(value, str):
+        text = value[:_MOST_CHARS]
+        return "" if _PAGE.search(text[:2_000]) else text
+    if value is None or isinstance(value, (bool, bytes)):
+        return ""
+    if isinstance(value, float):
+        return f"{value:.15g}"
+    if isinstance(value, datetime):  # with microseconds it is the time of the crawl
+        return "" if value.microsecond else str(value).removesuffix(" 00:00:00")
+    if type(value).__module__ == "builtins" and not isinstance(value, int):
+        return ""
+    return str(value)[:_MOST_CHARS]  # numbers and dates, and what spells itself, as a HttpUrl
+
+
+def said_by(page: PageFingerprint, source: Source) -> Said:
+    """What the item says of its page.
+
+    A text of 300 bytes that is half of the main text or more is the page's text. It counts as a
+    value only where it isn't visible: else the page speaks for it. A row counts whole. If nothing
+    of an item stands on its page, and it has words, it was made of something else, and counts too.
+    """
+    item = source.item
+    if item is None:
+        return NOTHING
+    seen = _Page(page, source)
+    most = max(60, _MOST_SCANNED // (len(source.html) + len(page.text) + len(page.left_out) + 1))
+    counted: dict[str, list[str]] = {}
+    text, is_here = None, False
+    pairs = sorted(item.pairs, key=lambda pair: -len(pair[1]))[:most]
+    for name, value in pairs:
+        plain = _folded(value)
+        is_long = len(value.encode("utf-8", "replace")) >= LONG_BYTES
+        is_shown = is_long and seen.shows(plain[:100].rpartition(" ")[0] or plain[:100])
+        told = seen.witnessed(value, plain) if not is_long or not is_shown else plain
+        is_here = is_here or bool(told)
+        is_pages = is_long and (page.content is None or 2 * len(value) >= len(page.text))
+        if is_pages and text is None and not item.is_row:
+            text = _digest("".join(plain.split()), 8)
+            told = "" if is_shown else plain
+        elif is_shown and not item.is_row:
+            told = plain[:_SHORT_CHARS]
+        elif not told and (item.is_row or item.is_named or value in item.carried):
+            is_url = value in item.carried and _path_of(value)  # of a list, mostly
+            told = plain if item.is_named or (seen.is_brought(value) and not is_url) else ""
+        if told:
+            counted.setdefault(name, []).append(told)
+    if not is_here and not counted:
+        brought = [pair for pair in pairs if seen.is_brought(pair[1])]
+        has_words = any(_TELLING.search(value) for _, value in brought)
+        if text or (has_words and len(brought) > 1 and not item.holds_page):
+            for name, value in brought:
+                counted.setdefault(name, []).append(_folded(value))
+    flags = NAMED * item.is_named | CARRIED * bool(item.carried)
+    flags |= ROW * item.is_row | WAITS * item.waits
+    return Said(*_packed(flags, counted), text)
+
+
+def _packed(flags: int, counted: Mapping[str, list[str]]) -> tuple[bytes, Mapping[int, str]]:
+    """The values as a store keeps them, and their names by the byte of each: one of 255."""
+    names, by_byte = dict[int, str](), dict[int, list[str]]()
+    for name, told in counted.items():
+        byte = _digest(name, 1)[0] or 1
+        names[byte] = name
+        by_byte.setdefault(byte, []).extend(told)
+    values = (
+        bytes([byte]) + _digest("\0".join(sorted({*by_byte[byte]})), 3) for byte in sorted(by_byte)
+    )
+    return bytes([flags, len(by_byte)]) + b"".join(values), names
+
+
+class _Page:
+    """What an item's values are looked for in."""
+
+    def __init__(self, page: PageFingerprint, source: Source) -> None:
+        self._shown = spelled(f"{page.title}\n{page.text}\n{page.left_out}").lower()
+        self._html, self._url = source.html, unquote(source.url).lower()
+
+    def witnessed(self, text: str, plain: str) -> str:
+        """What of a short value counts; "" of one that stands nowhere on the page."""
+        if path := _path_of(text):
+            return path if not self.is_own_address(text) and self.holds(path) else ""
+        if not plain or self.shows(plain):
+            return plain
+        if _has_word(self._shown, plain):
+            return ""  # in a counter
+        if self._shows_number(text) or self._shows_date(text):
+            return plain
+        return plain if not self.is_own_address(text) and self.holds(text) else ""
+
+    def shows(self, plain: str) -> bool:
+        """Whether each of its words is visible."""
+        return self._stands(plain) or all(map(self._stands, _WORD.findall(plain) or [plain]))
+
+    def _stands(self, words: str) -> bool:
+        """Whether they stand in the visible text, not within a word, and in no counter."""
+        place = self._shown.find(words)
+        for _ in range(100):
+            if place < 0:
+                return False
+            end = place + len(words)
+            is_whole = not (_joins(self._shown, place) or _joins(self._shown, end))
+            if is_whole and (words in self._line(place) or not any(map(str.isdigit, words))):
+                return True
+            place = self._shown.find(words, end)
+        return False
+
+    def _line(self, place: int) -> str:
+        start, end = self._shown.rfind("\n", 0, place) + 1, self._shown.find("\n", place)
+        line = self._shown[start : len(self._shown) if end < 0 else end]
+        return without_counters(line, is_main=False, is_above=False)
+
+    def _shows_number(self, text: str) -> bool:
+        """Whether a number is visible in another notation: 1299.0 as 1,299.00."""
+        digits = text.translate(_JOINTS)
+        if not digits.isascii() or not digits.isdigit() or len(digits) < 2:
+            return False
+        return any(digits + zeros in self._numbers for zeros in ("", "0", "00"))
+
+    def _shows_date(self, text: str) -> bool:
+        """Whether a date's year and day are visible; today may be that of the crawl."""
+        found = _ISO_DATE.match(text)
+        if found is None or found[0] in _days_about_now():
+            return False
+        year, _, day = found.groups()
+        return self._stands(year) and (self._stands(day) or self._stands(day.lstrip("0")))
+
+    @cached_property
+    def _numbers(self) -> set[str]:
+        return {number.translate(_JOINTS) for number in _NUMBER.findall(self._shown)}
+
+    def holds(self, text: str) -> bool:
+        """Whether the page's source has it, as HTML or JSON writes it: short ones by themselves."""
+        return any(map(self._holds, {text, json.dumps(text)[1:-1], html.escape(text)}))
+
+    def _holds(self, form: str) -> bool:
+        sought, source = form.encode("utf-8", "replace"), self._html
+        if isinstance(source, str):
+            source = self._html = source.encode("utf-8", "replace")
+        place = source.find(sought)
+        for _ in range(100):
+            if place < 0:
+                return False
+            end = place + len(sought)
+            before, after = source[max(0, place - 2) : place].strip()[-1:], source[end : end + 1]
+            if len(form) < _SHORT_VALUE_CHARS:
+                if before in _OPENS and after in _ENDS:
+                    return True
+            elif not (before.isalnum() and sought[:1].isalnum()) and not (
+                after.isalnum() and sought[-1:].isalnum()
+            ):
+                return True
+            place = source.find(sought, end)
+        return False
+
+    def is_own_address(self, text: str) -> bool:
+        if path := _path_of(text):
+            return unquote(path).lower() in self._url
+        return _has_word(self._url, text.lower())
+
+    def is_brought(self, text: str) -> bool:
+        """Whether a value that stands nowhere here may say something of another page."""
+        return not (self.is_own_address(text) or _is_of_the_crawl(text))
+
+
+def _is_of_the_crawl(text: str) -> bool:
+    """Whether it is a digest, a UUID or a time of today: what spiders add."""
+    try:
+        number = float(text)
+    except ValueError:
+        is_now = text[:10] in _days_about_now() and ":" in text
+        return is_now or _DIGEST.fullmatch(text) is not None
+    return any(abs(number / unit - time.time()) < _DAY_SECS for unit in (1, 1_000, 1_000_000))
+
+
+def _days_about_now() -> set[str]:
+    now = time.time()
+    return {str(date.fromtimestamp(now + days * _DAY_SECS)) for days in (-1, 0, 1)}
+
+
+def _path_of(text: str) -> str:
+    """The path of a URL, or else its host; "" for another text."""
+    if not (text.startswith("/") or "://" in text[:12]) or any(map(str.isspace, text)):
+        return ""
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        return ""
+    return parts.path.strip("/") or parts.netloc
+
+
+def _has_word(text: str, word: str) -> bool:
+    place = text.find(word)
+    while place >= 0:
+        if not (_joins(text, place) or _joins(text, place + len(word))):
+            return True
+        place = text.find(word, place + len(word))
+    return False
+
+
+def _joins(text: str, place: int) -> bool:
+    """Whether a word goes on here; in Chinese any place may end one."""
+    if not 0 < place < len(text):
+        return False
+    before, after = text[place - 1], text[place]
+    return before.isalnum() and after.isalnum() and before < "\u2e80" and after < "\u2e80"
+
+
+def _folded(text: str) -> str:
+    """In one spelling and lower case, without markup, runs of white space and counters."""
+    if "<" in text:
+        text = html.unescape(_TAG.sub("\n", text))
+    lines = spelled(text).lower().splitlines()
+    lines = [without_counters(line, is_main=False, is_above=False) for line in lines]
+    return " ".join(" ".join(lines).split())
+
+
+def _digest(text: str, size: int) -> bytes:
+    return blake2b(text.encode("utf-8", "replace"), digest_size=size).digest()
+
+
+# --- two items
+
+
+def differing(values: bytes, others: bytes, *, in_one_template: bool, on_one_site: bool) -> bytes:
+    """The names, a byte each, by which an item says what no item of the other page does.
+
+    b"" where it says nothing else. On two sites the texts decide, but of rows and named fields.
+    """
+    if row_of(values) in rows_in(others):
+        return b""
+    mine, its = _by_name(values), _by_name(others)
+    other = bytes(name for name in mine if name in its and mine[name] != its[name])
+    lacking = bytes(name for name in mine if name not in its)
+    if values[0] & ROW:
+        return other or lacking or b"\0"
+    if values[0] & (NAMED | CARRIED) and lacking and (on_one_site or values[0] & NAMED):
+        return other + lacking
+    if values[0] & NAMED:
+        return other
+    return other if on_one_site and len(other) > (0 if in_one_template else 1) else b""
+
+
+def row_of(values: bytes) -> bytes:
+    """4 bytes of all that an item says."""
+    return blake2b(_values_in(values), digest_size=4).digest()
+
+
+def rows_in(values: bytes) -> list[bytes]:
+    """Those of all items of the page, the first of which the values are."""
+    return [row_of(values), *_fours(values[2 + 4 * values[1] :])]
+
+
+def with_rows(values: bytes, rows: Iterable[bytes]) -> bytes:
+    """The values, and the first 100 of these rows."""
+    further = [row for row in dict.fromkeys(rows) if row != row_of(values)]
+    return values[: 2 + 4 * values[1]] + b"".join(further[:MOST_ROWS])
+
+
+def is_row(values: bytes | None) -> bool:
+    """Whether the item is one of several of its page, as far as that is known."""
+    return values is not None and (values[0] & ROW > 0 or len(values) > 2 + 4 * values[1])
+
+
+def waits(values: bytes | None) -> bool:
+    return values is not None and values[0] & WAITS > 0
+
+
+def say_more(values: bytes | None, others: bytes | None) -> bool:
+    """Whether an item says anything that no item of the other page does."""
+    return values is not None and (others is None or row_of(values) not in rows_in(others))
+
+
+def say_the_same(values: bytes | None, others: bytes | None) -> bool:
+    """Whether both items say the same, and two things at least."""
+    return (
+        values is not None
+        and others is not None
+        and values[1] > 1
+        and (row_of(values) in rows_in(others))
+    )
+
+
+def _values_in(values: bytes) -> bytes:
+    return values[2 : 2 + 4 * values[1]]
+
+
+def _by_name(values: bytes) -> dict[int, bytes]:
+    return {each[0]: each[1:] for each in _fours(_values_in(values))}
+
+
+def _fours(packed: bytes) -> Iterator[bytes]:
+    return (packed[i : i + 4] for i in range(0, len(packed), 4))

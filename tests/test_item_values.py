@@ -1,0 +1,217 @@
+"""What an item says, as a witness: two pages of one text, and an item of each."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import time
+from datetime import date, datetime, timezone
+from decimal import Decimal
+from typing import Any
+
+import attrs
+import pytest
+import scrapy
+from itemadapter import ItemAdapter
+from itemloaders import ItemLoader
+
+from simhash_pipeline import Fingerprinter, Judge, Options, Verdict
+from simhash_pipeline.item_values import Said, said_by, with_values
+from simhash_pipeline.page.source import Source
+from tests.crawl.trap_site import prose
+
+A, B = "http://a.example/shoe/1", "http://a.example/shoe/2"
+SHOE = prose("a shoe")
+LONG = " ".join(f"sentence {n} of this body." for n in range(60))
+
+
+def page(beside: str = "", text: str = SHOE, title: str = "Runner") -> str:
+    return f"<title>{title}</title><main><h1>Runner</h1><p>{text}</p></main><aside>{beside}</aside>"
+
+
+def second(one: tuple[str, Any], two: tuple[str, Any], urls: tuple[str, str] = (A, B)) -> Verdict:
+    """The verdict on the second page of two; each is what stands beside the text, and its item."""
+    with Judge() as judge:
+        first = judge.judge(urls[0], page(one[0]), one[1])
+        assert not first.dropped
+        return judge.judge(urls[1], page(two[0]), two[1])
+
+
+@pytest.mark.parametrize(
+    ("beside", "values"),
+    [
+        (("<p>Size 41", "<p>Size 42"), ("41", "42")),
+        (("<p>1,299.00 EUR", "<p>1,399.00 EUR"), (1299.0, 1399.0)),
+        (("<p>12,50 €", "<p>13,50 €"), (Decimal("12.50"), Decimal("13.50"))),
+        (("<p>3 May 2024", "<p>4 May 2024"), (date(2024, 5, 3), date(2024, 5, 4))),
+        (("<i data-sku=AB-7>", "<i data-sku=AB-9>"), ("AB-7", "AB-9")),
+        (("<img src=/i/red.jpg?x=1>", "<img src=/i/blue.jpg?x=2>"), ("/i/red.jpg", "/i/blue.jpg")),
+        (("<p>尺码 大", "<p>尺码 小"), ("大", "小")),
+        (("<p>red, blue", "<p>red, black"), (["red", "blue"], ["red", "black"])),
+        (
+            ("<p>red 41", "<p>red 42"),
+            ({"colour": "red", "size": 41}, {"colour": "red", "size": 42}),
+        ),
+    ],
+)
+def test_one_value_that_stands_on_its_page_tells_two_pages_apart(
+    beside: tuple[str, str], values: tuple[Any, Any]
+) -> None:
+    name = "value.size" if isinstance(values[0], dict) else "value"
+    found = second((beside[0], {"value": values[0]}), (beside[1], {"value": values[1]}))
+    assert (found.told_by, found.told_fields) == ("fields", (name,))
+    same = second((beside[0], {"value": values[0]}), (beside[0], {"value": values[0]}))
+    assert same.dropped
+
+
+@pytest.mark.parametrize(
+    ("beside", "values"),
+    [
+        (("<p>12 comments", "<p>19 comments"), (12, 19)),
+        (("<p>3 hours ago", "<p>5 hours ago"), ("3 hours ago", "5 hours ago")),
+        (("", ""), ("5d41402abc4b2a76b9719d911017c592", "7d793037a0760186574b0282f2f435e7")),
+        (("", ""), (1, 2)),  # of their addresses
+        (("", ""), ("shoe/1", "shoe/2")),
+        (("", ""), (time.time(), time.time() + 1)),
+        (("", ""), (datetime.now(timezone.utc), datetime.now(timezone.utc))),
+        (("<img src=/a.jpg?s=1>", "<img src=/a.jpg?s=2>"), ("/a.jpg?s=1", "/a.jpg?s=2")),
+        (("", ""), (True, False)),
+    ],
+)
+def test_what_copies_differ_in_says_nothing(
+    beside: tuple[str, str], values: tuple[Any, Any]
+) -> None:
+    items = ({"title": "Runner", "value": value} for value in values)
+    one, two = zip(beside, items, strict=True)
+    assert second(one, two).dropped
+
+
+def test_in_another_template_two_values_must_differ() -> None:
+    rows = "<dl><dt><em>x</em><dd><ul><li><b>y</b></ul></dl>" * 40
+    bare = f"<title>Runner</title><table><tr><td><h1>Runner</h1><p>{SHOE}<p>%s</table>{rows}"
+    items = [{"colour": "red", "size": "41"}, {"colour": "red", "size": "42"}]
+    other = {"colour": "blue", "size": "42"}
+    with Judge(options=Options(min_tokens=20)) as judge:
+        judge.judge(A, page("<p>red 41"), items[0])
+        assert judge.judge(B, bare % "red 42", items[1]).told_by != "fields"
+        assert judge.judge(B, bare % "blue 42", other).told_fields == ("colour", "size")
+
+
+def test_of_two_sites_the_texts_decide() -> None:
+    urls = (A, "http://b.example/1")
+    assert second(("<p>red", {"c": "red"}), ("<p>blue", {"c": "blue"}), urls).dropped
+
+
+BOXES = [prose(f"box {n}") for n in range(3)]
+
+
+def test_an_equal_long_text_is_a_copy_whatever_stands_beside() -> None:
+    with Judge() as judge:
+        judge.judge(A, page(f"<p>{BOXES[0]}", LONG), {"title": "Runner", "body": LONG})
+        spaced = {"title": "runner", "body": LONG.replace(" ", "\n ")}
+        found = judge.judge(B, page(f"<p>{BOXES[1]}", LONG), spaced)
+        assert (found.dropped, found.reason, found.twin_url) == (True, "item", A)
+        other = page(f"<p>{BOXES[2]}", LONG, "Walker")
+        named = judge.judge(f"{B}b", other, {"title": "Walker", "body": LONG})
+        assert not named.dropped
+
+
+def test_a_known_page_is_changed_by_a_price_and_not_by_a_box() -> None:
+    item = {"title": "Runner", "body": LONG, "price": "9.90"}
+    with Judge() as judge:
+        found = [
+            judge.judge(A, page(f"<p>{box}<b>{price}</b>", LONG), {**item, "price": price}).reason
+            for box, price in zip(BOXES, ("9.90", "9.90", "8.90"), strict=True)
+        ]
+    assert found == ["new", "unchanged", "changed"]
+
+
+def test_shells_are_told_apart_by_what_their_data_says() -> None:
+    with Judge() as judge:
+        for n in range(6):
+            story = {"title": f"Story {n}", "body": prose(f"story {n}")}
+            shell = f"<title>App</title><p>Loading</p><script>{json.dumps(story)}</script>"
+            assert not judge.judge(f"{A}/{n}", shell, story).dropped
+            copy = judge.judge(f"{B}/{n}", shell, story)
+            assert (copy.dropped, copy.twin_url) == (True, f"{A}/{n}")
+
+
+class Shoe(scrapy.Item):
+    title, price = scrapy.Field(), scrapy.Field()
+
+
+@dataclasses.dataclass
+class DataShoe:
+    title: str
+    price: Any
+
+
+@attrs.define
+class AttrsShoe:
+    title: str
+    price: Any
+
+
+def loaded(title: str, price: object) -> Any:
+    loader = ItemLoader(item={})
+    loader.add_value("title", title)
+    loader.add_value("price", price)
+    return loader.load_item()
+
+
+def said(item: Any, options: Options | None = None) -> Said:
+    html = page("<p>1,299.00 EUR</p>")
+    source = with_values(Source(html, A), ItemAdapter(item), options or Options())
+    return said_by(Fingerprinter().fingerprint(html), source)
+
+
+@pytest.mark.parametrize("kind", [dict, Shoe, DataShoe, AttrsShoe])
+def test_every_kind_of_item_says_the_same(kind: Any) -> None:
+    assert said(kind(title="Runner", price=1299.0)) == said({"title": "Runner", "price": 1299.0})
+    assert [*said({"a": kind(title="Runner", price="7")}).names.values()] == ["a.title"]
+
+
+def test_an_item_loader_s_lists_are_heard() -> None:
+    assert {*said(loaded("Runner", "1,299.00")).names.values()} == {"title", "price"}
+
+
+class Broken(dict[str, Any]):
+    def __getitem__(self, name: str) -> Any:
+        if name == "broken":
+            raise ValueError(name)
+        return super().__getitem__(name)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"blob": "word " * 1_000_000},
+        {f"field{n}": f"value {n}" for n in range(10_000)},
+        {"raw": page()},
+        {"broken": 1},
+        {"markup": "<" * 200_000},
+    ],
+    ids=["5 MB", "10,000 fields", "the page", "a field that raises", "tags that end nowhere"],
+)
+def test_a_monstrous_item_is_read_in_bounded_time(more: dict[str, Any]) -> None:
+    started = time.process_time()
+    found = said(Broken({"title": "Runner", **more}))
+    assert "title" in found.names.values()
+    assert time.process_time() - started < 2
+    assert len(found.values or b"") <= 2 + 4 * 255
+
+
+def test_an_item_within_itself_ends() -> None:
+    item: dict[str, Any] = {"title": "Runner"}
+    item["self"] = [item, item]
+    assert "title" in said(item).names.values()
+
+
+def test_named_fields_alone_count_and_others_may_be_left_out() -> None:
+    item = {"title": "Runner", "sku": "X", "price": 1299.0}
+    names = {
+        chosen: [*said(item, Options(item_fields=chosen)).names.values()]
+        for chosen in ((), ("sku",), ("-price",))
+    }
+    assert names == {(): ["title", "price"], ("sku",): ["sku"], ("-price",): ["title"]}
+    assert said(item, Options(item_fields=None)) == Said()
