@@ -186,9 +186,9 @@ def local_notices(lang: str, template: int) -> Made:
     for number in range(_PAGES):
         town = words.name(1)
         title = f"{subject} {town}" if template else f"{town}: {subject}"
-        said = Said(title, title, [f"{town}, {number + 1}.5.2023"])
         url = f"http://town-{number}-{lang}-example.org/notice"
-        made.add(_page(words, host, said, text, url), False if number else None)
+        first = f"{town}, {number + 1}.5.2023. {text}"
+        made.add(_page(words, host, Said(title, title, []), first, url), False if number else None)
     return made
 
 
