@@ -16,7 +16,6 @@ Values of names that share a byte are hashed together.
 from __future__ import annotations
 
 import html
-import json
 import re
 import sys
 import time
@@ -47,6 +46,7 @@ LONG_BYTES = 300
 MOST_ROWS = 100
 _MOST_VALUES, _MOST_NODES = 10_000, 20_000  # of an item, which may be nested
 _MOST_SCANNED = 100_000_000  # characters that values are looked for in: some 50 ms
+_MOST_SHOWN = 1_000_000  # characters of visible text that are looked at
 _MOST_CHARS = 5_000_000  # of a value: as MAX_PAGE_BYTES
 _SHORT_CHARS = 200  # of a long text that isn't the page's: boxes of another day may follow
 _WORD = re.compile(r"[^\W_]+")
@@ -59,7 +59,8 @@ _NUMBER = re.compile("(?<![A-Za-z\\d])\\d[\\d.,'\u2019\u00a0\u202f]*(?![A-Za-z\\
 _JOINTS = str.maketrans("", "", ".,'\u2019\u00a0\u202f")
 _DAY_SECS = 86_400
 _SHORT_VALUE_CHARS = 4  # numbers and words that stand in any source by chance
-_OPENS, _ENDS = (frozenset(map(str.encode, chars)) for chars in ("\"'>:=", "\"'<,}]>"))
+_OPENS, _ENDS = frozenset("\"'>:="), frozenset("\"'<,}]>")
+_ESCAPE = re.compile(r'\\(u[0-9a-fA-F]{4}|["\\/nrt])')
 
 
 class Said(NamedTuple):
@@ -194,7 +195,7 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
     if not is_here and not counted:
         brought = [pair for pair in pairs if seen.is_brought(pair[1])]
         has_words = any(_TELLING.search(value) for _, value in brought)
-        if text or (has_words and len(brought) > 1 and not item.holds_page):
+        if text or (has_words and not item.holds_page):
             for name, value in brought:
                 counted.setdefault(name, []).append(_folded(value))
     flags = NAMED * item.is_named | CARRIED * bool(item.carried)
@@ -219,7 +220,8 @@ class _Page:
     """What an item's values are looked for in."""
 
     def __init__(self, page: PageFingerprint, source: Source) -> None:
-        self._shown = spelled(f"{page.title}\n{page.text}\n{page.left_out}").lower()
+        shown = f"{page.title}\n{page.text}\n{page.left_out}"[:_MOST_SHOWN]
+        self._shown = spelled(shown).lower()
         self._html, self._url = source.html, unquote(source.url).lower()
 
     def witnessed(self, text: str, plain: str) -> str:
@@ -277,26 +279,33 @@ class _Page:
 
     def holds(self, text: str) -> bool:
         """Whether the page's source has it, as HTML or JSON writes it: short ones by themselves."""
-        return any(map(self._holds, {text, json.dumps(text)[1:-1], html.escape(text)}))
+        return any(self._has(source, text) for source in self._sources)
 
-    def _holds(self, form: str) -> bool:
-        sought, source = form.encode("utf-8", "replace"), self._html
-        if isinstance(source, str):
-            source = self._html = source.encode("utf-8", "replace")
-        place = source.find(sought)
+    @cached_property
+    def _sources(self) -> tuple[str, ...]:
+        """The source as it is; and without the escapes of HTML and JSON, where it has any."""
+        held = self._html
+        source = held if isinstance(held, str) else held.decode("utf-8", "replace")
+        plain = html.unescape(source) if "&" in source else source
+        plain = _ESCAPE.sub(_unescaped, plain) if "\\" in plain else plain
+        return (source, plain) if plain is not source else (source,)
+
+    @staticmethod
+    def _has(source: str, text: str) -> bool:
+        place = source.find(text)
         for _ in range(100):
             if place < 0:
                 return False
-            end = place + len(sought)
-            before, after = source[max(0, place - 2) : place].strip()[-1:], source[end : end + 1]
-            if len(form) < _SHORT_VALUE_CHARS:
-                if before in _OPENS and after in _ENDS:
+            end = place + len(text)
+            if len(text) >= _SHORT_VALUE_CHARS:
+                if not (_joins(source, place) or _joins(source, end)):
                     return True
-            elif not (before.isalnum() and sought[:1].isalnum()) and not (
-                after.isalnum() and sought[-1:].isalnum()
+            elif (
+                source[max(0, place - 2) : place].strip()[-1:] in _OPENS
+                and source[end : end + 1] in _ENDS
             ):
                 return True
-            place = source.find(sought, end)
+            place = source.find(text, end)
         return False
 
     def is_own_address(self, text: str) -> bool:
@@ -307,6 +316,13 @@ class _Page:
     def is_brought(self, text: str) -> bool:
         """Whether a value that stands nowhere here may say something of another page."""
         return not (self.is_own_address(text) or _is_of_the_crawl(text))
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    escape = found[1]
+    if escape[0] == "u":
+        return chr(int(escape[1:], 16))
+    return {"n": "\n", "r": "\r", "t": "\t"}.get(escape, escape)
 
 
 def _is_of_the_crawl(text: str) -> bool:

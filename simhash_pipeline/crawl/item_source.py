@@ -53,8 +53,8 @@ def _brought(response: Response) -> Iterator[str]:
     """The texts that came with the response's request, by meta or cb_kwargs."""
     if response.request is None:
         return
-    for value in response.meta.values():  # where Scrapy's own numbers are
-        if isinstance(value, str) or ItemAdapter.is_item(value):
+    for name, value in response.meta.items():  # where Scrapy's own numbers are, and CrawlSpider's
+        if name != "link_text" and (isinstance(value, str) or ItemAdapter.is_item(value)):
             yield from texts_of(value)
     for value in response.cb_kwargs.values():
         yield from texts_of(value)
