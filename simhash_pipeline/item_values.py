@@ -300,11 +300,10 @@ class _Page:
             if len(text) >= _SHORT_VALUE_CHARS:
                 if not (_joins(source, place) or _joins(source, end)):
                     return True
-            elif (
-                source[max(0, place - 2) : place].strip()[-1:] in _OPENS
-                and source[end : end + 1] in _ENDS
-            ):
-                return True
+            elif source[end : end + 1] in _ENDS:
+                before = source[max(0, place - 2) : place].strip()
+                if before[-1:] in _OPENS:
+                    return True
             place = source.find(text, end)
         return False
 
