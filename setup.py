@@ -1,12 +1,11 @@
-"""The compiled kernel and walk, which may be left out: all else is in pyproject.toml.
+"""The compiled kernel, which may be left out: all else is in pyproject.toml.
 
-SIMHASH_NO_NATIVE=1 leaves them out; SIMHASH_REQUIRE_NATIVE=1 fails where they can't be built.
+SIMHASH_NO_NATIVE=1 leaves it out; SIMHASH_REQUIRE_NATIVE=1 fails where it can't be built.
 SIMHASH_CFLAGS are further options for the compiler, as sanitizers.
 """
 
 import os
 
-import lxml
 from setuptools import Extension, setup
 
 OPTIONS = os.environ.get("SIMHASH_CFLAGS", "").split()
@@ -14,7 +13,7 @@ if os.name == "posix":
     OPTIONS.insert(0, "-ffp-contract=off")  # the same numbers on every machine
 
 
-def compiled(name: str, *parts: str, **options: list[str]) -> Extension:
+def compiled(name: str, *parts: str) -> Extension:
     return Extension(
         f"simhash_pipeline.native.{name}",
         [f"simhash_pipeline/native/{part}.c" for part in (name, *parts)],
@@ -22,10 +21,8 @@ def compiled(name: str, *parts: str, **options: list[str]) -> Extension:
         extra_compile_args=OPTIONS,
         extra_link_args=OPTIONS,
         optional=os.environ.get("SIMHASH_REQUIRE_NATIVE") != "1",
-        **options,
     )
 
 
-# lxml's wheels hold the headers of the libxml2 that they hold; nothing of it is linked or called.
-NATIVE = [compiled("_kernel", "_rules"), compiled("_walk", include_dirs=lxml.get_include())]
+NATIVE = [compiled("_kernel", "_markup", "_rules")]
 setup(ext_modules=[] if os.environ.get("SIMHASH_NO_NATIVE") == "1" else NATIVE)

@@ -36,7 +36,6 @@ from crawler.demo_site.oddities import large_story_html
 from crawler.demo_site.pages import read_newsroom
 from simhash_pipeline import Fingerprinter, content_fingerprint
 from simhash_pipeline.page.decode import decode
-from simhash_pipeline.page.parse import parsed_page
 from simhash_pipeline.page.segment import words as tokens
 from simhash_pipeline.page.weights import counted_ngrams
 from tests.same import by_python
@@ -98,7 +97,7 @@ def own_steps(page: BenchPage) -> dict[str, Step]:
     return {
         PARSE: step(lambda: etree.fromstring(html, etree.HTMLParser(huge_tree=True))),
         PARSED: step(lambda: parse(html)),
-        "the same by html5lib": step(lambda: parsed_page(html, parser="html5lib")),
+        "the same by html5lib": step(lambda: parse(html, parser="html5lib")),
         STRIP: step(lambda: main_text(root)),
         "main text -> tokens, without the kernel": step(lambda: tokens(text)),
         TEXT: step(lambda: content_fingerprint(text)),

@@ -8,6 +8,8 @@ was dropped for are compared by the Jaccard index of the 5-word shingles of thei
 0.9 on the drop is right, from 0.5 on doubtful, and below wrong. Kept pages of an index of 0.9 are
 missed. Signs are words too: "operator+" is another text than "operator-". Drops under another
 title are counted among all drops, right ones too: an alias has one, and a page about another thing.
+Of these, a page loses much if 50 and more of its shingles are on no kept page: the likeness of a
+page and its longer twin is high, whatever the shorter one lacks.
 Debian's documentation packages do (`apt-get download PACKAGE; dpkg -x`).
 """
 
@@ -34,6 +36,7 @@ from tests.trees import parse
 RIGHT, DOUBTFUL = 0.9, 0.5
 _SHARED_PAGES, _SHARED_SHARE = 6, 0.03
 _MIN_WORDS = 50  # of kept pages that may be missed
+_MUCH = 50  # shingles of a dropped page that no kept one has
 _COMMON_SHINGLE = 30  # pages; one that more have ties nobody
 _UNSPACED = "\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff"
 _WORD = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+|[^\w\s]")
@@ -70,11 +73,11 @@ def main() -> int:
         total += found
         rows.append([folder.name, *(str(found[name]) for name in _COLUMNS)])
     rows.append(["all", *(str(total[name]) for name in _COLUMNS)])
-    print(markdown("folder, pages>, right>, doubtful>, wrong>, missed>, another title>", rows))
+    print(markdown(", ".join(["folder", *(f"{name}>" for name in _COLUMNS)]), rows))
     return 1 if total["wrong"] else 0
 
 
-_COLUMNS = ("pages", "right", "doubtful", "wrong", "missed", "another title")
+_COLUMNS = ("pages", "right", "doubtful", "wrong", "missed", "another title", "loses much")
 
 
 def drops_of(folder: Path, options: Options, limit: int, show: int) -> Counter[str]:
@@ -97,6 +100,8 @@ def drops_of(folder: Path, options: Options, limit: int, show: int) -> Counter[s
             titles[verdict.url] = _words(page.title)
     own = _own_words(texts)
     shingles = {url: _shingles(words) for url, words in own.items()}
+    kept = [url for url in own if not verdicts[url].dropped]
+    known = frozenset[tuple[str, ...]]().union(*map(shingles.__getitem__, kept))
     found = Counter(pages=len(texts))
     for url, verdict in verdicts.items():
         if verdict.dropped and verdict.twin_url is not None:
@@ -107,11 +112,13 @@ def drops_of(folder: Path, options: Options, limit: int, show: int) -> Counter[s
                 print(f"{kind} {share:.2f} {url} -> {verdict.twin_url}", file=sys.stderr)
             if titles[url] != titles[verdict.twin_url]:
                 found["another title"] += 1
-                if found["another title"] <= show:
+                lost = len(shingles[url] - known)
+                found["loses much"] += lost >= _MUCH
+                if found["another title"] <= show or lost >= _MUCH:
                     named = f"{' '.join(titles[url])} -> {' '.join(titles[verdict.twin_url])}"
-                    print(f"another title {share:.2f} {named}", file=sys.stderr)
-    kept = [url for url in own if not verdicts[url].dropped and len(own[url]) >= _MIN_WORDS]
-    for place, (a, b) in enumerate(_missed({url: shingles[url] for url in kept})):
+                    print(f"another title {share:.2f}, {lost} lost: {named}", file=sys.stderr)
+    long = {url: shingles[url] for url in kept if len(own[url]) >= _MIN_WORDS}
+    for place, (a, b) in enumerate(_missed(long)):
         found["missed"] += 1
         if place < show:
             print(f"missed {a} ~ {b}", file=sys.stderr)

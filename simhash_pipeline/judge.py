@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import chain, islice
@@ -226,6 +227,12 @@ class Judge:
         if blocks and _teaches_furniture(verdict):
             self._learn(host, page.structure, blocks)
         return verdict
+
+    def with_options(self, options: Options) -> Judge:
+        """One of the same store, answers and furniture, with other thresholds or namespace."""
+        other = copy(self)
+        other._options = options
+        return other
 
     def confirm(self, verdict: Verdict) -> None:
         """Keep for good the page that `verdict` stored: its item is out. See `Store.confirm`."""

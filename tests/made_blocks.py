@@ -30,6 +30,8 @@ def made_blocks(rng: random.Random) -> Blocks:
         linked = int(len(text) * rng.choice([0, 0, 0, 0.3, 0.75, 0.8, 1]))
         page.add([text], linked, rng.choice(_TAGS))
     _box(page, rng, 0, len(page.texts), 1)
+    page.boxes.reverse()
+    page.boxes.sort(key=lambda box: box[0])
     page.finish()
     return page
 

@@ -1,8 +1,9 @@
 """Compare the compiled kernel with the Python on all pages of the zips in folders: make same.
 
-`python -m tests.same FOLDER... [--runs 1000000]` prints each page that differs, and its fields. The
-Python's Chinese words are compared with jieba's, on these pages and on made runs of Han. Exit code
-1 if any differ.
+`python -m tests.same FOLDER... [--runs 1000000] [--soups 200000]` prints each page that differs,
+and its fields, and how many pages the kernel leaves to the Python, by which rule. Made soups of
+tags are read both ways too. The Python's Chinese words are compared with jieba's, on these pages
+and on made runs of Han. Exit code 1 if any differ.
 """
 
 from __future__ import annotations
@@ -10,19 +11,25 @@ from __future__ import annotations
 import argparse
 import contextlib
 import dataclasses
+import random
 import re
 import sys
 import zipfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 from simhash_pipeline import native
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.options import Options
-from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
+from simhash_pipeline.page.fingerprint import Fingerprinter, Page, PageFingerprint
 from simhash_pipeline.page.han import HAN, HanCutter
+from simhash_pipeline.page.parse import readable
 from simhash_pipeline.page.segment import MAX_RUN
+from simhash_pipeline.page.tags import RULES, read_markup
 from tests.han_runs import jieba_words, made_runs
+from tests.made_pages import soup
 
 _HAN_RUN = re.compile(f"[{HAN}]{{1,{MAX_RUN}}}")
 
@@ -62,6 +69,32 @@ class BothWays:
         return self.differing(lambda maker: maker.fingerprint(html, "http://a.example/page"))
 
 
+def read_otherwise(html: bytes) -> list[str]:
+    """What the kernel reads of a page's source otherwise than the Python of its tree."""
+    found = _parts(html)
+    with by_python():
+        expected = _parts(html)
+    return [name for name in found if found[name] != expected.get(name)]
+
+
+def _parts(html: bytes) -> dict[str, Any]:
+    try:
+        page = Page(html, None, Options())
+        parts = {"title": page.title(), "blocks": page.blocks(), "structure": page.structure()}
+        return {**parts, "head": page.head, "cut": page.cut}
+    except PageError as error:
+        return {"kind": error.kind}
+
+
+def rule_of(html: bytes) -> str:
+    """The rule in tags.RULES by which the Python reads a page; the first if the kernel does."""
+    try:
+        found = read_markup(readable(html)[0])
+    except PageError:
+        return "no page"
+    return RULES[found] if isinstance(found, int) else RULES[0]
+
+
 def _answer(make: Callable[[Fingerprinter], PageFingerprint], maker: Fingerprinter) -> Answer:
     try:
         return make(maker)
@@ -93,23 +126,38 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--runs", type=int, default=100_000)
+    parser.add_argument("--soups", type=int, default=20_000)
     args = parser.parse_args()
     if native.kernel is None:
         parser.error("no kernel is built: SIMHASH_REQUIRE_NATIVE=1 pip install -e .")
     both = BothWays(Options())
     cutter, reader = HanCutter(), Fingerprinter()
     pages = runs = faults = 0
+    rules: Counter[str] = Counter()
     for folder in args.folders:
         for name, html in _pages(folder):
             han = _HAN_RUN.findall(_main_text(reader, html))
             pages, runs = pages + 1, runs + len(han)
-            if differing := [*both.differing_page(html), *_cut_otherwise(cutter, han)]:
+            rules[rule_of(html)] += 1
+            differing = [*both.differing_page(html), *read_otherwise(html)]
+            if differing := [*differing, *_cut_otherwise(cutter, han)]:
                 faults += 1
                 print(name, *differing)
     print(f"{pages:,} pages with {runs:,} runs of Han, {faults:,} of them differ")
+    print("read by the kernel, or why not:", *map(" ".join, _counts(rules)), sep="\n  ")
+    rng, rules = random.Random(1), Counter()
+    soups = [soup(rng) for _ in range(args.soups)]
+    bad = [page for page in soups if read_otherwise(page)]
+    rules.update(map(rule_of, soups))
+    print(f"{args.soups:,} made soups, {len(bad):,} of them differ", *bad[:5], sep="\n")
+    print("read by the kernel, or why not:", *map(" ".join, _counts(rules)), sep="\n  ")
     others = _cut_otherwise(cutter, made_runs(args.runs, seed=1))
     print(f"{args.runs:,} made runs of Han, {len(others):,} of them differ", *others)
-    return 1 if faults or others or not pages else 0
+    return 1 if faults or bad or others or not pages else 0
+
+
+def _counts(rules: Counter[str]) -> list[tuple[str, str]]:
+    return [(f"{count:,}", rule) for rule, count in rules.most_common()]
 
 
 if __name__ == "__main__":

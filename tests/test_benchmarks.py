@@ -73,8 +73,8 @@ def test_wrong_drops_are_counted_without_labels(
     monkeypatch.setattr(sys, "argv", ["wrong_drops", str(folder)])
     assert wrong_drops.main() == 0
     assert capsys.readouterr().out.splitlines()[2:] == [
-        "| site   |     9 |     1 |        0 |     0 |      0 |             0 |",
-        "| all    |     9 |     1 |        0 |     0 |      0 |             0 |",
+        "| site   |     9 |     1 |        0 |     0 |      0 |             0 |          0 |",
+        "| all    |     9 |     1 |        0 |     0 |      0 |             0 |          0 |",
     ]
     # By the main text alone a page that shares it and nothing else is dropped.
     beside = " ".join(f"z{n} other" for n in range(120))
@@ -98,6 +98,19 @@ def test_a_drop_under_another_title_is_counted_and_a_sign_is_a_word(tmp_path: Pa
     (tmp_path / "again.html").unlink()
     found = wrong_drops.drops_of(tmp_path, Options(second_look=False), limit=99, show=0)
     assert (found["right"], found["wrong"], found["another title"]) == (0, 1, 1)
+
+
+def test_what_a_drop_under_another_title_loses_is_counted(tmp_path: Path) -> None:
+    lines = "".join(f"<p>Line {n} of the page about that and no other thing.</p>" for n in range(9))
+    own = "".join(f"<i>own{n}</i> " for n in range(53))  # 53 + 4 shingles begin or end with one
+    for name, beside in (("module", ""), ("module.raw", own)):
+        page = f"<title>{name}</title><body><main>{lines}</main><aside>{beside}</aside>"
+        (tmp_path / f"{name}.html").write_text(page)
+    found = wrong_drops.drops_of(tmp_path, Options(second_look=False), limit=99, show=0)
+    assert (found["another title"], found["loses much"]) == (1, 1)
+    (tmp_path / "again.html").write_text(f"<title>Again</title><body><aside>{own}</aside>")
+    found = wrong_drops.drops_of(tmp_path, Options(second_look=False), limit=99, show=0)
+    assert (found["another title"], found["loses much"]) == (1, 0)  # a kept page has them
 
 
 def signs(sign: str) -> str:

@@ -263,3 +263,55 @@ def test_who_writes_half_of_a_host_s_last_texts_can_plant_and_who_writes_less_ca
     products = [text(f"p{n}", [*warranty, line]) for n, line in enumerate(lines)]
     verdicts = judged(*posts, *products, content_distance=8, sketch_distance=48)
     assert any(verdict.dropped for verdict in verdicts[20:]) == dropped
+
+
+PARAGRAPHS = [
+    f"The {n} boats came home through the fog before {n} in the morning." for n in range(9)
+]
+TITLE = "Boats come home"
+MARKED: dict[str, str] = {
+    "content.rendered": "".join(f'<p class="wp-block">{one}</p>\n' for one in PARAGRAPHS),
+    "a description with links": "<br />\n".join(PARAGRAPHS).replace(
+        "boats", '<a href="/b">boats</a>'
+    ),
+    "divs": "".join(f"<div>{one}</div>" for one in PARAGRAPHS),
+    "a list": "<ul>" + "".join(f"<li>{one}</li>" for one in PARAGRAPHS) + "</ul>",
+    "a whole page": f"<html><body>{''.join(f'<p>{one}' for one in PARAGRAPHS)}</p></body></html>",
+    "escaped": "".join(f"&lt;p&gt;{one}&lt;/p&gt;" for one in PARAGRAPHS),
+    "entities": "".join(f"<p>{one.replace(' ', '&nbsp;', 1)}</p>" for one in PARAGRAPHS),
+    "a picture first": '<img src="/a.png" alt="">' + " ".join(PARAGRAPHS),
+    "spans": "\n".join(f'<span style="color: red">{one}</span>' for one in PARAGRAPHS),
+}
+
+
+@pytest.mark.parametrize("html", MARKED.values(), ids=MARKED)
+def test_a_text_that_is_html_is_read_as_html(html: str) -> None:
+    reader = Fingerprinter()
+    plain = reader.fingerprint_text("\n".join(PARAGRAPHS), title=TITLE, url="http://a.example/1")
+    marked = reader.fingerprint_text(html, title=TITLE, url="http://b.example/2")
+    assert marked.tokens == plain.tokens
+    assert (marked.content, marked.sketch) == (plain.content, plain.sketch)
+    with Judge("memory:") as judge:
+        assert not judge.judge("http://a.example/1", plain).dropped
+        assert judge.judge("http://b.example/2", marked).dropped
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "if a <b and c> d then e",
+        "x < 2 && y > 3",
+        "write <i>all</i> in italics",
+        "the element <section> begins one",
+        "Tom &amp; Jerry &lt;3",
+        "List<String> and Map<String, Integer>",
+        "mail <someone@example.org>",
+    ],
+)
+def test_a_text_that_only_speaks_of_signs_stays_as_it_is(text: str) -> None:
+    assert Fingerprinter().fingerprint_text(text).text == text
+
+
+def test_a_text_of_tags_alone_says_nothing() -> None:
+    page = Fingerprinter().fingerprint_text("<p></p><br>")
+    assert (page.text, page.tokens, page.content) == ("", 0, None)

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from lxml.etree import _Element
 
+from simhash_pipeline.page.blocks import read
 from simhash_pipeline.page.boilerplate import main_blocks
-from simhash_pipeline.page.fingerprint import Tree
+from simhash_pipeline.page.bounds import before_wide_tag
+from simhash_pipeline.page.elements import elements_of
 from simhash_pipeline.page.head import title_of
-from simhash_pipeline.page.parse import parsed_page
+from simhash_pipeline.page.parse import readable, tree_of_page
 
 
-def parse(html: bytes | str, charset: str | None = None) -> _Element:
-    return parsed_page(html, charset).root
+def parse(html: bytes | str, charset: str | None = None, parser: str = "lxml") -> _Element:
+    return tree_of_page(before_wide_tag(readable(html, charset)[0]), parser)
 
 
 def main_text(root: _Element) -> str:
     """Its blocks joined by newlines; "" only when no text is visible."""
-    blocks = Tree(root).blocks()
+    blocks = read(elements_of(root))
     return "\n".join(blocks.texts[i] for i in main_blocks(blocks, title_of(root)))

@@ -7,11 +7,10 @@ records    fingerprints  judges         result, drop log, copies, a store
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from simhash_pipeline.archive import Input
 from simhash_pipeline.archive.inputs import Folder, StoredPages, open_input, stamp_of
@@ -20,6 +19,7 @@ from simhash_pipeline.archive.outcome import (
     RESULT,
     copy_name,
     fill_store,
+    scratch_folder,
     write_copies,
     write_drop_log,
     write_faults,
@@ -84,15 +84,20 @@ def dedup(job: DedupJob) -> DedupResult:
             check_stamp(name, made_with, stamp_for(job.options))
     _refuse_copies(job, inputs)
     if job.store is not None:  # fail before the work if it can't be filled
-        with open_store(job.store) as store:
-            store.stamp(stamp_for(job.options))
+        _refuse_filled(job.store, job.options)
     job.to.parent.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(prefix=f"{job.to.name}.parts-", dir=job.to.parent) as folder:
-        return _run(job, inputs, Path(folder))
+    with (
+        scratch_folder(f"{job.to.name}.parts-", job.to.parent) as folder,
+        _unchanged(inputs) as refuse_changed,
+    ):
+        return _run(job, inputs, folder, refuse_changed)
 
 
-def _run(job: DedupJob, inputs: Mapping[str, Input], folder: Path) -> DedupResult:
+def _run(
+    job: DedupJob, inputs: Mapping[str, Input], folder: Path, refuse_changed: Callable[[], None]
+) -> DedupResult:
     reading = _judged(job, inputs, folder)
+    refuse_changed()
     whole, log = folder / f"result{job.to.suffix}", folder / "drops.jsonl"
     with closing(DuckDb(folder)) as engine:
         engine.add_verdicts(list(inputs))
@@ -102,7 +107,7 @@ def _run(job: DedupJob, inputs: Mapping[str, Input], folder: Path) -> DedupResul
         if job.store is not None:
             fill_store(engine, folder, job.store, job.options, ORDERS[job.keep])
         if job.copies is not None:  # last, as it fails if a folder's copy exists
-            write_copies(engine, inputs, job.copies)
+            write_copies(engine, inputs, job.copies, refuse_changed)
     write_faults(reading.faults, job.faults)
     log.replace(job.drop_log)
     whole.replace(job.to)
@@ -112,6 +117,49 @@ def _run(job: DedupJob, inputs: Mapping[str, Input], folder: Path) -> DedupResul
         skipped=dict(reading.skipped.most_common()),
         faults=dict(Counter(fault.kind for _, fault in reading.faults)),
     )
+
+
+@contextmanager
+def _unchanged(names: Iterable[str]) -> Iterator[Callable[[], None]]:
+    """A check that raises ArchiveError for an input that isn't as it was before the block.
+
+    That is also the reason to give for another error in the block.
+    """
+    states = {name: _state(name) for name in names}
+
+    def check() -> None:
+        if changed := [name for name, state in states.items() if _state(name) != state]:
+            again = "run the same command again once nothing writes to it"
+            raise ArchiveError(f"{changed[0]} has changed while it was read; {again}")
+
+    try:
+        yield check
+    except (ArchiveError, OSError):
+        check()
+        raise
+
+
+def _state(name: str) -> object:
+    """What changes with an input: size, time and number of its file, or of a folder's files."""
+    path = Path(name)
+    try:
+        files = sorted(path.rglob("*")) if path.is_dir() else [path]
+        stats = [(each, each.lstat()) for each in files]
+    except OSError:  # a store's URL, or it is gone
+        return None
+    return [(each, stat.st_size, stat.st_mtime_ns, stat.st_ino) for each, stat in stats]
+
+
+def _refuse_filled(url: str, options: Options) -> None:
+    """Refuse a store that has pages: the judge of an archive has a store of its own."""
+    with open_store(url) as store:
+        store.stamp(stamp_for(options))
+        if pages := len(store):
+            name = shown_url(url)
+            raise ArchiveError(
+                f"store {name} has {pages:,} pages, which these would not be compared with; name "
+                f"it as the first input and fill another one: dedup {name} … --store new.sqlite"
+            )
 
 
 def _judged(job: DedupJob, inputs: Mapping[str, Input], folder: Path) -> ReadSummary:

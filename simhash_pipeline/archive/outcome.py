@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import glob
 import json
+import shutil
 import time
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+
+from filelock import FileLock, Timeout
 
 from simhash_pipeline.archive import Fault, Input
 from simhash_pipeline.archive.verdicts import MEASURES, DuckDb
@@ -25,6 +30,7 @@ from simhash_pipeline.stores.opening import open_store
 from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
 
 TEXTS_A_BATCH = 1_000
+_LOCK = "lock"  # of a folder's job, while it runs
 # SQL on the tables `page` (parts.py), `verdict` (verdicts.py) and `input` (place, name). A page
 # that can't be judged has no verdict.
 LOGGED = ("key", "namespace", "title", "content", "structure", "tokens")  # of a page
@@ -119,10 +125,25 @@ def copy_name(name: str) -> str:
     return path.resolve().name if path.name in ("", "..") else path.name
 
 
-def write_copies(engine: DuckDb, inputs: Mapping[str, Input], folder: Path) -> None:
-    """Copy each input without its dropped pages; all are moved into place at the end."""
+@contextmanager
+def scratch_folder(prefix: str, parent: Path) -> Iterator[Path]:
+    """A folder of this name and more until the end of the block; those of killed jobs go first."""
+    for lock in parent.glob(f"{glob.escape(prefix)}*/{_LOCK}"):
+        with suppress(OSError, Timeout), FileLock(lock, timeout=0):
+            shutil.rmtree(lock.parent, ignore_errors=True)
+    with (
+        TemporaryDirectory(prefix=prefix, dir=parent) as folder,
+        FileLock(Path(folder, _LOCK)),
+    ):
+        yield Path(folder)
+
+
+def write_copies(
+    engine: DuckDb, inputs: Mapping[str, Input], folder: Path, check: Callable[[], None]
+) -> None:
+    """Copy each input without its dropped pages; all are moved into place after the check."""
     folder.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(prefix=".copies-", dir=folder) as parts:
+    with scratch_folder(".copies-", folder) as parts:
         for place, (name, archive) in enumerate(inputs.items()):
             dropped = (
                 f"SELECT page.number FROM {JUDGED} WHERE page.input = {place} AND NOT verdict.kept"
@@ -130,6 +151,7 @@ def write_copies(engine: DuckDb, inputs: Mapping[str, Input], folder: Path) -> N
             part = Path(parts, str(place), copy_name(name))
             part.parent.mkdir()
             archive.copy(part, {row["number"] for row in engine.rows(dropped)})
+        check()
         for place, name in enumerate(inputs):
             Path(parts, str(place), copy_name(name)).replace(folder / copy_name(name))
 

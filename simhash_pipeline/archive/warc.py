@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import mmap
 import re
 import sys
 import zlib
@@ -45,6 +44,7 @@ MAX_HEADER_BYTES = 1 << 16
 CONTENT_LENGTH = re.compile(rb"(?im)^content-length:[ \t]*([0-9]{1,18})[ \t]*\r?$")
 CUT_SHORT = "it ends before its Content-Length"
 BLOCK_BYTES = 1 << 20
+_OVERLAP = 64  # of two blocks that are searched
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +66,27 @@ class _Loader(ArcWarcRecordLoader):  # type: ignore[misc]  # it has no type hint
         if uri is None:
             return None
         return super().load_http_headers(rec_type, uri, _ShortLines(stream), length)
+
+
+class _Bytes:
+    """A file's bytes by their places. Not mapped: who maps a file that is cut short is killed."""
+
+    def __init__(self, file: BinaryIO, size: int) -> None:
+        self.file, self.size = file, size
+
+    def read(self, start: int, length: int) -> bytes:
+        self.file.seek(start)
+        return self.file.read(length)
+
+    def places(self, pattern: re.Pattern[bytes], start: int) -> Iterator[int]:
+        """Where the pattern, of at most 64 bytes, is found from `start` on."""
+        block = 512  # the next record begins near by in most cases
+        while start < self.size and (found := self.read(start, block)):
+            last = max(1, len(found) - _OVERLAP) if start + len(found) < self.size else len(found)
+            yield from (
+                start + each.start() for each in pattern.finditer(found) if each.start() < last
+            )
+            start, block = start + last, min(2 * block, BLOCK_BYTES)
 
 
 class _ShortLines:
@@ -108,10 +129,8 @@ class WarcFile:
         size = self.total()
         if not size:
             return
-        with (
-            self.path.open("rb") as file,
-            mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data,
-        ):
+        with self.path.open("rb") as file:
+            data = _Bytes(file, size)
             beginning = _next_beginning(data, 0)
             if beginning == size:
                 raise ArchiveError(f"{self.path} is no WARC file: no record begins in it")
@@ -121,7 +140,7 @@ class WarcFile:
                 record, length = self._record(data, beginning, number)
                 end = beginning + length
                 beginning = _next_beginning(data, end)
-                if isinstance(record, Fault) or not data[end:beginning].strip():
+                if isinstance(record, Fault) or not data.read(end, beginning - end).strip():
                     end = beginning
                 yield _Located(record, start, end)
                 if end < beginning:
@@ -130,18 +149,18 @@ class WarcFile:
                     yield _Located(damaged, end, beginning)
                 start = beginning
 
-    def _record(self, data: mmap.mmap, beginning: int, number: int) -> tuple[Record, int]:
+    def _record(self, data: _Bytes, beginning: int, number: int) -> tuple[Record, int]:
         """The record that begins here, and the least number of its bytes."""
         header = b""  # of a plain file
-        if data[beginning : beginning + len(GZIP)] != GZIP:
-            header = data[beginning : beginning + MAX_HEADER_BYTES].partition(b"\r\n\r\n")[0]
+        if data.read(beginning, len(GZIP)) != GZIP:
+            header = data.read(beginning, MAX_HEADER_BYTES).partition(b"\r\n\r\n")[0]
         if PLAIN_BEGINNING.search(header, 1):
             return _damaged(number, "its header is cut short", beginning), 1
         length = CONTENT_LENGTH.search(header)  # in a plain file; reading would find out slowly
-        if length and int(length[1]) > len(data) - beginning:
+        if length and int(length[1]) > data.size - beginning:
             return _damaged(number, CUT_SHORT, beginning), 1
-        data.seek(beginning)
-        iterator = ArchiveIterator(data)
+        data.file.seek(beginning)
+        iterator = ArchiveIterator(data.file)
         iterator.loader = _Loader(verify_http=False)
         try:
             # warcio prints damage to stderr.
@@ -243,20 +262,18 @@ def _time(date: str | None) -> float | None:
         return None
 
 
-def _next_beginning(data: mmap.mmap, start: int) -> int:
+def _next_beginning(data: _Bytes, start: int) -> int:
     """Where the next record begins, at `start` or later; the end of the file if there is none."""
-    if data[: len(GZIP)] != GZIP:
-        found = PLAIN_BEGINNING.search(data, start)
-        return len(data) if found is None else found.start()
-    members = (found.start() for found in GZIP_BEGINNING.finditer(data, start))
-    return next((member for member in members if _holds_record(data, member)), len(data))
+    if data.read(0, len(GZIP)) != GZIP:
+        return next(data.places(PLAIN_BEGINNING, start), data.size)
+    members = data.places(GZIP_BEGINNING, start)
+    return next((member for member in members if _holds_record(data, member)), data.size)
 
 
-def _holds_record(data: mmap.mmap, member: int) -> bool:
+def _holds_record(data: _Bytes, member: int) -> bool:
     try:
-        first = zlib.decompressobj(16 + zlib.MAX_WBITS).decompress(
-            data[member : member + 512], len(BEGINNING)
-        )
+        packed = data.read(member, 512)
+        first = zlib.decompressobj(16 + zlib.MAX_WBITS).decompress(packed, len(BEGINNING))
     except zlib.error:
         return False
     return first == BEGINNING
@@ -264,5 +281,5 @@ def _holds_record(data: mmap.mmap, member: int) -> bool:
 
 def _copy(source: BinaryIO, target: BinaryIO, start: int, end: int) -> None:
     source.seek(start)
-    while start < end:
-        start += target.write(source.read(min(BLOCK_BYTES, end - start)))
+    while start < end and (block := source.read(min(BLOCK_BYTES, end - start))):
+        start += target.write(block)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import logging
 from pathlib import Path
@@ -60,13 +61,19 @@ def _attributes(spider: object) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def reasoned() -> Iterator[None]:
-    """Log in one line why a crawl can't start, and which setting it is; a traceback follows."""
+    """Log in one line why a crawl can't start, and which setting it is.
+
+    Scrapy adds a traceback; not AsyncCrawlerProcess, whose task's error counts as seen then.
+    """
     try:
         yield
     except SimhashError as error:
         by_kind = {StoreError: " (SIMHASH_STORE)", DropLogError: " (SIMHASH_DROP_LOG)"}
         setting = "".join(name for kind, name in by_kind.items() if isinstance(error, kind))
         logger.critical("Crawl not started: %s%s", error, setting)
+        with contextlib.suppress(RuntimeError):  # no loop runs yet
+            if task := asyncio.current_task():
+                task.add_done_callback(lambda done: done.cancelled() or done.exception())
         raise error from None
 
 

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 from scrapy.utils.asyncio import call_later, is_asyncio_available
 from twisted.internet.defer import Deferred
 
-from simhash_pipeline.errors import OptionsError, PageError
+from simhash_pipeline.errors import OptionsError, PageError, StoreError
 from simhash_pipeline.item_values import Said, said_by
 from simhash_pipeline.judge import Judge, Verdict
 from simhash_pipeline.options import Options
@@ -214,8 +214,7 @@ class JudgeWorker:
                 options = dataclasses.replace(self._options, **own)
             except OptionsError as error:
                 raise PageError("meta", f"by its request's meta, {error}") from error
-            judge = Judge(self._store, options, repeats_since=self._began)
-            self._judges[known] = judge, options
+            self._judges[known] = self._judge.with_options(options), options
         return self._judges[known]
 
     def _expire(self) -> None:
@@ -249,6 +248,9 @@ def _answer(answer: Future[T], call: Callable[[], T]) -> None:
             answer.set_result(call())
         except Exception as error:  # any: it is raised where the answer is awaited
             answer.set_exception(error)
+        except BaseException as error:  # else it ends the thread, and nobody knows of it
+            what = f"{type(error).__name__}: {error}"
+            answer.set_exception(StoreError(f"the thread that asks the store met {what}"))
 
 
 class _TextBuffer:

@@ -1,11 +1,11 @@
-"""The compiled kernel and walk, chosen once at import: None where the Python does their work.
+"""The compiled kernel, chosen once at import: None where the Python does its work.
 
-They are None where they were not built, where the environment variable SIMHASH_NATIVE is 0, and on
-big-endian machines; the walk too where lxml has another libxml2 than it was compiled against.
+It is None where it was not built, where the environment variable SIMHASH_NATIVE is 0, and on
+big-endian machines.
 
     _kernel.c  text to hashes and votes    called by page/compiled.py
+    _markup.c  markup to blocks            a part of it, called by page/tags.py
     _rules.c   blocks to the main text     a part of it, called by page/boilerplate.py
-    _walk.c    lxml's tree to blocks       called by page/fingerprint.py
 """
 
 from __future__ import annotations
@@ -13,11 +13,25 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
 
-from lxml import etree
-from lxml.etree import _Element
+# Of each element of a head its tag, rel, href, property and content, None for what it lacks; the
+# content of a title is its text.
+Head = list[tuple[str, str | None, str | None, str | None, str | None]]
+
+
+class MarkupRead(NamedTuple):
+    """What is read of a page."""
+
+    # Texts, tags, sizes, link shares, boxes, hints and hidden texts: the columns of `Blocks`
+    columns: tuple[list[Any], ...]
+    nodes: int  # of the outline
+    structure: int  # 64 bits, however few the nodes are
+    head: Head
+    titles: list[str]  # of title elements, of og:title, and of h1s
+    og_titles: list[str]
+    headings: list[str]
 
 
 class Tokens(Protocol):
@@ -66,11 +80,22 @@ class Kernel(Protocol):
     def is_plain(self, source: bytes, /) -> bool:
         """Whether it is UTF-8 without U+FFFD."""
 
-    def end_tag(self, source: bytes, /) -> int:
-        """Where `</body` or `</html` stands first, in any case; the length without them."""
+    def set_markup(
+        self,
+        references: list[tuple[str, str]],
+        tags: list[tuple[str, int, int, int]],
+        hint_of: Callable[[str, str, str, str], str | None],
+        hides: Callable[[str], object],
+        bounds: tuple[int, ...],
+        class_bits: int,
+        min_u: float,
+        vote: float,
+        /,
+    ) -> None:
+        """tags.py's tables: of each tag its traits, its bit, and the bits of those that it ends."""
 
-    def suspects(self, source: bytes, most: int, /) -> list[tuple[int, int]]:
-        """The stretches between two `>` whose last tag may go on, or of more than `most` bytes."""
+    def read_markup(self, source: bytes, max_depth: int, /) -> MarkupRead | int:
+        """What it reads of UTF-8 markup; the number of a rule in tags.RULES where it isn't sure."""
 
     def set_rules(
         self,
@@ -97,78 +122,21 @@ class Kernel(Protocol):
     ) -> list[int]:
         """The numbers of the blocks that are the main text, of the columns of `Blocks`."""
 
-    def outline(
-        self, rows: bytes, weights: bytes, tags: int, class_bits: int, min_u: float, vote: float, /
-    ) -> int:
-        """The fingerprint of rows of 64 bits, the first `tags` of them a tag's, and their weights.
 
-        A label votes on the class bits, a tag on the others.
-        """
-
-
-# What a walk over lxml's tree finds: texts, tags, sizes, link shares, boxes, hints and hidden texts
-# of its blocks; and of its outline the number of nodes, and what Kernel.outline takes.
-Walked = tuple[tuple[Any, ...], tuple[int, bytes, bytes, int]]
-
-
-# Of each element of a head its tag, rel, href, property and content, None for what it lacks; the
-# content of a title is its text.
-Head = list[tuple[str, str | None, str | None, str | None, str | None]]
-
-
-class Walk(Protocol):
-    """_walk.c."""
-
-    LIBXML_VERSION: int  # of the headers that it was compiled with: 21406 for 2.14.6
-
-    def set_up(
-        self,
-        element: type,
-        traits: Mapping[str, int],
-        hint_of: Callable[[str, str, str, str], str | None],
-        hides: Callable[[str], object],
-        permalink_levels: int,
-        max_labels: int,
-        max_name_chars: int,
-        /,
-    ) -> None:
-        """ImportError where lxml's elements are not as it knows them."""
-
-    def walk(self, root: _Element, /) -> Walked | None:
-        """None for a tree that it leaves to the Python."""
-
-    def head(self, root: _Element, /) -> Head | None:
-        """What stands in the head; None where it is left to the Python."""
-
-
-def _loaded(name: str) -> Any:
-    try:
-        return importlib.import_module(f"simhash_pipeline.native.{name}")
-    except ImportError:
-        return None
-
-
-def _chosen() -> tuple[Kernel | None, Walk | None, str]:
-    """The kernel, the walk, and what is missing: "" if nothing is, or nothing is wanted."""
+def _chosen() -> tuple[Kernel | None, str]:
+    """The kernel, and what is missing: "" if nothing is, or nothing is wanted."""
     if os.environ.get("SIMHASH_NATIVE") == "0" or sys.byteorder != "little":
-        return None, None, ""
-    if (kernel := _loaded("_kernel")) is None:
-        return None, None, "the compiled kernel, which was not built"
-    walk: Walk | None = _loaded("_walk")
-    if walk is None:
-        return kernel, None, "the compiled walk over lxml's trees, which was not built"
-    built, there = walk.LIBXML_VERSION // 100, etree.LIBXML_VERSION
-    if divmod(built, 100) != there[:2]:
-        versions = "libxml2 {}.{}, and lxml has {}.{}".format(*divmod(built, 100), *there)
-        return kernel, None, f"the compiled walk over lxml's trees, which was built for {versions}"
-    return kernel, walk, ""
+        return None, ""
+    try:
+        built: Any = importlib.import_module("simhash_pipeline.native._kernel")
+    except ImportError:
+        return None, "the compiled kernel, which was not built"
+    return built, ""
 
 
-kernel, walk, missing = _chosen()
+kernel, missing = _chosen()
 
 
 def kind() -> str:
-    """What hashes texts and reads trees: "compiled", "compiled in part" or "Python"."""
-    if kernel is None:
-        return "Python"
-    return "compiled in part" if walk is None else "compiled"
+    """What hashes texts and reads pages: "compiled" or "Python"."""
+    return "Python" if kernel is None else "compiled"

@@ -9,13 +9,13 @@
 
 #include "_murmur3.h"
 
-PyObject *set_rules(PyObject *, PyObject *), *main_blocks(PyObject *, PyObject *); /* _rules.c */
+PyObject *set_rules(PyObject *, PyObject *), *main_blocks(PyObject *, PyObject *);    /* _rules.c */
+PyObject *set_markup(PyObject *, PyObject *), *read_markup(PyObject *, PyObject *); /* _markup.c */
 
 #define BMP 0x10000u
 #define HAN_FIRST 0x4E00u
 #define HAN_COUNT 0x51D6 /* to U+9FD5 */
 #define RUN_ROOM 512
-#define GOLDEN 0x9E3779B97F4A7C15ull
 
 /* What a character is to the cut. */
 enum { IS_NONE = 0, IS_WORD = 1, IS_MARK = 2, IS_HAN = 4, IS_UNSPACED = 8 };
@@ -55,15 +55,6 @@ static double start_p[4], trans_p[4][4], (*emit_p)[4]; /* states B, M, E, S */
 #else
 #define PREFETCH(address) ((void)(address))
 #endif
-
-/* hashing.mixed: splitmix64's last step. */
-static uint64_t mixed(uint64_t w) {
-    w ^= w >> 30;
-    w *= 0xBF58476D1CE4E5B9ull;
-    w ^= w >> 27;
-    w *= 0x94D049BB133111EBull;
-    return w ^ w >> 31;
-}
 
 /* ---- sums of votes: eight lanes of bytes, emptied after 255 hashes */
 
@@ -728,43 +719,6 @@ done:
     return answer;
 }
 
-/* ---- the votes of an outline */
-
-PyDoc_STRVAR(outline_doc, "outline(rows, weights, tags, class_bits, min_u, vote): 64 bits; structure.py.");
-static PyObject *outline(PyObject *module, PyObject *args) {
-    const char *rows, *given;
-    Py_ssize_t rows_size, given_size, tags;
-    unsigned long long class_bits;
-    double min_u, unit, ayes[64] = {0}, all[64] = {0};
-    uint64_t bits = 0;
-    (void)module;
-    if (!PyArg_ParseTuple(args, "y#y#nKdd", &rows, &rows_size, &given, &given_size, &tags, &class_bits,
-                          &min_u, &unit))
-        return NULL;
-    if (rows_size != given_size) return PyErr_Format(PyExc_ValueError, "a row has one weight");
-    for (Py_ssize_t row = 0; row < rows_size / 8; row++) {
-        uint64_t hash;
-        double weight, vote;
-        memcpy(&hash, rows + 8 * row, 8);
-        memcpy(&weight, given + 8 * row, 8);
-        vote = rint(weight / unit); /* whole numbers: their sums are exact */
-        for (int bit = 0; bit < 64; bit++) {
-            if ((class_bits >> bit & 1) != (row >= tags)) continue;
-            if (row >= tags) {
-                uint64_t word = mixed((hash << 32) + (uint64_t)(bit + 1) * GOLDEN);
-                double u = ((double)(word >> 32) + 1.0) / 4294967296.0;
-                if (u < min_u) u = min_u;
-                vote = rint(weight * (1.0 / (u * u)) / unit);
-            }
-            all[bit] += vote;
-            if (hash >> bit & 1) ayes[bit] += vote;
-        }
-    }
-    for (int bit = 0; bit < 64; bit++)
-        if (2 * ayes[bit] > all[bit]) bits |= 1ull << bit;
-    return PyLong_FromUnsignedLongLong(bits);
-}
-
 /* ---- the bytes of a page */
 
 /* The bytes of the character of UTF-8 that begins here, by the table of the Unicode standard (3-7);
@@ -801,66 +755,14 @@ static PyObject *is_plain(PyObject *module, PyObject *source) {
     Py_RETURN_TRUE;
 }
 
-typedef struct {
-    char kind;
-    Py_ssize_t last, next; /* before a place that rises, and behind it */
-} Quote;
-
-/* Whether the last quote of a stretch opens a value. */
-static int opens_value(Quote *quote, const char *text, Py_ssize_t size, Py_ssize_t start, Py_ssize_t end) {
-    uint8_t before;
-    while (quote->next < end) {
-        const char *found;
-        quote->last = quote->next++;
-        found = memchr(text + quote->next, quote->kind, (size_t)(size - quote->next));
-        quote->next = found ? found - text : size;
-    }
-    if (quote->last < start) return 0;
-    before = (uint8_t)text[quote->last > 0 ? quote->last - 1 : size - 1];
-    return before == '=' || before <= ' ';
-}
-
-PyDoc_STRVAR(suspects_doc, "suspects(source, most): see bounds._suspects.");
-static PyObject *suspects(PyObject *module, PyObject *args) {
-    const char *text;
-    Py_ssize_t size, most, end;
-    PyObject *found;
-    Quote twofold = {'"', -1, -1}, single = {'\'', -1, -1};
-    (void)module;
-    if (!PyArg_ParseTuple(args, "y#n", &text, &size, &most) || (found = PyList_New(0)) == NULL) return NULL;
-    for (Py_ssize_t start = 0; start <= size; start = end + 1) {
-        const char *stop = memchr(text + start, '>', (size_t)(size - start));
-        end = stop ? stop - text : size;
-        if (end - start > most || opens_value(&twofold, text, size, start, end) ||
-            opens_value(&single, text, size, start, end)) {
-            PyObject *pair = Py_BuildValue("nn", start, end);
-            if (pair == NULL || PyList_Append(found, pair) < 0) Py_CLEAR(found);
-            Py_XDECREF(pair);
-            if (found == NULL) return NULL;
-        }
-    }
-    return found;
-}
-
-PyDoc_STRVAR(end_tag_doc, "end_tag(source): where `</body` or `</html` stands first; its length without.");
-static PyObject *end_tag(PyObject *module, PyObject *source) {
-    const char *start = PyBytes_AsString(source), *at = start, *end;
-    (void)module;
-    if (start == NULL) return NULL;
-    for (end = start + PyBytes_GET_SIZE(source); (at = memchr(at, '<', (size_t)(end - at))) != NULL; at++)
-        if (at[1] == '/' && (!PyOS_strnicmp(at + 2, "body", 4) || !PyOS_strnicmp(at + 2, "html", 4))) break;
-    return PyLong_FromSsize_t((at == NULL ? end : at) - start);
-}
-
 static PyMethodDef functions[] = {
-    {"end_tag", end_tag, METH_O, end_tag_doc},
     {"is_plain", is_plain, METH_O, is_plain_doc},
-    {"suspects", suspects, METH_VARARGS, suspects_doc},
+    {"set_markup", set_markup, METH_VARARGS, "set_markup(tags.py's tables)"},
+    {"read_markup", read_markup, METH_VARARGS, "read_markup(source, max_depth): see MarkupRead"},
     {"set_rules", set_rules, METH_VARARGS, "set_rules(boilerplate.py's names, traits of tags)"},
     {"main_blocks", main_blocks, METH_VARARGS, "main_blocks(columns of blocks, words of the title)"},
     {"set_tables", set_tables, METH_VARARGS, set_tables_doc},
     {"load_dictionary", load_dictionary, METH_VARARGS, load_dictionary_doc},
-    {"outline", outline, METH_VARARGS, outline_doc},
     {"sample", sample, METH_VARARGS, sample_doc},
     {NULL, NULL, 0, NULL},
 };

@@ -1,7 +1,18 @@
-/* MurmurHash3 x64 128, seed 0 (Appleby), for little-endian machines. */
+/* MurmurHash3 x64 128, seed 0 (Appleby), for little-endian machines; and splitmix64's last step. */
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
+#define GOLDEN 0x9E3779B97F4A7C15ull
+
+/* hashing.mixed */
+static inline uint64_t mixed(uint64_t w) {
+    w ^= w >> 30;
+    w *= 0xBF58476D1CE4E5B9ull;
+    w ^= w >> 27;
+    w *= 0x94D049BB133111EBull;
+    return w ^ w >> 31;
+}
 
 static inline uint64_t rotl(uint64_t x, int r) { return (x << r) | (x >> (64 - r)); }
 

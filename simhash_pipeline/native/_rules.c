@@ -19,10 +19,10 @@ enum { COMMENT, CONSENT, FOOTER, FURNITURE, FORUM, OUTSIDE };
 #define NOT_ASKED -1.0
 /* The numbers of boilerplate.py, as its _set_up orders them. */
 static struct {
-    double long_chars, wide_from, narrow_from, narrow_to, sentence_bytes, max_link_share, title_weight,
-        forum_share, min_beside_comments, box_share, headed_box_share, headed_within, min_headed_blocks,
-        max_headings, lone_box_share, min_boxed_weight, min_main_share, short_article_bytes,
-        min_short_article_share, min_unlinked_share, max_title_h1s, equal_share;
+    double long_chars, wide_from, narrow_from, narrow_to, sentence_bytes, max_link_share,
+        title_weight, forum_share, min_beside_comments, box_share, headed_box_share, headed_within,
+        min_headed_blocks, max_headings, lone_box_share, min_boxed_weight, min_main_share,
+        short_article_bytes, min_short_article_share, min_unlinked_share, max_title_h1s, equal_share;
     double max_shares[HINTS], max_menu_shares[HINTS];
 } rules;
 

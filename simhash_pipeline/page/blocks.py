@@ -46,7 +46,8 @@ hides = _HIDES.search  # of a style
 
 # What a box calls itself: by its tag, its ARIA role, or a word of its class or id. The words under
 # "links" name parts of a text too, so that they mean furniture only where links fill the box. What
-# stands before and behind the page's only "main" box is "outside".
+# stands before and behind the page's only "main" box is "outside". Words are English, pinyin, and
+# what German, French, Spanish, Portuguese, Italian, Dutch, Polish and Turkish sites write.
 TAG_HINTS = {
     "aside": "furniture",
     "dialog": "consent",
@@ -67,19 +68,21 @@ _ROLE_HINTS = {
     "search": "furniture",
 }
 _HINT_WORDS = {
-    "comment": """comment commentarea commentbox comments commentlist disqus liuyan pinglun replies
-        respond""",
-    "consent": "consent cookie cookies gdpr privacy",
-    "footer": "copyright foot footer",
+    "comment": """comentario comentarios comment commentaire commentaires commentarea commentbox
+        commenti commentlist comments disqus kommentar kommentare komentarze liuyan pinglun
+        reacties replies respond yorumlar""",
+    "consent": "consent cookie cookies datenschutz gdpr privacidad privacy",
+    "footer": "copyright foot footer fusszeile rodape stopka",
     "forum": """answer answers bbs board discussion discussions forum forums luntan qa question
         questions reply thread threads tiezi topic topics viewtopic wenda""",
     "links": "author header tag tags",
     "furniture": """ad ads advert advertisement advertising aside banner breadcrumb
-        breadcrumbs byline crumb crumbs daohang fenxiang guanggao head login masthead menu
-        menus meta modal nav navbar navigation newsletter overlay pager pagination popular popup
-        promo recommend recommendation recommendations recommended related share sharing sidebar
-        signup social sponsor sponsored subscribe subscription toolbar trending tuijian
-        xiangguan""",
+        breadcrumbs busca buscador byline compartir crumb crumbs daohang empfehlungen fenxiang
+        guanggao head login masthead menu menus meta modal nav navbar navigation newsletter overlay
+        pager pagination partage popular popup promo publicidad publicidade publicite pubblicita
+        recherche recommend recommendation recommendations recommended reklam reklama related
+        ricerca share sharing sidebar signup social sponsor sponsored subscribe subscription suche
+        szukaj toolbar trending tuijian werbung xiangguan zoeken""",
 }
 _WORD_HINTS = {word: hint for hint, words in _HINT_WORDS.items() for word in words.split()}
 _WORD = re.compile("[A-Z]?[a-z]+|[A-Z]+")
@@ -130,9 +133,7 @@ class Blocks:
                 self.hints.append((start, len(self.texts), hint))
 
     def finish(self) -> None:
-        """Puts boxes and hints in order, when all blocks are there."""
-        self.boxes.reverse()  # an outer box before those inside it, which of one start stays so
-        self.boxes.sort(key=_start)
+        """Decides what the hints mean, when all blocks are there."""
         _sort(self.hints)
         self.hints = _decided_hints(self)
 
@@ -218,6 +219,8 @@ def read(page: Elements) -> Blocks:
                     linked += len(text.strip())
     if parts:
         found.add(parts, linked, block_tag)
+    found.boxes.reverse()  # an outer box before those inside it, which of one start stays so
+    found.boxes.sort(key=_start)
     found.finish()
     return found
 

@@ -11,17 +11,20 @@ import re
 from collections.abc import Iterable
 from itertools import islice
 
-from simhash_pipeline import native
 from simhash_pipeline.bits import np
 
 # A page may have one tag for each 32 bytes of the limit, and a main text of a fifth of it. At the
 # default limit either takes at most 0.9 s, both 1.6 s and 200 MB (python -m tests.long.hostile).
 _BYTES_A_TAG = 32
 _PART_FOR_TEXT = 5
-# Browsers nest 512 levels, and make siblings of deeper elements; libxml2 gives up at 2,048.
+# Browsers nest 512 levels, and make siblings of deeper elements; libxml2 gives up at 2,048, or at
+# 256 where it isn't asked to read huge trees. An end tag may not end what ranks above it: then it
+# costs libxml2 some 30 ns a level, for nothing. A page with so many end tags may be shallow only.
 MAX_DEPTH = 512
+DEEP, SHALLOW = 2_048, 256
+_MANY_END_TAGS = 8_000
 # libxml2 walks over all attributes of a tag to append one.
-_MAX_ATTRIBUTES = 500
+MAX_ATTRIBUTES = 500
 _TAG_END, _EQUALS, _SPACE = b">= "
 _HARMLESS_BYTES = 90_000  # a page of nothing but attributes takes 1.5 s at the most up to here
 # Elements that hold no markup, by what they are or because it is none to HTML.
@@ -39,7 +42,7 @@ _ATTRIBUTES = (
         (?: [\t\n\f\r ]* = [\t\n\f\r ]* (?: "[^"]*(?:"|\Z) | '[^']*(?:'|\Z) | [^\t\n\f\r >]* ) )?
     ){0,%d}
 """
-    % _MAX_ATTRIBUTES
+    % MAX_ATTRIBUTES
 )
 _PART = re.compile(
     rb"""<(?:
@@ -75,8 +78,8 @@ def first_bytes(html: bytes, max_bytes: int) -> bytes:
     return html[:end]
 
 
-def without_excess(source: bytes, max_bytes: int) -> bytes:
-    """The markup up to the last tag it may have, or the first with more than 500 attributes.
+def first_tags(source: bytes, max_bytes: int) -> bytes:
+    """The markup up to the last tag it may have.
 
     It may be longer than the page was, as other charsets need fewer bytes, but not three times.
     """
@@ -88,6 +91,11 @@ def without_excess(source: bytes, max_bytes: int) -> bytes:
         for begins, most in ((b"<", tags), (b"</", tags // 2)):
             if source.count(begins) > most:
                 source = source[: _place_of(source, begins, most)]
+    return source
+
+
+def before_wide_tag(source: bytes) -> bytes:
+    """The markup up to the first tag with more than 500 attributes."""
     if len(source) > _HARMLESS_BYTES and _may_exceed(source):
         for part in _PART.finditer(source):
             if part.lastgroup is None:
@@ -98,8 +106,13 @@ def without_excess(source: bytes, max_bytes: int) -> bytes:
     return source
 
 
-def flattened(source: bytes) -> bytes:
-    """The same page with the tags that nest deeper than 512 levels taken out; every text stays.
+def may_be_deep(source: bytes) -> bool:
+    """Whether its tags may nest as deep as libxml2 can read them, by the number of end tags."""
+    return source.count(b"</") <= _MANY_END_TAGS
+
+
+def flattened(source: bytes, max_depth: int = MAX_DEPTH) -> bytes:
+    """The same page with the tags that nest deeper than this taken out; every text stays.
 
     A tag that is left out still separates words.
     """
@@ -110,7 +123,7 @@ def flattened(source: bytes) -> bytes:
         if not name or name.lower() in _FLAT or part[0].endswith(b"/>"):
             continue
         depth = max(0, depth - 1) if closes else depth + 1
-        if depth + bool(closes) > MAX_DEPTH:
+        if depth + bool(closes) > max_depth:
             kept += source[end : part.start()], b" "
             end = part.end()
     return b"".join([*kept, source[end:]])
@@ -152,12 +165,10 @@ def _may_exceed(source: bytes) -> bool:
 
 def _suspects(source: bytes) -> Iterable[tuple[int, int]]:
     """Start and end of the stretches that are to be looked at."""
-    if native.kernel is not None:
-        return native.kernel.suspects(source, 2 * _MAX_ATTRIBUTES)
     page = np.frombuffer(source, np.uint8)
     ends = np.append(np.flatnonzero(page == _TAG_END), len(page))
     starts = np.append(0, ends[:-1] + 1)
-    suspect = ends - starts > 2 * _MAX_ATTRIBUTES
+    suspect = ends - starts > 2 * MAX_ATTRIBUTES
     for quote in b"\"'":
         quotes = np.append(-1, np.flatnonzero(page == quote))
         last = quotes[np.searchsorted(quotes, ends) - 1]

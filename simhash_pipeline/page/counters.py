@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from functools import cache, lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 from simhash_pipeline.page.folding import MARKS, folded
 from simhash_pipeline.page.segment import UNSPACED
@@ -25,15 +26,17 @@ _TOKEN = re.compile(
     rf"\d+(?:[.,:h]\d+)*[km]?(?![^\W\d_{UNSPACED}])|\d+|(?![{_SKIPPED}])[{UNSPACED}][{MARKS}]*"
     rf"|(?:[^\W\d_{UNSPACED}][{MARKS}]*)+|[^\w\s:().{MARKS}]"
 )
+_UNSPACED, _DIGIT = re.compile(f"[{UNSPACED}]"), re.compile("[0-9]")
 _MAX_TOKENS = 24  # of a counter
 # Of "1 day 3 hours ago" what is left out.
 _BETWEEN = re.compile(r"(?<=\d)\s*[a-z]{1,7}[\s,.]+\d+(?=\s*[a-z]{1,7}[\s,.]+ago\b)")
 _CLOCK = re.compile(r"\d{1,2}[:.h]\d\d(?::\d\d)?")
 _BESIDE_CLOCK, _BEHIND_CLOCK = 5, 3  # letters of a word before a time, as "at", and behind: "pm"
 _MARKS_AT_ENDS = re.compile(r"^[\s,.;:|·•()\[\]/-]+|[\s,.;:|·•()\[\]/-]+$")
-_SPACES = str.maketrans(dict.fromkeys("!\"'(),-./:;?[]|", " "))
+_SPACES = str.maketrans(dict.fromkeys("!\"'(),-./:;?[]|0123456789", " "))
 
 
+@lru_cache(maxsize=8192)  # the pages of a site share their short lines: 2 MB
 def without_counters(line: str, *, is_main: bool, is_above: bool) -> str:
     """A short line, in one spelling, without its counters.
 
@@ -51,12 +54,15 @@ def without_counters(line: str, *, is_main: bool, is_above: bool) -> str:
 
 def _has_word(line: str) -> bool:
     """Whether a word stands in the line without which there is no counter."""
-    lower = line.lower()
-    words = lower.translate(_SPACES).split() if line.isascii() else _TOKEN.findall(lower)
-    return not _keys()[1].isdisjoint(words)
+    lower, keys = line.lower(), _keys()
+    numbered = _DIGIT.search(line) is not None
+    if not (keys.words if numbered else keys.days).isdisjoint(lower.translate(_SPACES).split()):
+        return True
+    if numbered:
+        return not (line.isascii() or keys.characters.isdisjoint(lower))
+    return not line.isascii() and keys.unspaced_days.search(lower) is not None
 
 
-@lru_cache(maxsize=4096)  # the pages of a site share their short lines: 1 MB
 def _counted_out(line: str) -> tuple[str, int, str]:
     """What is left of a line without its counters, and how many hold a number; all of it again.
 
@@ -84,7 +90,7 @@ def _said(line: str) -> Iterator[tuple[int, int]]:
     places = [found.span() for found in _TOKEN.finditer(lower)]
     words = [lower[start:end] for start, end in places]
     said = ["#" if word[0].isdigit() else word for word in words]
-    keys, first = _keys()[0], 0
+    keys, first = _keys().kinds, 0
     while first < len(said):
         most = min(len(said), first + _MAX_TOKENS)
         ends = (end for end in range(most, first, -1) if "".join(said[first:end]) in keys)
@@ -106,17 +112,32 @@ def _with_clock(words: list[str], first: int, end: int) -> tuple[int, int]:
     return (before, end) if before >= 0 and _CLOCK.fullmatch(words[before]) else (first, end)
 
 
+class _Keys(NamedTuple):
+    """What counters.txt knows."""
+
+    kinds: dict[str, str]  # by the tokens in a row; age, count or day
+    words: set[str]  # the longest of each
+    days: set[str]  # the same of days without a number
+    characters: set[str]  # the first of each, of scripts without spaces
+    unspaced_days: re.Pattern[str]
+
+
 @cache
-def _keys() -> tuple[dict[str, str], frozenset[str]]:
-    """What counters.txt knows, in tokens without spaces; and of each the longest word."""
-    keys: dict[str, str] = {}
-    longest = set()
+def _keys() -> _Keys:
+    kinds: dict[str, str] = {}
+    words, days, characters, unspaced = set(), set(), set(), []
     for line in _WORDS.splitlines():
         kind, _, forms = line.partition(": ")
         for form in folded(forms).split("|"):
-            words = _TOKEN.findall(form)
-            longest.add(max(words, key=len))
-            text = "".join(words)
-            counts = (f"#{text}", f"{text}#", f"#{text}#")
-            keys |= dict.fromkeys(counts if kind[:3] == "cou" else (text,), kind[:3])
-    return keys, frozenset(longest)
+            tokens = _TOKEN.findall(form)
+            text, word = "".join(tokens), max([each for each in tokens if each != "#"], key=len)
+            is_count, is_day = kind[:3] == "cou", kind[:3] == "day" and "#" not in form
+            texts = (f"#{text}", f"{text}#", f"#{text}#") if is_count else (text,)
+            kinds |= dict.fromkeys(texts, kind.split()[0])
+            if _UNSPACED.match(word):
+                characters.add(word[0])
+                unspaced += [form] * is_day
+            else:
+                words.add(word)
+                days |= {word} if is_day else set()
+    return _Keys(kinds, words, days, characters, re.compile("|".join(unspaced)))

@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cached_property
 from html import unescape
 from itertools import compress
 from operator import not_
@@ -17,40 +17,32 @@ from lxml.etree import _Element
 from simhash_pipeline import native
 from simhash_pipeline.bits import SKETCH_BITS, np
 from simhash_pipeline.errors import PageError
-from simhash_pipeline.native import Walked
+from simhash_pipeline.native import Head, MarkupRead
 from simhash_pipeline.options import Options, load_callable
-from simhash_pipeline.page.blocks import (
-    BOX,
-    KINDS,
-    MAX_NAME_CHARS,
-    PERMALINK_LEVELS,
-    TAG_HINTS,
-    Blocks,
-    hides,
-    hint_of,
-    read,
-)
+from simhash_pipeline.page.blocks import Blocks, read
 from simhash_pipeline.page.boilerplate import main_blocks
-from simhash_pipeline.page.bounds import first_of_text
+from simhash_pipeline.page.bounds import before_wide_tag, first_of_text
 from simhash_pipeline.page.compiled import content_of, hashed_words, sketch_of, votes_by_kernel
 from simhash_pipeline.page.decode import without_line_ends
-from simhash_pipeline.page.elements import END_SVG, HOLD_HTML, Elements, elements_of
+from simhash_pipeline.page.elements import Elements, elements_of
 from simhash_pipeline.page.folding import folded, spelled, spelled_lines
 from simhash_pipeline.page.form import MAX_TOKENS, form_of
 from simhash_pipeline.page.hashing import TokenHashes, hash_rows
-from simhash_pipeline.page.head import canonical_url, first_line, headings, title_of
-from simhash_pipeline.page.parse import ParsedPage, parsed_page
+from simhash_pipeline.page.head import (
+    canonical_url,
+    first_line,
+    head_of,
+    headings,
+    title_among,
+    title_of,
+)
+from simhash_pipeline.page.parse import readable, tree_of_page
 from simhash_pipeline.page.segment import segmenter, token_hashes
 from simhash_pipeline.page.simhash import simhash
 from simhash_pipeline.page.soup import asks_for_soup, check_parser, soup_of
 from simhash_pipeline.page.source import Source, markup
-from simhash_pipeline.page.structure import (
-    MAX_LABELS,
-    MIN_NODES,
-    ROLES,
-    structure_fingerprint,
-    voted,
-)
+from simhash_pipeline.page.structure import MIN_NODES, structure_fingerprint
+from simhash_pipeline.page.tags import read_markup
 from simhash_pipeline.page.titles import name_of, title_words, word_blocks
 from simhash_pipeline.page.unread import unread_digest
 from simhash_pipeline.page.visible import STORY_SHIFT, story_digest, visible_text, window_masks
@@ -65,9 +57,6 @@ _SENTENCE = re.compile(rf"[^\n.!?{_STOPS}]+(?:[.!?](?! )[^\n.!?{_STOPS}]*)*[.!?{
 _TAG = re.compile(
     r"(?i)</(?:blockquote|div|figure|h[1-6]|li|p|pre|table)>|<(?:br|p)[ />]|<(?:a|img|span)\s\S+="
 )
-# The bits of a tag's traits beside its kind and its role, as in _walk.c.
-_ROLE_SHIFT = 3
-_TRAITS = {1 << 5: {"svg"}, 1 << 6: END_SVG, 1 << 7: HOLD_HTML, 1 << 8: {"a"}, 1 << 9: TAG_HINTS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,26 +149,25 @@ class Fingerprinter:
         `html` is bytes, text, a soup of BeautifulSoup, a parsel selector, or an lxml tree or
         element. PageError when there is no page to read: it is empty, binary or unparsable.
         """
-        parsed = self._parse(html, charset)
-        tree = Tree(parsed.root)
-        canonical = canonical_url(parsed.head, url)
-        title = title_of(parsed.root, parsed.head)  # before a user's extractor takes elements out
-        blocks = tree.blocks()
-        text, is_main = self._read(parsed, blocks, title)
-        if self._extract is not None:  # it may have changed the tree
-            tree = Tree(parsed.root)
+        if (held := markup(html)) is None:
+            raise TypeError(f"a page is bytes, text, a soup, selector or tree, not {html!r:.80}")
+        page = Page(held, charset, self._options)
+        title, blocks, structure = page.title(), page.blocks(), page.structure()
+        text, is_main = self._read(page, blocks, title)  # a user's extractor may change the tree
         is_main += [False] * len(blocks.hidden)
-        page = self._of_text(
+        found = self._of_text(
             text,
             blocks,
             is_main,
             title=title,
             url=url,
-            structure=tree.structure(self._options),
-            canonical_url=canonical,
-            cut=parsed.cut,
+            structure=structure,
+            canonical_url=canonical_url(page.head, url),
+            cut=page.cut,
         )
-        return page if page.content is not None else _with_unread(page, parsed.root, blocks.hidden)
+        if found.content is not None:
+            return found
+        return _with_unread(found, page.root, blocks.hidden)
 
     def fingerprint_text(
         self, text: str, *, title: str = "", url: str | None = None
@@ -269,12 +257,6 @@ class Fingerprinter:
             return content_of(hashed_words(text), self._options)
         return self._content(*self._hashed(text))
 
-    def _parse(self, page: Any, charset: str | None) -> ParsedPage:
-        html = markup(page)
-        if html is None:
-            raise TypeError(f"a page is bytes, text, a soup, selector or tree, not {page!r:.80}")
-        return parsed_page(html, charset, self._options.max_page_bytes, self._options.parser)
-
     def _without_markup(self, text: str) -> str:
         """The text without markup, and without lines that end within a sentence."""
         if "&lt;/" in text and not _TAG.search(text):  # escaped, as in the XML of a feed
@@ -282,18 +264,17 @@ class Fingerprinter:
         if not _TAG.search(text):
             return without_line_ends(text.encode("utf-8", "replace")).decode()
         try:
-            root = parsed_page(text, max_bytes=self._options.max_page_bytes).root
+            return "\n".join(Page(text, None, self._options).blocks().texts)
         except PageError:  # nothing but tags
             return ""
-        return "\n".join(Tree(root).blocks().texts)
 
-    def _read(self, parsed: ParsedPage, blocks: Blocks, title: str) -> tuple[str, list[bool]]:
+    def _read(self, page: Page, blocks: Blocks, title: str) -> tuple[str, list[bool]]:
         """Main text, and which blocks are in it."""
         if self._extract is not None:
             if self._extracts_from_soup:
-                text = self._extract(soup_of(parsed.source, self._options.parser))
+                text = self._extract(soup_of(page.source, self._options.parser))
             else:
-                text = self._extract(parsed.root)
+                text = self._extract(page.root)
             flat = " ".join(text.split())
             return text, [block in flat for block in blocks.texts]
         is_main = [False] * len(blocks.texts)
@@ -341,56 +322,50 @@ def content_fingerprint(text: str, options: Options | None = None) -> int | None
     return Fingerprinter(options).content_fingerprint(text)
 
 
-class Tree:
-    """What is read of a page's tree, as it is now: a change of it is seen by another Tree.
+class Page:
+    """A page as it is read: by the kernel from its source, or, where that isn't sure, of its tree.
 
-    The compiled walk reads it where there is one and it can; else blocks.py and structure.py do,
-    which say what is to be found.
+    The Python that reads the tree says what is to be found. PageError as in `fingerprint`.
     """
 
-    def __init__(self, root: _Element) -> None:
-        self._root = root
-        self.walked: Walked | None = None
-        if native.kernel is not None and native.walk is not None:
-            _set_up()
-            self.walked = native.walk.walk(root)
+    def __init__(self, html: bytes | str, charset: str | None, options: Options) -> None:
+        self._options = options
+        source, cut = readable(html, charset, options.max_page_bytes)
+        found = read_markup(source) if options.parser == "lxml" else None
+        self._marked = MarkupRead(*found) if isinstance(found, tuple) else None
+        self.source = before_wide_tag(source) if self._marked is None else source
+        self.cut = cut or len(self.source) < len(source)
+
+    @cached_property
+    def root(self) -> _Element:
+        """Its tree by lxml."""
+        return tree_of_page(self.source, self._options.parser)
 
     @cached_property
     def _elements(self) -> Elements:
-        return elements_of(self._root)
+        return elements_of(self.root)
+
+    @cached_property
+    def head(self) -> Head:
+        """What stands in its head."""
+        return head_of(self.root) if self._marked is None else self._marked.head
+
+    def title(self) -> str:
+        """See `title_of`."""
+        if (marked := self._marked) is None:
+            return title_of(self.root, self.head)
+        return title_among(self.head, [*marked.titles, *marked.og_titles, *marked.headings])
 
     def blocks(self) -> Blocks:
         """All blocks of the page's body."""
-        if self.walked is None:
+        if self._marked is None:
             return read(self._elements)
-        blocks = Blocks(*self.walked[0])
+        blocks = Blocks(*self._marked.columns)
         blocks.finish()
         return blocks
 
-    def structure(self, options: Options) -> int | None:
+    def structure(self) -> int | None:
         """The structure fingerprint; see `structure_fingerprint`."""
-        by_default = options.structure_features == "outline"
-        if self.walked is None or native.kernel is None or not by_default:
-            return structure_fingerprint(self._elements, options)
-        nodes, rows, weights, tags = self.walked[1]
-        return voted(native.kernel, rows, weights, tags) if nodes >= MIN_NODES else None
-
-
-@cache
-def _set_up() -> None:
-    if native.walk is not None:
-        tags = {*KINDS, *ROLES, *(tag for tags in _TRAITS.values() for tag in tags)}
-        native.walk.set_up(
-            _Element,
-            {tag: _traits(tag) for tag in tags},
-            hint_of,
-            hides,
-            PERMALINK_LEVELS,
-            MAX_LABELS,
-            MAX_NAME_CHARS,
-        )
-
-
-def _traits(tag: str) -> int:
-    bits = sum(bit for bit, tags in _TRAITS.items() if tag in tags)
-    return KINDS.get(tag, BOX) | ROLES.get(tag, 0) << _ROLE_SHIFT | bits
+        if self._marked is None or self._options.structure_features != "outline":
+            return structure_fingerprint(self._elements, self._options)
+        return self._marked.structure if self._marked.nodes >= MIN_NODES else None

@@ -16,6 +16,8 @@ from simhash_pipeline.bits import np
 from simhash_pipeline.page.han import HAN
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from simhash_pipeline.page.han import Units
 
 # What is invisible within a word: where a line may break, or may not (soft hyphen, zero width
@@ -64,6 +66,8 @@ FOLDED_TO_THEMSELVES = f"{HAN}\uac00-\ud7a3"
 _MAX_MARKS = 30
 _DECOMPOSED_TO_MARKS = frozenset("\u0f73\u0f75\u0f81\uff9e\uff9f")  # of combining class 0
 _ASK, _DROPPED = 0xFFFE, 0xFFFF  # no characters
+# All that are marks, digits or changed by NFKC are here, or beyond 16 bits.
+_VARYING = (*range(0xA0, 0x3400), *range(0xA600, 0xAC00), *range(0xF900, 0xFFFE))
 
 # Marks that belong to the word they stand in, which `\w` leaves out: accents, Hebrew and Arabic
 # points, those of India's scripts but for their full stops, and of Thai, Lao, Tibetan, Burmese and
@@ -103,6 +107,8 @@ def spelled(text: str) -> str:
         return text
     units = _units(text.replace("…", "..."))
     found = _alone().take(units)
+    if found.max(initial=0) < _ASK:
+        return _text(found)
     if (found == _ASK).any():
         found = _letters().take(_units(_composed(_text(units[found != _DROPPED]))))
     return _text(found[found != _DROPPED])
@@ -133,15 +139,20 @@ def words_of(text: str) -> list[str]:
 
 def nfkc(text: str) -> str:
     """The text's NFKC in a time that grows as the text: without rows of more than 30 marks."""
-    if any(map(_is_mark, set(text[_MAX_MARKS::_MAX_MARKS]))):  # a longer row has one there
+    others = np.flatnonzero(~_marks().take(units := _units(text)))
+    if np.diff(others, prepend=-1, append=len(units)).max() > _MAX_MARKS + 1:
         marks = "".join(filter(_is_mark, set(text)))
         text = re.sub(f"[{marks}]{{{_MAX_MARKS + 1},}}", "", text)
+    if not unicodedata.is_normalized("NFKC", text):
+        found = np.unique(units[_changing().take(units)])
+        for character in map(chr, found.tolist()):
+            text = text.replace(character, unicodedata.normalize("NFKC", character))
     return unicodedata.normalize("NFKC", text)
 
 
 def single_fold(character: str) -> str | None:
     """What it is spelled as whatever stands beside it: a character, or `...`; else None."""
-    fold = _composed(character)
+    fold = unicodedata.normalize("NFKC", character)
     if fold == "...":
         return fold
     if len(fold) != 1 or unicodedata.combining(character) or unicodedata.combining(fold):
@@ -180,11 +191,34 @@ def _text(units: Units) -> str:
 
 
 @cache
+def _marks() -> NDArray[np.bool_]:
+    """Which units of UTF-16 may be marks: of those beyond 16 bits all."""
+    flags = np.zeros(0x10000, np.bool_)
+    flags[[code for code in _VARYING if _is_mark(chr(code))]] = True
+    flags[0xD800:0xE000] = True
+    return flags
+
+
+@cache
+def _changing() -> NDArray[np.bool_]:
+    """Which units NFKC changes.
+
+    Python normalizes a text with one such character a hundred times as slowly as one without.
+    """
+    flags = np.zeros(0x10000, np.bool_)
+    flags[[code for code in _VARYING if unicodedata.normalize("NFKC", chr(code)) != chr(code)]] = (
+        True
+    )
+    return flags
+
+
+@cache
 def _by_code() -> dict[int, str]:
     """What a composed letter is spelled as, and the digits of all scripts."""
     found = {ord(c): to for to, pattern in _LETTERS.items() for c in characters(pattern)}
-    digits = (c for c in map(chr, range(0x80, 0x10000)) if c.isdecimal())
-    return found | {ord(digit): str(unicodedata.decimal(digit)) for digit in digits}
+    return found | {
+        code: str(unicodedata.decimal(chr(code))) for code in _VARYING if chr(code).isdecimal()
+    }
 
 
 @cache
@@ -200,7 +234,9 @@ def _letters() -> Units:
 def _alone() -> Units:
     """The same of any text; `_ASK` where that depends on what stands beside it."""
     units = np.full(0x10000, _ASK, np.uint16)
-    for character in characters(FOLDED_ALONE + FOLDED_TO_THEMSELVES):
+    for first, last in ranges(FOLDED_TO_THEMSELVES):
+        units[first : last + 1] = range(first, last + 1)
+    for character in characters(FOLDED_ALONE):
         fold = single_fold(character)
         units[ord(character)] = _ASK if fold is None or len(fold) > 1 else ord(fold)
     units[[ord(character) for character in characters(IN_WORDS)]] = _DROPPED

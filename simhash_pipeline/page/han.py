@@ -273,6 +273,9 @@ def jieba_tokenizer(added: tuple[UserWord, ...]) -> Any:
     # jieba writes its loading to stderr by a handler of its own.
     jieba.setLogLevel(logging.WARNING)
     tokenizer = jieba.Tokenizer()
+    # Its `initialize` takes them from jieba.cache in the common temporary folder, whoever wrote it.
+    tokenizer.FREQ, tokenizer.total = tokenizer.gen_pfdict(tokenizer.get_dict_file())
+    tokenizer.initialized = True
     for word, frequency, tag in added:
         tokenizer.add_word(word, frequency, tag)
     return tokenizer
@@ -290,7 +293,7 @@ def jieba_module(name: str) -> Any:
 def _frequencies(added: tuple[UserWord, ...]) -> tuple[Mapping[str, int], int]:
     """How often each word occurs, and all of them; 0 for the beginning of a word.
 
-    jieba takes three times as long for its own words alone, and writes a file.
+    jieba takes three times as long for its own words alone.
     """
     if added:
         tokenizer = jieba_tokenizer(added)

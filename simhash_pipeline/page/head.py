@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from urllib.parse import urljoin
 
 from lxml.etree import _Element
 
-from simhash_pipeline import native
 from simhash_pipeline.native import Head
 from simhash_pipeline.page.blocks import Blocks
 from simhash_pipeline.page.boilerplate import MAX_LINK_SHARE
 from simhash_pipeline.page.bounds import has_long_host
 from simhash_pipeline.page.visible import box_around
 
-_MAX_TITLES = 5  # empty ones to look at; each may hold the next, and all that follows
+MAX_TITLES = 5  # empty ones to look at; each may hold the next, and all that follows
 _MAX_HEADINGS = 5
 _TITLE = re.compile(r"(?i)(?<![a-z])(?:title|heading|headline)(?![a-z])")  # of a class
 
 
 def head_of(root: _Element) -> Head:
-    """What stands in the page's head, by the compiled walk where it can."""
-    rows = native.walk.head(root) if native.kernel is not None and native.walk is not None else None
-    if rows is not None:
-        return rows
+    """What stands in the page's head."""
     return [
         (
             child.tag,
@@ -41,9 +37,15 @@ def head_of(root: _Element) -> Head:
 
 def title_of(root: _Element, head: Head | None = None) -> str:
     """The page's title, white space collapsed: its title element, og:title or first h1; else ""."""
-    said = (text for tag, _, _, _, text in head or head_of(root) if tag == "title")
-    texts = chain(islice(said, 1), _titles(root))
-    return next(filter(None, (" ".join((text or "").split()) for text in texts)), "")
+    return title_among(head or head_of(root), _titles(root))
+
+
+def title_among(head: Head, texts: Iterable[str]) -> str:
+    """As `title_of`, of a head and what else may be the title, best first."""
+    said = (text for tag, _, _, _, text in head if tag == "title")
+    return next(
+        filter(None, (" ".join((text or "").split()) for text in chain(islice(said, 1), texts))), ""
+    )
 
 
 def canonical_url(head: Head, url: str | None) -> str | None:
@@ -65,14 +67,14 @@ def canonical_url(head: Head, url: str | None) -> str | None:
 
 
 def _titles(root: _Element) -> Iterator[str]:
-    for element in islice(root.iter("title"), _MAX_TITLES):
+    for element in islice(root.iter("title"), MAX_TITLES):
         parent = element.getparent()
         if parent is None or parent.tag in ("head", "html", "body"):  # not an image's
             yield _text_of(element)
     for element in root.iter("meta"):
         if element.get("property") == "og:title":
             yield element.get("content") or ""
-    for element in islice(root.iter("h1"), _MAX_TITLES):
+    for element in islice(root.iter("h1"), MAX_TITLES):
         yield _text_of(element)
 
 

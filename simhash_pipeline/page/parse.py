@@ -1,47 +1,37 @@
-"""Bytes or text in, one lxml tree out, neither too long nor too deep; decode.py reads the bytes."""
+"""Bytes or text in, its markup and one lxml tree out; decode.py reads the bytes."""
 
 from __future__ import annotations
 
 import re
 import sys
-from typing import NamedTuple
 
 from lxml import etree
 
-from simhash_pipeline import native
 from simhash_pipeline.errors import PageError
-from simhash_pipeline.native import Head
-from simhash_pipeline.page.bounds import MAX_DEPTH, first_bytes, flattened, without_excess
+from simhash_pipeline.page.bounds import (
+    MAX_DEPTH,
+    SHALLOW,
+    first_bytes,
+    first_tags,
+    flattened,
+    may_be_deep,
+)
 from simhash_pipeline.page.decode import as_utf8, without_line_ends
-from simhash_pipeline.page.head import head_of
 from simhash_pipeline.page.soup import NO_XML, soup_of, tree_of
 
 # What libxml2 stops at, and browsers read on behind: they put it where it would stand without.
 _ENDS_OF_PAGE = re.compile(rb"</(?:body|html)(?=[\t\n\f\r />])", re.IGNORECASE)
 _LAST_ENDS = re.compile(rb"(?:</(?:body|html)>[\t\n\f\r ]*)*", re.IGNORECASE)
 # The content of a head, by the HTML standard.
-_METADATA = frozenset(["base", "link", "meta", "noscript", "script", "style", "template", "title"])
+METADATA = frozenset(["base", "link", "meta", "noscript", "script", "style", "template", "title"])
 
 
-class ParsedPage(NamedTuple):
-    """As much of a page as the limit allows."""
+def readable(
+    html: bytes | str, charset: str | None = None, max_bytes: int = sys.maxsize
+) -> tuple[bytes, bool]:
+    """As much of a page as the limit allows, in UTF-8, and whether that is less than all of it.
 
-    root: etree._Element
-    source: bytes  # UTF-8
-    cut: bool  # whether it is less than all of the page
-    head: Head
-
-
-def parsed_page(
-    html: bytes | str,
-    charset: str | None = None,
-    max_bytes: int = sys.maxsize,
-    parser: str = "lxml",
-) -> ParsedPage:
-    """The page's tree, without comments; `charset` is the HTTP header's, if any.
-
-    `parser` is lxml, or html5lib by BeautifulSoup. PageError (kind empty,
-    binary or unparsable) when there is no page to read.
+    `charset` is the HTTP header's, if any. PageError, kind binary, when it is no page.
     """
     if isinstance(html, str):  # a character is a byte at least
         html = html[: max_bytes + 1].encode("utf-8", "replace")
@@ -50,20 +40,23 @@ def parsed_page(
         read = first_bytes(html, max_bytes)
         source = as_utf8(read, charset)
     source = source.replace(b"\0", b"")  # as browsers do in text; before tags are counted
-    bounded = without_excess(source, max_bytes)
-    cut = len(read) < len(html) or len(bounded) < len(source)
-    bounded = without_line_ends(bounded)
+    bounded = first_tags(source, max_bytes)
+    return without_line_ends(bounded), len(read) < len(html) or len(bounded) < len(source)
+
+
+def tree_of_page(source: bytes, parser: str = "lxml") -> etree._Element:
+    """The tree of UTF-8 markup, without comments, by lxml, or by html5lib and BeautifulSoup.
+
+    PageError (kind empty or unparsable) when there is none.
+    """
     if parser != "lxml":
-        root = _tree_by_soup(bounded, parser)
-        return ParsedPage(root, bounded, cut, head_of(root))
-    endless = _without_ends(bounded)
-    root = _tree(endless)
+        return _tree_by_soup(source, parser)
+    endless, is_deep = _without_ends(source), may_be_deep(source)
+    root = _tree(endless, is_deep)
     if _is_too_deep(root):
-        root = _tree(flattened(endless))
-    head = head_of(root)
-    if not {row[0] for row in head} <= _METADATA:
-        _empty_head(root)
-    return ParsedPage(root, bounded, cut, head)
+        root = _tree(flattened(endless, MAX_DEPTH if is_deep else SHALLOW // 2), is_deep)
+    _empty_head(root)
+    return root
 
 
 def _without_ends(source: bytes) -> bytes:
@@ -73,18 +66,20 @@ def _without_ends(source: bytes) -> bytes:
     To take them out would need a walk over the page, a tenth of what all else costs: in a script,
     comment or value, `</scr</body>ipt>`, what is left could be markup. This changes no other tag.
     """
-    first = 0 if native.kernel is None else native.kernel.end_tag(source)
-    found = _ENDS_OF_PAGE.search(source, first)
+    found = _ENDS_OF_PAGE.search(source)
     if found is None or _LAST_ENDS.fullmatch(source, start := found.start()):
         return source
     renamed = _ENDS_OF_PAGE.sub(rb"\g<0>-", source[start:])
     return b"".join([memoryview(source)[:start], renamed])
 
 
-def _tree(source: bytes) -> etree._Element:
-    """The tree of UTF-8 markup."""
+def _tree(source: bytes, is_deep: bool) -> etree._Element:
     parser = etree.HTMLParser(
-        encoding="utf-8", remove_comments=True, remove_pis=True, huge_tree=True, collect_ids=False
+        encoding="utf-8",
+        remove_comments=True,
+        remove_pis=True,
+        huge_tree=is_deep,
+        collect_ids=False,
     )
     try:
         root = etree.fromstring(source, parser)
@@ -113,7 +108,9 @@ def _empty_head(root: etree._Element) -> None:
 
     In HTML both may go untold: `<title>x</title><main>` ends the head. libxml2 knows no main.
     """
-    foreign = [child for child in root.iterfind("head/*") if child.tag not in _METADATA]
+    foreign = [child for child in root.iterfind("head/*") if child.tag not in METADATA]
+    if not foreign:
+        return
     body = root.find("body")
     if body is None:
         body = etree.SubElement(root, "body")

@@ -24,7 +24,7 @@ from simhash_pipeline.page import segment
 # lists and tables need no increase: their digest is in the stamp.
 FINGERPRINT_VERSION = 1
 # What makes no fingerprint: where a page comes from, who reads it, what the kernel is given.
-_WITHOUT_RULES = frozenset(["compiled", "reader", "source", "stamp"])
+_WITHOUT_RULES = frozenset(["compiled", "reader", "source", "stamp", "tags"])
 # What costs time or memory alone, and no fingerprint.
 _COSTS = frozenset(
     [
@@ -37,6 +37,7 @@ _COSTS = frozenset(
         "_MAY_BE_CODE",
         "_REMEMBERED",
         "_TABLE_BITS",
+        "_VARYING",
         "FOLDED_ALONE",
         "FOLDED_TO_THEMSELVES",
     ]

@@ -38,7 +38,6 @@ from operator import mul
 from typing import TYPE_CHECKING
 
 from simhash_pipeline.bits import np
-from simhash_pipeline.native import Kernel
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.elements import NO_DEPTH, Elements
 from simhash_pipeline.page.hashing import hash_rows, mixed, murmur3
@@ -52,9 +51,9 @@ if TYPE_CHECKING:
 MIN_NODES = 10  # a tree or an outline with fewer is no template to speak of
 MAX_LABELS = 4_096  # the heaviest; real pages have some hundred
 _CLASS_BITS = 0b0001_0010_0100_1001  # of every 16
-_CLASS_WORD = _CLASS_BITS * 0x0001_0001_0001_0001  # the same of 64
+CLASS_WORD = _CLASS_BITS * 0x0001_0001_0001_0001  # the same of 64
 _DECAY = 0.45  # as published
-_MIN_U = 2.0**-10  # bounds a vote to 2**20, so that sums stay exact
+MIN_U = 2.0**-10  # bounds a vote to 2**20, so that sums stay exact
 # What a tag is to the outline; any other is a node.
 _INLINE, _LEAF, _LEFT_OUT = 1, 2, 3  # a node only with a class; a node that isn't entered; neither
 _ROLE_TAGS = {
@@ -167,11 +166,6 @@ def outline_fingerprint(page: Elements, hashes: Callable[[Iterable[str]], Hashes
     return int.from_bytes(np.packbits(votes > 0, bitorder="little").tobytes(), "little")
 
 
-def voted(kernel: Kernel, rows: bytes, weights: bytes, tags: int) -> int:
-    """The fingerprint by the kernel; `tags` of the rows are tags', which come first."""
-    return kernel.outline(rows, weights, tags, _CLASS_WORD, _MIN_U, VOTE)
-
-
 def _heaviest(names: Iterable[str], weights: Iterable[float]) -> Mapping[str, float]:
     """The weight of each name's heaviest node, for the heaviest names."""
     found: dict[str, float] = {}
@@ -192,7 +186,7 @@ def _loudness(hashes: Hashes, bits: NDArray[np.intp]) -> NDArray[np.float64]:
     steps = (bits + 1).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     words = mixed(np.multiply(rows, 1 << 32) + steps)
     u = ((words >> np.uint64(32)).astype(np.float64) + 1.0) * 2.0**-32
-    bounded: NDArray[np.float64] = np.maximum(u, _MIN_U)
+    bounded: NDArray[np.float64] = np.maximum(u, MIN_U)
     return 1.0 / (bounded * bounded)
 
 

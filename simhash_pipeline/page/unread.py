@@ -35,49 +35,38 @@ def unread_digest(root: _Element, hidden: list[str], url: str | None) -> bytes:
 
     The page's own address in it is left out: an error page's data may name it.
     """
-    found = [_VERSION.sub(r"\1", text) for text in _sources(root)] + hidden + [*_data(root)]
-    said = " ".join("\n".join(found).split())
+    found, inside = list[str](), set[_Element]()  # of what holds text that isn't read
+    for element in root.iter():
+        found += _told_by(element)
+        is_inside = element.getparent() in inside
+        if is_inside or element.tag in _TEXTS:
+            inside.add(element)
+            found += [element.text or "", element.tail or "" if is_inside else ""]
+    said = " ".join("\n".join([*found, *hidden]).split())
     if url is not None and (path := urlsplit(url).path.rstrip("/")):
         said = re.sub(rf"(?<![\w/.]){re.escape(path)}(?![\w/.-])", "", said.replace(url, ""))
     packed = said.encode("utf-8", "replace")
     return hashlib.blake2b(packed, digest_size=DIGEST_SIZE).digest() if packed else b""
 
 
-def _sources(root: _Element) -> Iterator[str]:
-    """What media show, and what a page says of itself to other programs."""
-    for element in root.iter():
-        if element.tag in _MEDIA or "-" in element.tag:
-            for name, value in _attributes(element):
-                if name in _SOURCES or name.startswith("data-") or "-" in element.tag:
-                    yield value
-        elif element.tag == "meta":
-            if (element.get("name") or element.get("property") or "").lower() in _TOLD:
-                yield element.get("content", "")
-        elif element.tag == "a" and element.get("download") is not None:
-            yield element.get("href", "")
-        elif "url(" in (style := element.get("style", "")):
-            yield style
-
-
-def _data(root: _Element) -> Iterator[str]:
-    """The values of forms, texts that are shown elsewhere or later, and what scripts hold."""
-    for element in root.iter():
-        if element.tag in _TEXTS:
-            yield "".join(map(str, element.itertext()))
-        elif element.tag == "input" and element.get("type", "").lower() not in _NO_VALUES:
-            yield element.get("value", "")
-        elif element.tag == "option" and element.get("selected") is not None:
-            yield element.text or ""
-        elif element.tag == "script":
-            text, kind = element.text or "", element.get("type", "")
-            long = (each for each in _STRING.findall(text) if len(each) >= _LONG_CHARS)
-            yield text if "json" in kind else " ".join(long)
-        yield from (
-            value
-            for name, value in _attributes(element)
-            if name.startswith("data-") and len(value) >= _LONG_CHARS
-        )
-
-
-def _attributes(element: _Element) -> Iterator[tuple[str, str]]:
-    return ((str(name), str(value)) for name, value in element.items())
+def _told_by(element: _Element) -> Iterator[str]:
+    """What is shown or held by this element beside its text."""
+    tag, given = element.tag, {str(name): str(value) for name, value in element.items()}
+    if tag == "input" and given.get("type", "").lower() not in _NO_VALUES:
+        yield given.get("value", "")
+    elif tag == "option" and "selected" in given:
+        yield element.text or ""
+    elif tag == "script":
+        text = element.text or ""
+        long = (each for each in _STRING.findall(text) if len(each) >= _LONG_CHARS)
+        yield text if "json" in given.get("type", "") else " ".join(long)
+    elif tag == "meta" and (given.get("name") or given.get("property", "")).lower() in _TOLD:
+        yield given.get("content", "")
+    elif tag == "a" and "download" in given:
+        yield given.get("href", "")
+    is_medium = tag in _MEDIA or "-" in tag
+    for name, value in given.items():
+        if (is_medium and (name in _SOURCES or name[:5] == "data-")) or "-" in tag:
+            yield _VERSION.sub(r"\1", value)
+        elif (name[:5] == "data-" and len(value) >= _LONG_CHARS) or "url(" in value:
+            yield value

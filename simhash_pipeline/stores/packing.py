@@ -28,7 +28,7 @@ _WINDOW = -9  # of zlib: 512 bytes, and no header
 # third of what is compressed goes: of 1,044 pages 78 bytes each.
 _COMMON = (
     b".htm.php/index.html/article/2024/02/blog/news/20content/page/category/en/.co.uk/.net/.org/.com/"
-    b" 12 1700000000 1700000000 3f 3f\nhttps://www."
+    b" 12 1700000000 1700000000 3f 0 3f\nhttps://www."
 )
 
 

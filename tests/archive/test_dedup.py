@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from filelock import FileLock
 
+import simhash_pipeline.archive.dedup
 from crawler.demo_site.pages import all_pages
 from simhash_pipeline import Fingerprinter, Judge, Options, PageError, StoreMismatch, open_store
 from simhash_pipeline.archive import feeds
@@ -487,3 +490,89 @@ def test_a_job_that_would_fail_at_its_end_is_refused_at_its_start(tmp_path: Path
     with pytest.raises(ArchiveError, match="there is no copy of a store: sqlite:"):
         dedup(job(tmp_path, other, copies=tmp_path / "copies"))
     assert not list(tmp_path.glob("*.parts*"))
+
+
+def _grow(path: Path) -> None:
+    path.write_bytes(path.read_bytes() * 2)
+
+
+def _cut(path: Path) -> None:
+    with path.open("r+b") as file:
+        file.truncate(path.stat().st_size // 2)
+
+
+def _replace(path: Path) -> None:
+    other = path.with_name("other")
+    other.write_bytes(path.read_bytes())
+    other.replace(path)
+
+
+CHANGES: list[tuple[str, Callable[[Path], object]]] = [
+    ("items.jsonl", _grow),
+    ("items.jsonl", _cut),
+    ("items.jsonl", _replace),
+    ("items.jsonl", Path.unlink),
+    ("crawl.warc.gz", _cut),
+    ("crawl.warc", _cut),
+    ("saved/a.html", _grow),
+    ("saved/a.html", Path.unlink),
+    ("saved/new.html", Path.touch),
+]
+
+
+@pytest.mark.parametrize("step", ["judge_parts", "write_copies"])
+@pytest.mark.parametrize(("name", "change"), CHANGES)
+def test_an_input_that_changes_meanwhile_is_told_and_nothing_is_written(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    change: Callable[[Path], object],
+    step: str,
+) -> None:
+    (tmp_path / "saved").mkdir()
+    (tmp_path / "saved" / "a.html").write_text(html("One story"), encoding="utf-8")
+    write_json_lines(tmp_path / "items.jsonl", PAGES)
+    for each in ("crawl.warc", "crawl.warc.gz"):
+        (tmp_path / each).write_bytes(warc_of(PAGES, is_compressed=each.endswith(".gz")))
+    inputs = [tmp_path / "saved"] if "/" in name else [tmp_path / name]
+    within = getattr(simhash_pipeline.archive.dedup, step)
+
+    def changed_before(*arguments: Any) -> Any:
+        change(tmp_path / name)
+        return within(*arguments)
+
+    monkeypatch.setattr(simhash_pipeline.archive.dedup, step, changed_before)
+    with pytest.raises(ArchiveError, match="has changed while it was read; run the same command"):
+        dedup(job(tmp_path, *inputs, copies=tmp_path / "copies"))
+    assert not list(tmp_path.glob("out*"))
+    assert not list(tmp_path.glob("copies/*"))
+
+
+def test_what_a_killed_job_left_goes_with_the_next_run(tmp_path: Path) -> None:
+    source = write_json_lines(tmp_path / "items.jsonl", PAGES)
+    copies = tmp_path / "copies"
+    dedup(job(tmp_path, source, copies=copies))
+    names = [tmp_path / "out.parquet.parts-abcdefgh", copies / ".copies-x1"]
+    for folder in names:
+        (folder / "0").mkdir(parents=True)
+        (folder / "lock").touch()
+    mine, alive = tmp_path / "out.parquet.parts-mine", tmp_path / "out.parquet.parts-living"
+    mine.mkdir()
+    alive.mkdir()
+    with FileLock(alive / "lock"):
+        dedup(job(tmp_path, source, copies=copies))
+        assert [folder.exists() for folder in (*names, mine, alive)] == [False, False, True, True]
+
+
+def test_a_store_that_has_pages_is_refused_with_the_way_that_works(tmp_path: Path) -> None:
+    old, new = f"sqlite:///{tmp_path / 'old.sqlite'}", f"sqlite:///{tmp_path / 'new.sqlite'}"
+    one = write_json_lines(tmp_path / "one.jsonl", PAGES[::2])
+    two = write_json_lines(
+        tmp_path / "two.jsonl", [*PAGES[1::2], page("c", "A third story. " * 40)]
+    )
+    dedup(job(tmp_path, one, store=old))
+    with pytest.raises(ArchiveError, match=r"has 2 pages, which these would not be compared with"):
+        dedup(job(tmp_path, two, store=old))
+    dedup(job(tmp_path, old, two, store=new))
+    with open_store(new) as store:
+        assert [each.url for each in store.pages()] == [*KEPT, "http://a.example/c"]

@@ -739,3 +739,59 @@ def test_a_crawl_of_what_earlier_ones_kept_under_other_urls_is_warned_of(tmp_pat
     assert "25 of 25 items are near-duplicates of pages that earlier crawls kept" in again.log
     for known in (first, crawl(tmp_path, here), crawl(tmp_path, here, SIMHASH_UNCHANGED="drop")):
         assert "earlier crawls kept" not in known.log
+
+
+def whose_store_exits() -> dict[str, Any]:
+    from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
+
+    def settle(*_: object) -> None:
+        raise SystemExit("gone")
+
+    SqliteStore.settle = settle  # type: ignore[assignment, method-assign]
+    return {"items": [page(1), page(2)]}
+
+
+def without_file_locks() -> dict[str, Any]:
+    import errno
+    import fcntl
+
+    def flock(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    fcntl.flock = flock
+    return {"items": [page(1), page(2)]}
+
+
+@pytest.mark.parametrize(
+    ("crawling", "said"),
+    [
+        (whose_store_exits, "the thread that asks the store met SystemExit: gone"),
+        (without_file_locks, "its folder has no file locks ([Errno 37] No locks available)"),
+    ],
+)
+@pytest.mark.skipif(sys.platform == "win32", reason="there flock is no function of Python's")
+def test_what_ends_the_store_s_work_ends_the_crawl_with_one_sentence(
+    tmp_path: Path, crawling: Callable[[], dict[str, Any]], said: str
+) -> None:
+    result = crawl_in_a_process(tmp_path, crawling)
+    assert result.stats["finish_reason"] == "simhash_store_failed"
+    assert result.log.count("Crawl stopped: ") == result.log.count(said) == 1
+    assert "Traceback" not in result.log
+    assert len(result.scraped) == 2
+
+
+def test_async_crawler_process_shows_no_traceback_for_a_bad_setting(tmp_path: Path) -> None:
+    script = tmp_path / "run.py"
+    script.write_text(
+        "from scrapy import Spider\n"
+        "from scrapy.crawler import AsyncCrawlerProcess\n"
+        "process = AsyncCrawlerProcess(\n"
+        "    {'ADDONS': {'simhash_pipeline.Addon': 500}, 'SIMHASH_CONTENT_DISTANCE': 99}\n"
+        ")\n"
+        "process.crawl(type('S', (Spider,), {'name': 's'}))\n"
+        "process.start()\n"
+        "assert process.bootstrap_failed\n"
+    )
+    ran = subprocess.run([sys.executable, script], cwd=tmp_path, capture_output=True, check=True)
+    assert ran.stderr.count(b"SIMHASH_CONTENT_DISTANCE is 99") == 1
+    assert b"Traceback" not in ran.stderr

@@ -65,6 +65,7 @@ PAGES: dict[str, Make] = {
     "nested b": _again("<b>"),
     "nested, then other end tags": _halves("<x>", "</y>"),
     "2,000 levels, then other end tags": _again("</y>", b"<x>" * 2_000),
+    "1,900 levels, then end tags of what is below": _again("</tt>", b"<tt><div>" + b"<b>" * 1_900),
     "nested tables": _again("<table><tr><td>"),
     "nested hidden": _halves("<div hidden>x ", "</div>"),
     "nested h1, then br": _again("<br>", b"<h1>" * 500),

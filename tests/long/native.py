@@ -1,8 +1,8 @@
-"""Random texts, blocks and pages for the compiled modules, compared with the Python.
+"""Random texts, blocks and pages for the compiled kernel, compared with the Python.
 
     python -m tests.long.native [--inputs 1000000] [--seed 1]
 
-The modules are built apart, with address and undefined-behaviour sanitizers, which end the process
+The kernel is built apart, with address and undefined-behaviour sanitizers, which end the process
 at a fault. Linux with gcc only.
 """
 
@@ -32,7 +32,8 @@ from simhash_pipeline.page.simhash import simhash
 from simhash_pipeline.page.visible import NONE, visible_text
 from tests.long.fuzz_inputs import mutated
 from tests.made_blocks import TITLE, made_blocks
-from tests.same import BothWays, by_python
+from tests.made_pages import soup
+from tests.same import BothWays, by_python, read_otherwise
 
 # Letters and marks of many scripts, what folds in a way of its own, and what is no character.
 _TELLING = (
@@ -46,24 +47,6 @@ _BATCH = 500
 _ROOT = Path(__file__).parents[2]
 _BUILT = _ROOT / "output" / "sanitized"
 _CFLAGS = "-g -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined"
-# Tags of each kind that the walk tells apart, what may stand in them, and between them.
-_TAGS = [
-    "div", "p", "span", "a", "a", "button", "b", "nav", "aside", "footer", "ul", "li", "svg", "svg",
-    "desc", "foreignObject", "title", "br", "h1", "section", "article", "script", "template", "td",
-    "table", "form", "pre", "html", "body", "select", "iframe", "x-y", "中", "a.b",
-]  # fmt: skip
-_ATTRIBUTES = [
-    "class=menu", "class='card-12 x'", "class=' \xa0nav9'", "class=é", "class=x\u3000y", "class",
-    "class=1234567", "class=a&#x2003;b", "id=a", "id=b", "id=comments", "name=a", "name=b",
-    "href", "href='#'", "href=#a", "href=#b", "href=x", "hidden", "aria-hidden=true",
-    "aria-hidden=false", "style='display: none'", "style='di\u017fplay:NONE'", "style=color:red",
-    "role=navigation", "role=dialog", "role=x",
-]  # fmt: skip
-_BETWEEN = [
-    "Some words, and a sentence. ", "中国人民。", " ", "\n", "\xa0", "\u3000 x \u2028", "&#28;",
-    "&#x85;y", "é", "<!-- c -->", "<![CDATA[d]]>", "&nosuch;", "&amp;", "<?pi?>", "x" * 120,
-    "</body>", "\ufffd", "&#xA0;",
-]  # fmt: skip
 _DEMO = [page.body for page in all_pages().values() if len(page.body) < 30_000]
 
 
@@ -76,15 +59,7 @@ def _text(rng: random.Random) -> str:
 
 
 def _page(rng: random.Random) -> bytes:
-    if rng.random() < 0.2:
-        return mutated(rng, rng.choice(_DEMO), _DEMO)
-    parts = []
-    for _ in range(rng.randrange(80)):
-        tag = rng.choice(_TAGS)
-        attributes = "".join(f" {each}" for each in rng.sample(_ATTRIBUTES, rng.randrange(4)))
-        end = rng.choice([f"</{tag}>", f"</{rng.choice(_TAGS)}>", "", ""])
-        parts += [f"<{tag}{attributes}>", *rng.choices(_BETWEEN, k=rng.randrange(3)), end]
-    return "".join(parts).encode()
+    return mutated(rng, rng.choice(_DEMO), _DEMO) if rng.random() < 0.2 else soup(rng)
 
 
 def differing_text(rng: random.Random) -> str | None:
@@ -126,9 +101,9 @@ def differing_rules(rng: random.Random) -> Blocks | None:
 
 
 def differing_page(rng: random.Random, both: BothWays) -> bytes | None:
-    """A page of which any field is not the Python's."""
+    """A page of which any field, or part that is read, is not the Python's."""
     page = _page(rng)
-    return page if both.differing_page(page) else None
+    return page if both.differing_page(page) or read_otherwise(page) else None
 
 
 def differing_input(number: int, rng: random.Random, both: BothWays) -> object | None:
@@ -141,7 +116,7 @@ def differing_input(number: int, rng: random.Random, both: BothWays) -> object |
 
 
 def _run_sanitized() -> int:
-    """Builds the modules and runs this program with them; the runtimes have to be loaded first."""
+    """Builds the kernel and runs this program with it; the runtimes have to be loaded first."""
     build = ["setup.py", "-q", "build_ext", "--build-lib", str(_BUILT)]
     environment = {**os.environ, "SIMHASH_CFLAGS": _CFLAGS, "SIMHASH_REQUIRE_NATIVE": "1"}
     temporary = ["--build-temp", str(_BUILT / "temp")]
@@ -161,18 +136,14 @@ def _run_sanitized() -> int:
 
 
 def _load() -> None:
-    """Takes the sanitized modules for this process."""
-    native.kernel, native.walk = _loaded("_kernel"), _loaded("_walk")
-
-
-def _loaded(name: str) -> Any:
-    (path,) = (_BUILT / "simhash_pipeline" / "native").glob(f"{name}.*")
-    spec = importlib.util.spec_from_file_location(f"simhash_pipeline.native.{name}", path)
+    """Takes the sanitized module for this process."""
+    (path,) = (_BUILT / "simhash_pipeline" / "native").glob("_kernel.*")
+    spec = importlib.util.spec_from_file_location("simhash_pipeline.native._kernel", path)
     if spec is None or spec.loader is None:
         raise SystemExit(f"{path} is no module")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    kernel: Any = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(kernel)
+    native.kernel = kernel
 
 
 def _first_differing(batch: tuple[int, int, int]) -> str | None:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from lxml import etree
 from lxml.etree import _Element
 
-from simhash_pipeline.page.blocks import Blocks, read
+from simhash_pipeline.page.blocks import Blocks, hint_of, read
 from simhash_pipeline.page.elements import elements_of
 from tests.trees import parse
 
@@ -201,3 +201,21 @@ def test_ten_thousand_levels_are_read_without_recursion() -> None:
 def test_what_a_map_holds_is_shown(html: str) -> None:
     """A `<map>` that nothing ends holds all that follows."""
     assert " ".join(blocks_of(html).texts) == "The harbour."
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("box-suche", "furniture"),
+        ("zone-recherche", "furniture"),
+        ("publicidad", "furniture"),
+        ("werbung2", "furniture"),
+        ("liste-commentaires", "comment"),
+        ("KommentareBox", "comment"),
+        ("yorumlar", "comment"),
+        ("rodape", "footer"),
+        ("recherchen", None),
+    ],
+)
+def test_boxes_are_heard_in_other_languages(name: str, hint: str | None) -> None:
+    assert hint_of("div", "", name, "") == hint

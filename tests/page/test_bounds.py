@@ -8,12 +8,23 @@ from hypothesis import strategies as st
 
 from simhash_pipeline import Fingerprinter, Options, PageError
 from simhash_pipeline.page import bounds
-from simhash_pipeline.page.bounds import _PART, first_bytes, first_of_text, without_excess
+from simhash_pipeline.page.bounds import (
+    _PART,
+    before_wide_tag,
+    first_bytes,
+    first_of_text,
+    first_tags,
+)
+from simhash_pipeline.page.elements import elements_of
 from tests.long.hostile_pages import PAGES
 from tests.trees import parse
 
 LIMIT = 5_000_000
 STORY = " ".join(f"On day {number} the ferry came home through the fog." for number in range(3_000))
+
+
+def without_excess(source: bytes, max_bytes: int) -> bytes:
+    return before_wide_tag(first_tags(source, max_bytes))
 
 
 def fingerprinter(max_page_bytes: int = 10_000) -> Fingerprinter:
@@ -38,6 +49,18 @@ def test_end_tags_are_half_of_the_tags_that_are_read() -> None:
     assert without_excess(whole, 64_000) == whole
     assert without_excess(whole + b"</y>" * 10, 64_000) == whole
     assert without_excess(b"<p>" + b"</y>" * 1_500 + whole, 64_000) == b"<p>" + b"</y>" * 1_000
+
+
+def test_a_page_of_many_end_tags_is_read_as_a_shallow_tree() -> None:
+    """Each of these end tags costs libxml2 a look at all levels: it may not end the div."""
+
+    def levels_of(end_tags: int) -> int:
+        root = parse(b"<tt><div>" + b"<b>" * 1_900 + b"</tt>" * end_tags + b"word")
+        assert "".join(map(str, root.itertext())).endswith("word")
+        return max(elements_of(root).depths)
+
+    assert levels_of(8_000) == 1_903
+    assert levels_of(8_001) == 129
 
 
 @pytest.mark.parametrize("max_page_bytes", [30_000, LIMIT])

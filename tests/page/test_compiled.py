@@ -11,21 +11,20 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lxml import etree
 
 from crawler.demo_site.pages import all_pages
 from simhash_pipeline import Fingerprinter, native
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.options import Options
 from simhash_pipeline.page import boilerplate, compiled, segment, visible
-from simhash_pipeline.page.fingerprint import Tree
 from simhash_pipeline.page.hashing import TokenHashes
 from simhash_pipeline.page.simhash import simhash
+from simhash_pipeline.page.tags import RULES
 from tests.cli.simhash_command import Simhash
 from tests.han_runs import jieba_words, made_runs
 from tests.made_blocks import TITLE, made_blocks
-from tests.same import BothWays, by_python
-from tests.trees import parse
+from tests.made_pages import soup
+from tests.same import BothWays, by_python, read_otherwise, rule_of
 
 pytestmark = pytest.mark.skipif(
     native.kernel is None, reason="no kernel is built: SIMHASH_REQUIRE_NATIVE=1 pip install -e ."
@@ -241,10 +240,10 @@ def test_these_pages_have_fingerprints() -> None:
     assert contents > 100
 
 
-def test_nearly_all_pages_are_read_by_the_walk() -> None:
-    trees = [Tree(parse(page)) for page in PAGES if page.startswith(b"<!doctype html>")]
-    assert len(trees) > 100
-    assert sum(tree.walked is None for tree in trees) < 5
+def test_all_pages_but_one_are_read_by_the_kernel() -> None:
+    pages = [page for page in PAGES if page.startswith(b"<!doctype html>")]
+    assert len(pages) > 100
+    assert sum(rule_of(page) != "sure" for page in pages) == 1  # its title has no end
 
 
 @pytest.mark.parametrize(
@@ -258,49 +257,57 @@ def test_nearly_all_pages_are_read_by_the_walk() -> None:
     ],
     ids=["digit", "class", "deep", "tags", "labels"],
 )
-def test_pages_that_the_walk_may_refuse_are_read_alike(html: str) -> None:
+def test_odd_pages_are_read_alike(html: str) -> None:
     assert BothWays(Options(min_tokens=1)).differing_page(html.encode()) == []
 
 
 @pytest.mark.parametrize(
-    ("source", "place"),
+    ("html", "rule"),
     [
-        (b"<p>a</BoDy >", 4),
-        (b"a</b><//body></hTml>", 13),
-        (b"<body>a</bod", 12),
-        (b"<html>a</", 9),
-        (b"a<</bodyguard>", 2),
-        (b"", 0),
+        ("<p>a", "sure"),
+        ("<title>a</title><main><p>b</main>c", "sure"),
+        ("<head><input> <meta><mark>b</mark> <body class=x>c", "sure"),
+        ("<h1>a<b>&amp;<script>c</script></h1>", "sure"),
+        ("<head><title></title><bdi>x<video></head>\ny", "sure"),
+        ("<head></head><head><x-y>a", "the head holds what is no metadata"),
+        ("<head><x-y><svg><title>a</title></svg></x-y><title>b</title>", RULES[2]),
+        ("<svg><p>a", "HTML ends an svg"),
+        ("<meta>", "no body"),
+        ("<b>" * 2_042 + "a", "too deep"),
+        ("</i>" * 8_001 + "<b>" * 250 + "a", "too deep"),
+        ("<" + "x" * 99 + ">a", "a long name"),
+        ("<p class=" + "x" * 501 + ">a", "a long name"),
+        ("<a href=#" + "x" * 201 + ">a", "a long name"),
+        ("<p " + "x " * 501 + ">a", "many attributes"),
+        ("<!-->\ufeff", "sure"),
+        ("<p class=港٣>a", "a digit beyond ASCII in a class"),
+        ("<p class=港3é💩>a", "sure"),
+        ("<xmp></body></xmp>", "</body or </html in a text"),
+        ("<html/><p>a", "an odd root"),
     ],
 )
-def test_the_first_end_tag_of_a_page_is_found_in_any_case(source: bytes, place: int) -> None:
-    kernel: Any = native.kernel
-    assert kernel.end_tag(source) == place
+def test_a_page_shows_by_which_rule_the_python_reads_it(html: str, rule: str) -> None:
+    assert rule_of(html.encode()) == rule
+    assert BothWays(Options(min_tokens=1)).differing_page(html.encode()) == []
 
 
-def test_the_walk_leaves_a_class_with_a_digit_beyond_ascii_to_the_python() -> None:
+def test_made_soups_are_read_alike() -> None:
+    rng = random.Random(3)
+    assert [page for page in (soup(rng) for _ in range(1_500)) if read_otherwise(page)] == []
+
+
+def test_a_class_with_a_digit_beyond_ascii_is_read_by_the_python() -> None:
     digits = [c for c in map(chr, range(0x80, sys.maxunicode + 1)) if c.isdecimal()]
     assert len(digits) > 600
-    assert [c for c in digits if Tree(parse(f"<p class=港{c}>a")).walked is not None] == []
-    assert Tree(parse("<p class=港3é💩>a")).walked is not None
+    assert {rule_of(f"<p class=港{c}>a".encode()) for c in digits} == {
+        "a digit beyond ASCII in a class"
+    }
 
 
-def test_a_tree_that_was_changed_is_read_by_the_python() -> None:
-    root = parse("<body><p>one</p><p>two</p></body>")
-    root[0].insert(1, etree.Comment("between"))
-    assert Tree(root).walked is None
-    walk: Any = native.walk
-    with pytest.raises(TypeError, match="an element of lxml is needed"):
-        walk.walk("<p>")
-
-
-def test_the_walk_is_left_out_where_lxml_has_another_libxml2(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(etree, "LIBXML_VERSION", (2, 99, 0))
-    kernel, walk, missing = native._chosen()
-    assert (kernel is not None, walk) == (True, None)
-    assert missing.endswith("and lxml has 2.99")
+def test_only_bytes_are_markup() -> None:
+    kernel: Any = native.kernel
+    with pytest.raises(TypeError):
+        kernel.read_markup("<p>", 10)
 
 
 def test_the_version_says_what_hashes_texts(simhash: Simhash, tmp_path: Path) -> None:

@@ -249,6 +249,14 @@ def test_a_label_is_read_as_browsers_read_it(label: str, html: str, charset: str
     assert decode(short.encode(charset), label) == short
 
 
+@pytest.mark.parametrize("html", [CHINESE, RUSSIAN, GREEK, FRENCH, POLISH, THAI, ARABIC])
+@pytest.mark.parametrize("declared", [None, "iso-8859-1", "iso-8859-2", "gb2312"])
+def test_utf8_with_pieces_of_another_charset_is_utf8(html: str, declared: str | None) -> None:
+    """As a page that takes in another one's text."""
+    page = html.encode() * 4 + "<p>café à la crème".encode("latin-1")
+    assert decode(page, declared).startswith(html * 4)
+
+
 NEWS_IN_JAPANESE = [
     "漁師たちは夜明けに港へ戻ってきた。霧がまだ水の上に残っていた。",
     "先生は古い橋がどのように作られたのかを話した。",

@@ -127,3 +127,11 @@ def test_every_witness_of_a_page_is_blind_to_spelling(expected: str, text: str) 
 def test_a_thin_pages_digest_is_blind_to_spelling() -> None:
     curly, plain = (f"<title>Ann{q}s</title><p>It{q}s" for q in ("\u2019", "'"))
     assert Fingerprinter().fingerprint(curly).digest == Fingerprinter().fingerprint(plain).digest
+
+
+def test_all_that_may_change_are_looked_at() -> None:
+    for code in {*range(0x80, 0xFFFE)} - {*folding._VARYING}:
+        character = chr(code)
+        assert unicodedata.normalize("NFKC", character) == character or code < 0xA0
+        assert not character.isdecimal()
+        assert not _is_mark(character)

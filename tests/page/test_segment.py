@@ -1,5 +1,8 @@
+import marshal
 import sys
+import tempfile
 import unicodedata
+from pathlib import Path
 
 import jieba
 import pytest
@@ -11,7 +14,7 @@ from crawler.demo_site.pages import all_pages
 from simhash_pipeline import Fingerprinter, PageFingerprint
 from simhash_pipeline.errors import OptionsError, PageError
 from simhash_pipeline.options import SEGMENTERS as SEGMENTER_NAMES
-from simhash_pipeline.page import segment
+from simhash_pipeline.page import han, segment
 from simhash_pipeline.page.folding import FOLDED_ALONE, characters
 from simhash_pipeline.page.segment import Segment, segmenter, simplified
 from simhash_pipeline.page.segment import words as tokens
@@ -209,3 +212,36 @@ def test_a_token_that_is_no_text_is_the_page_s_fault() -> None:
     with pytest.raises(PageError, match="gave the token 2, which is no text") as caught:
         segmenter(f"{__name__}.not_all_texts")("any")
     assert caught.value.kind == "segmenter"
+
+
+@pytest.mark.parametrize(
+    ("name", "user_dict"),
+    [
+        ("jieba", None),
+        ("jieba-cpp", None),
+        ("jieba", "海港日报\n"),
+        ("jieba-cpp", "海港日报 300 n\n"),
+        ("words", "海港日报\n"),
+        ("words", "海港日报 300 n\n"),
+    ],
+)
+def test_no_words_are_taken_from_the_common_temporary_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, user_dict: str | None
+) -> None:
+    """There jieba looks for a cache, which any user of the machine may write."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    path = None
+    if user_dict is not None:
+        path = str(tmp_path / "words.txt")
+        Path(path).write_text(user_dict, encoding="utf-8")
+    planted = tmp_path / "jieba.cache"
+    text, found = "三艘渔船在大雾中安全返回港口", []
+    for words in (None, {"三艘渔船在大雾中": 9**9, "三": 1}):
+        if words is not None:
+            planted.write_bytes(marshal.dumps((words, 9**9)))
+        han.jieba_tokenizer.cache_clear()
+        found.append(segmenter(name, user_dict=path)(text))
+    han.jieba_tokenizer.cache_clear()
+    assert found[0] == found[1] == ["三艘", "渔船", "在", "大雾", "中", "安全", "返回", "港口"]
+    assert {each.name for each in tmp_path.iterdir()} <= {"jieba.cache", "words.txt"}
+    assert marshal.loads(planted.read_bytes())[1] == 9**9

@@ -14,9 +14,9 @@ from parsel import Selector
 from crawler.demo_site.pages import all_pages
 from simhash_pipeline import Fingerprinter, Options, PageFingerprint
 from simhash_pipeline.errors import OptionsError, PageError
-from simhash_pipeline.page.parse import parsed_page
 from simhash_pipeline.page.soup import asks_for_soup
 from simhash_pipeline.page.stamp import stamp_for
+from tests.trees import parse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,7 +47,7 @@ by_instance = Extractor()
 
 
 def read(source: str | bytes, parser: str) -> _Element:
-    return parsed_page(source, parser=parser).root
+    return parse(source, parser=parser)
 
 
 def shape(element: _Element) -> Any:

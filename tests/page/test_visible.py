@@ -5,8 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml.html import document_fromstring
 
+from simhash_pipeline.page.blocks import read
 from simhash_pipeline.page.boilerplate import main_blocks
-from simhash_pipeline.page.fingerprint import Tree
+from simhash_pipeline.page.elements import elements_of
 from simhash_pipeline.page.visible import (
     ENTRY,
     LIMIT_SIZE,
@@ -111,8 +112,7 @@ LINKS = "".join(f"<li><a href=/{n}>{text(n, 6)}</a></li>" for n in range(9))
 
 def counted(page: str) -> dict[str, float]:
     """By the first letters of blocks, the share of their windows that counts."""
-    tree = Tree(document_fromstring(f"<body>{page}</body>"))
-    blocks = tree.blocks()
+    blocks = read(elements_of(document_fromstring(f"<body>{page}</body>")))
     main = set(main_blocks(blocks, ""))
     masks = window_masks(blocks, [i in main for i in range(len(blocks.texts))])
     shares = {0: 1.0, 3: 0.25, NONE: 0.0}
@@ -188,7 +188,7 @@ def test_any_blocks_give_a_sample(blocks: list[str]) -> None:
 
 def story(page: str, title: str = "") -> int | None:
     """The digest of the page's story."""
-    blocks = Tree(document_fromstring(f"<body>{page}</body>")).blocks()
+    blocks = read(elements_of(document_fromstring(f"<body>{page}</body>")))
     main = set(main_blocks(blocks, ""))
     is_main = [i in main for i in range(len(blocks.texts + blocks.hidden))]
     masks = window_masks(blocks, is_main)

@@ -70,7 +70,7 @@ def _of_template(lang: str, own: int, number: int) -> Sequence[str]:
             middle = (at * len(frame) // own + end) // 2 // 12 * 12
             said += [*frame[len(said) - at : middle], *drawn[at : at + slot]]
         made.append(
-            _said([*said, *frame[len(said) - own :]], lang, "\n" if form == "lines" else " ")
+            sentences_of([*said, *frame[len(said) - own :]], lang, "\n" if form == "lines" else " ")
         )
     return made
 
@@ -83,12 +83,12 @@ def _stories(lang: str, share: int) -> Sequence[str]:
         words = _drawn(f"story {lang} {number}", lang, _WORDS)
         chance = Random(f"{_SEED} {lang} {number} {share}")
         for at in chance.sample(range(_WORDS), _WORDS * share // 100):
-            words[at] = chance.choice(_vocabulary(lang))
-        made.append(_said(words, lang, " "))
+            words[at] = chance.choice(vocabulary(lang))
+        made.append(sentences_of(words, lang, " "))
     return made
 
 
-def _said(words: Sequence[str], lang: str, between: str) -> str:
+def sentences_of(words: Sequence[str], lang: str, between: str) -> str:
     """The words in sentences of twelve."""
     joiner, stop = ("", "。") if lang == "zh" else (" ", ".")
     parts = (words[start : start + 12] for start in range(0, len(words), 12))
@@ -96,11 +96,11 @@ def _said(words: Sequence[str], lang: str, between: str) -> str:
 
 
 def _drawn(name: str, lang: str, count: int) -> list[str]:
-    return Random(f"{_SEED} {name}").choices(_vocabulary(lang), k=count)
+    return Random(f"{_SEED} {name}").choices(vocabulary(lang), k=count)
 
 
 @cache
-def _vocabulary(lang: str) -> Sequence[str]:
+def vocabulary(lang: str) -> Sequence[str]:
     """Words as often as they stand in the demo site's stories."""
     texts = (story_text(story) for story in read_newsroom().stories(lang))
     return [word for text in texts for word in words(text) if word.isalpha()]

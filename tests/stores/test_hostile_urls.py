@@ -120,19 +120,21 @@ STORES = Path(simhash_pipeline.stores.__file__ or "").parent
 
 # All that the text of a statement is made of besides its words: columns, numbers and marks of ours.
 PIECES = {
-    "', '.join('?' * len(masks))",
     "APPLICATION_ID",
     "FORMAT",
     "LOG_PAGES",
     "SAME_KEY",
     "SELECTED",
+    "VALUES_A_READ",
+    "table",
+    "time",
+    "rows",
     "_key_sql(column, block)",
     "_tree(column, block)",
     "by",
     "column",
     "columns",
     "condition",
-    "key_sql",
     "marks",
     "self._column",
 }

@@ -287,6 +287,26 @@ def test_a_record_that_can_not_be_read_stops_who_meets_it(server: RunningServer)
         assert len(store) == 1
 
 
+def test_a_damaged_bucket_is_reported(server: RunningServer) -> None:
+    with RedisStore(server.url) as store:
+        keep(store, page("a", 0))
+        for key in server.tell("KEYS", "simhash:{.}content:*"):
+            server.tell("HSET", key, b"\0", b"no bucket")
+        with pytest.raises(StoreDamaged, match=r"namespace '' is damaged \(a bucket of content"):
+            store.settle(page("b", 0), unless_near)
+
+
+def test_a_namespace_that_is_missing_in_the_list_comes_back_with_the_next_page(
+    server: RunningServer,
+) -> None:
+    with RedisStore(server.url) as store:
+        keep(store, page("a", 0))
+    server.tell("DEL", "simhash:namespaces")
+    with RedisStore(server.url) as store:
+        keep(store, page("b", FAR))
+        assert [one.url for one in store.pages()] == ["a", "b"]
+
+
 @pytest.mark.parametrize("names", [("1", "2"), ("2", "1")])  # either declares the address of 1
 def test_of_two_processes_that_keep_one_address_at_once_one_sees_the_other(
     server: RunningServer, names: tuple[str, str]

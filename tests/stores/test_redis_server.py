@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import socket
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -368,3 +369,14 @@ def test_a_sentinel_tells_the_primary_also_after_a_failover(tmp_path: Path) -> N
         sentinel.primary.kill()
         keep(store, page("after", FAR))
         assert [kept.url for kept in store.pages()] == ["before", "after"]
+
+
+def test_a_server_that_says_nothing_is_given_up_after_one_time_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("simhash_pipeline.stores.redis.server.TIMEOUT_SECS", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        started_at = time.monotonic()
+        with pytest.raises(StoreError, match="Timeout reading"):
+            RedisStore(f"redis://127.0.0.1:{silent.getsockname()[1]}/0")
+    assert time.monotonic() - started_at < 10

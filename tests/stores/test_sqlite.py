@@ -827,14 +827,15 @@ def steps(store: SqliteStore, asking: StoredPage, *, one_site: bool) -> int:
     return taken[0]
 
 
+@pytest.mark.parametrize("index", ["memory", "disk"])
 @pytest.mark.parametrize("others", ["sites", "namespaces"])
 def test_a_look_up_costs_the_same_however_many_others_have_the_page(
-    path: Path, others: str
+    path: Path, index: IndexPlace, others: str
 ) -> None:
     """The copies of 100 other sites or namespaces, and of 3,000."""
     asking = replace(page("http://a.example/", 7, digest=b"8 bytes."), site="a.example")
     taken = []
-    with SqliteStore(path) as store:
+    with SqliteStore(path, index=index) as store:
         for first, last in ((0, 100), (100, 3_000)):
             copies = (replace(asking, url=f"http://{n}.example/") for n in range(first, last))
             if others == "sites":
@@ -862,3 +863,17 @@ def test_a_page_that_changes_again_and_again_leaves_nothing_to_be_read(path: Pat
             store.settle(one, lambda view: (Action.KEEP, [*view.near_content(3)]))
         further = store._pages._index._values["content"]._further[7]  # type: ignore[attr-defined]
     assert len(further) <= 2
+
+
+def test_pages_expire_in_transactions_of_some_thousand(path: Path) -> None:
+    """Others get the lock between them, and a failure undoes only the last."""
+    commits = list[str]()
+    with SqliteStore(path) as store:
+        store.insert_many(page(str(n), spread(n), seen_at=n % 3) for n in range(12_000))
+        store.keep_texts(PageText("", f"x{n}", "t", "t", n % 3) for n in range(3))
+        store._connection.set_trace_callback(commits.append)
+        assert store.expire(2) == 8_000
+        store._connection.set_trace_callback(None)
+        assert (len(store), len(list(store.texts()))) == (4_000, 1)
+        assert store.expire(2) == 0
+    assert commits.count("COMMIT") >= 3

@@ -200,9 +200,9 @@ class RedisNamespace:
         try:
             return layout.unpack_page(self.space.namespace, raw, run)
         except (ValueError, zlib.error) as error:
-            raise self._damaged(f"a page's record: {error}") from error
+            raise self.damaged(f"a page's record: {error}") from error
 
-    def _damaged(self, what: str) -> StoreDamaged:
+    def damaged(self, what: str) -> StoreDamaged:
         return StoreDamaged(
             f"store {self.server.shown}: namespace {self.space.namespace!r} is damaged ({what}); "
             "restore a copy, or clear the namespace to begin anew"
@@ -368,8 +368,11 @@ class RedisLookup:
         places = self._unread(probes)
         self._note(places, self._namespace.server.run(_reads(places)))
         buckets = [(block, key, self._buckets[place[:2]]) for block, key, place in probes]
-        near = layout.near(value, max_distance_bits, buckets)
-        return near if len(near) <= MOST_NEAR else self._nearest(column, near)
+        try:
+            near = layout.near(value, max_distance_bits, buckets)
+            return near if len(near) <= MOST_NEAR else self._nearest(column, near)
+        except ValueError as error:
+            raise self._namespace.damaged(f"a bucket of {column}: {error}") from error
 
     def _nearest(self, column: str, near: list[tuple[int, int]]) -> list[tuple[int, int]]:
         """The nearest 200; of those that are as near as the last of them, the oldest."""

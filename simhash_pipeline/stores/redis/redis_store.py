@@ -284,14 +284,13 @@ class RedisStore:
         """Write a namespace down before its first page, and forget what was not confirmed."""
         self._mark = self._read_mark()
         namespace = self._namespace(name)
-        if self._server.ask("HGET", namespace.space.head, MADE_WITH) is None:
-            self._server.run(
-                [
-                    ("HSETNX", STORE, FORMAT, KNOWN_FORMAT),
-                    ("SADD", NAMESPACES, name),
-                    ("HSETNX", namespace.space.head, MADE_WITH, self._mark),
-                ]
-            )
+        self._server.run(
+            [
+                ("HSETNX", STORE, FORMAT, KNOWN_FORMAT),
+                ("SADD", NAMESPACES, name),
+                ("HSETNX", namespace.space.head, MADE_WITH, self._mark),
+            ]
+        )
         if self._tentative:
             self._lease.begin(namespace.space)
             namespace.remove_dead()

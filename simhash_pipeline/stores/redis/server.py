@@ -92,7 +92,7 @@ class Server:
             raise
 
     def _begin(self) -> None:
-        """Look at the server and load the scripts; waits for one that is there and too busy."""
+        """Look at the server and load the scripts; waits for one that says it is busy."""
         give_up = time.monotonic() + self._wait_secs
         while True:
             try:
@@ -100,7 +100,8 @@ class Server:
                 self._load_scripts()
                 return
             except _RAISED as error:
-                if not _is_busy(error) or time.monotonic() >= give_up:
+                is_silent = isinstance(error, exceptions.TimeoutError)
+                if is_silent or not _is_busy(error) or time.monotonic() >= give_up:
                     raise
                 logger.warning("Store %s: %s; waiting for it", self.shown, error)
             time.sleep(LONGEST_WAIT_SECS)

@@ -19,7 +19,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from contextlib import closing, suppress
+from contextlib import AbstractContextManager, closing, suppress
 from pathlib import Path
 from threading import RLock
 
@@ -266,7 +266,7 @@ class StoreSession:
         begun = connection.execute("INSERT INTO run (after_page) VALUES (?)", (newest_id,))
         self.run = int(begun.lastrowid or 0)
         self._lock = _lock(store, self.run)
-        self._lock.acquire(timeout=0)
+        _acquire(self._lock, store)
 
     def kept(self, namespace: str, url: str, page_id: int) -> None:
         """Take note of a tentative page that is committed."""
@@ -301,7 +301,7 @@ def is_alive(store: Path, run: int) -> bool:
     """Whether the run's process lives, or another is just looking; removes a dead one's lock."""
     lock = _lock(store, run)
     try:
-        with lock.acquire(timeout=0):
+        with _acquire(lock, store):
             _remove(lock)
     except Timeout:
         return True
@@ -309,7 +309,20 @@ def is_alive(store: Path, run: int) -> bool:
 
 
 def _lock(store: Path, run: int) -> FileLock:
-    return FileLock(f"{store}-run{run}", is_singleton=False)
+    return FileLock(f"{store}-run{run}", is_singleton=False, fallback_to_soft=False)
+
+
+def _acquire(lock: FileLock, store: Path) -> AbstractContextManager[object]:
+    """Timeout if another process has it; StoreError in a folder without such locks."""
+    try:
+        return lock.acquire(timeout=0)
+    except Timeout:
+        raise
+    except (OSError, NotImplementedError) as error:  # by the version of filelock
+        raise StoreError(
+            f"store {store}: its folder has no file locks ({error}), by which a crawl notices that "
+            "another one has died; name a file on a local disk, or a Redis server"
+        ) from error
 
 
 def _remove(lock: FileLock) -> None:

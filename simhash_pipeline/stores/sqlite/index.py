@@ -34,8 +34,10 @@ from simhash_pipeline.bits import MAX_DISTANCE_BITS, np, refuse_other_distances
 from simhash_pipeline.index.neighbours import BLOCK_BITS, BLOCKS, FingerprintIndex, probe_masks
 from simhash_pipeline.stores.contract import MOST_NEAR
 from simhash_pipeline.stores.sqlite.rows import (
+    MOST_STRANGERS,
     ROWS_A_READ,
     SELECTED,
+    SIGNED_64,
     column_value,
     fingerprint,
     malformed,
@@ -50,6 +52,7 @@ if TYPE_CHECKING:
     from simhash_pipeline.stores.contract import StoredPage
 
 ROWS_A_LOAD = 1 << 16
+VALUES_A_READ = 64
 FEW_PAGES = 20_000  # are added one by one, in the time in which numpy is imported
 
 
@@ -84,7 +87,9 @@ class MemoryIndex:
 
     def sharing(self, column: str, values: Sequence[int]) -> Iterator[tuple[int, StoredPage]]:
         ids = heapq.merge(*map(self._of(column).ids_of, values))
-        while chunk := list(islice(ids, ROWS_A_READ)):
+        limit = MOST_STRANGERS
+        while chunk := list(islice(ids, limit)):
+            limit = ROWS_A_READ
             marks = ", ".join("?" * len(chunk))
             rows = self._connection.execute(
                 f"{SELECTED} WHERE id IN ({marks}) ORDER BY id", chunk
@@ -238,16 +243,24 @@ class DiskIndex:
     ) -> Iterator[tuple[int, int]]:
         """(value, oldest id) of every key that can hold a neighbour; some several times."""
         for block, masks in enumerate(self._masks[max_distance_bits]):
-            if not masks:
-                continue
-            key, key_sql = _key(value, block), _key_sql(column, block)
+            for mask in masks:
+                yield from self._with_key(column, block, _key(value, block) ^ mask)
+
+    def _with_key(self, column: str, block: int, key: int) -> Iterator[tuple[int, int]]:
+        """(value, oldest id), without reading the further pages of a value that many have."""
+        least = -SIGNED_64
+        while least < SIGNED_64:
             rows = self._cursor.execute(
-                f"""SELECT {column}, min(id) FROM page INDEXED BY {_tree(column, block)}
-                    WHERE {key_sql} IN ({", ".join("?" * len(masks))}) AND {column} IS NOT NULL
-                    GROUP BY {key_sql}, {column}""",
-                [key ^ mask for mask in masks],
+                f"""SELECT {column}, id FROM page INDEXED BY {_tree(column, block)}
+                    WHERE {_key_sql(column, block)} = ? AND {column} >= ?
+                    ORDER BY {column}, id LIMIT {VALUES_A_READ}""",
+                (key, least),
             ).fetchall()
-            yield from ((fingerprint(stored), oldest_id) for stored, oldest_id in rows)
+            for stored, oldest_id in dict(reversed(rows)).items():
+                yield fingerprint(stored), oldest_id
+            if len(rows) < VALUES_A_READ:
+                return
+            least = rows[-1][0] + 1
 
 
 def _tree(column: str, block: int) -> str:

@@ -44,8 +44,9 @@ OTHERS_VERSION = "PRAGMA data_version"  # changes when another connection commit
 INSERT_TEXT = """INSERT INTO text (namespace, url, packed, kept_at) VALUES (?, ?, ?, ?)
     ON CONFLICT (namespace, url) DO UPDATE SET packed = excluded.packed, kept_at = excluded.kept_at
 """
-ROWS_A_READ = 16  # nearly always the first of several pages is enough
-MOST_STRANGERS = 4  # pages of other namespaces or sites that are read for a value
+ROWS_AN_EXPIRY = 8_000  # that a transaction looks at: half a second
+ROWS_A_READ = 16  # after the first few: nearly always the first of several pages is enough
+MOST_STRANGERS = 4  # of other namespaces or sites that are read for a value; as many rows at first
 SIGNED_64 = 1 << 63
 MAX_ID = (1 << 32) - 2  # what an index in memory holds
 # What the columns that are read may hold; SQLite lets any program write anything there.
@@ -270,6 +271,22 @@ class Rows:
         """Remove the pages for which it holds, and return how many."""
         return self._cursor.execute(f"DELETE FROM page WHERE {condition}", values).rowcount
 
+    def expire(self, table: str, after: int, before: float) -> tuple[int | None, int]:
+        """Remove what is older than a time (Unix seconds) of some rows after this one.
+
+        (The last of these rows, None when there is none; how many were removed.)
+        """
+        rows = f"SELECT rowid FROM {table} WHERE rowid > ? ORDER BY rowid LIMIT {ROWS_AN_EXPIRY}"
+        last = self._cursor.execute(f"SELECT max(rowid) FROM ({rows})", (after,)).fetchone()[0]
+        if last is None:
+            return None, 0
+        time = "seen_at" if table == "page" else "kept_at"
+        removed = self._cursor.execute(
+            f"DELETE FROM {table} WHERE rowid > ? AND rowid <= ? AND {time} < ?",
+            (after, later_id(last, after), before),
+        )
+        return last, removed.rowcount
+
     def put_furniture(self, namespace: str, host: str, furniture: bytes) -> None:
         self._cursor.execute(
             "INSERT OR REPLACE INTO furniture (namespace, host, templates) VALUES (?, ?, ?)",
@@ -304,16 +321,16 @@ def pages_where(
 
     No read is left open: a half-read SELECT would outlive the transaction.
     """
-    condition = " AND ".join(conditions)
+    condition, limit = " AND ".join(conditions), MOST_STRANGERS
     while True:
         rows = cursor.execute(
             f"{SELECTED} {by} WHERE {condition} AND id > ? ORDER BY id LIMIT ?",
-            (*conditions.values(), last_id, ROWS_A_READ),
+            (*conditions.values(), last_id, limit),
         ).fetchall()
         yield from map(numbered_page, rows)
-        if len(rows) < ROWS_A_READ:
+        if len(rows) < limit:
             return
-        last_id = later_id(rows[-1][0], last_id)
+        last_id, limit = later_id(rows[-1][0], last_id), ROWS_A_READ
 
 
 def numbered_page(row: tuple[Any, ...]) -> tuple[int, StoredPage]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import logging
 import sqlite3
+import time
 from collections import deque
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -45,6 +46,7 @@ from simhash_pipeline.stores.sqlite.file import (
 )
 from simhash_pipeline.stores.sqlite.index import DiskIndex, MemoryIndex
 from simhash_pipeline.stores.sqlite.rows import (
+    ROWS_AN_EXPIRY,
     WRONG_PAGE,
     Rows,
     later_id,
@@ -64,6 +66,7 @@ BUSY_TIMEOUT_SECS = 60.0
 PAGES_A_READ = 1_000
 PAGES_A_WRITE = 10_000
 TEXTS_A_READ = 100
+OTHERS_TURN_SECS = 0.15  # between transactions: who waits looks for a free lock every 0.1
 SLOW_PAGES = 1_000_000  # take a second to open, which is logged
 
 logger = logging.getLogger(__name__)
@@ -194,9 +197,16 @@ class SqliteStore:
             pages.put_values(namespace, url, item_values)
 
     def expire(self, seen_before: float) -> int:
-        with self._transaction() as pages:
-            pages.remove_texts_where("kept_at < ?", seen_before)
-            return pages.remove_where("seen_at < ?", seen_before)
+        gone = dict.fromkeys(("text", "page"), 0)
+        for table in gone:
+            last: int | None = 0
+            while last is not None:
+                with self._transaction() as pages:
+                    last, removed = pages.expire(table, last, seen_before)
+                gone[table] += removed
+                if removed > ROWS_AN_EXPIRY // 8:  # it took a while
+                    time.sleep(OTHERS_TURN_SECS)
+        return gone["page"]
 
     def clear(self, namespace: str) -> int:
         with self._transaction() as pages:

@@ -1,0 +1,196 @@
+"""What each rule of the judge buys and costs: each is taken away in turn, alone.
+
+    python -m tests.quality.without [FOLDER] [--write]
+
+FOLDER holds the labelled pages of `tests.quality`, of which few are judged; without it made ones
+are judged alone. Counted are the copies that are found and the pages that are kept with the rule
+and not without it, and what it costs of both. --write puts the table into docs/architecture.md.
+Exit status 1 when there is a rule that no row misses: it has to go. Rules that a setting asks for,
+such as fields and answers, aren't listed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import multiprocessing
+import os
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from benchmarks.table import markdown
+from simhash_pipeline import Fingerprinter, PageFingerprint, judge, twins
+from simhash_pipeline.page import titles
+from tests.documents import DOCS
+from tests.quality import made_rows, made_texts
+from tests.quality.beside_changes import beside_change_rows
+from tests.quality.blind_changes import blind_change_rows
+from tests.quality.corpora import Corpus, pages_of
+from tests.quality.made_names import name_rows
+from tests.quality.measures import OTHER_HOST, Joins, fingerprinted
+from tests.quality.print_views import print_view_rows
+from tests.quality.rows import Row, share_row
+from tests.quality.work import Work
+
+PAGE = DOCS / "architecture.md"
+HEADERS = "rule, copies found by it>, lost>, pages kept by it>, lost>, missed most by"
+# One line of a table in so many.
+_STEPS = {"versions.zip": 8, "syndicated.zip": 6, "articles.zip": 24}
+
+
+def _no(*_: object, **__: object) -> bool:
+    return False
+
+
+def _yes(*_: object, **__: object) -> bool:
+    return True
+
+
+def _none(*_: object, **__: object) -> Iterator[Any]:
+    return iter(())
+
+
+# What is asked, and what is put in the place of a name of judge.py, twins.py or titles.py.
+RULES: Mapping[str, tuple[str, object]] = {
+    "the sketches agree": ("sketches_agree", _yes),
+    "a text of neither page": ("are_of_no_text", _no),
+    "form letters": ("are_form_letters", _no),
+    "the titles name two things": ("name_two_things", _no),
+    "two headlines of one text": ("_is_one_text", _no),
+    "a text that is known under two names": ("names_differ", _no),
+    "what a template's titles repeat is no name": ("word_blocks", lambda _: []),
+    "the own texts are alike": ("own_texts_differ", _no),
+    "half of the main texts in two templates": ("MIN_MAIN_LIKENESS", 1.0),
+    "0.95 in doubt": ("_MIN_LIKENESS_IN_DOUBT", 0.0),
+    "texts whose template isn't known": ("_are_unknown_texts", _no),
+    "what is repeated proves nothing": ("_REPEATED", 0),
+    "too few windows prove nothing": ("_MIN_COMMON", 1),
+    "one address": ("have_one_address", _no),
+    "furniture is learnt": ("Judge._learn", _no),
+    "copies teach no furniture": ("_teaches_furniture", _yes),
+    "candidates: of one declared address": ("Judge._by_address", _none),
+    "candidates: of one longest paragraph": ("Judge._by_paragraph", _none),
+    "candidates: error pages of one form": ("Judge._by_form", _none),
+    "two of the copies of a foreign page": ("Judge._note_copy", _no),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Thin(Corpus):
+    """A corpus with one in `step` lines of its tables."""
+
+    step: int = 1
+
+    def table(self, name: str) -> list[dict[str, str]]:
+        return Corpus.table(self, name)[:: self.step]
+
+
+def rows(folder: Path | None) -> list[Row]:
+    """Those that a goal was set for, as others tell neither copies nor other pages."""
+    made_rows._SHOP_PAGES, made_texts._TEMPLATES = (50, 200), 3  # type: ignore[assignment]
+    found = [*made_rows.made_rows(), *name_rows(), *made_texts.text_rows()]
+    if folder is not None:
+        found += _labelled_rows(folder)
+    return [row for row in found if row.goal is not None]
+
+
+def _labelled_rows(folder: Path) -> Iterator[Row]:
+    work = Work(processes=1)
+    versions, syndicated, articles = (Thin(folder / name, step) for name, step in _STEPS.items())
+    for corpus in (versions, syndicated):
+        pairs = corpus.pairs()
+        pages = {name: fingerprinted(corpus, name) for name in pages_of(pairs)}
+        for hosts, other in (("one host", "https://a.example/2"), ("two hosts", OTHER_HOST)):
+            joins = Joins(3, other=other)
+            for label, word in ((1, "found"), (0, "kept")):
+                of_label = [pair for pair in pairs if pair.label == label]
+                hits = [joins(pages[p.page_a], pages[p.page_b]) == bool(label) for p in of_label]
+                yield share_row(corpus.name, f"pairs, {hosts}: {word}", "all", hits, 0.0)
+    for measure in (blind_change_rows, beside_change_rows, print_view_rows):
+        yield from measure(articles, work)
+
+
+def take_away(name: str, instead: object) -> None:
+    """Put something in the place of a rule, wherever it is called by this name."""
+    owner, _, name = name.rpartition(".")
+    rooms = [getattr(judge, owner)] if owner else [judge, twins, titles]
+    rooms = [room for room in rooms if hasattr(room, name)]
+    assert rooms, f"there is no {name}"
+    for room in rooms:
+        setattr(room, name, instead)
+    twins._marked.cache_clear()
+
+
+def _right(folder: Path | None, rule: str = "") -> dict[tuple[str, str], int]:
+    """By pages and name of a row: the copies found or the pages kept, without the rule."""
+    if rule:
+        take_away(*RULES[rule])
+    return {(row.corpus, row.name): round(row.value * row.count) for row in rows(folder)}
+
+
+def _line(rule: str, whole: Mapping[Any, int], without: Mapping[Any, int]) -> list[str]:
+    """A rule's line of the table; its last cell is empty if no row misses it."""
+    moved = {row: right - without[row] for row, right in whole.items()}
+    cells = [rule]
+    for is_kept in (False, True):
+        of_error = [by for row, by in moved.items() if _asks_to_keep(row[1]) is is_kept]
+        cells += [str(sum(sign * by for by in of_error if sign * by > 0)) for sign in (1, -1)]
+    row = max(moved, key=lambda row: moved[row])
+    return [*cells, f"{row[0]}: {row[1].removesuffix(', all')}" if moved[row] > 0 else ""]
+
+
+def _asks_to_keep(name: str) -> bool:
+    return bool(re.search(r"\b(kept|apart)\b", name))
+
+
+def _remember_fingerprints() -> None:
+    """Rules of the judge move none of them: each page is read once, before the rules go."""
+    read = Fingerprinter.fingerprint
+    known: dict[tuple[object, ...], PageFingerprint] = {}
+
+    def fingerprint(self: Fingerprinter, html: Any, *args: Any) -> PageFingerprint:
+        data = html.encode("utf-8", "surrogatepass") if isinstance(html, str) else html
+        key = (hashlib.blake2b(data).digest(), repr(self._options), *args)
+        if key not in known:
+            known[key] = read(self, html, *args)
+        return known[key]
+
+    Fingerprinter.fingerprint = fingerprint  # type: ignore[assignment,method-assign]
+
+
+def table(folder: Path | None) -> tuple[str, list[str]]:
+    """The table, and the rules that no row misses."""
+    _remember_fingerprints()
+    whole = _right(folder)
+    # Forked, each process has the fingerprints, and takes its one rule from a judge of its own.
+    with multiprocessing.get_context("fork").Pool(os.cpu_count(), maxtasksperchild=1) as pool:
+        found = pool.map(partial(_right, folder), RULES, chunksize=1)
+    lines = [_line(rule, whole, of_rule) for rule, of_rule in zip(RULES, found, strict=True)]
+    return markdown(HEADERS, lines), [line[0] for line in lines if not line[-1]]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", nargs="?", type=Path, help="labelled pages")
+    parser.add_argument("--write", action="store_true", help="into docs/architecture.md")
+    arguments = parser.parse_args()
+    made, missed_by_none = table(arguments.folder)
+    print(made)
+    if arguments.write:
+        text = PAGE.read_text(encoding="utf-8")
+        head = re.escape(made.partition("\n")[0][:6])
+        PAGE.write_text(re.sub(rf"{head}.*\n(?:\|.*\n)+", made + "\n", text), encoding="utf-8")
+    for rule in missed_by_none:
+        print(f"no row misses the rule: {rule}", file=sys.stderr)
+    return 1 if missed_by_none else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
