@@ -177,13 +177,13 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
     pairs = sorted(item.pairs, key=lambda pair: -len(pair[1]))[:most]
     for name, value in pairs:
         plain = _folded(value)
-        is_long = len(value.encode("utf-8", "replace")) >= LONG_BYTES
-        is_shown = is_long and seen.shows(plain[:100].rpartition(" ")[0] or plain[:100])
+        is_long = len(value) * 3 >= LONG_BYTES <= len(value.encode("utf-8", "replace"))
+        is_shown = is_long and seen.shows(*(_head(each) for each in (value, plain)))
         told = seen.witnessed(value, plain) if not is_long or not is_shown else plain
         is_here = is_here or bool(told)
         is_pages = is_long and (page.content is None or 2 * len(value) >= len(page.text))
         if is_pages and text is None and not item.is_row:
-            text = _digest("".join(plain.split()), 8)
+            text = _digest(plain.replace(" ", ""), 8)
             told = "" if is_shown else plain
         elif is_shown and not item.is_row:
             told = plain[:_SHORT_CHARS]
@@ -203,6 +203,11 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
     return Said(*_packed(flags, counted), text)
 
 
+def _head(text: str) -> str:
+    """Whole words of its beginning."""
+    return text.lstrip()[:100].partition("\n")[0].rpartition(" ")[0] or text[:100]
+
+
 def _packed(flags: int, counted: Mapping[str, list[str]]) -> tuple[bytes, Mapping[int, str]]:
     """The values as a store keeps them, and their names by the byte of each: one of 255."""
     names, by_byte = dict[int, str](), dict[int, list[str]]()
@@ -220,15 +225,14 @@ class _Page:
     """What an item's values are looked for in."""
 
     def __init__(self, page: PageFingerprint, source: Source) -> None:
-        shown = f"{page.title}\n{page.text}\n{page.left_out}"[:_MOST_SHOWN]
-        self._shown = spelled(shown).lower()
+        self._raw = f"{page.title}\n{page.text}\n{page.left_out}"[:_MOST_SHOWN].lower()
         self._html, self._url = source.html, unquote(source.url).lower()
 
     def witnessed(self, text: str, plain: str) -> str:
         """What of a short value counts; "" of one that stands nowhere on the page."""
         if path := _path_of(text):
             return path if not self.is_own_address(text) and self.holds(path) else ""
-        if not plain or self.shows(plain):
+        if not plain or self.shows(text, plain):
             return plain
         if _has_word(self._shown, plain):
             return ""  # in a counter
@@ -236,27 +240,18 @@ class _Page:
             return plain
         return plain if not self.is_own_address(text) and self.holds(text) else ""
 
-    def shows(self, plain: str) -> bool:
-        """Whether each of its words is visible."""
+    def shows(self, text: str, plain: str) -> bool:
+        """Whether it is visible as it stands, or each of its words in whatever spelling."""
+        if _stands(text.strip().lower(), self._raw):
+            return True
         return self._stands(plain) or all(map(self._stands, _WORD.findall(plain) or [plain]))
 
     def _stands(self, words: str) -> bool:
-        """Whether they stand in the visible text, not within a word, and in no counter."""
-        place = self._shown.find(words)
-        for _ in range(100):
-            if place < 0:
-                return False
-            end = place + len(words)
-            is_whole = not (_joins(self._shown, place) or _joins(self._shown, end))
-            if is_whole and (words in self._line(place) or not any(map(str.isdigit, words))):
-                return True
-            place = self._shown.find(words, end)
-        return False
+        return _stands(words, self._shown)
 
-    def _line(self, place: int) -> str:
-        start, end = self._shown.rfind("\n", 0, place) + 1, self._shown.find("\n", place)
-        line = self._shown[start : len(self._shown) if end < 0 else end]
-        return without_counters(line, is_main=False, is_above=False)
+    @cached_property
+    def _shown(self) -> str:
+        return spelled(self._raw)
 
     def _shows_number(self, text: str) -> bool:
         """Whether a number is visible in another notation: 1299.0 as 1,299.00."""
@@ -322,6 +317,24 @@ def _unescaped(found: re.Match[str]) -> str:
     if escape[0] == "u":
         return chr(int(escape[1:], 16))
     return {"n": "\n", "r": "\r", "t": "\t"}.get(escape, escape)
+
+
+def _stands(words: str, shown: str) -> bool:
+    """Whether they stand in the visible text, not within a word, and in no counter."""
+    place = shown.find(words)
+    for _ in range(100):
+        if place < 0:
+            return False
+        end = place + len(words)
+        if not (_joins(shown, place) or _joins(shown, end)):
+            if not any(map(str.isdigit, words)):
+                return True
+            first, last = shown.rfind("\n", 0, place) + 1, shown.find("\n", place)
+            line = shown[first : len(shown) if last < 0 else last]
+            if words in without_counters(line, is_main=False, is_above=False):
+                return True
+        place = shown.find(words, end)
+    return False
 
 
 def _is_of_the_crawl(text: str) -> bool:
