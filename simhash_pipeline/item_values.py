@@ -16,7 +16,6 @@ Values of names that share a byte are hashed together.
 from __future__ import annotations
 
 import html
-import json
 import re
 import sys
 import time
@@ -47,6 +46,7 @@ LONG_BYTES = 300
 MOST_ROWS = 100
 _MOST_VALUES, _MOST_NODES = 10_000, 20_000  # of an item, which may be nested
 _MOST_SCANNED = 100_000_000  # characters that values are looked for in: some 50 ms
+_MOST_SHOWN = 1_000_000  # characters of visible text that are looked at
 _MOST_CHARS = 5_000_000  # of a value: as MAX_PAGE_BYTES
 _SHORT_CHARS = 200  # of a long text that isn't the page's: boxes of another day may follow
 _WORD = re.compile(r"[^\W_]+")
@@ -59,7 +59,8 @@ _NUMBER = re.compile("(?<![A-Za-z\\d])\\d[\\d.,'\u2019\u00a0\u202f]*(?![A-Za-z\\
 _JOINTS = str.maketrans("", "", ".,'\u2019\u00a0\u202f")
 _DAY_SECS = 86_400
 _SHORT_VALUE_CHARS = 4  # numbers and words that stand in any source by chance
-_OPENS, _ENDS = (frozenset(map(str.encode, chars)) for chars in ("\"'>:=", "\"'<,}]>"))
+_OPENS, _ENDS = frozenset("\"'>:="), frozenset("\"'<,}]>")
+_ESCAPE = re.compile(r'\\(u[0-9a-fA-F]{4}|["\\/nrt])')
 
 
 class Said(NamedTuple):
@@ -176,13 +177,13 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
     pairs = sorted(item.pairs, key=lambda pair: -len(pair[1]))[:most]
     for name, value in pairs:
         plain = _folded(value)
-        is_long = len(value.encode("utf-8", "replace")) >= LONG_BYTES
-        is_shown = is_long and seen.shows(plain[:100].rpartition(" ")[0] or plain[:100])
+        is_long = len(value) * 3 >= LONG_BYTES <= len(value.encode("utf-8", "replace"))
+        is_shown = is_long and seen.shows(*(_head(each) for each in (value, plain)))
         told = seen.witnessed(value, plain) if not is_long or not is_shown else plain
         is_here = is_here or bool(told)
         is_pages = is_long and (page.content is None or 2 * len(value) >= len(page.text))
         if is_pages and text is None and not item.is_row:
-            text = _digest("".join(plain.split()), 8)
+            text = _digest(plain.replace(" ", ""), 8)
             told = "" if is_shown else plain
         elif is_shown and not item.is_row:
             told = plain[:_SHORT_CHARS]
@@ -194,12 +195,17 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
     if not is_here and not counted:
         brought = [pair for pair in pairs if seen.is_brought(pair[1])]
         has_words = any(_TELLING.search(value) for _, value in brought)
-        if text or (has_words and len(brought) > 1 and not item.holds_page):
+        if text or (has_words and not item.holds_page):
             for name, value in brought:
                 counted.setdefault(name, []).append(_folded(value))
     flags = NAMED * item.is_named | CARRIED * bool(item.carried)
     flags |= ROW * item.is_row | WAITS * item.waits
     return Said(*_packed(flags, counted), text)
+
+
+def _head(text: str) -> str:
+    """Whole words of its beginning."""
+    return text.lstrip()[:100].partition("\n")[0].rpartition(" ")[0] or text[:100]
 
 
 def _packed(flags: int, counted: Mapping[str, list[str]]) -> tuple[bytes, Mapping[int, str]]:
@@ -219,14 +225,14 @@ class _Page:
     """What an item's values are looked for in."""
 
     def __init__(self, page: PageFingerprint, source: Source) -> None:
-        self._shown = spelled(f"{page.title}\n{page.text}\n{page.left_out}").lower()
+        self._raw = f"{page.title}\n{page.text}\n{page.left_out}"[:_MOST_SHOWN].lower()
         self._html, self._url = source.html, unquote(source.url).lower()
 
     def witnessed(self, text: str, plain: str) -> str:
         """What of a short value counts; "" of one that stands nowhere on the page."""
         if path := _path_of(text):
             return path if not self.is_own_address(text) and self.holds(path) else ""
-        if not plain or self.shows(plain):
+        if not plain or self.shows(text, plain):
             return plain
         if _has_word(self._shown, plain):
             return ""  # in a counter
@@ -234,27 +240,18 @@ class _Page:
             return plain
         return plain if not self.is_own_address(text) and self.holds(text) else ""
 
-    def shows(self, plain: str) -> bool:
-        """Whether each of its words is visible."""
+    def shows(self, text: str, plain: str) -> bool:
+        """Whether it is visible as it stands, or each of its words in whatever spelling."""
+        if _stands(text.strip().lower(), self._raw):
+            return True
         return self._stands(plain) or all(map(self._stands, _WORD.findall(plain) or [plain]))
 
     def _stands(self, words: str) -> bool:
-        """Whether they stand in the visible text, not within a word, and in no counter."""
-        place = self._shown.find(words)
-        for _ in range(100):
-            if place < 0:
-                return False
-            end = place + len(words)
-            is_whole = not (_joins(self._shown, place) or _joins(self._shown, end))
-            if is_whole and (words in self._line(place) or not any(map(str.isdigit, words))):
-                return True
-            place = self._shown.find(words, end)
-        return False
+        return _stands(words, self._shown)
 
-    def _line(self, place: int) -> str:
-        start, end = self._shown.rfind("\n", 0, place) + 1, self._shown.find("\n", place)
-        line = self._shown[start : len(self._shown) if end < 0 else end]
-        return without_counters(line, is_main=False, is_above=False)
+    @cached_property
+    def _shown(self) -> str:
+        return spelled(self._raw)
 
     def _shows_number(self, text: str) -> bool:
         """Whether a number is visible in another notation: 1299.0 as 1,299.00."""
@@ -277,26 +274,32 @@ class _Page:
 
     def holds(self, text: str) -> bool:
         """Whether the page's source has it, as HTML or JSON writes it: short ones by themselves."""
-        return any(map(self._holds, {text, json.dumps(text)[1:-1], html.escape(text)}))
+        return any(self._has(source, text) for source in self._sources)
 
-    def _holds(self, form: str) -> bool:
-        sought, source = form.encode("utf-8", "replace"), self._html
-        if isinstance(source, str):
-            source = self._html = source.encode("utf-8", "replace")
-        place = source.find(sought)
+    @cached_property
+    def _sources(self) -> tuple[str, ...]:
+        """The source as it is; and without the escapes of HTML and JSON, where it has any."""
+        held = self._html
+        source = held if isinstance(held, str) else held.decode("utf-8", "replace")
+        plain = html.unescape(source) if "&" in source else source
+        plain = _ESCAPE.sub(_unescaped, plain) if "\\" in plain else plain
+        return (source, plain) if plain is not source else (source,)
+
+    @staticmethod
+    def _has(source: str, text: str) -> bool:
+        place = source.find(text)
         for _ in range(100):
             if place < 0:
                 return False
-            end = place + len(sought)
-            before, after = source[max(0, place - 2) : place].strip()[-1:], source[end : end + 1]
-            if len(form) < _SHORT_VALUE_CHARS:
-                if before in _OPENS and after in _ENDS:
+            end = place + len(text)
+            if len(text) >= _SHORT_VALUE_CHARS:
+                if not (_joins(source, place) or _joins(source, end)):
                     return True
-            elif not (before.isalnum() and sought[:1].isalnum()) and not (
-                after.isalnum() and sought[-1:].isalnum()
-            ):
-                return True
-            place = source.find(sought, end)
+            elif source[end : end + 1] in _ENDS:
+                before = source[max(0, place - 2) : place].strip()
+                if before[-1:] in _OPENS:
+                    return True
+            place = source.find(text, end)
         return False
 
     def is_own_address(self, text: str) -> bool:
@@ -307,6 +310,31 @@ class _Page:
     def is_brought(self, text: str) -> bool:
         """Whether a value that stands nowhere here may say something of another page."""
         return not (self.is_own_address(text) or _is_of_the_crawl(text))
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    escape = found[1]
+    if escape[0] == "u":
+        return chr(int(escape[1:], 16))
+    return {"n": "\n", "r": "\r", "t": "\t"}.get(escape, escape)
+
+
+def _stands(words: str, shown: str) -> bool:
+    """Whether they stand in the visible text, not within a word, and in no counter."""
+    place = shown.find(words)
+    for _ in range(100):
+        if place < 0:
+            return False
+        end = place + len(words)
+        if not (_joins(shown, place) or _joins(shown, end)):
+            if not any(map(str.isdigit, words)):
+                return True
+            first, last = shown.rfind("\n", 0, place) + 1, shown.find("\n", place)
+            line = shown[first : len(shown) if last < 0 else last]
+            if words in without_counters(line, is_main=False, is_above=False):
+                return True
+        place = shown.find(words, end)
+    return False
 
 
 def _is_of_the_crawl(text: str) -> bool:

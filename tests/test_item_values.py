@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import html
 import json
 import time
 from datetime import date, datetime, timezone
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import pytest
@@ -19,6 +20,9 @@ from simhash_pipeline import Fingerprinter, Judge, Options, Verdict
 from simhash_pipeline.item_values import Said, said_by, with_values
 from simhash_pipeline.page.source import Source
 from tests.crawl.trap_site import prose
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 A, B = "http://a.example/shoe/1", "http://a.example/shoe/2"
 SHOE = prose("a shoe")
@@ -126,13 +130,39 @@ def test_a_known_page_is_changed_by_a_price_and_not_by_a_box() -> None:
     assert found == ["new", "unchanged", "changed"]
 
 
-def test_shells_are_told_apart_by_what_their_data_says() -> None:
+SHELLS: list[Callable[[str], str]] = [
+    lambda data: f"<script id=__NEXT_DATA__ type=application/json>{data}</script>",
+    lambda data: f"<script>window.__STATE__ = {data.replace('/', chr(92) + '/')}</script>",
+    lambda data: f'<div id=app data-props="{html.escape(data)}"></div>',
+    lambda data: f"<script>{data.replace('<', chr(92) + 'u003c')}</script>",
+    lambda data: "<script src=/app.js></script>",  # the data came of an API
+]
+
+
+@pytest.mark.parametrize("shell_of", SHELLS)
+@pytest.mark.parametrize("fields", [("title",), ("title", "price"), ("title", "body")])
+def test_shells_are_told_apart_by_what_their_data_says(
+    shell_of: Callable[[str], str], fields: tuple[str, ...]
+) -> None:
     with Judge() as judge:
         for n in range(6):
-            story = {"title": f"Story {n}", "body": prose(f"story {n}")}
-            shell = f"<title>App</title><p>Loading</p><script>{json.dumps(story)}</script>"
-            assert not judge.judge(f"{A}/{n}", shell, story).dropped
-            copy = judge.judge(f"{B}/{n}", shell, story)
+            known = {
+                "title": f'The "{n}th" <i>a/b</i>',
+                "price": 9.5 + n,
+                "body": prose(f"story {n}"),
+            }
+            story = {name: known[name] for name in fields}
+            shell = f"<title>App</title><p>Loading</p>{shell_of(json.dumps(known))}"
+            source = Source(shell, f"{A}/{n}")
+            heard = with_values(source, story, Options())
+            assert heard.item is not None
+            heard = heard._replace(item=heard.item._replace(holds_page=False))
+            page_of_shell = Fingerprinter().fingerprint(shell)
+            said_of_it = said_by(page_of_shell, heard)
+            assert not judge.judge(f"{A}/{n}", page_of_shell, said_of_it).dropped
+            if "body" not in fields:
+                continue
+            copy = judge.judge(f"{B}/{n}", page_of_shell, said_of_it)
             assert (copy.dropped, copy.twin_url) == (True, f"{A}/{n}")
 
 
@@ -160,9 +190,9 @@ def loaded(title: str, price: object) -> Any:
 
 
 def said(item: Any, options: Options | None = None) -> Said:
-    html = page("<p>1,299.00 EUR</p>")
-    source = with_values(Source(html, A), ItemAdapter(item), options or Options())
-    return said_by(Fingerprinter().fingerprint(html), source)
+    shown = page("<p>1,299.00 EUR</p>")
+    source = with_values(Source(shown, A), ItemAdapter(item), options or Options())
+    return said_by(Fingerprinter().fingerprint(shown), source)
 
 
 @pytest.mark.parametrize("kind", [dict, Shoe, DataShoe, AttrsShoe])

@@ -53,8 +53,8 @@ def _brought(response: Response) -> Iterator[str]:
     """The texts that came with the response's request, by meta or cb_kwargs."""
     if response.request is None:
         return
-    for value in response.meta.values():  # where Scrapy's own numbers are
-        if isinstance(value, str) or ItemAdapter.is_item(value):
+    for name, value in response.meta.items():  # where Scrapy's own numbers are, and CrawlSpider's
+        if name != "link_text" and (isinstance(value, str) or ItemAdapter.is_item(value)):
             yield from texts_of(value)
     for value in response.cb_kwargs.values():
         yield from texts_of(value)
@@ -65,12 +65,13 @@ def _found(adapter: ItemAdapter, response: Response | None, options: Options) ->
         return ItemPage(_joined(source, response), False)
     held = None if options.html_field is None else adapter.get(options.html_field)
     html = markup(held)
-    if html and not _is_body(html, response):
+    if html:
         if url := item_url(adapter, options):
             charset = adapter.get(CHARSET_FIELD)
             source = Source(html, url, charset if isinstance(charset, str) else None)
             return ItemPage(_joined(source, response), False)
-        raise PageError("no_url", f"the item has no URL in its field {options.url_field!r}")
+        if not _is_body(html, response):
+            raise PageError("no_url", f"the item has no URL in its field {options.url_field!r}")
     if isinstance(response, HtmlResponse):
         return ItemPage(source_from_response(response), True)
     if held is None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import cache
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from simhash_pipeline.bits import np
@@ -84,11 +85,12 @@ MARKS = (
 _PIECES = (
     (r"[\u3040-\u30ff\u3400-\u9fff]", 2),  # kana and Han
     (r"[\uac00-\ud7a3]", 2),  # Hangul: a noun and its particle are one word
-    (rf"(?=\w)[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff][{MARKS}]*", 3),  # Thai to Khmer
+    (rf"(?=\w)[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff][{MARKS}]*", 4),  # Thai to Khmer
     (rf"(?:(?=\w)[\u0f00-\u0fff][{MARKS}]*)+\u0f0b?", 2),  # Tibetan's syllables
 )
 _PIECED = "\u0e00-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
 is_pieced = re.compile(f"[{_PIECED}]").match  # whether a word is a piece: it may begin anywhere
+_VIETNAMESE = re.compile("[\u1ea0-\u1ef9]")
 # A number with its dots is one word: 3.27.1 and 3.27.2 are two versions. An operator is one, too.
 _TITLE_WORD = re.compile(
     "|".join(f"((?:{part})+)" for part, _ in _PIECES)
@@ -126,7 +128,8 @@ def words_of(text: str) -> list[str]:
     Operators are words too, and marks stay with their letters.
     """
     words = []
-    for found in _TITLE_WORD.finditer(folded(text)):
+    text = folded(text)
+    for found in _TITLE_WORD.finditer(text):
         if found.lastindex is None:
             words.append(found[0])
             continue
@@ -134,14 +137,16 @@ def words_of(text: str) -> list[str]:
         parts = re.findall(part, found[0])
         places = range(max(1, len(parts) - size + 1))
         words += ["".join(parts[place : place + size]) for place in places]
-    return words
+    # Vietnamese parts its syllables by spaces, and has few of them: two make a word.
+    pairs = pairwise(words) if _VIETNAMESE.search(text) else ()
+    return list(map(" ".join, pairs)) or words
 
 
 def nfkc(text: str) -> str:
     """The text's NFKC in a time that grows as the text: without rows of more than 30 marks."""
     others = np.flatnonzero(~_marks().take(units := _units(text)))
-    if np.diff(others, prepend=-1, append=len(units)).max() > _MAX_MARKS + 1:
-        marks = "".join(filter(_is_mark, set(text)))
+    is_long = np.diff(others, prepend=-1, append=len(units)).max() > _MAX_MARKS + 1
+    if is_long and (marks := "".join(filter(_is_mark, set(text)))):
         text = re.sub(f"[{marks}]{{{_MAX_MARKS + 1},}}", "", text)
     if not unicodedata.is_normalized("NFKC", text):
         found = np.unique(units[_changing().take(units)])

@@ -247,7 +247,7 @@ def test_a_request_or_an_item_may_opt_out(tmp_path: Path) -> None:
                 yield response.follow(f"/?copy={twin + 1}", cb_kwargs=carried, meta=meta)
 
     with trap_site("session") as url:
-        result = crawl_site(tmp_path, url, FROM_RESPONSE, OptingOut)
+        result = crawl_site(tmp_path, url, UNHEARD, OptingOut)
     assert sorted(titles(result)) == ["copy 0", "copy 1", "copy 2"]
     assert result.reasons == ["new", "content"]
 

@@ -63,11 +63,6 @@ def test_an_item_s_relative_url_is_joined_to_that_of_its_response() -> None:
     assert source({"url": URL, "html": BODY}, None).url == URL
 
 
-def test_an_item_that_holds_its_response_s_body_is_of_the_response() -> None:
-    response = HtmlResponse(URL, body=BODY.encode())
-    assert source({"url": "/row/1", "html": response.text}, response).url == URL
-
-
 def test_what_was_sent_and_the_route_are_part_of_the_address() -> None:
     def address(request: Request, url: str = FORM) -> str:
         return page_key(source({}, HtmlResponse(url, body=b"<p>", request=request)).url)

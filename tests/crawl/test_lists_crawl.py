@@ -159,6 +159,16 @@ def test_a_row_is_dropped_only_if_that_very_row_came_before(tmp_path: Path) -> N
         assert sorted(again) == [f"fresh {n}" for n in range(10)]
 
 
+def test_a_list_that_is_met_at_the_same_moment_waits_for_the_other_one_s_rows(
+    tmp_path: Path,
+) -> None:
+    pages = {f"/{kind}/{n}": rows_of(n) for n in range(5) for kind in ("one", "two")}
+    with served(lambda address: priced_list(pages[address])) as site:
+        found = priced_crawl(tmp_path, site, [path[1:] for path in pages])
+    assert sorted(set(found)) == sorted({row for rows in pages.values() for row in rows})
+    assert len(found) <= 5 * 12 + 12  # the first list is not known to be one yet
+
+
 class Details(Everything):
     """Rows whose details are fetched within the callback."""
 

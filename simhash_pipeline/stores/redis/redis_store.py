@@ -284,13 +284,16 @@ class RedisStore:
         """Write a namespace down before its first page, and forget what was not confirmed."""
         self._mark = self._read_mark()
         namespace = self._namespace(name)
-        self._server.run(
-            [
-                ("HSETNX", STORE, FORMAT, KNOWN_FORMAT),
-                ("SADD", NAMESPACES, name),
-                ("HSETNX", namespace.space.head, MADE_WITH, self._mark),
-            ]
-        )
+        head = namespace.space.head
+        found = self._server.run([("HGET", head, MADE_WITH), ("SISMEMBER", NAMESPACES, name)])
+        if not all(found):
+            self._server.run(
+                [
+                    ("HSETNX", STORE, FORMAT, KNOWN_FORMAT),
+                    ("SADD", NAMESPACES, name),
+                    ("HSETNX", head, MADE_WITH, self._mark),
+                ]
+            )
         if self._tentative:
             self._lease.begin(namespace.space)
             namespace.remove_dead()
