@@ -4,6 +4,7 @@ import contextlib
 import io
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -58,6 +59,7 @@ def port() -> int:
 @pytest.fixture(scope="module")
 def crawl(tmp_path_factory: pytest.TempPathFactory, port: int) -> DemoCrawl:
     directory = tmp_path_factory.mktemp("demo")
+    shutil.copy(ROOT / "scrapy.cfg", directory)
     first = scrapy(directory, "-a", f"port={port}")
     assert first.returncode == 0, first.stderr
     lines = (directory / "output/site.jsonl").read_text(encoding="utf-8").splitlines()

@@ -6,6 +6,7 @@ import os
 import random
 import re
 import shlex
+import shutil
 import socket
 import subprocess
 import sys
@@ -67,6 +68,7 @@ def port() -> int:
 @pytest.fixture(scope="module")
 def crawled(tmp_path_factory: pytest.TempPathFactory, port: int) -> Path:
     directory = tmp_path_factory.mktemp("demo")
+    shutil.copy(ROOT / "scrapy.cfg", directory)
     settings = {name: value for name, value in vars(demo_settings).items() if name.isupper()}
     settings |= {
         "ITEM_PIPELINES": {},

@@ -11,13 +11,13 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from simhash_pipeline.drop_log import host_of
+from simhash_pipeline.drop_log import Drop, host_of
 from simhash_pipeline.page.titles import TITLE_CHARS, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from simhash_pipeline.drop_log import Drop, SwallowingPage
+    from simhash_pipeline.drop_log import SwallowingPage
     from simhash_pipeline.judge import Verdict
 
 # Of the visible text. In crawls of manuals, boxes that stood for a page's main text were below it.
