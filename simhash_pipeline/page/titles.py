@@ -48,7 +48,6 @@ _BESIDE = 1 << 7  # of the number: beside the main text, as in a table of facts
 WORD = 1 << 32  # above the blocks of a text
 WORD_BITS = MAIN | BLOCK_BITS
 Blocks = frozenset[int]
-NO_BLOCKS: Blocks = frozenset()
 _MAX_PLACES = 12
 _AROUND_CHARS, _NEAR_CHARS, _LEAST_LETTERS = 60, 10, 6
 
@@ -188,7 +187,7 @@ def _block(word: str) -> int:
 
 
 def name_two_things(
-    page: Titled, other: Titled, *, in_one_template: bool, repeated: Blocks = NO_BLOCKS
+    page: Titled, other: Titled, *, in_one_template: bool, repeated: Blocks = frozenset()
 ) -> bool:
     """Whether each page's name has a word that the other lacks.
 
@@ -207,7 +206,7 @@ def name_two_things(
     return in_one_template or _are_of_one_form(words, others)
 
 
-def names_differ(page: Titled, other: Titled, repeated: Blocks = NO_BLOCKS) -> bool:
+def names_differ(page: Titled, other: Titled, repeated: Blocks = frozenset()) -> bool:
     """Whether either page's name has a word that the other's title and heading lack."""
     if page.title == other.title:
         return False
@@ -215,7 +214,7 @@ def names_differ(page: Titled, other: Titled, repeated: Blocks = NO_BLOCKS) -> b
 
 
 def are_form_letters(
-    page: Titled, other: Titled, *, on_one_site: bool, repeated: Blocks = NO_BLOCKS
+    page: Titled, other: Titled, *, on_one_site: bool, repeated: Blocks = frozenset()
 ) -> bool:
     """Whether a word of each title, that the other lacks, stands in one place of the texts.
 
