@@ -2,7 +2,7 @@
 
     python -m tests.quality.without [FOLDER] [--write]
 
-FOLDER holds the labelled pages of `tests.quality`, of which few are judged; without it made ones
+FOLDER holds the labelled pairs of `tests.quality`, of which few are judged; without it made pages
 are judged alone. Counted are the copies that are found and the pages that are kept with the rule
 and not without it, and what it costs of both. --write puts the table into docs/architecture.md.
 Exit status 1 when there is a rule that no row misses: it has to go. Rules of settings and of items
@@ -29,19 +29,15 @@ from simhash_pipeline.furniture import NO_BLOCKS
 from simhash_pipeline.page import titles
 from tests.documents import DOCS
 from tests.quality import made_rows, made_texts
-from tests.quality.beside_changes import beside_change_rows
-from tests.quality.blind_changes import blind_change_rows
 from tests.quality.corpora import Corpus, pages_of
 from tests.quality.made_names import name_rows
 from tests.quality.measures import OTHER_HOST, Joins, fingerprinted
-from tests.quality.print_views import print_view_rows
 from tests.quality.rows import Row, share_row
-from tests.quality.work import Work
 
 PAGE = DOCS / "architecture.md"
 HEADERS = "rule, copies found by it>, lost>, pages kept by it>, lost>, missed most by"
 # One line of a table in so many.
-_STEPS = {"versions.zip": 12, "syndicated.zip": 8, "articles.zip": 30}
+_STEPS = {"versions.zip": 12, "syndicated.zip": 8}
 
 
 def _no(*_: object, **__: object) -> bool:
@@ -100,9 +96,7 @@ def rows(folder: Path | None) -> list[Row]:
 
 
 def _labelled_rows(folder: Path) -> Iterator[Row]:
-    work = Work(processes=1)
-    versions, syndicated, articles = (Thin(folder / name, step) for name, step in _STEPS.items())
-    for corpus in (versions, syndicated):
+    for corpus in (Thin(folder / name, step) for name, step in _STEPS.items()):
         pairs = corpus.pairs()
         pages = {name: fingerprinted(corpus, name) for name in pages_of(pairs)}
         for hosts, other in (("one host", "https://a.example/2"), ("two hosts", OTHER_HOST)):
@@ -111,8 +105,6 @@ def _labelled_rows(folder: Path) -> Iterator[Row]:
                 of_label = [pair for pair in pairs if pair.label == label]
                 hits = [joins(pages[p.page_a], pages[p.page_b]) == bool(label) for p in of_label]
                 yield share_row(corpus.name, f"pairs, {hosts}: {word}", "all", hits, 0.0)
-    for measure in (blind_change_rows, beside_change_rows, print_view_rows):
-        yield from measure(articles, work)
 
 
 def take_away(name: str, instead: object) -> None:
