@@ -66,7 +66,10 @@ def told_apart_by(
         return "template"
     if not (by_text and options.second_look):
         return None
+    # Nothing that was scraped is missing then, whatever stands beside it.
     has_its_text = page.item_text is not None and page.item_text == other.item_text
+    if has_its_text and page.title == other.title:
+        return None
     if not has_its_text and not sketches_agree(page, other, options.sketch_distance):
         return "sketch"
     if are_of_no_text(page, other):
@@ -74,7 +77,8 @@ def told_apart_by(
     if page.content is None and page.site != other.site and page.title != other.title:
         return "title"  # a short text that two sites share names no page
     words = repeated_words(page, other, repeated)
-    if are_form_letters(page, other, on_one_site=page.site == other.site, repeated=words):
+    are_letters = are_form_letters(page, other, on_one_site=page.site == other.site, repeated=words)
+    if are_letters and not has_its_text:
         return "title"
     if are_two_subjects(page, other, repeated) and not _is_one_text(page, other, options):
         return "title"

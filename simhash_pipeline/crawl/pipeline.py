@@ -269,7 +269,9 @@ class SimhashPipeline:
         if deadline >= self._patient_from:
             deadline += MAX_WAIT_SECS
         while True:
-            judged = await result_of(shared.judged)
+            if not shared.judged.done():  # else others would go first
+                await result_of(shared.judged)
+            judged = shared.judged.result()
             if shared.is_void or await self._must_judge_again(judged.verdict, deadline):
                 if items.shared is not None and items.shared is not shared:
                     # Another item of the page was here before.

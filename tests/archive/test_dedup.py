@@ -122,6 +122,25 @@ def _judged(judge: Judge, fingerprinter: Fingerprinter, one: dict[str, str]) -> 
     return not found.dropped, found.reason, *bits
 
 
+def test_a_record_that_comes_again_with_nothing_new_is_dropped(tmp_path: Path) -> None:
+    words = " ".join(f"word{n}" for n in range(80))
+    records = [{"url": f"http://a.example/{n}", "text": f"{n} {words} {n}"} for n in range(3)]
+    source = write_json_lines(tmp_path / "items.jsonl", [*records, records[0], records[2]])
+    dedup(job(tmp_path, source, options=Options(content_field="text", own_likeness=0)))
+    found = [(row["kept"], row["reason"]) for row in rows(tmp_path / "out.parquet")]
+    assert found[3:] == [(False, "unchanged"), (False, "unchanged")]
+
+
+def test_what_stands_beside_a_record_s_page_is_heard(tmp_path: Path) -> None:
+    records = [
+        {"url": f"http://a.example/{n}", "html": html(f"Size {41 + n // 2}. {STORY}"), "size": size}
+        for n, size in enumerate((41, 41, 42, 42))
+    ]
+    dedup(job(tmp_path, write_json_lines(tmp_path / "items.jsonl", records)))
+    found = [row["kept"] for row in rows(tmp_path / "out.parquet")]
+    assert found == [True, False, True, False]
+
+
 def test_the_drop_log_is_that_of_a_crawl(tmp_path: Path) -> None:
     dedup(job(tmp_path, write_json_lines(tmp_path / "items.jsonl", PAGES)))
     drops = list(read_drops(tmp_path / "out.parquet.drops.jsonl"))
