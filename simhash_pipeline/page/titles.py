@@ -85,8 +85,8 @@ def name_of(
     """
     words = words_of(title[:TITLE_CHARS])
     cut = (heading[:TITLE_CHARS] for heading in [*headings[:2], first_line])
-    new = (each for each in cut if any(map(str.isalpha, "".join({*words_of(each)} - {*words}))))
-    heading = next(new, "")
+    named = (each for each in cut if any(map(str.isalpha, each)))  # no number of a list
+    heading = next((each for each in named if not {*words_of(each)}.issubset(words)), "")
     repeated = next((each for each in headings[:2] if {*words} > {*words_of(each)} > set()), "")
     heads = {word for each in headings for word in words_of(each)}
     text = main_text.lower()
@@ -197,7 +197,7 @@ def name_two_things(
     """
     lacks = _lacks_name
     if page.title == other.title:
-        if not in_one_template or page.heading == other.heading:
+        if not (in_one_template and page.title) or page.heading == other.heading:
             return False
         lacks = _lacks
     if not (lacks(page, other, repeated) and lacks(other, page, repeated)):
