@@ -148,7 +148,8 @@ def _text_of(value: Any) -> str:
         value = value.value
     if isinstance(value, str):
         text = value[:_MOST_CHARS]
-        return "" if _PAGE.search(text[:2_000]) else text
+        # U+FFFD: the spider has read the page by a charset that isn't its own.
+        return "" if "\ufffd" in text or _PAGE.search(text[:2_000]) else text
     if value is None or isinstance(value, (bool, bytes)):
         return ""
     if isinstance(value, float):

@@ -149,8 +149,8 @@ def nfkc(text: str) -> str:
     if is_long and (marks := "".join(filter(_is_mark, set(text)))):
         text = re.sub(f"[{marks}]{{{_MAX_MARKS + 1},}}", "", text)
     if not unicodedata.is_normalized("NFKC", text):
-        found = np.unique(units[_changing().take(units)])
-        for character in map(chr, found.tolist()):
+        # np.unique imports numpy.ma, which nothing else needs.
+        for character in map(chr, sorted({*units[_changing().take(units)].tolist()})):
             text = text.replace(character, unicodedata.normalize("NFKC", character))
     return unicodedata.normalize("NFKC", text)
 

@@ -90,7 +90,7 @@ def test_the_other_commands_read_what_it_leaves(simhash: Simhash, tmp_path: Path
     ("arguments", "message"),
     [
         (["none.warc", "-o", "x.jsonl"], "none.warc can't be read: No such file or directory"),
-        (["items.json", "-o", "x.jsonl"], "items.json must be a WARC or WET file"),
+        (["items.html", "-o", "x.jsonl"], "items.html must be a WARC or WET file"),
         (["items.jsonl", "-o", "x.csv"], "x.csv must end in .parquet or .jsonl"),
         (["items.jsonl", "-o", "items.jsonl"], "items.jsonl is an input"),
         (["page.warc", "-o", "x.jsonl"], "page.warc is no WARC file: no record begins in it"),
@@ -116,7 +116,7 @@ def test_wrong_use_gets_one_line_and_exit_code_2(
     simhash: Simhash, tmp_path: Path, arguments: list[str], message: str
 ) -> None:
     write_json_lines(tmp_path / "items.jsonl", PAGES)
-    (tmp_path / "items.json").write_text("[]")
+    (tmp_path / "items.html").write_text("[]")
     (tmp_path / "page.warc").write_text("<html>")
     pq.write_table(pa.table({"html": ["x"]}), tmp_path / "other.parquet")
     with open_store(f"sqlite:///{tmp_path / 'ngrams.sqlite'}") as store:

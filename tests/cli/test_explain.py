@@ -132,7 +132,7 @@ def test_what_was_left_out_as_furniture_is_shown(simhash: Simhash, tmp_path: Pat
     said = simhash(tmp_path, "explain", url).stdout
     assert "Left out of B as furniture: 2 blocks: Free parcels from fifty on | Write to us" in said
     info = simhash(tmp_path, "store", "info").stdout
-    assert re.search(r"furniture +1 hosts, 1 templates, 4 blocks", info)
+    assert re.search(r"furniture +1 hosts, 1 templates, 2 blocks", info)
 
 
 def test_of_a_text_the_sentences_are_shown_that_its_host_repeats(

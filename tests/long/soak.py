@@ -147,6 +147,7 @@ def crawl(url: str, pages: int, secs: float, folder: Path) -> None:
             "LOG_LEVEL": "WARNING",
             "SIMHASH_DROP_LOG": str(folder / "drops.jsonl"),
             "SIMHASH_HTML_FIELD": None,
+            "SIMHASH_ITEM_FIELDS": None,  # its number is no news
             "SIMHASH_STORE": records.store,
             "SOAK_FOLDER": str(folder),
             "TELNETCONSOLE_ENABLED": False,

@@ -43,9 +43,9 @@ PINNED = {
         "89c0d8f3825dbcb78559b73af59da0ff",
     ),
     "/ja/minato/toudai": (
-        "95070d6ff5c22e36",
+        "ff811d69e5b23c32",
         "f955e560f6ca6c02",
-        "710f2637f2fd34e202a13d4adc2caa6",
+        "e31ea6667910c3f4947c219ae93754c7",
     ),
     "/zh/meishi/zaodian-gbk": (
         "3cb8681f975c6e0d",
