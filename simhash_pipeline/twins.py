@@ -144,7 +144,7 @@ def own_texts_differ(
     page: StoredPage, other: StoredPage, repeated: Repeated, options: Options
 ) -> bool:
     """Whether two pages of one site have too little of their own in common."""
-    if not have_own_texts(page, other) or have_one_address(page, other):
+    if not have_own_texts(page, other):
         return False
     least = min_likeness(page, other, repeated, options)
     alike = own_likeness(page, other, repeated) if least else 1
@@ -253,10 +253,6 @@ def contents_agree(page: StoredPage, other: StoredPage, options: Options) -> boo
 def have_own_texts(page: StoredPage, other: StoredPage) -> bool:
     """Whether the pages are of one site and both have a sample of their visible text."""
     return page.site == other.site and page.sample is not None and other.sample is not None
-
-
-def have_one_address(page: StoredPage, other: StoredPage) -> bool:
-    return page.address is not None and page.address == other.address
 
 
 def in_one_template(

@@ -27,6 +27,7 @@ _TEMPLATES = range(3)
 _PAGES = 24
 _ERRORS = 60
 _STORIES = 20
+_CHAPTERS = 40
 _COLOURS = ("red", "blue", "green", "black")
 
 
@@ -229,6 +230,42 @@ def error_pages(lang: str, template: int) -> Made:
     return made
 
 
+def family(lang: str, template: int) -> Made:
+    """Variants that a table of facts tells apart, after their maker's page on another host."""
+    words, made = _words("family", lang, template), Made()
+    name, text = words.name(3), words.prose(100)
+    for number in range(_PAGES):
+        facts = [words.name(2) for _ in range(30)] if number else []
+        url = f"http://{'shop' if number else 'maker'}-{lang}{template}-example.org/{number}"
+        page = _page(words, words.name(1), Said(name, name, facts), text, url)
+        made.add(page, False if number > 1 else None)
+    return made
+
+
+def releases(lang: str, template: int) -> Made:
+    """A manual in two releases, whose name and number are the heading of each of its pages."""
+    words, made = _words("releases", lang, template), Made()
+    manual = words.name(2)
+    chapters = [(words.name(2), words.prose(150)) for _ in range(_CHAPTERS)]
+    for release in ("1.2.3", "1.3.0"):
+        heading = f"{manual} {release}"
+        for number, (name, text) in enumerate(chapters):
+            url = f"http://{lang}{template}-example.org/{release}/{number}"
+            page = _page(words, manual, Said(f"{name} | {heading}", heading, []), text, url)
+            made.add(page, None if release == "1.2.3" else True)
+    return made
+
+
+def many_copies(lang: str, template: int) -> Made:
+    """A story at many addresses of its site."""
+    words, made = _words("copies", lang, template), Made()
+    host, name, text = words.name(2), words.name(3), words.prose(300)
+    for number in range(_ERRORS):
+        url = f"http://{lang}{template}-example.org/{number}"
+        made.add(_page(words, host, Said(name, name, []), text, url), True if number else None)
+    return made
+
+
 def name_rows() -> Iterator[Row]:
     """Shares of pages that are kept, as they must, and of copies that are found."""
     for measure, goal, sites in _measures():
@@ -256,6 +293,9 @@ def _measures() -> Sequence[tuple[str, float | None, Sequence[Made]]]:
             partial(two_headlines, sections=True),
         ),
         "error pages that name their address: found": (0.95, error_pages),
+        "variants after their maker's page on another host: kept": (0.95, family),
+        "a manual in two releases, one host: found": (0.95, releases),
+        "a story at sixty addresses of its site: found": (1.0, many_copies),
     }
     return [
         (measure, goal, [make(lang, template) for lang in _LANGS for template in _TEMPLATES])

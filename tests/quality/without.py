@@ -66,7 +66,6 @@ RULES: Mapping[str, tuple[str, object]] = {
     "0.95 of texts whose template isn't known": ("_are_unknown_texts", _no),
     "what is repeated proves nothing": ("_REPEATED", 0),
     "too few windows prove nothing": ("_MIN_COMMON", 1),
-    "one address": ("have_one_address", _no),
     "furniture is learnt": ("Judge._learn", _no),
     "copies teach no furniture": ("_teaches_furniture", _yes),
     "candidates: of one declared address": ("Judge._by_address", _none),
