@@ -843,7 +843,9 @@ static void imply(Page *page, uint32_t tag) {
     if (tag == BODY || tag == HEAD) return;
     if (page->depth <= 1 && traits & OPENS_HEAD) {
         if (!page->saw_head) open_implied(page, HEAD);
-    } else if (!(traits & OPENS_NO_BODY) && (page->depth < 2 || page->path[1].tag != HEAD))
+    } else if (traits & OPENS_NO_BODY) {
+        unsure(page, NO_BODY); /* frames stand in its place */
+    } else if (page->depth < 2 || page->path[1].tag != HEAD)
         open_implied(page, BODY);
 }
 

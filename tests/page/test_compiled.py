@@ -273,6 +273,7 @@ def test_odd_pages_are_read_alike(html: str) -> None:
         ("<head><x-y><svg><title>a</title></svg></x-y><title>b</title>", RULES[2]),
         ("<svg><p>a", "HTML ends an svg"),
         ("<meta>", "no body"),
+        ("<title>a</title><frameset> < p></frameset><ol><li>x", "no body"),
         ("<b>" * 2_042 + "a", "too deep"),
         ("</i>" * 8_001 + "<b>" * 250 + "a", "too deep"),
         ("<" + "x" * 99 + ">a", "a long name"),
