@@ -4,8 +4,9 @@ A host's pages come from a few templates, and pages of one template have structu
 within 8 bits. A block on eight of the last 64 pages of a template is *recurring*; one on half of
 them and on twenty too is *repeated*. Two pages are compared by their page-specific texts: see
 twins.py. There an equal block proves nothing if it is recurring, and a differing one proves nothing
-if it is repeated. So only who can write on half of a template's last pages can hide a difference. Newer pages take the place of older ones, also of those that another process has counted:
-what is no longer repeated counts again. Fingerprints never depend on any of it.
+if it is repeated. So only who can write on half of a template's last pages hides a difference.
+Newer pages take the place of older ones, also of those that another process has counted: what is no
+longer repeated counts again. Fingerprints never depend on any of it.
 """
 
 from __future__ import annotations
