@@ -16,8 +16,8 @@ from simhash_pipeline.archive.feeds import Feed, feed_kind
 from simhash_pipeline.errors import ArchiveError, StoreError
 from simhash_pipeline.options import STORE_URL, Options
 from simhash_pipeline.page.source import Source
+from simhash_pipeline.stores.contract import SQLITE, shown_url
 from simhash_pipeline.stores.opening import open_store, refuse_absent
-from simhash_pipeline.stores.store_url import SQLITE, shown_url
 
 HTML_SUFFIXES = frozenset([".htm", ".html", ".xhtml"])
 FEED_SUFFIXES = frozenset([".jsonl", ".jl", ".ndjson", ".json", ".csv"])

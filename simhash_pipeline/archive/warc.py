@@ -14,8 +14,9 @@ import io
 import re
 import sys
 import zlib
-from collections.abc import Container, Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar
 
@@ -26,7 +27,6 @@ from warcio.recordloader import ArcWarcRecordLoader
 from warcio.timeutils import iso_date_to_datetime
 
 from simhash_pipeline.archive import Fault, Page, Record, Skipped
-from simhash_pipeline.archive.codings import unpacked
 from simhash_pipeline.errors import ArchiveError
 from simhash_pipeline.page.source import Source
 
@@ -43,6 +43,8 @@ PLAIN_BEGINNING = re.compile(rb"WARC/[0-9]+\.[0-9]+\r?\n")
 MAX_HEADER_BYTES = 1 << 16
 CONTENT_LENGTH = re.compile(rb"(?im)^content-length:[ \t]*([0-9]{1,18})[ \t]*\r?$")
 CUT_SHORT = "it ends before its Content-Length"
+_ZSTD = b"\x28\xb5\x2f\xfd"  # what such data begins with
+_CODED_BYTES = 1 << 16  # more than any coding adds to data that it can't make shorter
 BLOCK_BYTES = 1 << 20
 _OVERLAP = 64  # of two blocks that are searched
 
@@ -283,3 +285,70 @@ def _copy(source: BinaryIO, target: BinaryIO, start: int, end: int) -> None:
     source.seek(start)
     while start < end and (block := source.read(min(BLOCK_BYTES, end - start))):
         start += target.write(block)
+
+
+def unpacked(stream: Any, codings: str, most: int) -> bytes:
+    """At most `most` bytes of a page that HTTP's content codings packed, of as much as there is.
+
+    `codings` are their names in the headers, in the order in which they were applied. What isn't
+    packed as they say stays as it is: archives often hold decoded pages under the server's headers.
+    ImportError for one that needs a package; errors of these packages for damage.
+    """
+    names = [name.strip().lower().removeprefix("x-") for name in codings.split(",")]
+    known = [_UNPACK[name] for name in reversed(names) if name in _UNPACK]
+    data: bytes = stream.read(most + _CODED_BYTES if known else most)
+    for unpack in known:
+        data = unpack(data, most)
+    return data[:most]
+
+
+def _in_frames(begins: bytes, decompressor: Callable[[], Any], data: bytes, most: int) -> bytes:
+    found, rest = b"", data
+    while rest.startswith(begins) and len(found) < most:
+        frame = decompressor()
+        found += bytes(frame.decompress(rest, most - len(found)))
+        rest = frame.unused_data
+    return found if data.startswith(begins) else data
+
+
+def _gzip() -> Any:
+    return zlib.decompressobj(16 + zlib.MAX_WBITS)
+
+
+def _zstd() -> Any:
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+    else:
+        from backports import zstd
+    return zstd.ZstdDecompressor()
+
+
+def _inflated(data: bytes, most: int) -> bytes:
+    """With or without a header of zlib: servers send both."""
+    is_zlib = data[:1] == b"\x78" and int.from_bytes(data[:2], "big") % 31 == 0
+    bits = zlib.MAX_WBITS if is_zlib else -zlib.MAX_WBITS
+    try:
+        return zlib.decompressobj(bits).decompress(data, most)
+    except zlib.error:
+        return data
+
+
+def _unbrotlied(data: bytes, most: int) -> bytes:
+    import brotli
+
+    unpacker = brotli.Decompressor()
+    try:
+        found: bytes = unpacker.process(data, output_buffer_limit=most)
+    except brotli.error:
+        return data
+    while len(found) < most and not unpacker.can_accept_more_data():
+        found += unpacker.process(b"", output_buffer_limit=most - len(found))
+    return found
+
+
+_UNPACK: dict[str, Callable[[bytes, int], bytes]] = {
+    "gzip": partial(_in_frames, GZIP, _gzip),
+    "zstd": partial(_in_frames, _ZSTD, _zstd),
+    "deflate": _inflated,
+    "br": _unbrotlied,
+}

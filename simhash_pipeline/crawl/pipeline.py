@@ -45,7 +45,7 @@ from simhash_pipeline.crawl.worker import JudgedPage, JudgeWorker, OwnOptions, r
 from simhash_pipeline.drop_log import DropLog
 from simhash_pipeline.errors import DropLogError, OptionsError, PageError, StoreError, StoreLost
 from simhash_pipeline.item_values import as_row, row_of, said_by
-from simhash_pipeline.stores.store_url import store_place
+from simhash_pipeline.stores.opening import store_place
 
 if TYPE_CHECKING:
     from collections.abc import Callable

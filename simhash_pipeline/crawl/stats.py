@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from simhash_pipeline import native
 from simhash_pipeline.drop_log import CAUSES, DropMagnets
 from simhash_pipeline.errors import OptionsError
-from simhash_pipeline.stores.store_url import shown_url
+from simhash_pipeline.stores.contract import shown_url
 from simhash_pipeline.terminal import printable
 
 if TYPE_CHECKING:

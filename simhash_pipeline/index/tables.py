@@ -3,19 +3,8 @@
 A design cuts a fingerprint into r > k blocks. Bits that differ, k at most, spoil k blocks at most,
 so the other r - k are the same in both fingerprints. There is a table for each choice of r - k
 blocks, C(r, k) in all; its key is the chosen blocks pushed together, and two fingerprints within k
-bits share a key in one table at least. For 64 bits and k = 3:
-
-    4 tables, C(4, 3): 4 blocks, the key is 1 of them, 16 bits
-    bit  63           48 47           32 31           16 15            0
-        |    block 3    |    block 2    |    block 1    |    block 0    |
-
-    10 tables, C(5, 3): 5 blocks, the key is 2 of them, 25 or 26 bits
-    bit  63         51 50         38 37         25 24         12 11        0
-        |   block 4   |   block 3   |   block 2   |   block 1   |  block 0  |
-
-    20 tables, C(6, 3): 6 blocks, the key is 3 of them, 31 to 33 bits
-    bit  63       53 52       42 41       31 30       20 19      10 9        0
-        |  block 5  |  block 4  |  block 3  |  block 2  | block 1  | block 0  |
+bits share a key in one table at least. For 64 bits and k = 3 that are 4 tables with one of 4 blocks
+as key (16 bits), 10 with two of 5 blocks (25-26 bits), or 20 with three of 6 (31-33 bits).
 
 The bits outside the key can be cut again, in the same way, for a longer key:
 
@@ -25,10 +14,9 @@ The bits outside the key can be cut again, in the same way, for a longer key:
         |     3     |     2     |   1   |               | 1 |     0     |
          63       52 51       40 39   32                 15  11        0
 
-One case by hand, in this last picture: two fingerprints differ in bits 60, 40 and 5. Bit 60 spoils
-block 3, bit 40 block 2, bit 5 block 0: block 1 is chosen. Of the rest, 60 spoils part 3, 40 part 2
-and 5 part 0: part 1 is chosen, bits 39-32 and 15-12. With block 1 that is bits 39-12, and in the
-table with this key the two meet.
+One case by hand: two fingerprints differ in bits 60, 40 and 5. They spoil blocks 3, 2 and 0, so
+block 1 is chosen, and of the rest parts 3, 2 and 0, so part 1 is. In the table whose key is bits
+39-12 the two meet.
 
 A probe of a table of p-bit keys finds 2^d / 2^p of 2^d pages, if fingerprints are spread evenly:
 many tables are fast and large, few are small and slow. The fewest tables with keys of p bits are
@@ -119,10 +107,9 @@ class Design:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Every worthwhile design for a number of pages, and which one is recommended.
+    """The designs for a number of pages, from the fewest tables to the most.
 
-    `designs` runs from the fewest tables to the most; no other design has keys as long in fewer
-    tables.
+    No other design has keys as long in fewer tables.
     """
 
     pages: int
@@ -134,14 +121,10 @@ class Plan:
 
         If no design has so few, the one with the fewest candidates a query.
         """
-        return next(
-            (
-                one
-                for one in self.designs
-                if one.candidates_per_probe(self.pages) <= ENOUGH_CANDIDATES
-            ),
-            min(self.designs, key=lambda one: one.candidates_per_query(self.pages)),
-        )
+        for one in self.designs:
+            if one.candidates_per_probe(self.pages) <= ENOUGH_CANDIDATES:
+                return one
+        return min(self.designs, key=lambda one: one.candidates_per_query(self.pages))
 
 
 def plan(pages: int, distance: int, bits: int = 64) -> Plan:
@@ -164,9 +147,8 @@ def designs(bits: int, distance: int, max_key_bits: int) -> Iterator[Design]:
 def optimum(bits: int, distance: int, min_key_bits: int) -> Design | None:
     """The fewest tables, X(f, k, d), whose keys are `min_key_bits` or longer: the paper's p_min.
 
-    Of designs with equally many tables, the one with the longest keys. None when it takes more than
-    1,000 tables, or longer keys than there are bits. The paper divides bits exactly; here blocks
-    are whole bits, and the shortest key is what counts.
+    Of equally many tables, those with the longest keys. None when it takes more than 1,000 tables,
+    or longer keys than there are bits. Blocks are whole bits, and the shortest key counts.
     """
     refuse_other_widths(bits)
     refuse_other_distances(distance)

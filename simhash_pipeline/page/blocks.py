@@ -170,6 +170,13 @@ def read(page: Elements) -> Blocks:
     linked = links = 0
     block_tag = "body"
     hidden = NO_DEPTH
+
+    def end_block() -> None:
+        nonlocal linked
+        found.add(parts, linked, block_tag)
+        parts.clear()
+        linked = 0
+
     for element, tag, depth in chain(inside, [(body, "", level)]):
         if depth > hidden:
             continue
@@ -178,9 +185,7 @@ def read(page: Elements) -> Blocks:
             if kind:
                 if kind >= _BLOCK:
                     if parts:
-                        found.add(parts, linked, block_tag)
-                        parts.clear()
-                        linked = 0
+                        end_block()
                     block_tag = "div"
                     if first < len(texts):
                         found.close(closed, closed_tag, first, kind)
@@ -198,9 +203,7 @@ def read(page: Elements) -> Blocks:
         if kind:
             if kind >= _BLOCK:
                 if parts:
-                    found.add(parts, linked, block_tag)
-                    parts.clear()
-                    linked = 0
+                    end_block()
                 block_tag = tag
             elif kind == _LINK:
                 href = element.get("href", "#")

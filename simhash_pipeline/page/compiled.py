@@ -22,16 +22,7 @@ from itertools import chain
 from simhash_pipeline import native
 from simhash_pipeline.native import Kernel, MarkupRead, Tokens
 from simhash_pipeline.options import Options
-from simhash_pipeline.page import folding, han, segment
-from simhash_pipeline.page.blocks import (
-    BOX,
-    KINDS,
-    MAX_NAME_CHARS,
-    PERMALINK_LEVELS,
-    TAG_HINTS,
-    hides,
-    hint_of,
-)
+from simhash_pipeline.page import blocks, folding, han, segment
 from simhash_pipeline.page.bounds import DEEP, MAX_ATTRIBUTES, SHALLOW, may_be_deep
 from simhash_pipeline.page.parse import END_SVG, HOLD_HTML, METADATA
 from simhash_pipeline.page.simhash import VOTE
@@ -109,7 +100,7 @@ _TRAITS = {
     1 << 5: {"svg"},
     1 << 6: END_SVG,
     1 << 7: HOLD_HTML,
-    1 << 8: TAG_HINTS,
+    1 << 8: blocks.TAG_HINTS,
     1 << 9: VOID,
     1 << 10: METADATA,
     1 << 11: _OPEN_HEAD,
@@ -160,7 +151,7 @@ def _add(tokens: Tokens, piece: str, by_jieba: bool, most: int) -> int:
 
 @cache
 def _prepared() -> Kernel:
-    kernel = _kernel()
+    kernel = native.required()
     folds = array("I", [_ASK]) * 0x10000
     for character in folding.characters(folding.FOLDED_ALONE):
         if (fold := folding.single_fold(character)) is not None:
@@ -193,12 +184,6 @@ def _load_dictionary() -> None:
     )
 
 
-def _kernel() -> Kernel:
-    if native.kernel is None:
-        raise ImportError("the kernel was not built, or is switched off by SIMHASH_NATIVE")
-    return native.kernel
-
-
 def read_markup(source: bytes) -> MarkupRead | int | None:
     """What the kernel reads of UTF-8 markup, or the number of the rule in RULES that breaks it.
 
@@ -214,19 +199,25 @@ def read_markup(source: bytes) -> MarkupRead | int | None:
 
 @cache
 def _markup_reader() -> Kernel:
-    kernel = _kernel()
+    kernel = native.required()
     ended = sorted({tag for tags in ENDED_BY.values() for tag in tags})
-    tags = {*KINDS, *ROLES, *HOLDS, *RANKS, *ENDED_BY, *ended, *chain(*_TRAITS.values())}
+    tags = {*blocks.KINDS, *ROLES, *HOLDS, *RANKS, *ENDED_BY, *ended, *chain(*_TRAITS.values())}
     bits = {tag: 1 << number for number, tag in enumerate(ended)}
     rows = [
         (tag, _traits(tag), bits.get(tag, 0), sum(bits[old] for old in ENDED_BY.get(tag, ())))
         for tag in dict.fromkeys([*_NUMBERED, *sorted(tags)])
     ]
     references = [*html5.items(), *((chr(c), windows_1252(c)) for c in range(128, 160))]
-    bounds = (PERMALINK_LEVELS, MAX_LABELS, MAX_NAME_CHARS, MAX_TITLES, MAX_ATTRIBUTES)
+    bounds = (
+        blocks.PERMALINK_LEVELS,
+        MAX_LABELS,
+        blocks.MAX_NAME_CHARS,
+        MAX_TITLES,
+        MAX_ATTRIBUTES,
+    )
     longest = max(map(len, html5))
     votes = (CLASS_WORD, MIN_U, VOTE)
-    kernel.set_markup(references, rows, hint_of, hides, (*bounds, longest), *votes)
+    kernel.set_markup(references, rows, blocks.hint_of, blocks.hides, (*bounds, longest), *votes)
     return kernel
 
 
@@ -238,4 +229,4 @@ def windows_1252(number: int) -> str:
 def _traits(tag: str) -> int:
     bits = sum(bit for bit, tags in _TRAITS.items() if tag in tags)
     bits |= HOLDS.get(tag, 0) << _HOLDS_SHIFT | RANKS.get(tag, 0) << _RANK_SHIFT
-    return bits | KINDS.get(tag, BOX) | ROLES.get(tag, 0) << _ROLE_SHIFT
+    return bits | blocks.KINDS.get(tag, blocks.BOX) | ROLES.get(tag, 0) << _ROLE_SHIFT

@@ -214,7 +214,7 @@ class Fingerprinter:
         said = spelled_lines(texts)
         # Of a thin page every word counts: its main text says little.
         masks = b"" if content is None else window_masks(blocks, is_main)
-        visible = visible_text(said, is_main, masks)
+        sample, sampled_blocks = visible_text(said, is_main, masks)
         left_out = "\n".join(compress(texts, map(not_, is_main)))
         pattern = (
             error_pattern_of(title, f"{read}\n{left_out}", url)
@@ -233,8 +233,8 @@ class Fingerprinter:
             title=title,
             tokens=tokens,
             article=article_digest(spelled(title), blocks, is_main, masks, said),
-            sample=visible.sample,
-            blocks=(*visible.blocks, *word_blocks(title_words(title, name.heading))),
+            sample=sample,
+            blocks=(*sampled_blocks, *word_blocks(title_words(title, name.heading))),
             left_out=left_out,
             url=url,
             canonical_url=canonical_url,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import groupby
@@ -15,6 +16,16 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 T = TypeVar("T")
+SQLITE = "sqlite:///"  # and the path: how URLs of these stores begin
+WAIT_SECS = 60  # for a server that is gone
+# A parameter whose name speaks of a secret, which may hold an `&`, up to one of redis-py's own.
+_SECRET_PARAMETER = re.compile(
+    r"(?is)([?&][^=&]*(?:pass|pw|secret|token|auth)[^=&]*=)"
+    r".*?(?=&(?:db|protocol|username|client_name|wait_secs|lost|(?:ssl|socket)_\w+)=|\Z)"
+)
+_SCHEME = r"\s*(?:[a-z][\w+.-]*(?:[:;]/*|//+)|(?:redis|valkey)\w*/|//+)"
+_CREDENTIALS = re.compile(rf"(?is)\A({_SCHEME}|\s*)(?:([^:/]*)(:.*))?")
+_NO_PORT = re.compile(rf"(?is)\A((?:{_SCHEME}[^:/?\[]+|\s*[^:/?\[]{{2,}}):)(?!/|\d*(?:[/?,]|\Z)).*")
 IndexPlace = Literal["memory", "disk"]
 
 # Values that a page's own is compared with, so that a look-up costs some milliseconds however many
@@ -121,9 +132,9 @@ class Lookup(Protocol):
     def sharing(
         self, namespace: str, column: str, values: Sequence[int | bytes], site: str | None
     ) -> Iterator[tuple[int, StoredPage]]:
-        """(number, page) for the pages with one of these values, in the order of their numbers.
+        """(number, page) for the pages with one of these values, by number; None: of all sites.
 
-        None: those of all sites. What it costs doesn't grow with the pages of others.
+        What it costs doesn't grow with the pages of others.
         """
 
     def is_unconfirmed(self, namespace: str, url: str) -> bool:
@@ -136,10 +147,9 @@ class Lookup(Protocol):
 class View:
     """Stored pages like the one that is settled; valid until `decide` returns.
 
-    All are of the same namespace. Iterators read the store only as far as they are consumed: the
-    first of ten thousand pages costs no more than the first of one. They are empty for a page
-    without the fingerprint, and they leave out the page of the same key. They have the pages of the
-    nearest 200 fingerprints; of the page's own site alone with `one_site`.
+    All are of the same namespace, and with `one_site` of the page's own site. Iterators read the
+    store only as far as they are consumed. They have the pages of the nearest 200 fingerprints but
+    the page of the same key, and are empty for a page without the fingerprint.
     """
 
     one_site = False
@@ -231,10 +241,7 @@ class Store(Protocol):
         """
 
     def confirm(self, namespace: str, url: str) -> None:
-        """Make a tentative page permanent, because its item is safe.
-
-        Others see it with the next page that is settled, after `flush`, or earlier.
-        """
+        """Make a tentative page permanent: at the next `settle` or `flush` at the latest."""
 
     def flush(self) -> None:
         """Write what was confirmed, also where no page is settled for a while."""
@@ -266,8 +273,7 @@ class Store(Protocol):
     def keep_texts(self, texts: Iterable[PageText]) -> None:
         """Keep texts of pages, stored or not, each in place of one of the same key.
 
-        One transaction for all, on Redis one round trip for a thousand. The text of a stored page
-        is removed when the page is removed or replaced.
+        One transaction for all. The text of a stored page is removed or replaced with the page.
         """
 
     def text_of(self, namespace: str, url: str) -> PageText | None:
@@ -280,10 +286,7 @@ class Store(Protocol):
         """All pages of all namespaces, oldest first."""
 
     def check(self) -> list[str]:
-        """What is damaged, a message each; empty when the store is intact.
-
-        Reads everything and repairs nothing.
-        """
+        """What is damaged, a message each. Reads everything and repairs nothing."""
 
     def close(self) -> None:
         """Release the store; closing twice is fine."""
@@ -311,3 +314,20 @@ def check_stamp(store: str, stamp: Mapping[str, object], made_with: Mapping[str,
 
 def _shown(options: Mapping[str, object], option: str) -> str:
     return repr(options[option]) if option in options else "unset"
+
+
+def shown_url(url: str) -> str:
+    """The URL as logs and messages may show it: whatever may be a password is masked.
+
+    So is what stands where a password does in a mistyped URL: `u:pw@host`, `redis//u:pw@host`.
+    """
+    if url.strip() == "memory:" or url.startswith(SQLITE):
+        return url
+    shown = _SECRET_PARAMETER.sub(r"\1***", url)
+    credentials, at, place = shown.rpartition("@")
+    if not at:
+        return _NO_PORT.sub(r"\1***", shown)  # u:pw, the host forgotten
+    scheme, user, password = _CREDENTIALS.findall(credentials)[0]
+    if not scheme.strip() and not password:
+        return shown
+    return f"{scheme}{user}:***@{place}" if password else f"{scheme}***@{place}"

@@ -8,15 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import time
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
-from simhash_pipeline.stores.redis.layout import NUMBER_SIZE, REF_SIZE
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from simhash_pipeline.stores.redis.layout import Entry, Record, Space
+from simhash_pipeline.stores.redis.layout import NUMBER_SIZE, REF_SIZE, Entry, Record, Space
 
 Argument = bytes | str | int
 Command = tuple[Argument, ...]
@@ -32,21 +26,15 @@ local function age(ref) return (struct.unpack('>I8', '\\0' .. ref)) end
 """
 
 
-@dataclass(frozen=True, slots=True)
 class Script:
     """A script; calling it makes the command that runs it."""
 
-    body: str
-    text: bytes = field(init=False)
-    digest: str = field(init=False)
-
-    def __post_init__(self) -> None:
-        text = (_LIBRARY + self.body).encode()
-        object.__setattr__(self, "text", text)
-        object.__setattr__(self, "digest", hashlib.sha1(text, usedforsecurity=False).hexdigest())
+    def __init__(self, body: str) -> None:
+        self.text = (_LIBRARY + body).encode()
+        self._digest = hashlib.sha1(self.text, usedforsecurity=False).hexdigest()
 
     def __call__(self, keys: Sequence[bytes], *arguments: Argument) -> Command:
-        return ("EVALSHA", self.digest, len(keys), *keys, *arguments)
+        return ("EVALSHA", self._digest, len(keys), *keys, *arguments)
 
 
 # Checks first, and then the writes: see Commit. -> 1, or 0 when something has changed. A page that
@@ -205,7 +193,8 @@ class Commit:
     """What must be as it was read, and what is written then: all of it or nothing."""
 
     def __init__(self, space: Space) -> None:
-        self._keys = {key: number for number, key in enumerate(_fixed(space), 1)}
+        fixed = (space.head, space.pages, space.tentative, space.texts)
+        self._keys = {key: number for number, key in enumerate(fixed, 1)}
         self._checks: list[Argument] = []
         self._read: list[Argument] = []
         self._newest: list[Argument] = []
@@ -226,9 +215,9 @@ class Commit:
         buckets: Mapping[tuple[bytes, bytes], bytes],
         newest: Sequence[tuple[Entry, bytes]],
     ) -> None:
-        """Check these, if another page than that of the number is the newest one by now.
+        """Check the texts of buckets, by hash and field, and the newest further pages of values.
 
-        They are the texts of buckets, by hash and field, and the newest further pages of values.
+        Only if another page than that of the number is the newest one by now.
         """
         self._number = number
         self._counts |= {"read": len(buckets), "newest": len(newest)}
@@ -269,7 +258,3 @@ class Commit:
 
     def _key(self, key: bytes) -> int:
         return self._keys.setdefault(key, len(self._keys) + 1)
-
-
-def _fixed(space: Space) -> tuple[bytes, ...]:
-    return (space.head, space.pages, space.tentative, space.texts)

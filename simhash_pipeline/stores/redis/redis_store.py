@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import os
 import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from itertools import groupby, islice
 from operator import itemgetter
@@ -23,6 +24,7 @@ import numpy as np
 
 from simhash_pipeline.errors import StoreError
 from simhash_pipeline.stores.contract import (
+    WAIT_SECS,
     Action,
     PageText,
     StoredPage,
@@ -30,27 +32,14 @@ from simhash_pipeline.stores.contract import (
     check_stamp,
 )
 from simhash_pipeline.stores.packing import ID_SIZE, page_id
-from simhash_pipeline.stores.redis.commit import CONFIRM, EXPIRE_TEXTS
-from simhash_pipeline.stores.redis.layout import (
-    FORMAT,
-    MADE_WITH,
-    NAMESPACES,
-    STORE,
-    TIME,
-    Space,
-    pack_text,
-    unpack_text,
-)
+from simhash_pipeline.stores.redis import layout
+from simhash_pipeline.stores.redis.commit import CONFIRM, EXPIRE_TEXTS, Command
+from simhash_pipeline.stores.redis.layout import Space
 from simhash_pipeline.stores.redis.namespace import Lease, RedisNamespace, emptied
 from simhash_pipeline.stores.redis.server import Server
-from simhash_pipeline.stores.store_url import WAIT_SECS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
     from typing_extensions import Self
-
-    from simhash_pipeline.stores.redis.commit import Command
 
 T = TypeVar("T")
 
@@ -97,10 +86,10 @@ class RedisStore:
     def stamp(self, made_with: Mapping[str, object]) -> None:
         wanted = json.loads(json.dumps(dict(made_with)))
         if self.made_with() is None and len(self) == 0:
-            self._server.ask("HSETNX", STORE, MADE_WITH, json.dumps(wanted))
+            self._server.ask("HSETNX", layout.STORE, layout.MADE_WITH, json.dumps(wanted))
             self._mark = self._read_mark()
             heads = [namespace.space.head for namespace in self._namespaces()]
-            self._server.run([("HSET", head, MADE_WITH, self._mark) for head in heads])
+            self._server.run([("HSET", head, layout.MADE_WITH, self._mark) for head in heads])
             self._begun.clear()
         check_stamp(f"store {self._server.shown}", self.made_with() or {}, wanted)
         self._mark = self._read_mark()
@@ -170,7 +159,8 @@ class RedisStore:
         return self._namespace(namespace).repeated_text(host)
 
     def put_repeated_text(self, namespace: str, host: str, repeated_text: bytes) -> None:
-        self._begun_namespace(namespace).put_repeated_text(host, repeated_text)
+        space = self._begun_namespace(namespace).space
+        self._server.ask("HSET", space.repeated_text, host, repeated_text)
 
     def all_repeated_text(self) -> Iterator[tuple[str, str, bytes]]:
         for namespace in self._namespaces():
@@ -187,14 +177,19 @@ class RedisStore:
             spaces = {name: self._begun_namespace(name).space for name in names}
             self._server.run(
                 [
-                    ("HSET", spaces[text.namespace].texts, page_id(text.url), pack_text(text))
+                    (
+                        "HSET",
+                        spaces[text.namespace].texts,
+                        page_id(text.url),
+                        layout.pack_text(text),
+                    )
                     for text in chunk
                 ]
             )
 
     def text_of(self, namespace: str, url: str) -> PageText | None:
         raw = self._server.ask("HGET", self._namespace(namespace).space.texts, page_id(url))
-        found = None if raw is None else unpack_text(namespace, raw)
+        found = None if raw is None else layout.unpack_text(namespace, raw)
         return found if found is not None and found.url == url else None  # another of the same id
 
     def texts(self) -> Iterator[PageText]:
@@ -202,28 +197,24 @@ class RedisStore:
             seen = set[bytes]()
             for found in self._server.scan(namespace.space.texts, TEXTS_A_READ):
                 new = found.keys() - seen
-                yield from (unpack_text(namespace.space.namespace, found[known]) for known in new)
+                yield from (
+                    layout.unpack_text(namespace.space.namespace, found[known]) for known in new
+                )
                 seen |= new
 
     def pages(self) -> Iterator[StoredPage]:
         """20 bytes of each page are held in memory, to tell their order."""
         namespaces = self._namespaces()
-        parts = [
-            np.fromiter(
-                (
-                    (number, place, int.from_bytes(known, "big"))
-                    for number, known in namespace.places()
-                ),
-                PLACE,
-            )
-            for place, namespace in enumerate(namespaces)
-        ]
-        places = np.unique(np.concatenate([np.empty(0, PLACE), *parts]))  # sorted by number
+        parts = [np.empty(0, PLACE)]
+        for place, namespace in enumerate(namespaces):
+            rows = ((number, place, int.from_bytes(i, "big")) for number, i in namespace.places())
+            parts.append(np.fromiter(rows, PLACE))
+        places = np.unique(np.concatenate(parts))  # sorted by number
         for first in range(0, len(places), PAGES_A_BATCH):
             chunk = places[first : first + PAGES_A_BATCH].tolist()
             for place, group in groupby(chunk, key=itemgetter(1)):
                 ids = [known.to_bytes(ID_SIZE, "big") for _, _, known in group]
-                yield from namespaces[place].pages_of(ids)
+                yield from (record.page for record in namespaces[place].there(ids))
 
     def check(self) -> list[str]:
         return [fault for namespace in self._namespaces() for fault in namespace.faults()]
@@ -253,7 +244,7 @@ class RedisStore:
 
     def _expire_texts(self, space: Space, kept_before: float) -> None:
         """Remove what was kept before this time; on the server, which reads it all."""
-        before, cursor = TIME.pack(kept_before), -1
+        before, cursor = layout.TIME.pack(kept_before), -1
         while cursor:
             cursor = int(
                 self._server.ask(*EXPIRE_TEXTS([space.texts], max(cursor, 0), TEXTS_A_READ, before))
@@ -285,13 +276,15 @@ class RedisStore:
         self._mark = self._read_mark()
         namespace = self._namespace(name)
         head = namespace.space.head
-        found = self._server.run([("HGET", head, MADE_WITH), ("SISMEMBER", NAMESPACES, name)])
+        found = self._server.run(
+            [("HGET", head, layout.MADE_WITH), ("SISMEMBER", layout.NAMESPACES, name)]
+        )
         if not all(found):
             self._server.run(
                 [
-                    ("HSETNX", STORE, FORMAT, KNOWN_FORMAT),
-                    ("SADD", NAMESPACES, name),
-                    ("HSETNX", head, MADE_WITH, self._mark),
+                    ("HSETNX", layout.STORE, layout.FORMAT, KNOWN_FORMAT),
+                    ("SADD", layout.NAMESPACES, name),
+                    ("HSETNX", head, layout.MADE_WITH, self._mark),
                 ]
             )
         if self._tentative:
@@ -300,7 +293,7 @@ class RedisStore:
         self._begun[name] = namespace
 
     def _read_mark(self) -> bytes:
-        mark = self._server.ask("HGET", STORE, MADE_WITH) or NO_STAMP
+        mark = self._server.ask("HGET", layout.STORE, layout.MADE_WITH) or NO_STAMP
         if mark == NO_STAMP != self._mark:
             raise emptied(self._server)
         return bytes(mark)
@@ -309,7 +302,7 @@ class RedisStore:
         """All of the store, with all that this process has confirmed."""
         self._usable()
         with self._confirming() as confirms:
-            *_, names = self._server.run([*confirms, ("SMEMBERS", NAMESPACES)])
+            *_, names = self._server.run([*confirms, ("SMEMBERS", layout.NAMESPACES)])
         return [self._namespace(name) for name in sorted(name.decode() for name in names)]
 
     def _namespace(self, name: str) -> RedisNamespace:
@@ -318,7 +311,7 @@ class RedisStore:
         return RedisNamespace(name, self._server, self._lease, self._mark, run)
 
     def _refuse_other_formats(self) -> None:
-        found = self._server.ask("HGET", STORE, FORMAT) or KNOWN_FORMAT
+        found = self._server.ask("HGET", layout.STORE, layout.FORMAT) or KNOWN_FORMAT
         if found != KNOWN_FORMAT:
             raise StoreError(
                 f"store {self._server.shown} has format {found.decode()}, and this version of "
