@@ -19,44 +19,19 @@ from simhash_pipeline.bits import SKETCH_BITS, np
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.native import Head, MarkupRead
 from simhash_pipeline.options import Options, load_callable
+from simhash_pipeline.page import compiled, parse, titles
 from simhash_pipeline.page.blocks import Blocks, read
 from simhash_pipeline.page.boilerplate import main_blocks
 from simhash_pipeline.page.bounds import before_wide_tag, first_of_text
-from simhash_pipeline.page.compiled import (
-    content_of,
-    hashed_words,
-    read_markup,
-    sketch_of,
-    votes_by_kernel,
-)
 from simhash_pipeline.page.decode import without_line_ends
 from simhash_pipeline.page.folding import folded, spelled, spelled_lines
 from simhash_pipeline.page.hashing import TokenHashes, hash_rows
-from simhash_pipeline.page.parse import (
-    Elements,
-    asks_for_soup,
-    check_parser,
-    elements_of,
-    readable,
-    soup_of,
-    tree_of_page,
-)
+from simhash_pipeline.page.parse import Elements, elements_of, soup_of, tree_of_page
 from simhash_pipeline.page.segment import segmenter, token_hashes
 from simhash_pipeline.page.short_pages import MAX_TOKENS, error_pattern_of, unread_digest
 from simhash_pipeline.page.simhash import counted_ngrams, heaviest, simhash, stop_words, weighing
 from simhash_pipeline.page.source import Source, markup
 from simhash_pipeline.page.structure import MIN_NODES, structure_fingerprint
-from simhash_pipeline.page.titles import (
-    canonical_url,
-    first_line,
-    head_of,
-    headings,
-    name_of,
-    title_among,
-    title_of,
-    title_words,
-    word_blocks,
-)
 from simhash_pipeline.page.visible import ARTICLE_SHIFT, article_digest, visible_text, window_masks
 
 _SKETCH_SHINGLE_TOKENS = 3
@@ -129,9 +104,9 @@ class Fingerprinter:
         self._options = options = options or Options()
         built_in = options.extractor == "builtin"
         self._extract = None if built_in else load_callable("extractor", options.extractor, str)
-        self._extracts_from_soup = self._extract is not None and asks_for_soup(self._extract)
+        self._extracts_from_soup = self._extract is not None and parse.asks_for_soup(self._extract)
         if options.parser != "lxml":
-            check_parser(options.parser)
+            parse.check_parser(options.parser)
         self._segment = segmenter(
             options.segmenter, to_simplified=options.to_simplified, user_dict=options.user_dict
         )
@@ -140,7 +115,7 @@ class Fingerprinter:
         self._weigh = weighing(options)
         self._joiner = "" if options.segmenter == "java-characters" else " "
         self._hash = hash_rows(options.hash, self._joiner)
-        self._as_kernel = votes_by_kernel(options)
+        self._as_kernel = compiled.votes_by_kernel(options)
         self._by_kernel = self._as_kernel and native.kernel is not None
         # Counts for weights: then each n-gram votes as it comes, and none has to be made as text.
         self._plain = (options.hash, options.weights, options.top_n) == ("murmur3", "tf", None)
@@ -175,7 +150,7 @@ class Fingerprinter:
             title=title,
             url=url,
             structure=structure,
-            canonical_url=canonical_url(page.head, url),
+            canonical_url=titles.canonical_url(page.head, url),
             cut=page.cut,
         )
         if found.content is not None:
@@ -221,10 +196,10 @@ class Fingerprinter:
             if url and tokens <= MAX_TOKENS
             else None
         )
-        heads = spelled_lines(headings(blocks, title))
-        line = "" if heads else first_line(blocks, is_main)
+        heads = spelled_lines(titles.headings(blocks, title))
+        line = "" if heads else titles.first_line(blocks, is_main)
         main = "\n".join(compress(said, is_main))
-        name = name_of(title, heads, line, main, compress(said, map(not_, is_main)))
+        name = titles.name_of(title, heads, line, main, compress(said, map(not_, is_main)))
         return PageFingerprint(
             content=content,
             structure=structure,
@@ -234,7 +209,7 @@ class Fingerprinter:
             tokens=tokens,
             article=article_digest(spelled(title), blocks, is_main, masks, said),
             sample=sample,
-            blocks=(*sampled_blocks, *word_blocks(title_words(title, name.heading))),
+            blocks=(*sampled_blocks, *titles.word_blocks(titles.title_words(title, name.heading))),
             left_out=left_out,
             url=url,
             canonical_url=canonical_url,
@@ -250,10 +225,14 @@ class Fingerprinter:
         """Content fingerprint and sketch, None of a thin page, and the number of tokens."""
         options = self._options
         if self._by_kernel:
-            hashed = hashed_words(text)
+            hashed = compiled.hashed_words(text)
             if (count := len(hashed)) < options.min_tokens:
                 return None, None, count
-            return content_of(hashed, options), sketch_of(hashed, _SKETCH_SHINGLE_TOKENS), count
+            return (
+                compiled.content_of(hashed, options),
+                compiled.sketch_of(hashed, _SKETCH_SHINGLE_TOKENS),
+                count,
+            )
         tokens, hashes = self._hashed(text)
         if len(hashes) < options.min_tokens:
             return None, None, len(hashes)
@@ -271,7 +250,7 @@ class Fingerprinter:
     def content_fingerprint(self, text: str) -> int | None:
         """The content fingerprint of plain text, however short; None when it holds no token."""
         if self._by_kernel:
-            return content_of(hashed_words(text), self._options)
+            return compiled.content_of(compiled.hashed_words(text), self._options)
         return self._content(*self._hashed(text))
 
     def _without_markup(self, text: str) -> str:
@@ -347,8 +326,8 @@ class Page:
 
     def __init__(self, html: bytes | str, charset: str | None, options: Options) -> None:
         self._options = options
-        source, cut = readable(html, charset, options.max_page_bytes)
-        found = read_markup(source) if options.parser == "lxml" else None
+        source, cut = parse.readable(html, charset, options.max_page_bytes)
+        found = compiled.read_markup(source) if options.parser == "lxml" else None
         self._marked = MarkupRead(*found) if isinstance(found, tuple) else None
         self.source = before_wide_tag(source) if self._marked is None else source
         self.cut = cut or len(self.source) < len(source)
@@ -365,13 +344,13 @@ class Page:
     @cached_property
     def head(self) -> Head:
         """What stands in its head."""
-        return head_of(self.root) if self._marked is None else self._marked.head
+        return titles.head_of(self.root) if self._marked is None else self._marked.head
 
     def title(self) -> str:
         """See `title_of`."""
         if (marked := self._marked) is None:
-            return title_of(self.root, self.head)
-        return title_among(self.head, [*marked.titles, *marked.og_titles, *marked.headings])
+            return titles.title_of(self.root, self.head)
+        return titles.title_among(self.head, [*marked.titles, *marked.og_titles, *marked.headings])
 
     def blocks(self) -> Blocks:
         """All blocks of the page's body."""

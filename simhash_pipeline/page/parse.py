@@ -19,14 +19,7 @@ from lxml import etree
 from lxml.etree import _Element
 
 from simhash_pipeline.errors import OptionsError, PageError
-from simhash_pipeline.page.bounds import (
-    MAX_DEPTH,
-    SHALLOW,
-    first_bytes,
-    first_tags,
-    flattened,
-    may_be_deep,
-)
+from simhash_pipeline.page import bounds
 from simhash_pipeline.page.decode import as_utf8, without_line_ends
 
 if TYPE_CHECKING:
@@ -43,54 +36,10 @@ NO_XML = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 NO_DEPTH = 2**31  # deeper than any element
 
 # HTML's elements that are never in an svg, by the HTML standard ("parsing foreign content").
-END_SVG = frozenset(
-    [
-        "b",
-        "big",
-        "blockquote",
-        "body",
-        "br",
-        "center",
-        "code",
-        "dd",
-        "div",
-        "dl",
-        "dt",
-        "em",
-        "embed",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "head",
-        "hr",
-        "i",
-        "img",
-        "li",
-        "listing",
-        "menu",
-        "meta",
-        "nobr",
-        "ol",
-        "p",
-        "pre",
-        "ruby",
-        "s",
-        "small",
-        "span",
-        "strong",
-        "strike",
-        "sub",
-        "sup",
-        "table",
-        "tt",
-        "u",
-        "ul",
-        "var",
-    ]
-)
+_END_SVG_TAGS = """b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head
+    hr i img li listing menu meta nobr ol p pre ruby s small span strong strike sub sup table tt u
+    ul var"""
+END_SVG = frozenset(_END_SVG_TAGS.split())
 HOLD_HTML = frozenset(["desc", "foreignobject", "title"])  # an svg's, in which they may be
 
 
@@ -103,12 +52,12 @@ def readable(
     """
     if isinstance(html, str):  # a character is a byte at least
         html = html[: max_bytes + 1].encode("utf-8", "replace")
-        source = read = first_bytes(html, max_bytes)
+        source = read = bounds.first_bytes(html, max_bytes)
     else:
-        read = first_bytes(html, max_bytes)
+        read = bounds.first_bytes(html, max_bytes)
         source = as_utf8(read, charset)
     source = source.replace(b"\0", b"")  # as browsers do in text; before tags are counted
-    bounded = first_tags(source, max_bytes)
+    bounded = bounds.first_tags(source, max_bytes)
     return without_line_ends(bounded), len(read) < len(html) or len(bounded) < len(source)
 
 
@@ -119,10 +68,12 @@ def tree_of_page(source: bytes, parser: str = "lxml") -> _Element:
     """
     if parser != "lxml":
         return _tree_by_soup(source, parser)
-    endless, is_deep = _without_ends(source), may_be_deep(source)
+    endless, is_deep = _without_ends(source), bounds.may_be_deep(source)
     root = _tree(endless, is_deep)
     if _is_too_deep(root):
-        root = _tree(flattened(endless, MAX_DEPTH if is_deep else SHALLOW // 2), is_deep)
+        root = _tree(
+            bounds.flattened(endless, bounds.MAX_DEPTH if is_deep else bounds.SHALLOW // 2), is_deep
+        )
     _empty_head(root)
     return root
 
@@ -166,8 +117,8 @@ def _is_too_deep(root: _Element) -> bool:
 
 def _tree_by_soup(source: bytes, parser: str) -> _Element:
     root, depth = tree_of(soup_of(source, parser))
-    if depth > MAX_DEPTH:
-        root, _ = tree_of(soup_of(flattened(source), parser))
+    if depth > bounds.MAX_DEPTH:
+        root, _ = tree_of(soup_of(bounds.flattened(source), parser))
     return root
 
 

@@ -84,9 +84,8 @@ def title_of(root: _Element, head: Head | None = None) -> str:
 def title_among(head: Head, texts: Iterable[str]) -> str:
     """As `title_of`, of a head and what else may be the title, best first."""
     said = (text for tag, _, _, _, text in head if tag == "title")
-    return next(
-        filter(None, (" ".join((text or "").split()) for text in chain(islice(said, 1), texts))), ""
-    )
+    titles = (" ".join((text or "").split()) for text in chain(islice(said, 1), texts))
+    return next(filter(None, titles), "")
 
 
 def canonical_url(head: Head, url: str | None) -> str | None:
@@ -239,12 +238,9 @@ def _marks(words: Sequence[str], both: Sequence[str], heads: Collection[str], te
         named = [True] * len(words)
     named += [True] * (len(both) - len(words))  # the heading's alone
     asked = _long_words(words)
-    needed = -(-len(asked) // _SAID_SHARE)
-    said = sum(islice((1 for word in asked if _place_in(word, text) is not None), needed))
-    if sum(map(len, asked)) < _MIN_LONG_CHARS:
-        said = needed
-    marks = sum(2 << i for i, is_named in enumerate(named) if is_named)
-    return marks | (SAID if said >= needed else 0)
+    said = sum(_place_in(word, text) is not None for word in asked)
+    is_said = _SAID_SHARE * said >= len(asked) or sum(map(len, asked)) < _MIN_LONG_CHARS
+    return sum(2 << i for i, is_named in enumerate(named) if is_named) | (SAID if is_said else 0)
 
 
 def _places(words: Sequence[str], heads: Collection[str], text: str, rest: str) -> Iterator[bytes]:
@@ -304,12 +300,11 @@ def name_two_things(
     template of a site the headings of two equal titles are the titles. Titles of two forms, in two
     templates or on two sites, may be two headlines of one story.
     """
-    lacks = _lacks_name
-    if page.title == other.title:
-        if not (in_one_template and page.title) or page.heading == other.heading:
-            return False
-        lacks = _lacks
-    if not (lacks(page, other, repeated) and lacks(other, page, repeated)):
+    is_equal = page.title == other.title
+    if is_equal and (not (in_one_template and page.title) or page.heading == other.heading):
+        return False
+    pairs = ((page, other), (other, page))
+    if not all(_lacks_name(*pair, repeated, in_heading=is_equal) for pair in pairs):
         return False
     words, others = words_of(page.title[:TITLE_CHARS]), words_of(other.title[:TITLE_CHARS])
     return in_one_template or _are_of_one_form(words, others)
@@ -372,15 +367,13 @@ def _long_words(words: Collection[str]) -> list[str]:
     return [word for word in words if len(word) >= _LONG_CHARS or is_pieced(word)]
 
 
-def _lacks(page: Titled, other: Titled, repeated: AbstractSet[int]) -> bool:
-    """Whether the page's title and heading lack a word of the other's name."""
-    lacking = _name(other).difference(title_words(page.title, page.heading))
-    return any(_block(word) not in repeated for word in lacking)
-
-
-def _lacks_name(page: Titled, other: Titled, repeated: AbstractSet[int]) -> bool:
-    """The same, of a name that stands in the title."""
-    name = _name(other).intersection(words_of(other.title[:TITLE_CHARS]))
+def _lacks_name(
+    page: Titled, other: Titled, repeated: AbstractSet[int], *, in_heading: bool = False
+) -> bool:
+    """Whether the page's title and heading lack a word of the name that the other's title has."""
+    name = _name(other)
+    if not in_heading:
+        name = name.intersection(words_of(other.title[:TITLE_CHARS]))
     lacking = name.difference(title_words(page.title, page.heading))
     return any(_block(word) not in repeated for word in lacking)
 
