@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from contextlib import suppress
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
@@ -77,11 +78,9 @@ def address_of(key: str, canonical_url: str | None) -> bytes:
     """
     address = key
     if canonical_url is not None and canonical_url != key:
-        try:
+        with suppress(PageError):
             declared = page_key(canonical_url)
             address = declared if site_of(declared) == site_of(key) else key
-        except PageError:
-            pass
     place, _, query = address.partition("?")
     kept = [part for part in query.split("&") if part and not _TRACKING.fullmatch(part)]
     address = "?".join([f"https://{_SPELLINGS.sub('', place)}", *filter(None, ["&".join(kept)])])

@@ -44,9 +44,8 @@ from simhash_pipeline.page.reader import serve
 serve()
 """
 # A page up to this size is fingerprinted on the event loop, unless code of the user's takes part,
-# which may never return. Handing it to a process wakes threads that take turns with the loop: a
-# crawl of pages of 8 KB became no faster by it. One of 220 pages of 100-600 KB takes 10.7 ms of CPU
-# a page if all are read on the loop, 9.9 of them there; with a process 12.9, and 6.8 on the loop.
+# which may never return. A crawl of 220 pages of 100-600 KB takes 10.7 ms of CPU a page, with a
+# process 12.9, 6.8 of them on the loop; one of pages of 8 KB became no faster by it.
 SMALL_PAGE_BYTES = 100_000
 MAX_READERS = 4  # processes; each takes some 80 MB, and more while it reads
 _WATCH_SECS = 0.2  # a page may take this much longer than its limit

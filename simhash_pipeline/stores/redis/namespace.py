@@ -27,8 +27,15 @@ from operator import itemgetter
 from typing import Any, TypeVar
 
 from simhash_pipeline.errors import StoreDamaged, StoreError
-from simhash_pipeline.stores.contract import MOST_NEAR, SAME_COLUMNS, Action, StoredPage, View
-from simhash_pipeline.stores.packing import page_id, unpacked_page
+from simhash_pipeline.stores.contract import (
+    MOST_NEAR,
+    SAME_COLUMNS,
+    Action,
+    StoredPage,
+    View,
+    page_id,
+    unpacked_page,
+)
 from simhash_pipeline.stores.redis import layout
 from simhash_pipeline.stores.redis.commit import EXCHANGE, READ, SHARING, Command, Commit
 from simhash_pipeline.stores.redis.layout import Entry, Probe, Record, Space
@@ -82,11 +89,8 @@ class RedisNamespace:
         if mark != self.mark:
             raise emptied(self.server)
         records = self.read([page_id(page.url) for page in pages])
-        todo = [
-            (page, own)
-            for page, own in zip(pages, records, strict=True)
-            if own is None or own.page.url == page.url
-        ]
+        pairs = zip(pages, records, strict=True)
+        todo = [(page, own) for page, own in pairs if own is None or own.page.url == page.url]
         commands = []
         for page, own in todo:
             commit = self._commit(page_id(page.url), own)
@@ -145,15 +149,9 @@ class RedisNamespace:
                 try:
                     records.append(self.record(raw))
                 except StoreDamaged as error:  # noqa: PERF203  # each by itself
-                    yield (
-                        f"record {known.hex()} of namespace {self.space.namespace!r} can't be "
-                        f"read: {error.__cause__}"
-                    )
-            entries = [
-                (record, entry)
-                for record in records
-                for entry in self.entries(record.page, columns)
-            ]
+                    damaged = f"record {known.hex()} of namespace {self.space.namespace!r}"
+                    yield f"{damaged} can't be read: {error.__cause__}"
+            entries = [(each, e) for each in records for e in self.entries(each.page, columns)]
             commands: list[Command] = []
             for record, entry in entries:
                 commands.append(("ZSCORE", entry.more, entry.value + record.ref))
@@ -164,10 +162,8 @@ class RedisNamespace:
                 first, *others = [next(replies) or b"" for _ in entry.places]
                 is_listed = is_further or layout.ref_in(entry.places[0], first) == record.ref
                 if not is_listed or not all(map(layout.is_in, entry.places[1:], others)):
-                    yield (
-                        f"{record.page.url} of namespace {self.space.namespace!r} is stored and "
-                        "can't be found"
-                    )
+                    page = f"{record.page.url} of namespace {self.space.namespace!r}"
+                    yield f"{page} is stored and can't be found"
 
     def repeated_text(self, host: str) -> bytes:
         return self.server.ask("HGET", self.space.repeated_text, host) or b""

@@ -23,15 +23,8 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from simhash_pipeline.errors import StoreError
-from simhash_pipeline.stores.contract import (
-    WAIT_SECS,
-    Action,
-    PageText,
-    StoredPage,
-    View,
-    check_stamp,
-)
-from simhash_pipeline.stores.packing import ID_SIZE, page_id
+from simhash_pipeline.stores import contract
+from simhash_pipeline.stores.contract import Action, PageText, StoredPage, View, page_id
 from simhash_pipeline.stores.redis import layout
 from simhash_pipeline.stores.redis.commit import CONFIRM, EXPIRE_TEXTS, Command
 from simhash_pipeline.stores.redis.layout import Space
@@ -44,7 +37,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 LEASE_SECS = 15.0
-PAGES_A_BATCH = HOSTS_A_READ = 1_000
+PAGES_A_BATCH = 1_000
 TEXTS_A_READ = 100
 KNOWN_FORMAT = b"1"
 NO_STAMP = b"null"
@@ -63,7 +56,7 @@ class RedisStore:
         url: str,
         *,
         tentative: bool = False,
-        wait_secs: float = WAIT_SECS,
+        wait_secs: float = contract.WAIT_SECS,
         lease_secs: float = LEASE_SECS,
     ) -> None:
         self._server = Server(url, wait_secs)
@@ -91,7 +84,7 @@ class RedisStore:
             heads = [namespace.space.head for namespace in self._namespaces()]
             self._server.run([("HSET", head, layout.MADE_WITH, self._mark) for head in heads])
             self._begun.clear()
-        check_stamp(f"store {self._server.shown}", self.made_with() or {}, wanted)
+        contract.check_stamp(f"store {self._server.shown}", self.made_with() or {}, wanted)
         self._mark = self._read_mark()
 
     def made_with(self) -> dict[str, object] | None:
@@ -117,9 +110,9 @@ class RedisStore:
                 last.pop(page.url, None)
                 last[page.url] = page
             for name, last in by_namespace.items():
-                namespace, todo = self._begun_namespace(name), list(last.values())
+                todo = list(last.values())
                 while todo:
-                    todo = namespace.insert(todo)
+                    todo = self._begun_namespace(name).insert(todo)
             number += len(chunk)
         return number
 
@@ -137,10 +130,9 @@ class RedisStore:
     def forget(self, namespace: str, url: str) -> bool:
         self._tentative_pages.discard((namespace, url))
         self._confirmed.discard((namespace, url))
-        pages = self._namespace(namespace)
         if self.text_of(namespace, url) is not None:
-            self._server.ask("HDEL", pages.space.texts, page_id(url))
-        return pages.remove(url)
+            self._server.ask("HDEL", Space(namespace).texts, page_id(url))
+        return self._namespace(namespace).remove(url)
 
     def put_values(self, namespace: str, url: str, item_values: bytes) -> None:
         self._namespace(namespace).put_values(url, item_values)
@@ -165,7 +157,7 @@ class RedisStore:
     def all_repeated_text(self) -> Iterator[tuple[str, str, bytes]]:
         for namespace in self._namespaces():
             hosts = dict[bytes, bytes]()
-            for found in self._server.scan(namespace.space.repeated_text, HOSTS_A_READ):
+            for found in self._server.scan(namespace.space.repeated_text, PAGES_A_BATCH):
                 hosts |= found
             for host, repeated_text in sorted(hosts.items()):
                 yield namespace.space.namespace, host.decode(), repeated_text
@@ -188,7 +180,8 @@ class RedisStore:
             )
 
     def text_of(self, namespace: str, url: str) -> PageText | None:
-        raw = self._server.ask("HGET", self._namespace(namespace).space.texts, page_id(url))
+        self._usable()
+        raw = self._server.ask("HGET", Space(namespace).texts, page_id(url))
         found = None if raw is None else layout.unpack_text(namespace, raw)
         return found if found is not None and found.url == url else None  # another of the same id
 
@@ -213,7 +206,7 @@ class RedisStore:
         for first in range(0, len(places), PAGES_A_BATCH):
             chunk = places[first : first + PAGES_A_BATCH].tolist()
             for place, group in groupby(chunk, key=itemgetter(1)):
-                ids = [known.to_bytes(ID_SIZE, "big") for _, _, known in group]
+                ids = [known.to_bytes(contract.ID_SIZE, "big") for _, _, known in group]
                 yield from (record.page for record in namespaces[place].there(ids))
 
     def check(self) -> list[str]:
@@ -244,11 +237,10 @@ class RedisStore:
 
     def _expire_texts(self, space: Space, kept_before: float) -> None:
         """Remove what was kept before this time; on the server, which reads it all."""
-        before, cursor = layout.TIME.pack(kept_before), -1
-        while cursor:
-            cursor = int(
-                self._server.ask(*EXPIRE_TEXTS([space.texts], max(cursor, 0), TEXTS_A_READ, before))
-            )
+        before, cursor = layout.TIME.pack(kept_before), None
+        while cursor != 0:
+            script = EXPIRE_TEXTS([space.texts], cursor or 0, TEXTS_A_READ, before)
+            cursor = int(self._server.ask(*script))
 
     @contextmanager
     def _confirming(self) -> Iterator[list[Command]]:
@@ -322,7 +314,5 @@ class RedisStore:
         if not self._is_open:
             raise StoreError(f"store {self._server.shown} is closed; open it again")
         if os.getpid() != self._process_id:
-            raise StoreError(
-                f"store {self._server.shown} was opened by process {self._process_id}; "
-                "open it again in each process"
-            )
+            opened = f"store {self._server.shown} was opened by process {self._process_id}"
+            raise StoreError(f"{opened}; open it again in each process")
