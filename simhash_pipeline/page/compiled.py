@@ -6,9 +6,8 @@ asks of segment.py.
 
 libxml2 cuts tags as HTML5 does, but it keeps a plain stack: a start tag ends the elements that
 ENDED_BY names, as long as one of them is the last that is open; an end tag ends all that was opened
-since its own start tag, unless something of a higher rank was. The kernel reads a page's source by
-these tables. Where the page breaks one of RULES it is parsed, and the Python reads the tree, which
-says what is right.
+since its own start tag, unless something of a higher rank was. Where a page breaks one of RULES it
+is parsed, and the Python reads the tree, which says what is right.
 """
 
 from __future__ import annotations
@@ -121,9 +120,8 @@ def hashed_words(text: str) -> Tokens:
     tokens = _prepared().Tokens()
     length = 0
     for piece in segment.pieces(text):
-        most = segment.most_words(piece)
         by_jieba = length < segment.CHARACTERS_BY_JIEBA
-        length += _add(tokens, piece, by_jieba, most)
+        length += _add(tokens, piece, by_jieba, segment.most_words(piece))
     return tokens
 
 
@@ -173,15 +171,12 @@ def _packed(characters: str) -> bytes:
 def _load_dictionary() -> None:
     """jieba's dictionary and the model by which it cuts what isn't in that."""
     start, trans, emit = han.model()
-    characters = folding.characters(han.HAN)
-    _prepared().load_dictionary(
-        han.dictionary(),
-        array("d", [start[state] for state in han.STATES]).tobytes(),
-        array("d", [trans[a].get(b, han.NEVER) for a in han.STATES for b in han.STATES]).tobytes(),
-        array(
-            "d", [emit[state].get(c, han.NEVER) for c in characters for state in han.STATES]
-        ).tobytes(),
-    )
+    states, characters = han.STATES, folding.characters(han.HAN)
+    starts = array("d", [start[state] for state in states])
+    transitions = array("d", [trans[a].get(b, han.NEVER) for a in states for b in states])
+    emitted = array("d", [emit[state].get(c, han.NEVER) for c in characters for state in states])
+    tables = (each.tobytes() for each in (starts, transitions, emitted))
+    _prepared().load_dictionary(han.dictionary(), *tables)
 
 
 def read_markup(source: bytes) -> MarkupRead | int | None:
@@ -208,16 +203,10 @@ def _markup_reader() -> Kernel:
         for tag in dict.fromkeys([*_NUMBERED, *sorted(tags)])
     ]
     references = [*html5.items(), *((chr(c), windows_1252(c)) for c in range(128, 160))]
-    bounds = (
-        blocks.PERMALINK_LEVELS,
-        MAX_LABELS,
-        blocks.MAX_NAME_CHARS,
-        MAX_TITLES,
-        MAX_ATTRIBUTES,
-    )
-    longest = max(map(len, html5))
-    votes = (CLASS_WORD, MIN_U, VOTE)
-    kernel.set_markup(references, rows, blocks.hint_of, blocks.hides, (*bounds, longest), *votes)
+    bounds = [blocks.PERMALINK_LEVELS, MAX_LABELS, blocks.MAX_NAME_CHARS, MAX_TITLES]
+    bounds += [MAX_ATTRIBUTES, max(map(len, html5))]
+    of_blocks = blocks.hint_of, blocks.hides
+    kernel.set_markup(references, rows, *of_blocks, tuple(bounds), CLASS_WORD, MIN_U, VOTE)
     return kernel
 
 

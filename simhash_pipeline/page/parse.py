@@ -81,9 +81,8 @@ def tree_of_page(source: bytes, parser: str = "lxml") -> _Element:
 def _without_ends(source: bytes) -> bytes:
     """The markup with each `</body` and `</html` as `</body-` and `</html-`, which end nothing.
 
-    A page that ends with them and has no others stays as it is: to copy it costs more than to look.
-    To take them out would need a walk over the page, a tenth of what all else costs: in a script,
-    comment or value, `</scr</body>ipt>`, what is left could be markup. This changes no other tag.
+    A page that ends with them and has no others stays as it is. To take them out would need a walk
+    over the page: of a script's `</scr</body>ipt>` markup could be left.
     """
     found = _ENDS_OF_PAGE.search(source)
     if found is None or _LAST_ENDS.fullmatch(source, start := found.start()):
@@ -176,10 +175,9 @@ def tree_of(soup: BeautifulSoup) -> tuple[_Element, int]:
         if isinstance(node, Tag):
             depths[id(node)] = depths[id(node.parent)] + 1
             is_root = node.name == "html" and node.parent is soup
-            elements[id(node)] = element = root if is_root else _element(make, node)
-            if is_root:
-                _copy_attributes(node, root)
-            else:
+            elements[id(node)] = element = root if is_root else _element(make, node.name)
+            _copy_attributes(node, element)
+            if not is_root:
                 parent.append(element)
         elif not isinstance(node, PreformattedString):  # a comment, a doctype
             _append_text(parent, NO_XML.sub(" ", str(node)))
@@ -197,22 +195,18 @@ def asks_for_soup(extract: Callable[[Any], str]) -> bool:
     return name.rpartition(".")[2].strip("'\"") == "BeautifulSoup"
 
 
-def _element(make: Callable[[str], _Element], node: Tag) -> _Element:
+def _element(make: Callable[[str], _Element], name: str) -> _Element:
     try:
-        element = make(node.name)
+        return make(name)
     except ValueError:  # html5lib takes names such as a"b
-        element = make("span")
-    _copy_attributes(node, element)
-    return element
+        return make("span")
 
 
 def _copy_attributes(node: Tag, element: _Element) -> None:
     for name, value in node.attrs.items():
         text = value if isinstance(value, str) else " ".join(value)
-        try:
+        with contextlib.suppress(ValueError):  # no name for lxml, and none that is asked for
             element.set(name, NO_XML.sub(" ", text))
-        except ValueError:
-            continue  # no name for lxml, and none that is asked for
 
 
 def _append_text(parent: _Element, text: str) -> None:
