@@ -95,10 +95,12 @@ Neighbour = tuple["StoredPage", Reason, "ToldBy | None"]
 class Verdict:
     """What was decided about a page, and against which stored page; distances in bits."""
 
-    url: str  # canonical
+    url: str  # as it came
     dropped: bool
     reason: Reason
-    twin_url: str | None = None  # of the stored page that it is near
+    key: str = field(default="", compare=False)  # its canonical URL, by which stores know it
+    twin_url: str | None = None  # of the stored page that it is near, as it came
+    twin_key: str | None = field(default=None, compare=False)
     twin_title: str = field(default="", compare=False)  # its first TITLE_CHARS characters
     twin_first_seen: float | None = None  # Unix seconds
     content_distance: int | None = None  # None if either page has no such fingerprint
@@ -218,8 +220,8 @@ class Judge:
             template = template_of(page.structure, self._furniture_of(host))
             page = replace(page, sample=own_sample(page.sample, template.furniture))
         verdict = self._store.settle(page, lambda view: self._decide(page, view, names))
-        if verdict.dropped and verdict.twin_url is not None:
-            self._note_copy(page, verdict.twin_url)
+        if verdict.dropped and verdict.twin_key is not None:
+            self._note_copy(page, verdict.twin_key)
         if verdict.stored and waits(page.item_values):
             self._open.add((page.namespace, page.url))
         if verdict.stored and page.first_seen == self._began:
@@ -237,21 +239,21 @@ class Judge:
     def confirm(self, verdict: Verdict) -> None:
         """Keep for good the page that `verdict` stored: its item is out. See `Store.confirm`."""
         if verdict.stored:
-            self._store.confirm(verdict.namespace, verdict.url)
+            self._store.confirm(verdict.namespace, verdict.key)
 
     def add_rows(self, verdict: Verdict, said: Said, rows: Iterable[bytes]) -> None:
         """The page that `verdict` stored, whose first item said this, gave these rows, too."""
-        self._open.discard((verdict.namespace, verdict.url))
+        self._open.discard((verdict.namespace, verdict.key))
         if verdict.stored and said.values is not None:
             values = with_rows(said.values, (*rows, *verdict.known_rows))
             if values != said.values:
-                self._store.put_values(verdict.namespace, verdict.url, values)
+                self._store.put_values(verdict.namespace, verdict.key, values)
 
     def forget(self, verdict: Verdict) -> None:
         """Remove the page that `verdict` stored: its item was dropped or failed later on."""
-        self._open.discard((verdict.namespace, verdict.url))
+        self._open.discard((verdict.namespace, verdict.key))
         if verdict.stored:
-            self._store.forget(verdict.namespace, verdict.url)
+            self._store.forget(verdict.namespace, verdict.key)
 
     @cached_property
     def _fingerprinter(self) -> Fingerprinter:
@@ -444,12 +446,12 @@ class Judge:
         verdict = verdict_of(page, reason, other, dropped=dropped)
         return replace(verdict, own_likeness=own_likeness(page, other, view.furniture))
 
-    def _note_copy(self, page: StoredPage, twin_url: str) -> None:
-        if page.sample is None or site_of(twin_url) == page.site:
+    def _note_copy(self, page: StoredPage, twin_key: str) -> None:
+        if page.sample is None or site_of(twin_key) == page.site:
             return
         if len(self._first_copies) >= _MAX_COPIES:
             del self._first_copies[next(iter(self._first_copies))]
-        self._first_copies.setdefault((page.namespace, page.site, twin_url), page)
+        self._first_copies.setdefault((page.namespace, page.site, twin_key), page)
 
     def _furniture_of(self, host: Host) -> bytes:
         """The host's furniture as it was known when this process last looked."""
@@ -496,6 +498,7 @@ def stored_page(
     key = page_key(url)
     own = {
         "url": key,
+        "given_url": "" if url == key else url.encode("utf-8", "replace").decode(),
         "namespace": options.namespace,
         "site": site_of(key),  # its host is in lower case, and in ASCII
         "first_seen": seen_at,
@@ -520,13 +523,15 @@ def verdict_of(
 ) -> Verdict:
     """A verdict with this reason, and with the distances from `other` if there is one."""
     if other is None:
-        return Verdict(page.url, dropped, reason, namespace=page.namespace)
+        return Verdict(page.shown_url, dropped, reason, page.url, namespace=page.namespace)
     apart = distances(page, other)
     return Verdict(
-        url=page.url,
+        url=page.shown_url,
         dropped=dropped,
         reason=reason,
-        twin_url=other.url,
+        key=page.url,
+        twin_url=other.shown_url,
+        twin_key=other.url,
         twin_title=other.title,
         twin_first_seen=other.first_seen,
         content_distance=apart.content,

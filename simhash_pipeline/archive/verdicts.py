@@ -87,10 +87,10 @@ def judge_rows(
 
 
 def _row(position: int, verdict: Verdict, kept_at: dict[int, int]) -> dict[str, Any]:
-    twin_url, namespace = verdict.twin_url, verdict.namespace
-    twin = None if twin_url is None else kept_at[hash((namespace, twin_url))]
+    twin_key, namespace = verdict.twin_key, verdict.namespace
+    twin = None if twin_key is None else kept_at[hash((namespace, twin_key))]
     if verdict.stored:
-        kept_at[hash((namespace, verdict.url))] = position
+        kept_at[hash((namespace, verdict.key))] = position
     return {
         "position": position,
         "kept": not verdict.dropped,

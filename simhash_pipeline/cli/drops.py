@@ -35,6 +35,7 @@ from simhash_pipeline.review.web_page import Neighbours, Texts, write_web_page
 from simhash_pipeline.stores.contract import PageText, Store
 from simhash_pipeline.terminal import Grid, Heading, bar, print_lines, progress
 from simhash_pipeline.url_rules import learn
+from simhash_pipeline.urls import page_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -273,7 +274,7 @@ def _texts(stores: Sequence[Store]) -> Texts:
     """Looks up texts in these stores; None for a page whose text isn't kept."""
 
     def text_of(url: str, namespace: str) -> PageText | None:
-        found = (store.text_of(namespace, url) for store in stores)
+        found = (store.text_of(namespace, page_key(url)) for store in stores)
         return next((text for text in found if text is not None), None)
 
     return text_of
@@ -322,7 +323,7 @@ class RulesCommand(Command):
         own = argparse.Namespace(log=None, spider=arguments.spider)
         logs = [LogReader(log) for log in arguments.logs or [resolve_log(own, settings)]]
         drops = [
-            (record.url, record.twin_url)
+            (page_key(record.url), page_key(record.twin_url))
             for log in logs
             for record in log
             if isinstance(record, Drop)

@@ -345,7 +345,7 @@ class SimhashPipeline:
         verdict, page = judged.verdict, judged.page
         items = ResponseItems() if response is None else self._pending.of_response(response)
         last = items.verdicts[-1] if items.verdicts else None
-        is_next_row = last is not None and last.dropped and last.url == verdict.url
+        is_next_row = last is not None and last.dropped and last.key == verdict.key
         if not shared.reported and not (is_next_row and verdict.dropped):
             self._report_page(judged)
         self._stats.count_item(judged.without_times() if shared.reported else judged)
@@ -371,10 +371,10 @@ class SimhashPipeline:
 
     def _close_if_nothing_is_new(self, verdict: Verdict, limit: int) -> None:
         if verdict.is_new_content:
-            self._last_new_url = verdict.url
+            self._last_new_url = verdict.key
             self._urls_since.clear()
-        elif verdict.url != self._last_new_url and verdict.url not in self._urls_since:
-            self._urls_since.add(verdict.url)
+        elif verdict.key != self._last_new_url and verdict.key not in self._urls_since:
+            self._urls_since.add(verdict.key)
             if len(self._urls_since) == limit:
                 self._close("simhash_nothing_new")
 

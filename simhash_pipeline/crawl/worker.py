@@ -78,7 +78,12 @@ class JudgedPage:
     def of_known_row(self) -> JudgedPage:
         """The same for an item that the page had before it changed."""
         verdict = dataclasses.replace(
-            self.verdict, dropped=True, reason="unchanged", twin_url=self.verdict.url, told_by=None
+            self.verdict,
+            dropped=True,
+            reason="unchanged",
+            twin_url=self.verdict.url,
+            twin_key=self.verdict.key,
+            told_by=None,
         )
         return dataclasses.replace(self, verdict=verdict)
 
@@ -262,9 +267,9 @@ class _TextBuffer:
         self._characters = 0
 
     def add(self, verdict: Verdict, page: PageFingerprint) -> None:
-        self._texts[verdict.namespace, verdict.url] = PageText(
+        self._texts[verdict.namespace, verdict.key] = PageText(
             namespace=verdict.namespace,
-            url=verdict.url,
+            url=verdict.key,
             title=page.title,
             text=page.text,
             kept_at=time.time(),
@@ -273,7 +278,7 @@ class _TextBuffer:
         self._characters += len(page.text) + len(page.left_out)
 
     def forget(self, verdict: Verdict) -> None:
-        self._texts.pop((verdict.namespace, verdict.url), None)
+        self._texts.pop((verdict.namespace, verdict.key), None)
 
     def write_many(self) -> None:
         """Write the texts if they are worth a transaction; StoreError as for any write."""

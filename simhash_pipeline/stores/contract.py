@@ -41,6 +41,7 @@ class StoredPage:
     seen_at: float  # Unix seconds; `expire` goes by it
     # See `story_digest` in page/visible.py; None: not known.
     story: int | None = field(default=None, metadata=_8)
+    given_url: str = ""  # as it first came, where that is not the key
     title: str = ""  # its first 100 characters
     heading: str = ""  # the first, if the title doesn't say it
     title_marks: int = 1  # which words of both are the page's name: see page/titles.py
@@ -56,6 +57,11 @@ class StoredPage:
     # Of its own text: see own_text.py; None when not known. The longest stands last, because SQLite
     # reads a row only up to the column it is asked for.
     sample: bytes | None = None
+
+    @property
+    def shown_url(self) -> str:
+        """Its URL as it first came: what its item, logs and commands call it."""
+        return self.given_url or self.url
 
     @property
     def host(self) -> str:

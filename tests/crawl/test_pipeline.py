@@ -416,8 +416,8 @@ def test_no_page_steers_the_terminal_that_shows_the_log(tmp_path: Path) -> None:
     (drop,) = read_drops(tmp_path / "drops.jsonl")
     assert result.stats["simhash/errors/bad_url"] == 1
     assert (drop.url, drop.twin_url) == (
-        "http://b\x9b.example/%1B[2J",
-        "http://a\u202e.example/%1B[2J",
+        "http://b\x9b.example/\x1b[2J",
+        "http://a\u202e.example/\x1b[2J",
     )
     ours = [line for line in result.log.splitlines() if "[simhash_pipeline" in line]
     assert any(r"http://b\u009b.example" in line for line in ours)
