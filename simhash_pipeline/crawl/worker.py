@@ -83,7 +83,7 @@ class JudgedPage:
             reason="unchanged",
             twin_url=self.verdict.url,
             twin_key=self.verdict.key,
-            told_by=None,
+            rejected_by=None,
         )
         return dataclasses.replace(self, verdict=verdict)
 
