@@ -46,6 +46,19 @@ THRESHOLDS = (
     "unchanged",
 )
 NEAR_MISS = "near miss"
+# By reason, what a dropped page is: "708 with the declared address of a kept page".
+REASONS = {
+    "address": "with the declared address of a kept page",
+    "answer": "called a copy in the answers",
+    "content": "with nearly the text of a kept page",
+    "content and structure": "with nearly the text and the template of a kept page",
+    "error page": "like two short kept pages but for the address",
+    "item": "with the item's text of a kept page",
+    "paragraph": "with the longest paragraph of a kept page",
+    "structure": "with the template of a kept page",
+    "thin": "short, with the title and text of a kept page",
+    "unchanged": "unchanged since they were kept",
+}
 # Near misses with a line: a shop of 10,000 variants doesn't need as many. `Run.kept` counts all.
 _NEAR_MISSES_OF_A_TWIN = 5
 _NEAR_MISSES = 5_000  # of a run: some 5 MB

@@ -100,9 +100,7 @@ class Verdict:
     url: str  # as it came
     dropped: bool
     reason: Reason
-    key: str = field(default="", compare=False)  # its canonical URL, by which stores know it
     twin_url: str | None = None  # of the stored page that it is near, as it came
-    twin_key: str | None = field(default=None, compare=False)
     twin_title: str = field(default="", compare=False)  # its first TITLE_CHARS characters
     twin_first_seen: float | None = None  # Unix seconds
     content_distance: int | None = None  # None if either page has no such fingerprint
@@ -118,6 +116,9 @@ class Verdict:
     namespace: str = ""  # of the page and of the stored one
     # Of a page that has changed: what its items said before, see item_values.py
     known_rows: tuple[bytes, ...] = field(default=(), compare=False)
+    # The canonical URLs, by which stores know the pages.
+    key: str = field(default="", compare=False)
+    twin_key: str | None = field(default=None, compare=False)
 
     def summary(self) -> dict[str, str | int | None]:
         """The reason, and the distances in bits, as plain values."""
@@ -529,7 +530,7 @@ def verdict_of(
 ) -> Verdict:
     """A verdict with this reason, and with the distances from `other` if there is one."""
     if other is None:
-        return Verdict(page.shown_url, dropped, reason, page.url, namespace=page.namespace)
+        return Verdict(page.shown_url, dropped, reason, namespace=page.namespace, key=page.url)
     apart = distances(page, other)
     return Verdict(
         url=page.shown_url,

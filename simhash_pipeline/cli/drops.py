@@ -27,7 +27,7 @@ from simhash_pipeline.cli.resolve import (
     shown_path,
     store_of_spider,
 )
-from simhash_pipeline.drop_log import CAUSES, Drop, last_run
+from simhash_pipeline.drop_log import CAUSES, REASONS, Drop, last_run
 from simhash_pipeline.options import Options
 from simhash_pipeline.review.doubts import likeliest_copies, measures, why_kept
 from simhash_pipeline.review.summary import CLOSEST, MAX_RUNS, Selection, Summary
@@ -133,8 +133,11 @@ def summed_up(log: str, summary: Summary) -> Iterator[Line]:
     yield ""
     yield Heading("Reason")
     reasons = summary.reasons.most_common()
-    rows = [(name, f"{count:,}", bar(count, summary.drops)) for name, count in reasons]
-    yield Grid(rows, right=(1,), indent=2, wraps=0)
+    rows = [
+        (name, f"{count:,}", bar(count, summary.drops), REASONS.get(name, ""))
+        for name, count in reasons
+    ]
+    yield Grid(rows, right=(1,), indent=2, wraps=3)
     yield from _runs(summary)
 
 
@@ -156,19 +159,22 @@ def _verdict(summary: Summary) -> str:
     if not summary.drops:
         is_all = summary.runs_seen or not summary.other_runs
         return "no drops" if is_all else "no drops that match"
-    dropped = f"{summary.drops:,} dropped"
+    verb = "would be dropped" if summary.dry == summary.drops else "dropped"
+    dropped = f"{summary.drops:,} {verb}"
     if summary.runs_seen > 1:
         dropped = f"{summary.drops:,} drops in {summary.runs_seen:,} runs"
     elif summary.pages is not None:
-        dropped = f"{summary.drops:,} of {summary.pages:,} pages dropped"
+        dropped = f"{summary.drops:,} of {summary.pages:,} pages {verb}"
     return f"{dropped}; {f'{summary.to_check:,} to check' if summary.to_check else 'none to check'}"
 
 
 def _circumstances(summary: Summary) -> Iterator[str]:
     if summary.kept_known:
         yield f"{summary.kept.total():,} kept"
+    if summary.unchanged:
+        yield f"{summary.unchanged:,} dropped as unchanged"
     if summary.errors:
-        yield counted(summary.errors.total(), "error")
+        yield f"{summary.errors.total():,} kept that could not be judged"
     if summary.dry:
         yield f"{summary.dry:,} by a dry run: their items were kept"
     if summary.drops:

@@ -147,7 +147,8 @@ class SimhashPipeline:
         self._crawler.signals.connect(self._name_unheld, signals.item_scraped)
         self._name_earlier()
         path = None if self._drop_log is None else self._drop_log.path
-        self._stats.open(self._store_url, path, knows_responses=responses is not None)
+        pages, knows_responses = self._worker.pages_before, responses is not None
+        self._stats.open(self._store_url, pages, path, knows_responses=knows_responses)
 
     def hold(self, item: Any) -> Callable[[], None]:
         """For a later pipeline that stores items after it has returned them, in batches say.
@@ -360,7 +361,7 @@ class SimhashPipeline:
     def _report_page(self, judged: JudgedPage) -> None:
         verdict = judged.verdict
         if self._drop_log is not None:
-            if verdict.dropped or verdict.rejected_by:
+            if (verdict.dropped and verdict.reason != "unchanged") or verdict.rejected_by:
                 self._drop_log.write(verdict, judged.page, judged.options)
             self._drop_log.count(verdict)
         if verdict.dropped:

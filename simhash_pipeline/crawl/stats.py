@@ -10,9 +10,9 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from simhash_pipeline import native
-from simhash_pipeline.drop_log import CAUSES, DropMagnets
+from simhash_pipeline.drop_log import CAUSES, REASONS, DropMagnets
 from simhash_pipeline.errors import OptionsError
-from simhash_pipeline.stores.store_url import shown_url
+from simhash_pipeline.stores.store_url import SQLITE, shown_url
 from simhash_pipeline.terminal import printable
 
 if TYPE_CHECKING:
@@ -28,6 +28,9 @@ _SHOWN_CHARS = 2_000  # of a URL or message
 # A kept page is also counted under these reasons.
 _COUNTED_REASONS = ("changed", "unchanged")
 _MAGNETS_WARNED = 10  # drop magnets, in one crawl
+_DROPS_SHOWN = 100  # lines of drops; the rest is logged at DEBUG
+# Faults that leave the page judged, or end the crawl.
+_NOT_UNJUDGED = ("field", "settings", "store")
 # A crawl of at least so many drops for pages of earlier crawls, and hardly anything else, is odd.
 _MANY_DROPS = 20
 _NEARLY_ALL = 0.9
@@ -40,7 +43,8 @@ class CrawlStats:
 
     def __init__(self, crawler: Crawler, options: Options) -> None:
         self._crawler = crawler
-        self._html_field = options.html_field
+        self._options = options
+        self._log_arguments = ""  # of the commands that read the drop log
         self._knows_responses = True
         self._logger = logging.LoggerAdapter(
             logging.getLogger(__name__), {"spider": crawler.spider}
@@ -49,23 +53,35 @@ class CrawlStats:
         self._dropping = "dropped"
         if options.keeps_twins:
             self._dropping = "would_drop" if options.dry_run else "tagged"
-        self._max_page_bytes = options.max_page_bytes
         self._counts: Counter[str] = Counter()
         self._logged: set[str] = set()
         self._started = math.floor(time.time())  # as `first_seen` of stored pages
         self._dropped_for_earlier = 0  # items whose twin an earlier crawl has kept
         self._magnets = DropMagnets()
         self._near_miss: Verdict | None = None  # the nearest, as an example
+        self._interval_secs = crawler.settings.getfloat("LOGSTATS_INTERVAL")
+        self._summed_up_at = time.monotonic()
 
-    def open(self, store: str, drop_log: Path | None, *, knows_responses: bool) -> None:
-        """Sets counts to zero, for monitors that ask for them before the first page."""
+    def open(self, store: str, pages: int, drop_log: Path | None, *, knows_responses: bool) -> None:
+        """Sets counts to zero, for monitors that ask for them before the first page.
+
+        `pages` are those of the store.
+        """
         self._knows_responses = knows_responses
         for name in ("kept", self._dropping, "errors"):
             self._count(name, 0)
         self._note("store", shown_url(store))
         if drop_log is not None:
             self._note("drop_log", str(drop_log))
-        self._logger.info("simhash_pipeline (%s) reads pages", native.kind())
+            self._log_arguments = shlex.quote(str(drop_log))
+            if self._options.drop_log == "auto" and self._crawler.spider is not None:
+                self._log_arguments = f"--spider {shlex.quote(self._crawler.spider.name)}"
+        self._logger.info(
+            "simhash_pipeline (%s) %s %s",
+            native.kind(),
+            f"remembers {pages:,} pages in" if pages else "begins with an empty store:",
+            shown_url(store).removeprefix(SQLITE),
+        )
         if native.missing:  # what pip said of it, it has said with -v alone
             self._logger.info(
                 "Pages are read without %s: the fingerprints are the same, and take longer "
@@ -80,7 +96,7 @@ class CrawlStats:
                 self._dropped_for_earlier += 1
             self._count(self._dropping)
             self._count(f"{self._dropping}/{reason}")
-            self._logger.info(drop_line(verdict, _VERBS[self._dropping]))
+            self._log_drop(verdict)
         else:
             self._count("kept")
         if verdict.rejected_by:
@@ -99,11 +115,24 @@ class CrawlStats:
                 logging.WARNING,
                 "Judged by its beginning, as it is longer than SIMHASH_MAX_PAGE_BYTES (%s) lets it "
                 "be read: %s (more are only counted: simhash/cut)",
-                f"{self._max_page_bytes:,}",
+                f"{self._options.max_page_bytes:,}",
                 _shown(verdict.url),
             )
         self._count("seconds/fingerprinting", judged.fingerprinting_secs)
         self._count("seconds/store", judged.store_secs)
+        if 0 < self._interval_secs <= time.monotonic() - self._summed_up_at:
+            self._summed_up_at = time.monotonic()
+            self._logger.info("Near-duplicates so far: %s", self._summed_up())
+
+    def _log_drop(self, verdict: Verdict) -> None:
+        """Unchanged pages, and drops after the first hundred, are logged at DEBUG."""
+        is_new = verdict.reason != "unchanged"
+        shown = self._counts[self._dropping] - self._counts[f"{self._dropping}/unchanged"]
+        level = logging.INFO if is_new and shown <= _DROPS_SHOWN else logging.DEBUG
+        self._logger.log(level, drop_line(verdict, _VERBS[self._dropping]))
+        if is_new and shown == _DROPS_SHOWN:
+            place = self._crawler.stats.get_value("simhash/drop_log", "the log at level DEBUG")
+            self._logger.info("More drops are in %s", place)
 
     def count_dropped_page(self, verdict: Verdict) -> None:
         """Once for a page, however many items it has."""
@@ -161,20 +190,20 @@ class CrawlStats:
         if stored_pages is not None:
             self._note("store_pages", stored_pages)
             summary = f"{summary}; {stored_pages:,} pages are stored"
-        name = "" if self._crawler.spider is None else self._crawler.spider.name
-        spider = f"--spider {shlex.quote(name)}"
-        if self._counts[self._dropping]:
-            summary = f"{summary}; look at them by `scrapy simhash dropped {spider}`"
+        if self._log_arguments and self._counts[self._dropping]:
+            summary = f"{summary}; look at them by `scrapy simhash dropped {self._log_arguments}`"
         self._logger.info("Near-duplicates: %s", summary)
         if (near := self._near_miss) is not None:
             self._logger.info(
                 "Near misses: %s kept though near a stored page, such as %s near %s (rejected by "
-                "%s); look at them by `scrapy simhash dropped --kept %s`",
+                "%s)%s",
                 f"{self._counts['near_misses']:,}",
                 _shown(near.url),
                 _shown(near.twin_url or ""),
                 " ".join([near.rejected_by or "", *near.differing_fields]),
-                spider,
+                f"; look at them by `scrapy simhash dropped --kept {self._log_arguments}`"
+                if self._log_arguments
+                else "",
             )
         if count := self._counts[f"{self._dropping}/error_page"]:
             self._logger.info(
@@ -186,10 +215,11 @@ class CrawlStats:
         if unjudged and not self._counts["kept"] + self._counts[self._dropping]:
             remedy = "" if self._knows_responses else f"; the add-on knows responses: {ADDON_LINE}"
             self._logger.warning(
-                "No page was judged: none of %s items holds a page (SIMHASH_HTML_FIELD is %r) or "
-                "came from an HTML response%s",
+                "No page was judged: none of %s items holds a page (SIMHASH_HTML_FIELD is %r) or a "
+                "text (SIMHASH_CONTENT_FIELD is %r), or came from an HTML response%s",
                 f"{unjudged:,}",
-                self._html_field,
+                self._options.html_field,
+                self._options.content_field,
                 remedy,
             )
         self._warn_of_earlier_crawls()
@@ -211,16 +241,22 @@ class CrawlStats:
 
     def _summed_up(self) -> str:
         counts, dropping = self._counts, self._dropping
-        reasons = ", ".join(
-            f"{name.partition('/')[2].replace('_', ' ')} {count:,}"
-            for name, count in counts.items()
-            if name.startswith(f"{dropping}/")
-        )
-        dropped = f"{dropping.replace('_', ' ')} {counts[dropping]:,}"
-        if reasons:
-            dropped = f"{dropped} ({reasons})"
-        unjudged = f", not judged {counts['not_judged']:,}" if counts["not_judged"] else ""
-        return f"kept {counts['kept']:,}, {dropped}, errors {counts['errors']:,}{unjudged}"
+        known = [(counts[name], name) for name in _COUNTED_REASONS]
+        reasons = [
+            (counts[f"{dropping}/{name.replace(' ', '_')}"], words)
+            for name, words in REASONS.items()
+        ]
+        faults = [(count, kind) for kind, count in self.errors.items() if kind not in _NOT_UNJUDGED]
+        parts = [
+            f"kept {counts['kept']:,}{_listed(known)}",
+            f"{dropping.replace('_', ' ')} {counts[dropping]:,}{_listed(reasons)}",
+        ]
+        if faults:
+            unread = sum(count for count, _ in faults)
+            parts.append(f"kept {unread:,} that could not be judged{_listed(faults)}")
+        if counts["not_judged"]:
+            parts.append(f"kept {counts['not_judged']:,} without a page")
+        return ", ".join(parts)
 
     def _count_error(self, kind: str) -> None:
         self._count("errors")
@@ -255,6 +291,12 @@ def drop_line(verdict: Verdict, verb: str = "Dropped") -> str:
     if verdict.reason == "unchanged":
         return f"{verb} unchanged {url}"
     return f"{verb} near-duplicate {url} of {twin_url} ({detail})"
+
+
+def _listed(counted: list[tuple[int, str]]) -> str:
+    """In brackets, those that are not 0."""
+    parts = [f"{count:,} {words}" for count, words in sorted(counted, reverse=True) if count]
+    return f" ({', '.join(parts)})" if parts else ""
 
 
 def _nearness(verdict: Verdict) -> tuple[int, float]:

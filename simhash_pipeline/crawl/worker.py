@@ -115,6 +115,7 @@ class JudgeWorker:
             self._judge = Judge(self._store, options, repeats_since=self._began)
             self._texts = _TextBuffer(self._store)
             self._readers = Readers(options, self._fingerprinter, is_closing)
+            self.pages_before = len(self._store)  # that the crawl begins with
         except BaseException:
             self._store.close()
             raise

@@ -75,17 +75,24 @@ def item_source(item: Fields, options: Options) -> Source:
     html = markup(held)
     if html is None:
         found = type(held).__name__
-        raise PageError("wrong_type", f"field {html_field!r} holds {found}, not a page")
+        rule = f"holds {found}, not a page (SIMHASH_HTML_FIELD)"
+        raise PageError("wrong_type", f"field {html_field!r} {rule}")
     if not url:
-        raise PageError("no_url", f"the item has no URL in its field {options.url_field!r}")
+        raise no_url(options)
     charset = item.get(CHARSET_FIELD)
     return Source(html, url, charset if isinstance(charset, str) else None)
 
 
-def text_source(item: Fields, options: Options) -> Source | None:
+def no_url(options: Options) -> PageError:
+    rule = f"no URL in its field {options.url_field!r} (SIMHASH_URL_FIELD)"
+    return PageError("no_url", f"the item has {rule}")
+
+
+def text_source(item: Fields, options: Options, url: str | None = None) -> Source | None:
     """The text that CONTENT_FIELD holds, or its paragraphs; None where it holds none.
 
-    PageError (kind wrong_type or no_url) if it holds something else, or the item has no URL.
+    `url` is that of an item without one. PageError (kind wrong_type or no_url) if the field holds
+    something else, or there is no URL.
     """
     held = None if options.content_field is None else item.get(options.content_field)
     if isinstance(held, (list, tuple)) and all(isinstance(part, str) for part in held):
@@ -94,9 +101,10 @@ def text_source(item: Fields, options: Options) -> Source | None:
         return None
     if not isinstance(held, str):
         found = type(held).__name__
-        raise PageError("wrong_type", f"field {options.content_field!r} holds {found}, not text")
-    if not (url := item_url(item, options)):
-        raise PageError("no_url", f"the item has no URL in its field {options.url_field!r}")
+        rule = f"holds {found}, not text (SIMHASH_CONTENT_FIELD)"
+        raise PageError("wrong_type", f"field {options.content_field!r} {rule}")
+    if not (url := item_url(item, options) or url):
+        raise no_url(options)
     title = item.get("title")
     return Source(held, url, is_text=True, title=title if isinstance(title, str) else "")
 
