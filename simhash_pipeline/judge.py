@@ -52,7 +52,7 @@ from simhash_pipeline.twins import (
     similarity,
     sketches_agree,
 )
-from simhash_pipeline.urls import address_of, page_key, site_of
+from simhash_pipeline.urls import address_of, is_declared, page_key, site_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -61,6 +61,7 @@ Reason = Literal[
     "new",  # kept: no stored page is near it
     "thin",  # kept: it has too little text; dropped: a stored page has the same title and text
     "changed",  # kept: the URL is known, its content has changed
+    "canonical",  # kept: it is where its twin declares to be, and takes that page's place
     "near miss",  # kept: a stored content fingerprint is near, and something else is not
     "unchanged",  # kept, or dropped by UNCHANGED: the URL is known, its article text the same
     "answer",  # dropped: a person said that it is a copy of a stored page
@@ -122,12 +123,18 @@ class Verdict:
 
     def summary(self) -> dict[str, str | int | None]:
         """The reason, and the distances in bits, as plain values."""
-        return {
+        summary: dict[str, str | int | None] = {
             "reason": self.reason,
             "content_distance": self.content_distance,
             "structure_distance": self.structure_distance,
             "sketch_distance": self.sketch_distance,
         }
+        return summary if self.replaces is None else summary | {"replaces": self.replaces}
+
+    @property
+    def replaces(self) -> str | None:
+        """The stored page whose place it takes, as it came: by KEEP."""
+        return self.twin_url if self.reason == "canonical" else None
 
     @property
     def stored(self) -> bool:
@@ -137,7 +144,7 @@ class Verdict:
     @property
     def is_new_content(self) -> bool:
         """Whether the page brought anything that was not known."""
-        return self.stored and self.reason != "thin"
+        return self.stored and self.reason not in ("thin", "canonical")
 
 
 class Judge:
@@ -241,8 +248,12 @@ class Judge:
 
     def confirm(self, verdict: Verdict) -> None:
         """Keep for good the page that `verdict` stored: its item is out. See `Store.confirm`."""
-        if verdict.stored:
-            self._store.confirm(verdict.namespace, verdict.key)
+        if not verdict.stored:
+            return
+        self._store.confirm(verdict.namespace, verdict.key)
+        if verdict.replaces is not None and verdict.twin_key is not None:
+            self._store.flush()  # killed here, the store has both pages, never neither
+            self._store.forget(verdict.namespace, verdict.twin_key)
 
     def add_rows(self, verdict: Verdict, said: Said, rows: Iterable[bytes]) -> None:
         """The page that `verdict` stored, whose first item said this, gave these rows, too."""
@@ -279,11 +290,14 @@ class Judge:
             return Action.RENEW, replace(verdict, provisional=provisional)
         near_miss: tuple[StoredPage, RejectedBy] | None = None
         unconfirmed: tuple[StoredPage, Reason] | None = None
+        replaced: StoredPage | None = None
         for neighbour, reason, rejected_by in chain(originals, self._neighbours(page, view)):
             key = (neighbour.namespace, neighbour.url)
             is_open = rejected_by == "fields" and waits(page.item_values) and key in self._open
             if rejected_by is not None and not is_open:
                 near_miss = near_miss or (neighbour, rejected_by)
+            elif rejected_by is None and reason != "answer" and self._takes_place(page, neighbour):
+                replaced = replaced or neighbour
             elif is_open or view.is_unconfirmed(neighbour):
                 unconfirmed = unconfirmed or (neighbour, reason)
             else:
@@ -294,7 +308,9 @@ class Judge:
             neighbour, reason = unconfirmed
             verdict = self._with_similarity(page, reason, neighbour, view, dropped=True)
             return Action.SKIP, replace(verdict, provisional=True)
-        if near_miss is not None:
+        if replaced is not None:
+            verdict = self._with_similarity(page, "canonical", replaced, view, dropped=False)
+        elif near_miss is not None:
             neighbour, rejected_by = near_miss
             reason = "near miss" if previous is None else "changed"
             verdict = self._with_similarity(page, reason, neighbour, view, dropped=False)
@@ -311,6 +327,12 @@ class Judge:
         if previous is not None and previous.item_values is not None:
             verdict = replace(verdict, known_rows=tuple(rows_in(previous.item_values)))
         return Action.KEEP, verdict
+
+    def _takes_place(self, page: StoredPage, twin: StoredPage) -> bool:
+        """Whether the page is where its twin declares to be: no page takes its place in turn."""
+        if self._options.keep == "first" or (page.site, page.address) != (twin.site, twin.address):
+            return False
+        return is_declared(page.url, page.address) and not is_declared(twin.url, twin.address)
 
     def _is_repeat(self, page: StoredPage, previous: StoredPage) -> bool:
         """Whether the page was stored in this run, and its item brings nothing."""
@@ -485,7 +507,7 @@ def _teaches_repeated_text(verdict: Verdict) -> bool:
     if verdict.reason in ("address", "error page"):
         return False
     if verdict.stored:
-        return verdict.reason != "changed"
+        return verdict.reason not in ("changed", "canonical")
     return verdict.similarity is not None and verdict.similarity < _COPY_SIMILARITY
 
 

@@ -16,6 +16,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor, as_completed
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -75,6 +76,7 @@ def judge_rows(
 
     The store must have no other user.
     """
+    options = replace(options, keep="first")  # the rows are in the order to be kept
     judge, now = Judge(store, options, repeats_since=0), time.time()
     kept_at: dict[int, int] = {}  # positions of stored pages, by a hash of their keys
     for batch in batches:

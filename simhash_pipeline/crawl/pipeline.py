@@ -46,6 +46,7 @@ from simhash_pipeline.drop_log import DropLog
 from simhash_pipeline.errors import DropLogError, OptionsError, PageError, StoreError, StoreLost
 from simhash_pipeline.item_values import as_row, row_of, said_by
 from simhash_pipeline.stores.store_url import store_place
+from simhash_pipeline.urls import declared_url
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -385,6 +386,7 @@ class SimhashPipeline:
         fields: list[tuple[str | None, object]] = [
             (options.text_field, page.text),
             (options.verdict_field, {**verdict.summary(), "content_fingerprint": content}),
+            (options.address_field, declared_url(verdict.url, page.canonical_url)),
         ]
         if verdict.dropped and not options.dry_run:
             fields.append((options.twin_field, verdict.twin_url))

@@ -26,9 +26,13 @@ if TYPE_CHECKING:
 
 _SHOWN_CHARS = 2_000  # of a URL or message
 # A kept page is also counted under these reasons.
-_COUNTED_REASONS = ("changed", "unchanged")
+_COUNTED_REASONS = {
+    "changed": "changed",
+    "unchanged": "unchanged",
+    "canonical": "in place of pages that declare their address",
+}
 _MAGNETS_WARNED = 10  # drop magnets, in one crawl
-_DROPS_SHOWN = 100  # lines of drops; the rest is logged at DEBUG
+_LINES_SHOWN = 100  # of drops; the rest is logged at DEBUG
 # Faults that leave the page judged, or end the crawl.
 _NOT_UNJUDGED = ("field", "settings", "store")
 # A crawl of at least so many drops for pages of earlier crawls, and hardly anything else, is odd.
@@ -55,6 +59,7 @@ class CrawlStats:
             self._dropping = "would_drop" if options.dry_run else "tagged"
         self._counts: Counter[str] = Counter()
         self._logged: set[str] = set()
+        self._lines = 0  # of drops, logged one by one
         self._started = math.floor(time.time())  # as `first_seen` of stored pages
         self._dropped_for_earlier = 0  # items whose twin an earlier crawl has kept
         self._magnets = DropMagnets()
@@ -99,6 +104,8 @@ class CrawlStats:
             self._log_drop(verdict)
         else:
             self._count("kept")
+            if verdict.replaces:
+                self._log_drop(verdict)
         if verdict.rejected_by:
             self._count("near_misses")
             found = self._near_miss
@@ -125,12 +132,12 @@ class CrawlStats:
             self._logger.info("Near-duplicates so far: %s", self._summed_up())
 
     def _log_drop(self, verdict: Verdict) -> None:
-        """Unchanged pages, and drops after the first hundred, are logged at DEBUG."""
+        """Unchanged pages, and what follows a hundred lines, are logged at DEBUG."""
         is_new = verdict.reason != "unchanged"
-        shown = self._counts[self._dropping] - self._counts[f"{self._dropping}/unchanged"]
-        level = logging.INFO if is_new and shown <= _DROPS_SHOWN else logging.DEBUG
+        self._lines += is_new
+        level = logging.INFO if is_new and self._lines <= _LINES_SHOWN else logging.DEBUG
         self._logger.log(level, drop_line(verdict, _VERBS[self._dropping]))
-        if is_new and shown == _DROPS_SHOWN:
+        if is_new and self._lines == _LINES_SHOWN:
             place = self._crawler.stats.get_value("simhash/drop_log", "the log at level DEBUG")
             self._logger.info("More drops are in %s", place)
 
@@ -241,7 +248,7 @@ class CrawlStats:
 
     def _summed_up(self) -> str:
         counts, dropping = self._counts, self._dropping
-        known = [(counts[name], name) for name in _COUNTED_REASONS]
+        known = [(counts[name], words) for name, words in _COUNTED_REASONS.items()]
         reasons = [
             (counts[f"{dropping}/{name.replace(' ', '_')}"], words)
             for name, words in REASONS.items()
@@ -288,6 +295,8 @@ def drop_line(verdict: Verdict, verb: str = "Dropped") -> str:
     distances = ", ".join(f"{name} {bits}" for name, bits in near.items() if bits is not None)
     detail = verdict.reason if verdict.reason in ("thin", "error page") else distances
     url, twin_url = _shown(verdict.url), _shown(verdict.twin_url or "")
+    if verdict.replaces:
+        return f"Kept {url} in place of {twin_url}, which declares that address"
     if verdict.reason == "unchanged":
         return f"{verb} unchanged {url}"
     return f"{verb} near-duplicate {url} of {twin_url} ({detail})"
