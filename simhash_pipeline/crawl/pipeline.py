@@ -45,6 +45,7 @@ from simhash_pipeline.crawl.worker import JudgedPage, JudgeWorker, OwnOptions, r
 from simhash_pipeline.drop_log import DropLog
 from simhash_pipeline.errors import DropLogError, OptionsError, PageError, StoreError, StoreLost
 from simhash_pipeline.item_values import as_row, row_of, said_by
+from simhash_pipeline.page.source import looks_drawn_by_script
 from simhash_pipeline.stores.store_url import store_place
 from simhash_pipeline.urls import declared_url
 
@@ -229,6 +230,8 @@ class SimhashPipeline:
                 return
             judged = shared.judged.result()
             self._report(item, shared, response)
+            if judged.page.content is None and looks_drawn_by_script(page.source.html):
+                self._stats.count_drawn(url)
         except PageError as error:
             self._stats.fault(error.kind, str(error), url)
         except (OptionsError, StoreError, DropLogError) as error:

@@ -10,7 +10,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from simhash_pipeline import native
-from simhash_pipeline.drop_log import CAUSES, REASONS, DropMagnets
+from simhash_pipeline.drop_log import CAUSES, REASONS, DropMagnets, host_of
 from simhash_pipeline.errors import OptionsError
 from simhash_pipeline.stores.store_url import SQLITE, shown_url
 from simhash_pipeline.terminal import printable
@@ -38,6 +38,8 @@ _NOT_UNJUDGED = ("field", "settings", "store")
 # A crawl of at least so many drops for pages of earlier crawls, and hardly anything else, is odd.
 _MANY_DROPS = 20
 _NEARLY_ALL = 0.9
+_DRAWN_PAGES = 3  # of a host, drawn by JavaScript as it seems, that are worth a line
+_MAX_HOSTS = 1_000  # whose such pages are counted apart
 _VERBS = {"dropped": "Dropped", "would_drop": "Would drop", "tagged": "Tagged"}
 ADDON_LINE = 'ADDONS = {"simhash_pipeline.Addon": 500}'
 
@@ -63,6 +65,7 @@ class CrawlStats:
         self._started = math.floor(time.time())  # as `first_seen` of stored pages
         self._dropped_for_earlier = 0  # items whose twin an earlier crawl has kept
         self._magnets = DropMagnets()
+        self._drawn: Counter[str] = Counter()  # by host
         self._near_miss: Verdict | None = None  # the nearest, as an example
         self._interval_secs = crawler.settings.getfloat("LOGSTATS_INTERVAL")
         self._summed_up_at = time.monotonic()
@@ -156,6 +159,21 @@ class CrawlStats:
                 _shown(page.sentence(dry_run=self._keeps_twins)),
                 CAUSES,
                 _MAGNETS_WARNED,
+            )
+
+    def count_drawn(self, url: str) -> None:
+        """The item's page has little text, and scripts that seem to draw it."""
+        self._count("drawn_by_script")
+        host = host_of(url)
+        if host in self._drawn or len(self._drawn) < _MAX_HOSTS:
+            self._drawn[host] += 1
+        if self._drawn[host] == _DRAWN_PAGES:
+            self._logger.warning(
+                "%d pages of %s look drawn by JavaScript: have the rendered page judged (see "
+                "'Pages drawn by JavaScript' in the documentation; simhash/drawn_by_script counts "
+                "all)",
+                _DRAWN_PAGES,
+                _shown(host),
             )
 
     def count_unjudged(self) -> None:

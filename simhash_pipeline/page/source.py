@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -12,6 +13,13 @@ from simhash_pipeline.errors import PageError
 if TYPE_CHECKING:
     from simhash_pipeline.options import Options
 
+# An empty element that a script fills, or a word to browsers without scripts.
+_DRAWN = re.compile(
+    r"(?i)<(?:div|main)\s[^<>]{0,200}?\bid\s*=\s*[\"']?(?:root|app|__next|__nuxt|___gatsby|react-root)\b"
+    r"[^<>]{0,200}>\s*</(?:div|main)|<app-root\b|<noscript\b[^>]{0,99}>[^<]{0,200}(?:<[^>]{0,200}>"
+    r"[^<]{0,200}){0,2}JavaScript"
+)
+_DRAWN_CHARS = 300_000  # of the page that are looked at
 CHARSET_FIELD = "charset"  # of an item: what the HTTP header said; items may lack it
 
 
@@ -44,6 +52,13 @@ class Fields(Protocol):
     """An item, or its adapter: all that is asked is what a field holds."""
 
     def get(self, key: str, /) -> Any: ...
+
+
+def looks_drawn_by_script(html: bytes | str) -> bool:
+    """Whether a page of little text is one that a browser's scripts fill."""
+    head = html[:_DRAWN_CHARS]
+    head = head if isinstance(head, str) else head.decode("latin-1")
+    return "<script" in head.lower() and _DRAWN.search(head) is not None
 
 
 def page_field(options: Options) -> str:

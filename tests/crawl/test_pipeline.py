@@ -843,3 +843,21 @@ def test_async_crawler_process_shows_no_traceback_for_a_bad_setting(tmp_path: Pa
     ran = subprocess.run([sys.executable, script], cwd=tmp_path, capture_output=True, check=True)
     assert ran.stderr.count(b"SIMHASH_CONTENT_DISTANCE is 99") == 1
     assert b"Traceback" not in ran.stderr
+
+
+SHELLS = (
+    "<body><div id='root'></div><script src='/app.js'></script>",
+    "<body><noscript>Please enable <b>JavaScript</b>.</noscript><main class=x><script>1</script>",
+    "<body><app-root></app-root><script src=main.js></script>",
+)
+
+
+def test_pages_drawn_by_javascript_get_one_line_a_host(tmp_path: Path) -> None:
+    shells = [page(n, html=SHELLS[n % 3], url=f"http://a.example/{n}") for n in range(9)]
+    few = [page(n, html=SHELLS[0], url=f"http://b.example/{n}") for n in range(2)]
+    thin = [page("thin", html="<body><div id='root'>A few words.</div><script>1</script>")]
+    full = [page("full", html=f"<body><p>{STORY}</p><div id=app></div><script>1</script>")]
+    result = crawl(tmp_path, shells + few + thin + full, SIMHASH_ERROR_PAGES="keep")
+    assert result.log.count("look drawn by JavaScript") == 1
+    assert "3 pages of a.example look drawn by JavaScript" in result.log
+    assert result.stats["simhash/drawn_by_script"] == 11
