@@ -24,6 +24,7 @@ import msgspec
 
 from simhash_pipeline.bits import fingerprint_hex
 from simhash_pipeline.errors import DropLogError
+from simhash_pipeline.options import PREFIX
 
 if TYPE_CHECKING:
     from simhash_pipeline.options import Options
@@ -64,6 +65,8 @@ _NEAR_MISSES_OF_A_TWIN = 5
 _NEAR_MISSES = 5_000  # of a run: some 5 MB
 # Left out of a run's line: they don't affect verdicts, and a store's URL may hold a password.
 _PLACES = ("store", "drop_log")
+# Options that say what is noted of a page: of those stored before, it is not noted.
+_NOTED = ("content_field", "error_pages", "html_field", "item_fields", "keep_text")
 _TITLE_CHARS = 300  # enough to recognise a page
 _LAST_BYTES = 1 << 20  # holds many lines: one is as long as its two URLs and a title
 MAX_SLICES = 240  # as many bars as a chart can show
@@ -447,6 +450,22 @@ def last_run(path: Path, spider: str | None = None) -> str | None:
         if record is not None and spider in (None, record.spider):
             return record.run
     return None
+
+
+def late_settings(path: Path, spider: str, options: Options) -> list[str]:
+    """The settings that were other ones in the spider's last whole run, of those that note more.
+
+    Empty if the log's last mebibyte has no such run.
+    """
+    if not path.is_file():
+        return []
+    found = (_parsed(line, f"{path}, one of its last lines") for line in _last_lines(path)[::-1])
+    runs = (each for each in found if isinstance(each, Run) and each.spider == spider)
+    before = next((run.options for run in runs), None)
+    if before is None:
+        return []
+    now = json.loads(json.dumps({name: getattr(options, name) for name in _NOTED}))
+    return [f"{PREFIX}{name.upper()}" for name in _NOTED if before.get(name) != now[name]]
 
 
 def _last_lines(path: Path) -> list[bytes]:

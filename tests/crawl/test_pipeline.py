@@ -845,6 +845,18 @@ def test_async_crawler_process_shows_no_traceback_for_a_bad_setting(tmp_path: Pa
     assert b"Traceback" not in ran.stderr
 
 
+def test_a_setting_that_comes_late_holds_from_then_on(tmp_path: Path) -> None:
+    """Of pages that were stored before, their items' new fields and their texts aren't known."""
+    items = [page(1, size="M"), page(2, OTHER, size="M")]
+    late: dict[str, Any] = {"SIMHASH_KEEP_TEXT": True, "SIMHASH_ITEM_FIELDS": "size"}
+    said = "SIMHASH_ITEM_FIELDS, SIMHASH_KEEP_TEXT changed: this holds from now on, and the 2 pages"
+    assert "changed:" not in crawl(tmp_path, items).log
+    assert said in crawl(tmp_path, items, **late).log
+    assert "changed:" not in crawl(tmp_path, items, **late).log
+    variant = crawl(tmp_path, [page(3, size="L")], **late)
+    assert variant.scraped == ["http://a.example/3"]
+
+
 SHELLS = (
     "<body><div id='root'></div><script src='/app.js'></script>",
     "<body><noscript>Please enable <b>JavaScript</b>.</noscript><main class=x><script>1</script>",
