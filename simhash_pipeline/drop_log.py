@@ -457,15 +457,14 @@ def late_settings(path: Path, spider: str, options: Options) -> list[str]:
 
     Empty if the log's last mebibyte has no such run.
     """
-    if not path.is_file():
-        return []
-    found = (_parsed(line, f"{path}, one of its last lines") for line in _last_lines(path)[::-1])
+    lines = _last_lines(path)[::-1] if path.is_file() else []
+    found = (_parsed(line, f"{path}, one of its last lines") for line in lines)
     runs = (each for each in found if isinstance(each, Run) and each.spider == spider)
-    before = next((run.options for run in runs), None)
-    if before is None:
-        return []
+    before = next((run.options for run in runs), {})
     now = json.loads(json.dumps({name: getattr(options, name) for name in _NOTED}))
-    return [f"{PREFIX}{name.upper()}" for name in _NOTED if before.get(name) != now[name]]
+    return [
+        f"{PREFIX}{name.upper()}" for name in _NOTED if before.get(name, now[name]) != now[name]
+    ]
 
 
 def _last_lines(path: Path) -> list[bytes]:

@@ -60,12 +60,8 @@ class Verdict:
 
     def summary(self) -> dict[str, str | int | None]:
         """The reason, and the distances in bits, as plain values."""
-        summary: dict[str, str | int | None] = {
-            "reason": self.reason,
-            "content_distance": self.content_distance,
-            "structure_distance": self.structure_distance,
-            "sketch_distance": self.sketch_distance,
-        }
+        names = ("reason", "content_distance", "structure_distance", "sketch_distance")
+        summary: dict[str, str | int | None] = {name: getattr(self, name) for name in names}
         return summary if self.replaces is None else summary | {"replaces": self.replaces}
 
     @property

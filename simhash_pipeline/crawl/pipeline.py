@@ -151,16 +151,8 @@ class SimhashPipeline:
         self._crawler.signals.connect(self._name_unheld, signals.item_scraped)
         self._name_earlier()
         path = None if self._drop_log is None else self._drop_log.path
-        pages, knows_responses = self._worker.pages_before, responses is not None
-        self._stats.open(self._store_url, pages, path, knows_responses=knows_responses)
-        if self._late and pages:
-            logger.info(
-                "%s changed: this holds from now on, and the %s pages stored before stay as they "
-                "are (their items may come out once more)",
-                ", ".join(self._late),
-                f"{pages:,}",
-                extra={"spider": self._crawler.spider},
-            )
+        began = (self._store_url, self._worker.pages_before, path, self._late)
+        self._stats.open(*began, knows_responses=responses is not None)
 
     def hold(self, item: Any) -> Callable[[], None]:
         """For a later pipeline that stores items after it has returned them, in batches say.

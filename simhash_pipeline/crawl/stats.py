@@ -16,6 +16,7 @@ from simhash_pipeline.stores.store_url import SQLITE, shown_url
 from simhash_pipeline.terminal import printable
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from scrapy.crawler import Crawler
@@ -25,12 +26,7 @@ if TYPE_CHECKING:
     from simhash_pipeline.verdict import Verdict
 
 _SHOWN_CHARS = 2_000  # of a URL or message
-# A kept page is also counted under these reasons.
-_COUNTED_REASONS = {
-    "changed": "changed",
-    "unchanged": "unchanged",
-    "canonical": "in place of pages that declare their address",
-}
+_COUNTED_REASONS = ("changed", "unchanged", "canonical")  # also of kept pages
 _MAGNETS_WARNED = 10  # drop magnets, in one crawl
 _LINES_SHOWN = 100  # of drops; the rest is logged at DEBUG
 # Faults that leave the page judged, or end the crawl.
@@ -50,7 +46,7 @@ class CrawlStats:
     def __init__(self, crawler: Crawler, options: Options) -> None:
         self._crawler = crawler
         self._options = options
-        self._log_arguments = ""  # of the commands that read the drop log
+        self._look = ""  # at the drop log, by this command
         self._knows_responses = True
         self._logger = logging.LoggerAdapter(
             logging.getLogger(__name__), {"spider": crawler.spider}
@@ -70,26 +66,38 @@ class CrawlStats:
         self._interval_secs = crawler.settings.getfloat("LOGSTATS_INTERVAL")
         self._summed_up_at = time.monotonic()
 
-    def open(self, store: str, pages: int, drop_log: Path | None, *, knows_responses: bool) -> None:
-        """Sets counts to zero, for monitors that ask for them before the first page.
-
-        `pages` are those of the store.
-        """
+    def open(
+        self,
+        store: str,
+        pages: int,  # that it holds
+        drop_log: Path | None,
+        late: Sequence[str],  # settings that changed
+        *,
+        knows_responses: bool,
+    ) -> None:
+        """Sets counts to zero, for monitors that ask for them before the first page."""
         self._knows_responses = knows_responses
         for name in ("kept", self._dropping, "errors"):
             self._count(name, 0)
         self._note("store", shown_url(store))
         if drop_log is not None:
             self._note("drop_log", str(drop_log))
-            self._log_arguments = shlex.quote(str(drop_log))
+            log = shlex.quote(str(drop_log))
             if self._options.drop_log == "auto" and self._crawler.spider is not None:
-                self._log_arguments = f"--spider {shlex.quote(self._crawler.spider.name)}"
+                log = f"--spider {shlex.quote(self._crawler.spider.name)}"
+            self._look = f"; look at them by `scrapy simhash dropped {log}`"
         self._logger.info(
             "simhash_pipeline (%s) %s %s",
             native.kind(),
             f"remembers {pages:,} pages in" if pages else "begins with an empty store:",
             shown_url(store).removeprefix(SQLITE),
         )
+        if late and pages:
+            self._logger.info(
+                "%s changed: this holds from now on, and the pages stored before stay as they are "
+                "(their items may come out once more)",
+                ", ".join(late),
+            )
         if native.missing:  # what pip said of it, it has said with -v alone
             self._logger.info(
                 "Pages are read without %s: the fingerprints are the same, and take longer "
@@ -165,8 +173,9 @@ class CrawlStats:
         """The item's page has little text, and scripts that seem to draw it."""
         self._count("drawn_by_script")
         host = host_of(url)
-        if host in self._drawn or len(self._drawn) < _MAX_HOSTS:
-            self._drawn[host] += 1
+        if len(self._drawn) == _MAX_HOSTS and host not in self._drawn:
+            return
+        self._drawn[host] += 1
         if self._drawn[host] == _DRAWN_PAGES:
             self._logger.warning(
                 "%d pages of %s look drawn by JavaScript: have the rendered page judged (see "
@@ -215,8 +224,8 @@ class CrawlStats:
         if stored_pages is not None:
             self._note("store_pages", stored_pages)
             summary = f"{summary}; {stored_pages:,} pages are stored"
-        if self._log_arguments and self._counts[self._dropping]:
-            summary = f"{summary}; look at them by `scrapy simhash dropped {self._log_arguments}`"
+        if self._counts[self._dropping]:
+            summary = f"{summary}{self._look}"
         self._logger.info("Near-duplicates: %s", summary)
         if (near := self._near_miss) is not None:
             self._logger.info(
@@ -226,9 +235,7 @@ class CrawlStats:
                 _shown(near.url),
                 _shown(near.twin_url or ""),
                 " ".join([near.rejected_by or "", *near.differing_fields]),
-                f"; look at them by `scrapy simhash dropped --kept {self._log_arguments}`"
-                if self._log_arguments
-                else "",
+                self._look.replace("dropped", "dropped --kept", 1),
             )
         if count := self._counts[f"{self._dropping}/error_page"]:
             self._logger.info(
@@ -266,22 +273,22 @@ class CrawlStats:
 
     def _summed_up(self) -> str:
         counts, dropping = self._counts, self._dropping
-        known = [(counts[name], words) for name, words in _COUNTED_REASONS.items()]
-        reasons = [
-            (counts[f"{dropping}/{name.replace(' ', '_')}"], words)
-            for name, words in REASONS.items()
-        ]
-        faults = [(count, kind) for kind, count in self.errors.items() if kind not in _NOT_UNJUDGED]
-        parts = [
-            f"kept {counts['kept']:,}{_listed(known)}",
-            f"{dropping.replace('_', ' ')} {counts[dropping]:,}{_listed(reasons)}",
-        ]
-        if faults:
-            unread = sum(count for count, _ in faults)
-            parts.append(f"kept {unread:,} that could not be judged{_listed(faults)}")
-        if counts["not_judged"]:
-            parts.append(f"kept {counts['not_judged']:,} without a page")
-        return ", ".join(parts)
+        reasons = {
+            words: counts[f"{dropping}/{name.replace(' ', '_')}"] for name, words in REASONS.items()
+        }
+        known = {
+            "changed": counts["changed"],
+            "unchanged": counts["unchanged"] - counts[f"{dropping}/unchanged"],
+            "in place of pages that declare their address": counts["canonical"],
+        }
+        faults = {kind: n for kind, n in self.errors.items() if kind not in _NOT_UNJUDGED}
+        parts = {
+            f"kept {counts['kept']:,}{_listed(known)}": True,
+            f"{dropping.replace('_', ' ')} {counts[dropping]:,}{_listed(reasons)}": True,
+            f"kept {sum(faults.values()):,} that could not be judged{_listed(faults)}": faults,
+            f"kept {counts['not_judged']:,} without a page": counts["not_judged"],
+        }
+        return ", ".join(part for part, is_shown in parts.items() if is_shown)
 
     def _count_error(self, kind: str) -> None:
         self._count("errors")
@@ -320,9 +327,9 @@ def drop_line(verdict: Verdict, verb: str = "Dropped") -> str:
     return f"{verb} near-duplicate {url} of {twin_url} ({detail})"
 
 
-def _listed(counted: list[tuple[int, str]]) -> str:
-    """In brackets, those that are not 0."""
-    parts = [f"{count:,} {words}" for count, words in sorted(counted, reverse=True) if count]
+def _listed(counts: Mapping[str, int]) -> str:
+    """In brackets, those that are not 0, the largest first."""
+    parts = [f"{count:,} {words}" for words, count in Counter(counts).most_common() if count]
     return f" ({', '.join(parts)})" if parts else ""
 
 
