@@ -14,7 +14,7 @@ import shlex
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
@@ -53,12 +53,12 @@ REASONS = {
     "answer": "called a copy in the answers",
     "content": "with nearly the text of a kept page",
     "content and structure": "with nearly the text and the template of a kept page",
-    "error page": "like two short kept pages but for the address",
+    "error page": "like two short kept pages but for the address (SIMHASH_ERROR_PAGES)",
     "item": "with the item's text of a kept page",
     "paragraph": "with the longest paragraph of a kept page",
     "structure": "with the template of a kept page",
-    "thin": "short, with the title and text of a kept page",
-    "unchanged": "unchanged since they were kept",
+    "thin": "with few words and the title and text of a kept page",
+    "unchanged": "stored before and not changed since",
 }
 # Near misses with a line: a shop of 10,000 variants doesn't need as many. `Run.kept` counts all.
 _NEAR_MISSES_OF_A_TWIN = 5
@@ -445,11 +445,7 @@ def last_run(path: Path, spider: str | None = None) -> str | None:
 
     None if there is none in the log's last mebibyte.
     """
-    for line in reversed(_last_lines(path)):
-        record = _parsed(line, f"{path}, one of its last lines")
-        if record is not None and spider in (None, record.spider):
-            return record.run
-    return None
+    return next((one.run for one in _last_records(path) if spider in (None, one.spider)), None)
 
 
 def late_settings(path: Path, spider: str, options: Options) -> list[str]:
@@ -457,18 +453,22 @@ def late_settings(path: Path, spider: str, options: Options) -> list[str]:
 
     Empty if the log's last mebibyte has no such run.
     """
-    lines = _last_lines(path)[::-1] if path.is_file() else []
-    found = (_parsed(line, f"{path}, one of its last lines") for line in lines)
-    runs = (each for each in found if isinstance(each, Run) and each.spider == spider)
-    before = next((run.options for run in runs), {})
+    before: dict[str, Any] = {}
+    with suppress(DropLogError):  # the crawl starts all the same
+        records = _last_records(path) if path.is_file() else ()  # to open a pipe would wait
+        runs = (each for each in records if isinstance(each, Run))
+        before = next((run.options for run in runs if run.spider == spider), before)
     now = json.loads(json.dumps({name: getattr(options, name) for name in _NOTED}))
-    return [
-        f"{PREFIX}{name.upper()}" for name in _NOTED if before.get(name, now[name]) != now[name]
-    ]
+    return [f"{PREFIX}{n.upper()}" for n in _NOTED if before.get(n, now[n]) != now[n]]
+
+
+def _last_records(path: Path) -> Iterator[Drop | Run]:
+    """Those of the whole lines in the log's last mebibyte, the last one first."""
+    found = (_parsed(line, f"{path}, one of its last lines") for line in _last_lines(path)[::-1])
+    return (record for record in found if record is not None)
 
 
 def _last_lines(path: Path) -> list[bytes]:
-    """The whole lines in the log's last mebibyte."""
     with _reading(path), path.open("rb") as log:
         size = log.seek(0, os.SEEK_END)
         log.seek(max(size - _LAST_BYTES, 0))

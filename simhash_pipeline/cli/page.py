@@ -38,7 +38,7 @@ from simhash_pipeline.cli.resolve import (
 from simhash_pipeline.cli.store import bare_page, kept_page, nearest
 from simhash_pipeline.crawl.item_source import source_from_response
 from simhash_pipeline.crawl.settings import STORE_SUFFIX, settings_of_spider, spider_files
-from simhash_pipeline.drop_log import THRESHOLDS, Drop, unix_seconds
+from simhash_pipeline.drop_log import REASONS, THRESHOLDS, Drop, unix_seconds
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint, sentences
@@ -490,19 +490,6 @@ def _explained(case: Case, limit: int) -> Iterator[Line]:
         yield f"All that is their own on the site is alike by {case.similarity:.0%}."
 
 
-_REASONS = {
-    "error page": "two stored pages of its host differ from it in their address alone.",
-    "address": "it declares the address of a stored page, and their main texts are alike.",
-    "content": "its content is near that of a stored page.",
-    "paragraph": "its longest paragraph is a stored page's, and their sketches agree.",
-    "structure": "its structure is near that of a stored page.",
-    "content and structure": "both content and structure are near those of a stored page.",
-    "thin": "it has little text, and its title and text are a stored page's.",
-    "unchanged": "it is stored, and its title and article text have not changed.",
-    "answer": "a person said that it is a copy of a stored page.",
-}
-
-
 def explain_drop(drop: Drop, store: Store | None, options: Options) -> Case:
     twin = None
     if store is not None and drop.twin_url is not None:
@@ -569,7 +556,7 @@ def _headline(case: Case) -> Iterator[Line]:
     if drop is not None:
         when = minute(unix_seconds(drop.time))
         dry = ", by a dry run, so its item was kept" if drop.dry_run else ""
-        why = _REASONS.get(drop.reason, drop.reason)
+        why = f"a page {REASONS.get(drop.reason, drop.reason)}."
         if drop.is_near_miss:
             dry, why = ", though near a stored page", f"{why_kept(drop).text}."
         yield Heading(f"{case.status.capitalize()} {when} UTC by spider {drop.spider}{dry}: {why}")

@@ -237,12 +237,6 @@ class CrawlStats:
                 " ".join([near.rejected_by or "", *near.differing_fields]),
                 self._look.replace("dropped", "dropped --kept", 1),
             )
-        if count := self._counts[f"{self._dropping}/error_page"]:
-            self._logger.info(
-                "Error pages: %s items are of short pages that differ from two kept ones of their "
-                "host in nothing but their address (SIMHASH_ERROR_PAGES)",
-                f"{count:,}",
-            )
         unjudged = self._counts["not_judged"]
         if unjudged and not self._counts["kept"] + self._counts[self._dropping]:
             remedy = "" if self._knows_responses else f"; the add-on knows responses: {ADDON_LINE}"

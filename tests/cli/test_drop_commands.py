@@ -33,7 +33,7 @@ The likeliest to be wrong (at most 10)
 
 Reason
   content  2  ████████████████  with nearly the text of a kept page
-  thin     1  ████████          short, with the title and text of a kept page
+  thin     1  ████████          with few words and the title and text of a kept page
 """
 DROPS = (
     drop(),
