@@ -496,8 +496,7 @@ def explain_drop(drop: Drop, store: Store | None, options: Options) -> Case:
         twin = kept_page(store, options.namespace, drop.twin_url)
     a = twin
     if twin is None and drop.twin_url is not None:
-        a = bare_page(drop.namespace, drop.twin_url)
-        a = dataclasses.replace(a, title=drop.twin_title)
+        a = dataclasses.replace(bare_page(drop.namespace, drop.twin_url), title=drop.twin_title)
     known = {each.name for each in dataclasses.fields(Options)}
     limits = {name: value for name, value in drop.thresholds.items() if name in known}
     return Case(

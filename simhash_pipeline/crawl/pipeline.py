@@ -42,7 +42,7 @@ from simhash_pipeline.crawl.settings import (
 )
 from simhash_pipeline.crawl.stats import CrawlStats, drop_line
 from simhash_pipeline.crawl.worker import JudgedPage, JudgeWorker, OwnOptions, result_of
-from simhash_pipeline.drop_log import DropLog, late_settings
+from simhash_pipeline.drop_log import DropLog
 from simhash_pipeline.errors import DropLogError, OptionsError, PageError, StoreError, StoreLost
 from simhash_pipeline.item_values import as_row, row_of, said_by
 from simhash_pipeline.page.source import looks_drawn_by_script
@@ -100,10 +100,8 @@ class SimhashPipeline:
         self._store_url = store_url(options, spider.name)
         self._keeps_when_lost = store_place(self._store_url).lost == "keep"
         self._drop_log: DropLog | None = None
-        self._late: list[str] = []  # settings
         with ExitStack() as files:
             if path := drop_log_path(options, spider.name):
-                self._late = late_settings(path, spider.name, options)
                 run = uuid.uuid4().hex
                 self._drop_log = DropLog(path, run=run, spider=spider.name, options=options)
                 files.callback(self._drop_log.close)
@@ -151,8 +149,8 @@ class SimhashPipeline:
         self._crawler.signals.connect(self._name_unheld, signals.item_scraped)
         self._name_earlier()
         path = None if self._drop_log is None else self._drop_log.path
-        began = (self._store_url, self._worker.pages_before, path, self._late)
-        self._stats.open(*began, knows_responses=responses is not None)
+        pages, knows_responses = self._worker.pages_before, responses is not None
+        self._stats.open(self._store_url, pages, path, knows_responses=knows_responses)
 
     def hold(self, item: Any) -> Callable[[], None]:
         """For a later pipeline that stores items after it has returned them, in batches say.

@@ -10,13 +10,13 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from simhash_pipeline import native
-from simhash_pipeline.drop_log import CAUSES, REASONS, DropMagnets, host_of
+from simhash_pipeline.drop_log import CAUSES, REASONS, DropMagnets, host_of, late_settings
 from simhash_pipeline.errors import OptionsError
 from simhash_pipeline.stores.store_url import SQLITE, shown_url
 from simhash_pipeline.terminal import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
     from pathlib import Path
 
     from scrapy.crawler import Crawler
@@ -66,38 +66,33 @@ class CrawlStats:
         self._interval_secs = crawler.settings.getfloat("LOGSTATS_INTERVAL")
         self._summed_up_at = time.monotonic()
 
-    def open(
-        self,
-        store: str,
-        pages: int,  # that it holds
-        drop_log: Path | None,
-        late: Sequence[str],  # settings that changed
-        *,
-        knows_responses: bool,
-    ) -> None:
-        """Sets counts to zero, for monitors that ask for them before the first page."""
+    def open(self, store: str, pages: int, drop_log: Path | None, *, knows_responses: bool) -> None:
+        """Log what the crawl begins with: a store of so many pages.
+
+        Sets counts to zero, for monitors that ask for them before the first page.
+        """
         self._knows_responses = knows_responses
         for name in ("kept", self._dropping, "errors"):
             self._count(name, 0)
         self._note("store", shown_url(store))
         if drop_log is not None:
             self._note("drop_log", str(drop_log))
-            log = shlex.quote(str(drop_log))
-            if self._options.drop_log == "auto" and self._crawler.spider is not None:
-                log = f"--spider {shlex.quote(self._crawler.spider.name)}"
+            name = "" if self._crawler.spider is None else self._crawler.spider.name
+            is_own = self._options.drop_log == "auto"
+            log = f"--spider {shlex.quote(name)}" if is_own else shlex.quote(str(drop_log))
             self._look = f"; look at them by `scrapy simhash dropped {log}`"
+            if pages and (late := late_settings(drop_log, name, self._options)):
+                self._logger.info(
+                    "%s changed: this holds from now on, and the pages stored before stay as they "
+                    "are (their items may come out once more)",
+                    ", ".join(late),
+                )
         self._logger.info(
             "simhash_pipeline (%s) %s %s",
             native.kind(),
             f"remembers {pages:,} pages in" if pages else "begins with an empty store:",
             shown_url(store).removeprefix(SQLITE),
         )
-        if late and pages:
-            self._logger.info(
-                "%s changed: this holds from now on, and the pages stored before stay as they are "
-                "(their items may come out once more)",
-                ", ".join(late),
-            )
         if native.missing:  # what pip said of it, it has said with -v alone
             self._logger.info(
                 "Pages are read without %s: the fingerprints are the same, and take longer "
