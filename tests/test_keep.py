@@ -160,7 +160,7 @@ def test_a_crawl_brings_both_out_and_says_so(tmp_path: Path) -> None:
     assert [item["verdict"].get("replaces") for item in result.items] == [None, AMP]
     assert f"Kept {ARTICLE} in place of {AMP}, which declares that address" in result.log
     assert result.stats["simhash/canonical"] == 1
-    assert "kept 2 (1 in place of pages that declare their address)" in result.log
+    assert "kept 2 (1: in place of pages that declare their address)" in result.log
 
 
 @pytest.mark.parametrize("at_once", [1, 8])

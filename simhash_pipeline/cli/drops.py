@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 MAGNETS = 10  # pages
 RUNS = 5
 KEPT = 50  # near misses
+SHORT_BAR = 8  # columns
 MAX_NEIGHBOURS = 200_000  # pages of a store that are compared: some 2 s to read
 DRAWN_NEIGHBOURS = 1_000  # of these, compared with all others: at most some 5 s
 MIN_SUPPORT = 3  # drops that a rule must explain
@@ -134,10 +135,10 @@ def summed_up(log: str, summary: Summary) -> Iterator[Line]:
     yield Heading("Reason")
     reasons = summary.reasons.most_common()
     rows = [
-        (name, f"{count:,}", bar(count, summary.drops), REASONS.get(name, ""))
+        (name, f"{count:,}", bar(count, summary.drops, SHORT_BAR), REASONS.get(name, ""))
         for name, count in reasons
     ]
-    yield Grid(rows, right=(1,), indent=2, wraps=3)
+    yield Grid(rows, right=(1,), indent=2)
     yield from _runs(summary)
 
 

@@ -555,7 +555,7 @@ def _headline(case: Case) -> Iterator[Line]:
     if drop is not None:
         when = minute(unix_seconds(drop.time))
         dry = ", by a dry run, so its item was kept" if drop.dry_run else ""
-        why = f"a page {REASONS.get(drop.reason, drop.reason)}."
+        why = f"{REASONS.get(drop.reason, drop.reason)}."
         if drop.is_near_miss:
             dry, why = ", though near a stored page", f"{why_kept(drop).text}."
         yield Heading(f"{case.status.capitalize()} {when} UTC by spider {drop.spider}{dry}: {why}")

@@ -318,8 +318,8 @@ def drop_line(verdict: Verdict, verb: str = "Dropped") -> str:
 
 def _listed(counts: Mapping[str, int]) -> str:
     """In brackets, those that are not 0, the largest first."""
-    parts = [f"{count:,} {words}" for words, count in Counter(counts).most_common() if count]
-    return f" ({', '.join(parts)})" if parts else ""
+    parts = [f"{count:,}: {words}" for words, count in Counter(counts).most_common() if count]
+    return f" ({'; '.join(parts)})" if parts else ""
 
 
 def _nearness(verdict: Verdict) -> tuple[int, float]:

@@ -32,8 +32,8 @@ The likeliest to be wrong (at most 10)
     (content 1 of 3, structure 9, sketch 4 of 18)
 
 Reason
-  content  2  ████████████████  with nearly the text of a kept page
-  thin     1  ████████          with few words and the title and text of a kept page
+  content  2  █████  main text near that of a kept page
+  thin     1  ███    little text, and the title and text of a kept page
 """
 DROPS = (
     drop(),

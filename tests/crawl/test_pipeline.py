@@ -358,7 +358,9 @@ def test_unchanged_pages_are_counted_and_not_written_one_by_one(tmp_path: Path) 
         result = crawl(tmp_path, [page(1)], SIMHASH_UNCHANGED="drop", LOG_LEVEL=level)
         assert ("Dropped unchanged http://a.example/1\n" in result.log) == (level == "DEBUG")
     assert result.dropped == ["http://a.example/1"]
-    assert "kept 0, dropped 1 (1 stored before and not changed since)" in result.log
+    assert (
+        "kept 0, dropped 1 (1: same address as a kept page, and nothing has changed)" in result.log
+    )
     assert list(read_drops(tmp_path / ".scrapy/simhash/items.drops.jsonl")) == []
 
 
@@ -376,7 +378,7 @@ def test_a_long_crawl_logs_running_sums(tmp_path: Path) -> None:
     items = [page(1, secs=0.3), page(2, secs=0.3), page(3, OTHER)]
     assert "Near-duplicates so far" not in crawl(tmp_path, items, SIMHASH_STORE="memory:").log
     log = crawl(tmp_path, items, LOGSTATS_INTERVAL=0.2).log
-    assert "Near-duplicates so far: kept 1, dropped 1 (1 with nearly the text of a kept" in log
+    assert "Near-duplicates so far: kept 1, dropped 1 (1: main text near that of a kept" in log
 
 
 def test_the_last_line_names_the_log_that_was_written(tmp_path: Path) -> None:
