@@ -29,6 +29,7 @@ ROOMS = {
     "item_values": {"options", "page"},
     "twins": {"bits", "furniture", "item_values", "options", "own_text", "page", "stores"},
     "judge": ENGINE - {"drop_log"} | {"answers", "furniture", "own_text"},
+    "deduped": {"errors", "item_values", "judge", "options", "page"},
     "drop_log": {"bits", "errors", "options", "page", "judge"},
     "terminal": set(),
     "review": ENGINE,
