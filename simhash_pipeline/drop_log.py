@@ -62,6 +62,19 @@ _WIDTHS_SECS = (1, 15, 60, 900, 3_600, 43_200, _DAY, 7 * _DAY, 28 * _DAY, 364 * 
 # for one (`scrapy simhash dropped`). 20 is far more than that, and few to lose before a warning.
 MAGNET_FROM = 20
 CAUSES = "Either the page has many addresses, or a part that pages share was taken for the page."
+# What the reasons of drops are, in words that stand after "dropped" and after a number of pages.
+REASONS = {
+    "content": "main text near that of a kept page",
+    "address": "same declared address as a kept page, main texts alike",
+    "item": "same item text as a kept page",
+    "paragraph": "same longest paragraph as a kept page",
+    "structure": "template near that of a kept page",
+    "content and structure": "main text and template near those of a kept page",
+    "thin": "little text, and the title and text of a kept page",
+    "error page": "error page that differs from kept ones in its address alone",
+    "unchanged": "same address as a kept page, and nothing has changed",
+    "answer": "a person answered that it is a copy of a kept page",
+}
 _MAX_PAIRS = 10_000  # of a twin and a host, that are counted exactly: at most some 15 MB
 
 
