@@ -8,11 +8,13 @@ others: if many pages of one host were dropped for it in one run.
 from __future__ import annotations
 
 import dataclasses
+import gzip
 import json
 import os
 import shlex
 import time
-from collections import Counter
+import zlib
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -26,6 +28,8 @@ from simhash_pipeline.bits import fingerprint_hex
 from simhash_pipeline.errors import DropLogError
 
 if TYPE_CHECKING:
+    from io import BufferedReader
+
     from simhash_pipeline.judge import Verdict
     from simhash_pipeline.options import Options
     from simhash_pipeline.page.fingerprint import PageFingerprint
@@ -52,6 +56,7 @@ _NEAR_MISSES = 5_000  # of a run: some 5 MB
 # Left out of a run's line: they don't affect verdicts, and a store's URL may hold a password.
 _PLACES = ("store", "drop_log")
 _TITLE_CHARS = 300  # enough to recognise a page
+_LAST_LINES = 5_000
 _LAST_BYTES = 1 << 20  # holds many lines: one is as long as its two URLs and a title
 MAX_SLICES = 240  # as many bars as a chart can show
 _DAY = 86_400
@@ -422,11 +427,11 @@ def read_log(
 ) -> Iterator[Drop | Run]:
     """The log's drops and runs in the order written; incomplete lines are skipped.
 
-    `on_read` is called with the bytes of each line, for a progress bar; `on_cut` with the place of
-    an incomplete last line. Raises DropLogError at the first line that is neither a drop nor a
-    run, or has another schema.
+    The log may be gzipped. `on_read` is called with the bytes of each line, for a progress bar;
+    `on_cut` with the place of an incomplete last line. Raises DropLogError at the first line that
+    is neither a drop nor a run, or has another schema.
     """
-    with _reading(path), path.open("rb") as lines:
+    with _reading(path) as lines:
         for number, line in enumerate(lines, start=1):
             if on_read is not None:
                 on_read(len(line))
@@ -450,8 +455,10 @@ def last_run(path: Path, spider: str | None = None) -> str | None:
 
 
 def _last_lines(path: Path) -> list[bytes]:
-    """The whole lines in the log's last mebibyte."""
-    with _reading(path), path.open("rb") as log:
+    """The whole lines in the log's last mebibyte; of a packed one the last thousands."""
+    with _reading(path) as log:
+        if isinstance(log, gzip.GzipFile):
+            return [*deque(log, maxlen=_LAST_LINES)]
         size = log.seek(0, os.SEEK_END)
         log.seek(max(size - _LAST_BYTES, 0))
         lines = log.readlines()
@@ -459,11 +466,15 @@ def _last_lines(path: Path) -> list[bytes]:
 
 
 @contextmanager
-def _reading(path: Path) -> Iterator[None]:
+def _reading(path: Path) -> Iterator[BufferedReader | gzip.GzipFile]:
+    """The log's bytes, of a gzipped one too."""
     try:
-        yield
-    except OSError as error:
-        raise DropLogError(f"the drop log {path} can't be read: {error.strerror}") from error
+        with path.open("rb") as file:
+            is_packed = file.peek(2)[:2] == b"\x1f\x8b"
+            yield gzip.GzipFile(fileobj=file) if is_packed else file
+    except (OSError, EOFError, zlib.error) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise DropLogError(f"the drop log {path} can't be read: {reason}") from error
 
 
 def _parsed(line: bytes, where: str) -> Drop | Run | None:

@@ -240,7 +240,7 @@ def test_the_three_commands_of_the_readme_answer(
     report = simhash_in_project(project.folder, "report", "-o", "report.html")
     assert report.stdout.startswith("report.html: 3 drops")
     why = simhash_in_project(project.folder, "explain", url).stdout
-    assert "its content is near that of a stored page" in why
+    assert "main text near that of a kept page" in why
     assert f"A  kept     {project.paper.url}/ferry/\n" in why
 
 
