@@ -25,8 +25,8 @@ from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.page.reader import SMALL_PAGE_BYTES, Readers
 from simhash_pipeline.page.source import Source
-from simhash_pipeline.stores.contract import PageText, Store
 from simhash_pipeline.stores.opening import open_store
+from simhash_pipeline.text_buffer import TextBuffer
 from simhash_pipeline.verdict import Verdict
 
 # The loop hands the pages of this time to the thread together, and waits for it so long: to take
@@ -35,9 +35,6 @@ from simhash_pipeline.verdict import Verdict
 GATHER_SECS = 0.02
 MAX_STALL_SECS = 0.01
 PATIENT_AFTER_SECS = 1.0
-# Texts that are written together: a killed crawl may lose these, and they are held in memory.
-MANY_TEXTS = 100
-MANY_CHARACTERS = 1_000_000
 FLUSH_SECS = 1.0
 
 # The options that a request may set for its page.
@@ -114,7 +111,7 @@ class JudgeWorker:
         try:
             self._began = time.time()
             self._judge = Judge(self._store, options, repeats_since=self._began)
-            self._texts = _TextBuffer(self._store)
+            self._texts = TextBuffer(self._store)
             self._readers = Readers(options, self._fingerprinter, is_closing)
             self.pages_before = len(self._store)  # that the crawl begins with
         except BaseException:
@@ -258,37 +255,3 @@ def _answer(answer: Future[T], call: Callable[[], T]) -> None:
         except BaseException as error:  # else it ends the thread, and nobody knows of it
             what = f"{type(error).__name__}: {error}"
             answer.set_exception(StoreError(f"the thread that asks the store met {what}"))
-
-
-class _TextBuffer:
-    """Texts of judged pages on their way into the store."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self._texts: dict[tuple[str, str], PageText] = {}  # by namespace and canonical URL
-        self._characters = 0
-
-    def add(self, verdict: Verdict, page: PageFingerprint) -> None:
-        self._texts[verdict.namespace, verdict.key] = PageText(
-            namespace=verdict.namespace,
-            url=verdict.key,
-            title=page.title,
-            text=page.text,
-            kept_at=time.time(),
-            left_out=page.left_out,
-        )
-        self._characters += len(page.text) + len(page.left_out)
-
-    def forget(self, verdict: Verdict) -> None:
-        self._texts.pop((verdict.namespace, verdict.key), None)
-
-    def write_many(self) -> None:
-        """Write the texts if they are worth a transaction; StoreError as for any write."""
-        if len(self._texts) >= MANY_TEXTS or self._characters >= MANY_CHARACTERS:
-            self.write()
-
-    def write(self) -> None:
-        if self._texts:
-            self._store.keep_texts(self._texts.values())
-        self._texts.clear()
-        self._characters = 0
