@@ -328,7 +328,7 @@ class Judge:
             yield from ((other, "paragraph") for other in self._by_paragraph(page, view))
 
     def _by_error_pattern(self, view: View) -> Iterator[tuple[StoredPage, Reason]]:
-        """The first two stored pages of its pattern, see page/error_pages.py, or none."""
+        """The first two stored pages of its pattern, see page/short_pages.py, or none."""
         others = list(islice(view.same("error_pattern"), _ERROR_PAGES))
         if len(others) == _ERROR_PAGES:
             yield from ((other, "error page") for other in others)
