@@ -22,7 +22,7 @@ from pathlib import Path
 
 from scrapy import Spider
 from scrapy.crawler import CrawlerProcess
-from scrapy.http import Response
+from scrapy.http import Response, TextResponse
 from scrapy.linkextractors import LinkExtractor
 from scrapy.settings import Settings
 
@@ -48,7 +48,8 @@ class ListedPages(Spider):
 
     def parse(self, response: Response) -> Iterator[dict[str, object]]:
         title, heading = (response.xpath(f"string(//{tag})").get() for tag in ("title", "h1"))
-        self._links.extract_links(response)
+        if isinstance(response, TextResponse):
+            self._links.extract_links(response)
         yield {"url": response.url, "title": title, "heading": heading}
 
 
