@@ -30,13 +30,9 @@ _COSTS = frozenset(
     [
         "_BYTE_ROWS",
         "_CHUNK",
-        "_FACTORS",
-        "_FIRST_CODE",
         "_LIKELY",
         "_MAX_KNOWN_CHARS",
         "_MAY_BE_CODE",
-        "_REMEMBERED",
-        "_TABLE_BITS",
         "_VARYING",
         "FOLDED_ALONE",
         "FOLDED_TO_THEMSELVES",
