@@ -10,8 +10,9 @@ import importlib
 import logging
 import re
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -45,17 +46,13 @@ class Model(NamedTuple):
     emit: Mapping[str, Mapping[str, float]]  # by state and character
 
 
-def han_cut(tokens: Sequence[str], added: tuple[UserWord, ...] = ()) -> list[str]:
+def han_cut(tokens: list[str], added: tuple[UserWord, ...] = ()) -> list[str]:
     """The tokens with each that is Han alone replaced by its words."""
     if max(tokens, default="") < HAN_FIRST:  # none begins with Han
-        return [*tokens]
-    words, cut = list[str](), _cutter(added)
-    for token in tokens:
-        if _HAN_ALONE.fullmatch(token):
-            words += cut(token)
-        else:
-            words.append(token)
-    return words
+        return tokens
+    cut, is_han = _cutter(added), _HAN_ALONE.fullmatch
+    cuts = ((cut(token) if is_han(token) else (token,)) for token in tokens)
+    return [*chain.from_iterable(cuts)]
 
 
 @cache

@@ -24,7 +24,14 @@ from simhash_pipeline.page.folding import (
     ranges,
     single_fold,
 )
-from simhash_pipeline.page.han import HAN, UserWord, han_cut, jieba_tokenizer
+from simhash_pipeline.page.han import (
+    HAN,
+    HAN_FIRST,
+    HAN_LAST,
+    UserWord,
+    han_cut,
+    jieba_tokenizer,
+)
 
 if TYPE_CHECKING:
     from simhash_pipeline.page.han import Units
@@ -154,27 +161,30 @@ class _Words:
         for piece in pieces(text):
             by_jieba = length < CHARACTERS_BY_JIEBA
             plain = piece.replace("…", "...")
-            tokens = self._tokens_by_table(plain) if by_jieba and not self._mixed else None
-            if tokens is None:
+            words = self._words_by_table(plain) if by_jieba and not self._mixed else None
+            if words is None:
                 plain = folded_piece(piece)
-                tokens = self._tokens_of_piece(plain, by_jieba=by_jieba)
-            words = han_cut(tokens, self._han) if by_jieba else tokens
+                words = self._words_of_piece(plain, by_jieba=by_jieba)
             found += words[: most_words(piece)]
             length += len(plain)
         return found
 
-    def _tokens_by_table(self, text: str) -> list[str] | None:
-        """The words and runs of Han of most texts, whose characters fold one by one."""
-        if len(text) > FOLDED_CHARACTERS:
-            return None
+    def _words_by_table(self, text: str) -> list[str] | None:
+        """The words of most texts, whose characters fold one by one; None of others."""
         encoded = text.encode("utf-16-le", "surrogatepass")
         units = _folded_units()[np.frombuffer(encoded, np.uint16)]
-        return _RUN.findall(units.tobytes().decode("utf-16-le")) if units.all() else None
+        if not units.all() or len(text) > FOLDED_CHARACTERS:
+            return None
+        folded = units.tobytes().decode("utf-16-le")
+        has_han = ((units >= ord(HAN_FIRST)) & (units <= ord(HAN_LAST))).any()
+        return han_cut(_RUN.findall(folded), self._han) if has_han else folded.split()
 
-    def _tokens_of_piece(self, text: str, *, by_jieba: bool) -> list[str]:
+    def _words_of_piece(self, text: str, *, by_jieba: bool) -> list[str]:
         if not self._mixed and _SPECIAL.search(text) is None:
             return _PLAIN_TOKEN.findall(text)
-        return _found(self._token if by_jieba else self._word_or_character, text)
+        if not by_jieba:
+            return _found(self._word_or_character, text)
+        return han_cut(_found(self._token, text), self._han)
 
 
 def _found(tokens: re.Pattern[str], text: str) -> list[str]:

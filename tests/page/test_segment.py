@@ -104,7 +104,7 @@ PLAIN = st.text(
 def test_the_table_of_characters_finds_the_words_that_the_patterns_find(text: str) -> None:
     found = tokens(text)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(segment._Words, "_tokens_by_table", lambda *_: None)
+        patch.setattr(segment._Words, "_words_by_table", lambda *_: None)
         assert tokens(text) == found
 
 
