@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from simhash_pipeline.crawl.follow import FollowMiddleware
     from simhash_pipeline.crawl.pending import ResponseMiddleware
     from simhash_pipeline.crawl.pipeline import Addon, NearDuplicate, SimhashPipeline, page_judged
+    from simhash_pipeline.deduped import Deduped, dedupe
     from simhash_pipeline.errors import (
         DropLogError,
         OptionsError,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Addon",
+    "Deduped",
     "DropLogError",
     "FingerprintIndex",
     "Fingerprinter",
@@ -52,6 +54,7 @@ __all__ = [
     "StoreMismatch",
     "Verdict",
     "content_fingerprint",
+    "dedupe",
     "hamming_distance",
     "open_store",
     "page_judged",
@@ -62,6 +65,7 @@ _NAMES = {
     "crawl.follow": "FollowMiddleware",
     "crawl.pending": "ResponseMiddleware",
     "crawl.pipeline": "Addon NearDuplicate SimhashPipeline page_judged",
+    "deduped": "Deduped dedupe",
     "errors": "DropLogError OptionsError PageError SimhashError StoreError StoreMismatch",
     "index.neighbours": "FingerprintIndex",
     "judge": "Judge",

@@ -55,6 +55,7 @@ class StoredPage:
     seen_at: float  # Unix seconds; `expire` goes by it
     # See `article_digest` in page/visible.py; None: not known.
     article: int | None = field(default=None, metadata=_8)
+    given_url: str = ""  # as it first came, where that is not the key
     title: str = ""  # its first 100 characters
     heading: str = ""  # the first, if the title doesn't say it
     title_marks: int = 1  # which words of both are the page's name: see page/titles.py
@@ -70,6 +71,11 @@ class StoredPage:
     # See specific_text.py; None when not known. It is last and longest, because SQLite reads a row
     # only up to the column it is asked for.
     sample: bytes | None = None
+
+    @property
+    def shown_url(self) -> str:
+        """Its URL as it first came: what its item, logs and commands call it."""
+        return self.given_url or self.url
 
     @property
     def host(self) -> str:
