@@ -127,10 +127,10 @@ def _is_dotted(path: str) -> bool:
 
 
 def or_none(rule: Rule) -> Rule:
-    return Rule(
-        f"{rule.text}, or None",
-        lambda value: None if str(value).lower() == "none" else rule.read(value),
-    )
+    def convert(value: Any) -> Any:
+        return None if str(value).lower() == "none" else rule.read(value)
+
+    return Rule(f"{rule.text}, or None", convert)
 
 
 PREFIX = "SIMHASH_"
@@ -498,13 +498,8 @@ class Options:
     @property
     def reads_beside(self) -> bool:
         """Whether processes beside the crawl read all pages: by a user's code, or a slow parser."""
-        return (
-            self.parser != "lxml"
-            or self.extractor != "builtin"
-            or self.segmenter not in SEGMENTERS
-            or self.weights not in WEIGHTS
-            or self.hash not in HASHES
-        )
+        chosen = {self.extractor, self.segmenter, self.weights, self.hash}
+        return self.parser != "lxml" or not chosen <= {"builtin", *SEGMENTERS, *WEIGHTS, *HASHES}
 
     @property
     def set_when(self) -> str:

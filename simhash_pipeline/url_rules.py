@@ -6,8 +6,7 @@
 A rule is taken if enough drops are explained by it, and if no two stories would have the same URL
 under it and the other rules taken: the pages of `?id=1` and `?id=2` stay apart. A dropped page's
 story is that of its twin. A known tracking key is taken unless a twentieth of its drops speak
-against it: a crawl misses a copy now and then. So is a key that the user names, whatever speaks
-against it.
+against it (a crawl misses a copy now and then), a key that the user names always.
 """
 
 from __future__ import annotations

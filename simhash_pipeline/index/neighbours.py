@@ -67,7 +67,7 @@ FEW = 32  # hits that are sorted one by one, in a quarter of the time
 # Bulk insertion looks at the whole index: under this share of its length, one by one is faster.
 BULK_SHARE = 1 / 10
 # What is sorted stays in the processor's cache: ten million open in 3.6 s, all at once in 4.9 s
-# (`make bench BENCH_N=10000000`); smaller parts lose the gain to cutting them up.
+# (`make bench BENCH_N=10000000`).
 ROWS_AT_ONCE = 1 << 20
 
 

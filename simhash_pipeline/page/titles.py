@@ -188,8 +188,8 @@ def name_of(
 ) -> Name:
     """The name of a page, whose texts are in one spelling; `beside` are lines beside its main text.
 
-    Two headings are looked at, as the first may be the site's name. Where a page has none, its
-    first line may be one: it names the page only beside equal titles.
+    Two headings are looked at, as the first may be the site's name, and where there is none the
+    first line.
     """
     words = words_of(title[:TITLE_CHARS])
     cut = (heading[:TITLE_CHARS] for heading in [*headings[:2], first_line])
@@ -318,9 +318,9 @@ def names_differ(page: Titled, other: Titled, repeated: AbstractSet[int] = froze
 def are_form_letters(
     page: Titled, other: Titled, *, on_one_site: bool, repeated: AbstractSet[int] = frozenset()
 ) -> bool:
-    """Whether a word of each title, that the other lacks, stands in one place of the texts.
+    """Whether a word of each title, that the other lacks, is in one place of the texts.
 
-    Two sites may have one frame: what stands in it says nothing of a text that they share.
+    Two sites may have one frame: what is in it says nothing of a text that they share.
     """
     if page.title == other.title:
         return False
@@ -389,10 +389,12 @@ def _share_half(words: Collection[str], others: Collection[str]) -> bool:
 
 def _place_in(word: str, text: str) -> int | None:
     """Where the word stands in the text as a word, not as a part of one."""
+    if _SIGN.match(word):
+        return None
     at = text.find(word)
     while at >= 0:
         if not word[0].isalnum() or is_pieced(word) or _is_whole(text, at, at + len(word)):
-            return None if _SIGN.match(word) else at
+            return at
         at = text.find(word, at + len(word))
     return None
 
