@@ -66,9 +66,6 @@ ONE_BY_ONE = 64  # values that are compared in Python: a store of 60,000 does wi
 FEW = 32  # hits that are sorted one by one, in a quarter of the time
 # Bulk insertion looks at the whole index: under this share of its length, one by one is faster.
 BULK_SHARE = 1 / 10
-# What is sorted stays in the processor's cache: ten million open in 3.6 s, all at once in 4.9 s
-# (`make bench BENCH_N=10000000`).
-ROWS_AT_ONCE = 1 << 20
 
 
 class FingerprintIndex:
@@ -198,10 +195,11 @@ class FingerprintIndex:
         low = _low(rows)
         for block, (_, first_bucket) in enumerate(self._places):
             keys = low[:, block].astype(np.uint16) & np.uint16(self._mask)
-            parts = list(_sorted_parts(keys, 1 << self._key_bits))
-            _append(self._buckets, first_bucket, rows, parts)
+            order = np.argsort(keys, kind="stable")  # 16 bits by radix
+            ends = np.cumsum(np.bincount(keys, minlength=1 << self._key_bits))
+            _append(self._buckets, first_bucket, rows[order], ends)
             if block == 0:
-                _append(self._numbers, 0, numbers, parts)
+                _append(self._numbers, 0, numbers[order], ends)
         self._next_number = max(self._next_number, int(numbers.max()) + 1)
         self._length += len(rows)
 
@@ -274,14 +272,9 @@ class FingerprintIndex:
         """Which rows are neither stored nor the same as an earlier one."""
         fresh = np.ones(len(rows), bool)
         ordered = np.sort(rows)
-        twice = ordered[1:][ordered[1:] == ordered[:-1]]
-        if twice.size:
-            ending = np.zeros(1 << 16, bool)  # sieves by 16 bits: searching all takes a second
-            ending[twice.astype(np.uint16)] = True
-            suspects = ending[rows.astype(np.uint16)].nonzero()[0]
-            suspects = suspects[np.isin(rows[suspects], twice, kind="sort")]
-            fresh[suspects] = False
-            fresh[suspects[np.unique(rows[suspects], return_index=True)[1]]] = True
+        if (ordered[1:] == ordered[:-1]).any():
+            fresh[:] = False
+            fresh[np.unique(rows, return_index=True)[1]] = True
         if self._length:
             stored = np.frombuffer(b"".join(self._buckets[: 1 << self._key_bits]), WORD)
             fresh &= ~np.isin(rows, stored, kind="sort")
@@ -346,31 +339,10 @@ def _without(bucket: bytes, start: int, length: int) -> bytes:
     return bucket[:start] + bucket[start + length :]
 
 
-def _sorted_parts(
-    keys: NDArray[np.uint16], buckets: int
-) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """Rows in the order of their keys, and where each bucket's rows end among them, in parts."""
-    for start in range(0, len(keys), ROWS_AT_ONCE):
-        part = keys[start : start + ROWS_AT_ONCE]
-        ends = np.cumsum(np.bincount(part, minlength=buckets))
-        yield np.argsort(part, kind="stable") + start, ends  # 16 bits by radix
-
-
-def _append(
-    buckets: list[bytes],
-    first: int,
-    rows: NDArray[Any],
-    parts: list[tuple[NDArray[np.intp], NDArray[np.intp]]],
-) -> None:
-    """Append rows to the buckets that begin at `first`, earlier rows first."""
-    cut = [_cut(rows[order], ends) for order, ends in parts]
-    for bucket, pieces in enumerate(zip(*cut, strict=True), first):
-        if joined := b"".join(pieces):
-            buckets[bucket] += joined
-
-
-def _cut(rows: NDArray[Any], ends: NDArray[np.intp]) -> Iterator[memoryview]:
+def _append(buckets: list[bytes], first: int, rows: NDArray[Any], ends: NDArray[np.intp]) -> None:
+    """Append sorted rows to the buckets that begin at `first`; `ends` says where each one's end."""
     packed, start = memoryview(rows.tobytes()), 0
-    for end in (ends * rows.itemsize).tolist():
-        yield packed[start:end]
+    for bucket, end in enumerate((ends * rows.itemsize).tolist(), first):
+        if end > start:
+            buckets[bucket] += packed[start:end]
         start = end

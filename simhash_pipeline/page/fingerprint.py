@@ -194,11 +194,8 @@ class Fingerprinter:
         masks = b"" if content is None else window_masks(blocks, is_main)
         sample, sampled_blocks = visible_text(said, is_main, masks)
         left_out = "\n".join(compress(texts, map(not_, is_main)))
-        pattern = (
-            error_pattern_of(title, f"{read}\n{left_out}", url)
-            if url and tokens <= MAX_TOKENS
-            else None
-        )
+        is_short = url and tokens <= MAX_TOKENS
+        pattern = error_pattern_of(title, f"{read}\n{left_out}", url or "") if is_short else None
         heads = spelled_lines(titles.headings(blocks, title))
         line = "" if heads else titles.first_line(blocks, is_main)
         main = "\n".join(compress(said, is_main))
@@ -262,17 +259,14 @@ class Fingerprinter:
     def _read(self, page: Page, blocks: Blocks, title: str) -> tuple[str, list[bool]]:
         """Main text, and which blocks are in it."""
         if self._extract is not None:
-            if self._extracts_from_soup:
-                text = self._extract(soup_of(page.source, self._options.parser))
-            else:
-                text = self._extract(page.root)
+            soup = self._extracts_from_soup
+            text = self._extract(soup_of(page.source, self._options.parser) if soup else page.root)
             flat = " ".join(text.split())
             return text, [block in flat for block in blocks.texts]
         is_main = [False] * len(blocks.texts)
-        main = main_blocks(blocks, title)
-        for place in main:
+        for place in main_blocks(blocks, title):
             is_main[place] = True
-        return "\n".join(blocks.texts[place] for place in main), is_main
+        return "\n".join(compress(blocks.texts, is_main)), is_main
 
     def _content(self, tokens: Sequence[str], hashes: TokenHashes) -> int | None:
         options = self._options

@@ -57,32 +57,21 @@ def murmur3(features: Iterable[str], bits: int = BITS) -> Rows:
     return np.frombuffer(joined, np.uint8).reshape(-1, 16)[:, : bits // 8]
 
 
-def murmur3_words(features: Iterable[str]) -> Words:
-    """All 128 bits as two numbers, shape (features, 2). Each anew: a look-up costs more."""
-    return murmur3(features, 128).view("<u8")
-
-
 class TokenHashes:
     """A text's tokens by their murmur3, and its n-grams folded from them."""
 
-    def __init__(self, tokens: Sequence[str] | Words) -> None:
-        """`tokens`: as text, or as `murmur3_words` gives them."""
-        self._words = tokens if isinstance(tokens, np.ndarray) else murmur3_words(tokens)
-        self._folded = self._words
-        self._size = 1  # of the n-grams that were folded last: longer ones are folded from them
+    def __init__(self, tokens: Sequence[str]) -> None:
+        self._words: Words = murmur3(tokens, 128).view("<u8")
 
     def __len__(self) -> int:
         return len(self._words)
 
     def ngrams(self, size: int, bits: int = BITS) -> Rows:
         """A row for each n-gram in reading order, repeated ones too; shape (n-grams, bits / 8)."""
-        if size < self._size:
-            self._folded, self._size = self._words, 1
-        for place in range(self._size, size):
-            self._folded = mixed(self._folded[:-1] * _FOLD + self._words[place:])
-        self._size = size
-        rows = self._folded[:, : bits // 64]
-        return np.ascontiguousarray(rows, "<u8").view(np.uint8)
+        folded = self._words
+        for place in range(1, size):
+            folded = mixed(folded[:-1] * _FOLD + self._words[place:])
+        return np.ascontiguousarray(folded[:, : bits // 64], "<u8").view(np.uint8)
 
     def distinct_ngrams(self, size: int, bits: int = BITS) -> Rows:
         """A row for each different n-gram, in no order that means anything."""
