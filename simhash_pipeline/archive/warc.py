@@ -49,15 +49,6 @@ BLOCK_BYTES = 1 << 20
 _OVERLAP = 64  # of two blocks that are searched
 
 
-@dataclass(frozen=True, slots=True)
-class _Located:
-    """A record and its place: the bytes from `start` up to `end`."""
-
-    record: Record
-    start: int
-    end: int
-
-
 class _Loader(ArcWarcRecordLoader):  # type: ignore[misc]  # it has no type hints
     """warcio's loader without two assumptions: that HTTP records have a URL, and short headers.
 
@@ -111,23 +102,24 @@ class WarcFile:
     """Reads HTML responses with a status of 2xx, HTML resources, and texts; skips other records."""
 
     path: Path
-    max_page_bytes: int | None = None  # a longer page is read to a byte more
+    max_page_bytes: int = sys.maxsize >> 1  # a longer page is read to a byte more
     unit: ClassVar[str] = "B"
 
     def total(self) -> int:
         return self.path.stat().st_size
 
     def read(self) -> Iterator[tuple[Record, int]]:
-        return ((found.record, found.end) for found in self._records())
+        return ((record, end) for record, _, end in self._records())
 
     def copy(self, to: Path, without: Container[int]) -> None:
         """Copies the other records byte for byte, the requests of all pages too."""
         with self.path.open("rb") as source, to.open("wb") as target:
-            for each in self._records():
-                if each.record.number not in without:
-                    _copy(source, target, each.start, each.end)
+            for record, start, end in self._records():
+                if record.number not in without:
+                    _copy(source, target, start, end)
 
-    def _records(self) -> Iterator[_Located]:
+    def _records(self) -> Iterator[tuple[Record, int, int]]:
+        """The records, each with its first byte and that behind its last."""
         size = self.total()
         if not size:
             return
@@ -144,11 +136,10 @@ class WarcFile:
                 beginning = _next_beginning(data, end)
                 if isinstance(record, Fault) or not data.read(end, beginning - end).strip():
                     end = beginning
-                yield _Located(record, start, end)
+                yield record, start, end
                 if end < beginning:
                     number += 1
-                    damaged = _damaged(number, "no record begins here", end)
-                    yield _Located(damaged, end, beginning)
+                    yield _damaged(number, "no record begins here", end), end, beginning
                 start = beginning
 
     def _record(self, data: _Bytes, beginning: int, number: int) -> tuple[Record, int]:
@@ -196,8 +187,9 @@ class WarcFile:
             return Skipped(number, mime)
         if is_response and not (status := raw.http_headers.get_statuscode()).startswith("2"):
             return Skipped(number, f"status {status}")
+        most = self.max_page_bytes + 1
         try:
-            html = self._body(raw) if is_response else raw.raw_stream.read(self._most)
+            html = self._body(raw) if is_response else raw.raw_stream.read(most)
         except ImportError as error:
             needs = f"which needs {error.name}: pip install 'simhash-pipeline[archive]'"
             message = f"its Content-Encoding is {_named(raw, 'content-encoding')}, {needs}"
@@ -212,18 +204,15 @@ class WarcFile:
         transfer = _named(raw, "transfer-encoding").lower()
         is_chunked = "chunked" in transfer
         stream = ChunkedDataReader(raw.raw_stream) if is_chunked else raw.raw_stream
-        return unpacked(stream, f"{_named(raw, 'content-encoding')},{transfer}", self._most)
-
-    @property
-    def _most(self) -> int:
-        return sys.maxsize >> 1 if self.max_page_bytes is None else self.max_page_bytes + 1
+        codings = f"{_named(raw, 'content-encoding')},{transfer}"
+        return unpacked(stream, codings, self.max_page_bytes + 1)
 
     def _text(self, raw: Any, number: int, url: str) -> Record:
         """A page's text, as WET files have it: UTF-8, the title in its first line."""
         mime = _mime(raw.content_type)
         if mime != TEXT_TYPE:
             return Skipped(number, mime or "no content type")
-        text = raw.content_stream().read(self._most).decode("utf-8", "replace")
+        text = raw.content_stream().read(self.max_page_bytes + 1).decode("utf-8", "replace")
         title = text.partition("\n")[0].strip()
         source = Source(text, url, is_text=True, title=title)
         return Page(number, source, _time(raw.rec_headers.get_header("WARC-Date")))

@@ -33,11 +33,9 @@ def open_store(url: str, *, tentative: bool = False, reading: bool = False) -> S
     a relative path, four an absolute one, and `sqlite:///C:/path` is a path on a Windows drive.
     StoreError for any other URL.
 
-    With `tentative`, a kept page is permanent only after `confirm`. The pages that a dead process
-    had not confirmed are removed before the first page is settled, because their items may not
-    have been saved.
-
-    With `reading`, a file that can't be written is opened too, to be read.
+    With `tentative`, a kept page is permanent only after `confirm`; pages that a dead process had
+    not confirmed are removed before the first page is settled. With `reading`, a file that can't be
+    written is opened too.
     """
     url = url_of_store(url)
     if url == "memory:":
@@ -57,11 +55,11 @@ def refuse_absent(url: str) -> None:
         raise StoreError("a store in memory is gone when its crawl ends; name another")
     path = store_file(url)
     try:
-        if path is None or path.is_dir() or (path.exists() and path.stat().st_size):
-            return
+        is_there = path is None or path.is_dir() or (path.exists() and path.stat().st_size)
     except OSError as error:
         raise StoreError(f"there is no store at {path}: {error.strerror}") from error
-    raise StoreError(f"there is no store at {path}")
+    if not is_there:
+        raise StoreError(f"there is no store at {path}")
 
 
 def _redis_store(place: StorePlace, tentative: bool) -> Store:
@@ -101,21 +99,17 @@ def store_place(url: str) -> StorePlace:
     for part in query.split("&"):
         name, equals, value = part.partition("=")
         if name in rules and equals:
-            given[name] = _read(name, value, rules[name], url)
+            try:
+                given[name] = rules[name].read(value)
+            except (ValueError, KeyError):
+                rule = f"{name} is {value!r}; it must be {rules[name].text}"
+                raise StoreError(f"in {shown_url(url)}, {rule}") from None
         elif name in _OF_SQLITE | _OF_REDIS or (equals and rules is _OF_SQLITE):
             known = " and ".join(rules)
             raise StoreError(f"parameters of {shown_url(url)} are {known}, not {name!r}")
         else:
             others.append(part)
     return StorePlace(f"{place}{mark if others else ''}{'&'.join(others)}", **given)
-
-
-def _read(name: str, value: str, rule: Rule, url: str) -> Any:
-    try:
-        return rule.read(value)
-    except (ValueError, KeyError):
-        message = f"in {shown_url(url)}, {name} is {value!r}; it must be {rule.text}"
-        raise StoreError(message) from None
 
 
 def url_of_store(url_or_path: str) -> str:
