@@ -219,7 +219,9 @@ def _readings(html: bytes, declared: list[str]) -> Iterator[str | None]:
         yield _fluent(html, charset, not_ascii)[1]
     yield max((_fluent(html, charset, not_ascii) for charset in _FREQUENT), key=itemgetter(0))[1]
     sample = _sample(html)
-    if _is_mostly_utf8(sample):
+    text = sample.decode("utf-8", "replace")
+    # With pieces of another charset in it: no other spells UTF-8 by chance.
+    if len(text) - len(text.encode("ascii", "ignore")) > 2 * text.count("\ufffd"):
         yield html.decode("utf-8", "replace")
     telling = [name for name in declared if name not in _DEFAULT_CHARSETS | {"utf-8"}]
     if len(telling) > 1:
@@ -249,13 +251,6 @@ def _fluent(html: bytes, charset: str, not_ascii: int) -> tuple[int, str | None]
         return 0, None
     heard = sum(map(text.count, _FREQUENT[charset]))
     return (heard, text) if heard > _FREQUENT_SHARE * not_ascii else (0, None)
-
-
-def _is_mostly_utf8(sample: bytes) -> bool:
-    """Whether it is UTF-8 with pieces of another charset in it: no other spells that by chance."""
-    text = sample.decode("utf-8", "replace")
-    beyond_ascii = len(text) - len(text.encode("ascii", "ignore"))
-    return beyond_ascii > 2 * text.count("\ufffd")
 
 
 def _sample(html: bytes) -> bytes:

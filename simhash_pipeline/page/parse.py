@@ -67,10 +67,13 @@ def tree_of_page(source: bytes, parser: str = "lxml") -> _Element:
     PageError (kind empty or unparsable) when there is none.
     """
     if parser != "lxml":
-        return _tree_by_soup(source, parser)
+        root, depth = tree_of(soup_of(source, parser))
+        is_deep = depth > bounds.MAX_DEPTH
+        return tree_of(soup_of(bounds.flattened(source), parser))[0] if is_deep else root
     endless, is_deep = _without_ends(source), bounds.may_be_deep(source)
     root = _tree(endless, is_deep)
-    if _is_too_deep(root):
+    limit = etree.ErrorTypes.ERR_RESOURCE_LIMIT
+    if any(entry.type == limit for entry in root.getroottree().parser.error_log):  # too deep
         root = _tree(
             bounds.flattened(endless, bounds.MAX_DEPTH if is_deep else bounds.SHALLOW // 2), is_deep
         )
@@ -105,19 +108,6 @@ def _tree(source: bytes, is_deep: bool) -> _Element:
         raise PageError("unparsable", f"the page can't be parsed: {error}") from error
     if root is None:
         raise PageError("empty", "the page holds no element and no text")
-    return root
-
-
-def _is_too_deep(root: _Element) -> bool:
-    """Whether libxml2 gave up on its depth."""
-    limit = etree.ErrorTypes.ERR_RESOURCE_LIMIT
-    return any(entry.type == limit for entry in root.getroottree().parser.error_log)
-
-
-def _tree_by_soup(source: bytes, parser: str) -> _Element:
-    root, depth = tree_of(soup_of(source, parser))
-    if depth > bounds.MAX_DEPTH:
-        root, _ = tree_of(soup_of(bounds.flattened(source), parser))
     return root
 
 

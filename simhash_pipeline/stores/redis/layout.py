@@ -103,7 +103,7 @@ class Record:
     """A page as it is stored."""
 
     page: StoredPage
-    raw: bytes  # its number and what `pack_page` made
+    raw: bytes  # its number a salt that tells it from others of the page, the page
     run: bytes  # that has not confirmed it; b"" for none
 
     @cached_property
@@ -141,16 +141,10 @@ class Entry(NamedTuple):
 Probe = tuple[int, bytes, Place]
 
 
-def pack_page(page: StoredPage, salt: bytes) -> bytes:
-    """A record without its number; the salt tells it from others of the same page."""
-    return salt + contract.packed_page(page)
-
-
 def changed(record: Record, **values: Any) -> bytes:
     """The record with other values of what isn't indexed."""
-    return record.raw[: NUMBER_SIZE + SALT_SIZE] + contract.packed_page(
-        replace(record.page, **values)
-    )
+    packed = contract.packed_page(replace(record.page, **values))
+    return record.raw[: NUMBER_SIZE + SALT_SIZE] + packed
 
 
 def entries(space: Space, page: StoredPage, columns: Iterable[str]) -> Iterator[Entry]:

@@ -33,6 +33,7 @@ from simhash_pipeline.stores.contract import (
     Action,
     StoredPage,
     View,
+    packed_page,
     page_id,
     unpacked_page,
 )
@@ -250,7 +251,7 @@ class RedisNamespace:
     ) -> None:
         if own is not None:
             commit.remove(own, self.entries(own.page))
-        packed = layout.pack_page(page, secrets.token_bytes(layout.SALT_SIZE))
+        packed = secrets.token_bytes(layout.SALT_SIZE) + packed_page(page)
         commit.expect(self.space.head, layout.STRUCTURES, structures)
         columns = layout.INDEXED if structures else layout.ALWAYS_INDEXED
         commit.keep(page_id(page.url), packed, run, self.entries(page, columns))
