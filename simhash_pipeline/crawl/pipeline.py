@@ -389,8 +389,10 @@ class SimhashPipeline:
         fields: list[tuple[str | None, object]] = [
             (options.text_field, page.text),
             (options.verdict_field, {**verdict.summary(), "content_fingerprint": content}),
-            (options.address_field, declared_url(verdict.url, page.canonical_url)),
         ]
+        if options.address_field is not None:
+            address = declared_url(verdict.url, page.canonical_url)
+            fields.append((options.address_field, address))
         if verdict.dropped and not options.dry_run:
             fields.append((options.twin_field, verdict.twin_url))
         for field, value in fields:
