@@ -8,11 +8,13 @@ others: if many pages of one host were dropped for it in one run.
 from __future__ import annotations
 
 import dataclasses
+import gzip
 import json
 import os
 import shlex
 import time
-from collections import Counter
+import zlib
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -27,6 +29,8 @@ from simhash_pipeline.errors import DropLogError
 from simhash_pipeline.options import PREFIX
 
 if TYPE_CHECKING:
+    from io import BufferedReader
+
     from simhash_pipeline.options import Options
     from simhash_pipeline.page.fingerprint import PageFingerprint
     from simhash_pipeline.verdict import Verdict
@@ -55,6 +59,7 @@ _PLACES = ("store", "drop_log")
 # Options that say what is noted of a page: of those stored before, it is not noted.
 _NOTED = ("content_field", "error_pages", "html_field", "item_fields", "keep_text")
 _TITLE_CHARS = 300  # enough to recognise a page
+_LAST_LINES = 5_000
 _LAST_BYTES = 1 << 20  # holds many lines: one is as long as its two URLs and a title
 MAX_SLICES = 240  # as many bars as a chart can show
 _DAY = 86_400
@@ -425,11 +430,11 @@ def read_log(
 ) -> Iterator[Drop | Run]:
     """The log's drops and runs in the order written; incomplete lines are skipped.
 
-    `on_read` is called with the bytes of each line, for a progress bar; `on_cut` with the place of
-    an incomplete last line. Raises DropLogError at the first line that is neither a drop nor a
-    run, or has another schema.
+    The log may be gzipped. `on_read` is called with the bytes of each line, for a progress bar;
+    `on_cut` with the place of an incomplete last line. Raises DropLogError at the first line that
+    is neither a drop nor a run, or has another schema.
     """
-    with _reading(path), path.open("rb") as lines:
+    with _reading(path) as lines:
         for number, line in enumerate(lines, start=1):
             if on_read is not None:
                 on_read(len(line))
@@ -469,7 +474,10 @@ def _last_records(path: Path) -> Iterator[Drop | Run]:
 
 
 def _last_lines(path: Path) -> list[bytes]:
-    with _reading(path), path.open("rb") as log:
+    """The whole lines in the log's last mebibyte; of a packed one the last thousands."""
+    with _reading(path) as log:
+        if isinstance(log, gzip.GzipFile):
+            return [*deque(log, maxlen=_LAST_LINES)]
         size = log.seek(0, os.SEEK_END)
         log.seek(max(size - _LAST_BYTES, 0))
         lines = log.readlines()
@@ -477,11 +485,15 @@ def _last_lines(path: Path) -> list[bytes]:
 
 
 @contextmanager
-def _reading(path: Path) -> Iterator[None]:
+def _reading(path: Path) -> Iterator[BufferedReader | gzip.GzipFile]:
+    """The log's bytes, of a gzipped one too."""
     try:
-        yield
-    except OSError as error:
-        raise DropLogError(f"the drop log {path} can't be read: {error.strerror}") from error
+        with path.open("rb") as file:
+            is_packed = file.peek(2)[:2] == b"\x1f\x8b"
+            yield gzip.GzipFile(fileobj=file) if is_packed else file
+    except (OSError, EOFError, zlib.error) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise DropLogError(f"the drop log {path} can't be read: {reason}") from error
 
 
 def _parsed(line: bytes, where: str) -> Drop | Run | None:

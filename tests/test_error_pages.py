@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from simhash_pipeline import Judge, Options, Verdict
-from simhash_pipeline.page.error_pages import error_pattern_of
+from simhash_pipeline.page.short_pages import error_pattern_of
 from tests.archive.archives import write_json_lines
 from tests.crawl.crawling import crawl
 from tests.number_sites import KINDS, LANGUAGES, PAGES, number_site

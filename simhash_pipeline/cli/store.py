@@ -19,6 +19,7 @@ from simhash_pipeline.cli.command import (
     Command,
     Result,
     add_limit,
+    add_store_place,
     age,
     iso,
     minute,
@@ -53,6 +54,9 @@ class InfoCommand(Command):
         "project are described. Exit code 1 when something is damaged."
     )
     takes_a_store = True
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        add_store_place(parser)
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         exit_code = 0
@@ -184,6 +188,7 @@ class FindCommand(Command):
             metavar="url-or-fingerprint",
             help="a fingerprint is 16 hex digits",
         )
+        add_store_place(parser)
         parser.add_argument(
             "--distance",
             type=int,
@@ -318,7 +323,9 @@ class ForgetCommand(Command):
     takes_a_store = True
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("urls", nargs="*", metavar="url", help="of a page")
+        parser.add_argument(
+            "urls", nargs="*", metavar="url", help="of a page; the first may be the store's file"
+        )
         parser.add_argument(
             "--unseen", type=age, metavar="AGE", help="pages last seen longer ago: 12h, 90d, 4w"
         )
@@ -330,6 +337,8 @@ class ForgetCommand(Command):
         parser.add_argument("--yes", action="store_true", help="don't ask")
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
+        if arguments.urls and Path(arguments.urls[0]).is_file():
+            arguments.place = arguments.urls.pop(0)
         if (bool(arguments.urls), arguments.unseen is not None, arguments.all).count(True) != 1:
             raise UsageError("name pages by their URLs, by --unseen or by --all")
         named = resolve_store(arguments, settings)

@@ -49,7 +49,7 @@ class StoredPage:
     title_places: bytes | None = None
     # Of the address that the page declares: see urls.py.
     address: bytes | None = field(default=None, metadata=_SAME)
-    # Of a page that may be an error page: see page/error_pages.py.
+    # Of a page that may be an error page: see page/short_pages.py.
     error_pattern: bytes | None = field(default=None, metadata=_SAME)
     # Of its item's text, and of what its items say beside: see item_values.py.
     item_text: bytes | None = field(default=None, metadata=_SAME)

@@ -164,10 +164,10 @@ def test_a_page_is_found_whichever_spider_crawled_last(simhash: Simhash, texts: 
     assert "by spider items" in result.stdout
     assert simhash(texts, "explain", "http://a.example/9").stdout.startswith("Kept ")
     nowhere = simhash(texts, "explain", "http://a.example/none")
-    assert nowhere.returncode == 2
-    for name in ("items", "later"):
-        assert f".scrapy/simhash/{name}.drops.jsonl" in nowhere.stderr
-        assert f".scrapy/simhash/{name}.sqlite" in nowhere.stderr
+    assert (nowhere.returncode, nowhere.stdout) == (1, "")
+    assert nowhere.stderr == (
+        "http://a.example/none is not known here: not in 2 drop logs and 2 stores\n"
+    )
 
 
 def test_a_twin_of_few_elements_has_no_structure(simhash: Simhash, tmp_path: Path) -> None:
@@ -192,10 +192,12 @@ def test_the_title_of_a_twin_is_known_on_the_second_day(simhash: Simhash, tmp_pa
 def test_a_report_has_the_texts_of_the_store(simhash: Simhash, texts: Path) -> None:
     with_texts = simhash(texts, "report", "-o", "with.html")
     assert with_texts.returncode == 0
-    (texts / STORE).unlink()
+    (texts / STORE).rename(texts / "moved.sqlite")
     assert simhash(texts, "report", "-o", "without.html").returncode == 0
-    pages = [(texts / f"{name}.html").read_text() for name in ("with", "without")]
-    assert ['"compared":[]' in page for page in pages] == [False, True]
+    moved = simhash(texts, "report", "-o", "moved.html", "--store", "moved.sqlite")
+    assert moved.returncode == 0
+    pages = [(texts / f"{name}.html").read_text() for name in ("with", "without", "moved")]
+    assert ['"compared":[]' in page for page in pages] == [False, True, False]
 
 
 def test_a_report_has_the_texts_of_the_drops_own_namespaces(
@@ -213,7 +215,6 @@ def test_a_report_has_the_texts_of_the_drops_own_namespaces(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["http://a.example/nope"], "nothing of http://a.example/nope is in "),
         (["http://[::1/"], "'http://[::1/' is not a URL"),
         (["http://a.example/2", "--log", "none"], "none can't be read: No such file"),
         (["http://a.example/2", "--spider", "x"], "there is no drop log of a spider 'x'"),
@@ -223,7 +224,8 @@ def test_a_report_has_the_texts_of_the_drops_own_namespaces(
         (["http://a.example/2", "-S", "redis://127.0.0.1:1"], "connecting to 127.0.0.1:1"),
         (["http://a.example/2", "--log", "words.txt"], "line 1 is not a line of a drop log"),
         (["http://a.example/2", "--log", "mixed"], "line 2 has schema 2; this version reads 1"),
-        (["http://a.example/2", "--log", "torn"], "nothing of http://a.example/2 is in torn nor"),
+        (["http://a.example/2", "--log", "torn"], "torn, line 1, the last, is cut short"),
+        (["http://a.example/2", "torn"], "torn, line 1, the last, is cut short"),
         ([], "the following arguments are required: url"),
     ],
 )
@@ -265,6 +267,14 @@ def test_nothing_that_a_page_says_steers_the_terminal(simhash: Simhash, tmp_path
     told = simhash(tmp_path, "explain", "http://a.example/2").stdout
     assert "blue" in told
     assert all(character.isprintable() or character == "\n" for character in told)
+
+
+def test_measures_that_did_not_decide_are_marked(simhash: Simhash, tmp_path: Path) -> None:
+    far = drop(reason="address", content_distance=9, sketch_distance=40)
+    write_log(tmp_path / "log", [far])
+    told = simhash(tmp_path, "explain", far.url, "log").stdout
+    assert re.search(r"^content .* 9 of 64 bits +not asked$", told, re.MULTILINE)
+    assert re.search(r"^sketch +40 of 128 bits +not asked$", told, re.MULTILINE)
 
 
 def test_a_drop_of_another_namespace_is_not_told_of(simhash: Simhash, tmp_path: Path) -> None:
