@@ -126,8 +126,8 @@ class CrawlStats:
             self._log_once(
                 "cut",
                 logging.WARNING,
-                "Judged by its beginning, as it is longer than SIMHASH_MAX_PAGE_BYTES (%s) lets it "
-                "be read: %s (more are only counted: simhash/cut)",
+                "Page cut at SIMHASH_MAX_PAGE_BYTES (%s): %s. Further ones are only counted "
+                "(simhash/cut).",
                 f"{self._options.max_page_bytes:,}",
                 _shown(verdict.url),
             )
@@ -149,7 +149,7 @@ class CrawlStats:
 
     def count_dropped_page(self, verdict: Verdict) -> None:
         """Once for a page, however many items it has."""
-        if verdict.reason == "error page":  # there may be any number of them
+        if verdict.reason in ("error page", "unchanged"):  # there may be any number of them
             return
         page = self._magnets.add(verdict.url, verdict.twin_url)
         if page is None:
@@ -190,10 +190,10 @@ class CrawlStats:
         self._log_once(
             kind,
             logging.WARNING,
-            "%s, as %s: %s (more are only counted: simhash/errors/%s)",
-            "Not written" if kind == "field" else "Kept without judging",
+            "%s %s: %s. Further ones are only counted (simhash/errors/%s).",
+            "Field not written of" if kind == "field" else "Kept without judging",
+            _shown(str(url or "an item without URL")),
             _shown(message),
-            _shown(str(url or "no URL")),
             kind,
         )
 

@@ -211,7 +211,7 @@ def test_an_item_without_a_readable_page_is_kept_counted_and_logged_once_a_kind(
     assert result.errors == []
     for kind, number in Counter(kind for _, kind in UNREADABLE).items():
         assert result.stats[f"simhash/errors/{kind}"] == 2 * number
-        assert result.log.count(f"(more are only counted: simhash/errors/{kind})") == 1
+        assert result.log.count(f"Further ones are only counted (simhash/errors/{kind})") == 1
     assert result.stats["simhash/errors"] == 2 * len(UNREADABLE)
     assert result.stats["simhash/kept"] == 1
 
@@ -455,7 +455,7 @@ def test_pages_that_are_cut_are_counted_and_logged_once(tmp_path: Path) -> None:
     items = [page(1, STORY.ljust(10_000)), page(2, OTHER.ljust(10_000)), page(3)]
     result = crawl(tmp_path, items, SIMHASH_MAX_PAGE_BYTES=10_000)
     assert result.stats["simhash/cut"] == 2
-    assert result.log.count("longer than SIMHASH_MAX_PAGE_BYTES (10,000)") == 1
+    assert result.log.count("cut at SIMHASH_MAX_PAGE_BYTES (10,000)") == 1
     assert result.dropped == ["http://a.example/3"]
 
 
