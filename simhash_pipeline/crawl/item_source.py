@@ -67,15 +67,13 @@ def _found(adapter: ItemAdapter, response: Response | None, options: Options) ->
     if (source := text_source(adapter, options, own)) is not None:
         return ItemPage(_joined(source, response), False)
     held = None if options.html_field is None else adapter.get(options.html_field)
-    html = markup(held)
-    if html:
-        is_body = _is_body(html, response)
-        if url := item_url(adapter, options) or (None if is_body else own):
-            charset = adapter.get(CHARSET_FIELD)
-            source = Source(html, url, charset if isinstance(charset, str) else None)
-            return ItemPage(_joined(source, response), False)
-        if not is_body:
+    html, url = markup(held), item_url(adapter, options)
+    if html and (url or not _is_body(html, response)):
+        if not (url := url or own):
             raise no_url(options)
+        charset = adapter.get(CHARSET_FIELD)
+        source = Source(html, url, charset if isinstance(charset, str) else None)
+        return ItemPage(_joined(source, response), False)
     if isinstance(response, HtmlResponse):
         return ItemPage(source_from_response(response), True)
     if held is None:

@@ -861,7 +861,7 @@ def test_a_setting_that_comes_late_holds_from_then_on(tmp_path: Path) -> None:
 
 SHELLS = (
     "<body><div id='root'></div><script src='/app.js'></script>",
-    "<body><noscript>Please enable <b>JavaScript</b>.</noscript><main class=x><script>1</script>",
+    "<body><main class=x id=__next data-x=1>\n</main><script>1</script>",
     "<body><app-root></app-root><script src=main.js></script>",
 )
 
@@ -870,6 +870,7 @@ def test_pages_drawn_by_javascript_get_one_line_a_host(tmp_path: Path) -> None:
     shells = [page(n, html=SHELLS[n % 3], url=f"http://a.example/{n}") for n in range(9)]
     few = [page(n, html=SHELLS[0], url=f"http://b.example/{n}") for n in range(2)]
     thin = [page("thin", html="<body><div id='root'>A few words.</div><script>1</script>")]
+    thin += [page("wrap", html="<body>Words.<div id='wrapper'></div><script>1</script>")]
     full = [page("full", html=f"<body><p>{STORY}</p><div id=app></div><script>1</script>")]
     result = crawl(tmp_path, shells + few + thin + full, SIMHASH_ERROR_PAGES="keep")
     assert result.log.count("look drawn by JavaScript") == 1
