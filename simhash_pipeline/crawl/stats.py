@@ -126,7 +126,7 @@ class CrawlStats:
             self._log_once(
                 "cut",
                 logging.WARNING,
-                "Page cut at SIMHASH_MAX_PAGE_BYTES (%s): %s. Further ones are only counted "
+                "Page truncated at SIMHASH_MAX_PAGE_BYTES (%s): %s. Further ones are only counted "
                 "(simhash/cut).",
                 f"{self._options.max_page_bytes:,}",
                 _shown(verdict.url),
