@@ -247,10 +247,8 @@ class CrawlStats:
 
     def _warn_of_earlier_crawls(self) -> None:
         """A site that moved to another host looks as if the crawl had found nothing."""
-        judged, earlier = (
-            self._counts["kept"] + self._counts[self._dropping],
-            self._dropped_for_earlier,
-        )
+        judged = self._counts["kept"] + self._counts[self._dropping]
+        earlier = self._dropped_for_earlier
         if earlier >= _MANY_DROPS and earlier > _NEARLY_ALL * judged:
             self._logger.warning(
                 "%s of %s items are near-duplicates of pages that earlier crawls kept, under other "
@@ -302,10 +300,7 @@ class CrawlStats:
 
 def drop_line(verdict: Verdict, verb: str = "Dropped") -> str:
     """One line for people: both URLs, and the distances in bits."""
-    near = {
-        "content": verdict.content_distance,
-        "structure": verdict.structure_distance,
-    }
+    near = {"content": verdict.content_distance, "structure": verdict.structure_distance}
     distances = ", ".join(f"{name} {bits}" for name, bits in near.items() if bits is not None)
     detail = verdict.reason if verdict.reason in ("thin", "error page") else distances
     url, twin_url = _shown(verdict.url), _shown(verdict.twin_url or "")
