@@ -16,7 +16,7 @@ import time
 import zlib
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
@@ -26,6 +26,7 @@ import msgspec
 
 from simhash_pipeline.bits import fingerprint_hex
 from simhash_pipeline.errors import DropLogError
+from simhash_pipeline.options import PREFIX
 
 if TYPE_CHECKING:
     from io import BufferedReader
@@ -55,6 +56,8 @@ _NEAR_MISSES_OF_A_TWIN = 5
 _NEAR_MISSES = 5_000  # of a run: some 5 MB
 # Left out of a run's line: they don't affect verdicts, and a store's URL may hold a password.
 _PLACES = ("store", "drop_log")
+# Options that say what is noted of a page: of those stored before, it is not noted.
+_NOTED = ("content_field", "error_pages", "html_field", "item_fields", "keep_text")
 _TITLE_CHARS = 300  # enough to recognise a page
 _LAST_LINES = 5_000
 _LAST_BYTES = 1 << 20  # holds many lines: one is as long as its two URLs and a title
@@ -447,11 +450,27 @@ def last_run(path: Path, spider: str | None = None) -> str | None:
 
     None if there is none in the log's last mebibyte.
     """
-    for line in reversed(_last_lines(path)):
-        record = _parsed(line, f"{path}, one of its last lines")
-        if record is not None and spider in (None, record.spider):
-            return record.run
-    return None
+    return next((one.run for one in _last_records(path) if spider in (None, one.spider)), None)
+
+
+def late_settings(path: Path, spider: str, options: Options) -> list[str]:
+    """The settings that were other ones in the spider's last whole run, of those that note more.
+
+    Empty if the log's last mebibyte has no such run.
+    """
+    before: dict[str, Any] = {}
+    with suppress(DropLogError):  # the crawl starts all the same
+        records = _last_records(path) if path.is_file() else ()  # to open a pipe would wait
+        runs = (each for each in records if isinstance(each, Run))
+        before = next((run.options for run in runs if run.spider == spider), before)
+    now = json.loads(json.dumps({name: getattr(options, name) for name in _NOTED}))
+    return [f"{PREFIX}{n.upper()}" for n in _NOTED if before.get(n, now[n]) != now[n]]
+
+
+def _last_records(path: Path) -> Iterator[Drop | Run]:
+    """Those of the whole lines in the log's last mebibyte, the last one first."""
+    found = (_parsed(line, f"{path}, one of its last lines") for line in _last_lines(path)[::-1])
+    return (record for record in found if record is not None)
 
 
 def _last_lines(path: Path) -> list[bytes]:

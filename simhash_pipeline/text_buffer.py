@@ -26,9 +26,9 @@ class TextBuffer:
         self._characters = 0
 
     def add(self, verdict: Verdict, page: PageFingerprint) -> None:
-        self._texts[verdict.namespace, verdict.url] = PageText(
+        self._texts[verdict.namespace, verdict.key] = PageText(
             namespace=verdict.namespace,
-            url=verdict.url,
+            url=verdict.key,
             title=page.title,
             text=page.text,
             kept_at=time.time(),
@@ -37,7 +37,7 @@ class TextBuffer:
         self._characters += len(page.text) + len(page.left_out)
 
     def forget(self, verdict: Verdict) -> None:
-        self._texts.pop((verdict.namespace, verdict.url), None)
+        self._texts.pop((verdict.namespace, verdict.key), None)
 
     def write_many(self) -> None:
         """Write the texts if they are worth a transaction; StoreError as for any write."""

@@ -40,6 +40,7 @@ from simhash_pipeline.review.web_page import Neighbours, Texts, write_web_page
 from simhash_pipeline.stores.contract import PageText, Store
 from simhash_pipeline.terminal import Grid, Heading, bar, print_lines, printable, progress
 from simhash_pipeline.url_rules import learn
+from simhash_pipeline.urls import page_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -198,19 +199,22 @@ def _verdict(summary: Summary) -> str:
     if not summary.drops:
         is_all = summary.runs_seen or not summary.other_runs
         return "no drops" if is_all else "no drops that match"
-    dropped = f"{summary.drops:,} dropped"
+    verb = "would be dropped" if summary.dry == summary.drops else "dropped"
+    dropped = f"{summary.drops:,} {verb}"
     if summary.runs_seen > 1:
         dropped = f"{summary.drops:,} drops in {summary.runs_seen:,} runs"
     elif summary.pages is not None:
-        dropped = f"{summary.drops:,} of {summary.pages:,} pages dropped"
+        dropped = f"{summary.drops:,} of {summary.pages:,} pages {verb}"
     return f"{dropped}; {f'{summary.to_check:,} to check' if summary.to_check else 'none to check'}"
 
 
 def _circumstances(summary: Summary) -> Iterator[str]:
     if summary.kept_known:
         yield f"{summary.kept.total():,} kept"
+    if summary.unchanged:
+        yield f"{summary.unchanged:,} dropped as unchanged"
     if summary.errors:
-        yield counted(summary.errors.total(), "error")
+        yield f"{summary.errors.total():,} kept that could not be judged"
     if summary.dry:
         yield f"{summary.dry:,} by a dry run: their items were kept"
     if summary.drops:
@@ -323,7 +327,7 @@ def _texts(stores: Sequence[Store]) -> Texts:
     """Looks up texts in these stores; None for a page whose text isn't kept."""
 
     def text_of(url: str, namespace: str) -> PageText | None:
-        found = (store.text_of(namespace, url) for store in stores)
+        found = (store.text_of(namespace, page_key(url)) for store in stores)
         return next((text for text in found if text is not None), None)
 
     return text_of
@@ -372,7 +376,7 @@ class RulesCommand(Command):
         own = argparse.Namespace(log=None, spider=arguments.spider)
         logs = [LogReader(log) for log in arguments.logs or [resolve_log(own, settings)]]
         drops = [
-            (record.url, record.twin_url)
+            (page_key(record.url), page_key(record.twin_url))
             for log in logs
             for record in log
             if isinstance(record, Drop)

@@ -123,7 +123,7 @@ class _LineJudge:
         self._readers = Readers(options, self._fingerprinter, is_closing=lambda: False)
         opened.callback(self._readers.close)
         self._judge = Judge(store, options)
-        self._pending: dict[str, Verdict] = {}  # verdicts that stored a page, by its URL
+        self._pending: dict[str, Verdict] = {}  # verdicts that stored a page, by its key
         if options.expire_after is not None:
             store.expire(time.time() - options.expire_after)
 
@@ -177,14 +177,14 @@ class _LineJudge:
             self._texts.add(verdict, page)
             self._texts.write_many()
         if verdict.stored:
-            self._pending[verdict.url] = verdict
+            self._pending[verdict.key] = verdict
         answer = {key: getattr(verdict, key) for key in _VERDICT_KEYS}
         is_provisional = verdict.provisional or (verdict.dropped and self._is_pending(verdict))
         return {**answer, "provisional": is_provisional}
 
     def _is_pending(self, verdict: Verdict) -> bool:
         """Whether the stored page that it is dropped for may yet be forgotten by this process."""
-        return verdict.twin_url in self._pending
+        return verdict.twin_key in self._pending
 
     def _read(self, source: Source) -> PageFingerprint:
         """As a crawl reads it: what may take long in a process that has limits."""

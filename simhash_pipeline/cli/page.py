@@ -419,7 +419,7 @@ def _last_lines(
     """The URL's last drop (False) and near miss (True) in the namespace of its spider or any."""
     last: dict[bool, Drop] = {}
     for record in chain.from_iterable(logs):
-        if not isinstance(record, Drop) or record.url != key:
+        if not isinstance(record, Drop) or page_key(record.url) != key:
             continue
         if spider not in (None, record.spider):
             continue
@@ -588,13 +588,13 @@ def _headline(case: Case) -> Iterator[Line]:
         [
             row
             for name, status, page in rows
-            for row in ((name, status, page.url), ("", "", page.title))
+            for row in ((name, status, page.shown_url), ("", "", page.title))
             if row[2]
         ]
     )
     if len(case.neighbours) > 1:
         yield "Further neighbours:"
-        yield from (f"  {page.url}" for page in case.neighbours[1:])
+        yield from (f"  {page.shown_url}" for page in case.neighbours[1:])
 
 
 def _why_kept(case: Case) -> str:
@@ -617,7 +617,7 @@ def _why_kept(case: Case) -> str:
 
 def _no_texts(case: Case) -> Iterator[Line]:
     yield "The texts of the pages were not kept. To compare them:"
-    pages = " ".join(shlex.quote(page.url) for page in (case.a, case.b) if page is not None)
+    pages = " ".join(shlex.quote(page.shown_url) for page in (case.a, case.b) if page is not None)
     rows = [
         ("now", f"scrapy simhash compare {pages}"),
         ("from the next crawl on", "SIMHASH_KEEP_TEXT = True (`dedup` needs --store too)"),

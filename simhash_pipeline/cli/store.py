@@ -227,7 +227,7 @@ class FoundPage(Result):
         page = self.page
         return {
             "distance": self.distance,
-            "url": page.url,
+            "url": page.shown_url,
             "namespace": page.namespace,
             "site": page.site,
             "content": fingerprint_hex(page.content),
@@ -243,7 +243,7 @@ class FoundPage(Result):
         content = fingerprint_hex(page.content) or "thin"
         structure = fingerprint_hex(page.structure) or "-"
         where = f" (namespace {page.namespace})" if page.namespace else ""
-        line = f"{minute(page.seen_at)}  {content:16}  {structure:16}  {page.url}{where}"
+        line = f"{minute(page.seen_at)}  {content:16}  {structure:16}  {page.shown_url}{where}"
         return [line if self.distance is None else f"{self.distance}  {line}"]
 
 
@@ -253,7 +253,7 @@ def _namespace(arguments: argparse.Namespace, named: NamedStore) -> str:
 
 
 def kept_page(store: Store, namespace: str, url: str) -> StoredPage | None:
-    """The page of a canonical URL."""
+    """The page of a URL."""
     return store.settle(bare_page(namespace, url), lambda view: (Action.SKIP, view.same_key()))
 
 
@@ -277,16 +277,18 @@ def _sought(what: str, namespace: str, *, by_structure: bool) -> StoredPage:
         value, query = int(what, 16), bare_page(namespace, "")
         return replace(query, structure=value) if by_structure else replace(query, content=value)
     if re.match(r"[a-z][a-z0-9+.-]*:", what, re.IGNORECASE):
-        from simhash_pipeline.urls import page_key
-
-        return bare_page(namespace, page_key(what))
+        return bare_page(namespace, what)
     raise UsageError(f"what to find must be a URL, or a fingerprint of 16 hex digits, not {what!r}")
 
 
 def bare_page(namespace: str, url: str) -> StoredPage:
     """A page of which nothing but the URL is known."""
+    from simhash_pipeline.urls import page_key
+
+    key = page_key(url) if url else ""
     return StoredPage(
-        url=url,
+        url=key,
+        given_url="" if url == key else url,
         namespace=namespace,
         site="",
         content=None,

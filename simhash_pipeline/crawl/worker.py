@@ -80,6 +80,7 @@ class JudgedPage:
             dropped=True,
             reason="unchanged",
             twin_url=self.verdict.url,
+            twin_key=self.verdict.key,
             rejected_by=None,
         )
         return dataclasses.replace(self, verdict=verdict)
@@ -112,6 +113,7 @@ class JudgeWorker:
             self._judge = Judge(self._store, options, repeats_since=self._began)
             self._texts = TextBuffer(self._store)
             self._readers = Readers(options, self._fingerprinter, is_closing)
+            self.pages_before = len(self._store)  # that the crawl begins with
         except BaseException:
             self._store.close()
             raise

@@ -11,16 +11,12 @@ import re
 import unicodedata
 from functools import cache
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 
-from simhash_pipeline.bits import np
+from simhash_pipeline.bits import NDArray, np
 from simhash_pipeline.page.han import HAN
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from simhash_pipeline.page.han import Units
-
+Units: TypeAlias = "NDArray[np.uint16]"
 # What is invisible within a word: where a line may break, or may not (soft hyphen, zero width
 # space, word joiner, and its old form), joiners, directions, and how an emoji is drawn.
 IN_WORDS = "\u00ad\u200b\u2060\ufeff\u200d\u200e\u200f\u202a-\u202e\u2066-\u2069\ufe0e\ufe0f"

@@ -23,7 +23,7 @@ from tests.review.logs import closing, drop, near_miss, write_log
 SUMMARY = """\
 drops.jsonl
 3 of 12 pages dropped; 2 to check
-7 kept; 2 errors; 2026-05-04 12:00 to 2026-05-05 12:00 UTC
+7 kept; 2 kept that could not be judged; 2026-05-04 12:00 to 2026-05-05 12:00 UTC
 
 The likeliest to be wrong (at most 10)
   http://b.example/3
@@ -313,7 +313,10 @@ def test_a_crawl_closes_its_log_with_what_it_kept(simhash: Simhash, tmp_path: Pa
     assert (run.kept, run.dropped, run.errors) == ({"new": 2}, {"content": 1}, {"empty": 1})
     assert sum(kept for _, kept, _ in run.slices) == 2
     result = simhash(tmp_path, "dropped")
-    assert "\n1 of 4 pages dropped; none to check\n2 kept; 1 error; 2" in result.stdout
+    assert (
+        "\n1 of 4 pages dropped; none to check\n2 kept; 1 kept that could not be judged; 2"
+        in result.stdout
+    )
 
 
 @pytest.mark.parametrize("command", ["dropped", "report"])
