@@ -13,6 +13,7 @@ from functools import cached_property, partial
 from itertools import chain, islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import urlsplit
 
 from simhash_pipeline.answers import answered_pairs
 from simhash_pipeline.errors import StoreError
@@ -32,7 +33,7 @@ from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.page.source import Source
 from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.page.titles import TITLE_CHARS, names_differ
-from simhash_pipeline.repeated_text import RepeatedText
+from simhash_pipeline.repeated_text import RepeatedText, page_specific
 from simhash_pipeline.specific_text import specific_sample
 from simhash_pipeline.stores.contract import COLUMNS, Action, Store, StoredPage, View
 from simhash_pipeline.stores.opening import open_store
@@ -170,6 +171,13 @@ class Judge:
         if blocks and _teaches_repeated_text(verdict):
             self._repeated.learn(host, page.structure, blocks)
         return verdict
+
+    def page_specific(self, page: PageFingerprint, verdict: Verdict) -> str:
+        """The judged page's title and main text, without what its template repeats by now."""
+        host = (verdict.namespace, urlsplit(verdict.key).netloc)
+        template = self._repeated.template(host, page.structure)
+        title, text = page_specific(page.title, page.text, template)
+        return text if text.startswith(title) else f"{title}\n{text}"
 
     def with_options(self, options: Options) -> Judge:
         """One of the same store, answers and repeated text, with other thresholds or namespace."""

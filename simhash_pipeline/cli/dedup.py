@@ -66,6 +66,12 @@ class DedupCommand(Command):
             help="write copies of the inputs there, without the dropped pages",
         )
         parser.add_argument(
+            "--texts",
+            type=Path,
+            metavar="FILE.jsonl",
+            help="write URL, title and text of each kept page there, without what its site repeats",
+        )
+        parser.add_argument(
             "--store",
             help="put the kept pages into a store, a URL or an SQLite file, for a crawl to go on",
         )
@@ -112,6 +118,7 @@ class Deduplicated(Result):
     output: str
     drop_log: str
     copies: str | None  # None if no copies were asked for
+    texts: str | None
     unread: str | None  # None if all pages could be read
 
     def record(self) -> dict[str, Any]:
@@ -124,8 +131,7 @@ class Deduplicated(Result):
         if self.faults:
             rows.append(("unread", f"{_counted(self.faults)}: see {self.unread}"))
         rows += [("", ""), ("result", self.output)]
-        if self.copies is not None:
-            rows.append(("copies", self.copies))
+        rows += [(name, path) for name in ("copies", "texts") if (path := getattr(self, name))]
         yield Grid([*rows, ("drop log", self.drop_log)])
         yield ""
         yield Heading("What was dropped, and why:")
@@ -144,6 +150,7 @@ def _dedup(arguments: argparse.Namespace, settings: BaseSettings) -> Deduplicate
         options=Options.from_settings(settings),
         keep=arguments.keep,
         copies=arguments.copies,
+        texts=arguments.texts,
         store=store,
         time_field=arguments.time_field,
     )
@@ -153,6 +160,7 @@ def _dedup(arguments: argparse.Namespace, settings: BaseSettings) -> Deduplicate
         output=str(job.to),
         drop_log=str(job.drop_log),
         copies=None if job.copies is None else str(job.copies),
+        texts=None if job.texts is None else str(job.texts),
         unread=str(job.faults) if done.faults else None,
     )
 

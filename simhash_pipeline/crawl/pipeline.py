@@ -387,7 +387,7 @@ class SimhashPipeline:
         page, verdict, options = judged.page, judged.verdict, self._options
         content = fingerprint_hex(page.content)
         fields: list[tuple[str | None, object]] = [
-            (options.text_field, page.text),
+            (options.text_field, judged.text),
             (options.verdict_field, {**verdict.summary(), "content_fingerprint": content}),
             (options.address_field, declared_url(verdict.url, page.canonical_url)),
         ]

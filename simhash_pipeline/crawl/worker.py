@@ -68,6 +68,7 @@ class JudgedPage:
     fingerprinting_secs: float
     store_secs: float
     said: Said  # by its item
+    text: str = ""  # for TEXT_FIELD
 
     def without_times(self) -> JudgedPage:
         """The same for another item of the page, which takes no further time."""
@@ -204,8 +205,9 @@ class JudgeWorker:
         verdict = judge.judge(source.url, page, said)
         if options.keep_text:
             self._texts.add(verdict, page)
+        text = "" if options.text_field is None else judge.page_specific(page, verdict)
         spent = time.perf_counter() - started
-        return JudgedPage(page, verdict, options, fingerprinting_secs, spent, said)
+        return JudgedPage(page, verdict, options, fingerprinting_secs, spent, said, text)
 
     def _judge_by(self, own: OwnOptions) -> tuple[Judge, Options]:
         """The judge of a request's own options; PageError where they break a rule."""
