@@ -54,7 +54,9 @@ def _brought(response: Response) -> Iterator[str]:
     if response.request is None:
         return
     for name, value in response.meta.items():  # where Scrapy's own numbers are, and CrawlSpider's
-        if name != "link_text" and (isinstance(value, str) or ItemAdapter.is_item(value)):
+        if name == "link_text" or isinstance(value, (int, float)):
+            continue
+        if isinstance(value, str) or ItemAdapter.is_item(value):
             yield from texts_of(value)
     for value in response.cb_kwargs.values():
         yield from texts_of(value)

@@ -32,7 +32,7 @@ from simhash_pipeline.crawl.settings import options_of
 from simhash_pipeline.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable
+    from collections.abc import Awaitable, Callable, Collection
     from concurrent.futures import Future
     from weakref import ReferenceType
 
@@ -138,7 +138,7 @@ class PendingItems:
 
     feeds: Feeds | None = None  # None where no pipeline judges, as in `scrapy parse`
     forget: Callable[[Verdict], Awaitable[None]]
-    add_rows: Callable[[JudgedPage, Iterable[bytes]], None]
+    add_rows: Callable[[JudgedPage, Collection[bytes]], None]
 
     def __init__(self, crawler: Crawler) -> None:
         self._options = options_of(crawler)

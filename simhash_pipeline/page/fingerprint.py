@@ -41,7 +41,7 @@ from simhash_pipeline.page.parse import (
     soup_of,
     tree_of_page,
 )
-from simhash_pipeline.page.segment import segmenter, token_hashes
+from simhash_pipeline.page.segment import segmenter
 from simhash_pipeline.page.short_pages import MAX_TOKENS, error_pattern_of, unread_digest
 from simhash_pipeline.page.simhash import counted_ngrams, heaviest, simhash, stop_words, weighing
 from simhash_pipeline.page.source import Source, markup
@@ -140,8 +140,7 @@ class Fingerprinter:
         self._weigh = weighing(options)
         self._joiner = "" if options.segmenter == "java-characters" else " "
         self._hash = hash_rows(options.hash, self._joiner)
-        self._as_kernel = votes_by_kernel(options)
-        self._by_kernel = self._as_kernel and native.kernel is not None
+        self._by_kernel = votes_by_kernel(options) and native.kernel is not None
         # Counts for weights: then each n-gram votes as it comes, and none has to be made as text.
         self._plain = (options.hash, options.weights, options.top_n) == ("murmur3", "tf", None)
 
@@ -254,25 +253,20 @@ class Fingerprinter:
             if (count := len(hashed)) < options.min_tokens:
                 return None, None, count
             return content_of(hashed, options), sketch_of(hashed, _SKETCH_SHINGLE_TOKENS), count
-        tokens, hashes = self._hashed(text)
+        tokens = self._segment(text)
+        hashes = TokenHashes(tokens)
         if len(hashes) < options.min_tokens:
             return None, None, len(hashes)
         content = self._content(tokens, hashes)
         sketch = simhash(hashes.distinct_ngrams(_SKETCH_SHINGLE_TOKENS, SKETCH_BITS))
         return content, sketch, len(hashes)
 
-    def _hashed(self, text: str) -> tuple[Sequence[str], TokenHashes]:
-        """The tokens, where more of them than their hashes is needed, and these hashes."""
-        if self._as_kernel:
-            return (), token_hashes(text)
-        tokens = self._segment(text)
-        return tokens, TokenHashes(tokens)
-
     def content_fingerprint(self, text: str) -> int | None:
         """The content fingerprint of plain text, however short; None when it holds no token."""
         if self._by_kernel:
             return content_of(hashed_words(text), self._options)
-        return self._content(*self._hashed(text))
+        tokens = self._segment(text)
+        return self._content(tokens, TokenHashes(tokens))
 
     def _without_markup(self, text: str) -> str:
         """The text without markup, and without lines that end within a sentence."""

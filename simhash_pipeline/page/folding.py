@@ -141,10 +141,12 @@ def words_of(text: str) -> list[str]:
 
 def nfkc(text: str) -> str:
     """The text's NFKC in a time that grows as the text: without rows of more than 30 marks."""
-    others = np.flatnonzero(~_marks().take(units := _units(text)))
-    is_long = np.diff(others, prepend=-1, append=len(units)).max() > _MAX_MARKS + 1
-    if is_long and (marks := "".join(filter(_is_mark, set(text)))):
-        text = re.sub(f"[{marks}]{{{_MAX_MARKS + 1},}}", "", text)
+    is_mark = _marks().take(units := _units(text))
+    if np.count_nonzero(is_mark) > _MAX_MARKS:  # else no row is so long
+        others = np.flatnonzero(~is_mark)
+        is_long = np.diff(others, prepend=-1, append=len(units)).max() > _MAX_MARKS + 1
+        if is_long and (marks := "".join(filter(_is_mark, set(text)))):
+            text = re.sub(f"[{marks}]{{{_MAX_MARKS + 1},}}", "", text)
     if not unicodedata.is_normalized("NFKC", text):
         # np.unique imports numpy.ma, which nothing else needs.
         codes = sorted({*units[_changing().take(units)].tolist()})

@@ -26,9 +26,18 @@ FINGERPRINT_VERSION = 1
 # What makes no fingerprint: where a page comes from, who reads it, what the kernel is given.
 _WITHOUT_RULES = frozenset(["compiled", "reader", "source", "stamp"])
 # What costs time or memory alone, and no fingerprint.
-_COST_NAMES = """_CHUNK _FACTORS _FIRST_CODE _LIKELY _MAX_KNOWN_CHARS _MAY_BE_CODE _REMEMBERED
-    _TABLE_BITS _VARYING FOLDED_ALONE FOLDED_TO_THEMSELVES"""
-_COSTS = frozenset(_COST_NAMES.split())
+_COSTS = frozenset(
+    [
+        "_BYTE_ROWS",
+        "_CHUNK",
+        "_LIKELY",
+        "_MAX_KNOWN_CHARS",
+        "_MAY_BE_CODE",
+        "_VARYING",
+        "FOLDED_ALONE",
+        "FOLDED_TO_THEMSELVES",
+    ]
+)
 
 
 def stamp_for(options: Options) -> dict[str, Any]:

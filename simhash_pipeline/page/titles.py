@@ -274,16 +274,14 @@ def _near(text: str, at: int, end: int, words: Collection[str]) -> str:
 
 def _letters(text: str, words: Collection[str]) -> str:
     """The letters of a text, without words of the title."""
-    blank = [False] * len(text)
+    left = [*text]
     for word in words:
         at = text.find(word)
         while at >= 0:
             if is_pieced(word) or _is_whole(text, at, at + len(word)):
-                blank[at : at + len(word)] = [True] * len(word)
+                left[at : at + len(word)] = " " * len(word)
             at = text.find(word, at + 1)
-    return "".join(
-        c for c, is_blank in zip(text, blank, strict=True) if c.isalpha() and not is_blank
-    )
+    return "".join(filter(str.isalpha, left))
 
 
 def word_blocks(words: Sequence[str]) -> list[int]:
