@@ -178,7 +178,7 @@ def _judged(job: DedupJob, inputs: Mapping[str, Input], folder: Path) -> ReadSum
         # the readers don't take all cores, as with pages of stores.
         in_order = job.keep == "first" and job.options.scope == "all"
         if in_order:
-            judge_parts(parts, folder, job.options)
+            judge_parts(parts, folder, job.options, reading.judged)
         deque(parts, maxlen=0)
         if reason := _why_nothing(job, inputs, reading):
             if not reading.pages:

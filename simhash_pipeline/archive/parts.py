@@ -68,9 +68,13 @@ class ReadSummary:
     """What the inputs hold."""
 
     pages: int = 0
+    dropped: int = 0  # by now
     timed: int = 0  # pages with the time they were fetched
     skipped: Counter[str] = field(default_factory=Counter)  # records that aren't pages, by kind
     faults: list[tuple[str, Fault]] = field(default_factory=list)  # with the input's name
+
+    def judged(self, pages: int, drops: int) -> None:
+        self.dropped += drops
 
 
 @contextmanager
@@ -139,7 +143,8 @@ def _records(name: str, archive: Input, reading: ReadSummary) -> Iterator[Page |
     last = 0
     with progress_bar(archive.unit.strip(), archive.total(), Path(name).name) as advance:
         for record, at in archive.read():
-            advance(at - last)
+            drops = f", {reading.dropped:,} drops" if reading.dropped else ""
+            advance(at - last, f"{reading.pages:,} pages{drops}")
             last = at
             if isinstance(record, Fault):
                 reading.faults.append((name, record))
