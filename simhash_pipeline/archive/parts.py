@@ -28,6 +28,8 @@ from simhash_pipeline.item_values import said_by
 from simhash_pipeline.judge import stored_page
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter
+from simhash_pipeline.page.pdf import is_pdf
+from simhash_pipeline.page.reader import Readers
 from simhash_pipeline.page.titles import TITLE_CHARS
 from simhash_pipeline.stores.contract import COLUMN_BITS, COLUMN_TYPES, COLUMNS, StoredPage
 from simhash_pipeline.terminal import progress_bar
@@ -176,6 +178,12 @@ def fingerprinter(options: Options) -> Fingerprinter:
     return Fingerprinter(options)
 
 
+@cache
+def _pdf_readers(options: Options) -> Readers:
+    """Processes that have limits; they end with this one."""
+    return Readers(options, fingerprinter(options), is_closing=lambda: False)
+
+
 def stored_pages(rows: pa.RecordBatch, now: float) -> Iterator[StoredPage]:
     """The rows' pages as the judge takes them; an unknown time is `now`."""
     columns = {name: rows.column(name).to_pylist() for name in STORED}
@@ -196,8 +204,11 @@ def _row(record: Page | StoredRecord | Fault, options: Options) -> dict[str, Any
     row: dict[str, Any] = {"url": _utf8(record.source.url), "time": record.time}
     reader = fingerprinter(options)  # outside `try`: wrong options are no fault of the page
     try:
-        page = reader.read(record.source)
         source = record.source
+        if is_pdf(source.html):
+            page = _pdf_readers(options).read(source).result()[0]
+        else:
+            page = reader.read(source)
         said = said_by(page, source)
         stored = stored_page(source.url, page, options, record.time or 0, said)
     except PageError as error:

@@ -20,7 +20,7 @@ from simhash_pipeline.item_values import said_by
 from simhash_pipeline.judge import Judge
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
-from simhash_pipeline.page.reader import SMALL_PAGE_BYTES, Readers
+from simhash_pipeline.page.reader import Readers
 from simhash_pipeline.page.source import Source
 from simhash_pipeline.stores.opening import open_store
 from simhash_pipeline.text_buffer import TextBuffer
@@ -188,7 +188,7 @@ class _LineJudge:
 
     def _read(self, source: Source) -> PageFingerprint:
         """As a crawl reads it: what may take long in a process that has limits."""
-        if self._options.reads_beside or len(source.html) > SMALL_PAGE_BYTES:
+        if self._readers.takes(source):
             return self._readers.read(source).result()[0]
         return self._fingerprinter.read(source)
 

@@ -24,7 +24,7 @@ from simhash_pipeline.item_values import Said, said_by, waits
 from simhash_pipeline.judge import Judge
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
-from simhash_pipeline.page.reader import SMALL_PAGE_BYTES, Readers
+from simhash_pipeline.page.reader import Readers
 from simhash_pipeline.page.source import Source
 from simhash_pipeline.stores.opening import open_store
 from simhash_pipeline.text_buffer import TextBuffer
@@ -131,7 +131,7 @@ class JudgeWorker:
 
         PageError, from this call or from the future, when it can't be judged.
         """
-        if self._options.reads_beside or len(source.html) > SMALL_PAGE_BYTES:
+        if self._readers.takes(source):
             reading = self._readers.read(source)
             self._hand_over()
             # The thread waits for the process; the loop does not wait for the thread meanwhile.
