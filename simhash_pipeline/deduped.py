@@ -15,7 +15,6 @@ from simhash_pipeline.item_values import said_by, with_values
 from simhash_pipeline.judge import Judge
 from simhash_pipeline.options import Options, OptionValue
 from simhash_pipeline.page.fingerprint import Fingerprinter
-from simhash_pipeline.page.pdf import is_pdf
 from simhash_pipeline.page.reader import Readers
 from simhash_pipeline.page.source import Source, item_source, item_url, markup, page_field
 from simhash_pipeline.verdict import Verdict
@@ -81,11 +80,7 @@ def dedupe(
             for number, page in enumerate(rows):
                 try:
                     source = _source(page, f"{prefix}{number}", chosen)
-                    read = (
-                        readers.read(source).result()[0]
-                        if is_pdf(source.html)
-                        else reader.read(source)
-                    )
+                    read = readers.fingerprint(source)
                     said = None if source.item is None else said_by(read, source)
                     verdict = judge.judge(source.url, read, said)
                 except StoreError:

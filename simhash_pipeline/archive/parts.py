@@ -206,7 +206,7 @@ def _row(record: Page | StoredRecord | Fault, options: Options) -> dict[str, Any
     try:
         source = record.source
         if is_pdf(source.html):
-            page = _pdf_readers(options).read(source).result()[0]
+            page = _pdf_readers(options).fingerprint(source)
         else:
             page = reader.read(source)
         said = said_by(page, source)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import UsageError
 
-from simhash_pipeline.cli.command import Command, Result, print_result
+from simhash_pipeline.cli.command import Command, print_result
 from simhash_pipeline.cli.resolve import resolve_stores
 from simhash_pipeline.errors import StoreError, StoreMismatch
 from simhash_pipeline.options import PREFIX, PRESETS, Options
@@ -59,22 +58,19 @@ class SettingsCommand(Command):
             for named in resolve_stores(arguments, settings):
                 if named.is_there:
                     notes[named.name] = _notes(named, options)
-        print_result(SettingsInForce(found, notes), arguments)
+        print_result({"settings": found, "stores": notes}, _lines(found, notes), arguments)
         return 0
 
 
-@dataclass(frozen=True, slots=True)
-class SettingsInForce(Result):
-    settings: Mapping[str, Mapping[str, Any]]  # value and source
-    stores: Mapping[str, list[str]]
-
-    def lines(self) -> Iterator[Line]:
-        rows = [(name, repr(one["value"]), one["source"]) for name, one in self.settings.items()]
-        yield Grid(rows, wraps=1) if rows else "All settings have their defaults."
-        for store, notes in self.stores.items():
-            yield ""
-            yield f"store {store}:"
-            yield from (f"  {note}" for note in notes)
+def _lines(
+    settings: Mapping[str, Mapping[str, Any]], stores: Mapping[str, list[str]]
+) -> Iterator[Line]:
+    rows = [(name, repr(one["value"]), one["source"]) for name, one in settings.items()]
+    yield Grid(rows, wraps=1) if rows else "All settings have their defaults."
+    for store, notes in stores.items():
+        yield ""
+        yield f"store {store}:"
+        yield from (f"  {note}" for note in notes)
 
 
 def _notes(named: NamedStore, options: Options) -> list[str]:

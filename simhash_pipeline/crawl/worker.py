@@ -126,6 +126,11 @@ class JudgeWorker:
         self._has_expired = False
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="simhash")
 
+    @property
+    def answers(self) -> tuple[int, int]:
+        """See `Judge.answers`."""
+        return self._judge.answers
+
     def judge(self, source: Source, own: OwnOptions) -> Future[JudgedPage]:
         """Judge the page, in the order of these calls, by these options instead of the crawl's.
 

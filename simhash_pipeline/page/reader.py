@@ -191,6 +191,12 @@ class Readers:
         """Whether the page may take long: large ones and PDFs, and all that a user's code reads."""
         return self._takes_all or len(source.html) > SMALL_PAGE_BYTES or is_pdf(source.html)
 
+    def fingerprint(self, source: Source) -> PageFingerprint:
+        """The page's fingerprints, once they are made: beside the caller if that may take long."""
+        if self.takes(source):
+            return self.read(source).result()[0]
+        return self._fingerprinter.read(source)
+
     def read(self, source: Source) -> Future[tuple[PageFingerprint, float]]:
         """The page's fingerprints, and the seconds they took; PageError as Reader's."""
         if self._watch is None:
