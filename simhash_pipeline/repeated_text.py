@@ -95,7 +95,8 @@ def page_specific(title: str, text: str, template: Template) -> tuple[str, str]:
 
 def _own_title(title: str, template: Template) -> str:
     """From the first to the last part that has a word of its own: "Fog bells | The Post"."""
-    parts = _TITLE_BREAK.split(title)  # every other one is a separator
+    # One blank each: else a run of them takes quadratic time. Every other part is a separator.
+    parts = _TITLE_BREAK.split(" ".join(title.split()))
     own = [
         place
         for place in range(0, len(parts), 2)
