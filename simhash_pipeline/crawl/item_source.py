@@ -11,6 +11,7 @@ from w3lib.encoding import http_content_type_encoding
 
 from simhash_pipeline.item_values import texts_of, with_values
 from simhash_pipeline.options import Options
+from simhash_pipeline.page.pdf import is_pdf, reads_pdfs
 from simhash_pipeline.page.source import (
     CHARSET_FIELD,
     Source,
@@ -74,7 +75,7 @@ def _found(adapter: ItemAdapter, response: Response | None, options: Options) ->
         charset = adapter.get(CHARSET_FIELD)
         source = Source(html, url, charset if isinstance(charset, str) else None)
         return ItemPage(_joined(source, response), False)
-    if isinstance(response, HtmlResponse):
+    if isinstance(response, HtmlResponse) or (response and reads_pdfs() and is_pdf(response.body)):
         return ItemPage(source_from_response(response), True)
     if held is None:
         return None

@@ -213,8 +213,8 @@ class CrawlStats:
         counts = self._counts.items()
         return {name[7:]: count for name, count in counts if name.startswith("errors/")}
 
-    def close(self, stored_pages: int | None) -> None:
-        """Log the summary; None if the store couldn't be asked."""
+    def close(self, stored_pages: int | None, answers: tuple[int, int]) -> None:
+        """Log the summary; None if the store couldn't be asked. `answers`: see `Judge.answers`."""
         summary = self._summed_up()
         if stored_pages is not None:
             self._note("store_pages", stored_pages)
@@ -222,6 +222,8 @@ class CrawlStats:
         if self._counts[self._dropping]:
             summary = f"{summary}{self._look}"
         self._logger.info("Near-duplicates: %s", summary)
+        if self._options.answers is not None:
+            self._logger.info("Answers: %s: %d pairs, %d met", self._options.answers, *answers)
         if (near := self._near_miss) is not None:
             self._logger.info(
                 "Near misses: %s kept though near a stored page, such as %s near %s (rejected by "

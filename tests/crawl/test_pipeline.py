@@ -493,7 +493,7 @@ def test_text_and_verdict_are_written_to_the_fields_named(tmp_path: Path) -> Non
         FEEDS={"out.json": {"format": "json"}},
     )
     (item,) = json.loads((tmp_path / "out.json").read_text())
-    assert item["text"].startswith("word0 word1")
+    assert item["text"].startswith("A page\nword0 word1")
     assert re.fullmatch("[0-9a-f]{16}", item["simhash"].pop("content_fingerprint"))
     assert item["simhash"] == {
         "reason": "new",
