@@ -368,7 +368,8 @@ class Options:
     text_field: str | None = _option(
         None,
         or_none(FIELD),
-        "The declared item field that receives the main text. None writes none.",
+        "The declared item field that receives the title and the main text, without what the pages "
+        "of its template repeat. None writes none.",
     )
     preset: str | None = _making_option(
         None,

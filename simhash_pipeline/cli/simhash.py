@@ -42,6 +42,7 @@ COMMANDS = {
     "judge": "a verdict on each page that comes on standard input, beside any crawler",
     "report": "write what was dropped as one HTML file, to search and look at in a browser",
     "rules": "which parts of URLs lead to the same pages, learnt from drops, to request fewer",
+    "settings": "the settings in force, where each is set, and what they mean for the store",
     "store": "look into the store of a crawl, and look after it",
     "store info": "what a store holds: pages, sites, times, texts, how it was made, and any damage",
     "store find": "the page of a URL, or the pages near a fingerprint, nearest first",

@@ -27,6 +27,7 @@ from simhash_pipeline.page.decode import without_line_ends
 from simhash_pipeline.page.folding import folded, spelled, spelled_lines
 from simhash_pipeline.page.hashing import TokenHashes, hash_rows
 from simhash_pipeline.page.parse import Elements, elements_of, soup_of, tree_of_page
+from simhash_pipeline.page.pdf import is_pdf, title_and_text
 from simhash_pipeline.page.segment import segmenter
 from simhash_pipeline.page.short_pages import MAX_TOKENS, error_pattern_of, unread_digest
 from simhash_pipeline.page.simhash import counted_ngrams, heaviest, simhash, stop_words, weighing
@@ -140,6 +141,9 @@ class Fingerprinter:
         """
         if (held := markup(html)) is None:
             raise TypeError(f"a page is bytes, text, a soup, selector or tree, not {html!r:.80}")
+        if is_pdf(held):
+            title, text = title_and_text(held, self._options.max_page_bytes)
+            return self.fingerprint_text(text, title=title, url=url)
         page = Page(held, charset, self._options)
         title, blocks, structure = page.title(), page.blocks(), page.structure()
         text, is_main = self._read(page, blocks, title)  # a user's extractor may change the tree
