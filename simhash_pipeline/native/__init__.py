@@ -75,3 +75,10 @@ kernel, missing = _chosen()
 def kind() -> str:
     """What hashes texts and reads pages: "compiled" or "Python"."""
     return "Python" if kernel is None else "compiled"
+
+
+def required() -> Kernel:
+    """The kernel; ImportError without."""
+    if kernel is None:
+        raise ImportError("the kernel was not built, or is switched off by SIMHASH_NATIVE")
+    return kernel

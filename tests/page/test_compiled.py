@@ -168,7 +168,6 @@ def test_the_kernel_is_given_the_numbers_that_it_asks_for() -> None:
 def test_the_rules_refuse_what_are_no_blocks(
     changed: dict[str, list[Any]], error: type[Exception]
 ) -> None:
-    boilerplate._set_up()
     columns: dict[str, list[Any]] = {
         "texts": ["a" * 200, "b"],
         "tags": ["p", "p"],
@@ -178,7 +177,7 @@ def test_the_rules_refuse_what_are_no_blocks(
         "hints": [(0, 1, "links")],
         "words": ["word"],
     }
-    kernel: Any = native.kernel
+    kernel: Any = boilerplate._prepared()
     assert kernel.main_blocks(*columns.values()) == [0, 1]
     with pytest.raises(error):
         kernel.main_blocks(*{**columns, **changed}.values())
