@@ -44,6 +44,7 @@ typedef struct {
     double weight;
 } Slot;
 static Slot *slots = NULL;
+static int is_loaded = 0; /* the dictionary */
 static uint64_t *filter = NULL;
 static uint32_t nodes = 0;
 static double unknown_weight;
@@ -331,7 +332,8 @@ static void add_words(Tokens *self, size_t count, int by_jieba, size_t most) {
         } else if (kind == IS_HAN && by_jieba) {
             uint32_t begin = 0;
             while (end < count && end - place < (size_t)max_run && kind_of(text[end]) == IS_HAN) end++;
-            cut_run(&cut, text + place, (uint32_t)(end - place));
+            cut.ends[0] = cut.count = 1;
+            if (end - place > 1) cut_run(&cut, text + place, (uint32_t)(end - place));
             for (size_t i = 0; i < cut.count; begin = cut.ends[i++])
                 add_token(self, text + place + begin, cut.ends[i] - begin);
         } else if (kind & IS_UNSPACED) { /* with its marks, and the next one with its own */
@@ -362,9 +364,10 @@ static PyObject *tokens_add(Tokens *self, PyObject *args) {
     } else if ((count = fold(self->text, piece)) < 0) {
         return PyLong_FromSsize_t(count);
     }
-    if (by_jieba && slots == NULL)
-        for (Py_ssize_t i = 0; i < count; i++)
-            if (kind_of(self->text[i]) == IS_HAN) return PyLong_FromLong(NO_DICTIONARY);
+    if (by_jieba && !is_loaded) /* a character alone is a word in any dictionary */
+        for (Py_ssize_t i = 1; i < count; i++)
+            if (kind_of(self->text[i - 1]) == IS_HAN && kind_of(self->text[i]) == IS_HAN)
+                return PyLong_FromLong(NO_DICTIONARY);
     add_words(self, (size_t)count, by_jieba, most > 0 ? (size_t)most : 0);
     return PyLong_FromSsize_t(count);
 }
@@ -540,6 +543,7 @@ static PyObject *load_dictionary(PyObject *module, PyObject *args) {
     const char *lines, *start, *trans, *emit;
     Py_ssize_t size, start_size, trans_size, emit_size;
     double total = 0, *counts;
+    int fits = 1;
     (void)module;
     if (!PyArg_ParseTuple(args, "y#y#y#y#", &lines, &size, &start, &start_size, &trans, &trans_size,
                           &emit, &emit_size))
@@ -547,7 +551,7 @@ static PyObject *load_dictionary(PyObject *module, PyObject *args) {
     if (start_size != sizeof start_p || trans_size != sizeof trans_p ||
         emit_size != (Py_ssize_t)(HAN_COUNT * sizeof *emit_p))
         return PyErr_Format(PyExc_ValueError, "the model has other states or characters");
-    free_dictionary();
+    if (is_loaded) Py_RETURN_NONE; /* another thread may be reading it */
     slots = PyMem_RawCalloc(SLOTS, sizeof *slots);
     filter = PyMem_RawCalloc((1u << FILTER_BITS) / 64, sizeof *filter);
     counts = PyMem_RawCalloc(MAX_NODES, sizeof *counts);
@@ -561,21 +565,24 @@ static PyObject *load_dictionary(PyObject *module, PyObject *args) {
     memcpy(trans_p, trans, sizeof trans_p);
     memcpy(emit_p, emit, HAN_COUNT * sizeof *emit_p);
     nodes = HAN_COUNT; /* that of first characters */
-    for (const uint8_t *line = (const uint8_t *)lines, *last = line + size; line < last;) {
+    Py_BEGIN_ALLOW_THREADS /* a tenth of a second; nobody reads it before it is loaded */
+    for (const uint8_t *line = (const uint8_t *)lines, *last = line + size; line < last && fits;) {
         const uint8_t *end = memchr(line, '\n', (size_t)(last - line));
         if (end == NULL) end = last;
-        if (add_line(line, end, counts, &total) < 0) {
-            PyMem_RawFree(counts);
-            free_dictionary();
-            return PyErr_Format(PyExc_ValueError, "the dictionary has more than %u nodes", MAX_NODES);
-        }
+        fits = add_line(line, end, counts, &total) >= 0;
         line = end + 1;
     }
     unknown_weight = 0.0 - log(total);
     for (size_t at = 0; at < SLOTS; at++)
         slots[at].weight = slots[at].key ? weight_of(counts[node_of(&slots[at])], total) : NO_WORD;
     for (uint32_t c = 0; c < HAN_COUNT; c++) first_weights[c] = weight_of(counts[c], total);
+    Py_END_ALLOW_THREADS
     PyMem_RawFree(counts);
+    if (!fits) {
+        free_dictionary();
+        return PyErr_Format(PyExc_ValueError, "the dictionary has more than %u nodes", MAX_NODES);
+    }
+    is_loaded = 1;
     Py_RETURN_NONE;
 }
 
