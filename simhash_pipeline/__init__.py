@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from simhash_pipeline.crawl.follow import FollowMiddleware
     from simhash_pipeline.crawl.pending import ResponseMiddleware
     from simhash_pipeline.crawl.pipeline import Addon, NearDuplicate, SimhashPipeline, page_judged
+    from simhash_pipeline.deduped import Deduped, dedupe
     from simhash_pipeline.errors import (
         DropLogError,
         OptionsError,
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
         StoreMismatch,
     )
     from simhash_pipeline.index.neighbours import FingerprintIndex
-    from simhash_pipeline.judge import Judge, Verdict
+    from simhash_pipeline.judge import Judge
     from simhash_pipeline.options import Options
     from simhash_pipeline.page.fingerprint import (
         Fingerprinter,
@@ -31,9 +32,11 @@ if TYPE_CHECKING:
     )
     from simhash_pipeline.page.simhash import hamming_distance
     from simhash_pipeline.stores.opening import open_store
+    from simhash_pipeline.verdict import Verdict
 
 __all__ = [
     "Addon",
+    "Deduped",
     "DropLogError",
     "FingerprintIndex",
     "Fingerprinter",
@@ -51,6 +54,7 @@ __all__ = [
     "StoreMismatch",
     "Verdict",
     "content_fingerprint",
+    "dedupe",
     "hamming_distance",
     "open_store",
     "page_judged",
@@ -59,6 +63,7 @@ __version__ = "1.0.0"
 
 _MODULES = {
     "Addon": "crawl.pipeline",
+    "Deduped": "deduped",
     "DropLogError": "errors",
     "FingerprintIndex": "index.neighbours",
     "Fingerprinter": "page.fingerprint",
@@ -76,6 +81,7 @@ _MODULES = {
     "StoreMismatch": "errors",
     "Verdict": "judge",
     "content_fingerprint": "page.fingerprint",
+    "dedupe": "deduped",
     "hamming_distance": "page.simhash",
     "open_store": "stores.opening",
     "page_judged": "crawl.pipeline",

@@ -23,11 +23,11 @@ from typing import Any
 from simhash_pipeline import native
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.options import Options
+from simhash_pipeline.page.compiled import RULES, read_markup
 from simhash_pipeline.page.fingerprint import Fingerprinter, Page, PageFingerprint
 from simhash_pipeline.page.han import HAN, han_cut
 from simhash_pipeline.page.parse import readable
 from simhash_pipeline.page.segment import MAX_RUN
-from simhash_pipeline.page.tags import RULES, read_markup
 from tests.han_runs import jieba_words, made_runs
 from tests.made_pages import soup
 

@@ -13,7 +13,7 @@ from tests.documents import DOCS
 HEADERS = {"en": "| setting | default | meaning |\n", "zh": "| 设置 | 默认值 | 含义 |\n"}
 EVERYDAY = (
     *("enabled", "dry_run", "match", "content_distance", "structure_distance", "second_look"),
-    *("store", "namespace", "scope", "unchanged", "item_fields", "answers", "expire_after"),
+    *("store", "namespace", "scope", "unchanged", "keep", "item_fields", "answers", "expire_after"),
     *("drop_log", "keep_text", "twin_field", "follow_twins", "trap_budget", "close_after_seen"),
 )
 

@@ -21,14 +21,15 @@ from twisted.internet.defer import Deferred
 
 from simhash_pipeline.errors import OptionsError, PageError, StoreError
 from simhash_pipeline.item_values import Said, said_by, waits
-from simhash_pipeline.judge import Judge, Verdict
+from simhash_pipeline.judge import Judge
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.compiled import DictionaryNeeded, may_load
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.page.reader import SMALL_PAGE_BYTES, Readers
 from simhash_pipeline.page.source import Source
-from simhash_pipeline.stores.contract import PageText, Store
 from simhash_pipeline.stores.opening import open_store
+from simhash_pipeline.text_buffer import TextBuffer
+from simhash_pipeline.verdict import Verdict
 
 # The loop hands the pages of this time to the thread together, and waits for it so long: to take
 # turns at Python costs both more than a verdict. A store that takes longer, as it is locked or far
@@ -36,9 +37,6 @@ from simhash_pipeline.stores.opening import open_store
 GATHER_SECS = 0.02
 MAX_STALL_SECS = 0.01
 PATIENT_AFTER_SECS = 1.0
-# Texts that are written together: a killed crawl may lose these, and they are held in memory.
-MANY_TEXTS = 100
-MANY_CHARACTERS = 1_000_000
 FLUSH_SECS = 1.0
 
 # The options that a request may set for its page.
@@ -81,6 +79,7 @@ class JudgedPage:
             dropped=True,
             reason="unchanged",
             twin_url=self.verdict.url,
+            twin_key=self.verdict.key,
             rejected_by=None,
         )
         return dataclasses.replace(self, verdict=verdict)
@@ -111,8 +110,9 @@ class JudgeWorker:
         try:
             self._began = time.time()
             self._judge = Judge(self._store, options, repeats_since=self._began)
-            self._texts = _TextBuffer(self._store)
+            self._texts = TextBuffer(self._store)
             self._readers = Readers(options, self._fingerprinter, is_closing)
+            self.pages_before = len(self._store)  # that the crawl begins with
         except BaseException:
             self._store.close()
             raise
@@ -309,37 +309,3 @@ def _on_loop(call: Callable[[], None]) -> Callable[[object], object]:
     from twisted.internet import reactor
 
     return lambda _: reactor.callFromThread(call)
-
-
-class _TextBuffer:
-    """Texts of judged pages on their way into the store."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self._texts: dict[tuple[str, str], PageText] = {}  # by namespace and canonical URL
-        self._characters = 0
-
-    def add(self, verdict: Verdict, page: PageFingerprint) -> None:
-        self._texts[verdict.namespace, verdict.url] = PageText(
-            namespace=verdict.namespace,
-            url=verdict.url,
-            title=page.title,
-            text=page.text,
-            kept_at=time.time(),
-            left_out=page.left_out,
-        )
-        self._characters += len(page.text) + len(page.left_out)
-
-    def forget(self, verdict: Verdict) -> None:
-        self._texts.pop((verdict.namespace, verdict.url), None)
-
-    def write_many(self) -> None:
-        """Write the texts if they are worth a transaction; StoreError as for any write."""
-        if len(self._texts) >= MANY_TEXTS or self._characters >= MANY_CHARACTERS:
-            self.write()
-
-    def write(self) -> None:
-        if self._texts:
-            self._store.keep_texts(self._texts.values())
-        self._texts.clear()
-        self._characters = 0
