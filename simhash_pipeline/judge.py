@@ -159,7 +159,7 @@ class Judge:
         host = (page.namespace, page.host)
         if page.sample is not None:
             template = self._repeated.template(host, page.structure)
-            page = replace(page, sample=specific_sample(page.sample, template.repeated))
+            page = page.with_sample(specific_sample(page.sample, template.repeated))
         verdict = self._store.settle(page, lambda view: self._decide(page, view, names))
         if verdict.dropped and verdict.twin_key is not None:
             self._note_copy(page, verdict.twin_key)

@@ -33,6 +33,7 @@ _COSTS = frozenset(
         "_LIKELY",
         "_MAX_KNOWN_CHARS",
         "_MAY_BE_CODE",
+        "_NO_WORD",
         "_VARYING",
         "FOLDED_ALONE",
         "FOLDED_TO_THEMSELVES",
