@@ -13,14 +13,13 @@ from __future__ import annotations
 
 import struct
 from array import array
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import chain
 from threading import Lock
 
-from simhash_pipeline.bits import MAX_DISTANCE_BITS
+from simhash_pipeline.bits import MAX_DISTANCE_BITS, np
 from simhash_pipeline.errors import StoreDamaged
 from simhash_pipeline.page.folding import spelled
 from simhash_pipeline.page.simhash import hamming_distance
@@ -205,10 +204,12 @@ class _Pages:
         is_early = pages <= 2 * LEAST_PAGES  # while few pages are known, each one says much
         if pages < LEAST_PAGES or (self._added % _EVERY and not is_early):
             return None
-        counts = Counter(chain.from_iterable(self.blocks))
+        counts = np.bincount(np.frombuffer(b"".join(self.blocks), np.uint16), minlength=1 << 16)
         for block, count in self._known.counts.items() if older else ():
             counts[block] += round(count * older / self._known.pages)
-        found = {block: count for block, count in counts.items() if count >= LEAST_PAGES}
+        found = {
+            block: int(counts[block]) for block in (counts >= LEAST_PAGES).nonzero()[0].tolist()
+        }
         least = max(pages / 2, LEAST_REPEATED)
         # Half of a shop's titles may name one colour: in most titles it is the site's word.
         repeated = frozenset(

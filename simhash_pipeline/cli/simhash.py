@@ -40,7 +40,6 @@ COMMANDS = {
     "explain": "why a page was dropped or kept: its twin, bits and words",
     "fingerprint": "a page's fingerprints, title and number of tokens, and its main text on demand",
     "judge": "a verdict on each page that comes on standard input, beside any crawler",
-    "plan": "which tables suit a number of pages, and what they cost",
     "report": "write what was dropped as one HTML file, to search and look at in a browser",
     "rules": "which parts of URLs lead to the same pages, learnt from drops, to request fewer",
     "store": "look into the store of a crawl, and look after it",

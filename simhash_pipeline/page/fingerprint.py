@@ -60,6 +60,7 @@ from simhash_pipeline.page.titles import (
 from simhash_pipeline.page.visible import ARTICLE_SHIFT, article_digest, visible_text, window_masks
 
 _SKETCH_SHINGLE_TOKENS = 3
+_PARAGRAPH_CHARS = 1_000  # of the longest paragraph: it only finds candidates
 _WORD = re.compile(r"\w+")
 _NO_WORD = bytes(code for code in range(128) if not _WORD.match(chr(code)))
 # A full stop ends a sentence before a space or a line's end; those of other scripts do anywhere.
@@ -110,6 +111,8 @@ class PageFingerprint:
     def digest(self) -> bytes | None:
         """8 bytes of name, text and what isn't read of a thin page, else of its longest paragraph.
 
+        Of that the first thousand characters count.
+
         None for a page without text.
         """
         if not self.text.strip():
@@ -118,7 +121,8 @@ class PageFingerprint:
             name, text = (" ".join(each.split()) for each in (self.name or self.title, self.text))
             words = spelled(f"{name}\n{text}")
         else:
-            words = _letters(folded(max(self.text.split("\n"), key=len)))
+            longest = max(self.text.split("\n"), key=len)[:_PARAGRAPH_CHARS]
+            words = _letters(folded(longest))
         packed = words.encode("utf-8", "replace") + self.unread
         return hashlib.blake2b(packed, digest_size=8).digest()
 
