@@ -36,6 +36,7 @@ _MARKS_AT_ENDS = re.compile(r"^[\s,.;:|·•()\[\]/-]+|[\s,.;:|·•()\[\]/-]+$"
 _SPACES = str.maketrans(dict.fromkeys("!\"'(),-./:;?[]|0123456789", " "))
 
 
+@lru_cache(maxsize=8192)  # the pages of a site share their short lines: 2 MB
 def without_counters(line: str, *, is_main: bool, is_above: bool) -> str:
     """A short line, in one spelling, without its counters.
 
@@ -43,12 +44,7 @@ def without_counters(line: str, *, is_main: bool, is_above: bool) -> str:
     may be news. Above its first paragraph one goes that ends the line behind a comma, as in "By our
     staff, 5 hours ago."
     """
-    return line if len(line) > MAX_LINE else _without(line, is_main, is_above)
-
-
-@lru_cache(maxsize=8192)  # the pages of a site share their short lines: 2 MB
-def _without(line: str, is_main: bool, is_above: bool) -> str:
-    if not _has_word(line):
+    if len(line) > MAX_LINE or not _has_word(line):
         return line
     left, counters, before = _counted_out(line)
     if not is_main or counters > 1 or not _LETTER.search(left):
