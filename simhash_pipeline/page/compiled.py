@@ -14,9 +14,11 @@ from __future__ import annotations
 
 import os
 from array import array
+from contextvars import ContextVar
 from functools import cache
 from html.entities import html5
 from itertools import chain
+from threading import Lock
 
 from simhash_pipeline import native
 from simhash_pipeline.native import Kernel, MarkupRead, Tokens
@@ -30,6 +32,9 @@ from simhash_pipeline.page.titles import MAX_TITLES
 
 _ASK, _DROPPED, _ELLIPSIS = 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFD  # as in _kernel.c
 _UNKNOWN_CHARACTER, _NO_DICTIONARY = -1, -2
+_lock = Lock()
+# False where a fifth of a second is too long, as on an event loop.
+may_load: ContextVar[bool] = ContextVar("simhash_may_load", default=True)
 _FEWEST_VOTES = {">=0": 0, ">0": 1, ">1": 2}  # sums are whole numbers
 # Why a page is read by the Python, by the numbers that the kernel gives.
 RULES = (
@@ -107,6 +112,10 @@ _TRAITS = {
 }
 
 
+class DictionaryNeeded(Exception):
+    """A page has Chinese words, and the dictionary isn't loaded; raised where `may_load` is off."""
+
+
 def votes_by_kernel(options: Options) -> bool:
     """Whether the kernel can make content fingerprints by these options, where there is one."""
     chosen = (options.segmenter, options.hash, options.weights, options.top_n)
@@ -141,7 +150,10 @@ def _add(tokens: Tokens, piece: str, by_jieba: bool, most: int) -> int:
     is_folded = False
     while (length := tokens.add(piece, is_folded, by_jieba, most)) < 0:
         if length == _NO_DICTIONARY:
-            _load_dictionary()
+            if not may_load.get():
+                raise DictionaryNeeded
+            with _lock:
+                _load_dictionary()
         else:
             piece, is_folded = segment.folded_piece(piece), True
     return length
@@ -168,6 +180,7 @@ def _packed(characters: str) -> bytes:
     return array("I", [code for pair in folding.ranges(characters) for code in pair]).tobytes()
 
 
+@cache
 def _load_dictionary() -> None:
     """jieba's dictionary and the model by which it cuts what isn't in that."""
     start, trans, emit = han.model()

@@ -38,6 +38,7 @@ from simhash_pipeline.page.visible import ARTICLE_SHIFT, article_digest, visible
 _SKETCH_SHINGLE_TOKENS = 3
 _PARAGRAPH_CHARS = 1_000  # of the longest paragraph: it only finds candidates
 _WORD = re.compile(r"\w+")
+_NO_WORD = bytes(code for code in range(128) if not _WORD.match(chr(code)))
 # A full stop ends a sentence before a space or a line's end; those of other scripts do anywhere.
 _STOPS = "。！？।॥۔؟።፧။។៕།༎։"
 _SENTENCE = re.compile(rf"[^\n.!?{_STOPS}]+(?:[.!?](?! )[^\n.!?{_STOPS}]*)*[.!?{_STOPS}]?")
@@ -95,9 +96,16 @@ class PageFingerprint:
             words = spelled(f"{name}\n{text}")
         else:
             longest = max(self.text.split("\n"), key=len)[:_PARAGRAPH_CHARS]
-            words = "".join(_WORD.findall(folded(longest)))
+            words = _letters(folded(longest))
         packed = words.encode("utf-8", "replace") + self.unread
         return hashlib.blake2b(packed, digest_size=8).digest()
+
+
+def _letters(text: str) -> str:
+    """The text without what is in no word."""
+    if text.isascii():  # nearly always in English, and ten times as fast
+        return text.encode().translate(None, _NO_WORD).decode()
+    return "".join(_WORD.findall(text))
 
 
 class Fingerprinter:

@@ -139,7 +139,12 @@ def article_digest(
             if not by_links or sum(compress(running, is_main)) < _MOST_SHARE * sum(running):
                 chosen = [i for i in counted if i < len(page.texts)]
     begins = next((i for i in chosen if is_main[i] and len(texts[i]) > MAX_LINE), len(texts))
-    said = [without_counters(texts[i], is_main=is_main[i], is_above=i < begins) for i in chosen]
+    said = [  # long lines have no counters, and would fill the memory of short ones
+        texts[i]
+        if len(texts[i]) > MAX_LINE
+        else without_counters(texts[i], is_main=is_main[i], is_above=i < begins)
+        for i in chosen
+    ]
     return _digest([title, *said]) << ARTICLE_SHIFT | _digest([title, *texts])
 
 

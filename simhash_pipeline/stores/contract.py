@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import groupby
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeVar
 
 from simhash_pipeline.bits import BITS
@@ -82,6 +82,10 @@ class StoredPage:
         """Host and port of its URL."""
         return self.url.partition("://")[2].partition("/")[0]
 
+    def with_sample(self, sample: bytes) -> StoredPage:
+        """The same with another sample, in a fifth of `replace`'s time."""
+        return StoredPage(*(*_but_sample(self), sample))
+
 
 class StoredColumn(NamedTuple):
     """A field of StoredPage, as stores make SQL, Parquet and packed bytes of it."""
@@ -97,6 +101,7 @@ COLUMNS = tuple(
     StoredColumn(one.name, str(one.type), one.metadata.get("width"), one.metadata.get("found_by"))
     for one in fields(StoredPage)
 )
+_but_sample = attrgetter(*[one.name for one in COLUMNS[:-1]])
 NEAR_COLUMNS = tuple(one.name for one in COLUMNS if one.found_by == "near")
 SAME_COLUMNS = tuple(one.name for one in COLUMNS if one.found_by == "same")
 # Of those of the fourth type, in their order.

@@ -316,3 +316,25 @@ def test_the_version_says_what_hashes_texts(simhash: Simhash, tmp_path: Path) ->
     environment = {**os.environ, "SIMHASH_NATIVE": "0"}
     printed = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     assert printed.stdout.split()[-1] == "(Python)"
+
+
+def test_a_loop_waits_for_no_dictionary() -> None:
+    """One Han character alone needs none; words do, once in a process."""
+    program = """
+import time
+from simhash_pipeline import Fingerprinter
+from simhash_pipeline.page.compiled import DictionaryNeeded, may_load
+make = Fingerprinter().fingerprint
+may_load.set(False)
+print(make("<p>The boats of 海 came home.".encode()).tokens)
+try:
+    make("<p>渔船安全返回港口".encode())
+except DictionaryNeeded:
+    may_load.set(True)
+    print(make("<p>渔船安全返回港口".encode()).tokens)
+may_load.set(False)
+print(make("<p>渔船安全返回港口".encode()).tokens)
+"""
+    command = [sys.executable, "-c", program]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert printed.splitlines() == ["6", "4", "4"]
