@@ -17,8 +17,9 @@ all: lint test  ## lint and test
 help:  ## list these targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
-crawl: .venv/crawl  ## crawl the demo site, or URL=https://… (MAX_PAGES=500), and drop near-duplicates
-	@$(BIN)/scrapy crawl site $(if $(URL),-a url=$(URL)) $(if $(MAX_PAGES),-a max_pages=$(MAX_PAGES))
+crawl: .venv/crawl  ## crawl the demo site, or URL=https://… (MAX_PAGES=500), and drop near-duplicates (LOG=INFO)
+	@$(BIN)/scrapy crawl site -s LOG_LEVEL=$(or $(LOG),ERROR) $(if $(URL),-a url=$(URL)) \
+		$(if $(MAX_PAGES),-a max_pages=$(MAX_PAGES))
 
 report: .venv/crawl  ## tell what the crawls dropped, and write output/report.html (SPIDER=example.org)
 	@$(BIN)/scrapy simhash dropped --spider $(or $(SPIDER),site)
@@ -36,7 +37,8 @@ oldest: .venv/matrix  ## run the tests that crawl with the oldest libraries, on 
 quality: .venv/dev  ## hold near-duplicates, main texts and templates of FOLDER=… to pinned floors
 	@$(BIN)/python -m tests.quality $(FOLDER)
 
-picture: .venv/dev  ## take the picture of the demo site's report for the docs (needs Chromium)
+picture: .venv/dev  ## draw the pictures of README and docs, and take that of the report (needs Chromium)
+	@$(BIN)/python -m tests.pictures docs
 	@$(BIN)/python -m tests.review.picture docs
 
 bench: .venv/bench  ## measure index and stores beside others, into benchmarks/index.md (BENCH_N=10000000)
@@ -103,16 +105,18 @@ clean:  ## remove the environment and what crawls and tests left
 	rm -rf .venv .nox .scrapy output .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 .venv/pip:
-	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --upgrade 'pip>=25.1'
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/pip install --quiet --upgrade 'pip>=25.1'
 	@touch $@
 
+# setuptools warns of editable installs in nine lines.
 .venv/crawl: .venv/pip pyproject.toml setup.py $(wildcard simhash_pipeline/native/*.[ch])
-	$(BIN)/pip install --quiet --editable .
+	@echo "Installing into .venv (a minute) …"
+	@PYTHONWARNINGS=ignore $(BIN)/pip install --quiet --editable .
 	@touch $@
 
 .venv/dev: .venv/pip pyproject.toml setup.py $(wildcard simhash_pipeline/native/*.[ch])
-	$(BIN)/pip install --quiet --editable '.[archive,html5lib,opencc,parquet,redis]' --group dev
+	PYTHONWARNINGS=ignore $(BIN)/pip install --quiet --editable '.[archive,html5lib,opencc,parquet,redis]' --group dev
 	@touch .venv/crawl $@
 
 .venv/spark: .venv/dev
