@@ -37,7 +37,7 @@ import numpy as np
 
 from benchmarks.table import markdown
 from simhash_pipeline import FingerprintIndex, open_store
-from simhash_pipeline.own_text import KEPT_WINDOWS, pack
+from simhash_pipeline.specific_text import KEPT_WINDOWS, pack
 from simhash_pipeline.stores.contract import Action, Store, StoredPage, View
 from simhash_pipeline.stores.redis.redis_store import RedisStore
 from simhash_pipeline.urls import address_of
@@ -298,7 +298,7 @@ def _pages(values: Any, first: int = 0) -> Iterator[StoredPage]:
         url = f"https://www.{site}/news/{2000 + number % 30}/{number % 12}/{spread:025x}-{number}"
         seen = 1_700_000_000 + number // 100
         structure, sketch = spread & (1 << 64) - 1, spread << 28
-        # Own texts are only stored: pages of random values have no neighbours to be compared with.
+        # Samples are only stored: pages of random values have no neighbours.
         sample = samples[number % len(samples)]
         fingerprints = (int(value), structure, sketch)
         # As unlike one another as real ones are.
@@ -310,7 +310,7 @@ def _pages(values: Any, first: int = 0) -> Iterator[StoredPage]:
 
 @cache
 def _samples() -> list[bytes]:
-    """Of pages of 5,000 windows and 25 blocks of own text, as real ones have."""
+    """Of pages of 5,000 windows and 25 blocks of page-specific text, as real ones have."""
     rng = np.random.default_rng(7)
     found = []
     for _ in range(64):

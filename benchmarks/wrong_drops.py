@@ -8,7 +8,7 @@ was dropped for are compared by the Jaccard index of the 5-word shingles of thei
 0.9 on the drop is right, from 0.5 on doubtful, and below wrong. Kept pages of an index of 0.9 are
 missed. Signs are words too: "operator+" is another text than "operator-". Drops under another
 title are counted among all drops, right ones too: an alias has one, and a page about another thing.
-Of these, a page loses much if 50 and more of its shingles are on no kept page: the likeness of a
+Of these, a page loses much if 50 and more of its shingles are on no kept page: the similarity of a
 page and its longer twin is high, whatever the shorter one lacks.
 Debian's documentation packages do (`apt-get download PACKAGE; dpkg -x`).
 """

@@ -13,7 +13,7 @@ from scrapy.crawler import Crawler
 from simhash_pipeline import NearDuplicate, Verdict, page_judged
 
 _DROPS_SHOWN = 5
-_KEPT = ("changed", "unchanged", "told_apart")
+_KEPT = ("changed", "unchanged", "near_misses")
 
 
 class Summary:
@@ -39,7 +39,7 @@ class Summary:
             self._clearest = heapq.nsmallest(_DROPS_SHOWN, drops, key=_unclearness)
 
     def _judged(self, verdict: Verdict) -> None:
-        if verdict.told_by is not None:
+        if verdict.rejected_by is not None:
             self._near_miss = verdict
         self._pages += 1
         self._dropped_pages += verdict.dropped
@@ -80,7 +80,7 @@ def _lines(
         yield f"  {verdict.url}\n    ≈ {verdict.twin_url}   {_distances(verdict)}"
     if near_miss is not None:
         yield "\nKept though near a stored page, for example"
-        yield f"  {near_miss.url}\n    ≈ {near_miss.twin_url}   told apart by {near_miss.told_by}"
+        yield f"  {near_miss.url}\n    ≈ {near_miss.twin_url}   rejected by {near_miss.rejected_by}"
     yield "\nWhere to look next"
     yield f"  what was dropped and why   {stats.get('simhash/drop_log')}"
     of_site = "" if name == "site" else f" SPIDER={name}"

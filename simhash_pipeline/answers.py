@@ -31,9 +31,9 @@ class SheetLine:
     sketch_distance: int | None
     twin_url: str
     url: str
-    reason: str = ""  # of a drop, or what told a near miss apart; "" if it isn't known
+    reason: str = ""  # of a drop, or the test that rejected a near miss; "" if it isn't known
     structure_distance: int | None = None
-    own_likeness: float | None = None  # 0-1; None if it isn't known, or wasn't asked for
+    similarity: float | None = None  # 0-1; None if it isn't known, or wasn't asked for
 
 
 def read_sheet(path: Path) -> dict[tuple[str, str], SheetLine]:
@@ -69,19 +69,19 @@ def _answered(path: Path, sheet: csv.DictReader[str]) -> Iterator[SheetLine]:
             url=_plain(row["url"]),
             reason=(row.get("reason") or "").strip(),
             structure_distance=_bits(row, "structure_distance", where),
-            own_likeness=_likeness(row, where),
+            similarity=_similarity(row, where),
         )
 
 
-def _likeness(row: dict[str, str], where: str) -> float | None:
-    text = (row.get("own_likeness") or "").strip()
+def _similarity(row: dict[str, str], where: str) -> float | None:
+    text = (row.get("similarity") or "").strip()
     try:
-        likeness = float(text) if text else None
+        similarity = float(text) if text else None
     except ValueError:
-        likeness = -1.0
-    if likeness is not None and not 0 <= likeness <= 1:
-        raise SimhashError(f"{where}: own_likeness is {text!r}, not a number from 0 to 1")
-    return likeness
+        similarity = -1.0
+    if similarity is not None and not 0 <= similarity <= 1:
+        raise SimhashError(f"{where}: similarity is {text!r}, not a number from 0 to 1")
+    return similarity
 
 
 def _bits(row: dict[str, str], column: str, where: str) -> int | None:

@@ -1,7 +1,7 @@
 """The drop log, written and read: JSON Lines.
 
 A line for each drop, a line for some near misses (pages that were kept although a stored page is
-near), and one at the end of a run. Together, drops are suspicious if one stored page swallows
+near), and one at the end of a run. Together, drops are suspicious if one stored page drops
 others: if many pages of one host were dropped for it in one run.
 """
 
@@ -40,7 +40,7 @@ THRESHOLDS = (
     "content_distance",
     "structure_distance",
     "sketch_distance",
-    "own_likeness",
+    "min_similarity",
     "min_tokens",
     "scope",
     "unchanged",
@@ -60,7 +60,7 @@ _WIDTHS_SECS = (1, 15, 60, 900, 3_600, 43_200, _DAY, 7 * _DAY, 28 * _DAY, 364 * 
 
 # A page has a few addresses (print, mobile, tracking): at most 3 pages of the demo site are dropped
 # for one (`scrapy simhash dropped`). 20 is far more than that, and few to lose before a warning.
-SWALLOWS_FROM = 20
+MAGNET_FROM = 20
 CAUSES = "Either the page has many addresses, or a part that pages share was taken for the page."
 _MAX_PAIRS = 10_000  # of a twin and a host, that are counted exactly: at most some 15 MB
 
@@ -83,18 +83,20 @@ class Drop:
     twin_url: str | None
     twin_title: str = ""  # of the twin, its first 100 characters, as the store keeps them
     twin_first_seen: str | None
-    reason: str  # of a near miss: what told the pages apart, as `Verdict.told_by`
-    fields: tuple[str, ...] = ()  # of the items, that told the pages apart
+    reason: str  # of a near miss: `Verdict.rejected_by`
+    fields: tuple[str, ...] = ()  # of the items, that differ
     content_distance: int | None
     structure_distance: int | None
     sketch_distance: int | None
-    own_likeness: float | None = None  # of their own texts, 0-1; None for pages of two sites
+    similarity: float | None = (
+        None  # of their page-specific texts, 0-1; None for pages of two sites
+    )
     content: str | None  # 16 hex digits
     structure: str | None
     tokens: int
     main_share: float | None = None  # of the visible text, 0-1; None if that isn't known
-    # The options that decided, by name. Of own texts that told pages apart the limit in force,
-    # which is lower in two templates and higher for thin pages.
+    # The options that decided, by name; min_similarity is the limit in force, which is lower in
+    # two templates and higher for thin pages.
     thresholds: dict[str, Any]
     dry_run: bool  # True: the item was kept all the same, in a dry run or tagged
 
@@ -167,8 +169,8 @@ class DropLog:
             return
         first_seen = verdict.twin_first_seen
         thresholds = self._thresholds if options is None else _thresholds(options)
-        if verdict.min_likeness is not None:
-            thresholds = thresholds | {"own_likeness": verdict.min_likeness}
+        if verdict.min_similarity is not None:
+            thresholds = thresholds | {"min_similarity": verdict.min_similarity}
         drop = Drop(
             schema=SCHEMA,
             record=None if verdict.dropped else NEAR_MISS,
@@ -181,12 +183,12 @@ class DropLog:
             twin_url=verdict.twin_url,
             twin_title=_title(verdict.twin_title),
             twin_first_seen=None if first_seen is None else iso_time(first_seen),
-            reason=verdict.told_by or verdict.reason,
-            fields=verdict.told_fields,
+            reason=verdict.rejected_by or verdict.reason,
+            fields=verdict.differing_fields,
             content_distance=verdict.content_distance,
             structure_distance=verdict.structure_distance,
             sketch_distance=verdict.sketch_distance,
-            own_likeness=None if verdict.own_likeness is None else round(verdict.own_likeness, 2),
+            similarity=None if verdict.similarity is None else round(verdict.similarity, 2),
             content=fingerprint_hex(page.content),
             structure=fingerprint_hex(page.structure),
             tokens=page.tokens,
@@ -197,7 +199,7 @@ class DropLog:
         self._append(drop)
 
     def _takes_near_miss(self, verdict: Verdict) -> bool:
-        if verdict.told_by is None:
+        if verdict.rejected_by is None:
             return False
         twin = (verdict.namespace, verdict.twin_url)
         if (
@@ -317,12 +319,12 @@ class Timeline:
 
 
 @dataclass(frozen=True, slots=True)
-class SwallowingPage:
-    """A stored page that swallows pages of one host."""
+class DropMagnet:
+    """A stored page for which many pages of one host are dropped."""
 
     twin_url: str
     host: str  # of the dropped pages; "" where their URLs have none
-    dropped: int  # different URLs up to SWALLOWS_FROM, then every further drop
+    dropped: int  # different URLs up to MAGNET_FROM, then every further drop
     example: str  # URL of the first page that was dropped for it
 
     def sentence(self, *, dry_run: bool = False) -> str:
@@ -343,7 +345,7 @@ class _Tally:
     urls: tuple[int, ...] = ()  # hashes of the next few, where each is to count once
 
 
-class SwallowingPages:
+class DropMagnets:
     """Counts drops by run, host and twin: exactly, until there are too many of these.
 
     Then the half with fewer drops is forgotten.
@@ -352,8 +354,8 @@ class SwallowingPages:
     def __init__(self) -> None:
         self._tallies: dict[str, _Tally] = {}
 
-    def add(self, url: str, twin_url: str | None, run: str = "") -> SwallowingPage | None:
-        """Count a drop; the stored page if this drop makes it a swallowing one, else None.
+    def add(self, url: str, twin_url: str | None, run: str = "") -> DropMagnet | None:
+        """Count a drop; the stored page if this drop makes it a magnets one, else None.
 
         An unchanged page, which is its own twin, doesn't count.
         """
@@ -365,23 +367,23 @@ class SwallowingPages:
         tally = self._tally(f"{run}\n{host}\n{twin_url}")
         if not tally.drops:
             tally.example = url
-        elif tally.drops < SWALLOWS_FROM:
+        elif tally.drops < MAGNET_FROM:
             if url == tally.example or hash(url) in tally.urls:
                 return None
             tally.urls += (hash(url),)
         tally.drops += 1
-        if tally.drops != SWALLOWS_FROM:
+        if tally.drops != MAGNET_FROM:
             return None
-        return SwallowingPage(twin_url, host, tally.drops, tally.example)
+        return DropMagnet(twin_url, host, tally.drops, tally.example)
 
-    def worst(self) -> list[SwallowingPage]:
-        """All that swallow, the worst first; in several runs, as in the worst of these."""
-        found: dict[tuple[str, str], SwallowingPage] = {}
+    def worst(self) -> list[DropMagnet]:
+        """All magnets, the worst first; in several runs, as in the worst of these."""
+        found: dict[tuple[str, str], DropMagnet] = {}
         for pair, tally in self._heaviest():
-            if tally.drops < SWALLOWS_FROM:
+            if tally.drops < MAGNET_FROM:
                 break
             _, host, twin_url = pair.split("\n", 2)
-            page = SwallowingPage(twin_url, host, tally.drops, tally.example)
+            page = DropMagnet(twin_url, host, tally.drops, tally.example)
             found.setdefault((host, twin_url), page)
         return list(found.values())
 

@@ -180,19 +180,19 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
         plain = _folded(value)
         is_long = len(value) * 3 >= LONG_BYTES <= len(value.encode("utf-8", "replace"))
         is_shown = is_long and seen.shows(*(_head(each) for each in (value, plain)))
-        told = seen.witnessed(value, plain) if not is_long or not is_shown else plain
-        is_here = is_here or bool(told)
+        kept = seen.witnessed(value, plain) if not is_long or not is_shown else plain
+        is_here = is_here or bool(kept)
         is_pages = is_long and (page.content is None or 2 * len(value) >= len(page.text))
         if is_pages and text is None and not item.is_row:
             text = _digest(plain.replace(" ", ""), 8)
-            told = "" if is_shown else plain
+            kept = "" if is_shown else plain
         elif is_shown and not item.is_row:
-            told = plain[:_SHORT_CHARS]
-        elif not told and (item.is_row or item.is_named or value in item.carried):
+            kept = plain[:_SHORT_CHARS]
+        elif not kept and (item.is_row or item.is_named or value in item.carried):
             is_url = value in item.carried and _path_of(value)  # of a list, mostly
-            told = plain if item.is_named or (seen.is_brought(value) and not is_url) else ""
-        if told:
-            counted.setdefault(name, []).append(told)
+            kept = plain if item.is_named or (seen.is_brought(value) and not is_url) else ""
+        if kept:
+            counted.setdefault(name, []).append(kept)
     if not is_here and not counted:
         brought = [pair for pair in pairs if seen.is_brought(pair[1])]
         has_words = any(_TELLING.search(value) for _, value in brought)
@@ -212,10 +212,10 @@ def _head(text: str) -> str:
 def _packed(flags: int, counted: Mapping[str, list[str]]) -> tuple[bytes, Mapping[int, str]]:
     """The values as a store keeps them, and their names by the byte of each: one of 255."""
     names, by_byte = dict[int, str](), dict[int, list[str]]()
-    for name, told in counted.items():
+    for name, kept in counted.items():
         byte = _digest(name, 1)[0] or 1
         names[byte] = name
-        by_byte.setdefault(byte, []).extend(told)
+        by_byte.setdefault(byte, []).extend(kept)
     values = (
         bytes([byte]) + _digest("\0".join(sorted({*by_byte[byte]})), 3) for byte in sorted(by_byte)
     )

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from simhash_pipeline.answers import read_sheet
 from simhash_pipeline.errors import StoreError
-from simhash_pipeline.furniture import Host, RecentPages, template_of, with_template
 from simhash_pipeline.item_values import (
     NOTHING,
     Said,
@@ -30,27 +29,28 @@ from simhash_pipeline.item_values import (
     with_values,
 )
 from simhash_pipeline.options import Options, OptionValue
-from simhash_pipeline.own_text import own_sample
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.page.source import Source
 from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.page.titles import TITLE_CHARS, names_differ
+from simhash_pipeline.repeated_text import Host, RecentPages, template_of, with_template
+from simhash_pipeline.specific_text import specific_sample
 from simhash_pipeline.stores.contract import COLUMNS, Action, Store, StoredPage, View
 from simhash_pipeline.stores.opening import open_store
 from simhash_pipeline.twins import (
-    MIN_MAIN_LIKENESS,
-    ToldBy,
+    MIN_MAIN_SIMILARITY,
+    RejectedBy,
     are_two_subjects,
     contents_agree,
     differing_values,
     distances,
     in_one_template,
     is_unchanged,
-    min_likeness,
-    own_likeness,
+    min_similarity,
+    rejection,
     repeated_words,
+    similarity,
     sketches_agree,
-    told_apart_by,
 )
 from simhash_pipeline.urls import address_of, page_key, site_of
 
@@ -61,8 +61,8 @@ Reason = Literal[
     "new",  # kept: no stored page is near it
     "thin",  # kept: it has too little text; dropped: a stored page has the same title and text
     "changed",  # kept: the URL is known, its content has changed
-    "told apart",  # kept: a stored content fingerprint is near, and something else is not
-    "unchanged",  # kept, or dropped by UNCHANGED: the URL is known, and its story is as it was
+    "near miss",  # kept: a stored content fingerprint is near, and something else is not
+    "unchanged",  # kept, or dropped by UNCHANGED: the URL is known, its article text the same
     "answer",  # dropped: a person said that it is a copy of a stored page
     "error page",  # dropped: stored pages of its host differ in their own address alone
     "address",  # dropped: it declares the address of a stored page, and their main texts are alike
@@ -75,20 +75,22 @@ Reason = Literal[
 _BY_TEXT = ("content", "content and structure", "item", "paragraph", "thin")
 # A second look is taken at this many near pages at most: some 10 ms.
 _MAX_COMPARED = 200
-_ERROR_PAGES = 2  # of one form that are kept: two items may be alike by chance
+_ERROR_PAGES = 2  # of one pattern that are kept: two items may be alike by chance
 _MAX_SAME_ADDRESS = 8  # pages that are looked at for the address: many may wrongly declare one
 _MAX_SAME_TEXT = 8  # pages that are looked at for the item's text
-# Copies of a story aren't kept: a paragraph that more kept pages have is their site's.
+# Copies aren't kept: a paragraph that more kept pages have is their site's.
 _MAX_SAME_PARAGRAPH = 3
-_COPY_LIKENESS = 0.9  # of own texts; a dropped page that is less alike has text of its own
-_MAX_HOSTS = 4_096  # whose furniture is cached: some 16 MB
+_COPY_SIMILARITY = (
+    0.9  # of page-specific texts; a dropped page that is less alike has text of its own
+)
+_MAX_HOSTS = 4_096  # whose repeated text is cached: some 16 MB
 _MAX_COPIES = 10_000  # on other sites, of which the first is remembered: some 10 MB
 
 # The columns that a page's fingerprints have under the same names.
 _OF_PAGE = [one.name for one in COLUMNS if hasattr(PageFingerprint, one.name)]
 
 # A stored page, the reason to drop the new one for it, and the test that tells the two apart.
-Neighbour = tuple["StoredPage", Reason, "ToldBy | None"]
+Neighbour = tuple["StoredPage", Reason, "RejectedBy | None"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,11 +106,11 @@ class Verdict:
     content_distance: int | None = None  # None if either page has no such fingerprint
     structure_distance: int | None = None
     sketch_distance: int | None = None
-    # Of the own texts, 0-1, in two templates of what this page says; None for pages of two sites
-    own_likeness: float | None = None
-    told_by: ToldBy | None = None  # of a kept page that is near a stored one
-    min_likeness: float | None = None  # the limit in force; told by "own text" alone
-    told_fields: tuple[str, ...] = ()  # the item's fields that differ; told by "fields" alone
+    # Of the page-specific texts, 0-1; in two templates of this page's; None for pages of two sites
+    similarity: float | None = None
+    rejected_by: RejectedBy | None = None  # of a kept page that is near a stored one
+    min_similarity: float | None = None  # the limit in force; if rejected by "page-specific text"
+    differing_fields: tuple[str, ...] = ()  # the item's fields that differ; if rejected by "fields"
     # Whether the stored page may yet go: another process has kept it, and its item is not out.
     provisional: bool = False
     namespace: str = ""  # of the page and of the stored one
@@ -162,7 +164,7 @@ class Judge:
         self._copies, self._others = self._answers()
         self._recent = RecentPages()
         self._open = set[tuple[str, str]]()  # lists whose further rows aren't known yet
-        self._furniture: dict[Host, bytes] = {}
+        self._repeated_text: dict[Host, bytes] = {}
         # The first page of a site that was dropped for this one of another: by both and namespace.
         self._first_copies: dict[tuple[str, str, str], StoredPage] = {}
         site_of("localhost")  # loads the public suffix list before the first page waits for it
@@ -215,8 +217,8 @@ class Judge:
         """
         host = (page.namespace, page.host)
         if page.sample is not None:
-            template = template_of(page.structure, self._furniture_of(host))
-            page = replace(page, sample=own_sample(page.sample, template.furniture))
+            template = template_of(page.structure, self._repeated_text_of(host))
+            page = replace(page, sample=specific_sample(page.sample, template.repeated))
         verdict = self._store.settle(page, lambda view: self._decide(page, view, names))
         if verdict.dropped and verdict.twin_url is not None:
             self._note_copy(page, verdict.twin_url)
@@ -224,12 +226,12 @@ class Judge:
             self._open.add((page.namespace, page.url))
         if verdict.stored and page.first_seen == self._began:
             self._first.add(hash((page.namespace, page.url)))
-        if blocks and _teaches_furniture(verdict):
+        if blocks and _teaches_repeated_text(verdict):
             self._learn(host, page.structure, blocks)
         return verdict
 
     def with_options(self, options: Options) -> Judge:
-        """One of the same store, answers and furniture, with other thresholds or namespace."""
+        """One of the same store, answers and repeated text, with other thresholds or namespace."""
         other = copy(self)
         other._options = options
         return other
@@ -272,33 +274,35 @@ class Judge:
             verdict = verdict_of(page, "unchanged", previous, dropped=dropped)
             provisional = dropped and view.is_unconfirmed(previous)
             return Action.RENEW, replace(verdict, provisional=provisional)
-        near_miss: tuple[StoredPage, ToldBy] | None = None
+        near_miss: tuple[StoredPage, RejectedBy] | None = None
         unconfirmed: tuple[StoredPage, Reason] | None = None
-        for neighbour, reason, told_by in chain(originals, self._neighbours(page, view)):
+        for neighbour, reason, rejected_by in chain(originals, self._neighbours(page, view)):
             key = (neighbour.namespace, neighbour.url)
-            is_open = told_by == "fields" and waits(page.item_values) and key in self._open
-            if told_by is not None and not is_open:
-                near_miss = near_miss or (neighbour, told_by)
+            is_open = rejected_by == "fields" and waits(page.item_values) and key in self._open
+            if rejected_by is not None and not is_open:
+                near_miss = near_miss or (neighbour, rejected_by)
             elif is_open or view.is_unconfirmed(neighbour):
                 unconfirmed = unconfirmed or (neighbour, reason)
             else:
                 stays = previous is None or is_row(page.item_values)
                 action = Action.SKIP if stays else Action.FORGET
-                return action, self._with_likeness(page, reason, neighbour, view, dropped=True)
+                return action, self._with_similarity(page, reason, neighbour, view, dropped=True)
         if unconfirmed is not None:
             neighbour, reason = unconfirmed
-            verdict = self._with_likeness(page, reason, neighbour, view, dropped=True)
+            verdict = self._with_similarity(page, reason, neighbour, view, dropped=True)
             return Action.SKIP, replace(verdict, provisional=True)
         if near_miss is not None:
-            neighbour, told_by = near_miss
-            reason = "told apart" if previous is None else "changed"
-            verdict = self._with_likeness(page, reason, neighbour, view, dropped=False)
+            neighbour, rejected_by = near_miss
+            reason = "near miss" if previous is None else "changed"
+            verdict = self._with_similarity(page, reason, neighbour, view, dropped=False)
             least = None
-            if told_by == "own text":
-                least = min_likeness(page, neighbour, view.furniture, self._options)
-            told = differing_values(page, neighbour) if told_by == "fields" else b""
-            fields = tuple(sorted(names[byte] for byte in told if byte in names))
-            verdict = replace(verdict, told_by=told_by, min_likeness=least, told_fields=fields)
+            if rejected_by == "page-specific text":
+                least = min_similarity(page, neighbour, view.repeated_text, self._options)
+            differing = differing_values(page, neighbour) if rejected_by == "fields" else b""
+            fields = tuple(sorted(names[byte] for byte in differing if byte in names))
+            verdict = replace(
+                verdict, rejected_by=rejected_by, min_similarity=least, differing_fields=fields
+            )
         else:
             verdict = verdict_of(page, _kept_reason(page, previous))
         if previous is not None and previous.item_values is not None:
@@ -320,26 +324,26 @@ class Judge:
         """
         view.one_site = self._options.scope == "site"
         found = self._candidates(page, view)
-        told: set[ToldBy | None] = set()
+        rejections: set[RejectedBy | None] = set()
         renamed: list[tuple[StoredPage, Reason]] = []
         for other, reason in islice(found, _MAX_COMPARED if self._options.second_look else None):
-            told_by = self._told_by(page, other, reason, view)
-            told.add(told_by)
+            rejected_by = self._told_by(page, other, reason, view)
+            rejections.add(rejected_by)
             if (
-                told_by is None
+                rejected_by is None
                 and self._looks_again(reason)
-                and names_differ(page, other, repeated_words(page, other, view.furniture))
+                and names_differ(page, other, repeated_words(page, other, view.repeated_text))
             ):
                 renamed.append((other, reason))
             else:
-                yield other, reason, told_by
+                yield other, reason, rejected_by
         if not renamed:
             return
-        has_two_names = not told.isdisjoint({"title", "no page"}) or any(
-            are_two_subjects(renamed[0][0], other, view.furniture) for other, _ in renamed[1:]
+        has_two_names = not rejections.isdisjoint({"title", "shared notice"}) or any(
+            are_two_subjects(renamed[0][0], other, view.repeated_text) for other, _ in renamed[1:]
         )
         for other, reason in renamed:
-            yield other, reason, "no page" if has_two_names else None
+            yield other, reason, "shared notice" if has_two_names else None
 
     def _candidates(self, page: StoredPage, view: View) -> Iterator[tuple[StoredPage, Reason]]:
         """Stored pages that may be the page's twin, each with the reason to drop it then."""
@@ -354,7 +358,7 @@ class Judge:
         if self._options.second_look:
             same_text = islice(view.same("item_text"), _MAX_SAME_TEXT)
             yield from ((other, "item") for other in same_text)
-            yield from self._by_form(view)
+            yield from self._by_error_pattern(view)
             yield from self._by_address(page, view)
             if page.content is None:
                 yield from ((other, "thin") for other in view.same("digest"))
@@ -365,9 +369,9 @@ class Judge:
         if self._options.second_look and page.content is not None:
             yield from ((other, "paragraph") for other in self._by_paragraph(page, view))
 
-    def _by_form(self, view: View) -> Iterator[tuple[StoredPage, Reason]]:
-        """The first two stored pages of its form, see page/form.py; none if there are fewer."""
-        others = list(islice(view.same("form"), _ERROR_PAGES))
+    def _by_error_pattern(self, view: View) -> Iterator[tuple[StoredPage, Reason]]:
+        """The first two stored pages of its pattern, see page/error_pages.py, or none."""
+        others = list(islice(view.same("error_pattern"), _ERROR_PAGES))
         if len(others) == _ERROR_PAGES:
             yield from ((other, "error page") for other in others)
 
@@ -377,14 +381,16 @@ class Judge:
         Their main texts must be alike: many sites declare one address for all pages of a list.
         """
         for other in islice(view.same("address"), _MAX_SAME_ADDRESS):
-            alike = own_likeness(page, other, view.furniture, only_main=True) or 0
-            if alike >= MIN_MAIN_LIKENESS and not are_two_subjects(page, other, view.furniture):
+            alike = similarity(page, other, view.repeated_text, only_main=True) or 0
+            if alike >= MIN_MAIN_SIMILARITY and not are_two_subjects(
+                page, other, view.repeated_text
+            ):
                 yield other, "address"
 
     def _by_paragraph(self, page: StoredPage, view: View) -> Iterator[StoredPage]:
         """Pages of one longest paragraph whose sketches agree, and that aren't near in content.
 
-        Where one template's byline or caption was read with a story, and another's wasn't, the
+        Where one template's byline or caption was read with an article, and another's wasn't, the
         content fingerprint of a few paragraphs moves by more bits than the distance. In one
         template of a site such a line is the page's own, as in a text that is given alone.
         """
@@ -403,16 +409,16 @@ class Judge:
 
     def _told_by(
         self, page: StoredPage, other: StoredPage, reason: Reason, view: View
-    ) -> ToldBy | None:
+    ) -> RejectedBy | None:
         if self._others and frozenset((page.url, other.url)) in self._others:
             return "answer"
-        told = partial(told_apart_by, page, repeated=view.furniture, options=self._options)
-        told_by = told(other, by_text=reason in _BY_TEXT)
+        decide = partial(rejection, page, repeated=view.repeated_text, options=self._options)
+        rejected_by = decide(other, by_text=reason in _BY_TEXT)
         sibling = self._first_copies.get((page.namespace, page.site, other.url))
-        if told_by is None and sibling is not None and sibling.url != page.url:
+        if rejected_by is None and sibling is not None and sibling.url != page.url:
             # Two pages of a site that it would keep alone are no copies of one page of another.
-            return told(sibling, by_text=reason in _BY_TEXT)
-        return told_by
+            return decide(sibling, by_text=reason in _BY_TEXT)
+        return rejected_by
 
     def _answers(self) -> tuple[dict[str, list[str]], set[frozenset[str]]]:
         """By a page's URL those of which it is a copy, and pairs of other pages; all canonical."""
@@ -438,11 +444,11 @@ class Judge:
             if previous is None or _age(other) < _age(previous)
         ]
 
-    def _with_likeness(
+    def _with_similarity(
         self, page: StoredPage, reason: Reason, other: StoredPage, view: View, *, dropped: bool
     ) -> Verdict:
         verdict = verdict_of(page, reason, other, dropped=dropped)
-        return replace(verdict, own_likeness=own_likeness(page, other, view.furniture))
+        return replace(verdict, similarity=similarity(page, other, view.repeated_text))
 
     def _note_copy(self, page: StoredPage, twin_url: str) -> None:
         if page.sample is None or site_of(twin_url) == page.site:
@@ -451,33 +457,33 @@ class Judge:
             del self._first_copies[next(iter(self._first_copies))]
         self._first_copies.setdefault((page.namespace, page.site, twin_url), page)
 
-    def _furniture_of(self, host: Host) -> bytes:
-        """The host's furniture as it was known when this process last looked."""
-        if host not in self._furniture:
-            if len(self._furniture) >= _MAX_HOSTS:
-                self._furniture.clear()
-            self._furniture[host] = self._store.furniture(*host)
-        return self._furniture[host]
+    def _repeated_text_of(self, host: Host) -> bytes:
+        """The host's repeated text as it was known when this process last looked."""
+        if host not in self._repeated_text:
+            if len(self._repeated_text) >= _MAX_HOSTS:
+                self._repeated_text.clear()
+            self._repeated_text[host] = self._store.repeated_text(*host)
+        return self._repeated_text[host]
 
     def _learn(self, host: Host, structure: int | None, blocks: Sequence[int]) -> None:
-        before = template_of(structure, self._furniture_of(host))
+        before = template_of(structure, self._repeated_text_of(host))
         if template := self._recent.add(host, structure, blocks, before):
-            known = self._store.furniture(*host)
-            self._furniture[host] = learnt = with_template(known, template)
+            known = self._store.repeated_text(*host)
+            self._repeated_text[host] = learnt = with_template(known, template)
             if learnt != known:
-                self._store.put_furniture(*host, learnt)
+                self._store.put_repeated_text(*host, learnt)
 
 
-def _teaches_furniture(verdict: Verdict) -> bool:
-    """Whether furniture is learnt from the page: it was kept, or has much text of its own.
+def _teaches_repeated_text(verdict: Verdict) -> bool:
+    """Whether repeated text is learnt from the page: it was kept, or has much text of its own.
 
-    A page of a known URL was counted before. Copies of a story would make the story furniture.
+    A page of a known URL was counted before. Copies of an article would make it repeated text.
     """
     if verdict.reason in ("address", "error page"):
         return False
     if verdict.stored:
         return verdict.reason != "changed"
-    return verdict.own_likeness is not None and verdict.own_likeness < _COPY_LIKENESS
+    return verdict.similarity is not None and verdict.similarity < _COPY_SIMILARITY
 
 
 def _age(page: StoredPage) -> tuple[float, str]:
@@ -502,7 +508,7 @@ def stored_page(
         "seen_at": seen_at,
         "title": page.title[:TITLE_CHARS],
         "address": address_of(key, page.canonical_url),
-        "form": page.form if options.error_pages == "drop" else None,
+        "error_pattern": page.error_pattern if options.error_pages == "drop" else None,
         "item_text": said.text,
         "item_values": said.values,
     }

@@ -92,7 +92,7 @@ FLAG = Rule("True or False", lambda value: _FLAGS[str(value).lower()])
 TEXT = Rule("a text", _text)
 FIELD = Rule("the name of an item field", _text, bool)
 AGE = Rule("an age, as 90d, 12h or 30m, or whole seconds", _age, lambda secs: secs > 0)
-LIKENESS = Rule("a number from 0 to 1", _float, lambda share: 0 <= share <= 1)
+SIMILARITY = Rule("a number from 0 to 1", _float, lambda share: 0 <= share <= 1)
 NGRAMS = Rule(
     "sizes from 1 to 8, such as (1, 2)",
     _sizes,
@@ -190,8 +190,8 @@ def _option(
 OptionValue = bool | int | float | str | tuple[str, ...] | tuple[int, ...] | None
 _PATH = path("the path of a file")
 _DISTANCE = whole(0, MAX_DISTANCE_BITS, "bits")
-# So read, every sketch and every own text agrees, and a page of one token can be judged.
-_WITHOUT_SECOND_LOOK = {"sketch_distance": SKETCH_BITS, "own_likeness": 0.0, "min_tokens": 1}
+# So read, every sketch and every page-specific text agrees, and a page of one token can be judged.
+_WITHOUT_SECOND_LOOK = {"sketch_distance": SKETCH_BITS, "min_similarity": 0.0, "min_tokens": 1}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -224,8 +224,8 @@ class Options:
         True,
         FLAG,
         "False judges a page of any length by the distances alone, and compares no titles, "
-        "addresses, sketches or own texts. `SIMHASH_SKETCH_DISTANCE`, `SIMHASH_OWN_LIKENESS` and "
-        "`SIMHASH_MIN_TOKENS` then do nothing.",
+        "addresses, sketches or page-specific texts. `SIMHASH_SKETCH_DISTANCE`, "
+        "`SIMHASH_MIN_SIMILARITY` and `SIMHASH_MIN_TOKENS` then do nothing.",
     )
     sketch_distance: int = _option(
         18,
@@ -233,17 +233,17 @@ class Options:
         "Pages that are near in content are twins only if at most this many of the 128 bits of "
         "their sketches differ.",
     )
-    own_likeness: float = _option(
+    min_similarity: float = _option(
         0.85,
-        LIKENESS,
-        "Two pages of one site are twins only if their own texts, all that is visible but menus "
-        "and what the site repeats, are alike by this much (0-1). 0 asks for no likeness.",
+        SIMILARITY,
+        "Two pages of one site are twins only if their page-specific texts are at least this "
+        "similar (0-1): all visible text except menus and what the site repeats. 0 turns it off.",
     )
     min_tokens: int = _option(
         50,
         whole(1, 10_000, "tokens"),
         "A page with fewer tokens is thin. For its text it is dropped only if a stored page has "
-        "the same title and text and, on one site, 95 % of its own text.",
+        "the same title and text and, on one site, 95 % of its page-specific text.",
     )
     store: str = _option(
         "auto",
@@ -271,7 +271,7 @@ class Options:
         "keep",
         one_of("keep", "drop"),
         "What to do with a URL seen again, by this spider or another one of the store, whose "
-        "title, story and item are unchanged: `keep` or `drop` its item.",
+        "title, article text and item are unchanged: `keep` or `drop` its item.",
     )
     error_pages: str = _option(
         "drop",

@@ -11,29 +11,30 @@ from functools import lru_cache
 from typing import Literal
 
 from simhash_pipeline.bits import MAX_DISTANCE_BITS
-from simhash_pipeline.furniture import NO_BLOCKS, UNKNOWN, Blocks, Template, template_of
 from simhash_pipeline.item_values import differing, is_row, say_the_same
 from simhash_pipeline.options import Options
-from simhash_pipeline.own_text import is_all_main, unpack
 from simhash_pipeline.page.fingerprint import PageFingerprint
 from simhash_pipeline.page.simhash import hamming_distance
-from simhash_pipeline.page.titles import are_form_letters, are_of_no_text, name_two_things
-from simhash_pipeline.page.visible import BLOCK_BITS, MAIN, STORY_SHIFT
+from simhash_pipeline.page.titles import are_form_letters, name_two_things, share_a_notice
+from simhash_pipeline.page.visible import ARTICLE_SHIFT, BLOCK_BITS, MAIN
+from simhash_pipeline.repeated_text import NO_BLOCKS, UNKNOWN, Blocks, Template, template_of
+from simhash_pipeline.specific_text import is_all_main, unpack
 from simhash_pipeline.stores.contract import StoredPage
 
-# The first test that told a page from the near one, in the order they are made.
-ToldBy = Literal["answer", "fields", "template", "sketch", "no page", "title", "own text"]
-Repeated = Callable[[str], bytes]  # what a host's templates repeat: see furniture.py
+# The first test that rejected a near page, in the order they are made.
+RejectedBy = Literal[
+    "answer", "fields", "template", "sketch", "shared notice", "title", "page-specific text"
+]
+Repeated = Callable[[str], bytes]  # what a host's templates repeat: see repeated_text.py
 
 # Of the main texts of two pages of one site, if what stands around them says nothing: in two
 # templates, such as a page and its print view, or if both declare one address. The rest of a page
 # may have been read as text on one day and left out on another.
-MIN_MAIN_LIKENESS = 0.5
-# The own texts of thin pages, and of texts of a host of which too few are known: there the main
-# text proves little.
-_MIN_LIKENESS_IN_DOUBT = 0.95
+MIN_MAIN_SIMILARITY = 0.5
+# For thin pages, and for texts of a host of which too few are known: their main text proves little.
+_MIN_SIMILARITY_IN_DOUBT = 0.95
 _MIN_COMMON = 4  # equal windows; fewer prove nothing
-_REPEATED = 1  # beside MAIN: of a window in a block that the template repeats
+_RECURRING = 1  # beside MAIN: of a window in a block that the template repeats
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +54,9 @@ def distances(a: PageFingerprint | StoredPage, b: PageFingerprint | StoredPage) 
     )
 
 
-def told_apart_by(
+def rejection(
     page: StoredPage, other: StoredPage, repeated: Repeated, options: Options, *, by_text: bool
-) -> ToldBy | None:
+) -> RejectedBy | None:
     """The first test that tells a page from a stored one; None: it is a copy.
 
     `by_text`: its text made the stored page a candidate, so they have to agree in more than that.
@@ -72,8 +73,8 @@ def told_apart_by(
         return None
     if not has_its_text and not sketches_agree(page, other, options.sketch_distance):
         return "sketch"
-    if are_of_no_text(page, other):
-        return "no page"
+    if share_a_notice(page, other):
+        return "shared notice"
     if page.content is None and page.site != other.site and page.title != other.title:
         return "title"  # a short text that two sites share names no page
     words = repeated_words(page, other, repeated)
@@ -82,8 +83,8 @@ def told_apart_by(
         return "title"
     if are_two_subjects(page, other, repeated) and not _is_one_text(page, other, options):
         return "title"
-    if not has_its_text and own_texts_differ(page, other, repeated, options):
-        return "own text"
+    if not has_its_text and specific_texts_differ(page, other, repeated, options):
+        return "page-specific text"
     return None
 
 
@@ -127,7 +128,7 @@ def repeated_words(page: StoredPage, other: StoredPage, repeated: Repeated) -> B
     if page.title == other.title and page.heading == other.heading:
         return NO_BLOCKS  # nothing is asked of them
     mine, its = (template_of(one.structure, repeated(one.host)) for one in (page, other))
-    return mine.furniture if mine is its else mine.furniture | its.furniture
+    return mine.repeated if mine is its else mine.repeated | its.repeated
 
 
 def _is_one_text(page: StoredPage, other: StoredPage, options: Options) -> bool:
@@ -135,70 +136,70 @@ def _is_one_text(page: StoredPage, other: StoredPage, options: Options) -> bool:
 
     The default, 9 bits, is a Jaccard index of 0.95 of their word triples.
     """
-    if have_own_texts(page, other):
+    if have_specific_texts(page, other):
         return False
     return sketches_agree(page, other, options.sketch_distance / 2)
 
 
-def own_texts_differ(
+def specific_texts_differ(
     page: StoredPage, other: StoredPage, repeated: Repeated, options: Options
 ) -> bool:
     """Whether two pages of one site have too little of their own in common."""
-    if not have_own_texts(page, other):
+    if not have_specific_texts(page, other):
         return False
-    least = min_likeness(page, other, repeated, options)
-    alike = own_likeness(page, other, repeated) if least else 1
+    least = min_similarity(page, other, repeated, options)
+    alike = similarity(page, other, repeated) if least else 1
     if alike is None:  # all is repeated: the items may say more
         return not say_the_same(page.item_values, other.item_values)
     return alike < least
 
 
-def min_likeness(
+def min_similarity(
     page: StoredPage, other: StoredPage, repeated: Repeated, options: Options
 ) -> float:
-    """The least likeness, 0-1, of the own texts of two near-duplicates of one site."""
-    least = options.own_likeness
+    """The least similarity, 0-1, of the page-specific texts of two near-duplicates of one site."""
+    least = options.min_similarity
     if not in_one_template(page, other):
-        least = min(least, MIN_MAIN_LIKENESS)
+        least = min(least, MIN_MAIN_SIMILARITY)
     in_doubt = _are_unknown_texts(page, other, repeated)
-    return max(least, _MIN_LIKENESS_IN_DOUBT) if least and in_doubt else least
+    return max(least, _MIN_SIMILARITY_IN_DOUBT) if least and in_doubt else least
 
 
-def own_likeness(
+def similarity(
     page: StoredPage, other: StoredPage, repeated: Repeated, *, only_main: bool = False
 ) -> float | None:
-    """How alike the own texts of two pages of one site are, 0-1; None if too little is known.
+    """Of the page-specific texts of two pages of one site, 0-1; None if too little is known.
 
     In two templates, and with `only_main`, their main texts.
     """
-    if not have_own_texts(page, other) or page.sample is None or other.sample is None:
+    if not have_specific_texts(page, other) or page.sample is None or other.sample is None:
         return None
-    if page.story is not None and page.story == other.story:  # all that is visible is equal
+    if page.article is not None and page.article == other.article:  # all that is visible is equal
         return 1.0
     mine, its = (template_of(one.structure, repeated(one.host)) for one in (page, other))
     only_main = only_main or not in_one_template(page, other)
-    return likeness(page.sample, other.sample, (mine, its), only_main=only_main)
+    return sample_similarity(page.sample, other.sample, (mine, its), only_main=only_main)
 
 
-def likeness(
+def sample_similarity(
     a: bytes,
     b: bytes,
     templates: tuple[Template, Template] = (UNKNOWN, UNKNOWN),
     *,
     only_main: bool = False,
 ) -> float | None:
-    """How alike the own texts of two pages are, 0-1; None if too few windows are left to compare.
+    """Of two samples, 0-1; None if too few windows are left to compare.
 
-    `templates` are theirs, one each. Their furniture is left out.
+    `templates` are theirs, one each. What they repeat is left out.
 
     A window that differs counts wherever it stands, or with `only_main` in the main texts alone. An
-    equal window counts only in the main text, as elsewhere it may be furniture that isn't known
+    equal window counts only in the main text, as elsewhere it may be repeated text that isn't known
     yet, and only if it isn't repeated.
 
         a   12  31  44  57  73  90           complete up to 90; higher windows aren't compared
         b   12  44  57  60  73  95           complete up to 95
         equal: 12, 44 and 73, which are main text, and 57, which is not; differing: 31, 60, 90
-        likeness 3 / (3 + 3)
+        similarity 3 / (3 + 3)
     """
     samples = list(map(_marked, (a, b), templates))
     limit = min(whole for whole, _ in samples)
@@ -219,25 +220,25 @@ def likeness(
 
 @lru_cache(maxsize=512)  # in a crowd many pages are compared with the same ones: 3 MB
 def _marked(sample: bytes, template: Template) -> tuple[int, dict[int, int]]:
-    """(limit, windows outside the furniture), each MAIN, _REPEATED, both or neither."""
+    """(limit, windows outside repeated blocks), each MAIN, _RECURRING, both or neither."""
     limit, entries = unpack(sample)
     return limit, {
-        window: block & MAIN | (_REPEATED if block & BLOCK_BITS in template.repeated else 0)
+        window: block & MAIN | (_RECURRING if block & BLOCK_BITS in template.recurring else 0)
         for window, block in entries
-        if block & BLOCK_BITS not in template.furniture
+        if block & BLOCK_BITS not in template.repeated
     }
 
 
 def is_unchanged(page: StoredPage, previous: StoredPage, options: Options) -> bool:
-    """Whether story and item are as they were, whatever stands beside the story."""
+    """Whether article text and item are as they were, whatever surrounds the article."""
     if differing_values(page, previous):
         return False
     if is_row(page.item_values) or is_row(previous.item_values):
         return page.item_values is not None and previous.item_values is not None
     if page.item_text is not None and page.item_text == previous.item_text:
         return page.title == previous.title
-    if page.story is not None and previous.story is not None:
-        return page.story >> STORY_SHIFT == previous.story >> STORY_SHIFT
+    if page.article is not None and previous.article is not None:
+        return page.article >> ARTICLE_SHIFT == previous.article >> ARTICLE_SHIFT
     if page.content is None or previous.content is None:
         return page.content == previous.content and page.digest == previous.digest
     return contents_agree(page, previous, options) and sketches_agree(
@@ -250,7 +251,7 @@ def contents_agree(page: StoredPage, other: StoredPage, options: Options) -> boo
     return distance is not None and distance <= options.content_distance
 
 
-def have_own_texts(page: StoredPage, other: StoredPage) -> bool:
+def have_specific_texts(page: StoredPage, other: StoredPage) -> bool:
     """Whether the pages are of one site and both have a sample of their visible text."""
     return page.site == other.site and page.sample is not None and other.sample is not None
 

@@ -36,7 +36,7 @@ KEYS = {
     ),
     "judge": (
         "`url` (canonical), `dropped`, `reason`, `twin_url`, `content_distance`, "
-        "`structure_distance`, `sketch_distance`, `own_likeness`, `told_by`, `provisional`; or "
+        "`structure_distance`, `sketch_distance`, `similarity`, `rejected_by`, `provisional`; or "
         "`url`, `error` (its kind), `message`; or `url`, `done` (`confirm` or `forget`)"
     ),
     "dedup": (
@@ -45,7 +45,7 @@ KEYS = {
     ),
     "store info": (
         "`store`, `pages`, `thin`, `namespaces`, `sites`, `top_sites`, `first_seen`, "
-        "`seen_at`, `texts`, `furniture` (`hosts`, `templates`, `blocks`), `bytes`, "
+        "`seen_at`, `texts`, `repeated_text` (`hosts`, `templates`, `blocks`), `bytes`, "
         "`made_with`, `faults` (of a damaged store only `store` and `faults`)"
     ),
     "store find": (

@@ -8,7 +8,7 @@ from simhash_pipeline.page.blocks import Blocks
 
 _TAGS = ["p", "p", "p", "div", "h1", "h2", "h3", "pre", "li", "td", "span", "body"]
 _BOX_TAGS = ["div", "div", "section", "article", "main", "ul", "td", "table", "aside", "x"]
-_HINTS = ["comment", "consent", "footer", "furniture", "forum", "links", "main"]
+_HINTS = ["comment", "consent", "footer", "boilerplate", "forum", "links", "main"]
 _TEXTS = [
     "Home", "Read more…", "A short line", "one, two", "No sentence but a line of text",
     "He said \"so.\" And left", "file.txt of it", "Titled words that end well.", "中国人民。",

@@ -91,7 +91,7 @@ def rule_of(html: bytes) -> str:
     try:
         found = read_markup(readable(html)[0])
     except PageError:
-        return "no page"
+        return "shared notice"
     return RULES[found] if isinstance(found, int) else RULES[0]
 
 

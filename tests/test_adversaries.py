@@ -87,7 +87,7 @@ def test_the_sketch_tells_a_page_that_was_made_to_collide_from_its_victim(
     victim, attacker = made_to_collide
     pages = [(VICTIM, victim), (ATTACKER, attacker)][::order]
     first, second = judged(pages)
-    assert (first.reason, second.reason) == ("new", "told apart")
+    assert (first.reason, second.reason) == ("new", "near miss")
     assert second.twin_url == pages[0][0]
     assert second.sketch_distance is not None
     assert second.sketch_distance > 18

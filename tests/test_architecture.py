@@ -24,18 +24,18 @@ ROOMS = {
     "index": {"bits"},
     "stores": {"bits", "errors", "options", "index"},
     "urls": {"errors", "page"},
-    "furniture": {"bits", "errors", "page"},
-    "own_text": {"errors", "furniture", "page"},
+    "repeated_text": {"bits", "errors", "page"},
+    "specific_text": {"errors", "repeated_text", "page"},
     "item_values": {"options", "page"},
-    "twins": {"bits", "furniture", "item_values", "options", "own_text", "page", "stores"},
-    "judge": ENGINE - {"drop_log"} | {"answers", "furniture", "own_text"},
+    "twins": {"bits", "repeated_text", "item_values", "options", "specific_text", "page", "stores"},
+    "judge": ENGINE - {"drop_log"} | {"answers", "repeated_text", "specific_text"},
     "drop_log": {"bits", "errors", "options", "page", "judge"},
     "terminal": set(),
     "review": ENGINE,
     "archive": ENGINE | {"terminal"},
     "crawl": ENGINE | {"native", "terminal"},
     "cli": ENGINE
-    | {"answers", "archive", "crawl", "furniture", "index", "native", "review"}
+    | {"answers", "archive", "crawl", "repeated_text", "index", "native", "review"}
     | {"terminal", "url_rules"},
     "url_rules": {"urls"},
 }

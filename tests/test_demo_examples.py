@@ -83,11 +83,11 @@ def crawled(tmp_path_factory: pytest.TempPathFactory, port: int) -> Path:
 
 def answers(log: Path) -> str:
     """As the report saves them: each drop is a copy, the near miss is another page."""
-    head = "answer,distance,sketch_distance,twin_url,url,reason,structure_distance,own_likeness"
+    head = "answer,distance,sketch_distance,twin_url,url,reason,structure_distance,similarity"
     drops = (record for record in read_log(log) if isinstance(record, Drop))
     lines = (
         f"{'n' if drop.is_near_miss else 'y'},{drop.content_distance},{drop.sketch_distance},"
-        f"{drop.twin_url},{drop.url},{drop.reason},{drop.structure_distance},{drop.own_likeness}"
+        f"{drop.twin_url},{drop.url},{drop.reason},{drop.structure_distance},{drop.similarity}"
         for drop in drops
         if drop.content_distance is not None
     )

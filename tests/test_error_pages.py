@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from simhash_pipeline import Judge, Options, Verdict
-from simhash_pipeline.page.form import form_of
+from simhash_pipeline.page.error_pages import error_pattern_of
 from tests.archive.archives import write_json_lines
 from tests.crawl.crawling import crawl
 from tests.number_sites import KINDS, LANGUAGES, PAGES, number_site
@@ -105,10 +105,10 @@ def test_pages_of_numbers_are_no_error_pages(
 
 
 def test_two_hosts_and_two_titles_have_two_forms() -> None:
-    one = form_of("A", "No page /a/b here.", "http://a.example/a/b")
-    assert one == form_of("A", "No page /c here.", "http://a.example/c")
-    assert one != form_of("A", "No page /c here.", "http://b.example/c")
-    assert one != form_of("B", "No page /c here.", "http://a.example/c")
+    one = error_pattern_of("A", "No page /a/b here.", "http://a.example/a/b")
+    assert one == error_pattern_of("A", "No page /c here.", "http://a.example/c")
+    assert one != error_pattern_of("A", "No page /c here.", "http://b.example/c")
+    assert one != error_pattern_of("B", "No page /c here.", "http://a.example/c")
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_two_hosts_and_two_titles_have_two_forms() -> None:
     ],
 )
 def test_a_page_of_names_measures_and_numbers_has_no_form(text: str) -> None:
-    assert form_of("A", text, "http://a.example/fog/4711815") is None
+    assert error_pattern_of("A", text, "http://a.example/fog/4711815") is None
 
 
 @pytest.mark.parametrize(
@@ -137,15 +137,15 @@ def test_a_page_of_names_measures_and_numbers_has_no_form(text: str) -> None:
 )
 def test_an_address_is_known_in_each_of_its_forms(named: str) -> None:
     url = "http://a.example/b%C3%A4r/x?q=1&r=2#top"
-    expected = form_of("A", "No /c, sorry", "http://a.example/c")
-    assert form_of("A", f"No {named}, sorry", url) == expected
+    expected = error_pattern_of("A", "No /c, sorry", "http://a.example/c")
+    assert error_pattern_of("A", f"No {named}, sorry", url) == expected
 
 
 @pytest.mark.parametrize(
     "url", ["", "x", "http://a.example", "http://a.example/", "http://a.example/?a=1"]
 )
 def test_a_url_without_a_path_names_nothing(url: str) -> None:
-    assert form_of("A", "one / two x", url) is None
+    assert error_pattern_of("A", "one / two x", url) is None
 
 
 def test_a_crawl_counts_them_and_says_so_at_its_end(tmp_path: Path) -> None:

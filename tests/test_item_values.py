@@ -63,7 +63,7 @@ def test_one_value_that_stands_on_its_page_tells_two_pages_apart(
 ) -> None:
     name = "value.size" if isinstance(values[0], dict) else "value"
     found = second((beside[0], {"value": values[0]}), (beside[1], {"value": values[1]}))
-    assert (found.told_by, found.told_fields) == ("fields", (name,))
+    assert (found.rejected_by, found.differing_fields) == ("fields", (name,))
     same = second((beside[0], {"value": values[0]}), (beside[0], {"value": values[0]}))
     assert same.dropped
 
@@ -97,8 +97,8 @@ def test_in_another_template_two_values_must_differ() -> None:
     other = {"colour": "blue", "size": "42"}
     with Judge(options=Options(min_tokens=20)) as judge:
         judge.judge(A, page("<p>red 41"), items[0])
-        assert judge.judge(B, bare % "red 42", items[1]).told_by != "fields"
-        assert judge.judge(B, bare % "blue 42", other).told_fields == ("colour", "size")
+        assert judge.judge(B, bare % "red 42", items[1]).rejected_by != "fields"
+        assert judge.judge(B, bare % "blue 42", other).differing_fields == ("colour", "size")
 
 
 def test_of_two_sites_the_texts_decide() -> None:

@@ -239,7 +239,7 @@ def test_a_changed_page_that_is_told_from_another_one_has_changed(store: Store) 
     j.judge("http://a.example/2", page(sketch=0))
     verdict = j.judge("http://a.example/2", page(sketch=SKETCH ^ (2**19 - 1)))
     assert (verdict.reason, verdict.twin_url) == ("changed", "http://a.example/1")
-    assert verdict.told_by == "sketch"
+    assert verdict.rejected_by == "sketch"
 
 
 def test_a_page_that_changed_into_anothers_twin_is_dropped_and_forgotten(store: Store) -> None:
@@ -260,9 +260,9 @@ def test_a_neighbour_with_another_sketch_is_refused_and_told(store: Store) -> No
     j = judge(store)
     j.judge("http://a.example/1", page())
     verdict = j.judge("http://a.example/2", page(sketch=SKETCH ^ (2**19 - 1)))
-    assert (verdict.dropped, verdict.reason) == (False, "told apart")
+    assert (verdict.dropped, verdict.reason) == (False, "near miss")
     assert (verdict.twin_url, verdict.sketch_distance) == ("http://a.example/1", 19)
-    assert verdict.told_by == "sketch"
+    assert verdict.rejected_by == "sketch"
     assert judge(store).judge("http://a.example/3", page(sketch=SKETCH ^ (2**18 - 1))).dropped
 
 
@@ -280,7 +280,7 @@ def test_by_both_a_page_in_another_template_is_refused_and_told(
     j = judge(store, match="both", second_look=second_look)
     j.judge("http://a.example/1", page())
     verdict = j.judge("http://a.example/2", page(structure=flip(BASE, 4)))
-    assert (verdict.told_by, verdict.structure_distance) == ("template", 4)
+    assert (verdict.rejected_by, verdict.structure_distance) == ("template", 4)
 
 
 def test_behind_very_many_refused_neighbours_none_is_looked_for(
@@ -293,7 +293,7 @@ def test_behind_very_many_refused_neighbours_none_is_looked_for(
     monkeypatch.setattr("simhash_pipeline.judge._MAX_COMPARED", 2)
     for url in ("http://a.example/2", "http://a.example/3"):
         verdict = j.judge(url, page())
-        assert (verdict.reason, verdict.twin_url) == ("told apart", "http://a.example/0")
+        assert (verdict.reason, verdict.twin_url) == ("near miss", "http://a.example/0")
     monkeypatch.setattr("simhash_pipeline.judge._MAX_COMPARED", 3)
     assert j.judge("http://a.example/4", page()).twin_url == "http://a.example/2"
 
@@ -362,7 +362,7 @@ FAR = flip(BASE, 25, start=3)
         ("structure", FAR, BASE, "structure"),
         ("structure", BASE, FAR, "new"),
         ("both", BASE, BASE, "content and structure"),
-        ("both", BASE, FAR, "told apart"),
+        ("both", BASE, FAR, "near miss"),
         ("both", FAR, BASE, "new"),
         ("either", BASE, FAR, "content"),
         ("either", FAR, BASE, "structure"),
@@ -494,17 +494,17 @@ def test_pages_of_one_site_that_differ_in_text_beside_the_main_text_are_kept(sto
     a, b = read(prose("box"), words(1)), read(prose("box"), words(2))
     assert a.content == b.content
     first, second = judged(store, ("http://a.example/1", a), ("http://a.example/2", b))
-    assert (second.dropped, second.reason) == (False, "told apart")
-    assert (second.twin_url, second.told_by) == (first.url, "own text")
-    assert second.min_likeness == 0.85
-    assert second.own_likeness is not None
-    assert second.own_likeness < 0.8
+    assert (second.dropped, second.reason) == (False, "near miss")
+    assert (second.twin_url, second.rejected_by) == (first.url, "page-specific text")
+    assert second.min_similarity == 0.85
+    assert second.similarity is not None
+    assert second.similarity < 0.8
 
 
 def test_pages_of_two_sites_are_judged_by_their_main_texts(store: Store) -> None:
     a, b = read(prose("news"), rows(1)), read(prose("news"), rows(2))
     _, second = judged(store, ("http://a.example/1", a), ("http://b.example/2", b))
-    assert (second.dropped, second.reason, second.own_likeness) == (True, "content", None)
+    assert (second.dropped, second.reason, second.similarity) == (True, "content", None)
 
 
 @pytest.mark.parametrize(("more", "dropped"), [(0, True), (150, True), (600, False)])
@@ -522,7 +522,7 @@ def test_in_another_template_half_of_the_main_texts_must_be_equal(
 def test_a_story_with_another_day_s_links_beside_it_is_dropped(store: Store) -> None:
     a, b = read(prose("box"), rows(1)), read(prose("box"), rows(2))
     first, second = judged(store, ("http://a.example/1", a), ("http://a.example/2", b))
-    assert (second.twin_url, second.reason, second.own_likeness) == (first.url, "content", 1)
+    assert (second.twin_url, second.reason, second.similarity) == (first.url, "content", 1)
 
 
 def test_a_list_with_other_links_below_a_short_text_is_kept(store: Store) -> None:
@@ -535,8 +535,8 @@ def test_a_story_under_another_url_of_its_site_is_dropped(store: Store) -> None:
     a, b = read(prose("news", 300), words(1, 2)), read(prose("news", 300), words(2, 2))
     _, second = judged(store, ("http://a.example/1", a), ("http://a.example/2", b))
     assert (second.dropped, second.reason) == (True, "content")
-    assert second.own_likeness is not None
-    assert 0.8 <= second.own_likeness < 1
+    assert second.similarity is not None
+    assert 0.8 <= second.similarity < 1
 
 
 def test_without_a_second_look_the_main_text_decides_alone(store: Store) -> None:
@@ -566,7 +566,7 @@ def test_what_was_learnt_of_a_site_stays_in_the_store(tmp_path: Path) -> None:
     assert not any(verdict.dropped for verdict in verdicts)
 
 
-def test_copies_of_a_story_do_not_become_furniture(store: Store) -> None:
+def test_copies_of_a_story_do_not_become_repeated_text(store: Store) -> None:
     pages = [(f"http://a.example/{n}", read(prose("the story", 400))) for n in range(20)]
     assert [verdict.dropped for verdict in judged(store, *pages)] == [False] + [True] * 19
 
@@ -709,7 +709,7 @@ def test_a_page_can_not_declare_the_address_of_another_site(
 def test_pages_that_name_two_things_are_two_pages(store: Store, one: str, other: str) -> None:
     a, b = (declaring(prose("notice", 300), title=f"{title} | Office") for title in (one, other))
     _, second = judged(store, ("http://a.example/1", a), ("http://a.example/2", b))
-    assert (second.reason, second.told_by) == ("told apart", "title")
+    assert (second.reason, second.rejected_by) == ("near miss", "title")
 
 
 @pytest.mark.parametrize(
@@ -736,7 +736,7 @@ def test_a_headline_in_any_box_below_the_h1_of_its_site_names_the_page(
         for name in ("Tides", "Ropes")
     )
     _, second = judged(store, ("http://a.example/1", a), ("http://a.example/2", b))
-    assert (second.reason, second.told_by) == ("told apart", "title")
+    assert (second.reason, second.rejected_by) == ("near miss", "title")
 
 
 def test_the_words_of_a_link_that_the_title_holds_name_no_page(store: Store) -> None:
@@ -753,7 +753,7 @@ def test_of_a_title_that_neither_heading_nor_text_repeats_all_words_are_a_name(
     box = prose("a notice that all pages show", 300)
     a, b = read(box, title="Fog bell rings"), read(box + "<p>Crane and harbour.</p>", title="Crane")
     _, second = judged(store, ("http://a.example/1", a), ("http://a.example/2", b))
-    assert (second.reason, second.told_by) == ("told apart", "title")
+    assert (second.reason, second.rejected_by) == ("near miss", "title")
 
 
 @pytest.mark.parametrize("hosts", [("a.example", "a.example"), ("a.example", "b.example")])
@@ -764,7 +764,7 @@ def test_a_text_that_is_of_neither_page_decides_nothing(
     a, b = read(shell, title="Fish pie for four"), read(shell, title="How to prune a rose")
     pages = (f"http://{host}/{n}" for n, host in enumerate(hosts))
     _, second = judged(store, *zip(pages, (a, b), strict=True))
-    assert (second.reason, second.told_by) == ("told apart", "no page")
+    assert (second.reason, second.rejected_by) == ("near miss", "shared notice")
 
 
 def named(title: str) -> PageFingerprint:
@@ -782,7 +782,11 @@ def test_a_text_on_pages_of_two_names_drops_a_page_of_another_site_only_for_one_
         ("http://b.example/3", named("coo_array.diagonal")),
         ("http://b.example/2", named("bsr_array.diagonal")),
     )
-    assert [first.reason, second.told_by, third.told_by] == ["new", "title", "no page"]
+    assert [first.reason, second.rejected_by, third.rejected_by] == [
+        "new",
+        "title",
+        "shared notice",
+    ]
     assert (mirrored.dropped, mirrored.twin_url) == (True, "http://a.example/2")
 
 
@@ -798,7 +802,7 @@ def test_a_story_of_one_name_is_found_under_the_headline_of_another_site(store: 
 
 
 @pytest.mark.parametrize(
-    ("title", "bits", "told_by"),
+    ("title", "bits", "rejected_by"),
     [
         ("Blue function", 9, None),
         ("Blue function", 10, "title"),
@@ -807,20 +811,20 @@ def test_a_story_of_one_name_is_found_under_the_headline_of_another_site(store: 
     ],
 )
 def test_on_two_sites_pages_of_two_names_are_twins_within_half_the_sketch_distance(
-    store: Store, title: str, bits: int, told_by: str | None
+    store: Store, title: str, bits: int, rejected_by: str | None
 ) -> None:
     page = named("Red function")
     assert page.sketch is not None
     other = replace(named(title), sketch=flip(page.sketch, bits), title_marks=-1)
     _, second = judged(store, ("http://a.example/1", page), ("http://b.example/2", other))
-    assert (second.dropped, second.told_by) == (told_by is None, told_by)
+    assert (second.dropped, second.rejected_by) == (rejected_by is None, rejected_by)
 
 
 def test_the_likeness_that_is_asked_for_is_a_setting(store: Store) -> None:
     a, b = read(prose("box"), words(1)), read(prose("box"), words(2))
     pages = ("http://a.example/1", a), ("http://a.example/2", b)
     assert [
-        judged(store, *pages, own_likeness=least)[1].dropped for least in (0, 0.5, 0.85, 1)
+        judged(store, *pages, min_similarity=least)[1].dropped for least in (0, 0.5, 0.85, 1)
     ] == [*(True, True, False, False)]
 
 

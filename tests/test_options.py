@@ -26,7 +26,7 @@ def test_every_default_follows_its_own_rule() -> None:
         ("ngrams", "(3,)", (3,)),
         ("drop_log", "none", None),
         ("drop_log", Path("logs/drops.jsonl"), str(Path("logs/drops.jsonl"))),
-        ("own_likeness", "0.6", 0.6),
+        ("min_similarity", "0.6", 0.6),
         ("expire_after", "86400", 86_400),
         ("expire_after", "30d", 30 * 86_400),
         ("expire_after", 60, 60),
@@ -40,10 +40,10 @@ def test_strings_from_a_command_line_and_paths_are_read(
 
 
 def test_without_a_second_look_its_own_settings_do_nothing() -> None:
-    limits = {"SKETCH_DISTANCE": 5, "OWN_LIKENESS": 0.9, "MIN_TOKENS": 80}
+    limits = {"SKETCH_DISTANCE": 5, "MIN_SIMILARITY": 0.9, "MIN_TOKENS": 80}
     given = {"SECOND_LOOK": "False", **limits}
     options = Options.from_settings({f"SIMHASH_{name}": value for name, value in given.items()})
-    assert (options.sketch_distance, options.own_likeness, options.min_tokens) == (128, 0, 1)
+    assert (options.sketch_distance, options.min_similarity, options.min_tokens) == (128, 0, 1)
     assert dataclasses.replace(options, match="both").sketch_distance == 128
 
 
@@ -65,8 +65,8 @@ def test_without_a_second_look_its_own_settings_do_nothing() -> None:
         ("ngrams", "one"),
         ("ngrams", [9]),
         ("ngrams", [1.5]),
-        ("own_likeness", -0.1),
-        ("own_likeness", 1.1),
+        ("min_similarity", -0.1),
+        ("min_similarity", 1.1),
         ("dry_run", "maybe"),
         ("html_field", ""),
         ("html_field", 3),

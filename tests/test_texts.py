@@ -228,13 +228,15 @@ def test_texts_of_one_host_are_compared_without_their_template() -> None:
 
 
 def test_of_the_first_texts_of_a_host_more_must_be_equal() -> None:
-    told = [verdict for verdict in judged(*NOTICES[:8]) if verdict.told_by == "own text"]
-    assert {verdict.min_likeness for verdict in told} == {0.95}
+    told = [
+        verdict for verdict in judged(*NOTICES[:8]) if verdict.rejected_by == "page-specific text"
+    ]
+    assert {verdict.min_similarity for verdict in told} == {0.95}
 
 
 def test_a_text_of_another_host_is_judged_by_its_main_text_alone() -> None:
     twin = judged(*NOTICES, notice(39, "b.example"))[-1]
-    assert (twin.twin_url, twin.own_likeness) == ("http://a.example/39", None)
+    assert (twin.twin_url, twin.similarity) == ("http://a.example/39", None)
 
 
 def test_a_text_is_cut_into_sentences() -> None:

@@ -19,7 +19,7 @@ A, B = "http://a.example/1", "http://a.example/2"
 
 
 def told(verdict: Verdict) -> tuple[bool, str, str | None]:
-    return verdict.dropped, verdict.reason, verdict.told_by
+    return verdict.dropped, verdict.reason, verdict.rejected_by
 
 
 def judged(judge: Judge, url: str, item: dict[str, Any]) -> Verdict:
@@ -31,9 +31,9 @@ def test_forty_variants_of_one_text_are_forty_things() -> None:
         found = [judged(judge, f"{A}?v={n}", {"sku": n, "price": 9}) for n in range(40)]
         assert [told(verdict) for verdict in found[:2]] == [
             (False, "new", None),
-            (False, "told apart", "fields"),
+            (False, "near miss", "fields"),
         ]
-        assert found[1].told_fields == ("sku",)
+        assert found[1].differing_fields == ("sku",)
         assert not any(verdict.dropped for verdict in found)
         assert judged(judge, B, {"sku": 7, "price": 9}).dropped
 
@@ -57,7 +57,7 @@ def test_named_fields_hold_from_then_on() -> None:
         assert judged(Judge(store), B, {"sku": 2}).dropped
         after = Judge(store, FIELDS)
         assert [told(judged(after, B, {"sku": 2})), told(judged(after, A, {"sku": 1}))] == [
-            (False, "told apart", "fields"),
+            (False, "near miss", "fields"),
             (False, "changed", "fields"),
         ]
         assert judged(after, "http://a.example/3", {"sku": 2}).dropped
@@ -80,7 +80,7 @@ def test_pairs_answered_another_page_are_never_twins_again(tmp_path: Path) -> No
         found = [told(judge.judge(url, SHOE)) for url in (A, B, "http://a.example/3")]
     assert found == [
         (False, "new", None),
-        (False, "told apart", "answer"),
+        (False, "near miss", "answer"),
         (True, "content", None),
     ]
 

@@ -65,10 +65,10 @@ def write_drop_log(
     log = DropLog(to, run=uuid.uuid4().hex, spider=name, options=options)
     columns = ", ".join(f"page.{column}" for column in LOGGED)
     drops = f"""
-        SELECT {columns}, verdict.kept, verdict.reason, verdict.told_by, {MEASURED},
+        SELECT {columns}, verdict.kept, verdict.reason, verdict.rejected_by, {MEASURED},
             twin.key AS twin_key, twin.time AS twin_time, twin.title AS twin_title
         FROM {JUDGED} LEFT JOIN page AS twin ON twin.position = verdict.twin
-        WHERE NOT verdict.kept OR verdict.told_by IS NOT NULL ORDER BY page.position
+        WHERE NOT verdict.kept OR verdict.rejected_by IS NOT NULL ORDER BY page.position
     """
     for row in engine.rows(drops):
         log.write(_verdict(row), _fingerprint(row))
@@ -87,7 +87,7 @@ def _verdict(row: Mapping[str, Any]) -> Verdict:
         url=row["key"],
         dropped=not row["kept"],
         reason=row["reason"],
-        told_by=row["told_by"],
+        rejected_by=row["rejected_by"],
         twin_url=row["twin_key"],
         twin_title=(row["twin_title"] or "")[:TITLE_CHARS],
         twin_first_seen=row["twin_time"],
@@ -169,8 +169,8 @@ def fill_store(engine: DuckDb, folder: Path, url: str, options: Options, order: 
         store.stamp(stamp_for(options))
         for file in sorted(folder.glob("kept-*.sqlite")):
             with SqliteStore(file) as kept:
-                for furniture in kept.all_furniture():
-                    store.put_furniture(*furniture)
+                for repeated_text in kept.all_repeated_text():
+                    store.put_repeated_text(*repeated_text)
                 store.insert_many(kept.pages())
         while batch := list(islice(texts, TEXTS_A_BATCH)):
             store.keep_texts(batch)

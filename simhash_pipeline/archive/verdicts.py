@@ -37,7 +37,7 @@ MEMORY_PERCENT = 80  # of the machine's memory: beyond it DuckDB goes to disk
 # The columns of parts.py that verdicts and ORDERS depend on.
 JUDGED_BY = ("position", "url", "blocks", "time", "text_chars", "is_canonical", *STORED)
 # Fields of a verdict that are columns of the result under the same names.
-MEASURES = ("content_distance", "structure_distance", "sketch_distance", "own_likeness")
+MEASURES = ("content_distance", "structure_distance", "sketch_distance", "similarity")
 SCHEMA = pa.schema(
     [
         ("position", pa.int64()),
@@ -48,8 +48,8 @@ SCHEMA = pa.schema(
         ("content_distance", pa.int32()),
         ("structure_distance", pa.int32()),
         ("sketch_distance", pa.int32()),
-        ("own_likeness", pa.float64()),
-        ("told_by", pa.string()),
+        ("similarity", pa.float64()),
+        ("rejected_by", pa.string()),
     ]
 )
 # The order of judging, in SQL; the first of several twins is kept.
@@ -98,7 +98,7 @@ def _row(position: int, verdict: Verdict, kept_at: dict[int, int]) -> dict[str, 
         "group": position if verdict.stored or twin is None else twin,
         "twin": twin,
         **{name: getattr(verdict, name) for name in MEASURES},
-        "told_by": verdict.told_by,
+        "rejected_by": verdict.rejected_by,
     }
 
 

@@ -29,7 +29,7 @@ from simhash_pipeline.cli.resolve import (
 )
 from simhash_pipeline.drop_log import CAUSES, Drop, last_run
 from simhash_pipeline.options import Options
-from simhash_pipeline.review.doubts import likeliest_copies, measures, told_apart
+from simhash_pipeline.review.doubts import likeliest_copies, measures, why_kept
 from simhash_pipeline.review.summary import CLOSEST, MAX_RUNS, Selection, Summary
 from simhash_pipeline.review.web_page import Neighbours, Texts, write_web_page
 from simhash_pipeline.stores.contract import PageText, Store
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from simhash_pipeline.terminal import Line
     from simhash_pipeline.url_rules import Evidence, Learnt
 
-SWALLOWING = 10  # pages
+MAGNETS = 10  # pages
 RUNS = 5
 KEPT = 50  # near misses
 MAX_NEIGHBOURS = 200_000  # pages of a store that are compared: some 2 s to read
@@ -113,8 +113,8 @@ def _nearness(drop: Drop) -> str:
         for name, bits, limit in measures(drop)
         if bits is not None
     ]
-    if drop.own_likeness is not None:
-        parts.append(f"own text {drop.own_likeness:.0%}")
+    if drop.similarity is not None:
+        parts.append(f"page-specific text {drop.similarity:.0%}")
     return ", ".join(parts)
 
 
@@ -127,7 +127,7 @@ def summed_up(log: str, summary: Summary) -> Iterator[Line]:
         yield f"{_kept_near(summary)}: --kept lists them"
     if not summary.drops:
         return
-    yield from _swallowing(summary)
+    yield from _magnets(summary)
     yield from _closest(summary)
     yield ""
     yield Heading("Reason")
@@ -142,7 +142,7 @@ def kept_near(log: str, summary: Summary) -> Iterator[Line]:
     yield log
     yield Heading(_kept_near(summary))
     for near in likeliest_copies(summary.near_misses)[:KEPT]:
-        yield from _pair(near, [told_apart(near)])
+        yield from _pair(near, [why_kept(near)])
     yield from _more(summary.kept_near - min(KEPT, len(summary.near_misses)), "such pages")
 
 
@@ -178,15 +178,15 @@ def _circumstances(summary: Summary) -> Iterator[str]:
         yield f"{more}{counted(len(summary.other_runs), 'other run')}: --run all"
 
 
-def _swallowing(summary: Summary) -> Iterator[Line]:
-    pages = summary.swallowing.worst()
+def _magnets(summary: Summary) -> Iterator[Line]:
+    pages = summary.magnets.worst()
     if not pages:
         return
     yield ""
     yield Heading(f"Look at this first. {CAUSES}")
     dry_run = summary.dry == summary.drops
-    yield from (f"  {page.sentence(dry_run=dry_run)}" for page in pages[:SWALLOWING])
-    yield from _more(len(pages) - SWALLOWING, "such pages")
+    yield from (f"  {page.sentence(dry_run=dry_run)}" for page in pages[:MAGNETS])
+    yield from _more(len(pages) - MAGNETS, "such pages")
 
 
 def _closest(summary: Summary) -> Iterator[Line]:
@@ -351,7 +351,7 @@ def _rules(learnt: Learnt, kept: int) -> Iterator[Line]:
         yield f"No query key explains enough drops; {counted(kept, 'page')} kept."
         return
     if taken:
-        yield Heading("Rules by which no story is lost")
+        yield Heading("Rules that lose no article")
         yield from _rule_table(taken)
         yield ""
     if refused:

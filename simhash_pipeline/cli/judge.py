@@ -35,7 +35,7 @@ MAX_LINE_BYTES = 64_000_000
 # Fields of a verdict that are keys of its line.
 _VERDICT_KEYS = (
     *("url", "dropped", "reason", "twin_url", "content_distance", "structure_distance"),
-    *("sketch_distance", "own_likeness", "told_by"),
+    *("sketch_distance", "similarity", "rejected_by"),
 )
 
 

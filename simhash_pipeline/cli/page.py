@@ -40,12 +40,12 @@ from simhash_pipeline.crawl.item_source import source_from_response
 from simhash_pipeline.crawl.settings import STORE_SUFFIX, settings_of_spider, spider_files
 from simhash_pipeline.drop_log import THRESHOLDS, Drop, unix_seconds
 from simhash_pipeline.errors import PageError
-from simhash_pipeline.furniture import furniture_among, template_of
 from simhash_pipeline.judge import Verdict
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint, sentences
 from simhash_pipeline.page.source import Source
 from simhash_pipeline.page.stamp import stamp_for
+from simhash_pipeline.repeated_text import repeated_among, template_of
 from simhash_pipeline.review.comparison import (
     Comparison,
     compare,
@@ -53,10 +53,10 @@ from simhash_pipeline.review.comparison import (
     text_diff,
     verdict_on,
 )
-from simhash_pipeline.review.doubts import told_apart, told_apart_by
+from simhash_pipeline.review.doubts import why_kept, why_rejected
 from simhash_pipeline.stores.contract import PageText, Store, StoredPage, check_stamp
 from simhash_pipeline.terminal import Grid, Heading, print_lines, printable
-from simhash_pipeline.twins import Distances, distances, own_likeness
+from simhash_pipeline.twins import Distances, distances, similarity
 from simhash_pipeline.urls import page_key
 
 if TYPE_CHECKING:
@@ -289,7 +289,7 @@ def _compared(
 def _verdict(verdict: Verdict, options: Options) -> str:
     if verdict.dropped:
         return f"Twins: where A is stored, B is dropped ({verdict.reason})."
-    if verdict.told_by is not None:
+    if verdict.rejected_by is not None:
         return f"No twins: the main texts are near, but {_told_apart(verdict, options)}."
     return _WHY.get(verdict.reason, "No twins: where A is stored, B is kept.")
 
@@ -302,8 +302,8 @@ _WHY = {
 
 
 def _told_apart(verdict: Verdict, options: Options) -> str:
-    limits = fields(options, *THRESHOLDS) | {"own_likeness": verdict.min_likeness}
-    return told_apart_by(verdict.told_by or "", verdict, limits).text
+    limits = fields(options, *THRESHOLDS) | {"min_similarity": verdict.min_similarity}
+    return why_rejected(verdict.rejected_by or "", verdict, limits).text
 
 
 def _size(page: PageFingerprint) -> str:
@@ -461,9 +461,9 @@ class Case:
     drop: Drop | None = None  # of a dropped page, or a near miss that no store here holds
     neighbours: tuple[StoredPage, ...] = ()  # of a kept page, nearest first
     diff: TextDiff | None = None  # of the texts; None if they weren't kept
-    own_likeness: float | None = None  # of the own texts, 0-1; None for pages of two sites
+    similarity: float | None = None  # of the page-specific texts, 0-1; None for pages of two sites
     verdict: Verdict | None = None  # of a kept page, if only the nearest other were stored
-    furniture: tuple[str, ...] = ()  # blocks of the page that its template repeats
+    repeated_text: tuple[str, ...] = ()  # blocks of the page that its template repeats
 
     @property
     def status(self) -> str:
@@ -473,9 +473,9 @@ class Case:
 def _explained(case: Case, limit: int) -> Iterator[Line]:
     """The verdict on the page and why, with at most `limit` changes of its words."""
     yield from _headline(case)
-    if case.furniture:
-        some = " | ".join(text[:40] for text in case.furniture[:3])
-        yield f"Left out of B as furniture: {counted(len(case.furniture), 'block')}: {some}"
+    if case.repeated_text:
+        some = " | ".join(text[:40] for text in case.repeated_text[:3])
+        yield f"Left out of B as repeated text: {counted(len(case.repeated_text), 'block')}: {some}"
     if case.a is None:
         return
     yield ""
@@ -486,8 +486,8 @@ def _explained(case: Case, limit: int) -> Iterator[Line]:
         yield from _no_texts(case)
         return
     yield from _changes("Changes of words in the main text (as it was judged)", case.diff, limit)
-    if case.own_likeness is not None:
-        yield f"All that is their own on the site is alike by {case.own_likeness:.0%}."
+    if case.similarity is not None:
+        yield f"All that is their own on the site is alike by {case.similarity:.0%}."
 
 
 _REASONS = {
@@ -498,7 +498,7 @@ _REASONS = {
     "structure": "its structure is near that of a stored page.",
     "content and structure": "both content and structure are near those of a stored page.",
     "thin": "it has little text, and its title and text are a stored page's.",
-    "unchanged": "it is stored, and its title and story have not changed.",
+    "unchanged": "it is stored, and its title and article text have not changed.",
     "answer": "a person said that it is a copy of a stored page.",
 }
 
@@ -524,7 +524,7 @@ def explain_drop(drop: Drop, store: Store | None, options: Options) -> Case:
             title=drop.title,
         ),
         apart=Distances(drop.content_distance, drop.structure_distance, drop.sketch_distance),
-        own_likeness=drop.own_likeness,
+        similarity=drop.similarity,
     )
 
 
@@ -537,7 +537,7 @@ def explain_kept(page: StoredPage, store: Store, options: Options) -> Case:
         case,
         a=near[0],
         apart=distances(page, near[0]),
-        own_likeness=own_likeness(page, near[0], partial(store.furniture, page.namespace)),
+        similarity=similarity(page, near[0], partial(store.repeated_text, page.namespace)),
         verdict=verdict_on(page, near[0], store, options),
     )
 
@@ -551,16 +551,16 @@ def _with_texts(case: Case, store: Store | None, options: Options) -> Case:
     return dataclasses.replace(
         case,
         diff=None if a is None or b is None else text_diff(a.text, b.text),
-        furniture=() if b is None or store is None else _furniture_in(case.b, b, store),
+        repeated_text=() if b is None or store is None else _repeated_in(case.b, b, store),
     )
 
 
-def _furniture_in(page: StoredPage, text: PageText, store: Store) -> tuple[str, ...]:
-    known = store.furniture(text.namespace, urlsplit(text.url).netloc)
+def _repeated_in(page: StoredPage, text: PageText, store: Store) -> tuple[str, ...]:
+    known = store.repeated_text(text.namespace, urlsplit(text.url).netloc)
     template = template_of(page.structure, known)
     is_text = page.structure is None and not text.left_out
     blocks = sentences(text.text) if is_text else text.left_out.split("\n")
-    return tuple(furniture_among(blocks, template))
+    return tuple(repeated_among(blocks, template))
 
 
 def _headline(case: Case) -> Iterator[Line]:
@@ -570,7 +570,7 @@ def _headline(case: Case) -> Iterator[Line]:
         dry = ", by a dry run, so its item was kept" if drop.dry_run else ""
         why = _REASONS.get(drop.reason, drop.reason)
         if drop.is_near_miss:
-            dry, why = ", though near a stored page", f"{told_apart(drop).text}."
+            dry, why = ", though near a stored page", f"{why_kept(drop).text}."
         yield Heading(f"{case.status.capitalize()} {when} UTC by spider {drop.spider}{dry}: {why}")
     else:
         first, last = minute(case.b.first_seen), minute(case.b.seen_at)
@@ -601,7 +601,7 @@ def _why_kept(case: Case) -> str:
         return f"{few}: no other stored page has its title and text."
     if verdict.dropped:
         return "it is near a page that is stored too; one of them was kept before the other was."
-    if verdict.told_by is not None:
+    if verdict.rejected_by is not None:
         return f"a stored page is near, but {_told_apart(verdict, case.options)}."
     if content is not None and content > case.options.content_distance:
         within = f"twins are within {case.options.content_distance}"

@@ -28,9 +28,9 @@ from simhash_pipeline.cli.command import (
 )
 from simhash_pipeline.cli.resolve import NamedStore, resolve_store, resolve_stores, store_at
 from simhash_pipeline.errors import StoreDamaged
-from simhash_pipeline.furniture import unpacked
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.stamp import stamp_for
+from simhash_pipeline.repeated_text import unpacked
 from simhash_pipeline.stores.contract import Action, StoredPage, View
 from simhash_pipeline.terminal import Grid, printable, progress
 
@@ -97,7 +97,7 @@ class StoreInfo(Result):
     first_seen: str | None
     seen_at: str | None
     texts: int
-    furniture: dict[str, int]  # numbers of hosts, templates and blocks
+    repeated_text: dict[str, int]  # numbers of hosts, templates and blocks
     bytes: int | None
     made_with: Mapping[str, object] | None
     faults: tuple[str, ...] = ()  # as of a DamagedStore
@@ -116,8 +116,11 @@ class StoreInfo(Result):
             yield "seen", f"{to_minute(self.first_seen)} to {to_minute(self.seen_at)} UTC"
         if self.texts:
             yield "texts", f"{self.texts:,}"
-        if self.furniture["hosts"]:
-            yield "furniture", ", ".join(f"{n:,} {name}" for name, n in self.furniture.items())
+        if self.repeated_text["hosts"]:
+            yield (
+                "repeated text",
+                ", ".join(f"{n:,} {name}" for name, n in self.repeated_text.items()),
+            )
         if self.bytes is not None:
             yield "size", size(self.bytes)
         yield "made with", _options(self.made_with)
@@ -144,15 +147,15 @@ def _info(named: NamedStore, store: Store) -> StoreInfo:
         first_seen=iso(oldest) if pages else None,
         seen_at=iso(newest) if pages else None,
         texts=sum(1 for _ in progress(store.texts(), "texts")),
-        furniture=_furniture(store),
+        repeated_text=_repeated_text(store),
         bytes=named.size_bytes,
         made_with=store.made_with(),
     )
 
 
-def _furniture(store: Store) -> dict[str, int]:
-    found = [unpacked(templates) for *_, templates in store.all_furniture()]
-    blocks = [len(template.furniture) for templates in found for template in templates]
+def _repeated_text(store: Store) -> dict[str, int]:
+    found = [unpacked(templates) for *_, templates in store.all_repeated_text()]
+    blocks = [len(template.repeated) for templates in found for template in templates]
     return {"hosts": len(found), "templates": len(blocks), "blocks": sum(blocks)}
 
 
@@ -337,7 +340,7 @@ class ForgetCommand(Command):
                 return 1
             elif arguments.namespace is None:
                 forgotten = store.expire(math.inf)
-                for namespace in {namespace for namespace, *_ in store.all_furniture()}:
+                for namespace in {namespace for namespace, *_ in store.all_repeated_text()}:
                     store.clear(namespace)
             else:
                 forgotten = store.clear(arguments.namespace)
@@ -419,8 +422,8 @@ def _copy(source: Store, target: Store) -> tuple[int, int]:
     if stamp is not None:
         target.stamp(stamp)
     pages = target.insert_many(progress(source.pages(), "pages", len(source)))
-    for furniture in source.all_furniture():
-        target.put_furniture(*furniture)
+    for repeated_text in source.all_repeated_text():
+        target.put_repeated_text(*repeated_text)
     texts, rest = 0, progress(source.texts(), "texts")
     while batch := list(islice(rest, TEXTS_A_BATCH)):
         target.keep_texts(batch)

@@ -29,7 +29,7 @@ _SHORT_BAR = 12  # columns: the table fits into 80
 Z = 1.959964  # of a 95 % interval
 # By the reason of a drop or near miss: whether the page is dropped, whatever the thresholds are.
 _BY_RULE = {
-    **dict.fromkeys(("title", "no page", "fields", "template"), False),
+    **dict.fromkeys(("title", "shared notice", "fields", "template"), False),
     **dict.fromkeys(("address", "structure", "unchanged"), True),
 }
 
@@ -38,7 +38,7 @@ class TuneCommand(Command):
     prints_json = False
     epilog = (
         "The sheet is a CSV file with the columns answer (y for a copy, n for another page, ?), "
-        "twin_url, url, distance and, where they are known, sketch_distance, own_likeness, "
+        "twin_url, url, distance and, where they are known, sketch_distance, similarity, "
         "structure_distance and reason, as the report saves it."
     )
 
@@ -67,7 +67,7 @@ class TuneCommand(Command):
 
 
 def _lines(answers: Sequence[SheetLine], options: Options, least: float) -> Iterator[Line]:
-    now = Thresholds(**fields(options, "content_distance", "sketch_distance", "own_likeness"))
+    now = Thresholds(**fields(options, "content_distance", "sketch_distance", "min_similarity"))
     near, all_copies = joined(answers, now), copies(answers)
     dropped, kept = len(near) - copies(near), all_copies - copies(near)
     yield Heading("How often each content distance is right, and how many copies it finds")
@@ -123,11 +123,11 @@ def _needed(near: Sequence[SheetLine], options: Options, least: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """Two pages are near-duplicates within these distances in bits, and with this likeness, 0-1."""
+    """Two pages are near-duplicates within these distances (bits) and from this similarity."""
 
     content_distance: int
     sketch_distance: int
-    own_likeness: float
+    min_similarity: float
 
 
 def copies(answers: Iterable[SheetLine]) -> int:
@@ -145,11 +145,11 @@ def _is_joined(line: SheetLine, limits: Thresholds) -> bool:
     if by_rule is not None:
         return by_rule
     distance = 0 if line.reason == "paragraph" else line.distance
-    sketch, likeness = line.sketch_distance, _likeness(line)
+    sketch, similarity = line.sketch_distance, _similarity(line)
     return (
         (distance is not None and distance <= limits.content_distance)
         and (sketch is None or sketch <= limits.sketch_distance)
-        and (likeness is None or likeness >= limits.own_likeness)
+        and (similarity is None or similarity >= limits.min_similarity)
     )
 
 
@@ -157,15 +157,15 @@ def _by_rule(line: SheetLine) -> bool | None:
     """Whether the page is dropped, whatever the thresholds are; None if they decide."""
     if line.reason == "answer":
         return line.twins is True
-    if line.reason == "own text" and _likeness(line) is None:
+    if line.reason == "page-specific text" and _similarity(line) is None:
         return False
     return _BY_RULE.get(line.reason)
 
 
-def _likeness(line: SheetLine) -> float | None:
+def _similarity(line: SheetLine) -> float | None:
     """None for pages in two templates: another limit holds for them, which is no setting."""
     is_one_template = (line.structure_distance or 0) <= MAX_DISTANCE_BITS
-    return line.own_likeness if is_one_template else None
+    return line.similarity if is_one_template else None
 
 
 def wilson(right: int, count: int) -> tuple[float, float]:
@@ -199,11 +199,11 @@ def recommended(answers: Sequence[SheetLine], now: Thresholds, least: float) -> 
     choices: dict[str, set[Any]] = {
         "content_distance": by_content.intersection(range(MAX_DISTANCE_BITS + 1)),
         "sketch_distance": {now.sketch_distance, *(line.sketch_distance for line in found)},
-        "own_likeness": {now.own_likeness, *(_likeness(line) for line in found)},
+        "min_similarity": {now.min_similarity, *(_similarity(line) for line in found)},
     }
     best = now
     for name, values in choices.items():
-        for value in sorted(values - {None}, reverse=name != "own_likeness"):
+        for value in sorted(values - {None}, reverse=name != "min_similarity"):
             limits = replace(best, **{name: value})
             near = joined(answers, limits)
             if wilson(copies(near), len(near))[0] >= least:

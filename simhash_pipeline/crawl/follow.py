@@ -1,7 +1,7 @@
 """A spider middleware that makes fewer requests: none from pages that bring nothing new.
 
 The requests that a page's callback yields wait until its items are through the pipelines. Then the
-page is a *twin* if the pages of its items were all near-duplicates, and *barren* if none of them
+page is a *twin* if the pages of its items were all near-duplicates, and *old* if none of them
 was new: twins, or too little text to judge. If nothing was judged, all links are followed.
 """
 
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from simhash_pipeline.judge import Verdict
     from simhash_pipeline.options import Options
 
-# Marks a request that a barren page led to.
-FOUND_ON_BARREN = "simhash_found_on_barren"
+# Marks a request that a page without new content led to.
+FOUND_WITHOUT_NEWS = "simhash_found_without_new_content"
 
 logger = logging.getLogger(__name__)
 
@@ -46,8 +46,8 @@ class FollowMiddleware:
         self._crawler = crawler
         self._follow_twins = options.follow_twins
         self._trap_budget = options.trap_budget
-        # By host: consecutive barren pages that barren pages led to.
-        self._barren: Counter[str] = Counter()
+        # By host: consecutive pages without new content, each found on another.
+        self._without_news: Counter[str] = Counter()
         self._warned: set[str] = set()
 
     @classmethod
@@ -81,27 +81,27 @@ class FollowMiddleware:
         verdicts = responses.pending.of_response(response).verdicts
         if not await responses.pending.all_done(response) or not verdicts:
             return requests
-        barren = not any(each.is_new_content or _unchanged(each) for each in verdicts)
-        self._count_barren(response, barren=barren)
+        old = not any(each.is_new_content or _unchanged(each) for each in verdicts)
+        self._count_without_news(response, old=old)
         twin = all(each.dropped and not _unchanged(each) for each in verdicts)
-        if (twin and not self._follow_twins) or (barren and self._is_trap(response)):
+        if (twin and not self._follow_twins) or (old and self._is_trap(response)):
             self._crawler.stats.inc_value("simhash/not_followed", len(requests))
             return []
         for request in requests:
-            if barren:
-                request.meta[FOUND_ON_BARREN] = True
+            if old:
+                request.meta[FOUND_WITHOUT_NEWS] = True
             else:  # a callback may hand the page's own meta on
-                request.meta.pop(FOUND_ON_BARREN, None)
+                request.meta.pop(FOUND_WITHOUT_NEWS, None)
         return requests
 
-    def _count_barren(self, response: Response, *, barren: bool) -> None:
-        if response.meta.get(FOUND_ON_BARREN):
+    def _count_without_news(self, response: Response, *, old: bool) -> None:
+        if response.meta.get(FOUND_WITHOUT_NEWS):
             host = _host(response)
-            self._barren[host] = self._barren[host] + 1 if barren else 0
+            self._without_news[host] = self._without_news[host] + 1 if old else 0
 
     def _is_trap(self, response: Response) -> bool:
         host, budget = _host(response), self._trap_budget
-        if budget is None or self._barren[host] < budget:
+        if budget is None or self._without_news[host] < budget:
             return False
         if host not in self._warned:
             self._warned.add(host)

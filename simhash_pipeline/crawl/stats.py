@@ -10,7 +10,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from simhash_pipeline import native
-from simhash_pipeline.drop_log import CAUSES, SwallowingPages
+from simhash_pipeline.drop_log import CAUSES, DropMagnets
 from simhash_pipeline.errors import OptionsError
 from simhash_pipeline.stores.store_url import shown_url
 from simhash_pipeline.terminal import printable
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _SHOWN_CHARS = 2_000  # of a URL or message
 # A kept page is also counted under these reasons.
 _COUNTED_REASONS = ("changed", "unchanged")
-_SWALLOWING_WARNED = 10  # pages that swallow others, in one crawl
+_MAGNETS_WARNED = 10  # drop magnets, in one crawl
 # A crawl of at least so many drops for pages of earlier crawls, and hardly anything else, is odd.
 _MANY_DROPS = 20
 _NEARLY_ALL = 0.9
@@ -54,7 +54,7 @@ class CrawlStats:
         self._logged: set[str] = set()
         self._started = math.floor(time.time())  # as `first_seen` of stored pages
         self._dropped_for_earlier = 0  # items whose twin an earlier crawl has kept
-        self._swallowing = SwallowingPages()
+        self._magnets = DropMagnets()
         self._near_miss: Verdict | None = None  # the nearest, as an example
 
     def open(self, store: str, drop_log: Path | None, *, knows_responses: bool) -> None:
@@ -83,8 +83,8 @@ class CrawlStats:
             self._logger.info(drop_line(verdict, _VERBS[self._dropping]))
         else:
             self._count("kept")
-        if verdict.told_by:
-            self._count("told_apart")
+        if verdict.rejected_by:
+            self._count("near_misses")
             found = self._near_miss
             if found is None or _nearness(verdict) < _nearness(found):
                 self._near_miss = verdict
@@ -109,17 +109,17 @@ class CrawlStats:
         """Once for a page, however many items it has."""
         if verdict.reason == "error page":  # there may be any number of them
             return
-        page = self._swallowing.add(verdict.url, verdict.twin_url)
+        page = self._magnets.add(verdict.url, verdict.twin_url)
         if page is None:
             return
-        self._count("swallowing_pages")
-        if self._counts["swallowing_pages"] <= _SWALLOWING_WARNED:
+        self._count("drop_magnets")
+        if self._counts["drop_magnets"] <= _MAGNETS_WARNED:
             self._logger.warning(
                 "%s. %s (Logged once for such a page, and for %d pages at most; "
-                "simhash/swallowing_pages counts all)",
+                "simhash/drop_magnets counts all)",
                 _shown(page.sentence(dry_run=self._keeps_twins)),
                 CAUSES,
-                _SWALLOWING_WARNED,
+                _MAGNETS_WARNED,
             )
 
     def count_unjudged(self) -> None:
@@ -168,12 +168,12 @@ class CrawlStats:
         self._logger.info("Near-duplicates: %s", summary)
         if (near := self._near_miss) is not None:
             self._logger.info(
-                "Near misses: %s kept though near a stored page, such as %s near %s (told apart by "
+                "Near misses: %s kept though near a stored page, such as %s near %s (rejected by "
                 "%s); look at them by `scrapy simhash dropped --kept %s`",
-                f"{self._counts['told_apart']:,}",
+                f"{self._counts['near_misses']:,}",
                 _shown(near.url),
                 _shown(near.twin_url or ""),
-                " ".join([near.told_by or "", *near.told_fields]),
+                " ".join([near.rejected_by or "", *near.differing_fields]),
                 spider,
             )
         if count := self._counts[f"{self._dropping}/error_page"]:
@@ -258,7 +258,7 @@ def drop_line(verdict: Verdict, verb: str = "Dropped") -> str:
 
 
 def _nearness(verdict: Verdict) -> tuple[int, float]:
-    return verdict.content_distance or 0, -(verdict.own_likeness or 0)
+    return verdict.content_distance or 0, -(verdict.similarity or 0)
 
 
 def _shown(text: str) -> str:

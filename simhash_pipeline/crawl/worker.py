@@ -78,7 +78,11 @@ class JudgedPage:
     def of_known_row(self) -> JudgedPage:
         """The same for an item that the page had before it changed."""
         verdict = dataclasses.replace(
-            self.verdict, dropped=True, reason="unchanged", twin_url=self.verdict.url, told_by=None
+            self.verdict,
+            dropped=True,
+            reason="unchanged",
+            twin_url=self.verdict.url,
+            rejected_by=None,
         )
         return dataclasses.replace(self, verdict=verdict)
 

@@ -654,8 +654,8 @@ static PyObject *sample(PyObject *module, PyObject *args) {
     uint32_t *sums = NULL, last = 0xFFFFFFFFu;
     PyObject *answer = NULL;
     static const uint64_t likely[3] = {2, 8, 0};
-    size_t taken = 0, told = 0, separators = 0, windows = 0;
-    uint8_t out[6 * TAKEN_ROOM], *is_told = NULL; /* of each block */
+    size_t taken = 0, chosen = 0, separators = 0, windows = 0;
+    uint8_t out[6 * TAKEN_ROOM], *is_chosen = NULL; /* of each block */
     uint32_t of_blocks[TAKEN_ROOM], hashes[TAKEN_ROOM];
     (void)module;
     if (!PyArg_ParseTuple(args, "y#y#y#nn", &text, &size, &masks, &blocks, &mains, &mains_size, &window, &most))
@@ -671,8 +671,8 @@ static PyObject *sample(PyObject *module, PyObject *args) {
         text[size - window] != '\n')
         return PyErr_Format(PyExc_ValueError, "blocks end with a line break and NULs");
     sums = PyMem_RawCalloc((size_t)blocks, sizeof *sums);
-    is_told = PyMem_RawCalloc((size_t)blocks, 1);
-    if (sums == NULL || is_told == NULL) {
+    is_chosen = PyMem_RawCalloc((size_t)blocks, 1);
+    if (sums == NULL || is_chosen == NULL) {
         PyErr_NoMemory();
         goto done;
     }
@@ -706,16 +706,16 @@ static PyObject *sample(PyObject *module, PyObject *args) {
     }
     if (taken == (size_t)most) memcpy(&last, out + 6 * (most - 1), 4);
     for (size_t i = 0; i < taken; i++) {
-        if (!is_told[of_blocks[i]]) hashes[told++] = sums[of_blocks[i]];
-        is_told[of_blocks[i]] = 1;
+        if (!is_chosen[of_blocks[i]]) hashes[chosen++] = sums[of_blocks[i]];
+        is_chosen[of_blocks[i]] = 1;
     }
     answer = Py_BuildValue("ky#y#", (unsigned long)last, (const char *)out, (Py_ssize_t)(6 * taken),
-                           (const char *)hashes, (Py_ssize_t)(told * sizeof *hashes));
+                           (const char *)hashes, (Py_ssize_t)(chosen * sizeof *hashes));
 done:
     PyMem_RawFree(entries);
     PyMem_RawFree(sorted);
     PyMem_RawFree(sums);
-    PyMem_RawFree(is_told);
+    PyMem_RawFree(is_chosen);
     return answer;
 }
 

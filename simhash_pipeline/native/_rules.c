@@ -15,7 +15,7 @@ enum {
 };
 
 #define HINTS 6
-enum { COMMENT, CONSENT, FOOTER, FURNITURE, FORUM, OUTSIDE };
+enum { COMMENT, CONSENT, FOOTER, BOILERPLATE, FORUM, OUTSIDE };
 #define NOT_ASKED -1.0
 /* The numbers of boilerplate.py, as its _set_up orders them. */
 static struct {

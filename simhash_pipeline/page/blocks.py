@@ -45,27 +45,27 @@ _HIDES = re.compile(r"display\s*:\s*none", re.IGNORECASE)
 hides = _HIDES.search  # of a style
 
 # What a box calls itself: by its tag, its ARIA role, or a word of its class or id. The words under
-# "links" name parts of a text too, so that they mean furniture only where links fill the box. What
+# "links" name parts of a text too: they mean boilerplate only where links fill the box. What
 # stands before and behind the page's only "main" box is "outside". Words are English, pinyin, and
 # what German, French, Spanish, Portuguese, Italian, Dutch, Polish and Turkish sites write.
 TAG_HINTS = {
-    "aside": "furniture",
+    "aside": "boilerplate",
     "dialog": "consent",
     "footer": "footer",
-    "form": "furniture",
-    "header": "furniture",
+    "form": "boilerplate",
+    "header": "boilerplate",
     "main": "main",
-    "nav": "furniture",
+    "nav": "boilerplate",
 }
 _ROLE_HINTS = {
     "alertdialog": "consent",
-    "banner": "furniture",
-    "complementary": "furniture",
+    "banner": "boilerplate",
+    "complementary": "boilerplate",
     "contentinfo": "footer",
     "dialog": "consent",
     "main": "main",
-    "navigation": "furniture",
-    "search": "furniture",
+    "navigation": "boilerplate",
+    "search": "boilerplate",
 }
 _HINT_WORDS = {
     "comment": """comentario comentarios comment commentaire commentaires commentarea commentbox
@@ -76,7 +76,7 @@ _HINT_WORDS = {
     "forum": """answer answers bbs board discussion discussions forum forums luntan qa question
         questions reply thread threads tiezi topic topics viewtopic wenda""",
     "links": "author header tag tags",
-    "furniture": """ad ads advert advertisement advertising aside banner breadcrumb
+    "boilerplate": """ad ads advert advertisement advertising aside banner breadcrumb
         breadcrumbs busca buscador byline compartir crumb crumbs daohang empfehlungen fenxiang
         guanggao head login masthead menu menus meta modal nav navbar navigation newsletter overlay
         pager pagination partage popular popup promo publicidad publicidade publicite pubblicita
@@ -126,9 +126,9 @@ class Blocks:
         elif kind == BOX:
             name = element.get("class", "") if "class" in names else ""
             self.boxes.append((start, len(self.texts), tag, name))
-            told = (element.get("role", ""), name, element.get("id", ""))
-            if (any(told) or tag in TAG_HINTS) and (
-                hint := hint_of(tag, *[text[:MAX_NAME_CHARS] for text in told])
+            names = (element.get("role", ""), name, element.get("id", ""))
+            if (any(names) or tag in TAG_HINTS) and (
+                hint := hint_of(tag, *[text[:MAX_NAME_CHARS] for text in names])
             ):
                 self.hints.append((start, len(self.texts), hint))
 
@@ -226,7 +226,7 @@ def read(page: Elements) -> Blocks:
 
 
 def _decided_hints(page: Blocks) -> list[_Range]:
-    """The hints, "links" made furniture where links fill the box, and "main" made "outside".
+    """The hints, "links" made boilerplate where links fill the box, and "main" made "outside".
 
     Elsewhere both are left out.
     """
@@ -234,7 +234,7 @@ def _decided_hints(page: Blocks) -> list[_Range]:
         return page.hints
     links_fill = _links_fill(page)
     hints = [
-        (start, end, "furniture" if hint == "links" else hint)
+        (start, end, "boilerplate" if hint == "links" else hint)
         for start, end, hint in page.hints
         if hint != "main" and (hint != "links" or links_fill(start, end))
     ]
@@ -281,8 +281,8 @@ def _leads_away(link: _Element, path: Sequence[tuple[_Element, str, int, int]]) 
 
 
 def menu_blocks(page: Blocks) -> set[int]:
-    """The numbers of the blocks in furniture's boxes, and outside the main one, that links fill."""
-    boxes = [(start, end) for start, end, hint in page.hints if hint in ("furniture", "outside")]
+    """The numbers of the blocks in boilerplate and outside the main box that links fill."""
+    boxes = [(start, end) for start, end, hint in page.hints if hint in ("boilerplate", "outside")]
     if not boxes:
         return set()
     links_fill = _links_fill(page)

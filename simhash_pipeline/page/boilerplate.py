@@ -29,7 +29,7 @@ MAX_LINK_SHARE = 0.75  # of a block's characters; above it the block is a menu
 _TITLE_WEIGHT = 2  # times the weight where a word of the title occurs
 _FORUM_SHARE = 0.4  # of the weight, in boxes that call themselves a forum's
 # Of the page's weight: a box with that hint that holds more stays.
-_MAX_SHARES = {"comment": 1.0, "consent": 0.8, "footer": 1.0, "furniture": 0.25, "outside": 1.0}
+_MAX_SHARES = {"comment": 1.0, "consent": 0.8, "footer": 1.0, "boilerplate": 0.25, "outside": 1.0}
 _MIN_BESIDE_COMMENTS = 1_000  # weight left without comments; below it the page is a forum's
 _BOX_SHARE = 0.6  # of the weight of the box around it, for a box inside to be the page's text
 _HEADED_BOX_SHARE = 0.4  # the same for a box that begins within a tenth of the weight after an h1
@@ -45,7 +45,7 @@ _SHORT_ARTICLE_BYTES = 700
 _MIN_SHORT_ARTICLE_SHARE = 0.2
 _MIN_UNLINKED_SHARE = 0.5  # of the box's text; below it its links are the page
 # The same of all unlinked text.
-_MAX_MENU_SHARES = {"consent": 0.5, "footer": 1.0, "furniture": 0.5, "outside": 1.0}
+_MAX_MENU_SHARES = {"consent": 0.5, "footer": 1.0, "boilerplate": 0.5, "outside": 1.0}
 
 # What ends a part of a sentence: full stops of Latin where a word ends, all else anywhere (commas;
 # Chinese, Arabic, Urdu, Hindi, Tibetan, Burmese, Amharic, Khmer, Armenian). All begin in one class
@@ -112,7 +112,7 @@ _NUMBERS = (
     _MAX_TITLE_H1S,
     _EQUAL_SHARE,
 )
-_HINTS = ("comment", "consent", "footer", "furniture", "forum", "outside")
+_HINTS = ("comment", "consent", "footer", "boilerplate", "forum", "outside")
 _TRAITS = (
     {"h1"},
     _SECTION_HEADINGS,

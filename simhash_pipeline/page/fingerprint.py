@@ -25,8 +25,8 @@ from simhash_pipeline.page.bounds import before_wide_tag, first_of_text
 from simhash_pipeline.page.compiled import content_of, hashed_words, sketch_of, votes_by_kernel
 from simhash_pipeline.page.decode import without_line_ends
 from simhash_pipeline.page.elements import Elements, elements_of
+from simhash_pipeline.page.error_pages import MAX_TOKENS, error_pattern_of
 from simhash_pipeline.page.folding import folded, spelled, spelled_lines
-from simhash_pipeline.page.form import MAX_TOKENS, form_of
 from simhash_pipeline.page.hashing import TokenHashes, hash_rows
 from simhash_pipeline.page.head import (
     canonical_url,
@@ -45,7 +45,7 @@ from simhash_pipeline.page.structure import MIN_NODES, structure_fingerprint
 from simhash_pipeline.page.tags import read_markup
 from simhash_pipeline.page.titles import name_of, title_words, word_blocks
 from simhash_pipeline.page.unread import unread_digest
-from simhash_pipeline.page.visible import STORY_SHIFT, story_digest, visible_text, window_masks
+from simhash_pipeline.page.visible import ARTICLE_SHIFT, article_digest, visible_text, window_masks
 from simhash_pipeline.page.weights import counted_ngrams, heaviest, stop_words, weighing
 
 _SKETCH_SHINGLE_TOKENS = 3
@@ -69,8 +69,8 @@ class PageFingerprint:
     text: str  # main text, blocks joined by newlines
     title: str  # "" when the page has none
     tokens: int  # number of tokens in the main text
-    # Digests of the title and the story, and of all that is visible: see `story_digest`
-    story: int | None = None
+    # Digests of the title and the article text, and of all that is visible: see `article_digest`
+    article: int | None = None
     # Of the windows of all visible text, by which pages of one site are compared: 3 KB at most
     sample: bytes | None = field(default=None, repr=False)
     # Of the sample 32 bits each, and of the title's words 15: what a template may repeat
@@ -82,7 +82,9 @@ class PageFingerprint:
     heading: str = ""  # the page's first, if its title doesn't say it; 100 characters at most
     title_marks: int = 1  # which words of both are the page's name: see page/titles.py
     title_places: bytes | None = None  # where words of the title stand in the text
-    form: bytes | None = None  # of a short page that names its own address: see page/form.py
+    error_pattern: bytes | None = (
+        None  # of a short page that names its own address: see page/error_pages.py
+    )
     cut: bool = False  # True where the page is longer than MAX_PAGE_BYTES lets it be read
     unread: bytes = b""  # of a thin page: see page/unread.py
 
@@ -203,7 +205,11 @@ class Fingerprinter:
         masks = b"" if content is None else window_masks(blocks, is_main)
         visible = visible_text(said, is_main, masks)
         left_out = "\n".join(compress(texts, map(not_, is_main)))
-        form = form_of(title, f"{read}\n{left_out}", url) if url and tokens <= MAX_TOKENS else None
+        pattern = (
+            error_pattern_of(title, f"{read}\n{left_out}", url)
+            if url and tokens <= MAX_TOKENS
+            else None
+        )
         heads = spelled_lines(headings(blocks, title))
         line = "" if heads else first_line(blocks, is_main)
         main = "\n".join(compress(said, is_main))
@@ -215,7 +221,7 @@ class Fingerprinter:
             text=read,
             title=title,
             tokens=tokens,
-            story=story_digest(spelled(title), blocks, is_main, masks, said),
+            article=article_digest(spelled(title), blocks, is_main, masks, said),
             sample=visible.sample,
             blocks=(*visible.blocks, *word_blocks(title_words(title, name.heading))),
             left_out=left_out,
@@ -225,7 +231,7 @@ class Fingerprinter:
             heading=name.heading,
             title_marks=name.marks,
             title_places=name.places,
-            form=form,
+            error_pattern=pattern,
             cut=cut or len(read) < len(text),
         )
 
@@ -304,12 +310,12 @@ class Fingerprinter:
 
 
 def _with_unread(page: PageFingerprint, root: _Element, hidden: list[str]) -> PageFingerprint:
-    """A thin page with what isn't read of it; another story if that changes."""
+    """A thin page with what isn't read of it; another article text if that changes."""
     unread = unread_digest(root, hidden, page.url)
-    story = page.story
-    if story is not None:
-        story ^= int.from_bytes(unread[:4], "little") << STORY_SHIFT
-    return replace(page, unread=unread, story=story)
+    article = page.article
+    if article is not None:
+        article ^= int.from_bytes(unread[:4], "little") << ARTICLE_SHIFT
+    return replace(page, unread=unread, article=article)
 
 
 def sentences(text: str) -> list[str]:

@@ -35,8 +35,8 @@ TITLE_CHARS = 100  # of a title and of a heading, that a store keeps and that ar
 MAX_WORDS = 62  # so that a mark for each fits into a signed word of 64 bits
 _READ_CHARS = 5_000  # of the main text, in which the title's words are looked for
 _SAID_SHARE = 3  # one in so many of the title's words stands in the text of a page that is its own
-_MIN_TELLING_CHARS = 6  # of these words of a title together: a blogger's name is in no text
-_TELLING_CHARS = 4  # of a word that can be missed in a text: shorter ones stand in any
+_MIN_LONG_CHARS = 6  # of these words of a title together: a blogger's name is in no text
+_LONG_CHARS = 4  # of a word that can be missed in a text: shorter ones stand in any
 SAID = 1  # bit 0 of a page's marks
 _SECTION_NUMBER = re.compile(r"\d+(?:\.\d+)*\.\s+(?=\S)")  # 7.25.17. of a manual's heading
 _SIGN = re.compile(r"[-|/]+(?!\S)")  # parts a title's parts; where it begins one, it is the name
@@ -117,7 +117,7 @@ def title_words(title: str, heading: str) -> tuple[str, ...]:
 def _marks(words: Sequence[str], both: Sequence[str], heads: Collection[str], text: str) -> int:
     """What is known of the words of `title_words`, in bits.
 
-    bit 0        whether the main text says at least a third of those that are `_telling`, or they
+    bit 0        whether the main text says at least a third of its `_long_words`, or they
                  are too few
     bit i + 1    whether word i is part of the page's name: it stands in a heading, or, where
                  the heading has none of them, in the main text; where that has none either, the
@@ -129,10 +129,10 @@ def _marks(words: Sequence[str], both: Sequence[str], heads: Collection[str], te
     if not any(named):
         named = [True] * len(words)
     named += [True] * (len(both) - len(words))  # the heading's alone
-    asked = _telling(words)
+    asked = _long_words(words)
     needed = -(-len(asked) // _SAID_SHARE)
     said = sum(islice((1 for word in asked if _place_in(word, text) is not None), needed))
-    if sum(map(len, asked)) < _MIN_TELLING_CHARS:
+    if sum(map(len, asked)) < _MIN_LONG_CHARS:
         said = needed
     marks = sum(2 << i for i, is_named in enumerate(named) if is_named)
     return marks | (SAID if said >= needed else 0)
@@ -226,14 +226,14 @@ def are_form_letters(
     return any(place in its and (on_one_site or not place[0]) for place in mine)
 
 
-def are_of_no_text(page: Titled, other: Titled) -> bool:
+def share_a_notice(page: Titled, other: Titled) -> bool:
     """Whether the text that two pages share is of neither: a shell, a consent box, a footer.
 
     Then their names differ, and neither title stands in the text.
     """
     if page.title == other.title or (page.title_marks | other.title_marks) & SAID:
         return False
-    return not _share_half(_telling_name(page), _telling_name(other))
+    return not _share_half(_long_name(page), _long_name(other))
 
 
 def _own_places(page: Titled, other: Titled, repeated: Blocks) -> set[tuple[int, int]]:
@@ -253,14 +253,14 @@ def _name(page: Titled) -> set[str]:
     return {word for i, word in enumerate(words) if page.title_marks >> i + 1 & 1}
 
 
-def _telling_name(page: Titled) -> Collection[str]:
+def _long_name(page: Titled) -> Collection[str]:
     words = words_of(page.title[:TITLE_CHARS])
-    return _telling(_name(page).intersection(words)) or _telling(words)
+    return _long_words(_name(page).intersection(words)) or _long_words(words)
 
 
-def _telling(words: Collection[str]) -> list[str]:
+def _long_words(words: Collection[str]) -> list[str]:
     """The words of a title that not every text holds."""
-    return [word for word in words if len(word) >= _TELLING_CHARS or is_pieced(word)]
+    return [word for word in words if len(word) >= _LONG_CHARS or is_pieced(word)]
 
 
 def _lacks(page: Titled, other: Titled, repeated: Blocks) -> bool:

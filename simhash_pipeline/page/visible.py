@@ -1,9 +1,9 @@
-"""A page's visible blocks in; a digest of its story and a sample of its text out.
+"""A page's visible blocks in; a digest of its article text and a sample of its text out.
 
 The main text says which pages may be near-duplicates; what is visible says whether they are, but
 for what stands beside the text on another day: outside the box of the main text, links name other
-pages, a box that calls itself furniture counts a quarter, and what stands outside the only box that
-calls itself main counts nothing.
+pages, a box that calls itself boilerplate counts a quarter, and what is outside the only box
+that calls itself main counts nothing.
 Where these links outweigh the main text the page is a list, and they are what it says.
 
 The sample is a bottom-k sample of short windows of the text (Broder 1997): windows are chosen by
@@ -36,7 +36,7 @@ from simhash_pipeline.page.boilerplate import MAX_LINK_SHARE, running_text
 from simhash_pipeline.page.counters import MAX_LINE, without_counters
 
 WINDOW_BYTES = 16  # a power of two
-# Windows that are taken from a page. A store keeps fewer, of the page's own text: own_text.py.
+# Windows that are taken from a page. A store keeps fewer: see specific_text.py.
 _TAKEN = 512
 _LIKELY = (2, 8)  # times as many windows are looked at first, as some are repeated or menus'
 _ALL = 1 << 32
@@ -54,7 +54,7 @@ BLOCK_BITS = MAIN - 1
 # Which windows of a block are taken: those whose hash has none of these bits, a quarter or none.
 _QUARTER, NONE = 3, 255
 _UNCOUNTED = "outside"  # a hint, see page/blocks.py: none of its windows are taken
-STORY_SHIFT = 32
+ARTICLE_SHIFT = 32
 _MOST_SHARE = 0.75  # of running text: a page whose main text holds it is no list of links
 _MULTIPLIER = 0x9E3779B1  # odd: 2**32 by the golden ratio
 _SEPARATOR = "\n" + "\0" * (WINDOW_BYTES - 1)  # blocks hold neither
@@ -116,35 +116,37 @@ def box_around(page: Blocks, is_main: Sequence[bool]) -> tuple[int, int]:
     return 0, len(page.texts)
 
 
-def story_digest(
+def article_digest(
     title: str, page: Blocks, is_main: Sequence[bool], masks: bytes, texts: Sequence[str]
 ) -> int | None:
     """Two digests in 64 bits; None without text. Arguments as `window_masks`.
 
     `texts` are those of all blocks, the hidden ones last, and as the title in one spelling.
 
-    The upper 32 bits are of the title and the page's story, the lower ones of all that is visible.
-    The story is what the box of the main text says but in links, if that is half of what counts or
+    The upper 32 bits are of the title and the article text, the lower ones of all that is visible. The
+    article text is what the box of the main text contains but links, if that is half of what counts or
     more, or most of the running text among links. Else it is all that counts: lists, forums. Hidden
     text is no part of it, nor are numbers of comments, ages and the like: see counters.py. Of a
     thin page, without masks, all counts but these numbers.
     """
     if not texts:
         return None
-    told: Sequence[int] = range(len(texts))
+    chosen: Sequence[int] = range(len(texts))
     if masks and True in is_main:
         start, end = box_around(page, is_main)
-        told = [i for i in range(start, end) if is_main[i] or page.link_shares[i] <= MAX_LINK_SHARE]
+        chosen = [
+            i for i in range(start, end) if is_main[i] or page.link_shares[i] <= MAX_LINK_SHARE
+        ]
         counted = [i for i, mask in enumerate(masks) if mask != NONE]
         sizes = list(map(len, texts))
-        if 2 * sum(map(sizes.__getitem__, told)) < sum(map(sizes.__getitem__, counted)):
+        if 2 * sum(map(sizes.__getitem__, chosen)) < sum(map(sizes.__getitem__, counted)):
             by_links = max(page.link_shares) > MAX_LINK_SHARE and not any(masks)
             running = running_text(page)
             if not by_links or sum(compress(running, is_main)) < _MOST_SHARE * sum(running):
-                told = [i for i in counted if i < len(page.texts)]
-    begins = next((i for i in told if is_main[i] and len(texts[i]) > MAX_LINE), len(texts))
-    said = [without_counters(texts[i], is_main=is_main[i], is_above=i < begins) for i in told]
-    return _digest([title, *said]) << STORY_SHIFT | _digest([title, *texts])
+                chosen = [i for i in counted if i < len(page.texts)]
+    begins = next((i for i in chosen if is_main[i] and len(texts[i]) > MAX_LINE), len(texts))
+    said = [without_counters(texts[i], is_main=is_main[i], is_above=i < begins) for i in chosen]
+    return _digest([title, *said]) << ARTICLE_SHIFT | _digest([title, *texts])
 
 
 def _digest(texts: list[str]) -> int:

@@ -80,11 +80,11 @@ def _verdict(a: PageFingerprint, b: PageFingerprint, options: Options) -> Verdic
 
 
 def verdict_on(page: StoredPage, other: StoredPage, store: Store, options: Options) -> Verdict:
-    """On a stored page, if only the other were stored, and the furniture of their hosts."""
+    """On a stored page, if only the other were stored, and the repeated text of their hosts."""
     with open_store("memory:") as alone:
         for one in (page, other):
-            furniture = store.furniture(one.namespace, one.host)
-            alone.put_furniture(one.namespace, one.host, furniture)
+            repeated_text = store.repeated_text(one.namespace, one.host)
+            alone.put_repeated_text(one.namespace, one.host, repeated_text)
         judge = Judge(alone, options)
         judge.judge_stored(other)
         return judge.judge_stored(page)

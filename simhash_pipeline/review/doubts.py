@@ -17,16 +17,16 @@ from simhash_pipeline.page.titles import TITLE_CHARS, words_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from simhash_pipeline.drop_log import SwallowingPage
+    from simhash_pipeline.drop_log import DropMagnet
     from simhash_pipeline.judge import Verdict
 
 # Of the visible text. In crawls of manuals, boxes that stood for a page's main text were below it.
 SMALL_MAIN_SHARE = 0.2
-LITTLE_OWN_LIKENESS = 0.7  # the least that the judge accepts is 0.85, or 0.5 in two templates
-ALMOST_ALIKE = 0.75  # of the own texts of near misses: the judge asks for 0.85
+LITTLE_SIMILARITY = 0.7  # the least that the judge accepts is 0.85, or 0.5 in two templates
+ALMOST_ALIKE = 0.75  # of the page-specific texts of near misses: the judge asks for 0.85
 COMMON_WORDS = 0.5  # of the shorter title's; with fewer, titles differ
 MANY = 20  # drops of a run
-SWALLOWED = "swallowed by one page"
+MAGNET = "many drops of one page"
 # By the reason of a drop: whose distances decided.
 _DECIDING = {
     "content": ("content", "sketch"),
@@ -60,8 +60,8 @@ class Doubt:
 TitleChange: TypeAlias = tuple[frozenset[str], frozenset[str]]
 
 
-def all_doubts(drops: Sequence[Drop], swallowing: Iterable[SwallowingPage]) -> list[list[Doubt]]:
-    """Why each drop may be wrong, the weightiest reason first; what told each near miss apart.
+def all_doubts(drops: Sequence[Drop], magnets: Iterable[DropMagnet]) -> list[list[Doubt]]:
+    """Why each drop may be wrong, the weightiest reason first; what rejected each near miss.
 
     Of what many drops of a run share nothing is said; empty if nothing else is odd about a drop.
     """
@@ -71,17 +71,17 @@ def all_doubts(drops: Sequence[Drop], swallowing: Iterable[SwallowingPage]) -> l
         for drop, change in zip(drops, changes, strict=True)
         if not drop.is_near_miss and drop.reason != "unchanged"
     )
-    pages = {(page.host, page.twin_url): page for page in swallowing}
+    pages = {(page.host, page.twin_url): page for page in magnets}
     found = []
     for drop, change in zip(drops, changes, strict=True):
         each: list[Doubt] = []
         page = pages.get((host_of(drop.url), drop.twin_url or ""))
         if drop.is_near_miss:
-            each = [told_apart(drop)]
+            each = [why_kept(drop)]
         elif drop.reason != "unchanged":
             if page is not None:
                 dropped = f"{page.dropped:,} pages of this host were dropped for it"
-                each = [Doubt(SWALLOWED, dropped, 4)]
+                each = [Doubt(MAGNET, dropped, 4)]
             each += _doubts(drop, change if shared[drop.run, change] < MANY else None)
         found.append(each)
     return found
@@ -90,19 +90,19 @@ def all_doubts(drops: Sequence[Drop], swallowing: Iterable[SwallowingPage]) -> l
 def to_check(drops: Sequence[Drop], found: Sequence[Sequence[Doubt]]) -> set[int]:
     """The places of the drops and near misses that a person should look at.
 
-    Of a run and a kind of doubt at most MANY, the likeliest to be wrong; of a swallowing page one.
+    Of a run and a kind of doubt at most MANY, the likeliest to be wrong; of a drop magnet one.
     """
-    alike: dict[tuple[str, ...], list[int]] = {}  # by run and kind, or swallowing page
+    alike: dict[tuple[str, ...], list[int]] = {}  # by run and kind, or drop magnet
     copies = {id(near) for near in copies_to_check(d for d in drops if d.is_near_miss)}
     chosen = {place for place, drop in enumerate(drops) if id(drop) in copies}
     for place, (drop, each) in enumerate(zip(drops, found, strict=True)):
         if each and not drop.is_near_miss:
-            is_swallowed = each[0].kind == SWALLOWED
-            page = (host_of(drop.url), drop.twin_url or "") if is_swallowed else ()
+            is_magnet = each[0].kind == MAGNET
+            page = (host_of(drop.url), drop.twin_url or "") if is_magnet else ()
             alike.setdefault((each[0].kind, drop.run, *page), []).append(place)
     for (kind, *_), places in alike.items():
         places.sort(key=lambda place: rank(drops[place], found[place]))
-        chosen.update(places[: 1 if kind == SWALLOWED else MANY])
+        chosen.update(places[: 1 if kind == MAGNET else MANY])
     return chosen
 
 
@@ -111,46 +111,46 @@ def rank(drop: Drop, found: Iterable[Doubt]) -> tuple[int, tuple[int, int]]:
     return -sum(doubt.weight for doubt in found), bits_left(drop) or (128, 128)
 
 
-def told_apart(near: Drop) -> Doubt:
-    """What told a near miss from its twin, with the measure and the limit where there is one."""
-    return told_apart_by(near.reason, near, near.thresholds)
+def why_kept(near: Drop) -> Doubt:
+    """What rejected a near miss, with the measure and the limit where there is one."""
+    return why_rejected(near.reason, near, near.thresholds)
 
 
-def told_apart_by(told_by: str, near: Drop | Verdict, limits: Mapping[str, Any]) -> Doubt:
+def why_rejected(rejected_by: str, near: Drop | Verdict, limits: Mapping[str, Any]) -> Doubt:
     """The same of a verdict by the test that failed; `limits` are thresholds by name."""
-    if told_by == "sketch":
+    if rejected_by == "sketch":
         limit = limits.get("sketch_distance")
         return Doubt("sketches differ", f"{near.sketch_distance} of at most {limit} bits", 0)
-    if told_by == "own text":
-        likeness = near.own_likeness
-        if likeness is None:
-            return Doubt("own texts differ", "hardly any can be compared", 0)
-        least = limits.get("own_likeness")
+    if rejected_by == "page-specific text":
+        similarity = near.similarity
+        if similarity is None:
+            return Doubt("page-specific texts differ", "hardly any can be compared", 0)
+        least = limits.get("min_similarity")
         limit = f" of at least {least:.0%}" if isinstance(least, float) else ""
-        return Doubt("own texts differ", f"alike by {likeness:.0%}{limit}", 0)
-    if told_by == "template" and near.structure_distance is not None:
+        return Doubt("page-specific texts differ", f"alike by {similarity:.0%}{limit}", 0)
+    if rejected_by == "template" and near.structure_distance is not None:
         limit = limits.get("structure_distance")
         return Doubt("structures differ", f"{near.structure_distance} of at most {limit} bits", 0)
-    if told_by == "fields":
-        names = near.fields if isinstance(near, Drop) else near.told_fields
+    if rejected_by == "fields":
+        names = near.fields if isinstance(near, Drop) else near.differing_fields
         return Doubt("fields of the items differ", ", ".join(names), 0)
     kinds = {
         "title": "titles name two things",
-        "no page": "the shared text is of neither page",
+        "shared notice": "the shared text is of neither page",
         "template": "too few elements to compare",
         "answer": "a person called them two pages",
     }
-    return Doubt(kinds.get(told_by, told_by), "", 0)
+    return Doubt(kinds.get(rejected_by, rejected_by), "", 0)
 
 
 def likeliest_copies(near_misses: Iterable[Drop]) -> list[Drop]:
-    """The likeliest copies first: equal main texts, equal titles, own texts most alike."""
+    """The likeliest copies first: equal main texts, equal titles, highest similarity."""
     return sorted(
         near_misses,
         key=lambda near: (
             bool(near.content_distance),
             not _have_one_title(near),
-            -(near.own_likeness or 0),
+            -(near.similarity or 0),
             near.sketch_distance or 0,
         ),
     )
@@ -166,7 +166,7 @@ def copies_to_check(near_misses: Iterable[Drop]) -> list[Drop]:
     found = []
     for near in likeliest_copies(near_misses):
         same = not near.content_distance and _have_one_title(near)
-        if (same or (near.own_likeness or 0) >= ALMOST_ALIKE) and taken[near.run] < MANY:
+        if (same or (near.similarity or 0) >= ALMOST_ALIKE) and taken[near.run] < MANY:
             taken[near.run] += 1
             found.append(near)
     return found
@@ -182,8 +182,8 @@ def _doubts(drop: Drop, change: TitleChange | None) -> Iterator[Doubt]:
     if drop.main_share is not None and drop.main_share < SMALL_MAIN_SHARE:
         share = f"{drop.main_share:.0%} of what the page shows"
         yield Doubt("main text is a small part of the page", share, 2)
-    if drop.own_likeness is not None and drop.own_likeness < LITTLE_OWN_LIKENESS:
-        yield Doubt("own texts differ", f"alike by {drop.own_likeness:.0%}", 1)
+    if drop.similarity is not None and drop.similarity < LITTLE_SIMILARITY:
+        yield Doubt("page-specific texts differ", f"alike by {drop.similarity:.0%}", 1)
     if drop.reason == "thin":
         yield Doubt("thin", f"{drop.tokens} words, judged by title and text alone", 1)
 

@@ -48,7 +48,7 @@ function showOverview() {
   byId("verdict").textContent = verdict(places, runs) + keptNear(all.filter((place) => drops.near[place]), runs);
   byId("about").textContent = about(runs);
   byId("why").replaceChildren(...why(places, runs).map((text) => element("p", {}, text)));
-  byId("swallowing").replaceChildren(...data.swallowing.map(swallowing));
+  byId("magnets").replaceChildren(...data.magnets.map(magnets));
   showAnswered();
   showValley(places, last);
   if (last?.slices.length) timeline(byId("timeline"), last);
@@ -91,7 +91,7 @@ function verdict(places, runs) {
 
 // The other error that may have been made: "; 7 kept though near, 3 to check".
 function keptNear(places, runs) {
-  const count = Math.max(places.length, sum(runs.map((run) => run.keptBy["told apart"] ?? 0)));
+  const count = Math.max(places.length, sum(runs.map((run) => run.keptBy["near miss"] ?? 0)));
   const toCheck = places.filter((place) => drops.check[place]).length;
   if (!count) return "";
   return toCheck ? say("; {0} kept though near, {1} to check", number.format(count), number.format(toCheck))
@@ -136,7 +136,7 @@ function why(places, runs) {
   ].filter(Boolean);
 }
 
-function swallowing(page) {
+function magnets(page) {
   return element("p", { class: "note" },
     many(page.dropped, "page"), say(" of "), pageText("span", page.host || say("no host")), say(" were dropped as near-duplicates of "),
     address(page.twin_url), say(": look at "), address(page.example), say(". {0}", say(data.causes)));

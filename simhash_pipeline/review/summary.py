@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from simhash_pipeline.drop_log import Drop, Run, SwallowingPages, Timeline, unix_seconds
+from simhash_pipeline.drop_log import Drop, DropMagnets, Run, Timeline, unix_seconds
 from simhash_pipeline.review.doubts import (
     Doubt,
     all_doubts,
@@ -75,7 +75,7 @@ class Summary:
         self.near_misses: deque[Drop] = deque(maxlen=MAX_NEAR_MISSES)
         self.first = self.last = ""
         self.reasons: Counter[str] = Counter()
-        self.swallowing = SwallowingPages()
+        self.magnets = DropMagnets()
         self.runs: dict[str, RunTally] = {}  # the latest, in the order they began
         self.runs_seen = self.runs_closed = 0
         self.other_runs: set[str] = set()  # that are not selected; at most MAX_RUNS
@@ -97,7 +97,7 @@ class Summary:
 
     @cached_property
     def _doubts(self) -> list[list[Doubt]]:
-        return all_doubts(self.listed, self.swallowing.worst())
+        return all_doubts(self.listed, self.magnets.worst())
 
     def closest(self) -> list[tuple[Drop, list[Doubt]]]:
         """The listed pairs that are likeliest to be wrong, each once, and why."""
@@ -116,7 +116,7 @@ class Summary:
     def kept_near(self) -> int:
         """Pages that were kept although a stored page is near; those with a line, if unclosed."""
         logged = len(self.near_misses)
-        return max(self.kept["told apart"], logged) if self.kept_known else logged
+        return max(self.kept["near miss"], logged) if self.kept_known else logged
 
     @property
     def kept_to_check(self) -> int:
@@ -140,7 +140,7 @@ class Summary:
         self.last = max(self.last, drop.time)
         self.reasons[drop.reason] += 1
         if drop.reason != "unchanged":  # such a page is no other's twin
-            self.swallowing.add(drop.url, drop.twin_url, drop.run)
+            self.magnets.add(drop.url, drop.twin_url, drop.run)
         self._add_to_run(drop)
         self.listed.append(drop)
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 Texts: TypeAlias = Callable[[str, str], "PageText | None"]
 
 MAX_COMPARED_BYTES = 20_000_000  # of all pairs beside each other, as they stand in the file
-TOP_SWALLOWING = 8
+TOP_MAGNETS = 8
 SCRIPTS = ("sentences.js", "charts.js", "overview.js", "list.js", "review.js")
 
 
@@ -63,15 +63,15 @@ def write_web_page(
     `texts` has what to show beside each other; `neighbours` is drawn beside the drops' distances.
     """
     drops = [*summary.listed, *likeliest_copies(summary.near_misses)]
-    swallowing = summary.swallowing.worst()
-    found = all_doubts(drops, swallowing)
+    magnets = summary.magnets.worst()
+    found = all_doubts(drops, magnets)
     pairs = _pairs(drops, found, texts or (lambda url, namespace: None))
     data = {
         "log": log,
         "dropped": summary.drops,
-        "swallowing": [
+        "magnets": [
             {name: getattr(page, name) for name in ("twin_url", "host", "dropped", "example")}
-            for page in swallowing[:TOP_SWALLOWING]
+            for page in magnets[:TOP_MAGNETS]
         ],
         "causes": CAUSES,
         "selection": dataclasses.asdict(summary.selection),
@@ -171,7 +171,7 @@ def _drops(
         "content": [drop.content_distance for drop in drops],
         "structure": [drop.structure_distance for drop in drops],
         "sketch": [drop.sketch_distance for drop in drops],
-        "own": [drop.own_likeness for drop in drops],
+        "own": [drop.similarity for drop in drops],
         "main": [drop.main_share for drop in drops],
         "left": [None if (left := bits_left(drop)) is None else left[0] for drop in drops],
         "tokens": [drop.tokens for drop in drops],

@@ -39,8 +39,8 @@ class StoredPage:
     digest: bytes | None = field(metadata=_SAME)  # see PageFingerprint
     first_seen: float  # Unix seconds; whole ones take half the disk
     seen_at: float  # Unix seconds; `expire` goes by it
-    # See `story_digest` in page/visible.py; None: not known.
-    story: int | None = field(default=None, metadata=_8)
+    # See `article_digest` in page/visible.py; None: not known.
+    article: int | None = field(default=None, metadata=_8)
     title: str = ""  # its first 100 characters
     heading: str = ""  # the first, if the title doesn't say it
     title_marks: int = 1  # which words of both are the page's name: see page/titles.py
@@ -48,13 +48,13 @@ class StoredPage:
     title_places: bytes | None = None
     # Of the address that the page declares: see urls.py.
     address: bytes | None = field(default=None, metadata=_SAME)
-    # Of a page that may be an error page: see page/form.py.
-    form: bytes | None = field(default=None, metadata=_SAME)
+    # Of a page that may be an error page: see page/error_pages.py.
+    error_pattern: bytes | None = field(default=None, metadata=_SAME)
     # Of its item's text, and of what its items say beside: see item_values.py.
     item_text: bytes | None = field(default=None, metadata=_SAME)
     item_values: bytes | None = None
-    # Of its own text: see own_text.py; None when not known. The longest stands last, because SQLite
-    # reads a row only up to the column it is asked for.
+    # See specific_text.py; None when not known. It is last and longest, because SQLite reads a row
+    # only up to the column it is asked for.
     sample: bytes | None = None
 
     @property
@@ -129,8 +129,8 @@ class Lookup(Protocol):
     def is_unconfirmed(self, namespace: str, url: str) -> bool:
         """Whether another process has kept this page and may still lose it, or its life."""
 
-    def furniture(self, namespace: str, host: str) -> bytes:
-        """See `Store.furniture`."""
+    def repeated_text(self, namespace: str, host: str) -> bytes:
+        """See `Store.repeated_text`."""
 
 
 class View:
@@ -148,7 +148,7 @@ class View:
         self._lookup = lookup
         self._page = page
         self._same_key: StoredPage | Literal[False] | None = False  # not looked up
-        self._furniture: dict[str, bytes] = {}  # by host
+        self._repeated_text: dict[str, bytes] = {}  # by host
 
     def same_key(self) -> StoredPage | None:
         """The stored page of the same URL."""
@@ -170,7 +170,7 @@ class View:
         return self._near("structure", self._page.structure, max_distance_bits)
 
     def same(self, column: str) -> Iterator[StoredPage]:
-        """Pages of one digest, declared address or form, oldest first."""
+        """Pages of one digest, declared address or error page pattern, oldest first."""
         value: bytes | None = getattr(self._page, column)
         if value is not None:
             yield from self._others(column, [value])
@@ -179,11 +179,11 @@ class View:
         """Whether a page of this view may yet go: another process has kept it tentatively."""
         return self._lookup.is_unconfirmed(found.namespace, found.url)
 
-    def furniture(self, host: str) -> bytes:
-        """See `Store.furniture`."""
-        if host not in self._furniture:
-            self._furniture[host] = self._lookup.furniture(self._page.namespace, host)
-        return self._furniture[host]
+    def repeated_text(self, host: str) -> bytes:
+        """See `Store.repeated_text`."""
+        if host not in self._repeated_text:
+            self._repeated_text[host] = self._lookup.repeated_text(self._page.namespace, host)
+        return self._repeated_text[host]
 
     def _near(
         self, column: str, value: int | None, max_distance_bits: int
@@ -252,16 +252,16 @@ class Store(Protocol):
         """
 
     def clear(self, namespace: str) -> int:
-        """Remove all pages, texts and furniture of a namespace, and return how many pages."""
+        """Remove all pages, texts and repeated text of a namespace, and return how many pages."""
 
-    def furniture(self, namespace: str, host: str) -> bytes:
-        """What `put_furniture` stored for a host, see furniture.py; b"" when nothing is known."""
+    def repeated_text(self, namespace: str, host: str) -> bytes:
+        """What `put_repeated_text` stored for a host, see repeated_text.py; b"" if unknown."""
 
-    def put_furniture(self, namespace: str, host: str, furniture: bytes) -> None:
+    def put_repeated_text(self, namespace: str, host: str, repeated_text: bytes) -> None:
         """Store what a host repeats, in place of what was known; `clear` removes it."""
 
-    def all_furniture(self) -> Iterator[tuple[str, str, bytes]]:
-        """(namespace, host, furniture) of all hosts."""
+    def all_repeated_text(self) -> Iterator[tuple[str, str, bytes]]:
+        """(namespace, host, repeated text) of all hosts."""
 
     def keep_texts(self, texts: Iterable[PageText]) -> None:
         """Keep texts of pages, stored or not, each in place of one of the same key.

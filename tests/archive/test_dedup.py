@@ -126,7 +126,7 @@ def test_a_record_that_comes_again_with_nothing_new_is_dropped(tmp_path: Path) -
     words = " ".join(f"word{n}" for n in range(80))
     records = [{"url": f"http://a.example/{n}", "text": f"{n} {words} {n}"} for n in range(3)]
     source = write_json_lines(tmp_path / "items.jsonl", [*records, records[0], records[2]])
-    dedup(job(tmp_path, source, options=Options(content_field="text", own_likeness=0)))
+    dedup(job(tmp_path, source, options=Options(content_field="text", min_similarity=0)))
     found = [(row["kept"], row["reason"]) for row in rows(tmp_path / "out.parquet")]
     assert found[3:] == [(False, "unchanged"), (False, "unchanged")]
 

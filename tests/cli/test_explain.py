@@ -123,16 +123,18 @@ def test_a_kept_page_is_explained_by_the_nearest_other(simhash: Simhash, tmp_pat
     assert "no other stored page is within 8 bits of its content." in result.stdout
 
 
-def test_what_was_left_out_as_furniture_is_shown(simhash: Simhash, tmp_path: Path) -> None:
+def test_what_was_left_out_as_repeated_text_is_shown(simhash: Simhash, tmp_path: Path) -> None:
     box = "</p><aside><p>Free parcels from fifty on</p><p>Write to us any day</p></aside><p>"
     words = [" ".join(f"word{n}x{i}" for i in range(200)) for n in range(21)]
     pages = [page(n, f"{said}{box}") for n, said in enumerate(words)]
     crawl(tmp_path, pages, SIMHASH_KEEP_TEXT=True)
     url = pages[20]["url"]
     said = simhash(tmp_path, "explain", url).stdout
-    assert "Left out of B as furniture: 2 blocks: Free parcels from fifty on | Write to us" in said
+    assert (
+        "Left out of B as repeated text: 2 blocks: Free parcels from fifty on | Write to us" in said
+    )
     info = simhash(tmp_path, "store", "info").stdout
-    assert re.search(r"furniture +1 hosts, 1 templates, 2 blocks", info)
+    assert re.search(r"repeated text +1 hosts, 1 templates, 2 blocks", info)
 
 
 def test_of_a_text_the_sentences_are_shown_that_its_host_repeats(
@@ -145,7 +147,7 @@ def test_of_a_text_the_sentences_are_shown_that_its_host_repeats(
     ]
     crawl(tmp_path, texts, SIMHASH_KEEP_TEXT=True, SIMHASH_CONTENT_FIELD="body")
     said = simhash(tmp_path, "explain", "http://a.example/20").stdout
-    assert "Left out of B as furniture: 1 block: Dear customer, we write to you." in said
+    assert "Left out of B as repeated text: 1 block: Dear customer, we write to you." in said
 
 
 def test_a_page_kept_after_its_drop_is_told_as_kept(simhash: Simhash, texts: Path) -> None:
@@ -319,12 +321,12 @@ THIN = "<title>Shut</title><body><main><p>Closed today.</main><footer>{}</footer
         (
             [f"{html(STORY)}<ul><li>one</ul>", f"{html(STORY)}<aside><ul>{ASIDE}</ul></aside>"],
             {},
-            "own texts differ: alike by 59% of at least 85%.\n",
+            "page-specific texts differ: alike by 59% of at least 85%.\n",
         ),
         (
             [THIN.format(STORY), THIN.format(OTHER)],
             {},
-            "own texts differ: hardly any can be compared.\n",
+            "page-specific texts differ: hardly any can be compared.\n",
         ),
         (
             [f"<title>Bell {n}</title><h1>Bell {n}</h1><p>{STORY}" for n in (7, 8)],

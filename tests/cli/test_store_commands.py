@@ -15,8 +15,8 @@ import pytest
 
 from simhash_pipeline import Options, open_store
 from simhash_pipeline.cli.simhash import COMMANDS
-from simhash_pipeline.furniture import UNKNOWN, with_template
 from simhash_pipeline.page.stamp import stamp_for
+from simhash_pipeline.repeated_text import UNKNOWN, with_template
 from simhash_pipeline.stores.contract import PageText
 from tests.cli.simhash_command import Simhash
 from tests.stores.pages import keep, page
@@ -135,7 +135,7 @@ def test_info_says_what_there_is_and_how_it_was_made(store: Simhash, outside: Pa
         "top_sites": {"example.org": 4},
         "first_seen": "1970-01-01T00:16:40Z",
         "texts": 0,
-        "furniture": {"hosts": 0, "templates": 0, "blocks": 0},
+        "repeated_text": {"hosts": 0, "templates": 0, "blocks": 0},
         "bytes": size,
         "made_with": stamp_for(Options()),
         "faults": [],
@@ -305,11 +305,11 @@ def test_forget_all_forgets_what_sites_repeat_in_a_store_named_by_its_whole_path
 ) -> None:
     path = outside / "seen.sqlite"
     with open_store(f"sqlite:///{path}") as seen:
-        seen.put_furniture("", "a.org", with_template(b"", UNKNOWN))
+        seen.put_repeated_text("", "a.org", with_template(b"", UNKNOWN))
     result = store(outside, "forget", "--all", "--store", str(path), "--yes")
     assert result.returncode == 0
     with open_store(f"sqlite:///{path}") as seen:
-        assert list(seen.all_furniture()) == []
+        assert list(seen.all_repeated_text()) == []
 
 
 @pytest.mark.parametrize(("answer", "exit_code", "left"), [("y", 0, 0), ("", 1, 3), ("no", 1, 3)])

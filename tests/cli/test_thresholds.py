@@ -67,8 +67,8 @@ ALONE = Thresholds(3, 128, 0.0)  # no second look
 RIGHT = answers(0, 2, 80)
 
 
-def own(likeness: float | None, yes: int, no: int = 0, **known: Any) -> list[SheetLine]:
-    return answers(0, 2, yes, no, reason="own text", own_likeness=likeness, **known)
+def own(similarity: float | None, yes: int, no: int = 0, **known: Any) -> list[SheetLine]:
+    return answers(0, 2, yes, no, reason="page-specific text", similarity=similarity, **known)
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def own(likeness: float | None, yes: int, no: int = 0, **known: Any) -> list[She
         (RIGHT + answers(3, 9, 40) + answers(3, 30, 40), NOW, Thresholds(3, 30, 0.85)),
         # Beyond 8 nothing can be set, however right it were.
         (answers(2, 2, 80) + answers(12, 2, 80), NOW, Thresholds(2, 18, 0.85)),
-        # Copies that were kept for their own texts, and other pages that are less alike.
+        # Copies that were kept for their page-specific texts, and other pages that are less alike.
         (RIGHT + own(0.7, 20) + own(0.5, 0, 20), NOW, Thresholds(0, 18, 0.7)),
         (RIGHT + own(0.7, 20) + own(0.8, 0, 20), NOW, Thresholds(0, 18, 0.85)),
         # Another limit holds in two templates, and no limit for texts that can't be compared.
@@ -107,7 +107,7 @@ def test_the_loosest_thresholds_that_are_right_often_enough_are_recommended(
 @pytest.mark.parametrize(
     ("reason", "yes", "no"),
     [
-        *(("title", 0, 0), ("no page", 0, 0), ("fields", 0, 0), ("template", 0, 0)),
+        *(("title", 0, 0), ("shared notice", 0, 0), ("fields", 0, 0), ("template", 0, 0)),
         *(("address", 3, 2), ("answer", 3, 0)),
     ],
 )

@@ -8,7 +8,7 @@ import pytest
 
 from tests.cli.simhash_command import Simhash
 
-HEAD = "answer,distance,sketch_distance,twin_url,url,reason,structure_distance,own_likeness"
+HEAD = "answer,distance,sketch_distance,twin_url,url,reason,structure_distance,similarity"
 
 
 @pytest.fixture
@@ -16,7 +16,10 @@ def answered(tmp_path: Path) -> Path:
     """As the report saves it: 80 right drops, a wrong one, 4 copies kept, one for its title."""
     lines = [f"copy,0,2,http://a.example/t,http://a.example/{n},content,1,1" for n in range(80)]
     lines += ["another page,1,2,http://a.example/t,http://a.example/w,content,1,0.9"]
-    lines += [f"copy,0,2,http://a.example/t,http://a.example/k{n},own text,1,0.8" for n in range(3)]
+    lines += [
+        f"copy,0,2,http://a.example/t,http://a.example/k{n},page-specific text,1,0.8"
+        for n in range(3)
+    ]
     lines += ["copy,0,2,http://a.example/t,http://a.example/n,title,1,0.8"]
     lines += ["don't know,0,2,http://a.example/t,http://a.example/?,content,1,1"]
     lines += ["copy,,,http://a.example/t,http://a.example/thin,thin,1,1"]
@@ -32,7 +35,7 @@ def test_answers_of_both_lists_say_what_the_settings_get_wrong_each_way(
     wrong = "5 of 85 answers wrong: 1 dropped that is another page, 4 kept that is a copy.\n"
     assert f"The settings in force get {wrong}" in result.stdout
     assert "they find 83 of 84 copies:\n\nSIMHASH_CONTENT_DISTANCE = 0\n" in result.stdout
-    assert result.stdout.endswith("SIMHASH_SKETCH_DISTANCE = 18\nSIMHASH_OWN_LIKENESS = 0.8\n")
+    assert result.stdout.endswith("SIMHASH_SKETCH_DISTANCE = 18\nSIMHASH_MIN_SIMILARITY = 0.8\n")
 
 
 def test_each_distance_has_its_precision_and_the_copies_that_it_finds(

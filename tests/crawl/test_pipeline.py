@@ -336,10 +336,10 @@ def test_pages_that_the_second_look_told_apart_are_kept_and_counted(tmp_path: Pa
     settings: dict[str, Any] = {"SIMHASH_CONTENT_DISTANCE": "8", "SIMHASH_SKETCH_DISTANCE": "0"}
     result = crawl(tmp_path, [page(1), page(2, STORY + " more")], **settings)
     assert result.scraped == ["http://a.example/1", "http://a.example/2"]
-    assert result.stats["simhash/told_apart"] == 1
+    assert result.stats["simhash/near_misses"] == 1
     assert (
         "Near misses: 1 kept though near a stored page, such as http://a.example/2 near "
-        "http://a.example/1 (told apart by sketch); look at them by `scrapy simhash dropped --kept "
+        "http://a.example/1 (rejected by sketch); look at them by `scrapy simhash dropped --kept "
     ) in result.log
 
 

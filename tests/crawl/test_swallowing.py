@@ -46,9 +46,9 @@ def test_a_page_that_swallows_others_is_warned_of_once(tmp_path: Path, simhash: 
         f"WARNING: 20 pages of {host} were dropped as near-duplicates of {site}: look at "
         f"`{command}`. Either the page has many addresses, or a part that pages share was taken "
         "for the page. (Logged once for such a page, and for 10 pages at most; "
-        "simhash/swallowing_pages counts all)"
+        "simhash/drop_magnets counts all)"
     )
-    assert result.stats["simhash/swallowing_pages"] == 1
+    assert result.stats["simhash/drop_magnets"] == 1
     assert f"A  kept     {site}\n" in simhash(tmp_path, "explain", f"{site}?copy=0").stdout
 
 
@@ -56,19 +56,19 @@ def test_a_crawl_with_nineteen_copies_of_a_page_says_nothing_of_it(tmp_path: Pat
     result, _ = crawl_of_copies(tmp_path, 19, items_a_page=3)
     assert result.stats["simhash/dropped"] == 59  # two of them repeat the page's first item
     assert lines_of(result, "WARNING: ") == []
-    assert "simhash/swallowing_pages" not in result.stats
+    assert "simhash/drop_magnets" not in result.stats
 
 
 def test_a_dry_run_warns_of_pages_that_would_swallow_others(tmp_path: Path) -> None:
     result, site = crawl_of_copies(tmp_path, 20, SIMHASH_DRY_RUN=True, SIMHASH_DROP_LOG=None)
     (warning,) = lines_of(result, "WARNING: ")
     assert f" would be dropped as near-duplicates of {site}: " in warning
-    assert result.stats["simhash/swallowing_pages"] == 1
+    assert result.stats["simhash/drop_magnets"] == 1
 
 
 def test_ten_warnings_are_enough(tmp_path: Path) -> None:
     words = [" ".join(f"page{n}word{i}" for i in range(99)) for n in range(12)]
     items = [page(f"{n}/{copy}", words[n]) for n in range(12) for copy in range(21)]
     result = crawl(tmp_path, items)
-    assert result.stats["simhash/swallowing_pages"] == 12
+    assert result.stats["simhash/drop_magnets"] == 12
     assert len(lines_of(result, "WARNING: 20 pages of a.example ")) == 10

@@ -35,9 +35,9 @@ _COLUMNS = {
     "page": (
         *("id", "url_hash", "url", "namespace", "site", "content", "structure", "sketch"),
         *("digest", "first_seen", "seen_at", "run", "story", "sample", "title"),
-        *("title_marks", "address", "form", "fields"),
+        *("title_marks", "address", "error_pattern", "fields"),
     ),
-    "furniture": ("namespace", "host", "templates"),
+    "repeated_text": ("namespace", "host", "templates"),
     "text": ("namespace", "url", "packed", "kept_at"),
     "meta": ("value",),
     "run": ("after_page",),
@@ -84,7 +84,7 @@ class StoreFiles:
             len,
             lambda store: list(islice(store.pages(), 10 * PAGES)),
             lambda store: list(islice(store.texts(), 10 * PAGES)),
-            lambda store: list(store.all_furniture()),
+            lambda store: list(store.all_repeated_text()),
             lambda store: store.settle(_page(5), _all_seen),
             lambda store: _hold_named(store, errors),
         )
@@ -101,7 +101,7 @@ class StoreFiles:
             lambda store: store.settle(page, lambda view: (_all_seen(view)[0], None)),
             lambda store: store.settle(page, lambda _: (Action.KEEP, None)),
             lambda store: store.insert_many([page]),
-            lambda store: store.put_furniture("", "a.example", b"abcd"),
+            lambda store: store.put_repeated_text("", "a.example", b"abcd"),
             lambda store: store.keep_texts([PageText("", page.url, "title", "text", 1.0)]),
             lambda store: store.forget("", page.url),
             lambda store: store.clear(""),
@@ -150,7 +150,7 @@ def _hold(holds: bool, rule: str) -> None:
 
 def _all_seen(view: View) -> tuple[Action, int]:
     found = [view.same_key(), *view.near_content(8), *view.near_structure(8), *view.same("digest")]
-    view.furniture("a.example")
+    view.repeated_text("a.example")
     return Action.SKIP, len(found)
 
 
@@ -168,7 +168,7 @@ def _copied(folder: Path, logged: int) -> Files:
             if number % 3:
                 store.confirm("", page.url)
         store.keep_texts(PageText("", f"http://a.example/{n}", "t", "te " * n, n) for n in range(9))
-        store.put_furniture("", "a.example", bytes(range(64)))
+        store.put_repeated_text("", "a.example", bytes(range(64)))
         if logged:
             store._connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
             store.insert_many(_page(number) for number in range(PAGES, PAGES + 30))
@@ -197,7 +197,7 @@ def _page(number: int) -> StoredPage:
         digest=None,
         first_seen=1_000,
         seen_at=1_000 + number,
-        story=number,
+        article=number,
         sample=bytes(388),
     )
     return replace(page, content=None, digest=bytes(16)) if number % 7 == 0 else page
@@ -253,7 +253,7 @@ def _other_values(chance: random.Random, files: Files) -> None:
     table = chance.choice([*_COLUMNS, *["page"] * 5])
     column, value = chance.choice(_COLUMNS[table]), chance.choice(_VALUES)
     row = chance.choice(["", f" WHERE rowid = {chance.randrange(1, PAGES)}"])
-    row = "" if table in ("furniture", "meta") else row
+    row = "" if table in ("repeated_text", "meta") else row
     _edited(files, f"UPDATE OR IGNORE {table} SET {column} = {value}{row}")
 
 

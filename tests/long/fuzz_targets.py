@@ -97,7 +97,7 @@ class Targets:
             text=url_of(chance),
             title="",
             tokens=50,
-            story=chance.choice([None, chance.randrange(3)]),
+            article=chance.choice([None, chance.randrange(3)]),
             sample=chance.choice([None, visible.sample]),
             blocks=visible.blocks,
         )

@@ -88,13 +88,13 @@ def test_a_headings_link_to_itself_is_no_link() -> None:
     assert blocks_of(html).link_shares == [0, 0, 0, 1, 1]
 
 
-def test_tag_author_and_header_are_furniture_only_where_links_fill_the_box() -> None:
+def test_tag_author_and_header_are_boilerplate_only_where_links_fill_the_box() -> None:
     html = (
         '<dl class="Bl-tag"><dt>EFAULT</dt><dd>The address is bad.</dd></dl>'
         '<div class="tags"><a href="/bell">bell</a> <a href="/fog">fog</a></div>'
         '<div class="author">Ann writes about <a href="/sea">the sea</a>.</div>'
     )
-    assert blocks_of(html).hints == [(2, 3, "furniture")]
+    assert blocks_of(html).hints == [(2, 3, "boilerplate")]
 
 
 @pytest.mark.parametrize("main", ["main", "div role=main", "main class=menu"])
@@ -160,9 +160,9 @@ def test_a_box_is_called_by_its_tag_or_role_or_a_word_of_its_class_or_id() -> No
     assert [hint for _, _, hint in blocks_of(html).hints] == [
         "footer",
         "consent",
-        "furniture",
+        "boilerplate",
         "forum",
-        "furniture",
+        "boilerplate",
     ]
 
 
@@ -206,10 +206,10 @@ def test_what_a_map_holds_is_shown(html: str) -> None:
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("box-suche", "furniture"),
-        ("zone-recherche", "furniture"),
-        ("publicidad", "furniture"),
-        ("werbung2", "furniture"),
+        ("box-suche", "boilerplate"),
+        ("zone-recherche", "boilerplate"),
+        ("publicidad", "boilerplate"),
+        ("werbung2", "boilerplate"),
         ("liste-commentaires", "comment"),
         ("KommentareBox", "comment"),
         ("yorumlar", "comment"),

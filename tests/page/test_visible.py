@@ -9,12 +9,12 @@ from simhash_pipeline.page.blocks import read
 from simhash_pipeline.page.boilerplate import main_blocks
 from simhash_pipeline.page.elements import elements_of
 from simhash_pipeline.page.visible import (
+    ARTICLE_SHIFT,
     ENTRY,
     LIMIT_SIZE,
     MAIN,
     NONE,
-    STORY_SHIFT,
-    story_digest,
+    article_digest,
     visible_text,
     window_masks,
 )
@@ -135,7 +135,7 @@ def test_links_that_outweigh_the_main_text_are_what_a_list_says() -> None:
     assert counted(page)[text(2, 6)[:6]] == 1
 
 
-def test_text_in_a_box_that_calls_itself_furniture_counts_a_quarter() -> None:
+def test_text_in_a_box_that_calls_itself_boilerplate_counts_a_quarter() -> None:
     page = f"<div><div>{STORY}</div><aside><p>Weekly: what our readers said of it</p></aside></div>"
     assert counted(page)["Weekly"] == 0.25
     assert counted(page.replace("aside", "div"))["Weekly"] == 1
@@ -192,8 +192,8 @@ def story(page: str, title: str = "") -> int | None:
     main = set(main_blocks(blocks, ""))
     is_main = [i in main for i in range(len(blocks.texts + blocks.hidden))]
     masks = window_masks(blocks, is_main)
-    digests = story_digest(title, blocks, is_main, masks, blocks.texts + blocks.hidden)
-    return None if digests is None else digests >> STORY_SHIFT
+    digests = article_digest(title, blocks, is_main, masks, blocks.texts + blocks.hidden)
+    return None if digests is None else digests >> ARTICLE_SHIFT
 
 
 NOTE = "<p>42 readers saw it</p>"

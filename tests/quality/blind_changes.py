@@ -4,7 +4,7 @@ Of each page two changed copies are made. In *unread* the marked text is exchang
 text leaves out; in *drawn* randomly drawn pieces of it, until a fifth of the marked words is
 another. A copy with that much of its text exchanged is no near-duplicate, though its title is the
 page's. Twelve other pages of the site are judged before, the page with all of its marked text
-exchanged and a title of its own, so that the site's furniture can be learnt.
+exchanged and a title of its own, so that the site's repeated_text can be learnt.
 """
 
 from __future__ import annotations

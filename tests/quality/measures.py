@@ -262,10 +262,10 @@ def short_rows(corpus: Corpus, pages: Pages, work: Work) -> Iterator[Row]:
             ]
             near, other = [], []
             for label, a, b in pairs:
-                likeness = token_f1(tokens(a), tokens(b))
-                if label and likeness >= _NEAR_F1 and a != b:
+                similarity = token_f1(tokens(a), tokens(b))
+                if label and similarity >= _NEAR_F1 and a != b:
                     near.append((made[a], made[b]))
-                elif a and b and not label and likeness < _NEAR_F1:
+                elif a and b and not label and similarity < _NEAR_F1:
                     other.append((made[a], made[b]))
             yield from _short_band(corpus.name, f"cut to {low}-{high} tokens", lang, near, other)
 

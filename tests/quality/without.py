@@ -25,8 +25,8 @@ from typing import Any
 
 from benchmarks.table import markdown
 from simhash_pipeline import Fingerprinter, PageFingerprint, judge, twins
-from simhash_pipeline.furniture import NO_BLOCKS
 from simhash_pipeline.page import titles
+from simhash_pipeline.repeated_text import NO_BLOCKS
 from tests.documents import DOCS
 from tests.quality import made_rows, made_texts
 from tests.quality.corpora import Corpus, pages_of
@@ -55,22 +55,22 @@ def _none(*_: object, **__: object) -> Iterator[Any]:
 # What is asked, and what is put in the place of a name of judge.py, twins.py or titles.py.
 RULES: Mapping[str, tuple[str, object]] = {
     "the sketches agree": ("sketches_agree", _yes),
-    "a text of neither page": ("are_of_no_text", _no),
+    "a text of neither page": ("share_a_notice", _no),
     "form letters": ("are_form_letters", _no),
     "the titles name two things": ("name_two_things", _no),
     "two headlines of one text": ("_is_one_text", _no),
     "a text that is known under two names": ("names_differ", _no),
     "what a template's titles repeat is no name": ("repeated_words", lambda *_: NO_BLOCKS),
-    "the own texts are alike": ("own_texts_differ", _no),
-    "half of the main texts in two templates": ("MIN_MAIN_LIKENESS", 1.0),
+    "the page-specific texts are alike": ("specific_texts_differ", _no),
+    "half of the main texts in two templates": ("MIN_MAIN_SIMILARITY", 1.0),
     "0.95 of texts whose template isn't known": ("_are_unknown_texts", _no),
     "what is repeated proves nothing": ("_REPEATED", 0),
     "too few windows prove nothing": ("_MIN_COMMON", 1),
-    "furniture is learnt": ("Judge._learn", _no),
-    "copies teach no furniture": ("_teaches_furniture", _yes),
+    "repeated text is learnt": ("Judge._learn", _no),
+    "copies teach no repeated text": ("_teaches_repeated_text", _yes),
     "candidates: of one declared address": ("Judge._by_address", _none),
     "candidates: of one longest paragraph": ("Judge._by_paragraph", _none),
-    "candidates: error pages of one form": ("Judge._by_form", _none),
+    "candidates: error pages of one pattern": ("Judge._by_error_pattern", _none),
     "two of the copies of a foreign page": ("Judge._note_copy", _no),
 }
 

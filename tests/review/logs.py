@@ -15,7 +15,7 @@ THRESHOLDS = {
     "content_distance": 3,
     "structure_distance": 3,
     "sketch_distance": 18,
-    "own_likeness": 0.85,
+    "min_similarity": 0.85,
     "min_tokens": 50,
     "scope": "all",
     "unchanged": "keep",
@@ -80,4 +80,6 @@ def read_drops(path: Path) -> list[Drop]:
 
 def near_miss(**fields: Any) -> Drop:
     """A near miss of http://a.example/1, but for `fields`."""
-    return drop(**{"record": NEAR_MISS, "reason": "own text", "own_likeness": 0.8, **fields})
+    return drop(
+        **{"record": NEAR_MISS, "reason": "page-specific text", "similarity": 0.8, **fields}
+    )

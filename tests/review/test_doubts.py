@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from simhash_pipeline.drop_log import Drop, SwallowingPage, host_of
+from simhash_pipeline.drop_log import Drop, DropMagnet, host_of
 from simhash_pipeline.review.doubts import MANY, Doubt, all_doubts, to_check
 from tests.review.logs import drop
 
@@ -39,8 +39,8 @@ FR, EN = "http://a.example/fr-FR/1", "http://a.example/en/1"
             ["main text is a small part of the page: 19% of what the page shows"],
         ),
         ({"main_share": 0.2}, []),
-        ({"own_likeness": 0.6}, ["own texts differ: alike by 60%"]),
-        ({"own_likeness": 0.7}, []),
+        ({"similarity": 0.6}, ["page-specific texts differ: alike by 60%"]),
+        ({"similarity": 0.7}, []),
         (
             {"reason": "thin", "content_distance": None, "tokens": 12},
             ["thin: 12 words, judged by title and text alone"],
@@ -115,13 +115,13 @@ def test_of_one_kind_of_doubt_a_person_checks_some() -> None:
 
 
 def test_of_a_swallowing_page_a_person_checks_one_in_each_run() -> None:
-    swallowing = SwallowingPage("http://a.example/1", "a.example", 30, "http://a.example/0")
+    magnets = DropMagnet("http://a.example/1", "a.example", 30, "http://a.example/0")
     thin = [drop(url=f"http://a.example/{n}", reason="thin", tokens=9) for n in range(30)]
-    found = all_doubts(thin, [swallowing])
-    assert [doubt.kind for doubt in found[0]] == ["swallowed by one page", "thin"]
+    found = all_doubts(thin, [magnets])
+    assert [doubt.kind for doubt in found[0]] == ["many drops of one page", "thin"]
     assert len(to_check(thin, found)) == 1
     runs = [*thin, drop(run="run-2")]
-    assert len(to_check(runs, all_doubts(runs, [swallowing]))) == 2
+    assert len(to_check(runs, all_doubts(runs, [magnets]))) == 2
 
 
 def checked(drops: Sequence[Drop]) -> int:

@@ -35,16 +35,16 @@ IN_CHINESE = "39 个页面中丢弃 30 个；待检查 6 个；相近但保留 8
 PAGES: list[Drop | Run] = [
     drop(url="http://a.example/3", content_distance=3, title="第 4 章", twin_title="第 3 章"),
     drop(url="http://a.example/en/4", twin_url="http://a.example/de/4", dry_run=True),
-    drop(url="http://a.example/5", main_share=0.1, own_likeness=0.6, sketch_distance=18),
+    drop(url="http://a.example/5", main_share=0.1, similarity=0.6, sketch_distance=18),
     drop(url="http://a.example/6", reason="thin", tokens=9, content_distance=None),
     drop(url="http://a.example/7", reason="structure", structure_distance=3),
     *(drop(url=f"http://c.example/{n}", twin_url="http://c.example/") for n in range(25)),
     near_miss(url="http://a.example/20"),
-    near_miss(url="http://a.example/21", own_likeness=0.9),
-    near_miss(url="http://a.example/22", own_likeness=None),
+    near_miss(url="http://a.example/21", similarity=0.9),
+    near_miss(url="http://a.example/22", similarity=None),
     near_miss(url="http://a.example/23", reason="sketch", sketch_distance=30),
     near_miss(url="http://a.example/24", reason="title", title="公告一", twin_title="公告二"),
-    near_miss(url="http://a.example/25", reason="no page"),
+    near_miss(url="http://a.example/25", reason="shared notice"),
     near_miss(url="http://a.example/26", reason="fields"),
     near_miss(url="http://a.example/27", reason="answer"),
     closing(dropped={"content": 30}),
@@ -229,9 +229,9 @@ def _sentences_of_the_file() -> Iterator[str]:
 def _kinds_of_doubts() -> set[str]:
     code = Path(doubts.__file__).read_text(encoding="utf-8")
     kinds = re.findall(r'Doubt\("([^"]+)"', code)
-    told_apart = re.findall(r'^ {8}"[\w ]+": "([^"]+)",$', code, re.MULTILINE)
-    assert (len(kinds) > 5, len(told_apart)) == (True, 4)
-    return {*kinds, *told_apart, doubts.SWALLOWED, CAUSES}
+    near_misses = re.findall(r'^ {8}"[\w ]+": "([^"]+)",$', code, re.MULTILINE)
+    assert (len(kinds) > 5, len(near_misses)) == (True, 4)
+    return {*kinds, *near_misses, doubts.MAGNET, CAUSES}
 
 
 def _of_one(sentence: str) -> str:

@@ -13,9 +13,9 @@ from simhash_pipeline.drop_log import Drop, DropLog, Run, read_log
 from simhash_pipeline.errors import DropLogError
 from simhash_pipeline.judge import Verdict
 from simhash_pipeline.page.fingerprint import PageFingerprint
-from simhash_pipeline.review.doubts import copies_to_check, likeliest_copies, told_apart
+from simhash_pipeline.review.doubts import copies_to_check, likeliest_copies, why_kept
 from simhash_pipeline.review.summary import Selection, Summary
-from simhash_pipeline.twins import ToldBy
+from simhash_pipeline.twins import RejectedBy
 from tests.cli.simhash_command import Simhash
 from tests.crawl.crawling import crawl
 from tests.review.logs import closing, drop, near_miss, read_drops, write_log
@@ -23,9 +23,11 @@ from tests.review.logs import closing, drop, near_miss, read_drops, write_log
 PAGE = PageFingerprint(0xAB, 0, 0, "text", "A story", tokens=321)
 
 
-def kept(number: int, twin: int = 0, told_by: ToldBy = "title") -> Verdict:
+def kept(number: int, twin: int = 0, rejected_by: RejectedBy = "title") -> Verdict:
     urls = (f"http://a.example/{number}", f"http://a.example/twin/{twin}")
-    return Verdict(urls[0], False, "told apart", urls[1], content_distance=0, told_by=told_by)
+    return Verdict(
+        urls[0], False, "near miss", urls[1], content_distance=0, rejected_by=rejected_by
+    )
 
 
 def written(path: Path, verdicts: list[Verdict]) -> list[str]:
@@ -62,12 +64,14 @@ def test_a_near_miss_has_the_columns_of_a_drop(tmp_path: Path) -> None:
 def test_a_near_miss_has_the_limit_that_its_own_text_was_held_to(tmp_path: Path) -> None:
     """Not the setting: two templates need less, a thin page more."""
     log = DropLog(tmp_path / "log", run="r", spider="s", options=Options())
-    log.write(dataclasses.replace(kept(1, told_by="own text"), min_likeness=0.5), PAGE)
-    log.write(kept(2, told_by="title"), PAGE)
+    log.write(
+        dataclasses.replace(kept(1, rejected_by="page-specific text"), min_similarity=0.5), PAGE
+    )
+    log.write(kept(2, rejected_by="title"), PAGE)
     log.close()
     own, title = map(json.loads, (tmp_path / "log").read_text().splitlines())
-    assert own["thresholds"] == title["thresholds"] | {"own_likeness": 0.5}
-    assert title["thresholds"]["own_likeness"] == 0.85
+    assert own["thresholds"] == title["thresholds"] | {"min_similarity": 0.5}
+    assert title["thresholds"]["min_similarity"] == 0.85
 
 
 def test_an_unknown_kind_of_line_is_refused(tmp_path: Path) -> None:
@@ -80,34 +84,34 @@ def test_an_unknown_kind_of_line_is_refused(tmp_path: Path) -> None:
     ("fields", "said"),
     [
         ({"reason": "sketch", "sketch_distance": 20}, "sketches differ: 20 of at most 18 bits"),
-        ({"own_likeness": 0.62}, "own texts differ: alike by 62% of at least 85%"),
+        ({"similarity": 0.62}, "page-specific texts differ: alike by 62% of at least 85%"),
         (
-            {"own_likeness": 0.9, "thresholds": {"own_likeness": 0.95}},
-            "own texts differ: alike by 90% of at least 95%",
+            {"similarity": 0.9, "thresholds": {"min_similarity": 0.95}},
+            "page-specific texts differ: alike by 90% of at least 95%",
         ),
-        ({"own_likeness": 0.9, "thresholds": {}}, "own texts differ: alike by 90%"),
-        ({"own_likeness": None}, "own texts differ: hardly any can be compared"),
+        ({"similarity": 0.9, "thresholds": {}}, "page-specific texts differ: alike by 90%"),
+        ({"similarity": None}, "page-specific texts differ: hardly any can be compared"),
         ({"reason": "title"}, "titles name two things"),
-        ({"reason": "no page"}, "the shared text is of neither page"),
+        ({"reason": "shared notice"}, "the shared text is of neither page"),
         ({"reason": "template"}, "structures differ: 9 of at most 3 bits"),
         ({"reason": "template", "structure_distance": None}, "too few elements to compare"),
     ],
 )
 def test_what_told_pages_apart_is_said_with_its_limit(fields: dict[str, object], said: str) -> None:
-    assert told_apart(near_miss(**fields)).text == said
+    assert why_kept(near_miss(**fields)).text == said
 
 
 def test_the_likeliest_copies_come_first_and_are_to_check() -> None:
-    same = near_miss(url="same", content_distance=0, twin_title="A story", own_likeness=0.5)
-    alike = near_miss(url="alike", content_distance=1, own_likeness=0.8)
-    other = near_miss(url="other", content_distance=3, own_likeness=0.2)
+    same = near_miss(url="same", content_distance=0, twin_title="A story", similarity=0.5)
+    alike = near_miss(url="alike", content_distance=1, similarity=0.8)
+    other = near_miss(url="other", content_distance=3, similarity=0.2)
     assert likeliest_copies([other, alike, same]) == [same, alike, other]
     assert copies_to_check([other, alike, same]) == [same, alike]
 
 
 def test_near_misses_are_counted_beside_the_drops() -> None:
     summary = Summary(Selection())
-    records: list[Drop | Run] = [drop(), near_miss(), closing(kept={"new": 1, "told apart": 40})]
+    records: list[Drop | Run] = [drop(), near_miss(), closing(kept={"new": 1, "near miss": 40})]
     summary.take(records)
     assert list(summary.listed) == [drop()]
     assert (summary.drops, summary.kept_near, summary.kept_to_check) == (1, 40, 1)

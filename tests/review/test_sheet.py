@@ -56,8 +56,8 @@ def test_the_sign_that_keeps_a_cell_from_being_a_formula_is_no_part_of_a_url(
         ),
         (b"answer,twin_url,url,distance\ny,a,b,near\n", "line 2: distance is 'near', not a number"),
         (b"answer,twin_url,url,distance\ny,a,b,129\n", "a number of bits from 0 to 128"),
-        (b"answer,twin_url,url,own_likeness\ny,a,b,much\n", "own_likeness is 'much', not a number"),
-        (b"answer,twin_url,url,own_likeness\ny,a,b,nan\n", "own_likeness is 'nan', not a number"),
+        (b"answer,twin_url,url,similarity\ny,a,b,much\n", "similarity is 'much', not a number"),
+        (b"answer,twin_url,url,similarity\ny,a,b,nan\n", "similarity is 'nan', not a number"),
         (b"\xff\xfe\x00", "is no sheet of answers: 'utf-8' codec"),
     ],
 )

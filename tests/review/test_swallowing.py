@@ -1,15 +1,15 @@
 import shlex
 
 from simhash_pipeline.cli.drops import summed_up
-from simhash_pipeline.drop_log import CAUSES, SwallowingPage, SwallowingPages
+from simhash_pipeline.drop_log import CAUSES, DropMagnet, DropMagnets
 from simhash_pipeline.review.summary import Selection, Summary
 from tests.review.logs import drop
 
 TWIN = "http://a.example/1"
 
 
-def counted(urls: list[str], twin_url: str | None = TWIN) -> list[SwallowingPage | None]:
-    pages = SwallowingPages()
+def counted(urls: list[str], twin_url: str | None = TWIN) -> list[DropMagnet | None]:
+    pages = DropMagnets()
     return [pages.add(url, twin_url) for url in urls]
 
 
@@ -21,7 +21,7 @@ def test_the_twentieth_dropped_page_of_a_host_makes_a_page_a_swallowing_one_and_
     None
 ):
     told = counted(numbered("a.example", 60))
-    assert told[19] == SwallowingPage(TWIN, "a.example", 20, "http://a.example/copy0")
+    assert told[19] == DropMagnet(TWIN, "a.example", 20, "http://a.example/copy0")
     assert told[:19] + told[20:] == [None] * 59
 
 
@@ -31,7 +31,7 @@ def test_a_page_that_was_dropped_again_and_again_counts_once() -> None:
 
 def test_hosts_runs_and_twins_are_counted_apart() -> None:
     assert not any(counted(numbered("a.example", 19) + numbered("b.example", 19)))
-    pages = SwallowingPages()
+    pages = DropMagnets()
     for url in numbered("a.example", 30):
         assert pages.add(url, f"{TWIN}{int(url[-1]) % 2}", run=url[-1]) is None
     assert pages.worst() == []
@@ -39,25 +39,25 @@ def test_hosts_runs_and_twins_are_counted_apart() -> None:
 
 def test_an_unchanged_page_and_one_without_a_twin_are_swallowed_by_none() -> None:
     assert not any(counted(numbered("a.example", 30), twin_url=None))
-    pages = SwallowingPages()
+    pages = DropMagnets()
     assert not any(pages.add(url, url) for url in numbered("a.example", 30))
 
 
 def test_the_worst_come_first_and_of_several_runs_the_worst_one_counts() -> None:
-    pages = SwallowingPages()
+    pages = DropMagnets()
     for run, count in (("monday", 21), ("tuesday", 25), ("wednesday", 19)):
         for url in numbered("a.example", count):
             pages.add(url, TWIN, run)
     for url in numbered("b.example", 40):
         pages.add(url, TWIN, "monday")
     assert pages.worst() == [
-        SwallowingPage(TWIN, "b.example", 40, "http://b.example/copy0"),
-        SwallowingPage(TWIN, "a.example", 25, "http://a.example/copy0"),
+        DropMagnet(TWIN, "b.example", 40, "http://b.example/copy0"),
+        DropMagnet(TWIN, "a.example", 25, "http://a.example/copy0"),
     ]
 
 
 def test_a_swallowing_page_is_found_among_a_hundred_thousand_twins() -> None:
-    pages = SwallowingPages()
+    pages = DropMagnets()
     told = []
     for n in range(100_000):
         pages.add(f"http://a.example/{n}?print", f"http://a.example/{n}")
@@ -69,11 +69,11 @@ def test_a_swallowing_page_is_found_among_a_hundred_thousand_twins() -> None:
 
 def test_the_command_to_look_at_a_page_runs_nothing_that_stands_in_its_url() -> None:
     url = "http://a.example/$(reboot)?a=1&b='"
-    command = SwallowingPage(TWIN, "a.example", 20, url).sentence().split("`")[1]
+    command = DropMagnet(TWIN, "a.example", 20, url).sentence().split("`")[1]
     assert shlex.split(command) == ["scrapy", "simhash", "explain", url]
 
 
-def test_swallowing_pages_stand_right_below_the_totals_and_are_no_more_than_ten() -> None:
+def test_drop_magnets_stand_right_below_the_totals_and_are_no_more_than_ten() -> None:
     summary = Summary(Selection())
     twins = [
         drop(url=url, twin_url=f"{TWIN}{n}") for n in range(12) for url in numbered("a.example", 20)

@@ -147,12 +147,12 @@ def test_a_run_without_suspicious_drops_and_one_without_any_say_so(report: Any) 
 
 def test_a_page_that_swallows_others_stands_on_top(report: Any) -> None:
     page = report(*(drop(url=f"http://b.example/{HOSTILE}{n}") for n in range(20)), closing())
-    (note,) = page.texts("#swallowing .note")
+    (note,) = page.texts("#magnets .note")
     assert note == (
         "20 pages of b.example were dropped as near-duplicates of http://a.example/1: look at "
         f"http://b.example/{HOSTILE}0. {CAUSES}"
     )
-    assert page.one("#swallowing").rect["y"] < page.one("#drops").rect["y"]
+    assert page.one("#magnets").rect["y"] < page.one("#drops").rect["y"]
     assert page.one("h1").text == "20 of 29 pages dropped; 1 to check"
     assert page.title == "Dropped near-duplicates"
 
@@ -414,13 +414,13 @@ def test_near_misses_stand_beside_the_drops_and_are_answered_with_them(
     report: Any, tmp_path: Path
 ) -> None:
     copy = near_miss(url="http://a.example/3", content_distance=0, twin_title="A story")
-    other = near_miss(url="http://a.example/4", content_distance=3, own_likeness=0.2)
-    page = report(drop(), copy, other, closing(kept={"new": 5, "told apart": 2}, errors={}))
+    other = near_miss(url="http://a.example/4", content_distance=3, similarity=0.2)
+    page = report(drop(), copy, other, closing(kept={"new": 5, "near miss": 2}, errors={}))
     assert page.one("h1").text == (
         "1 of 8 pages dropped; none is suspicious; 2 kept though near, 1 to check"
     )
     assert page.one("#found").text == "1 drop and 2 near misses of 1 kept page"
-    assert "own texts differ: alike by 20% of at least 85%" in page.texts("ul.why li")
+    assert "page-specific texts differ: alike by 20% of at least 85%" in page.texts("ul.why li")
     page.choose("show", "kept though near")
     assert page.one("#found").text == "2 near misses of 1 kept page"
     assert page.texts("li .tag") == ["Kept too"] * 2
@@ -437,7 +437,7 @@ def test_near_misses_stand_beside_the_drops_and_are_answered_with_them(
 
 
 def test_near_misses_alone_are_asked_for_too(report: Any) -> None:
-    page = report(near_miss(), closing(kept={"new": 8, "told apart": 1}, dropped={}, errors={}))
+    page = report(near_miss(), closing(kept={"new": 8, "near miss": 1}, dropped={}, errors={}))
     assert page.one("h1").text == "None of 9 pages was dropped; 1 kept though near, 1 to check"
     (how,) = page.texts("#why p")
     assert how.startswith("Say of each whether it is a copy (y), another page (n)")
@@ -762,7 +762,7 @@ def test_a_phone_need_not_scroll_sideways(report: Any) -> None:
 @pytest.mark.usefixtures("phone")
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_on_a_phone_the_answers_stay_in_reach_and_stand_out(report: Any, dark: bool) -> None:
-    doubtful = {"content_distance": 3, "main_share": 0.1, "own_likeness": 0.5}
+    doubtful = {"content_distance": 3, "main_share": 0.1, "similarity": 0.5}
     near = near_miss(**{**LONG, "url": f"{LONG['url']}2"})
     page = report(drop(**LONG, **doubtful), near, closing(), texts=long_text)
     if dark:

@@ -93,7 +93,7 @@ class DullStore:
     def is_unconfirmed(self, namespace: str, url: str) -> bool:
         return False
 
-    def furniture(self, namespace: str, host: str) -> bytes:
+    def repeated_text(self, namespace: str, host: str) -> bytes:
         return b""
 
     def _has(self, namespace: str, url: str) -> bool:

@@ -124,5 +124,5 @@ def test_a_text_on_pages_of_two_names_that_were_stored_unjudged_says_nothing_of_
             for number, page in enumerate(read[:2])
         )
         verdict = judge.judge("http://a.example/", read[2])
-        assert (verdict.told_by, verdict.twin_url) == ("no page", "http://0.example/")
+        assert (verdict.rejected_by, verdict.twin_url) == ("shared notice", "http://0.example/")
         assert judge.judge("http://b.example/", read[1]).twin_url == "http://1.example/"

@@ -259,7 +259,7 @@ def test_clearing_a_namespace_leaves_nothing_of_it_but_its_name(server: RunningS
         store._begin("")
         before = sorted(server.tell("KEYS", "*"))
         keep(store, page("a", 0, 0), page("b", 0, 0), page("thin", digest=b"x" * 8))
-        store.put_furniture("", "example.org", b"menu")
+        store.put_repeated_text("", "example.org", b"menu")
         store.keep_texts([PageText("", "a", "", "words", 1)])
         assert store.clear("") == 3
         assert sorted(server.tell("KEYS", "*")) == before

@@ -469,7 +469,7 @@ def test_an_error_of_sqlite_with_a_brace_in_it_is_reported_as_it_is(path: Path) 
         ("UPDATE meta SET value = '[]'", "malformed stamp: []"),
         ("UPDATE text SET packed = 'text'", "malformed row 1 of table text"),
         ("UPDATE text SET packed = x'00'", "malformed row 1 of table text: Error -5 while"),
-        ("UPDATE furniture SET templates = 7", "malformed row '' of table furniture"),
+        ("UPDATE repeated_text SET templates = 7", "malformed row '' of table repeated_text"),
         ("DROP TABLE run", "no TABLE run"),
         ("DROP INDEX page_by_url", "no INDEX page_by_url"),
     ],
@@ -480,7 +480,7 @@ def test_what_no_store_has_written_is_damage_that_a_check_names(
     filled(path)
     with SqliteStore(path) as store:
         store.keep_texts([PageText("", "0", "a title", "a text", 0.0)])
-        store.put_furniture("", "example.org", b"1234")
+        store.put_repeated_text("", "example.org", b"1234")
     with closing(sqlite3.connect(path, isolation_level=None)) as shell:
         shell.execute(statement)
     assert [found[: len(fault)] for found in damage(path)] == [fault]
@@ -697,10 +697,10 @@ def test_a_batch_is_committed_at_its_end_and_its_pages_are_found_before(
         with store.batch():
             assert store.settle(page("a", 0), unless_near) is None
             assert store.settle(page("b", 1), unless_near) == "a"
-            store.put_furniture("", "example.org", b"abcd")
+            store.put_repeated_text("", "example.org", b"abcd")
             assert list(other.pages()) == []
         assert list(other.pages()) == [page("a", 0)]
-        assert other.furniture("", "example.org") == b"abcd"
+        assert other.repeated_text("", "example.org") == b"abcd"
         assert store.settle(page("c", 2), unless_near) == "a"
 
 
@@ -786,8 +786,8 @@ def test_no_statement_reads_a_table_row_by_row_but_those_about_the_whole_store(
         keep(store, asking)
         store.settle(asking, lambda view: (Action.RENEW, list(view.same("address"))))
         store.confirm("", "asking")
-        store.put_furniture("", "example.org", b"1234")
-        store.furniture("", "example.org")
+        store.put_repeated_text("", "example.org", b"1234")
+        store.repeated_text("", "example.org")
         store.keep_texts([PageText("", "asking", "A title", "A text", 1.0)])
         store.text_of("", "asking")
         store.forget("", "asking")

@@ -80,35 +80,35 @@ def test_pages_of_one_site_are_found_among_those_of_many(store: Store) -> None:
     assert store.settle(asking, look) == [[*map(str, range(24, 40, 2)), "99"]] * 2
 
 
-def test_furniture_is_remembered_by_host(store: Store) -> None:
-    assert store.furniture("", "a.example") == b""
-    store.put_furniture("", "a.example", b"first")
-    store.put_furniture("", "a.example", b"second")
-    store.put_furniture("other", "a.example", b"third")
-    assert store.furniture("", "a.example") == b"second"
-    assert store.furniture("", "b.example") == b""
-    assert sorted(store.all_furniture()) == [
+def test_repeated_text_is_remembered_by_host(store: Store) -> None:
+    assert store.repeated_text("", "a.example") == b""
+    store.put_repeated_text("", "a.example", b"first")
+    store.put_repeated_text("", "a.example", b"second")
+    store.put_repeated_text("other", "a.example", b"third")
+    assert store.repeated_text("", "a.example") == b"second"
+    assert store.repeated_text("", "b.example") == b""
+    assert sorted(store.all_repeated_text()) == [
         ("", "a.example", b"second"),
         ("other", "a.example", b"third"),
     ]
     for host, known in (("a.example", b"second"), ("b.example", b"")):
 
         def look_up(view: View, host: str = host) -> tuple[Action, bytes]:
-            return Action.SKIP, view.furniture(host)
+            return Action.SKIP, view.repeated_text(host)
 
         assert store.settle(page("a"), look_up) == known
     store.clear("")
-    assert store.furniture("", "a.example") == b""
-    assert store.furniture("other", "a.example") == b"third"
+    assert store.repeated_text("", "a.example") == b""
+    assert store.repeated_text("other", "a.example") == b"third"
 
 
 def test_a_kept_page_comes_back_as_it_was(store: Store) -> None:
     whole = page("a", 1 << 63, (1 << 64) - 1, sketch=(1 << 128) - 1, seen_at=1_700_000_000.25)
     whole = replace(
         whole,
-        story=(1 << 64) - 1,
+        article=(1 << 64) - 1,
         sample=bytes(292),
-        form=b"8 bytes.",
+        error_pattern=b"8 bytes.",
         item_values=bytes(22),
         item_text=b"the text",
     )
@@ -198,11 +198,11 @@ def test_what_items_say_may_change_without_the_page(store: Store) -> None:
 
 def test_same_form_finds_pages_of_its_namespace_oldest_first(store: Store) -> None:
     def formed(url: str, form: bytes | None, namespace: str = "") -> StoredPage:
-        return replace(page(url, namespace=namespace), form=form)
+        return replace(page(url, namespace=namespace), error_pattern=form)
 
     def found(asking: StoredPage) -> list[str]:
         return store.settle(
-            asking, lambda view: (Action.SKIP, [one.url for one in view.same("form")])
+            asking, lambda view: (Action.SKIP, [one.url for one in view.same("error_pattern")])
         )
 
     one, two = b"one form", b"two form"

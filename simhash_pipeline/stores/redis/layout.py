@@ -7,7 +7,7 @@
     simhash:{.<namespace>}tentative hash: id -> the run that has not confirmed the page
     simhash:{.<namespace>}run:<run> there while the run lives
     simhash:{.<namespace>}texts     hash: id -> title and text, stored or not
-    simhash:{.<namespace>}furniture hash: host -> what its templates repeat: see furniture.py
+    simhash:{.<namespace>}repeated_text hash: host -> see repeated_text.py
     simhash:{.<namespace>}content:0:a3     hash of the first block's buckets a300-a3ff
        a310 -> rest ref, rest ref, ...     each distinct value, and its oldest page
     simhash:{.<namespace>}content:1:7f     hash of another block's buckets 7f00-7fff
@@ -33,9 +33,9 @@ the packed text. See packing.py.
 Structures are indexed from when they are first asked for, as MATCH by content never does: head's
 `structures` is 0 from then on, and 1 when the pages that were there are indexed too.
 
-A digest, an address and a form have one block and one bucket. A page that declares its own URL as
-its address is found by its id. (Of a billion pages about one pair shares the 64 bits of an id; the
-second is judged and not stored.)
+A digest, an address and an error page pattern have one block and one bucket. A page that declares
+its own URL as its address is found by its id. (Of a billion pages about one pair shares the 64 bits
+of an id; the second is judged and not stored.)
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class Space:
         self.pages = self._tag + b"pages"
         self.tentative = self._tag + b"tentative"
         self.texts = self._tag + b"texts"
-        self.furniture = self._tag + b"furniture"
+        self.repeated_text = self._tag + b"repeated_text"
 
     def run(self, run: bytes) -> bytes:
         return self._tag + b"run:" + run.hex().encode()
@@ -110,7 +110,7 @@ class Space:
 
     def all(self) -> Iterator[bytes]:
         """The keys of all that pages brought: not the head, not the runs."""
-        yield from (self.pages, self.tentative, self.texts, self.furniture)
+        yield from (self.pages, self.tentative, self.texts, self.repeated_text)
         for column in INDEXED:
             for block in (*range(1 if column in SAME_COLUMNS else BLOCKS), "more"):
                 yield from (self.buckets(column, block, number) for number in range(HASHES))

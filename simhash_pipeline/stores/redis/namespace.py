@@ -190,11 +190,11 @@ class RedisNamespace:
                         "can't be found"
                     )
 
-    def furniture(self, host: str) -> bytes:
-        return self.server.ask("HGET", self.space.furniture, host) or b""
+    def repeated_text(self, host: str) -> bytes:
+        return self.server.ask("HGET", self.space.repeated_text, host) or b""
 
-    def put_furniture(self, host: str, furniture: bytes) -> None:
-        self.server.ask("HSET", self.space.furniture, host, furniture)
+    def put_repeated_text(self, host: str, repeated_text: bytes) -> None:
+        self.server.ask("HSET", self.space.repeated_text, host, repeated_text)
 
     def record(self, raw: bytes, run: bytes | None = None) -> Record:
         try:
@@ -321,7 +321,7 @@ class RedisLookup:
         self._url, self._host = page.url, page.host
         self._buckets: dict[Bucket, bytes] = {}
         self._newest: list[tuple[Entry, bytes]] = []  # further pages
-        self._furniture: bytes | None = None
+        self._repeated_text: bytes | None = None
         self._unconfirmed: set[str] = set()
         self.asked: dict[str, int] = {}  # distances
         probes = [
@@ -353,10 +353,10 @@ class RedisLookup:
     def is_unconfirmed(self, namespace: str, url: str) -> bool:
         return url in self._unconfirmed
 
-    def furniture(self, namespace: str, host: str) -> bytes:
-        if self._furniture is None or host != self._host:
-            return self._namespace.furniture(host)
-        return self._furniture
+    def repeated_text(self, namespace: str, host: str) -> bytes:
+        if self._repeated_text is None or host != self._host:
+            return self._namespace.repeated_text(host)
+        return self._repeated_text
 
     def near_values(
         self, namespace: str, column: str, value: int, max_distance_bits: int
@@ -411,9 +411,9 @@ class RedisLookup:
         if not entries:  # nearly always with an address
             return iter(at_address)
         reads = [self._sharing(entry, b"[" + entry.value, FIRST_PAGES) for entry in entries]
-        # A page with this value is compared by its text without its host's furniture.
-        *found, self._furniture = self._namespace.server.run(
-            [*reads, ("HGET", space.furniture, self._host)]
+        # A page with this value is compared by its text without what its host repeats.
+        *found, self._repeated_text = self._namespace.server.run(
+            [*reads, ("HGET", space.repeated_text, self._host)]
         )
         by_age = map(self._pages_of, entries, found)
         return heapq.merge(at_address, *by_age, key=itemgetter(0))

@@ -166,19 +166,19 @@ class RedisStore:
     def clear(self, namespace: str) -> int:
         return self._namespace(namespace).clear()
 
-    def furniture(self, namespace: str, host: str) -> bytes:
-        return self._namespace(namespace).furniture(host)
+    def repeated_text(self, namespace: str, host: str) -> bytes:
+        return self._namespace(namespace).repeated_text(host)
 
-    def put_furniture(self, namespace: str, host: str, furniture: bytes) -> None:
-        self._begun_namespace(namespace).put_furniture(host, furniture)
+    def put_repeated_text(self, namespace: str, host: str, repeated_text: bytes) -> None:
+        self._begun_namespace(namespace).put_repeated_text(host, repeated_text)
 
-    def all_furniture(self) -> Iterator[tuple[str, str, bytes]]:
+    def all_repeated_text(self) -> Iterator[tuple[str, str, bytes]]:
         for namespace in self._namespaces():
             hosts = dict[bytes, bytes]()
-            for found in self._server.scan(namespace.space.furniture, HOSTS_A_READ):
+            for found in self._server.scan(namespace.space.repeated_text, HOSTS_A_READ):
                 hosts |= found
-            for host, furniture in sorted(hosts.items()):
-                yield namespace.space.namespace, host.decode(), furniture
+            for host, repeated_text in sorted(hosts.items()):
+                yield namespace.space.namespace, host.decode(), repeated_text
 
     def keep_texts(self, texts: Iterable[PageText]) -> None:
         rest = iter(texts)

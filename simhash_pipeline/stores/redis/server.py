@@ -203,22 +203,22 @@ class Server:
 
     def _refuse_unfit(self) -> None:
         for node in self._primaries():
-            told: Any = node.info("everything")
-            version = tuple(map(int, str(told["redis_version"]).split(".")[:2]))
+            info: Any = node.info("everything")
+            version = tuple(map(int, str(info["redis_version"]).split(".")[:2]))
             if version < OLDEST_VERSION:
                 raise StoreError(
-                    f"store {self.shown}: the server is Redis {told['redis_version']}; "
+                    f"store {self.shown}: the server is Redis {info['redis_version']}; "
                     "it must be 6.2 or newer, or Valkey"
                 )
-            if told["role"] != "master":
-                raise self._fault(exceptions.ReadOnlyError(f"its role is {told['role']}"))
-            if told["maxmemory"] and told["maxmemory_policy"] != "noeviction":
+            if info["role"] != "master":
+                raise self._fault(exceptions.ReadOnlyError(f"its role is {info['role']}"))
+            if info["maxmemory"] and info["maxmemory_policy"] != "noeviction":
                 raise StoreError(
                     f"store {self.shown}: the server evicts keys when its memory is full "
-                    f"(maxmemory-policy {told['maxmemory_policy']}), and so would forget pages; "
+                    f"(maxmemory-policy {info['maxmemory_policy']}), and so would forget pages; "
                     "set maxmemory-policy noeviction"
                 )
-            if not told["aof_enabled"]:
+            if not info["aof_enabled"]:
                 logger.warning(
                     "Store %s: the server keeps no append-only file, so a restart forgets the "
                     "pages since its last snapshot, or all; set appendonly yes",

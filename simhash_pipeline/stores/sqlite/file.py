@@ -1,7 +1,7 @@
 """A store's SQLite file: its tables, how it is opened or refused, its errors, who writes to it.
 
     page        one row for each kept page; ids only grow
-    furniture   what the templates of a host repeat: see furniture.py
+    repeated_text  what the templates of a host repeat: see repeated_text.py
     text        titles and main texts of judged pages, where they are to be kept
     run         the processes that have tentative pages
     meta        `made_with`: the stamp; `last_id`: the newest id given, when its page is gone
@@ -76,7 +76,7 @@ TABLES = (
         datetime(seen_at, 'unixepoch') AS seen_at
     FROM page""",
     "CREATE TABLE run (id INTEGER PRIMARY KEY AUTOINCREMENT, after_page INTEGER NOT NULL)",
-    """CREATE TABLE furniture (
+    """CREATE TABLE repeated_text (
         namespace TEXT NOT NULL,
         host TEXT NOT NULL,
         templates BLOB NOT NULL,

@@ -55,7 +55,7 @@ _TYPE_OF: dict[str, Any] = dict(zip(COLUMN_TYPES, (str, int, _TIME, _BITS, _BYTE
 _TYPES = {
     "page": (int, *(_TYPE_OF[one.type] for one in COLUMNS)),
     "text": (int, str, str, bytes, _TIME),
-    "furniture": (str, str, bytes),
+    "repeated_text": (str, str, bytes),
 }
 _values_of = attrgetter(*_NAMES)
 _BITS_AT = [(_NAMES.index(name), bits) for name, bits in COLUMN_BITS.items()]
@@ -83,7 +83,7 @@ class Index(Protocol):
 
 
 class Rows:
-    """The pages, furniture and texts; answers a View's questions (see `Lookup`).
+    """The pages, repeated text and texts; answers a View's questions (see `Lookup`).
 
     The owner holds the write lock from `catch_up` until it calls `settled` or `rolled_back`.
     """
@@ -191,18 +191,18 @@ class Rows:
             raise DeadRun(run)
         return True
 
-    def furniture(self, namespace: str, host: str) -> bytes:
-        rows = self.all_furniture("WHERE namespace = ? AND host = ?", namespace, host)
+    def repeated_text(self, namespace: str, host: str) -> bytes:
+        rows = self.all_repeated_text("WHERE namespace = ? AND host = ?", namespace, host)
         return next((blocks for *_, blocks in rows), b"")
 
-    def all_furniture(
+    def all_repeated_text(
         self, condition: str = "", *values: object
     ) -> Iterator[tuple[str, str, bytes]]:
-        """(namespace, host, furniture)."""
+        """(namespace, host, repeated_text)."""
         found = self._cursor.execute(
-            f"SELECT namespace, host, templates FROM furniture {condition}", values
+            f"SELECT namespace, host, templates FROM repeated_text {condition}", values
         )
-        return (checked("furniture", row) for row in found.fetchall())
+        return (checked("repeated_text", row) for row in found.fetchall())
 
     def pages_after(self, last_id: int, limit: int) -> list[tuple[int, StoredPage]]:
         """(id, page) for at most `limit` pages, oldest first."""
@@ -287,10 +287,10 @@ class Rows:
         )
         return last, removed.rowcount
 
-    def put_furniture(self, namespace: str, host: str, furniture: bytes) -> None:
+    def put_repeated_text(self, namespace: str, host: str, repeated_text: bytes) -> None:
         self._cursor.execute(
-            "INSERT OR REPLACE INTO furniture (namespace, host, templates) VALUES (?, ?, ?)",
-            (namespace, host, furniture),
+            "INSERT OR REPLACE INTO repeated_text (namespace, host, templates) VALUES (?, ?, ?)",
+            (namespace, host, repeated_text),
         )
 
     def insert_texts(self, rows: Iterable[TextRow]) -> None:

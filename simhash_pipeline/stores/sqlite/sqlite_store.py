@@ -211,20 +211,20 @@ class SqliteStore:
     def clear(self, namespace: str) -> int:
         with self._transaction() as pages:
             pages.remove_texts_where("namespace = ?", namespace)
-            self._cursor.execute("DELETE FROM furniture WHERE namespace = ?", (namespace,))
+            self._cursor.execute("DELETE FROM repeated_text WHERE namespace = ?", (namespace,))
             return pages.remove_where("namespace = ?", namespace)
 
-    def furniture(self, namespace: str, host: str) -> bytes:
+    def repeated_text(self, namespace: str, host: str) -> bytes:
         with self._access:
-            return self._pages.furniture(namespace, host)
+            return self._pages.repeated_text(namespace, host)
 
-    def put_furniture(self, namespace: str, host: str, furniture: bytes) -> None:
+    def put_repeated_text(self, namespace: str, host: str, repeated_text: bytes) -> None:
         with self._transaction() as pages:
-            pages.put_furniture(namespace, host, furniture)
+            pages.put_repeated_text(namespace, host, repeated_text)
 
-    def all_furniture(self) -> Iterator[tuple[str, str, bytes]]:
+    def all_repeated_text(self) -> Iterator[tuple[str, str, bytes]]:
         with self._access:
-            return iter(list(self._pages.all_furniture()))
+            return iter(list(self._pages.all_repeated_text()))
 
     def keep_texts(self, texts: Iterable[PageText]) -> None:
         if rows := list(map(text_row, texts)):  # compressed before others wait
@@ -333,7 +333,7 @@ class SqliteStore:
         """StoreDamaged for values that no store has written."""
         with self._access:
             self._stamp()
-            deque(self._pages.all_furniture(), maxlen=0)
+            deque(self._pages.all_repeated_text(), maxlen=0)
             if found := self._cursor.execute(WRONG_PAGE).fetchone():
                 raise malformed(f"row {found[0]} of table page")
             self._read_ahead()

@@ -7,9 +7,9 @@ import pytest
 
 from simhash_pipeline import Fingerprinter, Judge, Options, open_store
 from simhash_pipeline.errors import StoreDamaged
-from simhash_pipeline.furniture import (
-    LEAST_FURNITURE,
+from simhash_pipeline.repeated_text import (
     LEAST_PAGES,
+    LEAST_REPEATED,
     NO_BLOCKS,
     UNKNOWN,
     RecentPages,
@@ -41,18 +41,18 @@ def html(title: str, main: Iterable[str], beside: Iterable[str] = ()) -> bytes:
 def learnt(
     pages: int, *blocks: int, recent: RecentPages | None = None, known: Template = UNKNOWN
 ) -> set[int] | None:
-    """What `pages` pages with these blocks, and one of its own each, make furniture."""
+    """What `pages` pages with these blocks, and one of its own each, make repeated text."""
     recent = recent or RecentPages()
     found = None
     for page in range(pages):
         found = recent.add(HOST, 0, [*blocks, 1_000 + page], known) or found
-    return None if found is None else {*found.furniture}
+    return None if found is None else {*found.repeated}
 
 
-def test_a_block_is_furniture_from_the_twentieth_page_of_a_template_on() -> None:
+def test_a_block_is_repeated_from_the_twentieth_page_of_a_template_on() -> None:
     assert learnt(LEAST_PAGES - 1, 1, 2) is None
-    assert learnt(LEAST_FURNITURE - 1, 1, 2) == set()
-    assert learnt(LEAST_FURNITURE, 1, 2) == {1, 2}
+    assert learnt(LEAST_REPEATED - 1, 1, 2) == set()
+    assert learnt(LEAST_REPEATED, 1, 2) == {1, 2}
 
 
 def test_what_another_process_has_counted_is_outweighed_by_as_many_new_pages() -> None:
@@ -68,11 +68,11 @@ def test_pages_of_several_small_crawls_count_together() -> None:
         recent = RecentPages()
         for page in range(pages):
             known = recent.add(HOST, 0, [1, 1_000 + page], known) or known
-    assert ({*known.furniture}, known.pages) == ({1}, 20)
+    assert ({*known.repeated}, known.pages) == ({1}, 20)
 
 
-def test_a_block_on_half_of_the_last_pages_is_furniture_and_on_eight_it_is_repeated() -> None:
-    for on, furniture, repeated in (
+def test_a_block_on_half_of_the_last_pages_is_repeated_text_and_on_eight_it_recurs() -> None:
+    for on, repeated, recurring in (
         (32, {1}, set()),
         (31, set(), {1}),
         (8, set(), {1}),
@@ -82,16 +82,16 @@ def test_a_block_on_half_of_the_last_pages_is_furniture_and_on_eight_it_is_repea
         for page in range(64):
             found = recent.add(HOST, 0, [1] if page < on else [100 + page]) or found
         assert found is not None
-        assert ({*found.furniture}, {*found.repeated}) == (furniture, repeated)
+        assert ({*found.repeated}, {*found.recurring}) == (repeated, recurring)
 
 
-def test_what_is_no_longer_repeated_is_no_longer_furniture() -> None:
+def test_what_is_no_longer_repeated_is_no_longer_repeated_text() -> None:
     recent = RecentPages()
     assert learnt(64, 1, recent=recent) == {1}
     assert learnt(64, 2, recent=recent) == {2}
 
 
-def test_each_host_and_each_template_has_furniture_of_its_own() -> None:
+def test_each_host_and_each_template_has_repeated_text_of_its_own() -> None:
     recent = RecentPages()
     for page in range(19):
         recent.add(HOST, 0, [1])
@@ -100,7 +100,7 @@ def test_each_host_and_each_template_has_furniture_of_its_own() -> None:
         recent.add(HOST, FAR, [2, 100 + page])
         recent.add(HOST, None, [3])
     found = [recent.add(HOST, structure, [1, 2, 3]) for structure in (0b11, FAR, None)]
-    assert [template and {*template.furniture} for template in found] == [{1}, {2}, {3}]
+    assert [template and {*template.repeated} for template in found] == [{1}, {2}, {3}]
 
 
 def test_hosts_are_forgotten_the_one_met_longest_ago_first() -> None:
@@ -108,7 +108,7 @@ def test_hosts_are_forgotten_the_one_met_longest_ago_first() -> None:
     for host in "aaaaaaabbbbbbba":  # seven pages each, then an eighth of a: b has to go
         found = recent.add(("", host), 0, [1])
     assert found is not None
-    assert found.repeated == {1}
+    assert found.recurring == {1}
     assert recent.add(("", "b"), 0, [1]) is None
 
 
@@ -119,12 +119,12 @@ def test_templates_come_back_as_they_were_packed() -> None:
     known = with_template(with_template(with_template(b"", first), second), third)
     assert [one.structure for one in unpacked(known)] == [FAR, None, 5]
     found = template_of(4, known)
-    assert ({*found.furniture}, {*found.repeated}) == ({1, 300}, {2})
+    assert ({*found.repeated}, {*found.recurring}) == ({1, 300}, {2})
     assert (found.pages, found.counts) == (64, {1: 64, 300: 32, 2: 9})
     assert template_of(FAR >> 50, known) is UNKNOWN
     anew = with_template(known, Template(4, frozenset([9]), NO_BLOCKS))
     assert [one.structure for one in unpacked(anew)] == [4, FAR, None]
-    with pytest.raises(StoreDamaged, match="furniture in the store is damaged"):
+    with pytest.raises(StoreDamaged, match="repeated text in the store is damaged"):
         list(unpacked(known[:-1]))
 
 

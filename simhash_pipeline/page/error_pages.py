@@ -20,7 +20,7 @@ _MAX_CHARS = 20_000  # of all that is visible
 _BLANK = "\0"
 
 
-def form_of(title: str, text: str, url: str) -> bytes | None:
+def error_pattern_of(title: str, text: str, url: str) -> bytes | None:
     """A digest of the page's host, title and form; None if nothing is left blank, or it says much.
 
     `text` is all visible text. Numbers and codes count: they may be all that a page is about.

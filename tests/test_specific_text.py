@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simhash_pipeline.errors import StoreDamaged
-from simhash_pipeline.furniture import NO_BLOCKS, Blocks, Template
-from simhash_pipeline.own_text import KEPT_WINDOWS, own_sample, pack, unpack
 from simhash_pipeline.page.visible import BLOCK_BITS, packed_sample, visible_text
-from simhash_pipeline.twins import likeness
+from simhash_pipeline.repeated_text import NO_BLOCKS, Blocks, Template
+from simhash_pipeline.specific_text import KEPT_WINDOWS, pack, specific_sample, unpack
+from simhash_pipeline.twins import sample_similarity
 
 WORDS = [f"word{number}" for number in range(2_000)]
 MENU = [f"menu entry number {number}" for number in range(200)]
@@ -23,7 +23,7 @@ def sample(main: list[str], rest: list[str] | None = None) -> bytes:
     return visible_text(blocks, [True] * len(main) + [False] * len(rest or [])).sample
 
 
-def furniture(blocks: list[str]) -> Blocks:
+def repeated_text(blocks: list[str]) -> Blocks:
     hashes = visible_text(blocks, [False] * len(blocks)).blocks
     return frozenset(block & BLOCK_BITS for block in hashes)
 
@@ -34,42 +34,44 @@ def both(known: Blocks, repeated: Blocks = NO_BLOCKS) -> tuple[Template, Templat
 
 
 def test_equal_pages_are_wholly_alike() -> None:
-    one = own_sample(sample([text(1, 300)], MENU), NO_BLOCKS)
-    assert likeness(one, one) == 1.0
+    one = specific_sample(sample([text(1, 300)], MENU), NO_BLOCKS)
+    assert sample_similarity(one, one) == 1.0
 
 
 def test_what_differs_beside_the_main_text_counts_against_a_likeness() -> None:
     main = [text(1, 100)]
-    a, b = (own_sample(sample(main, [text(seed, 100)]), NO_BLOCKS) for seed in (2, 3))
-    assert likeness(a, b) == pytest.approx(1 / 3, abs=0.15)
+    a, b = (specific_sample(sample(main, [text(seed, 100)]), NO_BLOCKS) for seed in (2, 3))
+    assert sample_similarity(a, b) == pytest.approx(1 / 3, abs=0.15)
 
 
 def test_in_two_templates_only_the_main_texts_count() -> None:
     main, box = [text(1, 200)], [text(2, 400)]
-    view, whole = (own_sample(sample(main, rest), NO_BLOCKS) for rest in ([], box))
-    longer = own_sample(sample([*main, text(3, 400)]), NO_BLOCKS)
-    assert (likeness(whole, view) or 1) < 0.5
-    assert likeness(view, whole, only_main=True) == 1.0
-    assert (likeness(longer, view, only_main=True) or 1) < 0.5
+    view, whole = (specific_sample(sample(main, rest), NO_BLOCKS) for rest in ([], box))
+    longer = specific_sample(sample([*main, text(3, 400)]), NO_BLOCKS)
+    assert (sample_similarity(whole, view) or 1) < 0.5
+    assert sample_similarity(view, whole, only_main=True) == 1.0
+    assert (sample_similarity(longer, view, only_main=True) or 1) < 0.5
 
 
 def test_what_is_equal_beside_the_main_text_proves_nothing() -> None:
-    a, b = (own_sample(sample([text(seed, 40)], MENU), NO_BLOCKS) for seed in (2, 3))
-    found = likeness(a, b)
+    a, b = (specific_sample(sample([text(seed, 40)], MENU), NO_BLOCKS) for seed in (2, 3))
+    found = sample_similarity(a, b)
     assert found is not None
     assert found < 0.2
 
 
-def test_a_main_text_that_is_the_site_s_furniture_proves_nothing_either() -> None:
+def test_a_main_text_that_is_the_site_s_repeated_text_proves_nothing_either() -> None:
     box = [text("a box", 150)]
     a, b = (sample([*box, text(seed, 12)]) for seed in (2, 3))
-    without = likeness(own_sample(a, NO_BLOCKS), own_sample(b, NO_BLOCKS))
+    without = sample_similarity(specific_sample(a, NO_BLOCKS), specific_sample(b, NO_BLOCKS))
     assert without is not None
     assert without > 0.8
-    known = furniture(box)
-    assert not likeness(own_sample(a, known), own_sample(b, known), both(known))
-    # Furniture that was learnt after the pages were stored is taken out of both.
-    assert not likeness(own_sample(a, NO_BLOCKS), own_sample(b, NO_BLOCKS), both(known))
+    known = repeated_text(box)
+    assert not sample_similarity(specific_sample(a, known), specific_sample(b, known), both(known))
+    # Repeated text that was learnt after the pages were stored is taken out of both.
+    assert not sample_similarity(
+        specific_sample(a, NO_BLOCKS), specific_sample(b, NO_BLOCKS), both(known)
+    )
 
 
 def test_a_main_text_that_is_repeated_on_fewer_pages_proves_nothing_and_differs_as_any_other() -> (
@@ -77,32 +79,36 @@ def test_a_main_text_that_is_repeated_on_fewer_pages_proves_nothing_and_differs_
 ):
     box, other = [text("a box", 150)], [text("another", 150)]
     a, b, c = (
-        own_sample(sample([*said, text(n, 12)]), NO_BLOCKS)
+        specific_sample(sample([*said, text(n, 12)]), NO_BLOCKS)
         for n, said in enumerate((box, box, other))
     )
-    assert (likeness(a, b) or 0) > 0.8
-    known = both(NO_BLOCKS, furniture([*box, *other]))
-    assert not likeness(a, b, known)
-    assert not likeness(a, c, known)
+    assert (sample_similarity(a, b) or 0) > 0.8
+    known = both(NO_BLOCKS, repeated_text([*box, *other]))
+    assert not sample_similarity(a, b, known)
+    assert not sample_similarity(a, c, known)
 
 
-def test_a_sample_made_before_the_furniture_was_known_is_compared_up_to_where_it_is_whole() -> None:
+def test_a_sample_made_before_the_repeated_text_was_known_is_compared_up_to_where_it_is_whole() -> (
+    None
+):
     story = [text("story", 300)]
-    early, late = (own_sample(sample(story, MENU), known) for known in (NO_BLOCKS, furniture(MENU)))
-    assert likeness(early, late, both(furniture(MENU))) == 1.0
+    early, late = (
+        specific_sample(sample(story, MENU), known) for known in (NO_BLOCKS, repeated_text(MENU))
+    )
+    assert sample_similarity(early, late, both(repeated_text(MENU))) == 1.0
 
 
 def test_where_too_little_is_left_nothing_is_said() -> None:
-    a, b = (own_sample(sample([name], MENU), NO_BLOCKS) for name in ("one name", "other"))
-    assert likeness(a, b, both(furniture(MENU))) is None
+    a, b = (specific_sample(sample([name], MENU), NO_BLOCKS) for name in ("one name", "other"))
+    assert sample_similarity(a, b, both(repeated_text(MENU))) is None
 
 
 @pytest.mark.parametrize(("blocks", "most_bytes"), [(1, 110), (25, 220), (100, 300)])
 def test_a_store_keeps_64_windows_in_some_220_bytes(blocks: int, most_bytes: int) -> None:
-    kept = own_sample(sample([text(n, 3_000 // blocks) for n in range(blocks)]), NO_BLOCKS)
+    kept = specific_sample(sample([text(n, 3_000 // blocks) for n in range(blocks)]), NO_BLOCKS)
     assert len([*unpack(kept)[1]]) == KEPT_WINDOWS == 64
     assert len(kept) <= most_bytes
-    assert own_sample(kept, NO_BLOCKS) == kept
+    assert specific_sample(kept, NO_BLOCKS) == kept
 
 
 WORD = st.integers(0, (1 << 32) - 1)

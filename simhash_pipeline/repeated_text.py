@@ -1,11 +1,10 @@
 """What the pages of a template repeat: menus, boxes and footers, learnt from what is judged.
 
 A host's pages come from a few templates, and pages of one template have structure fingerprints
-within 8 bits. A block on eight of the last 64 pages of a template is *repeated*; one on half of
-them and on twenty too is *furniture*. Two pages are compared by their own texts, see twins.py.
-There an equal block proves nothing if it is repeated, and a differing one proves nothing if it is
-furniture. So a difference can be hidden only by who can write on half of the last pages of a
-template. Newer pages take the place of older ones, also of those that another process has counted:
+within 8 bits. A block on eight of the last 64 pages of a template is *recurring*; one on half of
+them and on twenty too is *repeated*. Two pages are compared by their page-specific texts: see
+twins.py. There an equal block proves nothing if it is recurring, and a differing one proves nothing
+if it is repeated. So only who can write on half of a template's last pages can hide a difference. Newer pages take the place of older ones, also of those that another process has counted:
 what is no longer repeated counts again. Fingerprints never depend on any of it.
 """
 
@@ -31,18 +30,18 @@ Blocks = frozenset[int]  # the low 15 bits of their hashes, and 1 << 15 of words
 Host = tuple[str, str]  # namespace, host
 NO_BLOCKS: Blocks = frozenset()
 
-LEAST_PAGES = 8  # with 4, more pages have no own text left
+LEAST_PAGES = 8  # with 4, more pages have no page-specific text left
 # A site's first pages may be one writer's, as in a list with the newest first. With 32, a tenth of
 # the copies in another frame are kept on sites of some 40 pages (`python -m tests.quality --demo`).
-LEAST_FURNITURE = 20
+LEAST_REPEATED = 20
 _MOST_TITLES = 1.5  # times as many titles: three quarters of them
 _REMEMBERED = 64  # pages of a template
-_EVERY = 4  # pages after which a template's furniture is counted anew
+_EVERY = 4  # pages after which a template's repeated text is counted again
 _MAX_TEMPLATES = 16  # of a host: those met last
 _MAX_PAGES = 100_000  # of all hosts: some 30 MB
 
 # As bytes: 16 of the structure fingerprint, or all 255 without one; 2 + 2 + 2, the numbers of pages
-# and of blocks of furniture and of others that are repeated; 2 for each block, and 2 for the pages
+# and of repeated and of recurring blocks; 2 for each block, and 2 for the pages
 # that it stands on. Lowest byte first.
 _STRUCTURE_BYTES = 16
 _HEAD_BYTES = _STRUCTURE_BYTES + 6
@@ -54,8 +53,8 @@ class Template:
     """Pages of one host whose structures are near, and what they repeat."""
 
     structure: int | None  # fingerprint of the first page; None: too few elements for one
-    furniture: Blocks  # on half of the last pages, and on twenty
-    repeated: Blocks  # others on eight
+    repeated: Blocks  # on half of the last pages, and on twenty
+    recurring: Blocks  # others on eight
     pages: int = 0  # the last ones, at most 64
     counts: Mapping[int, int] = field(default_factory=dict)  # of pages, by block
 
@@ -74,10 +73,10 @@ def template_of(structure: int | None, templates: bytes) -> Template:
     return next((one for one in unpacked(templates) if one.fits(structure)), UNKNOWN)
 
 
-def furniture_among(texts: Iterable[str], template: Template) -> list[str]:
-    """The blocks with these texts that are furniture of the template."""
+def repeated_among(texts: Iterable[str], template: Template) -> list[str]:
+    """The blocks with these texts that the template repeats."""
     hashes = ((text, visible_text([spelled(text)], [False]).blocks) for text in texts if text)
-    return [text for text, (block, *_) in hashes if block & BLOCK_BITS in template.furniture]
+    return [text for text, (block, *_) in hashes if block & BLOCK_BITS in template.repeated]
 
 
 @lru_cache(maxsize=16)  # most hosts have some dozens of blocks, the largest 60,000: 6 MB
@@ -87,20 +86,20 @@ def unpacked(templates: bytes) -> tuple[Template, ...]:
     while at < len(templates):
         head = templates[at : at + _HEAD_BYTES]
         start = at + _HEAD_BYTES
-        pages, furniture, repeated = struct.unpack("<3H", head[_STRUCTURE_BYTES:].ljust(6))
-        blocks = furniture + repeated
+        pages, repeated, recurring = struct.unpack("<3H", head[_STRUCTURE_BYTES:].ljust(6))
+        blocks = repeated + recurring
         at = start + 4 * blocks
         if at > len(templates) or len(head) < _HEAD_BYTES:
             raise StoreDamaged(
-                "the furniture in the store is damaged; restore a copy of the store, or move it "
-                "away to begin anew"
+                "the repeated text in the store is damaged; restore a copy of the store, or move "
+                "it away to start over"
             )
         structure = head[:_STRUCTURE_BYTES]
         numbers = struct.unpack(f"<{2 * blocks}H", templates[start:at])
         template = Template(
             None if structure == _NO_STRUCTURE else int.from_bytes(structure, "little"),
-            frozenset(numbers[:furniture]),
-            frozenset(numbers[furniture:blocks]),
+            frozenset(numbers[:repeated]),
+            frozenset(numbers[repeated:blocks]),
             pages,
             dict(zip(numbers[:blocks], numbers[blocks:], strict=True)),
         )
@@ -109,7 +108,7 @@ def unpacked(templates: bytes) -> tuple[Template, ...]:
 
 
 def with_template(templates: bytes, newest: Template) -> bytes:
-    """The templates of a host after one of them was counted anew."""
+    """The templates of a host after one of them was counted again."""
     others = [one for one in unpacked(templates) if not one.fits(newest.structure)]
     return b"".join(_packed(one) for one in [newest, *others[: _MAX_TEMPLATES - 1]])
 
@@ -118,9 +117,9 @@ def _packed(template: Template) -> bytes:
     structure = _NO_STRUCTURE
     if template.structure is not None:
         structure = template.structure.to_bytes(_STRUCTURE_BYTES, "little")
-    blocks = [*sorted(template.furniture), *sorted(template.repeated)]
+    blocks = [*sorted(template.repeated), *sorted(template.recurring)]
     counts = [template.counts.get(block, 0) for block in blocks]
-    sizes = (template.pages, len(template.furniture), len(template.repeated))
+    sizes = (template.pages, len(template.repeated), len(template.recurring))
     numbers = (*sizes, *blocks, *counts)
     return structure + struct.pack(f"<{len(numbers)}H", *numbers)
 
@@ -180,18 +179,18 @@ class _Pages:
         counts = Counter(chain.from_iterable(self.blocks))
         for block, count in self._known.counts.items() if older else ():
             counts[block] += round(count * older / self._known.pages)
-        repeated = {block: count for block, count in counts.items() if count >= LEAST_PAGES}
-        least = max(pages / 2, LEAST_FURNITURE)
+        found = {block: count for block, count in counts.items() if count >= LEAST_PAGES}
+        least = max(pages / 2, LEAST_REPEATED)
         # Half of a shop's titles may name one colour: in most titles it is the site's word.
-        furniture = frozenset(
+        repeated = frozenset(
             block
-            for block, count in repeated.items()
+            for block, count in found.items()
             if count >= (least if block <= BLOCK_BITS else least * _MOST_TITLES)
         )
-        others = frozenset(repeated) - furniture
+        others = frozenset(found) - repeated
         before, self.template = (
             self.template,
-            Template(self.template.structure, furniture, others, pages, repeated),
+            Template(self.template.structure, repeated, others, pages, found),
         )
-        is_known = (before.furniture, before.repeated, before.pages) == (furniture, others, pages)
+        is_known = (before.repeated, before.recurring, before.pages) == (repeated, others, pages)
         return None if is_known else self.template

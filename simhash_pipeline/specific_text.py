@@ -1,7 +1,7 @@
-"""The sample of a page's own text, as stores keep it: cut, packed and unpacked.
+"""The sample of a page's specific text, as stores keep it: cut, packed and unpacked.
 
-A page's *own text* is what is visible of it but its furniture: see furniture.py. twins.py compares
-two samples. One takes some 220 bytes for 64 windows:
+A page's *page-specific text* is its visible text less what its template repeats: see
+repeated_text.py. twins.py compares two samples. One takes some 220 bytes for 64 windows:
 
     limit      4 bytes, as in visible.py
     windows    1 byte: how many
@@ -27,10 +27,10 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate, islice
 
 from simhash_pipeline.errors import StoreDamaged
-from simhash_pipeline.furniture import Blocks
 from simhash_pipeline.page.visible import BLOCK_BITS, ENTRY, LIMIT_SIZE, MAIN
+from simhash_pipeline.repeated_text import Blocks
 
-KEPT_WINDOWS = 64  # of a page's own text, by a store
+KEPT_WINDOWS = 64  # of a page's page-specific text, by a store
 _CUT = 8  # low bits of a window that are left out
 # A page's own sample takes 4 bytes and 6 a window. `pack` makes no sample of such a length.
 _PLAIN = LIMIT_SIZE % ENTRY.size
@@ -39,10 +39,10 @@ _HEAD = struct.Struct("<IBBB")
 Entries = Iterable[tuple[int, int]]  # windows, rising, each with its block: as ENTRY
 
 
-def own_sample(sample: bytes, furniture: Blocks) -> bytes:
-    """What a store keeps of a page's sample, packed: its first windows outside the furniture."""
+def specific_sample(sample: bytes, repeated: Blocks) -> bytes:
+    """What a store keeps of a page's sample, packed: its first windows outside repeated blocks."""
     limit, entries = unpack(sample)
-    own = (entry for entry in entries if entry[1] & BLOCK_BITS not in furniture)
+    own = (entry for entry in entries if entry[1] & BLOCK_BITS not in repeated)
     kept = list(islice(own, KEPT_WINDOWS + 1))
     if len(kept) > KEPT_WINDOWS:
         limit = kept[KEPT_WINDOWS - 1][0]
