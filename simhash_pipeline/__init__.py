@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         StoreMismatch,
     )
     from simhash_pipeline.index.neighbours import FingerprintIndex
-    from simhash_pipeline.judge import Judge, Verdict
+    from simhash_pipeline.judge import Judge
     from simhash_pipeline.options import Options
     from simhash_pipeline.page.fingerprint import (
         Fingerprinter,
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     )
     from simhash_pipeline.page.simhash import hamming_distance
     from simhash_pipeline.stores.opening import open_store
+    from simhash_pipeline.verdict import Verdict
 
 __all__ = [
     "Addon",

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import csv
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from simhash_pipeline.bits import SKETCH_BITS
 from simhash_pipeline.errors import SimhashError
+from simhash_pipeline.urls import page_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 ANSWERS = {
     **dict.fromkeys(("copy", "y", "yes", "1"), True),
@@ -49,6 +50,19 @@ def read_sheet(path: Path) -> dict[tuple[str, str], SheetLine]:
         raise SimhashError(f"{path} can't be read: {error.strerror}") from error
     except (UnicodeDecodeError, csv.Error) as error:
         raise SimhashError(f"{path} is no sheet of answers: {error}") from error
+
+
+def answered_pairs(path: str | None) -> tuple[dict[str, list[str]], set[frozenset[str]]]:
+    """By a page's URL those of which it is a copy, and pairs of other pages; all canonical."""
+    copies, others = dict[str, list[str]](), set[frozenset[str]]()
+    for line in () if path is None else read_sheet(Path(path)).values():
+        url, other = page_key(line.url), page_key(line.twin_url)
+        if line.twins:
+            copies.setdefault(url, []).append(other)
+            copies.setdefault(other, []).append(url)
+        elif line.twins is False:
+            others.add(frozenset((url, other)))
+    return copies, others
 
 
 def _answered(path: Path, sheet: csv.DictReader[str]) -> Iterator[SheetLine]:

@@ -26,9 +26,9 @@ from simhash_pipeline.bits import fingerprint_hex
 from simhash_pipeline.errors import DropLogError
 
 if TYPE_CHECKING:
-    from simhash_pipeline.judge import Verdict
     from simhash_pipeline.options import Options
     from simhash_pipeline.page.fingerprint import PageFingerprint
+    from simhash_pipeline.verdict import Verdict
 
 SCHEMA = 1
 LOG_SUFFIX = ".drops.jsonl"  # of a log next to a store or a result

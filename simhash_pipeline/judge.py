@@ -8,14 +8,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from itertools import chain, islice
-from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from simhash_pipeline.answers import read_sheet
+from simhash_pipeline.answers import answered_pairs
 from simhash_pipeline.errors import StoreError
 from simhash_pipeline.item_values import (
     NOTHING,
@@ -33,17 +32,15 @@ from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.page.source import Source
 from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.page.titles import TITLE_CHARS, names_differ
-from simhash_pipeline.repeated_text import Host, RecentPages, template_of, with_template
+from simhash_pipeline.repeated_text import RepeatedText
 from simhash_pipeline.specific_text import specific_sample
 from simhash_pipeline.stores.contract import COLUMNS, Action, Store, StoredPage, View
 from simhash_pipeline.stores.opening import open_store
 from simhash_pipeline.twins import (
     MIN_MAIN_SIMILARITY,
-    RejectedBy,
     are_two_subjects,
     contents_agree,
     differing_values,
-    distances,
     in_one_template,
     is_unchanged,
     min_similarity,
@@ -53,25 +50,11 @@ from simhash_pipeline.twins import (
     sketches_agree,
 )
 from simhash_pipeline.urls import address_of, page_key, site_of
+from simhash_pipeline.verdict import Reason, RejectedBy, Verdict, verdict_of
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-Reason = Literal[
-    "new",  # kept: no stored page is near it
-    "thin",  # kept: it has too little text; dropped: a stored page has the same title and text
-    "changed",  # kept: the URL is known, its content has changed
-    "near miss",  # kept: a stored content fingerprint is near, and something else is not
-    "unchanged",  # kept, or dropped by UNCHANGED: the URL is known, its article text the same
-    "answer",  # dropped: a person said that it is a copy of a stored page
-    "error page",  # dropped: stored pages of its host differ in their own address alone
-    "address",  # dropped: it declares the address of a stored page, and their main texts are alike
-    "content",  # dropped: its content fingerprint is near that of a stored page
-    "item",  # dropped: its item's text is that of a stored page
-    "paragraph",  # dropped: its longest paragraph is a stored page's, and their sketches agree
-    "structure",  # dropped: its structure fingerprint is near that of a stored page
-    "content and structure",  # dropped: both are near those of one stored page
-]
 _BY_TEXT = ("content", "content and structure", "item", "paragraph", "thin")
 # A second look is taken at this many near pages at most: some 10 ms.
 _MAX_COMPARED = 200
@@ -80,10 +63,7 @@ _MAX_SAME_ADDRESS = 8  # pages that are looked at for the address: many may wron
 _MAX_SAME_TEXT = 8  # pages that are looked at for the item's text
 # Copies aren't kept: a paragraph that more kept pages have is their site's.
 _MAX_SAME_PARAGRAPH = 3
-_COPY_SIMILARITY = (
-    0.9  # of page-specific texts; a dropped page that is less alike has text of its own
-)
-_MAX_HOSTS = 4_096  # whose repeated text is cached: some 16 MB
+_COPY_SIMILARITY = 0.9  # a dropped page that is less alike has text of its own
 _MAX_COPIES = 10_000  # on other sites, of which the first is remembered: some 10 MB
 
 # The columns that a page's fingerprints have under the same names.
@@ -91,50 +71,6 @@ _OF_PAGE = [one.name for one in COLUMNS if hasattr(PageFingerprint, one.name)]
 
 # A stored page, the reason to drop the new one for it, and the test that tells the two apart.
 Neighbour = tuple["StoredPage", Reason, "RejectedBy | None"]
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What was decided about a page, and against which stored page; distances in bits."""
-
-    url: str  # canonical
-    dropped: bool
-    reason: Reason
-    twin_url: str | None = None  # of the stored page that it is near
-    twin_title: str = field(default="", compare=False)  # its first TITLE_CHARS characters
-    twin_first_seen: float | None = None  # Unix seconds
-    content_distance: int | None = None  # None if either page has no such fingerprint
-    structure_distance: int | None = None
-    sketch_distance: int | None = None
-    # Of the page-specific texts, 0-1; in two templates of this page's; None for pages of two sites
-    similarity: float | None = None
-    rejected_by: RejectedBy | None = None  # of a kept page that is near a stored one
-    min_similarity: float | None = None  # the limit in force; if rejected by "page-specific text"
-    differing_fields: tuple[str, ...] = ()  # the item's fields that differ; if rejected by "fields"
-    # Whether the stored page may yet go: another process has kept it, and its item is not out.
-    provisional: bool = False
-    namespace: str = ""  # of the page and of the stored one
-    # Of a page that has changed: what its items said before, see item_values.py
-    known_rows: tuple[bytes, ...] = field(default=(), compare=False)
-
-    def summary(self) -> dict[str, str | int | None]:
-        """The reason, and the distances in bits, as plain values."""
-        return {
-            "reason": self.reason,
-            "content_distance": self.content_distance,
-            "structure_distance": self.structure_distance,
-            "sketch_distance": self.sketch_distance,
-        }
-
-    @property
-    def stored(self) -> bool:
-        """Whether the page was written to the store by this verdict."""
-        return not self.dropped and self.reason != "unchanged"
-
-    @property
-    def is_new_content(self) -> bool:
-        """Whether the page brought anything that was not known."""
-        return self.stored and self.reason != "thin"
 
 
 class Judge:
@@ -161,10 +97,9 @@ class Judge:
         self._clock = clock
         self._began = None if repeats_since is None else int(repeats_since)
         self._first = set[int]()  # hashes of the keys that were stored in the second it began
-        self._copies, self._others = self._answers()
-        self._recent = RecentPages()
+        self._copies, self._others = answered_pairs(self._options.answers)
         self._open = set[tuple[str, str]]()  # lists whose further rows aren't known yet
-        self._repeated_text: dict[Host, bytes] = {}
+        self._repeated = RepeatedText(self._store)
         # The first page of a site that was dropped for this one of another: by both and namespace.
         self._first_copies: dict[tuple[str, str, str], StoredPage] = {}
         site_of("localhost")  # loads the public suffix list before the first page waits for it
@@ -217,7 +152,7 @@ class Judge:
         """
         host = (page.namespace, page.host)
         if page.sample is not None:
-            template = template_of(page.structure, self._repeated_text_of(host))
+            template = self._repeated.template(host, page.structure)
             page = replace(page, sample=specific_sample(page.sample, template.repeated))
         verdict = self._store.settle(page, lambda view: self._decide(page, view, names))
         if verdict.dropped and verdict.twin_url is not None:
@@ -227,7 +162,7 @@ class Judge:
         if verdict.stored and page.first_seen == self._began:
             self._first.add(hash((page.namespace, page.url)))
         if blocks and _teaches_repeated_text(verdict):
-            self._learn(host, page.structure, blocks)
+            self._repeated.learn(host, page.structure, blocks)
         return verdict
 
     def with_options(self, options: Options) -> Judge:
@@ -304,7 +239,8 @@ class Judge:
                 verdict, rejected_by=rejected_by, min_similarity=least, differing_fields=fields
             )
         else:
-            verdict = verdict_of(page, _kept_reason(page, previous))
+            kept: Reason = "new" if page.content is not None else "thin"
+            verdict = verdict_of(page, kept if previous is None else "changed")
         if previous is not None and previous.item_values is not None:
             verdict = replace(verdict, known_rows=tuple(rows_in(previous.item_values)))
         return Action.KEEP, verdict
@@ -327,11 +263,12 @@ class Judge:
         rejections: set[RejectedBy | None] = set()
         renamed: list[tuple[StoredPage, Reason]] = []
         for other, reason in islice(found, _MAX_COMPARED if self._options.second_look else None):
-            rejected_by = self._told_by(page, other, reason, view)
+            rejected_by = self._rejection(page, other, reason, view)
             rejections.add(rejected_by)
             if (
                 rejected_by is None
-                and self._looks_again(reason)
+                and self._options.second_look
+                and reason in _BY_TEXT
                 and names_differ(page, other, repeated_words(page, other, view.repeated_text))
             ):
                 renamed.append((other, reason))
@@ -403,13 +340,10 @@ class Judge:
             if not is_near and sketches_agree(page, other, self._options.sketch_distance):
                 yield other
 
-    def _looks_again(self, reason: Reason) -> bool:
-        """Whether a page that was found for this reason has to agree in more."""
-        return self._options.second_look and reason in _BY_TEXT
-
-    def _told_by(
+    def _rejection(
         self, page: StoredPage, other: StoredPage, reason: Reason, view: View
     ) -> RejectedBy | None:
+        """The answer or test that rejects a candidate, see twins.py; None: the page is its copy."""
         if self._others and frozenset((page.url, other.url)) in self._others:
             return "answer"
         decide = partial(rejection, page, repeated=view.repeated_text, options=self._options)
@@ -419,19 +353,6 @@ class Judge:
             # Two pages of a site that it would keep alone are no copies of one page of another.
             return decide(sibling, by_text=reason in _BY_TEXT)
         return rejected_by
-
-    def _answers(self) -> tuple[dict[str, list[str]], set[frozenset[str]]]:
-        """By a page's URL those of which it is a copy, and pairs of other pages; all canonical."""
-        copies, others = dict[str, list[str]](), set[frozenset[str]]()
-        path = self._options.answers
-        for line in () if path is None else read_sheet(Path(path)).values():
-            url, other = page_key(line.url), page_key(line.twin_url)
-            if line.twins:
-                copies.setdefault(url, []).append(other)
-                copies.setdefault(other, []).append(url)
-            elif line.twins is False:
-                others.add(frozenset((url, other)))
-        return copies, others
 
     def _answered(
         self, page: StoredPage, previous: StoredPage | None, view: View
@@ -456,22 +377,6 @@ class Judge:
         if len(self._first_copies) >= _MAX_COPIES:
             del self._first_copies[next(iter(self._first_copies))]
         self._first_copies.setdefault((page.namespace, page.site, twin_url), page)
-
-    def _repeated_text_of(self, host: Host) -> bytes:
-        """The host's repeated text as it was known when this process last looked."""
-        if host not in self._repeated_text:
-            if len(self._repeated_text) >= _MAX_HOSTS:
-                self._repeated_text.clear()
-            self._repeated_text[host] = self._store.repeated_text(*host)
-        return self._repeated_text[host]
-
-    def _learn(self, host: Host, structure: int | None, blocks: Sequence[int]) -> None:
-        before = template_of(structure, self._repeated_text_of(host))
-        if template := self._recent.add(host, structure, blocks, before):
-            known = self._store.repeated_text(*host)
-            self._repeated_text[host] = learnt = with_template(known, template)
-            if learnt != known:
-                self._store.put_repeated_text(*host, learnt)
 
 
 def _teaches_repeated_text(verdict: Verdict) -> bool:
@@ -513,30 +418,3 @@ def stored_page(
         "item_values": said.values,
     }
     return StoredPage(**{name: getattr(page, name) for name in _OF_PAGE} | own)
-
-
-def _kept_reason(page: StoredPage, previous: StoredPage | None) -> Reason:
-    if previous is not None:
-        return "changed"
-    return "thin" if page.content is None else "new"
-
-
-def verdict_of(
-    page: StoredPage, reason: Reason, other: StoredPage | None = None, *, dropped: bool = False
-) -> Verdict:
-    """A verdict with this reason, and with the distances from `other` if there is one."""
-    if other is None:
-        return Verdict(page.url, dropped, reason, namespace=page.namespace)
-    apart = distances(page, other)
-    return Verdict(
-        url=page.url,
-        dropped=dropped,
-        reason=reason,
-        twin_url=other.url,
-        twin_title=other.title,
-        twin_first_seen=other.first_seen,
-        content_distance=apart.content,
-        structure_distance=apart.structure,
-        sketch_distance=apart.sketch,
-        namespace=page.namespace,
-    )

@@ -4,8 +4,9 @@ A host's pages come from a few templates, and pages of one template have structu
 within 8 bits. A block on eight of the last 64 pages of a template is *recurring*; one on half of
 them and on twenty too is *repeated*. Two pages are compared by their page-specific texts: see
 twins.py. There an equal block proves nothing if it is recurring, and a differing one proves nothing
-if it is repeated. So only who can write on half of a template's last pages can hide a difference. Newer pages take the place of older ones, also of those that another process has counted:
-what is no longer repeated counts again. Fingerprints never depend on any of it.
+if it is repeated. So only who can write on half of a template's last pages hides a difference.
+Newer pages take the place of older ones, also of those that another process has counted: what is no
+longer repeated counts again. Fingerprints never depend on any of it.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from simhash_pipeline.page.folding import spelled
 from simhash_pipeline.page.simhash import hamming_distance
 from simhash_pipeline.page.titles import WORD, WORD_BITS
 from simhash_pipeline.page.visible import BLOCK_BITS, visible_text
+from simhash_pipeline.stores.contract import Store
 
 Blocks = frozenset[int]  # the low 15 bits of their hashes, and 1 << 15 of words of titles
 Host = tuple[str, str]  # namespace, host
@@ -39,6 +41,7 @@ _REMEMBERED = 64  # pages of a template
 _EVERY = 4  # pages after which a template's repeated text is counted again
 _MAX_TEMPLATES = 16  # of a host: those met last
 _MAX_PAGES = 100_000  # of all hosts: some 30 MB
+_MAX_HOSTS = 4_096  # whose repeated text is cached: some 16 MB
 
 # As bytes: 16 of the structure fingerprint, or all 255 without one; 2 + 2 + 2, the numbers of pages
 # and of repeated and of recurring blocks; 2 for each block, and 2 for the pages
@@ -122,6 +125,32 @@ def _packed(template: Template) -> bytes:
     sizes = (template.pages, len(template.repeated), len(template.recurring))
     numbers = (*sizes, *blocks, *counts)
     return structure + struct.pack(f"<{len(numbers)}H", *numbers)
+
+
+class RepeatedText:
+    """What each host's templates repeat, as this process last read or learnt it."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._recent = RecentPages()
+        self._known: dict[Host, bytes] = {}
+
+    def template(self, host: Host, structure: int | None) -> Template:
+        """That of a page of this host with this structure fingerprint; see `template_of`."""
+        if host not in self._known:
+            if len(self._known) >= _MAX_HOSTS:
+                self._known.clear()
+            self._known[host] = self._store.repeated_text(*host)
+        return template_of(structure, self._known[host])
+
+    def learn(self, host: Host, structure: int | None, blocks: Sequence[int]) -> None:
+        """Count the blocks of a kept page, and store what more is known then."""
+        before = self.template(host, structure)
+        if template := self._recent.add(host, structure, blocks, before):
+            known = self._store.repeated_text(*host)
+            self._known[host] = learnt = with_template(known, template)
+            if learnt != known:
+                self._store.put_repeated_text(*host, learnt)
 
 
 class RecentPages:

@@ -6,25 +6,19 @@ No store, no clock, no other page: the judge finds the candidates, and asks here
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
 
 from simhash_pipeline.bits import MAX_DISTANCE_BITS
 from simhash_pipeline.item_values import differing, is_row, say_the_same
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import PageFingerprint
-from simhash_pipeline.page.simhash import hamming_distance
 from simhash_pipeline.page.titles import are_form_letters, name_two_things, share_a_notice
 from simhash_pipeline.page.visible import ARTICLE_SHIFT, BLOCK_BITS, MAIN
 from simhash_pipeline.repeated_text import NO_BLOCKS, UNKNOWN, Blocks, Template, template_of
 from simhash_pipeline.specific_text import is_all_main, unpack
 from simhash_pipeline.stores.contract import StoredPage
+from simhash_pipeline.verdict import RejectedBy, bits_apart
 
-# The first test that rejected a near page, in the order they are made.
-RejectedBy = Literal[
-    "answer", "fields", "template", "sketch", "shared notice", "title", "page-specific text"
-]
 Repeated = Callable[[str], bytes]  # what a host's templates repeat: see repeated_text.py
 
 # Of the main texts of two pages of one site, if what stands around them says nothing: in two
@@ -35,23 +29,6 @@ MIN_MAIN_SIMILARITY = 0.5
 _MIN_SIMILARITY_IN_DOUBT = 0.95
 _MIN_COMMON = 4  # equal windows; fewer prove nothing
 _RECURRING = 1  # beside MAIN: of a window in a block that the template repeats
-
-
-@dataclass(frozen=True, slots=True)
-class Distances:
-    """Bits in which two pages differ; None if either has no such fingerprint."""
-
-    content: int | None
-    structure: int | None
-    sketch: int | None
-
-
-def distances(a: PageFingerprint | StoredPage, b: PageFingerprint | StoredPage) -> Distances:
-    return Distances(
-        content=_distance(a.content, b.content),
-        structure=_distance(a.structure, b.structure),
-        sketch=_distance(a.sketch, b.sketch),
-    )
 
 
 def rejection(
@@ -100,16 +77,16 @@ def differing_values(page: StoredPage, other: StoredPage) -> bytes:
 
 def structures_agree(page: StoredPage, other: StoredPage, options: Options) -> bool:
     """By the second look true too for pages of a few elements, which have no structure."""
-    distance = _distance(page.structure, other.structure)
-    if distance is None:
+    apart = bits_apart(page.structure, other.structure)
+    if apart is None:
         return options.second_look
-    return distance <= options.structure_distance
+    return apart <= options.structure_distance
 
 
 def sketches_agree(page: StoredPage, other: StoredPage, most_bits: float) -> bool:
     """True too if either page has no sketch."""
-    distance = _distance(page.sketch, other.sketch)
-    return distance is None or distance <= most_bits
+    apart = bits_apart(page.sketch, other.sketch)
+    return apart is None or apart <= most_bits
 
 
 def are_two_subjects(page: StoredPage, other: StoredPage, repeated: Repeated) -> bool:
@@ -247,8 +224,8 @@ def is_unchanged(page: StoredPage, previous: StoredPage, options: Options) -> bo
 
 
 def contents_agree(page: StoredPage, other: StoredPage, options: Options) -> bool:
-    distance = _distance(page.content, other.content)
-    return distance is not None and distance <= options.content_distance
+    apart = bits_apart(page.content, other.content)
+    return apart is not None and apart <= options.content_distance
 
 
 def have_specific_texts(page: StoredPage, other: StoredPage) -> bool:
@@ -260,7 +237,7 @@ def in_one_template(
     page: PageFingerprint | StoredPage, other: PageFingerprint | StoredPage
 ) -> bool:
     """Whether the pages' structures are near, or both have too few elements for one."""
-    apart = _distance(page.structure, other.structure)
+    apart = bits_apart(page.structure, other.structure)
     if apart is None:
         return page.structure is None and other.structure is None
     return apart <= MAX_DISTANCE_BITS
@@ -275,7 +252,3 @@ def _are_unknown_texts(page: StoredPage, other: StoredPage, repeated: Repeated) 
         and is_all_main(page.sample)
         and template_of(None, repeated(page.host)) is UNKNOWN
     )
-
-
-def _distance(a: int | None, b: int | None) -> int | None:
-    return None if a is None or b is None else hamming_distance(a, b)

@@ -10,12 +10,12 @@ import simhash_pipeline
 PACKAGE = Path(simhash_pipeline.__file__).parent
 ENGINE = {"bits", "errors", "item_values", "options", "page", "stores", "urls"} | {
     "twins",
+    "verdict",
     "judge",
     "drop_log",
 }
 # Each room, and the rooms it may import from besides itself.
 ROOMS = {
-    "answers": {"bits", "errors"},
     "bits": set(),
     "errors": set(),
     "options": {"bits", "errors"},
@@ -24,12 +24,15 @@ ROOMS = {
     "index": {"bits"},
     "stores": {"bits", "errors", "options", "index"},
     "urls": {"errors", "page"},
-    "repeated_text": {"bits", "errors", "page"},
+    "answers": {"bits", "errors", "urls"},
+    "repeated_text": {"bits", "errors", "page", "stores"},
     "specific_text": {"errors", "repeated_text", "page"},
     "item_values": {"options", "page"},
-    "twins": {"bits", "repeated_text", "item_values", "options", "specific_text", "page", "stores"},
-    "judge": ENGINE - {"drop_log"} | {"answers", "repeated_text", "specific_text"},
-    "drop_log": {"bits", "errors", "options", "page", "judge"},
+    "twins": {"bits", "repeated_text", "item_values", "options", "specific_text", "page", "stores"}
+    | {"verdict"},
+    "verdict": {"page", "stores"},
+    "judge": ENGINE - {"drop_log"} | {"answers", "repeated_text", "specific_text", "verdict"},
+    "drop_log": {"bits", "errors", "options", "page", "verdict"},
     "terminal": set(),
     "review": ENGINE,
     "archive": ENGINE | {"terminal"},

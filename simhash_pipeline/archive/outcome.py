@@ -20,7 +20,6 @@ from filelock import FileLock, Timeout
 from simhash_pipeline.archive import Fault, Input
 from simhash_pipeline.archive.verdicts import MEASURES, DuckDb
 from simhash_pipeline.drop_log import DropLog
-from simhash_pipeline.judge import Verdict
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import PageFingerprint
 from simhash_pipeline.page.stamp import stamp_for
@@ -28,6 +27,7 @@ from simhash_pipeline.page.titles import TITLE_CHARS
 from simhash_pipeline.stores.contract import PageText
 from simhash_pipeline.stores.opening import open_store
 from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
+from simhash_pipeline.verdict import Verdict
 
 TEXTS_A_BATCH = 1_000
 _LOCK = "lock"  # of a folder's job, while it runs

@@ -26,10 +26,11 @@ import pyarrow.parquet as pq
 
 from simhash_pipeline.archive.parts import STORED, stored_pages
 from simhash_pipeline.errors import ArchiveError
-from simhash_pipeline.judge import Judge, Verdict
+from simhash_pipeline.judge import Judge
 from simhash_pipeline.options import Options
 from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
 from simhash_pipeline.terminal import progress_bar
+from simhash_pipeline.verdict import Verdict
 
 ROWS_A_BATCH = 10_000
 MEMORY_PERCENT = 80  # of the machine's memory: beyond it DuckDB goes to disk

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 from simhash_pipeline.cli.command import Command
 from simhash_pipeline.errors import PageError, StoreError
 from simhash_pipeline.item_values import said_by, with_values
-from simhash_pipeline.judge import Judge, Verdict
+from simhash_pipeline.judge import Judge
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.page.reader import SMALL_PAGE_BYTES, Readers
 from simhash_pipeline.page.source import Source, item_source, page_field
 from simhash_pipeline.stores.opening import open_store
 from simhash_pipeline.urls import page_key
+from simhash_pipeline.verdict import Verdict
 
 if TYPE_CHECKING:
     import argparse

@@ -40,7 +40,6 @@ from simhash_pipeline.crawl.item_source import source_from_response
 from simhash_pipeline.crawl.settings import STORE_SUFFIX, settings_of_spider, spider_files
 from simhash_pipeline.drop_log import THRESHOLDS, Drop, unix_seconds
 from simhash_pipeline.errors import PageError
-from simhash_pipeline.judge import Verdict
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint, sentences
 from simhash_pipeline.page.source import Source
@@ -56,8 +55,9 @@ from simhash_pipeline.review.comparison import (
 from simhash_pipeline.review.doubts import why_kept, why_rejected
 from simhash_pipeline.stores.contract import PageText, Store, StoredPage, check_stamp
 from simhash_pipeline.terminal import Grid, Heading, print_lines, printable
-from simhash_pipeline.twins import Distances, distances, similarity
+from simhash_pipeline.twins import similarity
 from simhash_pipeline.urls import page_key
+from simhash_pipeline.verdict import Distances, Verdict, distances
 
 if TYPE_CHECKING:
     import argparse

@@ -32,7 +32,7 @@ from scrapy.extensions.postprocessing import PostProcessingManager
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
-    from simhash_pipeline.judge import Verdict
+    from simhash_pipeline.verdict import Verdict
 
 # Each writes an item to the file at once.
 _DIRECT_EXPORTERS = (

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
     from scrapy.http import Response
 
-    from simhash_pipeline.judge import Verdict
     from simhash_pipeline.options import Options
+    from simhash_pipeline.verdict import Verdict
 
 # Marks a request that a page without new content led to.
 FOUND_WITHOUT_NEWS = "simhash_found_without_new_content"

@@ -29,7 +29,7 @@ from twisted.internet.defer import Deferred
 
 from simhash_pipeline.crawl.item_source import field_url
 from simhash_pipeline.crawl.settings import options_of
-from simhash_pipeline.judge import Verdict
+from simhash_pipeline.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable

@@ -54,9 +54,9 @@ if TYPE_CHECKING:
     from scrapy.http import Response
     from scrapy.settings import BaseSettings
 
-    from simhash_pipeline.judge import Verdict
     from simhash_pipeline.options import Options
     from simhash_pipeline.page.source import Source
+    from simhash_pipeline.verdict import Verdict
 
 # Signal: an item's page was judged. Receivers get item, verdict, page (its fingerprints), spider.
 page_judged = object()

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from scrapy.crawler import Crawler
 
     from simhash_pipeline.crawl.worker import JudgedPage
-    from simhash_pipeline.judge import Verdict
     from simhash_pipeline.options import Options
+    from simhash_pipeline.verdict import Verdict
 
 _SHOWN_CHARS = 2_000  # of a URL or message
 # A kept page is also counted under these reasons.

@@ -20,13 +20,14 @@ from twisted.internet.defer import Deferred
 
 from simhash_pipeline.errors import OptionsError, PageError, StoreError
 from simhash_pipeline.item_values import Said, said_by
-from simhash_pipeline.judge import Judge, Verdict
+from simhash_pipeline.judge import Judge
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.page.reader import SMALL_PAGE_BYTES, Readers
 from simhash_pipeline.page.source import Source
 from simhash_pipeline.stores.contract import PageText, Store
 from simhash_pipeline.stores.opening import open_store
+from simhash_pipeline.verdict import Verdict
 
 # The loop hands the pages of this time to the thread together, and waits for it so long: to take
 # turns at Python costs both more than a verdict. A store that takes longer, as it is locked or far

@@ -123,11 +123,11 @@ def article_digest(
 
     `texts` are those of all blocks, the hidden ones last, and as the title in one spelling.
 
-    The upper 32 bits are of the title and the article text, the lower ones of all that is visible. The
-    article text is what the box of the main text contains but links, if that is half of what counts or
-    more, or most of the running text among links. Else it is all that counts: lists, forums. Hidden
-    text is no part of it, nor are numbers of comments, ages and the like: see counters.py. Of a
-    thin page, without masks, all counts but these numbers.
+    The upper 32 bits are of the title and the article text, the lower ones of all that is visible.
+    The article text is what the box of the main text contains but links, if that is half of what
+    counts or more, or most of the running text among links. Else it is all that counts: lists,
+    forums. Hidden text is no part of it, nor are numbers of comments, ages and the like: see
+    counters.py. Of a thin page, without masks, all counts but these numbers.
     """
     if not texts:
         return None

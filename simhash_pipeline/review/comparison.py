@@ -12,11 +12,11 @@ from itertools import takewhile, zip_longest
 from operator import eq
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from simhash_pipeline.judge import Judge, Verdict
+from simhash_pipeline.judge import Judge
 from simhash_pipeline.page.folding import folded
 from simhash_pipeline.page.segment import WORD_OR_CHARACTER
 from simhash_pipeline.stores.opening import open_store
-from simhash_pipeline.twins import Distances, distances
+from simhash_pipeline.verdict import Distances, Verdict, distances
 
 if TYPE_CHECKING:
     import re

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from simhash_pipeline.drop_log import DropMagnet
-    from simhash_pipeline.judge import Verdict
+    from simhash_pipeline.verdict import Verdict
 
 # Of the visible text. In crawls of manuals, boxes that stood for a page's main text were below it.
 SMALL_MAIN_SHARE = 0.2

@@ -34,7 +34,7 @@ _STAMPS = ["", "{", "[]", "null", "7", '"bits"', '{"top_n": 7}']
 _COLUMNS = {
     "page": (
         *("id", "url_hash", "url", "namespace", "site", "content", "structure", "sketch"),
-        *("digest", "first_seen", "seen_at", "run", "story", "sample", "title"),
+        *("digest", "first_seen", "seen_at", "run", "article", "sample", "title"),
         *("title_marks", "address", "error_pattern", "fields"),
     ),
     "repeated_text": ("namespace", "host", "templates"),

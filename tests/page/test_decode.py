@@ -355,7 +355,7 @@ def test_every_witness_reads_a_wrapped_page_as_another() -> None:
     wrapped = [one[:17] + "\n" + one[17:] for one in paragraphs]
     read = Fingerprinter().fingerprint
     one, other = (read("".join(f"<p>{p}</p>" for p in ps)) for ps in (paragraphs, wrapped))
-    for name in ("content", "sketch", "text", "story", "sample", "blocks", "tokens", "digest"):
+    for name in ("content", "sketch", "text", "article", "sample", "blocks", "tokens", "digest"):
         assert getattr(one, name) == getattr(other, name), name
     one, other = (Fingerprinter().fingerprint_text("".join(ps)) for ps in (paragraphs, wrapped))
     assert one == other

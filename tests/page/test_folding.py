@@ -120,7 +120,7 @@ def test_every_witness_of_a_page_is_blind_to_spelling(expected: str, text: str) 
         Fingerprinter().fingerprint(f"<title>T</title><p>{said} {rest}.</p><p>{said}".encode())
         for said in (expected, text, unicodedata.normalize("NFD", text))
     ]
-    for name in ("content", "sketch", "story", "sample", "blocks", "digest", "tokens"):
+    for name in ("content", "sketch", "article", "sample", "blocks", "digest", "tokens"):
         assert len({getattr(page, name) for page in pages}) == 1, name
 
 

@@ -5,7 +5,7 @@ import pytest
 from simhash_pipeline import Fingerprinter, Options, PageFingerprint
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.review.comparison import Comparison, compare
-from simhash_pipeline.twins import Distances
+from simhash_pipeline.verdict import Distances
 
 STORY = "The ferry came home through fog and nobody saw it. " * 10
 

@@ -11,11 +11,10 @@ import pytest
 from simhash_pipeline import Options
 from simhash_pipeline.drop_log import Drop, DropLog, Run, read_log
 from simhash_pipeline.errors import DropLogError
-from simhash_pipeline.judge import Verdict
 from simhash_pipeline.page.fingerprint import PageFingerprint
 from simhash_pipeline.review.doubts import copies_to_check, likeliest_copies, why_kept
 from simhash_pipeline.review.summary import Selection, Summary
-from simhash_pipeline.twins import RejectedBy
+from simhash_pipeline.verdict import RejectedBy, Verdict
 from tests.cli.simhash_command import Simhash
 from tests.crawl.crawling import crawl
 from tests.review.logs import closing, drop, near_miss, read_drops, write_log

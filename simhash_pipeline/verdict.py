@@ -1,0 +1,117 @@
+"""What was decided about a page: the reason, and how far it is from which stored page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from simhash_pipeline.page.fingerprint import PageFingerprint
+from simhash_pipeline.page.simhash import hamming_distance
+from simhash_pipeline.stores.contract import StoredPage
+
+Reason = Literal[
+    "new",  # kept: no stored page is near it
+    "thin",  # kept: it has too little text; dropped: a stored page has the same title and text
+    "changed",  # kept: the URL is known, its content has changed
+    "near miss",  # kept: a stored content fingerprint is near, and something else is not
+    "unchanged",  # kept, or dropped by UNCHANGED: the URL is known, its article text the same
+    "answer",  # dropped: a person said that it is a copy of a stored page
+    "error page",  # dropped: stored pages of its host differ in their own address alone
+    "address",  # dropped: it declares the address of a stored page, and their main texts are alike
+    "content",  # dropped: its content fingerprint is near that of a stored page
+    "item",  # dropped: its item's text is that of a stored page
+    "paragraph",  # dropped: its longest paragraph is a stored page's, and their sketches agree
+    "structure",  # dropped: its structure fingerprint is near that of a stored page
+    "content and structure",  # dropped: both are near those of one stored page
+]
+# The first test that rejected a near page, in the order they are made.
+RejectedBy = Literal[
+    "answer", "fields", "template", "sketch", "shared notice", "title", "page-specific text"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What was decided about a page, and against which stored page; distances in bits."""
+
+    url: str  # canonical
+    dropped: bool
+    reason: Reason
+    twin_url: str | None = None  # of the stored page that it is near
+    twin_title: str = field(default="", compare=False)  # its first TITLE_CHARS characters
+    twin_first_seen: float | None = None  # Unix seconds
+    content_distance: int | None = None  # None if either page has no such fingerprint
+    structure_distance: int | None = None
+    sketch_distance: int | None = None
+    # Of the page-specific texts, 0-1; in two templates of this page's; None for pages of two sites
+    similarity: float | None = None
+    rejected_by: RejectedBy | None = None  # of a kept page that is near a stored one
+    min_similarity: float | None = None  # the limit in force; if rejected by "page-specific text"
+    differing_fields: tuple[str, ...] = ()  # the item's fields that differ; if rejected by "fields"
+    # Whether the stored page may yet go: another process has kept it, and its item is not out.
+    provisional: bool = False
+    namespace: str = ""  # of the page and of the stored one
+    # Of a page that has changed: what its items said before, see item_values.py
+    known_rows: tuple[bytes, ...] = field(default=(), compare=False)
+
+    def summary(self) -> dict[str, str | int | None]:
+        """The reason, and the distances in bits, as plain values."""
+        return {
+            "reason": self.reason,
+            "content_distance": self.content_distance,
+            "structure_distance": self.structure_distance,
+            "sketch_distance": self.sketch_distance,
+        }
+
+    @property
+    def stored(self) -> bool:
+        """Whether the page was written to the store by this verdict."""
+        return not self.dropped and self.reason != "unchanged"
+
+    @property
+    def is_new_content(self) -> bool:
+        """Whether the page brought anything that was not known."""
+        return self.stored and self.reason != "thin"
+
+
+def verdict_of(
+    page: StoredPage, reason: Reason, other: StoredPage | None = None, *, dropped: bool = False
+) -> Verdict:
+    """A verdict with this reason, and with the distances from `other` if there is one."""
+    if other is None:
+        return Verdict(page.url, dropped, reason, namespace=page.namespace)
+    apart = distances(page, other)
+    return Verdict(
+        url=page.url,
+        dropped=dropped,
+        reason=reason,
+        twin_url=other.url,
+        twin_title=other.title,
+        twin_first_seen=other.first_seen,
+        content_distance=apart.content,
+        structure_distance=apart.structure,
+        sketch_distance=apart.sketch,
+        namespace=page.namespace,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Distances:
+    """Bits in which two pages differ; None if either has no such fingerprint."""
+
+    content: int | None
+    structure: int | None
+    sketch: int | None
+
+
+def distances(a: PageFingerprint | StoredPage, b: PageFingerprint | StoredPage) -> Distances:
+    return Distances(
+        content=bits_apart(a.content, b.content),
+        structure=bits_apart(a.structure, b.structure),
+        sketch=bits_apart(a.sketch, b.sketch),
+    )
+
+
+def bits_apart(a: int | None, b: int | None) -> int | None:
+    """Bits in which two fingerprints differ; None without one of them."""
+    return None if a is None or b is None else hamming_distance(a, b)
