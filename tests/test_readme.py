@@ -32,9 +32,11 @@ def test_the_settings_pages_are_those_of_the_code() -> None:
 @pytest.mark.parametrize("field", dataclasses.fields(Options), ids=lambda field: field.name)
 def test_a_setting_has_a_heading_and_a_valid_example(field: "dataclasses.Field[object]") -> None:
     name = f"SIMHASH_{field.name.upper()}"
-    examples = re.findall(rf"^### {name}\n[^#]*?```\n{name} = (.*)\n```", TEXT, re.MULTILINE)
+    sections = [each for each in TEXT.split("\n### ") if each.startswith(f"{name}\n")]
+    examples = [re.search(rf"```\n{name} = (.*)\n```", each) for each in sections]
     assert len(examples) == 2, "one in English, one in Chinese"
-    value = ast.literal_eval(examples[0])
+    assert examples[0]
+    value = ast.literal_eval(examples[0][1])
     other = {"SIMHASH_NGRAMS": (1,)} if field.name == "weights" else {}
     assert Options.from_settings({name: value, **other}) != Options()
 

@@ -3,6 +3,9 @@
 import sys
 from pathlib import Path
 
+import jieba  # cuts the pages for the site's search
+
+jieba.setLogLevel("WARNING")
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 project = "simhash_pipeline"

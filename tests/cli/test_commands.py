@@ -100,7 +100,7 @@ def test_without_a_command_or_with_one_unknown_there_is_help_and_exit_code_2(
 ) -> None:
     nothing = simhash(outside)
     assert nothing.returncode == 2
-    assert re.search(r"plan +which tables suit a number of pages", nothing.stdout)
+    assert re.search(r"plan +compare table designs for a number of pages", nothing.stdout)
     unknown = scrapy("simhash", "plann", directory=outside)
     assert unknown.returncode == 2
     assert re.fullmatch(
