@@ -9,7 +9,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := all
-.PHONY: all help crawl report test matrix oldest quality picture bench bench-archive bench-boxes bench-crawl \
+.PHONY: all help crawl report test coverage hooks matrix oldest quality picture bench bench-archive bench-boxes bench-crawl \
 	bench-drops bench-fingerprints bench-peers bench-shuffles docs long same wheels dist lint format clean
 
 all: lint test  ## lint and test
@@ -27,6 +27,13 @@ report: .venv/crawl  ## tell what the crawls dropped, and write output/report.ht
 
 test: .venv/dev $(SPARK)  ## run the tests, or those of TESTS=tests/page (CI=true: the slowest too)
 	@$(IN_MEMORY) $(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder $(TESTS)
+
+coverage: .venv/coverage  ## run the tests and print which lines of the package none reaches
+	@$(IN_MEMORY) $(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder \
+		--cov simhash_pipeline --cov-report term-missing:skip-covered $(TESTS)
+
+hooks: .venv/dev  ## run lint before each commit in this clone
+	@$(BIN)/pre-commit install
 
 matrix: .venv/matrix  ## test each Python that is found with the newest libraries and the oldest (SESSION=oldest-3.13)
 	@$(IN_MEMORY) $(BIN)/nox $(if $(SESSION),--session $(SESSION))
@@ -73,9 +80,10 @@ long: .venv/dev  ## fuzz, kill and soak for hours, or one of these: RUN="fuzz --
 same: .venv/dev  ## compare the compiled kernel, the Python and jieba on every page of the zips in FOLDER=…
 	@$(BIN)/python -m tests.same $(FOLDER)
 
-docs: .venv/dev  ## build the documentation as a site, in output/docs
+docs: .venv/dev  ## build the documentation as two sites, English and Chinese, in output/docs
 	@$(BIN)/python -m sphinx -q -W --keep-going -b html docs output/docs
-	@echo "output/docs/index.html"
+	@$(BIN)/python -m sphinx -q -W --keep-going -b html docs/zh output/docs/zh
+	@echo "output/docs/index.html, output/docs/zh/index.html"
 
 dist: .venv/dist  ## build wheel and sdist into dist/, check them, and try each in an empty environment
 	@rm -rf dist
@@ -88,6 +96,8 @@ dist: .venv/dist  ## build wheel and sdist into dist/, check them, and try each 
 		rm -rf .venv/empty && $(PYTHON) -m venv .venv/empty && .venv/empty/bin/pip install --quiet "$$built" \
 		&& (cd .venv/empty && bin/simhash --version \
 		&& bin/scrapy simhash fingerprint "$(CURDIR)"/crawler/demo_site/templates/*.html) || exit 1; done
+	@! grep -q '^ADDRESS = ""' setup.py || \
+		echo "Missing before a release: the repository's ADDRESS in setup.py, for the links that an index shows"
 
 wheels: .venv/dist  ## build a wheel with the compiled kernel for each Python of this platform (needs Docker on Linux)
 	@$(BIN)/python -m cibuildwheel --output-dir dist
@@ -121,6 +131,10 @@ clean:  ## remove the environment and what crawls and tests left
 
 .venv/spark: .venv/dev
 	$(BIN)/pip install --quiet --editable '.[spark]'
+	@touch $@
+
+.venv/coverage: .venv/dev
+	@$(BIN)/pip install --quiet --group coverage
 	@touch $@
 
 .venv/matrix: .venv/pip pyproject.toml

@@ -99,7 +99,7 @@ CHINESE = Language(
         "wire": "另一家报纸的转载",
         "kept": "保留",
         "dropped": "丢弃",
-        "bits": "相差 {} 比特",
+        "bits": "{} 比特",
         "alt copies": "同一篇文章的五个 URL：保留一个，丢弃四个",
         "legend": "绿色：转载时增加的文字",
         "in left": "爬取：5 个页面",

@@ -9,6 +9,7 @@ import sys
 from contextlib import closing
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import pytest
 from scrapy.settings import Settings
@@ -174,6 +175,18 @@ def test_the_readme_is_one_screen_that_sells_and_one_that_shows() -> None:
     )
     first, second = (sorted(each) for each in figures)
     assert first == second
+
+
+def test_an_index_gets_whole_addresses() -> None:
+    """setup.py fills them in once the repository has an address."""
+    source = (ROOT / "setup.py").read_text(encoding="utf-8").partition("NATIVE = [")[0]
+    names: dict[str, Any] = {"__file__": str(ROOT / "setup.py")}
+    exec(source, names)
+    assert names["readme"]("") == (ROOT / "README.md").read_text(encoding="utf-8")
+    text = names["readme"]("https://code.example/o/n")
+    assert "](https://code.example/o/n/raw/main/docs/copies.svg)" in text
+    assert "](https://code.example/o/n/blob/main/docs/tutorial.md)" in text
+    assert not re.search(r"\]\((?!https:)", text)
 
 
 def test_the_english_documents_stay_short() -> None:
