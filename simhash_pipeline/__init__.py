@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from simhash_pipeline.crawl.follow import FollowMiddleware
     from simhash_pipeline.crawl.pending import ResponseMiddleware
     from simhash_pipeline.crawl.pipeline import Addon, NearDuplicate, SimhashPipeline, page_judged
+    from simhash_pipeline.deduped import Deduped, dedupe
     from simhash_pipeline.errors import (
         DropLogError,
         OptionsError,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Addon",
+    "Deduped",
     "DropLogError",
     "FingerprintIndex",
     "Fingerprinter",
@@ -52,6 +54,7 @@ __all__ = [
     "StoreMismatch",
     "Verdict",
     "content_fingerprint",
+    "dedupe",
     "hamming_distance",
     "open_store",
     "page_judged",
@@ -60,6 +63,7 @@ __version__ = "0.9.0"
 
 _MODULES = {
     "Addon": "crawl.pipeline",
+    "Deduped": "deduped",
     "DropLogError": "errors",
     "FingerprintIndex": "index.neighbours",
     "Fingerprinter": "page.fingerprint",
@@ -77,6 +81,7 @@ _MODULES = {
     "StoreMismatch": "errors",
     "Verdict": "judge",
     "content_fingerprint": "page.fingerprint",
+    "dedupe": "deduped",
     "hamming_distance": "page.simhash",
     "open_store": "stores.opening",
     "page_judged": "crawl.pipeline",

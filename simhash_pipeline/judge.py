@@ -123,17 +123,23 @@ class Judge:
     def judge(
         self,
         url: str,
-        page: PageFingerprint | str | bytes,
+        page: PageFingerprint | str | bytes | None = None,
         item: Mapping[str, Any] | Said | None = None,
+        *,
+        text: str | None = None,
     ) -> Verdict:
         """Decide whether to keep or drop the page, and store a kept one in the same transaction.
 
-        `page` is its fingerprints or its HTML; `item` is what was scraped from that HTML, or what
-        `said_by` made of it. Raises PageError for a bad URL, and for HTML that can't be read.
+        `page` is its fingerprints or its HTML, or `text` is all its text; `item` is what was
+        scraped from that HTML, or what `said_by` made of it. Raises PageError for a bad URL, and
+        for HTML that can't be read.
         """
-        source = Source("" if isinstance(page, PageFingerprint) else page, url)
+        if (page is None) == (text is None):
+            raise TypeError("judge a page or a text, and not both")
+        held = "" if page is None or isinstance(page, PageFingerprint) else page
+        source = Source(held if text is None else text, url, is_text=text is not None)
         if not isinstance(page, PageFingerprint):
-            page = self._fingerprinter.fingerprint(page, url)
+            page = self._fingerprinter.read(source)
         if isinstance(item, Mapping):
             item = said_by(page, with_values(source, item, self._options))
         said = item or NOTHING

@@ -32,6 +32,7 @@ ROOMS = {
     | {"verdict"},
     "verdict": {"page", "stores"},
     "judge": ENGINE - {"drop_log"} | {"answers", "repeated_text", "specific_text", "verdict"},
+    "deduped": {"errors", "item_values", "judge", "options", "page", "verdict"},
     "drop_log": {"bits", "errors", "options", "page", "verdict"},
     "terminal": set(),
     "review": ENGINE,

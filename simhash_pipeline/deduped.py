@@ -1,0 +1,137 @@
+"""`dedupe`: the pages or texts of any Python source, without near-duplicates of earlier ones."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+
+from simhash_pipeline.errors import PageError, StoreError
+from simhash_pipeline.item_values import said_by, with_values
+from simhash_pipeline.judge import Judge, Verdict
+from simhash_pipeline.options import Options, OptionValue
+from simhash_pipeline.page.fingerprint import Fingerprinter
+from simhash_pipeline.page.source import Source, item_source, item_url, markup, page_field
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+T = TypeVar("T")
+_MISSING = ("NAType", "NaTType")  # what pandas has for None, and compares with nothing
+
+
+class Deduped(Generic[T]):
+    """An iterator of the pages to keep, and the counts so far; a page is read when it is asked for.
+
+    It can be iterated once, and closes its store at the end.
+    """
+
+    def __init__(self, kept: Callable[[Deduped[T]], Iterator[T]]) -> None:
+        self.kept = 0
+        self.dropped = Counter[str]()  # near-duplicates, by reason
+        self.unread = Counter[str]()  # of the kept ones, those that can't be judged, by kind
+        self._pages = kept(self)
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> T:
+        page = next(self._pages)
+        self.kept += 1
+        return page
+
+
+def dedupe(
+    pages: Iterable[T],
+    options: Options | None = None,
+    *,
+    store: str = "memory:",
+    on_drop: Callable[[T, Verdict], object] | None = None,
+    **named: OptionValue,
+) -> Deduped[T]:
+    """The pages that are no near-duplicates of earlier ones, as they are and in their order.
+
+    A page is a dict or named tuple with `url` and `html` or `text`, a pair of URL and page, or a
+    page alone: HTML, a soup or tree, or text, which doesn't begin with "<". A page without a URL is
+    called row:0 by its place. A DataFrame gives its rows as named tuples. Other names of columns
+    are options, as `content_field="body"`.
+
+    What can't be judged, as None, NaN and "", is kept and counted in `unread`. `on_drop` is called
+    with each dropped page and its verdict. OptionsError and StoreError as for `Judge`.
+    """
+    if isinstance(pages, (str, bytes)):
+        raise TypeError("pages must be a list or another iterable of pages, not one page")
+    chosen = replace(options or Options(), **cast("dict[str, Any]", named))
+    rows = pages.itertuples() if hasattr(pages, "itertuples") else pages
+    # In a store that stays, rows of another day have other names.
+    prefix = "row:" if store == "memory:" else f"row:{time.time_ns()}-"
+
+    reader = Fingerprinter(chosen)
+
+    def kept(counts: Deduped[T]) -> Iterator[T]:
+        with Judge(store, chosen, repeats_since=0) as judge:
+            for number, page in enumerate(rows):
+                try:
+                    verdict = _judged(page, f"{prefix}{number}", judge, reader, chosen)
+                except StoreError:
+                    raise
+                except Exception as error:  # one bad row must not cost the others
+                    counts.unread[getattr(error, "kind", "unexpected")] += 1
+                    yield page
+                    continue
+                if not verdict.dropped:
+                    yield page
+                    continue
+                counts.dropped[verdict.reason] += 1
+                if on_drop is not None:
+                    on_drop(page, verdict)
+
+    return Deduped(kept)
+
+
+def _judged(page: Any, row: str, judge: Judge, reader: Fingerprinter, options: Options) -> Verdict:
+    source = _source(page, row, options)
+    read = reader.read(source)
+    return judge.judge(source.url, read, None if source.item is None else said_by(read, source))
+
+
+def _source(page: Any, row: str, options: Options) -> Source:
+    """PageError when there is nothing to judge."""
+    if hasattr(page, "_asdict"):
+        page = page._asdict()
+    if isinstance(page, Mapping):
+        return record_source(page, options, row)
+    url, held = page if isinstance(page, tuple) and len(page) == 2 else (None, page)
+    if not (html := markup(held)):
+        found = "empty" if html is not None else type(held).__name__
+        raise PageError("no_html", f"{row} is no page, but {found}")
+    is_text = isinstance(held, str) and not held.lstrip().startswith("<")
+    return Source(html, url if url and isinstance(url, str) else row, is_text=is_text)
+
+
+def record_source(record: Mapping[str, Any], options: Options, url: str | None = None) -> Source:
+    """The page of a record, or else its text, in CONTENT_FIELD or `text`, and its other values.
+
+    `url` is for a record that has none. PageError as in `item_source`.
+    """
+    held = {name: value for name, value in record.items() if not _is_missing(value)}
+    if url is not None and not item_url(held, options):
+        held[options.url_field] = url
+    has_page = page_field(options) in held
+    source = item_source(held, options if has_page else _with_text(options))
+    return with_values(source, held, options)
+
+
+@lru_cache(maxsize=8)
+def _with_text(options: Options) -> Options:
+    return replace(options, content_field=options.content_field or "text")
+
+
+def _is_missing(value: object) -> bool:
+    """Whether it is what a table has where there is no value: None, "", NaN, NA or NaT."""
+    if isinstance(value, float):
+        return value != value
+    return value is None or type(value).__name__ in _MISSING or (value == "" and type(value) is str)

@@ -1,0 +1,116 @@
+"""`dedupe`: pages of lists, generators and tables."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from simhash_pipeline import Judge, OptionsError, dedupe
+from tests.archive.archives import OTHER, STORY, html, page, write_json_lines
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.simhash_command import Simhash
+
+pandas = pytest.importorskip("pandas")
+A, B = "http://a.example/1", "http://b.example/2"
+
+
+@pytest.mark.parametrize(
+    "pages",
+    [
+        [{"url": A, "html": html(STORY)}, {"url": B, "html": html(STORY)}],
+        [{"url": A, "text": STORY}, {"url": B, "text": STORY}],
+        [{"text": STORY}, {"text": STORY}],
+        [(A, html(STORY)), (B, html(STORY).encode())],
+        [STORY, STORY],
+        [html(STORY), html(STORY)],
+    ],
+    ids=["dicts", "dicts of texts", "texts alone", "pairs", "plain texts", "plain pages"],
+)
+def test_the_first_is_kept_whatever_holds_it(pages: list[Any]) -> None:
+    """The kept page is the object that was given."""
+    dropped: list[tuple[Any, str | None]] = []
+    found = dedupe(pages, on_drop=lambda page, verdict: dropped.append((page, verdict.twin_url)))
+    (kept,) = found
+    assert kept is pages[0]
+    assert dropped in ([(pages[1], A)], [(pages[1], "row:0")])
+    assert (found.kept, found.dropped.total(), found.unread.total()) == (1, 1, 0)
+
+
+def test_a_table_with_empty_rows_loses_none_of_them() -> None:
+    """None, NaN, NA and "" are kept and counted."""
+    nothing: list[Any] = [None, float("nan"), pandas.NA, pandas.NaT, ""]
+    frame = pandas.DataFrame({"link": [A, *nothing, B], "body": [STORY, *nothing, STORY]})
+    found = dedupe(frame, url_field="link", content_field="body")
+    assert list(frame.loc[[row.Index for row in found]].index) == [0, 1, 2, 3, 4, 5]
+    assert (found.kept, found.unread) == (6, {"no_html": 5})
+    assert found.dropped == {"content": 1}
+
+
+def test_a_row_of_another_kind_is_kept() -> None:
+    found = dedupe([3, None, b"\0\1", (A, None), {"url": 7, "html": []}, ("http://[", STORY)])
+    assert len(list(found)) == 6
+    assert found.unread.total() == 6
+
+
+def test_a_page_is_read_when_it_is_asked_for() -> None:
+    asked = []
+
+    def pages() -> Iterator[str]:
+        for text in (STORY, OTHER):
+            asked.append(text)
+            yield text
+
+    found = dedupe(pages())
+    assert asked == []
+    assert next(found) == STORY
+    assert asked == [STORY]
+
+
+def test_one_page_is_no_list_of_pages() -> None:
+    with pytest.raises(TypeError, match="not one page"):
+        dedupe(STORY)
+
+
+def test_options_are_checked_before_the_first_page() -> None:
+    with pytest.raises(OptionsError, match="CONTENT_DISTANCE"):
+        dedupe([], content_distance=99)
+
+
+def test_a_store_drops_what_an_earlier_call_kept(tmp_path: Path) -> None:
+    store = str(tmp_path / "seen.sqlite")
+    assert list(dedupe([STORY], store=store)) == [STORY]
+    assert list(dedupe([OTHER, STORY], store=store)) == [OTHER]
+    assert list(dedupe([STORY, OTHER], store=store)) == []
+
+
+def test_a_feed_is_deduplicated_as_by_the_command(tmp_path: Path, simhash: Simhash) -> None:
+    rows = [
+        page("a", price="5"),
+        page("b", STORY + " More.", price="5"),
+        page("c", OTHER),
+        page("a", STORY),
+        page("d", OTHER, url="http://d.example/"),
+        {"url": A, "html": None},
+    ]
+    feed = write_json_lines(tmp_path / "feed.jsonl", rows)
+    assert simhash(tmp_path, "dedup", str(feed), "-o", "kept.jsonl").returncode == 0
+    results = (tmp_path / "kept.jsonl").read_text().splitlines()
+    by_command = [row["url"] for row in map(json.loads, results) if row["kept"]]
+    kept = [row["url"] for row in dedupe(rows)]
+    assert kept == [*by_command, A]  # it has no page: dedup lists it as a fault
+
+
+def test_a_judge_takes_a_text_in_place_of_a_page() -> None:
+    with Judge() as judge:
+        assert judge.judge(A, text=STORY).reason == "new"
+        assert judge.judge(B, text=STORY).reason == "content"
+        with pytest.raises(TypeError, match="not both"):
+            judge.judge(A, html(STORY), text=STORY)
+        with pytest.raises(TypeError, match="not both"):
+            judge.judge(A)
