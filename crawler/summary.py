@@ -12,7 +12,7 @@ from scrapy.crawler import Crawler
 
 from simhash_pipeline import NearDuplicate, Verdict, page_judged
 
-_DROPS_SHOWN = 5
+_DROPS_SHOWN = 3
 _KEPT = ("changed", "unchanged", "near_misses")
 
 

@@ -6,6 +6,7 @@ python -m tests.pictures docs
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -160,6 +161,7 @@ def _pages(language: Language) -> list[tuple[str, str, PageFingerprint, Verdict]
 
 def _crawl_output() -> list[str]:
     with tempfile.TemporaryDirectory() as directory:
+        shutil.copy(ROOT / "scrapy.cfg", directory)
         command = [sys.executable, "-m", "scrapy", "crawl", "site", "-s", "LOG_LEVEL=ERROR"]
         command += ["-s", "CONCURRENT_REQUESTS=1"]  # drops come in one order
         environment = {"SCRAPY_SETTINGS_MODULE": "crawler.settings", "PYTHONPATH": str(ROOT)}
@@ -277,7 +279,7 @@ def terminal(lines: Sequence[str]) -> str:
             f'<text class="{kind}" style="animation-name:l{place}{typed}" x="16" '
             f'y="{54 + place * height}">{escape(line)}</text>'
         )
-    total = 60 + (len(lines) + 1) * height
+    total, width = 60 + (len(lines) + 1) * height, 32 + 8 * max(map(len, lines))
     style = (
         f"text{{font:13px {MONO};white-space:pre;fill:#e6edf3;"
         "animation-duration:15s;animation-iteration-count:infinite;animation-timing-function:step-end}"
@@ -289,9 +291,9 @@ def terminal(lines: Sequence[str]) -> str:
         for at, colour in enumerate(("#ff5f57", "#febc2e", "#28c840"))
     )
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 800 {total}" width="800" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {total}" width="{width}" '
         f'role="img"><title>make crawl</title><style>{style}</style>'
-        f'<rect width="800" height="{total}" rx="10" fill="#0d1117"/>{dots}\n'
+        f'<rect width="{width}" height="{total}" rx="10" fill="#0d1117"/>{dots}\n'
         + "\n".join(drawn)
         + "\n</svg>\n"
     )
