@@ -37,7 +37,7 @@ from crawler.demo_site.pages import read_newsroom
 from simhash_pipeline import Fingerprinter, content_fingerprint
 from simhash_pipeline.page.decode import decode
 from simhash_pipeline.page.segment import words as tokens
-from simhash_pipeline.page.weights import counted_ngrams
+from simhash_pipeline.page.simhash import counted_ngrams
 from tests.same import by_python
 from tests.trees import main_text, parse
 

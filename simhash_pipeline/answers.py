@@ -20,7 +20,7 @@ ANSWERS = {
     **dict.fromkeys(("don't know", "d", "?"), None),
 }
 # A spreadsheet takes a cell that begins so for a formula: the report writes a ' before it.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,4 +110,4 @@ def _bits(row: dict[str, str], column: str, where: str) -> int | None:
 
 def _plain(cell: str | None) -> str:
     text = cell or ""
-    return text[1:] if text.startswith("'") and text[1:].startswith(_FORMULA) else text
+    return text[1:] if text.startswith("'") and text[1:].startswith(FORMULA) else text

@@ -9,14 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__all__ = [
-    "BITS",
-    "MAX_DISTANCE_BITS",
-    "SKETCH_BITS",
-    "fingerprint_hex",
-    "np",
-    "refuse_other_distances",
-]
+__all__ = ["NDArray", "np"]  # imported here for others
 
 BITS = 64  # of the content and the structure fingerprint
 SKETCH_BITS = 128
@@ -39,6 +32,7 @@ def refuse_other_distances(max_distance_bits: int) -> None:
 
 if TYPE_CHECKING:
     import numpy as np
+    from numpy.typing import NDArray
 else:
 
     class _Numpy:
@@ -47,4 +41,4 @@ else:
             setattr(self, name, found)
             return found
 
-    np = _Numpy()
+    np, NDArray = _Numpy(), Any

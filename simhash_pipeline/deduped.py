@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from simhash_pipeline.errors import PageError, StoreError
 from simhash_pipeline.item_values import said_by, with_values
-from simhash_pipeline.judge import Judge, Verdict
+from simhash_pipeline.judge import Judge
 from simhash_pipeline.options import Options, OptionValue
 from simhash_pipeline.page.fingerprint import Fingerprinter
 from simhash_pipeline.page.source import Source, item_source, item_url, markup, page_field
+from simhash_pipeline.verdict import Verdict
 
 if TYPE_CHECKING:
     from typing_extensions import Self

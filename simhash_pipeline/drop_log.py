@@ -8,13 +8,15 @@ others: if many pages of one host were dropped for it in one run.
 from __future__ import annotations
 
 import dataclasses
+import gzip
 import json
 import os
 import shlex
 import time
-from collections import Counter
+import zlib
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
@@ -24,8 +26,11 @@ import msgspec
 
 from simhash_pipeline.bits import fingerprint_hex
 from simhash_pipeline.errors import DropLogError
+from simhash_pipeline.options import PREFIX
 
 if TYPE_CHECKING:
+    from io import BufferedReader
+
     from simhash_pipeline.options import Options
     from simhash_pipeline.page.fingerprint import PageFingerprint
     from simhash_pipeline.verdict import Verdict
@@ -51,7 +56,10 @@ _NEAR_MISSES_OF_A_TWIN = 5
 _NEAR_MISSES = 5_000  # of a run: some 5 MB
 # Left out of a run's line: they don't affect verdicts, and a store's URL may hold a password.
 _PLACES = ("store", "drop_log")
+# Options that say what is noted of a page: of those stored before, it is not noted.
+_NOTED = ("content_field", "error_pages", "html_field", "item_fields", "keep_text")
 _TITLE_CHARS = 300  # enough to recognise a page
+_LAST_LINES = 5_000
 _LAST_BYTES = 1 << 20  # holds many lines: one is as long as its two URLs and a title
 MAX_SLICES = 240  # as many bars as a chart can show
 _DAY = 86_400
@@ -62,6 +70,19 @@ _WIDTHS_SECS = (1, 15, 60, 900, 3_600, 43_200, _DAY, 7 * _DAY, 28 * _DAY, 364 * 
 # for one (`scrapy simhash dropped`). 20 is far more than that, and few to lose before a warning.
 MAGNET_FROM = 20
 CAUSES = "Either the page has many addresses, or a part that pages share was taken for the page."
+# What the reasons of drops are, in words that stand after "dropped" and after a number of pages.
+REASONS = {
+    "content": "main text near that of a kept page",
+    "address": "same declared address as a kept page, main texts alike",
+    "item": "same item text as a kept page",
+    "paragraph": "same longest paragraph as a kept page",
+    "structure": "template near that of a kept page",
+    "content and structure": "main text and template near those of a kept page",
+    "thin": "little text, and the title and text of a kept page",
+    "error page": "error page that differs from kept ones in its address alone",
+    "unchanged": "same address as a kept page, and nothing has changed",
+    "answer": "a person answered that it is a copy of a kept page",
+}
 _MAX_PAIRS = 10_000  # of a twin and a host, that are counted exactly: at most some 15 MB
 
 
@@ -409,11 +430,11 @@ def read_log(
 ) -> Iterator[Drop | Run]:
     """The log's drops and runs in the order written; incomplete lines are skipped.
 
-    `on_read` is called with the bytes of each line, for a progress bar; `on_cut` with the place of
-    an incomplete last line. Raises DropLogError at the first line that is neither a drop nor a
-    run, or has another schema.
+    The log may be gzipped. `on_read` is called with the bytes of each line, for a progress bar;
+    `on_cut` with the place of an incomplete last line. Raises DropLogError at the first line that
+    is neither a drop nor a run, or has another schema.
     """
-    with _reading(path), path.open("rb") as lines:
+    with _reading(path) as lines:
         for number, line in enumerate(lines, start=1):
             if on_read is not None:
                 on_read(len(line))
@@ -429,16 +450,34 @@ def last_run(path: Path, spider: str | None = None) -> str | None:
 
     None if there is none in the log's last mebibyte.
     """
-    for line in reversed(_last_lines(path)):
-        record = _parsed(line, f"{path}, one of its last lines")
-        if record is not None and spider in (None, record.spider):
-            return record.run
-    return None
+    return next((one.run for one in _last_records(path) if spider in (None, one.spider)), None)
+
+
+def late_settings(path: Path, spider: str, options: Options) -> list[str]:
+    """The settings that were other ones in the spider's last whole run, of those that note more.
+
+    Empty if the log's last mebibyte has no such run.
+    """
+    before: dict[str, Any] = {}
+    with suppress(DropLogError):  # the crawl starts all the same
+        records = _last_records(path) if path.is_file() else ()  # to open a pipe would wait
+        runs = (each for each in records if isinstance(each, Run))
+        before = next((run.options for run in runs if run.spider == spider), before)
+    now = json.loads(json.dumps({name: getattr(options, name) for name in _NOTED}))
+    return [f"{PREFIX}{n.upper()}" for n in _NOTED if before.get(n, now[n]) != now[n]]
+
+
+def _last_records(path: Path) -> Iterator[Drop | Run]:
+    """Those of the whole lines in the log's last mebibyte, the last one first."""
+    found = (_parsed(line, f"{path}, one of its last lines") for line in _last_lines(path)[::-1])
+    return (record for record in found if record is not None)
 
 
 def _last_lines(path: Path) -> list[bytes]:
-    """The whole lines in the log's last mebibyte."""
-    with _reading(path), path.open("rb") as log:
+    """The whole lines in the log's last mebibyte; of a packed one the last thousands."""
+    with _reading(path) as log:
+        if isinstance(log, gzip.GzipFile):
+            return [*deque(log, maxlen=_LAST_LINES)]
         size = log.seek(0, os.SEEK_END)
         log.seek(max(size - _LAST_BYTES, 0))
         lines = log.readlines()
@@ -446,11 +485,15 @@ def _last_lines(path: Path) -> list[bytes]:
 
 
 @contextmanager
-def _reading(path: Path) -> Iterator[None]:
+def _reading(path: Path) -> Iterator[BufferedReader | gzip.GzipFile]:
+    """The log's bytes, of a gzipped one too."""
     try:
-        yield
-    except OSError as error:
-        raise DropLogError(f"the drop log {path} can't be read: {error.strerror}") from error
+        with path.open("rb") as file:
+            is_packed = file.peek(2)[:2] == b"\x1f\x8b"
+            yield gzip.GzipFile(fileobj=file) if is_packed else file
+    except (OSError, EOFError, zlib.error) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise DropLogError(f"the drop log {path} can't be read: {reason}") from error
 
 
 def _parsed(line: bytes, where: str) -> Drop | Run | None:

@@ -252,7 +252,7 @@ class _Page:
 
     @cached_property
     def _shown(self) -> str:
-        return spelled(self._raw)
+        return spelled(self._raw)[:_MOST_SHOWN]  # a letter may fold to eighteen
 
     def _shows_number(self, text: str) -> bool:
         """Whether a number is visible in another notation: 1299.0 as 1,299.00."""

@@ -49,7 +49,7 @@ from simhash_pipeline.twins import (
     similarity,
     sketches_agree,
 )
-from simhash_pipeline.urls import address_of, page_key, site_of
+from simhash_pipeline.urls import address_of, is_declared, page_key, site_of
 from simhash_pipeline.verdict import Reason, RejectedBy, Verdict, verdict_of
 
 if TYPE_CHECKING:
@@ -161,8 +161,8 @@ class Judge:
             template = self._repeated.template(host, page.structure)
             page = replace(page, sample=specific_sample(page.sample, template.repeated))
         verdict = self._store.settle(page, lambda view: self._decide(page, view, names))
-        if verdict.dropped and verdict.twin_url is not None:
-            self._note_copy(page, verdict.twin_url)
+        if verdict.dropped and verdict.twin_key is not None:
+            self._note_copy(page, verdict.twin_key)
         if verdict.stored and waits(page.item_values):
             self._open.add((page.namespace, page.url))
         if verdict.stored and page.first_seen == self._began:
@@ -179,22 +179,26 @@ class Judge:
 
     def confirm(self, verdict: Verdict) -> None:
         """Keep for good the page that `verdict` stored: its item is out. See `Store.confirm`."""
-        if verdict.stored:
-            self._store.confirm(verdict.namespace, verdict.url)
+        if not verdict.stored:
+            return
+        self._store.confirm(verdict.namespace, verdict.key)
+        if verdict.replaces is not None and verdict.twin_key is not None:
+            self._store.flush()  # killed here, the store has both pages, never neither
+            self._store.forget(verdict.namespace, verdict.twin_key)
 
     def add_rows(self, verdict: Verdict, said: Said, rows: Iterable[bytes]) -> None:
         """The page that `verdict` stored, whose first item said this, gave these rows, too."""
-        self._open.discard((verdict.namespace, verdict.url))
+        self._open.discard((verdict.namespace, verdict.key))
         if verdict.stored and said.values is not None:
             values = with_rows(said.values, (*rows, *verdict.known_rows))
             if values != said.values:
-                self._store.put_values(verdict.namespace, verdict.url, values)
+                self._store.put_values(verdict.namespace, verdict.key, values)
 
     def forget(self, verdict: Verdict) -> None:
         """Remove the page that `verdict` stored: its item was dropped or failed later on."""
-        self._open.discard((verdict.namespace, verdict.url))
+        self._open.discard((verdict.namespace, verdict.key))
         if verdict.stored:
-            self._store.forget(verdict.namespace, verdict.url)
+            self._store.forget(verdict.namespace, verdict.key)
 
     @cached_property
     def _fingerprinter(self) -> Fingerprinter:
@@ -217,11 +221,14 @@ class Judge:
             return Action.RENEW, replace(verdict, provisional=provisional)
         near_miss: tuple[StoredPage, RejectedBy] | None = None
         unconfirmed: tuple[StoredPage, Reason] | None = None
+        replaced: StoredPage | None = None
         for neighbour, reason, rejected_by in chain(originals, self._neighbours(page, view)):
             key = (neighbour.namespace, neighbour.url)
             is_open = rejected_by == "fields" and waits(page.item_values) and key in self._open
             if rejected_by is not None and not is_open:
                 near_miss = near_miss or (neighbour, rejected_by)
+            elif rejected_by is None and reason != "answer" and self._takes_place(page, neighbour):
+                replaced = replaced or neighbour
             elif is_open or view.is_unconfirmed(neighbour):
                 unconfirmed = unconfirmed or (neighbour, reason)
             else:
@@ -232,7 +239,9 @@ class Judge:
             neighbour, reason = unconfirmed
             verdict = self._with_similarity(page, reason, neighbour, view, dropped=True)
             return Action.SKIP, replace(verdict, provisional=True)
-        if near_miss is not None:
+        if replaced is not None:
+            verdict = self._with_similarity(page, "canonical", replaced, view, dropped=False)
+        elif near_miss is not None:
             neighbour, rejected_by = near_miss
             reason = "near miss" if previous is None else "changed"
             verdict = self._with_similarity(page, reason, neighbour, view, dropped=False)
@@ -250,6 +259,12 @@ class Judge:
         if previous is not None and previous.item_values is not None:
             verdict = replace(verdict, known_rows=tuple(rows_in(previous.item_values)))
         return Action.KEEP, verdict
+
+    def _takes_place(self, page: StoredPage, twin: StoredPage) -> bool:
+        """Whether the page is where its twin declares to be: no page takes its place in turn."""
+        if self._options.keep == "first" or (page.site, page.address) != (twin.site, twin.address):
+            return False
+        return is_declared(page.url, page.address) and not is_declared(twin.url, twin.address)
 
     def _is_repeat(self, page: StoredPage, previous: StoredPage) -> bool:
         """Whether the page was stored in this run, and its item brings nothing."""
@@ -313,7 +328,7 @@ class Judge:
             yield from ((other, "paragraph") for other in self._by_paragraph(page, view))
 
     def _by_error_pattern(self, view: View) -> Iterator[tuple[StoredPage, Reason]]:
-        """The first two stored pages of its pattern, see page/error_pages.py, or none."""
+        """The first two stored pages of its pattern, see page/short_pages.py, or none."""
         others = list(islice(view.same("error_pattern"), _ERROR_PAGES))
         if len(others) == _ERROR_PAGES:
             yield from ((other, "error page") for other in others)
@@ -377,12 +392,12 @@ class Judge:
         verdict = verdict_of(page, reason, other, dropped=dropped)
         return replace(verdict, similarity=similarity(page, other, view.repeated_text))
 
-    def _note_copy(self, page: StoredPage, twin_url: str) -> None:
-        if page.sample is None or site_of(twin_url) == page.site:
+    def _note_copy(self, page: StoredPage, twin_key: str) -> None:
+        if page.sample is None or site_of(twin_key) == page.site:
             return
         if len(self._first_copies) >= _MAX_COPIES:
             del self._first_copies[next(iter(self._first_copies))]
-        self._first_copies.setdefault((page.namespace, page.site, twin_url), page)
+        self._first_copies.setdefault((page.namespace, page.site, twin_key), page)
 
 
 def _teaches_repeated_text(verdict: Verdict) -> bool:
@@ -393,7 +408,7 @@ def _teaches_repeated_text(verdict: Verdict) -> bool:
     if verdict.reason in ("address", "error page"):
         return False
     if verdict.stored:
-        return verdict.reason != "changed"
+        return verdict.reason not in ("changed", "canonical")
     return verdict.similarity is not None and verdict.similarity < _COPY_SIMILARITY
 
 
@@ -413,6 +428,7 @@ def stored_page(
     key = page_key(url)
     own = {
         "url": key,
+        "given_url": "" if url == key else url.encode("utf-8", "replace").decode(),
         "namespace": options.namespace,
         "site": site_of(key),  # its host is in lower case, and in ASCII
         "first_seen": seen_at,

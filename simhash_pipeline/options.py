@@ -273,6 +273,13 @@ class Options:
         "`drop`: drop the items of known URLs whose title, article text and item values are "
         "unchanged, whichever spider of the store saw them. `keep`: keep them.",
     )
+    keep: str = _option(
+        "first",
+        one_of("first", "canonical"),
+        "Which of two near-duplicates stays in the store: the `first` one met, or the `canonical` "
+        "one: a later page whose URL the stored one declares as its address, or whose URL is the "
+        "stored one's without tracking keys, is kept too and takes its place.",
+    )
     error_pages: str = _option(
         "drop",
         one_of("drop", "keep"),
@@ -361,6 +368,12 @@ class Options:
         or_none(FIELD),
         "A declared item field that receives the verdict as a dict: the reason, the distances in "
         "bits and the content fingerprint in hex, 16 digits for 64 bits. None writes none.",
+    )
+    address_field: str | None = _option(
+        None,
+        or_none(FIELD),
+        "The declared item field that receives the page's address: the one that the page declares "
+        "(`rel=canonical`, `og:url`), or else its URL, without tracking keys. None writes none.",
     )
     text_field: str | None = _option(
         None,
@@ -499,7 +512,8 @@ class Options:
     def page_fields(self) -> frozenset[str]:
         """The fields of an item that hold its page, or what is written of that."""
         own = (self.html_field, self.content_field, self.text_field, self.twin_field)
-        named = {name for name in (*own, self.verdict_field) if name is not None}
+        written = (self.verdict_field, self.address_field)
+        named = {name for name in (*own, *written) if name is not None}
         return frozenset({"html", "charset", "simhash"} | named)
 
     @property

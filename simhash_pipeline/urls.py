@@ -69,23 +69,41 @@ def page_key(url: str) -> str:
     return key
 
 
-def address_of(key: str, canonical_url: str | None) -> bytes:
-    """8 bytes of the address that a page declares: its canonical URL, or else its own.
+def declared_url(url: str, canonical_url: str | None) -> str:
+    """The address that a page declares, or else its own, without tracking parameters."""
+    is_declared = _declared(page_key(url), canonical_url) is not None
+    return _without_tracking(canonical_url if canonical_url and is_declared else url)
 
-    Without tracking parameters and what makes no other page, as a slash at the end. A canonical URL
-    of another site says nothing: a page can speak for its own site alone.
-    """
-    address = key
-    if canonical_url is not None and canonical_url != key:
-        try:
-            declared = page_key(canonical_url)
-            address = declared if site_of(declared) == site_of(key) else key
-        except PageError:
-            pass
-    place, _, query = address.partition("?")
-    kept = [part for part in query.split("&") if part and not _TRACKING.fullmatch(part)]
-    address = "?".join([f"https://{_SPELLINGS.sub('', place)}", *filter(None, ["&".join(kept)])])
+
+def is_declared(key: str, address: bytes | None) -> bool:
+    """Whether a page of this key is where its address says that it is."""
+    return key == _without_tracking(key) and address == address_of(key, None)
+
+
+def address_of(key: str, canonical_url: str | None) -> bytes:
+    """8 bytes of `declared_url`, without what makes no other page, as a slash at the end."""
+    address = _without_tracking(_declared(key, canonical_url) or key)
+    place, mark, query = address.partition("?")
+    address = f"https://{_SPELLINGS.sub('', place)}{mark}{query}"
     return hashlib.blake2b(address.encode(), digest_size=8).digest()
+
+
+def _declared(key: str, canonical_url: str | None) -> str | None:
+    """The key of a canonical URL; None for another site's: a page speaks for its own alone."""
+    if canonical_url is None:
+        return None
+    try:
+        declared = page_key(canonical_url)
+    except PageError:
+        return None
+    return declared if site_of(declared) == site_of(key) else None
+
+
+def _without_tracking(url: str) -> str:
+    page, *route = url.partition("#")
+    place, _, query = page.partition("?")
+    kept = [part for part in query.split("&") if part and not _TRACKING.fullmatch(part)]
+    return "".join([place, *(["?", "&".join(kept)] if kept else []), *route])
 
 
 def _refuse_long(url: str) -> None:

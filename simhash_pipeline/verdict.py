@@ -13,6 +13,7 @@ Reason = Literal[
     "new",  # kept: no stored page is near it
     "thin",  # kept: it has too little text; dropped: a stored page has the same title and text
     "changed",  # kept: the URL is known, its content has changed
+    "canonical",  # kept: it is where its twin declares to be, and takes that page's place
     "near miss",  # kept: a stored content fingerprint is near, and something else is not
     "unchanged",  # kept, or dropped by UNCHANGED: the URL is known, its article text the same
     "answer",  # dropped: a person said that it is a copy of a stored page
@@ -34,10 +35,10 @@ RejectedBy = Literal[
 class Verdict:
     """What was decided about a page, and against which stored page; distances in bits."""
 
-    url: str  # canonical
+    url: str  # as it came
     dropped: bool
     reason: Reason
-    twin_url: str | None = None  # of the stored page that it is near
+    twin_url: str | None = None  # of the stored page that it is near, as it came
     twin_title: str = field(default="", compare=False)  # its first TITLE_CHARS characters
     twin_first_seen: float | None = None  # Unix seconds
     content_distance: int | None = None  # None if either page has no such fingerprint
@@ -53,15 +54,20 @@ class Verdict:
     namespace: str = ""  # of the page and of the stored one
     # Of a page that has changed: what its items said before, see item_values.py
     known_rows: tuple[bytes, ...] = field(default=(), compare=False)
+    # The canonical URLs, by which stores know the pages.
+    key: str = field(default="", compare=False)
+    twin_key: str | None = field(default=None, compare=False)
 
     def summary(self) -> dict[str, str | int | None]:
         """The reason, and the distances in bits, as plain values."""
-        return {
-            "reason": self.reason,
-            "content_distance": self.content_distance,
-            "structure_distance": self.structure_distance,
-            "sketch_distance": self.sketch_distance,
-        }
+        names = ("reason", "content_distance", "structure_distance", "sketch_distance")
+        summary: dict[str, str | int | None] = {name: getattr(self, name) for name in names}
+        return summary if self.replaces is None else summary | {"replaces": self.replaces}
+
+    @property
+    def replaces(self) -> str | None:
+        """The stored page whose place it takes, as it came: by KEEP."""
+        return self.twin_url if self.reason == "canonical" else None
 
     @property
     def stored(self) -> bool:
@@ -71,7 +77,7 @@ class Verdict:
     @property
     def is_new_content(self) -> bool:
         """Whether the page brought anything that was not known."""
-        return self.stored and self.reason != "thin"
+        return self.stored and self.reason not in ("thin", "canonical")
 
 
 def verdict_of(
@@ -79,13 +85,15 @@ def verdict_of(
 ) -> Verdict:
     """A verdict with this reason, and with the distances from `other` if there is one."""
     if other is None:
-        return Verdict(page.url, dropped, reason, namespace=page.namespace)
+        return Verdict(page.shown_url, dropped, reason, namespace=page.namespace, key=page.url)
     apart = distances(page, other)
     return Verdict(
-        url=page.url,
+        url=page.shown_url,
         dropped=dropped,
         reason=reason,
-        twin_url=other.url,
+        key=page.url,
+        twin_url=other.shown_url,
+        twin_key=other.url,
         twin_title=other.title,
         twin_first_seen=other.first_seen,
         content_distance=apart.content,

@@ -23,11 +23,11 @@ from typing import Any
 from simhash_pipeline import native
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.options import Options
+from simhash_pipeline.page.compiled import RULES, read_markup
 from simhash_pipeline.page.fingerprint import Fingerprinter, Page, PageFingerprint
-from simhash_pipeline.page.han import HAN, HanCutter
+from simhash_pipeline.page.han import HAN, han_cut
 from simhash_pipeline.page.parse import readable
 from simhash_pipeline.page.segment import MAX_RUN
-from simhash_pipeline.page.tags import RULES, read_markup
 from tests.han_runs import jieba_words, made_runs
 from tests.made_pages import soup
 
@@ -102,9 +102,9 @@ def _answer(make: Callable[[Fingerprinter], PageFingerprint], maker: Fingerprint
         return str(error)
 
 
-def _cut_otherwise(cutter: HanCutter, runs: Iterable[str]) -> list[str]:
+def _cut_otherwise(runs: Iterable[str]) -> list[str]:
     """The runs of Han whose words aren't jieba's."""
-    return [run for run in runs if cutter.cut([run]) != jieba_words([run])]
+    return [run for run in runs if han_cut([run]) != jieba_words([run])]
 
 
 def _main_text(reader: Fingerprinter, html: bytes) -> str:
@@ -131,7 +131,7 @@ def main() -> int:
     if native.kernel is None:
         parser.error("no kernel is built: SIMHASH_REQUIRE_NATIVE=1 pip install -e .")
     both = BothWays(Options())
-    cutter, reader = HanCutter(), Fingerprinter()
+    reader = Fingerprinter()
     pages = runs = faults = 0
     rules: Counter[str] = Counter()
     for folder in args.folders:
@@ -140,7 +140,7 @@ def main() -> int:
             pages, runs = pages + 1, runs + len(han)
             rules[rule_of(html)] += 1
             differing = [*both.differing_page(html), *read_otherwise(html)]
-            if differing := [*differing, *_cut_otherwise(cutter, han)]:
+            if differing := [*differing, *_cut_otherwise(han)]:
                 faults += 1
                 print(name, *differing)
     print(f"{pages:,} pages with {runs:,} runs of Han, {faults:,} of them differ")
@@ -151,7 +151,7 @@ def main() -> int:
     rules.update(map(rule_of, soups))
     print(f"{args.soups:,} made soups, {len(bad):,} of them differ", *bad[:5], sep="\n")
     print("read by the kernel, or why not:", *map(" ".join, _counts(rules)), sep="\n  ")
-    others = _cut_otherwise(cutter, made_runs(args.runs, seed=1))
+    others = _cut_otherwise(made_runs(args.runs, seed=1))
     print(f"{args.runs:,} made runs of Han, {len(others):,} of them differ", *others)
     return 1 if faults or bad or others or not pages else 0
 

@@ -20,10 +20,11 @@ PAGES = {
 DEFAULT = {"en": "Default: `{}`. {}", "zh": "默认值：`{}`。{}"}
 EVERYDAY = (
     *("enabled", "dry_run", "match", "content_distance", "structure_distance", "second_look"),
-    *("store", "namespace", "scope", "unchanged", "item_fields", "answers", "expire_after"),
+    *("store", "namespace", "scope", "unchanged", "keep", "item_fields", "answers", "expire_after"),
     *("drop_log", "keep_text", "twin_field", "follow_twins", "trap_budget", "close_after_seen"),
 )
 EXAMPLES: dict[str, object] = {
+    "address_field": "address",
     "answers": "answers.csv",
     "close_after_seen": 500,
     "content_distance": 6,
@@ -38,6 +39,7 @@ EXAMPLES: dict[str, object] = {
     "hash": "fnv1a",
     "html_field": "page",
     "item_fields": ("-position", "-related"),
+    "keep": "canonical",
     "keep_text": True,
     "match": "both",
     "max_page_bytes": 20_000_000,

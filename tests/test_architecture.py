@@ -35,12 +35,13 @@ ROOMS = {
     "deduped": {"errors", "item_values", "judge", "options", "page", "verdict"},
     "drop_log": {"bits", "errors", "options", "page", "verdict"},
     "terminal": set(),
+    "text_buffer": {"page", "stores", "verdict"},
     "review": ENGINE,
     "archive": ENGINE | {"terminal"},
-    "crawl": ENGINE | {"native", "terminal"},
+    "crawl": ENGINE | {"native", "terminal", "text_buffer"},
     "cli": ENGINE
-    | {"answers", "archive", "crawl", "repeated_text", "index", "native", "review"}
-    | {"terminal", "url_rules"},
+    | {"answers", "archive", "crawl", "deduped", "repeated_text", "index", "native", "review"}
+    | {"terminal", "text_buffer", "url_rules"},
     "url_rules": {"urls"},
 }
 # Libraries that only one place may import.

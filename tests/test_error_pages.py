@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from simhash_pipeline import Judge, Options, Verdict
-from simhash_pipeline.page.error_pages import error_pattern_of
+from simhash_pipeline.page.short_pages import error_pattern_of
 from tests.archive.archives import write_json_lines
 from tests.crawl.crawling import crawl
 from tests.number_sites import KINDS, LANGUAGES, PAGES, number_site
@@ -152,7 +152,7 @@ def test_a_crawl_counts_them_and_says_so_at_its_end(tmp_path: Path) -> None:
     result = crawl(tmp_path, ERRORS)
     assert len(result.dropped) == 7
     assert result.stats["simhash/dropped/error_page"] == 7
-    assert "Error pages: 7 items are of short pages" in result.log
+    assert "(7: error page that differs from kept ones" in result.log
 
 
 @pytest.mark.usefixtures("shared_workers")
@@ -163,5 +163,5 @@ def test_commands_say_why_such_a_page_was_dropped(simhash: Simhash, tmp_path: Pa
     told = simhash(
         tmp_path, "explain", ERRORS[8]["url"], "--log", "kept.jsonl", "-S", "seen.sqlite"
     )
-    assert "two stored pages of its host differ from it in their address" in told.stdout
+    assert "error page that differs from kept ones in its address alone" in told.stdout
     assert "error page" in simhash(tmp_path, "dropped", "kept.jsonl").stdout

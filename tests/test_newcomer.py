@@ -228,7 +228,8 @@ def paths(crawl: Crawl) -> list[str]:
 def test_a_dry_run_says_what_would_go(project: Project, dry_run: Crawl) -> None:
     assert len(dry_run.scraped) == 6
     assert dry_run.log.count("Would drop near-duplicate") == 3
-    assert "kept 3, would drop 3 (content 3), errors 0; 3 pages are stored" in dry_run.log
+    said = "kept 3, would drop 3 (3: main text near that of a kept page); 3 pages are stored"
+    assert said in dry_run.log
 
 
 def test_the_three_commands_of_the_readme_answer(
@@ -236,11 +237,11 @@ def test_the_three_commands_of_the_readme_answer(
 ) -> None:
     url = f"{project.paper.url}/ferry/print"
     dropped = simhash_in_project(project.folder, "dropped", "--spider", "news")
-    assert "3 of 6 pages dropped; " in dropped.stdout
+    assert "3 of 6 pages would be dropped; " in dropped.stdout
     report = simhash_in_project(project.folder, "report", "-o", "report.html")
     assert report.stdout.startswith("report.html: 3 drops")
     why = simhash_in_project(project.folder, "explain", url).stdout
-    assert "its content is near that of a stored page" in why
+    assert "main text near that of a kept page" in why
     assert f"A  kept     {project.paper.url}/ferry/\n" in why
 
 

@@ -7,9 +7,8 @@ from lxml.etree import _Element
 from simhash_pipeline.page.blocks import read
 from simhash_pipeline.page.boilerplate import main_blocks
 from simhash_pipeline.page.bounds import before_wide_tag
-from simhash_pipeline.page.elements import elements_of
-from simhash_pipeline.page.head import title_of
-from simhash_pipeline.page.parse import readable, tree_of_page
+from simhash_pipeline.page.parse import elements_of, readable, tree_of_page
+from simhash_pipeline.page.titles import title_of
 
 
 def parse(html: bytes | str, charset: str | None = None, parser: str = "lxml") -> _Element:

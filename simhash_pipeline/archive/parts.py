@@ -186,7 +186,8 @@ def _row(record: Page | StoredRecord | Fault, options: Options) -> dict[str, Any
     if isinstance(record, Fault):
         return {"fault": record.message}
     if isinstance(record, StoredRecord):
-        return {"url": record.page.url, "time": record.page.first_seen, **_stored(record.page)}
+        known = record.page
+        return {"url": known.shown_url, "time": known.first_seen, **_stored(known)}
     row: dict[str, Any] = {"url": _utf8(record.source.url), "time": record.time}
     reader = fingerprinter(options)  # outside `try`: wrong options are no fault of the page
     try:

@@ -16,6 +16,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor, as_completed
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -76,6 +77,7 @@ def judge_rows(
 
     The store must have no other user.
     """
+    options = replace(options, keep="first")  # the rows are in the order to be kept
     judge, now = Judge(store, options, repeats_since=0), time.time()
     kept_at: dict[int, int] = {}  # positions of stored pages, by a hash of their keys
     for batch in batches:
@@ -88,10 +90,10 @@ def judge_rows(
 
 
 def _row(position: int, verdict: Verdict, kept_at: dict[int, int]) -> dict[str, Any]:
-    twin_url, namespace = verdict.twin_url, verdict.namespace
-    twin = None if twin_url is None else kept_at[hash((namespace, twin_url))]
+    twin_key, namespace = verdict.twin_key, verdict.namespace
+    twin = None if twin_key is None else kept_at[hash((namespace, twin_key))]
     if verdict.stored:
-        kept_at[hash((namespace, verdict.url))] = position
+        kept_at[hash((namespace, verdict.key))] = position
     return {
         "position": position,
         "kept": not verdict.dropped,

@@ -184,6 +184,10 @@ def add_store(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--spider", help="the store of this spider's crawls")
 
 
+def add_store_place(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("place", nargs="?", metavar="store", help="the same as --store")
+
+
 def add_limit(parser: argparse.ArgumentParser, default: int, what: str) -> None:
     meaning = f"at most this many {what} (default: {default})"
     parser.add_argument("--limit", type=whole, default=default, help=meaning)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import csv
+import io
 import json
+import sys
 from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
@@ -12,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scrapy.exceptions import UsageError
 
+from simhash_pipeline.answers import FORMULA
 from simhash_pipeline.bits import BITS
 from simhash_pipeline.cli.command import (
     Command,
@@ -25,19 +29,21 @@ from simhash_pipeline.cli.resolve import (
     resolve_log,
     resolve_store,
     shown_path,
+    store_at,
     store_of_spider,
 )
-from simhash_pipeline.drop_log import CAUSES, Drop, last_run
+from simhash_pipeline.drop_log import CAUSES, REASONS, Drop, last_run
 from simhash_pipeline.options import Options
 from simhash_pipeline.review.doubts import likeliest_copies, measures, why_kept
 from simhash_pipeline.review.summary import CLOSEST, MAX_RUNS, Selection, Summary
 from simhash_pipeline.review.web_page import Neighbours, Texts, write_web_page
 from simhash_pipeline.stores.contract import PageText, Store
-from simhash_pipeline.terminal import Grid, Heading, bar, print_lines, progress
+from simhash_pipeline.terminal import Grid, Heading, bar, print_lines, printable, progress
 from simhash_pipeline.url_rules import learn
+from simhash_pipeline.urls import page_key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from scrapy.settings import BaseSettings
 
@@ -48,9 +54,17 @@ if TYPE_CHECKING:
 MAGNETS = 10  # pages
 RUNS = 5
 KEPT = 50  # near misses
+SHORT_BAR = 8  # columns
 MAX_NEIGHBOURS = 200_000  # pages of a store that are compared: some 2 s to read
 DRAWN_NEIGHBOURS = 1_000  # of these, compared with all others: at most some 5 s
 MIN_SUPPORT = 3  # drops that a rule must explain
+# Columns of the sheet, as the report saves it, and the fields of a drop.
+SHEET = {
+    **{name: name for name in ("twin_url", "url", "twin_title", "title", "reason", "time")},
+    "distance": "content_distance",
+    **{name: name for name in ("sketch_distance", "structure_distance", "similarity")},
+    **{name: name for name in ("main_share", "tokens", "run", "spider")},
+}
 SHOWN_RULES = 20  # rules of each kind, taken or not
 
 
@@ -68,16 +82,43 @@ class DroppedCommand(Command):
             action="store_true",
             help="list the pages that were kept although a stored page is near",
         )
+        parser.add_argument(
+            "--csv",
+            action="store_true",
+            help="print one line for each drop, or page of --kept, for a spreadsheet; with answers "
+            "in its first column (copy, another page) the file is a sheet for SIMHASH_ANSWERS",
+        )
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         path = log_of(arguments, settings)
         if arguments.run is None and not path.is_fifo():
             arguments.run = "last"
         summary, log = Summary(_selection(arguments, path)), LogReader(path)
+        if arguments.csv:
+            picked = filter(summary.selection.picks, log)
+            drops = (each for each in picked if isinstance(each, Drop))
+            _print_sheet(each for each in drops if each.is_near_miss == arguments.kept)
+            return log.exit_code()
         summary.take(log)
         shown = kept_near if arguments.kept else summed_up
         print_lines(shown(shown_path(path), summary))
         return log.exit_code()
+
+
+def _print_sheet(drops: Iterable[Drop]) -> None:
+    """In UTF-8 with its mark, without which Excel reads no Chinese."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8", errors="replace", newline="")
+    sys.stdout.write("\ufeff")
+    sheet = csv.writer(sys.stdout)
+    sheet.writerow(["answer", *SHEET])
+    for drop in drops:
+        values = (getattr(drop, name) for name in SHEET.values())
+        sheet.writerow(["", *(_cell("" if value is None else str(value)) for value in values)])
+
+
+def _cell(text: str) -> str:
+    return printable(f"'{text}" if text.startswith(FORMULA) else text)
 
 
 def add_log(parser: argparse.ArgumentParser, default_run: str) -> None:
@@ -132,8 +173,11 @@ def summed_up(log: str, summary: Summary) -> Iterator[Line]:
     yield ""
     yield Heading("Reason")
     reasons = summary.reasons.most_common()
-    rows = [(name, f"{count:,}", bar(count, summary.drops)) for name, count in reasons]
-    yield Grid(rows, right=(1,), indent=2, wraps=0)
+    rows = [
+        (name, f"{count:,}", bar(count, summary.drops, SHORT_BAR), REASONS.get(name, ""))
+        for name, count in reasons
+    ]
+    yield Grid(rows, right=(1,), indent=2)
     yield from _runs(summary)
 
 
@@ -155,19 +199,22 @@ def _verdict(summary: Summary) -> str:
     if not summary.drops:
         is_all = summary.runs_seen or not summary.other_runs
         return "no drops" if is_all else "no drops that match"
-    dropped = f"{summary.drops:,} dropped"
+    verb = "would be dropped" if summary.dry == summary.drops else "dropped"
+    dropped = f"{summary.drops:,} {verb}"
     if summary.runs_seen > 1:
         dropped = f"{summary.drops:,} drops in {summary.runs_seen:,} runs"
     elif summary.pages is not None:
-        dropped = f"{summary.drops:,} of {summary.pages:,} pages dropped"
+        dropped = f"{summary.drops:,} of {summary.pages:,} pages {verb}"
     return f"{dropped}; {f'{summary.to_check:,} to check' if summary.to_check else 'none to check'}"
 
 
 def _circumstances(summary: Summary) -> Iterator[str]:
     if summary.kept_known:
         yield f"{summary.kept.total():,} kept"
+    if summary.unchanged:
+        yield f"{summary.unchanged:,} dropped as unchanged"
     if summary.errors:
-        yield counted(summary.errors.total(), "error")
+        yield f"{summary.errors.total():,} kept that could not be judged"
     if summary.dry:
         yield f"{summary.dry:,} by a dry run: their items were kept"
     if summary.drops:
@@ -237,6 +284,10 @@ class ReportCommand(Command):
             default=Path("report.html"),
             help="the file to write (default: report.html)",
         )
+        parser.add_argument(
+            *("-S", "--store"),
+            help="the store with texts and neighbours (default: those of the log's spiders)",
+        )
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         path, output = log_of(arguments, settings), arguments.output
@@ -245,7 +296,10 @@ class ReportCommand(Command):
             read = [path, arguments.log or path]
             part = opened.enter_context(atomic_write(output, read))
             summary.take(log)
-            stores = _stores(summary, settings, opened)
+            if arguments.store is None:
+                stores = _stores(summary, settings, opened)
+            else:
+                stores = [opened.enter_context(store_at(arguments.store, settings).existing())]
             write_web_page(
                 part,
                 summary,
@@ -273,7 +327,7 @@ def _texts(stores: Sequence[Store]) -> Texts:
     """Looks up texts in these stores; None for a page whose text isn't kept."""
 
     def text_of(url: str, namespace: str) -> PageText | None:
-        found = (store.text_of(namespace, url) for store in stores)
+        found = (store.text_of(namespace, page_key(url)) for store in stores)
         return next((text for text in found if text is not None), None)
 
     return text_of
@@ -322,7 +376,7 @@ class RulesCommand(Command):
         own = argparse.Namespace(log=None, spider=arguments.spider)
         logs = [LogReader(log) for log in arguments.logs or [resolve_log(own, settings)]]
         drops = [
-            (record.url, record.twin_url)
+            (page_key(record.url), page_key(record.twin_url))
             for log in logs
             for record in log
             if isinstance(record, Drop)
@@ -352,11 +406,11 @@ def _rules(learnt: Learnt, kept: int) -> Iterator[Line]:
         return
     if taken:
         yield Heading("Rules that lose no article")
-        yield from _rule_table(taken)
+        yield from _rule_blocks(taken)
         yield ""
     if refused:
         yield Heading("Not taken (a query key that you know is taken by --take KEY)")
-        yield from _rule_table(refused)
+        yield from _rule_blocks(refused)
         yield ""
     yield (
         f"By duplicate-url-discarder they would have saved {learnt.saved:,} of "
@@ -365,27 +419,13 @@ def _rules(learnt: Learnt, kept: int) -> Iterator[Line]:
     )
 
 
-def _rule_table(evidence: list[Evidence]) -> Iterator[Line]:
-    head = (
-        "query key",
-        "in URLs of",
-        "drops",
-        "contradicted" if evidence[0].taken else "why",
-        "such as",
-    )
-    rows = [
-        (
-            one.rule.key,
-            one.rule.host,
-            f"{one.support:,}",
-            one.refusal or f"{one.counter_examples:,}",
-            " ≠ ".join(one.against) if one.against else one.example[0],
-        )
-        for one in evidence[:SHOWN_RULES]
-    ]
-    yield Grid([head, *rows], right=(2, 3))
-    if len(evidence) > SHOWN_RULES:
-        yield f"and {len(evidence) - SHOWN_RULES:,} more"
+def _rule_blocks(evidence: Sequence[Evidence]) -> Iterator[str]:
+    for one in evidence[:SHOWN_RULES]:
+        yield f"  {one.rule.key} in URLs of {one.rule.host}"
+        against = one.refusal or f"{one.counter_examples or 'no'} URLs against it"
+        yield f"    {counted(one.support, 'drop')} explained; {against}"
+        yield from (f"    {url}" for url in one.against or one.example[:1])
+    yield from _more(len(evidence) - SHOWN_RULES, "rules")
 
 
 def nearest_distances(values: Sequence[int], number: int, seed: int) -> list[int]:

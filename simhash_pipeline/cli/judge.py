@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import sys
 import time
+import uuid
+from collections import Counter
 from contextlib import ExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from simhash_pipeline.bits import np
 from simhash_pipeline.cli.command import Command
+from simhash_pipeline.deduped import record_source
+from simhash_pipeline.drop_log import DropLog
 from simhash_pipeline.errors import PageError, StoreError
-from simhash_pipeline.item_values import said_by, with_values
+from simhash_pipeline.item_values import said_by
 from simhash_pipeline.judge import Judge
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.page.reader import SMALL_PAGE_BYTES, Readers
-from simhash_pipeline.page.source import Source, item_source, page_field
+from simhash_pipeline.page.source import Source
 from simhash_pipeline.stores.opening import open_store
+from simhash_pipeline.text_buffer import TextBuffer
 from simhash_pipeline.urls import page_key
 from simhash_pipeline.verdict import Verdict
 
@@ -33,6 +39,9 @@ if TYPE_CHECKING:
 # Longer lines are skipped without being held: a page is read up to MAX_PAGE_BYTES, of 5 MB, and
 # JSON may write six characters for one.
 MAX_LINE_BYTES = 64_000_000
+# Of a long line, which are counted before any is made: each takes some 80 bytes of memory.
+LONG_LINE_BYTES, MAX_VALUES = 1_000_000, 1_000_000
+_COUNTED_BYTES = 1 << 20  # at a time
 # Fields of a verdict that are keys of its line.
 _VERDICT_KEYS = (
     *("url", "dropped", "reason", "twin_url", "content_distance", "structure_distance"),
@@ -60,6 +69,12 @@ class JudgeCommand(Command):
             help='a kept page counts as seen only after a line {"confirm": its URL}; '
             '{"forget": its URL} removes it, and so does the end',
         )
+        parser.add_argument(
+            "--drop-log",
+            type=Path,
+            metavar="FILE",
+            help="append drops and near misses to this file, for `dropped`, `report` and `explain`",
+        )
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         options = Options.from_settings(settings)
@@ -68,7 +83,12 @@ class JudgeCommand(Command):
             print("reading pages as JSON lines from the terminal; Ctrl-D ends", file=sys.stderr)
         with ExitStack() as opened:
             store = opened.enter_context(open_store(arguments.store or own_store, tentative=True))
-            judge = _LineJudge(store, options, opened)
+            log = None
+            if arguments.drop_log is not None:
+                names = {"run": uuid.uuid4().hex, "spider": arguments.drop_log.name.split(".")[0]}
+                log = DropLog(arguments.drop_log, **names, options=options)
+                opened.callback(log.close)
+            judge = _LineJudge(store, options, opened, log)
             for line in _lines(sys.stdin.buffer):
                 # In ASCII: Node's readline ends a line at U+2028 too.
                 print(json.dumps(judge.answer(line)), flush=True)
@@ -91,16 +111,19 @@ def _lines(file: BinaryIO) -> Iterator[bytes | None]:
 class _LineJudge:
     """Answers lines. Kept pages are tentative until they are confirmed."""
 
-    def __init__(self, store: Store, options: Options, opened: ExitStack) -> None:
+    def __init__(
+        self, store: Store, options: Options, opened: ExitStack, log: DropLog | None
+    ) -> None:
         self._options = options
-        self._text_options = dataclasses.replace(
-            options, content_field=options.content_field or "text"
-        )
+        self._log = log
+        self._errors = Counter[str]()
+        self._texts = TextBuffer(store)
+        opened.callback(self._end)
         self._fingerprinter = Fingerprinter(options)
         self._readers = Readers(options, self._fingerprinter, is_closing=lambda: False)
         opened.callback(self._readers.close)
         self._judge = Judge(store, options)
-        self._pending: dict[str, Verdict] = {}  # verdicts that stored a page, by its URL
+        self._pending: dict[str, Verdict] = {}  # verdicts that stored a page, by its key
         if options.expire_after is not None:
             store.expire(time.time() - options.expire_after)
 
@@ -121,7 +144,15 @@ class _LineJudge:
             kind, message = error.kind, str(error)
         except Exception as error:  # a fault of ours must not cost the lines that follow
             kind, message = "unexpected", repr(error)
-        return {"url": record.get(self._options.url_field), "error": kind, "message": message}
+        self._errors[kind] += 1
+        url = record.get(self._options.url_field)
+        url = url if isinstance(url, str) else None
+        return {"url": url, "error": kind, "message": message}
+
+    def _end(self) -> None:
+        self._texts.write()
+        if self._log is not None:
+            self._log.write_run(self._errors)
 
     def confirm_all(self) -> None:
         """Confirm the pages that are stored and not yet confirmed."""
@@ -136,20 +167,24 @@ class _LineJudge:
         return verdict
 
     def _verdict_on(self, record: dict[str, Any]) -> dict[str, Any]:
-        has_page = record.get(page_field(self._options)) is not None
-        source = item_source(record, self._options if has_page else self._text_options)
+        source = record_source(record, self._options)
         page = self._read(source)
-        said = said_by(page, with_values(source, record, self._options))
-        verdict = self._judge.judge(source.url, page, said)
+        verdict = self._judge.judge(source.url, page, said_by(page, source))
+        if self._log is not None:
+            self._log.write(verdict, page)
+            self._log.count(verdict)
+        if self._options.keep_text:
+            self._texts.add(verdict, page)
+            self._texts.write_many()
         if verdict.stored:
-            self._pending[verdict.url] = verdict
+            self._pending[verdict.key] = verdict
         answer = {key: getattr(verdict, key) for key in _VERDICT_KEYS}
         is_provisional = verdict.provisional or (verdict.dropped and self._is_pending(verdict))
         return {**answer, "provisional": is_provisional}
 
     def _is_pending(self, verdict: Verdict) -> bool:
         """Whether the stored page that it is dropped for may yet be forgotten by this process."""
-        return verdict.twin_url in self._pending
+        return verdict.twin_key in self._pending
 
     def _read(self, source: Source) -> PageFingerprint:
         """As a crawl reads it: what may take long in a process that has limits."""
@@ -161,6 +196,8 @@ class _LineJudge:
 def _record(line: bytes | None) -> dict[str, Any]:
     if line is None:
         raise PageError("too_long", f"the line has more than {MAX_LINE_BYTES:,} bytes")
+    if len(line) > LONG_LINE_BYTES and _values(line) > MAX_VALUES:
+        raise PageError("too_long", f"the line has more than {MAX_VALUES:,} values")
     try:
         record = json.loads(line)
     except (ValueError, RecursionError) as error:
@@ -168,3 +205,15 @@ def _record(line: bytes | None) -> dict[str, Any]:
     if not isinstance(record, dict):
         raise PageError("no_json", f"the line is no JSON object, but a {type(record).__name__}")
     return record
+
+
+def _values(line: bytes) -> int:
+    """How many values the JSON has: commas and brackets that stand in no text."""
+    plain = np.frombuffer(line.replace(rb"\\", b"").replace(rb"\"", b""), np.uint8)
+    count, is_inside = 0, False
+    for start in range(0, len(plain), _COUNTED_BYTES):
+        piece = plain[start : start + _COUNTED_BYTES]
+        inside = np.bitwise_xor.accumulate(piece == ord('"')) ^ is_inside
+        is_inside = bool(inside[-1])
+        count += int(np.count_nonzero(np.isin(piece, [*b",[{"]) & ~inside))
+    return count

@@ -32,13 +32,12 @@ from simhash_pipeline.cli.resolve import (
     NamedStore,
     resolve_logs,
     resolve_stores,
-    shown_path,
     store_of_spider,
 )
 from simhash_pipeline.cli.store import bare_page, kept_page, nearest
 from simhash_pipeline.crawl.item_source import source_from_response
 from simhash_pipeline.crawl.settings import STORE_SUFFIX, settings_of_spider, spider_files
-from simhash_pipeline.drop_log import THRESHOLDS, Drop, unix_seconds
+from simhash_pipeline.drop_log import REASONS, THRESHOLDS, Drop, unix_seconds
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint, sentences
@@ -52,7 +51,7 @@ from simhash_pipeline.review.comparison import (
     text_diff,
     verdict_on,
 )
-from simhash_pipeline.review.doubts import why_kept, why_rejected
+from simhash_pipeline.review.doubts import DECIDING, why_kept, why_rejected
 from simhash_pipeline.stores.contract import PageText, Store, StoredPage, check_stamp
 from simhash_pipeline.terminal import Grid, Heading, print_lines, printable
 from simhash_pipeline.twins import similarity
@@ -278,20 +277,27 @@ def _compared(
     """Two pages and how they differ."""
     yield Grid([(name, page.url or "", _size(page)) for name, page in (("A", a), ("B", b))])
     yield ""
-    yield distance_grid(a, b, found.apart, options)
+    reason = found.verdict.reason if found.verdict.dropped else None
+    yield distance_grid(a, b, found.apart, options, reason)
     yield ""
-    yield Heading(_verdict(found.verdict, options))
+    yield Heading(_verdict(found.verdict, found.apart, options))
     yield ""
     yield from _changes("Changes of words in the main text", found.diff, limit)
     yield from _changes("Changes of words beside it", found.left_out, limit)
 
 
-def _verdict(verdict: Verdict, options: Options) -> str:
+def _verdict(verdict: Verdict, apart: Distances, options: Options) -> str:
     if verdict.dropped:
-        return f"Twins: where A is stored, B is dropped ({verdict.reason})."
+        return f"Twins: where A is stored, B is dropped: {REASONS[verdict.reason]}."
     if verdict.rejected_by is not None:
         return f"No twins: the main texts are near, but {_told_apart(verdict, options)}."
-    return _WHY.get(verdict.reason, "No twins: where A is stored, B is kept.")
+    if verdict.reason in _WHY:
+        return _WHY[verdict.reason]
+    content, limit = apart.content, options.content_distance
+    if options.match == "structure" or content is None or content <= limit:
+        return "No twins: where A is stored, B is kept."
+    far = f"the contents differ in {content} bits, and twins are within {limit}"
+    return f"No twins: {far}. Only then are sketches asked."
 
 
 _WHY = {
@@ -311,17 +317,25 @@ def _size(page: PageFingerprint) -> str:
     return f"{page.tokens:,} tokens{share}"
 
 
+_ALL = ("content", "structure", "sketch")
+
+
 def distance_grid(
     a: PageFingerprint | StoredPage,
     b: PageFingerprint | StoredPage,
     apart: Distances,
     options: Options,
+    dropped_by: str | None = None,
 ) -> Grid:
-    """The fingerprints, their distances, and the distances up to which pages are twins."""
-    match = options.match
-    content = None if match == "structure" else options.content_distance
-    structure = None if match == "content" else options.structure_distance
-    sketch = None if match == "structure" else options.sketch_distance
+    """The fingerprints, their distances, and the distances up to which pages are twins.
+
+    A drop's reason says which of them were asked: another address or item's text may come first.
+    """
+    by_match = {"content": ("content", "sketch"), "structure": ("structure",)}
+    asked = DECIDING.get(dropped_by or "", ()) if dropped_by else by_match.get(options.match, _ALL)
+    content, structure, sketch = (
+        getattr(options, f"{name}_distance") if name in asked else None for name in _ALL
+    )
     rows = [("", "A", "B", "differ in", "twins within")]
     for name, distance, of_bits, limit in (
         ("content", apart.content, BITS, content),
@@ -351,17 +365,20 @@ class ExplainCommand(Command):
     prints_json = False
     epilog = (
         "The last drop of the URL in the project's drop logs or, if it was kept since, the stored "
-        "page and its nearest neighbour. The texts are compared if SIMHASH_KEEP_TEXT kept them."
+        "page and its nearest neighbour. The texts are compared if SIMHASH_KEEP_TEXT kept them. "
+        "Exit code 1 when nothing is known of the URL."
     )
     takes_a_store = True
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("url", help="of the page, as the crawl requested it")
+        parser.add_argument("beside", nargs="?", metavar="log", help="the same as --log")
         parser.add_argument("--log", help="the drop log (default: the one of this project)")
         add_limit(parser, SHOWN_AT_MOST, SHOWN)
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         key = page_key(arguments.url)
+        arguments.log = arguments.log or arguments.beside
         logs = _logs(arguments, settings)
         last = _last_lines(logs.values(), key, arguments.spider, settings)
         drop, near_miss = last.get(False), last.get(True)
@@ -379,9 +396,9 @@ class ExplainCommand(Command):
                 options = found[0].options if found else its.options
                 case = _with_texts(explain_drop(line, of_line, options), of_line, options)
             else:
-                places = [*map(shown_path, logs), *(one.name for one in stores)]
-                where = " nor ".join(places) or "no drop log or store here"
-                raise UsageError(f"nothing of {key} is in {where}")
+                where = f"{counted(len(logs), 'drop log')} and {counted(len(stores), 'store')}"
+                print(printable(f"{key} is not known here: not in {where}"), file=sys.stderr)
+                return max(1, *(log.exit_code() for log in logs.values()))
         print_lines(_explained(case, arguments.limit))
         return max((log.exit_code() for log in logs.values()), default=0)
 
@@ -402,7 +419,7 @@ def _last_lines(
     """The URL's last drop (False) and near miss (True) in the namespace of its spider or any."""
     last: dict[bool, Drop] = {}
     for record in chain.from_iterable(logs):
-        if not isinstance(record, Drop) or record.url != key:
+        if not isinstance(record, Drop) or page_key(record.url) != key:
             continue
         if spider not in (None, record.spider):
             continue
@@ -479,7 +496,9 @@ def _explained(case: Case, limit: int) -> Iterator[Line]:
     if case.a is None:
         return
     yield ""
-    yield distance_grid(case.a, case.b, case.apart, case.options)
+    drop = case.drop
+    reason = None if drop is None or drop.is_near_miss else drop.reason
+    yield distance_grid(case.a, case.b, case.apart, case.options, reason)
     yield from _without_fingerprints(case)
     yield ""
     if case.diff is None:
@@ -488,19 +507,6 @@ def _explained(case: Case, limit: int) -> Iterator[Line]:
     yield from _changes("Changes of words in the main text (as it was judged)", case.diff, limit)
     if case.similarity is not None:
         yield f"All that is their own on the site is alike by {case.similarity:.0%}."
-
-
-_REASONS = {
-    "error page": "two stored pages of its host differ from it in their address alone.",
-    "address": "it declares the address of a stored page, and their main texts are alike.",
-    "content": "its content is near that of a stored page.",
-    "paragraph": "its longest paragraph is a stored page's, and their sketches agree.",
-    "structure": "its structure is near that of a stored page.",
-    "content and structure": "both content and structure are near those of a stored page.",
-    "thin": "it has little text, and its title and text are a stored page's.",
-    "unchanged": "it is stored, and its title and article text have not changed.",
-    "answer": "a person said that it is a copy of a stored page.",
-}
 
 
 def explain_drop(drop: Drop, store: Store | None, options: Options) -> Case:
@@ -568,7 +574,7 @@ def _headline(case: Case) -> Iterator[Line]:
     if drop is not None:
         when = minute(unix_seconds(drop.time))
         dry = ", by a dry run, so its item was kept" if drop.dry_run else ""
-        why = _REASONS.get(drop.reason, drop.reason)
+        why = f"{REASONS.get(drop.reason, drop.reason)}."
         if drop.is_near_miss:
             dry, why = ", though near a stored page", f"{why_kept(drop).text}."
         yield Heading(f"{case.status.capitalize()} {when} UTC by spider {drop.spider}{dry}: {why}")
@@ -582,13 +588,13 @@ def _headline(case: Case) -> Iterator[Line]:
         [
             row
             for name, status, page in rows
-            for row in ((name, status, page.url), ("", "", page.title))
+            for row in ((name, status, page.shown_url), ("", "", page.title))
             if row[2]
         ]
     )
     if len(case.neighbours) > 1:
         yield "Further neighbours:"
-        yield from (f"  {page.url}" for page in case.neighbours[1:])
+        yield from (f"  {page.shown_url}" for page in case.neighbours[1:])
 
 
 def _why_kept(case: Case) -> str:
@@ -611,7 +617,7 @@ def _why_kept(case: Case) -> str:
 
 def _no_texts(case: Case) -> Iterator[Line]:
     yield "The texts of the pages were not kept. To compare them:"
-    pages = " ".join(shlex.quote(page.url) for page in (case.a, case.b) if page is not None)
+    pages = " ".join(shlex.quote(page.shown_url) for page in (case.a, case.b) if page is not None)
     rows = [
         ("now", f"scrapy simhash compare {pages}"),
         ("from the next crawl on", "SIMHASH_KEEP_TEXT = True (`dedup` needs --store too)"),

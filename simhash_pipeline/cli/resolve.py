@@ -81,7 +81,7 @@ def resolve_store(arguments: argparse.Namespace, settings: BaseSettings) -> Name
             f"--spider {shlex.quote(name)}" for name in spider_files(STORE_SUFFIX)
         )
         raise UsageError(f"there are {len(found)} stores here; name one: {spiders}")
-    if arguments.store is None and arguments.spider is None:
+    if not (arguments.store or arguments.spider or getattr(arguments, "place", None)):
         print(f"store: {printable(found[0].name)}", file=sys.stderr)
     return found[0]
 
@@ -89,8 +89,8 @@ def resolve_store(arguments: argparse.Namespace, settings: BaseSettings) -> Name
 def resolve_stores(arguments: argparse.Namespace, settings: BaseSettings) -> list[NamedStore]:
     """The named store, or all stores of the project; UsageError if it has none."""
     options = Options.from_settings(settings)
-    if arguments.store is not None:
-        return [_named(arguments.store, options)]
+    if named := arguments.store or getattr(arguments, "place", None):
+        return [_named(named, options)]
     if arguments.spider is not None:
         return [store_of_spider(arguments.spider, settings)]
     if not options.has_own_store:
@@ -173,7 +173,8 @@ class LogReader:
         self._cut: str | None = None
 
     def __iter__(self) -> Iterator[Drop | Run]:
-        total = self._path.stat().st_size if self._path.is_file() else None
+        is_plain = self._path.is_file() and self._path.suffix != ".gz"
+        total = self._path.stat().st_size if is_plain else None
         with progress_bar("B", total) as advance:
             yield from read_log(self._path, advance, self._cut_at)
 

@@ -19,6 +19,7 @@ from simhash_pipeline.cli.command import (
     Command,
     Result,
     add_limit,
+    add_store_place,
     age,
     iso,
     minute,
@@ -53,6 +54,9 @@ class InfoCommand(Command):
         "project are described. Exit code 1 when something is damaged."
     )
     takes_a_store = True
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        add_store_place(parser)
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         exit_code = 0
@@ -184,6 +188,7 @@ class FindCommand(Command):
             metavar="url-or-fingerprint",
             help="a fingerprint is 16 hex digits",
         )
+        add_store_place(parser)
         parser.add_argument(
             "--distance",
             type=int,
@@ -222,7 +227,7 @@ class FoundPage(Result):
         page = self.page
         return {
             "distance": self.distance,
-            "url": page.url,
+            "url": page.shown_url,
             "namespace": page.namespace,
             "site": page.site,
             "content": fingerprint_hex(page.content),
@@ -238,7 +243,7 @@ class FoundPage(Result):
         content = fingerprint_hex(page.content) or "thin"
         structure = fingerprint_hex(page.structure) or "-"
         where = f" (namespace {page.namespace})" if page.namespace else ""
-        line = f"{minute(page.seen_at)}  {content:16}  {structure:16}  {page.url}{where}"
+        line = f"{minute(page.seen_at)}  {content:16}  {structure:16}  {page.shown_url}{where}"
         return [line if self.distance is None else f"{self.distance}  {line}"]
 
 
@@ -248,7 +253,7 @@ def _namespace(arguments: argparse.Namespace, named: NamedStore) -> str:
 
 
 def kept_page(store: Store, namespace: str, url: str) -> StoredPage | None:
-    """The page of a canonical URL."""
+    """The page of a URL."""
     return store.settle(bare_page(namespace, url), lambda view: (Action.SKIP, view.same_key()))
 
 
@@ -272,16 +277,18 @@ def _sought(what: str, namespace: str, *, by_structure: bool) -> StoredPage:
         value, query = int(what, 16), bare_page(namespace, "")
         return replace(query, structure=value) if by_structure else replace(query, content=value)
     if re.match(r"[a-z][a-z0-9+.-]*:", what, re.IGNORECASE):
-        from simhash_pipeline.urls import page_key
-
-        return bare_page(namespace, page_key(what))
+        return bare_page(namespace, what)
     raise UsageError(f"what to find must be a URL, or a fingerprint of 16 hex digits, not {what!r}")
 
 
 def bare_page(namespace: str, url: str) -> StoredPage:
     """A page of which nothing but the URL is known."""
+    from simhash_pipeline.urls import page_key
+
+    key = page_key(url) if url else ""
     return StoredPage(
-        url=url,
+        url=key,
+        given_url="" if url == key else url,
         namespace=namespace,
         site="",
         content=None,
@@ -316,7 +323,9 @@ class ForgetCommand(Command):
     takes_a_store = True
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("urls", nargs="*", metavar="url", help="of a page")
+        parser.add_argument(
+            "urls", nargs="*", metavar="url", help="of a page; the first may be the store's file"
+        )
         parser.add_argument(
             "--unseen", type=age, metavar="AGE", help="pages last seen longer ago: 12h, 90d, 4w"
         )
@@ -328,6 +337,8 @@ class ForgetCommand(Command):
         parser.add_argument("--yes", action="store_true", help="don't ask")
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
+        if arguments.urls and Path(arguments.urls[0]).is_file():
+            arguments.place = arguments.urls.pop(0)
         if (bool(arguments.urls), arguments.unseen is not None, arguments.all).count(True) != 1:
             raise UsageError("name pages by their URLs, by --unseen or by --all")
         named = resolve_store(arguments, settings)

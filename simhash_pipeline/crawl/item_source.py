@@ -9,7 +9,6 @@ from itemadapter import ItemAdapter
 from scrapy.http import HtmlResponse, Response, TextResponse
 from w3lib.encoding import http_content_type_encoding
 
-from simhash_pipeline.errors import PageError
 from simhash_pipeline.item_values import texts_of, with_values
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.source import (
@@ -18,6 +17,7 @@ from simhash_pipeline.page.source import (
     item_source,
     item_url,
     markup,
+    no_url,
     text_source,
 )
 
@@ -54,24 +54,28 @@ def _brought(response: Response) -> Iterator[str]:
     if response.request is None:
         return
     for name, value in response.meta.items():  # where Scrapy's own numbers are, and CrawlSpider's
-        if name != "link_text" and (isinstance(value, str) or ItemAdapter.is_item(value)):
+        if name == "link_text" or isinstance(value, (int, float)):
+            continue
+        if isinstance(value, str) or ItemAdapter.is_item(value):
             yield from texts_of(value)
     for value in response.cb_kwargs.values():
         yield from texts_of(value)
 
 
 def _found(adapter: ItemAdapter, response: Response | None, options: Options) -> ItemPage | None:
-    if (source := text_source(adapter, options)) is not None:
+    own = response.url if isinstance(response, HtmlResponse) else None  # a JSON list has many items
+    if (source := text_source(adapter, options, own)) is not None:
         return ItemPage(_joined(source, response), False)
     held = None if options.html_field is None else adapter.get(options.html_field)
     html = markup(held)
     if html:
-        if url := item_url(adapter, options):
+        is_body = _is_body(html, response)
+        if url := item_url(adapter, options) or (None if is_body else own):
             charset = adapter.get(CHARSET_FIELD)
             source = Source(html, url, charset if isinstance(charset, str) else None)
             return ItemPage(_joined(source, response), False)
-        if not _is_body(html, response):
-            raise PageError("no_url", f"the item has no URL in its field {options.url_field!r}")
+        if not is_body:
+            raise no_url(options)
     if isinstance(response, HtmlResponse):
         return ItemPage(source_from_response(response), True)
     if held is None:

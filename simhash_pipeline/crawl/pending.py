@@ -32,7 +32,7 @@ from simhash_pipeline.crawl.settings import options_of
 from simhash_pipeline.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable
+    from collections.abc import Awaitable, Callable, Collection
     from concurrent.futures import Future
     from weakref import ReferenceType
 
@@ -138,7 +138,7 @@ class PendingItems:
 
     feeds: Feeds | None = None  # None where no pipeline judges, as in `scrapy parse`
     forget: Callable[[Verdict], Awaitable[None]]
-    add_rows: Callable[[JudgedPage, Iterable[bytes]], None]
+    add_rows: Callable[[JudgedPage, Collection[bytes]], None]
 
     def __init__(self, crawler: Crawler) -> None:
         self._options = options_of(crawler)
@@ -210,12 +210,12 @@ class PendingItems:
 
     async def are_rows_known(self, verdict: Verdict) -> bool:
         """Wait until all items of its twin are out; False if nothing is known of such."""
-        items = self._lists.get((verdict.namespace, verdict.twin_url or ""))
+        items = self._lists.get((verdict.namespace, verdict.twin_key or ""))
         return items is not None and await items.all_done.wait(MAX_ROWS_WAIT_SECS)
 
     async def is_twin_lost(self, verdict: Verdict) -> bool | None:
         """Wait until it is decided whether the page's twin is lost; None after a minute."""
-        page = self._undecided.get((verdict.namespace, verdict.twin_url))
+        page = self._undecided.get((verdict.namespace, verdict.twin_key))
         if page is None:
             return False
         return page.lost is True if await page.decided.wait() else None
@@ -329,7 +329,7 @@ def _callback_of(response: Response) -> str:
 
 
 def _key(verdict: Verdict) -> tuple[str, str]:
-    return verdict.namespace, verdict.url
+    return verdict.namespace, verdict.key
 
 
 class ResponseMiddleware(BaseSpiderMiddleware):

@@ -45,7 +45,9 @@ from simhash_pipeline.crawl.worker import JudgedPage, JudgeWorker, OwnOptions, r
 from simhash_pipeline.drop_log import DropLog
 from simhash_pipeline.errors import DropLogError, OptionsError, PageError, StoreError, StoreLost
 from simhash_pipeline.item_values import as_row, row_of, said_by
+from simhash_pipeline.page.source import looks_drawn_by_script
 from simhash_pipeline.stores.store_url import store_place
+from simhash_pipeline.urls import declared_url
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -147,7 +149,8 @@ class SimhashPipeline:
         self._crawler.signals.connect(self._name_unheld, signals.item_scraped)
         self._name_earlier()
         path = None if self._drop_log is None else self._drop_log.path
-        self._stats.open(self._store_url, path, knows_responses=responses is not None)
+        pages, knows_responses = self._worker.pages_before, responses is not None
+        self._stats.open(self._store_url, pages, path, knows_responses=knows_responses)
 
     def hold(self, item: Any) -> Callable[[], None]:
         """For a later pipeline that stores items after it has returned them, in batches say.
@@ -227,6 +230,8 @@ class SimhashPipeline:
                 return
             judged = shared.judged.result()
             self._report(item, shared, response)
+            if judged.page.content is None and looks_drawn_by_script(page.source.html):
+                self._stats.count_drawn(url)
         except PageError as error:
             self._stats.fault(error.kind, str(error), url)
         except (OptionsError, StoreError, DropLogError) as error:
@@ -345,7 +350,7 @@ class SimhashPipeline:
         verdict, page = judged.verdict, judged.page
         items = ResponseItems() if response is None else self._pending.of_response(response)
         last = items.verdicts[-1] if items.verdicts else None
-        is_next_row = last is not None and last.dropped and last.url == verdict.url
+        is_next_row = last is not None and last.dropped and last.key == verdict.key
         if not shared.reported and not (is_next_row and verdict.dropped):
             self._report_page(judged)
         self._stats.count_item(judged.without_times() if shared.reported else judged)
@@ -360,7 +365,7 @@ class SimhashPipeline:
     def _report_page(self, judged: JudgedPage) -> None:
         verdict = judged.verdict
         if self._drop_log is not None:
-            if verdict.dropped or verdict.rejected_by:
+            if (verdict.dropped and verdict.reason != "unchanged") or verdict.rejected_by:
                 self._drop_log.write(verdict, judged.page, judged.options)
             self._drop_log.count(verdict)
         if verdict.dropped:
@@ -371,10 +376,10 @@ class SimhashPipeline:
 
     def _close_if_nothing_is_new(self, verdict: Verdict, limit: int) -> None:
         if verdict.is_new_content:
-            self._last_new_url = verdict.url
+            self._last_new_url = verdict.key
             self._urls_since.clear()
-        elif verdict.url != self._last_new_url and verdict.url not in self._urls_since:
-            self._urls_since.add(verdict.url)
+        elif verdict.key != self._last_new_url and verdict.key not in self._urls_since:
+            self._urls_since.add(verdict.key)
             if len(self._urls_since) == limit:
                 self._close("simhash_nothing_new")
 
@@ -384,6 +389,7 @@ class SimhashPipeline:
         fields: list[tuple[str | None, object]] = [
             (options.text_field, page.text),
             (options.verdict_field, {**verdict.summary(), "content_fingerprint": content}),
+            (options.address_field, declared_url(verdict.url, page.canonical_url)),
         ]
         if verdict.dropped and not options.dry_run:
             fields.append((options.twin_field, verdict.twin_url))

@@ -10,12 +10,13 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from simhash_pipeline import native
-from simhash_pipeline.drop_log import CAUSES, DropMagnets
+from simhash_pipeline.drop_log import CAUSES, REASONS, DropMagnets, host_of, late_settings
 from simhash_pipeline.errors import OptionsError
-from simhash_pipeline.stores.store_url import shown_url
+from simhash_pipeline.stores.store_url import SQLITE, shown_url
 from simhash_pipeline.terminal import printable
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from scrapy.crawler import Crawler
@@ -25,12 +26,16 @@ if TYPE_CHECKING:
     from simhash_pipeline.verdict import Verdict
 
 _SHOWN_CHARS = 2_000  # of a URL or message
-# A kept page is also counted under these reasons.
-_COUNTED_REASONS = ("changed", "unchanged")
+_COUNTED_REASONS = ("changed", "unchanged", "canonical")  # also of kept pages
 _MAGNETS_WARNED = 10  # drop magnets, in one crawl
+_LINES_SHOWN = 100  # of drops; the rest is logged at DEBUG
+# Faults that leave the page judged, or end the crawl.
+_NOT_UNJUDGED = ("field", "settings", "store")
 # A crawl of at least so many drops for pages of earlier crawls, and hardly anything else, is odd.
 _MANY_DROPS = 20
 _NEARLY_ALL = 0.9
+_DRAWN_PAGES = 3  # of a host, drawn by JavaScript as it seems, that are worth a line
+_MAX_HOSTS = 1_000  # whose such pages are counted apart
 _VERBS = {"dropped": "Dropped", "would_drop": "Would drop", "tagged": "Tagged"}
 ADDON_LINE = 'ADDONS = {"simhash_pipeline.Addon": 500}'
 
@@ -40,7 +45,8 @@ class CrawlStats:
 
     def __init__(self, crawler: Crawler, options: Options) -> None:
         self._crawler = crawler
-        self._html_field = options.html_field
+        self._options = options
+        self._look = ""  # at the drop log, by this command
         self._knows_responses = True
         self._logger = logging.LoggerAdapter(
             logging.getLogger(__name__), {"spider": crawler.spider}
@@ -49,23 +55,44 @@ class CrawlStats:
         self._dropping = "dropped"
         if options.keeps_twins:
             self._dropping = "would_drop" if options.dry_run else "tagged"
-        self._max_page_bytes = options.max_page_bytes
         self._counts: Counter[str] = Counter()
         self._logged: set[str] = set()
+        self._lines = 0  # of drops, logged one by one
         self._started = math.floor(time.time())  # as `first_seen` of stored pages
         self._dropped_for_earlier = 0  # items whose twin an earlier crawl has kept
         self._magnets = DropMagnets()
+        self._drawn: Counter[str] = Counter()  # by host
         self._near_miss: Verdict | None = None  # the nearest, as an example
+        self._interval_secs = crawler.settings.getfloat("LOGSTATS_INTERVAL")
+        self._summed_up_at = time.monotonic()
 
-    def open(self, store: str, drop_log: Path | None, *, knows_responses: bool) -> None:
-        """Sets counts to zero, for monitors that ask for them before the first page."""
+    def open(self, store: str, pages: int, drop_log: Path | None, *, knows_responses: bool) -> None:
+        """Log what the crawl begins with: a store of so many pages.
+
+        Sets counts to zero, for monitors that ask for them before the first page.
+        """
         self._knows_responses = knows_responses
         for name in ("kept", self._dropping, "errors"):
             self._count(name, 0)
         self._note("store", shown_url(store))
         if drop_log is not None:
             self._note("drop_log", str(drop_log))
-        self._logger.info("simhash_pipeline (%s) reads pages", native.kind())
+            name = "" if self._crawler.spider is None else self._crawler.spider.name
+            is_own = self._options.drop_log == "auto"
+            log = f"--spider {shlex.quote(name)}" if is_own else shlex.quote(str(drop_log))
+            self._look = f"; look at them by `scrapy simhash dropped {log}`"
+            if pages and (late := late_settings(drop_log, name, self._options)):
+                self._logger.info(
+                    "%s changed: this holds from now on, and the pages stored before stay as they "
+                    "are (their items may come out once more)",
+                    ", ".join(late),
+                )
+        self._logger.info(
+            "simhash_pipeline (%s) %s %s",
+            native.kind(),
+            f"remembers {pages:,} pages in" if pages else "begins with an empty store:",
+            shown_url(store).removeprefix(SQLITE),
+        )
         if native.missing:  # what pip said of it, it has said with -v alone
             self._logger.info(
                 "Pages are read without %s: the fingerprints are the same, and take longer "
@@ -80,9 +107,11 @@ class CrawlStats:
                 self._dropped_for_earlier += 1
             self._count(self._dropping)
             self._count(f"{self._dropping}/{reason}")
-            self._logger.info(drop_line(verdict, _VERBS[self._dropping]))
+            self._log_drop(verdict)
         else:
             self._count("kept")
+            if verdict.replaces:
+                self._log_drop(verdict)
         if verdict.rejected_by:
             self._count("near_misses")
             found = self._near_miss
@@ -99,11 +128,24 @@ class CrawlStats:
                 logging.WARNING,
                 "Judged by its beginning, as it is longer than SIMHASH_MAX_PAGE_BYTES (%s) lets it "
                 "be read: %s (more are only counted: simhash/cut)",
-                f"{self._max_page_bytes:,}",
+                f"{self._options.max_page_bytes:,}",
                 _shown(verdict.url),
             )
         self._count("seconds/fingerprinting", judged.fingerprinting_secs)
         self._count("seconds/store", judged.store_secs)
+        if 0 < self._interval_secs <= time.monotonic() - self._summed_up_at:
+            self._summed_up_at = time.monotonic()
+            self._logger.info("Near-duplicates so far: %s", self._summed_up())
+
+    def _log_drop(self, verdict: Verdict) -> None:
+        """Unchanged pages, and what follows a hundred lines, are logged at DEBUG."""
+        is_new = verdict.reason != "unchanged"
+        self._lines += is_new
+        level = logging.INFO if is_new and self._lines <= _LINES_SHOWN else logging.DEBUG
+        self._logger.log(level, drop_line(verdict, _VERBS[self._dropping]))
+        if is_new and self._lines == _LINES_SHOWN:
+            place = self._crawler.stats.get_value("simhash/drop_log", "the log at level DEBUG")
+            self._logger.info("More drops are in %s", place)
 
     def count_dropped_page(self, verdict: Verdict) -> None:
         """Once for a page, however many items it has."""
@@ -120,6 +162,22 @@ class CrawlStats:
                 _shown(page.sentence(dry_run=self._keeps_twins)),
                 CAUSES,
                 _MAGNETS_WARNED,
+            )
+
+    def count_drawn(self, url: str) -> None:
+        """The item's page has little text, and scripts that seem to draw it."""
+        self._count("drawn_by_script")
+        host = host_of(url)
+        if len(self._drawn) == _MAX_HOSTS and host not in self._drawn:
+            return
+        self._drawn[host] += 1
+        if self._drawn[host] == _DRAWN_PAGES:
+            self._logger.warning(
+                "%d pages of %s look drawn by JavaScript: have the rendered page judged (see "
+                "'Pages drawn by JavaScript' in the documentation; simhash/drawn_by_script counts "
+                "all)",
+                _DRAWN_PAGES,
+                _shown(host),
             )
 
     def count_unjudged(self) -> None:
@@ -161,35 +219,28 @@ class CrawlStats:
         if stored_pages is not None:
             self._note("store_pages", stored_pages)
             summary = f"{summary}; {stored_pages:,} pages are stored"
-        name = "" if self._crawler.spider is None else self._crawler.spider.name
-        spider = f"--spider {shlex.quote(name)}"
         if self._counts[self._dropping]:
-            summary = f"{summary}; look at them by `scrapy simhash dropped {spider}`"
+            summary = f"{summary}{self._look}"
         self._logger.info("Near-duplicates: %s", summary)
         if (near := self._near_miss) is not None:
             self._logger.info(
                 "Near misses: %s kept though near a stored page, such as %s near %s (rejected by "
-                "%s); look at them by `scrapy simhash dropped --kept %s`",
+                "%s)%s",
                 f"{self._counts['near_misses']:,}",
                 _shown(near.url),
                 _shown(near.twin_url or ""),
                 " ".join([near.rejected_by or "", *near.differing_fields]),
-                spider,
-            )
-        if count := self._counts[f"{self._dropping}/error_page"]:
-            self._logger.info(
-                "Error pages: %s items are of short pages that differ from two kept ones of their "
-                "host in nothing but their address (SIMHASH_ERROR_PAGES)",
-                f"{count:,}",
+                self._look.replace("dropped", "dropped --kept", 1),
             )
         unjudged = self._counts["not_judged"]
         if unjudged and not self._counts["kept"] + self._counts[self._dropping]:
             remedy = "" if self._knows_responses else f"; the add-on knows responses: {ADDON_LINE}"
             self._logger.warning(
-                "No page was judged: none of %s items holds a page (SIMHASH_HTML_FIELD is %r) or "
-                "came from an HTML response%s",
+                "No page was judged: none of %s items holds a page (SIMHASH_HTML_FIELD is %r) or a "
+                "text (SIMHASH_CONTENT_FIELD is %r), or came from an HTML response%s",
                 f"{unjudged:,}",
-                self._html_field,
+                self._options.html_field,
+                self._options.content_field,
                 remedy,
             )
         self._warn_of_earlier_crawls()
@@ -211,16 +262,22 @@ class CrawlStats:
 
     def _summed_up(self) -> str:
         counts, dropping = self._counts, self._dropping
-        reasons = ", ".join(
-            f"{name.partition('/')[2].replace('_', ' ')} {count:,}"
-            for name, count in counts.items()
-            if name.startswith(f"{dropping}/")
-        )
-        dropped = f"{dropping.replace('_', ' ')} {counts[dropping]:,}"
-        if reasons:
-            dropped = f"{dropped} ({reasons})"
-        unjudged = f", not judged {counts['not_judged']:,}" if counts["not_judged"] else ""
-        return f"kept {counts['kept']:,}, {dropped}, errors {counts['errors']:,}{unjudged}"
+        reasons = {
+            words: counts[f"{dropping}/{name.replace(' ', '_')}"] for name, words in REASONS.items()
+        }
+        known = {
+            "changed": counts["changed"],
+            "unchanged": counts["unchanged"] - counts[f"{dropping}/unchanged"],
+            "in place of pages that declare their address": counts["canonical"],
+        }
+        faults = {kind: n for kind, n in self.errors.items() if kind not in _NOT_UNJUDGED}
+        parts = {
+            f"kept {counts['kept']:,}{_listed(known)}": True,
+            f"{dropping.replace('_', ' ')} {counts[dropping]:,}{_listed(reasons)}": True,
+            f"kept {sum(faults.values()):,} that could not be judged{_listed(faults)}": faults,
+            f"kept {counts['not_judged']:,} without a page": counts["not_judged"],
+        }
+        return ", ".join(part for part, is_shown in parts.items() if is_shown)
 
     def _count_error(self, kind: str) -> None:
         self._count("errors")
@@ -252,9 +309,17 @@ def drop_line(verdict: Verdict, verb: str = "Dropped") -> str:
     distances = ", ".join(f"{name} {bits}" for name, bits in near.items() if bits is not None)
     detail = verdict.reason if verdict.reason in ("thin", "error page") else distances
     url, twin_url = _shown(verdict.url), _shown(verdict.twin_url or "")
+    if verdict.replaces:
+        return f"Kept {url} in place of {twin_url}, which declares that address"
     if verdict.reason == "unchanged":
         return f"{verb} unchanged {url}"
     return f"{verb} near-duplicate {url} of {twin_url} ({detail})"
+
+
+def _listed(counts: Mapping[str, int]) -> str:
+    """In brackets, those that are not 0, the largest first."""
+    parts = [f"{count:,}: {words}" for words, count in Counter(counts).most_common() if count]
+    return f" ({'; '.join(parts)})" if parts else ""
 
 
 def _nearness(verdict: Verdict) -> tuple[int, float]:

@@ -9,24 +9,25 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
 from scrapy.utils.asyncio import call_later, is_asyncio_available
+from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 
 from simhash_pipeline.errors import OptionsError, PageError, StoreError
-from simhash_pipeline.item_values import Said, said_by
+from simhash_pipeline.item_values import Said, said_by, waits
 from simhash_pipeline.judge import Judge
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.page.reader import SMALL_PAGE_BYTES, Readers
 from simhash_pipeline.page.source import Source
-from simhash_pipeline.stores.contract import PageText, Store
 from simhash_pipeline.stores.opening import open_store
+from simhash_pipeline.text_buffer import TextBuffer
 from simhash_pipeline.verdict import Verdict
 
 # The loop hands the pages of this time to the thread together, and waits for it so long: to take
@@ -35,9 +36,6 @@ from simhash_pipeline.verdict import Verdict
 GATHER_SECS = 0.02
 MAX_STALL_SECS = 0.01
 PATIENT_AFTER_SECS = 1.0
-# Texts that are written together: a killed crawl may lose these, and they are held in memory.
-MANY_TEXTS = 100
-MANY_CHARACTERS = 1_000_000
 FLUSH_SECS = 1.0
 
 # The options that a request may set for its page.
@@ -50,14 +48,11 @@ OwnOptions = Mapping[str, Any]  # by name; empty for the crawl's own
 
 
 async def result_of(future: Future[T]) -> T:
-    """The result from another thread, under any event loop that Scrapy runs on."""
-    if is_asyncio_available():
-        return await asyncio.wrap_future(future)
-    from twisted.internet import reactor
-
-    deferred: Deferred[None] = Deferred()
-    future.add_done_callback(lambda _: reactor.callFromThread(deferred.callback, None))
-    await deferred
+    """What the loop's thread gives the future, under any event loop that Scrapy runs on."""
+    if not future.done():
+        given: Deferred[None] = Deferred()
+        future.add_done_callback(lambda _: given.callback(None))
+        await maybe_deferred_to_future(given)
     return future.result()
 
 
@@ -83,6 +78,7 @@ class JudgedPage:
             dropped=True,
             reason="unchanged",
             twin_url=self.verdict.url,
+            twin_key=self.verdict.key,
             rejected_by=None,
         )
         return dataclasses.replace(self, verdict=verdict)
@@ -113,15 +109,16 @@ class JudgeWorker:
         try:
             self._began = time.time()
             self._judge = Judge(self._store, options, repeats_since=self._began)
-            self._texts = _TextBuffer(self._store)
+            self._texts = TextBuffer(self._store)
             self._readers = Readers(options, self._fingerprinter, is_closing)
+            self.pages_before = len(self._store)  # that the crawl begins with
         except BaseException:
             self._store.close()
             raise
         self._options = options
         self._judges = {"": (self._judge, options)}  # by what requests ask for
         self._gather_secs = GATHER_SECS if gathers else 0.0
-        self._asked: list[Callable[[], None]] = []  # not handed over yet
+        self._asked: list[_Asked] = []  # not handed over yet
         self._handed_over: Future[Any] = Future()  # the last
         self._handed_over.set_result(None)
         self._patient_from = 0.0  # by the monotonic clock
@@ -157,8 +154,10 @@ class JudgeWorker:
             call_later(FLUSH_SECS, self._flush_soon)
         self._ask(partial(self._judge.confirm, verdict))
 
-    def add_rows(self, judged: JudgedPage, rows: Iterable[bytes]) -> None:
+    def add_rows(self, judged: JudgedPage, rows: Collection[bytes]) -> None:
         """The page that was stored gave these rows, too."""
+        if not (rows or judged.verdict.known_rows or waits(judged.said.values)):
+            return
         judge = next(judge for judge, own in self._judges.values() if own is judged.options)
         self._ask(partial(judge.add_rows, judged.verdict, judged.said, [*rows]))
 
@@ -176,23 +175,31 @@ class JudgeWorker:
         """Have the thread call it, after what was asked before."""
         if not self._asked:
             call_later(self._gather_secs, self._hand_over)
-        answer: Future[T] = Future()
-        self._asked.append(partial(_answer, answer, call))
-        return answer
+        asked = _Asked(call)
+        self._asked.append(asked)
+        return asked.answer
 
     def _hand_over(self) -> None:
-        """Have the thread call what was asked, and wait for it a moment if it has nothing else."""
+        """Have the thread call what was asked, and wait for it a moment if it has nothing else.
+
+        The answers are given together by the loop: each would wake it by itself from the thread.
+        """
         asked, self._asked = self._asked, []
         if not asked:
             return
         is_patient = self._handed_over.done() and time.monotonic() >= self._patient_from
         try:
-            self._handed_over = self._thread.submit(lambda: [call() for call in asked])
-        except RuntimeError:  # the thread has ended: each call fails, and nobody waits for it
-            for call in asked:
-                call()
-        if is_patient and wait([self._handed_over], MAX_STALL_SECS).not_done:
+            self._handed_over = handed = self._thread.submit(_call_all, asked)
+        except RuntimeError:  # the thread has ended: each call fails
+            _call_all(asked)
+            _give_all(asked)
+            return
+        if is_patient and not wait([handed], MAX_STALL_SECS).not_done:
+            _give_all(asked)
+            return
+        if is_patient:
             self._patient_from = time.monotonic() + PATIENT_AFTER_SECS
+        handed.add_done_callback(_on_loop(partial(_give_all, asked)))
 
     def _judged(
         self, source: Source, own: OwnOptions, page: PageFingerprint, fingerprinting_secs: float
@@ -246,47 +253,46 @@ class JudgeWorker:
             self._store.close()
 
 
-def _answer(answer: Future[T], call: Callable[[], T]) -> None:
-    """Give the answer what the call returns or raises."""
-    if answer.set_running_or_notify_cancel():
+class _Asked:
+    """A call for the thread, and what the loop is to be given of it."""
+
+    def __init__(self, call: Callable[[], Any]) -> None:
+        self._call = call
+        self._result: Any = None
+        self._error: Exception | None = None
+        self.answer: Future[Any] = Future()
+
+    def call(self) -> None:
         try:
-            answer.set_result(call())
+            self._result = self._call()
         except Exception as error:  # any: it is raised where the answer is awaited
-            answer.set_exception(error)
+            self._error = error
         except BaseException as error:  # else it ends the thread, and nobody knows of it
             what = f"{type(error).__name__}: {error}"
-            answer.set_exception(StoreError(f"the thread that asks the store met {what}"))
+            self._error = StoreError(f"the thread that asks the store met {what}")
+
+    def give(self) -> None:
+        if self._error is None:
+            self.answer.set_result(self._result)
+        else:
+            self.answer.set_exception(self._error)
 
 
-class _TextBuffer:
-    """Texts of judged pages on their way into the store."""
+def _call_all(asked: Iterable[_Asked]) -> None:
+    for each in asked:
+        each.call()
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self._texts: dict[tuple[str, str], PageText] = {}  # by namespace and canonical URL
-        self._characters = 0
 
-    def add(self, verdict: Verdict, page: PageFingerprint) -> None:
-        self._texts[verdict.namespace, verdict.url] = PageText(
-            namespace=verdict.namespace,
-            url=verdict.url,
-            title=page.title,
-            text=page.text,
-            kept_at=time.time(),
-            left_out=page.left_out,
-        )
-        self._characters += len(page.text) + len(page.left_out)
+def _give_all(asked: Iterable[_Asked]) -> None:
+    for each in asked:
+        each.give()
 
-    def forget(self, verdict: Verdict) -> None:
-        self._texts.pop((verdict.namespace, verdict.url), None)
 
-    def write_many(self) -> None:
-        """Write the texts if they are worth a transaction; StoreError as for any write."""
-        if len(self._texts) >= MANY_TEXTS or self._characters >= MANY_CHARACTERS:
-            self.write()
+def _on_loop(call: Callable[[], None]) -> Callable[[object], object]:
+    """To be called by another thread: the loop that runs now makes the call."""
+    if is_asyncio_available():
+        loop = asyncio.get_running_loop()
+        return lambda _: loop.call_soon_threadsafe(call)
+    from twisted.internet import reactor
 
-    def write(self) -> None:
-        if self._texts:
-            self._store.keep_texts(self._texts.values())
-        self._texts.clear()
-        self._characters = 0
+    return lambda _: reactor.callFromThread(call)

@@ -41,16 +41,12 @@ from __future__ import annotations
 
 import heapq
 import struct
+from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import combinations, islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from simhash_pipeline.bits import BITS, MAX_DISTANCE_BITS, np, refuse_other_distances
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from numpy.typing import NDArray
+from simhash_pipeline.bits import BITS, MAX_DISTANCE_BITS, NDArray, np, refuse_other_distances
 
 BLOCKS = 4
 BLOCK_BITS = BITS // BLOCKS

@@ -43,16 +43,13 @@ Its figures for 2^34 pages are 8, 64, 512 and 262,144 candidates a probe: 20, 16
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import combinations, pairwise
 from math import ceil, comb, log2, prod
-from typing import TYPE_CHECKING
 
 from simhash_pipeline.bits import refuse_other_distances
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 WIDTHS = (32, 64)  # bits of a fingerprint, as of published programs
 MAX_PAGES = 1 << 40

@@ -4,7 +4,7 @@ It is None where it was not built, where the environment variable SIMHASH_NATIVE
 big-endian machines.
 
     _kernel.c  text to hashes and votes    called by page/compiled.py
-    _markup.c  markup to blocks            a part of it, called by page/tags.py
+    _markup.c  markup to blocks            a part of it, called by page/compiled.py
     _rules.c   blocks to the main text     a part of it, called by page/boilerplate.py
 """
 
@@ -37,90 +37,25 @@ class MarkupRead(NamedTuple):
 class Tokens(Protocol):
     """The tokens of a text by their murmur3."""
 
-    def add(self, piece: str, folded: bool, by_jieba: bool, most: int, /) -> int:
-        """The length of the folded piece, whose first `most` tokens are added; below 0: not yet.
-
-        -1 is for a character that the kernel can't fold, -2 for Han without a dictionary.
-        """
-
-    def content(self, sizes: tuple[int, ...], least: int, /) -> int | None:
-        """The bits that have `least` votes or more; None without an n-gram of these sizes."""
-
-    def sketch(self, size: int, /) -> tuple[int, int] | None:
-        """The low and the high 64 bits of the simhash of the set of n-grams; None without one."""
-
     def __len__(self) -> int: ...
+    def add(self, piece: str, folded: bool, by_jieba: bool, most: int, /) -> int: ...
+    def content(self, sizes: tuple[int, ...], least: int, /) -> int | None: ...
+    def sketch(self, size: int, /) -> tuple[int, int] | None: ...
 
 
 class Kernel(Protocol):
-    """_kernel.c."""
+    """_kernel.c, whose docstrings say what its functions take and give."""
 
     def Tokens(self) -> Tokens: ...  # noqa: N802  # a class
 
-    def set_tables(
-        self,
-        unspaced: bytes,
-        marks: bytes,
-        folds: bytes,
-        salt: int,
-        max_run: int,
-        max_folded: int,
-        /,
-    ) -> None:
-        """Ranges of characters, and what each of the first 65,536 is folded to; 4 bytes each."""
-
-    def load_dictionary(self, lines: bytes, start: bytes, trans: bytes, emit: bytes, /) -> None:
-        """jieba's dictionary as its file has it, and its model's logarithms by B, M, E, S."""
-
-    def sample(
-        self, text: bytes, masks: bytes, mains: bytes, window: int, taken: int, /
-    ) -> tuple[int, bytes, bytes]:
-        """The limit and the entries of a sample, and its blocks' hashes, 4 bytes each."""
-
-    def is_plain(self, source: bytes, /) -> bool:
-        """Whether it is UTF-8 without U+FFFD."""
-
-    def set_markup(
-        self,
-        references: list[tuple[str, str]],
-        tags: list[tuple[str, int, int, int]],
-        hint_of: Callable[[str, str, str, str], str | None],
-        hides: Callable[[str], object],
-        bounds: tuple[int, ...],
-        class_bits: int,
-        min_u: float,
-        vote: float,
-        /,
-    ) -> None:
-        """tags.py's tables: of each tag its traits, its bit, and the bits of those that it ends."""
-
-    def read_markup(self, source: bytes, max_depth: int, /) -> MarkupRead | int:
-        """What it reads of UTF-8 markup; the number of a rule in tags.RULES where it isn't sure."""
-
-    def set_rules(
-        self,
-        numbers: bytes,
-        traits: dict[str, int],
-        hints: dict[str, int],
-        marks: str,
-        full_stops: str,
-        closing: str,
-        /,
-    ) -> None:
-        """boilerplate.py's rules: numbers as doubles, tags' traits as bits, numbers of hints."""
-
-    def main_blocks(
-        self,
-        texts: list[str],
-        tags: list[str],
-        sizes: list[int],
-        link_shares: list[float],
-        boxes: list[tuple[int, int, str, str]],
-        hints: list[tuple[int, int, str]],
-        title_words: list[str],
-        /,
-    ) -> list[int]:
-        """The numbers of the blocks that are the main text, of the columns of `Blocks`."""
+    set_tables: Callable[[bytes, bytes, bytes, int, int, int], None]
+    load_dictionary: Callable[[bytes, bytes, bytes, bytes], None]
+    sample: Callable[[bytes, bytes, bytes, int, int], tuple[int, bytes, bytes]]
+    is_plain: Callable[[bytes], bool]
+    set_markup: Callable[..., None]
+    read_markup: Callable[[bytes, int], MarkupRead | int]
+    set_rules: Callable[[bytes, dict[str, int], dict[str, int], str, str, str], None]
+    main_blocks: Callable[..., list[int]]
 
 
 def _chosen() -> tuple[Kernel | None, str]:

@@ -757,7 +757,7 @@ static PyObject *is_plain(PyObject *module, PyObject *source) {
 
 static PyMethodDef functions[] = {
     {"is_plain", is_plain, METH_O, is_plain_doc},
-    {"set_markup", set_markup, METH_VARARGS, "set_markup(tags.py's tables)"},
+    {"set_markup", set_markup, METH_VARARGS, "set_markup(compiled.py's tables)"},
     {"read_markup", read_markup, METH_VARARGS, "read_markup(source, max_depth): see MarkupRead"},
     {"set_rules", set_rules, METH_VARARGS, "set_rules(boilerplate.py's names, traits of tags)"},
     {"main_blocks", main_blocks, METH_VARARGS, "main_blocks(columns of blocks, words of the title)"},

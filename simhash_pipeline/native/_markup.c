@@ -2,8 +2,8 @@
  *
  * libxml2 2.14 cuts tags as HTML5 does, but keeps a plain stack: no element is moved, none is opened again. So the
  * open elements are all that has to be known, and what is read of a tree is read here as it grows. parse.py,
- * elements.py, blocks.py, structure.py and head.py are the reference: this gives the same answers, or the number of
- * a rule that the page breaks, and then they are asked. Tables and bounds come from page/tags.py, once; what a page
+ * parse.py, blocks.py, structure.py and titles.py are the reference: this gives the same answers, or the number of
+ * a rule that the page breaks, and then they are asked. Tables and bounds come from page/compiled.py, once; what a page
  * adds is freed with it.
  */
 #define PY_SSIZE_T_CLEAN
@@ -16,14 +16,14 @@ PyObject *set_markup(PyObject *, PyObject *), *read_markup(PyObject *, PyObject 
 
 enum { INLINE = 0, LINK, BREAK, HIDDEN, BLOCK, BOX };        /* what a tag is to blocks.py */
 enum { IS_NODE = 0, IS_INLINE, IS_LEAF, IS_LEFT_OUT };       /* and to structure.py */
-enum { MARKUP = 0, ESCAPABLE, RAW, SCRIPT, PLAINTEXT };      /* and what its elements hold, as in tags.py */
+enum { MARKUP = 0, ESCAPABLE, RAW, SCRIPT, PLAINTEXT };      /* and what its elements hold, as in compiled.py */
 enum { HTML = 0, HEAD, BODY, DIV, P, TITLE, H1, META, A };   /* numbers of tags */
 enum { CLASS = 0, ID, ROLE_NAME, STYLE, HIDE, ARIA, HREF, NAME, REL, PROPERTY, SAYS, ATTRIBUTES };
 enum { IN_TEXT = 0, IN_VALUE, IN_RAW };                      /* where a text stands */
 enum { BEFORE_BODY = 0, IN_FRONT, IN_BODY };                 /* front: what the head should not hold */
 enum { PLAIN = 0, ESCAPED, TWICE_ESCAPED };                  /* states of a script */
 enum { TEXTS = 0, TAGS, SIZES, SHARES, BOXES, HINTS, HIDDEN_TEXTS, ROWS, TITLES, OG_TITLES, HEADINGS, LISTS };
-/* The traits of a tag, as tags.py packs them: kind, role, these, what its elements hold, and its rank. */
+/* The traits of a tag, as compiled.py packs them: kind, role, these, what its elements hold, and its rank. */
 enum {
     KIND = 7, ROLE_SHIFT = 3, ROLE = 3, IS_SVG = 1 << 5, ENDS_SVG = 1 << 6, HOLDS_HTML = 1 << 7, HINTED = 1 << 8,
     IS_VOID = 1 << 9, IS_METADATA = 1 << 10, OPENS_HEAD = 1 << 11, OPENS_NO_BODY = 1 << 12,

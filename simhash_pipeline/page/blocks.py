@@ -21,7 +21,7 @@ from typing import Any
 
 from lxml.etree import _Element
 
-from simhash_pipeline.page.elements import NO_DEPTH, Elements
+from simhash_pipeline.page.parse import NO_DEPTH, Elements
 
 # What an element is to the reader. A block ends a run of text; a box is a block that may hold
 # others, as does every tag that isn't named here.

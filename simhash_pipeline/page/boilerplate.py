@@ -24,6 +24,9 @@ from simhash_pipeline.page.blocks import Blocks, Box
 _LONG_CHARS = 100  # a block this long is running text; a shorter one needs a sentence's punctuation
 # Han, kana and their marks: all from the first on but what lies between the others, as Hangul.
 _WIDE_FROM, _NARROW_FROM, _NARROW_TO = 0x2E80, 0xA000, 0xD7FF
+_wide_in = re.compile(
+    f"[{chr(_WIDE_FROM)}-{chr(_NARROW_FROM - 1)}{chr(_NARROW_TO + 1)}-\U0010ffff]"
+).findall
 _SENTENCE_BYTES = 20
 MAX_LINK_SHARE = 0.75  # of a block's characters; above it the block is a menu
 _TITLE_WEIGHT = 2  # times the weight where a word of the title occurs
@@ -221,11 +224,7 @@ def _is_long(text: str, size: int) -> bool:
     """Whether it has 100 characters, three for one of Han or kana; `size` is in bytes."""
     if size < _LONG_CHARS or size >= 3 * _LONG_CHARS or size == len(text):
         return size >= _LONG_CHARS
-    return sum(3 if _is_wide(ord(character)) else 1 for character in text) >= _LONG_CHARS
-
-
-def _is_wide(code: int) -> bool:
-    return code >= _WIDE_FROM and not _NARROW_FROM <= code <= _NARROW_TO
+    return len(text) + 2 * len(_wide_in(text)) >= _LONG_CHARS
 
 
 def running_text(page: Blocks) -> list[int]:

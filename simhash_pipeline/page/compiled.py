@@ -1,7 +1,14 @@
-"""A text in, the hashes of its words out, by the compiled kernel.
+"""A text in, the hashes of its words out, and markup in, its blocks out, by the compiled kernel.
 
-The kernel's tables are made here, from this Python's characters and the installed jieba, so that
-they can't be another version's. What the kernel doesn't fold it asks of segment.py.
+The kernel's tables are made here, from this Python's characters, the installed jieba and what
+libxml2 2.14 makes of tags, so that they can't be another version's. What the kernel doesn't fold it
+asks of segment.py.
+
+libxml2 cuts tags as HTML5 does, but it keeps a plain stack: a start tag ends the elements that
+ENDED_BY names, as long as one of them is the last that is open; an end tag ends all that was opened
+since its own start tag, unless something of a higher rank was. The kernel reads a page's source by
+these tables. Where the page breaks one of RULES it is parsed, and the Python reads the tree, which
+says what is right.
 """
 
 from __future__ import annotations
@@ -9,16 +16,105 @@ from __future__ import annotations
 import os
 from array import array
 from functools import cache
+from html.entities import html5
+from itertools import chain
 
 from simhash_pipeline import native
-from simhash_pipeline.native import Kernel, Tokens
+from simhash_pipeline.native import Kernel, MarkupRead, Tokens
 from simhash_pipeline.options import Options
 from simhash_pipeline.page import folding, han, segment
-from simhash_pipeline.page.han import STATES
+from simhash_pipeline.page.blocks import (
+    BOX,
+    KINDS,
+    MAX_NAME_CHARS,
+    PERMALINK_LEVELS,
+    TAG_HINTS,
+    hides,
+    hint_of,
+)
+from simhash_pipeline.page.bounds import DEEP, MAX_ATTRIBUTES, SHALLOW, may_be_deep
+from simhash_pipeline.page.parse import END_SVG, HOLD_HTML, METADATA
+from simhash_pipeline.page.simhash import VOTE
+from simhash_pipeline.page.structure import CLASS_WORD, MAX_LABELS, MIN_U, ROLES
+from simhash_pipeline.page.titles import MAX_TITLES
 
 _ASK, _DROPPED, _ELLIPSIS = 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFD  # as in _kernel.c
 _UNKNOWN_CHARACTER, _NO_DICTIONARY = -1, -2
 _FEWEST_VOTES = {">=0": 0, ">0": 1, ">1": 2}  # sums are whole numbers
+# Why a page is read by the Python, by the numbers that the kernel gives.
+RULES = (
+    "sure",
+    "HTML ends an svg",
+    "the head holds what is no metadata",
+    "no body",
+    "too deep",
+    "a long name",
+    "many attributes",
+    "odd bytes",
+    "a digit beyond ASCII in a class",
+    "</body or </html in a text",
+    "an odd root",
+    "names clash",
+)
+_TOO_DEEP = RULES.index("too deep")
+_NUMBERED = ["html", "head", "body", "div", "p", "title", "h1", "meta", "a"]  # as in _markup.c
+_VOID_TAGS = "area base basefont br col frame hr img input isindex link meta param"
+VOID = frozenset(_VOID_TAGS.split())
+# What holds no markup: text with references, text, a script, all that follows.
+_HOLDS_TAGS = {
+    1: "title textarea",
+    2: "iframe noembed noframes style xmp",
+    3: "script",
+    4: "plaintext",
+}
+HOLDS = {tag: holds for holds, tags in _HOLDS_TAGS.items() for tag in tags.split()}
+_RANKED = ["", "div", "td th", "tr", "tbody tfoot thead", "table", "body head", "html"]
+RANKS = {tag: rank for rank, tags in enumerate(_RANKED) for tag in tags.split()}
+# The elements that a start tag ends.
+_ENDED_TAGS = {
+    "a": "a head",
+    """abbr acronym b bdo big br cite code dfn em font i iframe img kbd map q s samp small span
+    strike strong sub sup tt u var""": "head",
+    "address menu pre": "head p ul",
+    "blockquote body dir div frameset h1 h2 h3 h4 h5 h6 hr listing ol xmp": "head p",
+    "caption head title": "p",
+    "center": "b font head i p",
+    "col": "caption p",
+    "colgroup": "caption colgroup p",
+    "dd dl": "address dir dt head listing menu p pre",
+    "dt": "address dd dir head listing menu p pre",
+    "fieldset": "a h1 h2 h3 h4 h5 h6 head legend listing p pre",
+    "form": "address dir dl form h1 h2 h3 h4 h5 h6 head listing menu ol p pre ul",
+    "li": "address dl h1 h2 h3 h4 h5 h6 head li listing p pre",
+    "optgroup option": "option",
+    "p": "b big h1 h2 h3 h4 h5 h6 head i p s small strike tt u",
+    "table": "a h1 h2 h3 h4 h5 h6 head listing p pre",
+    "tbody": "caption colgroup p tbody td tfoot th thead tr",
+    "td th": "a b font i p span td th u",
+    "tfoot": "caption colgroup p tbody td th thead tr",
+    "thead": "caption colgroup",
+    "tr": "caption colgroup p td th tr",
+    "ul": "address dir head listing menu p pre",
+}
+ENDED_BY = {
+    new: frozenset(old.split()) for news, old in _ENDED_TAGS.items() for new in news.split()
+}
+# Before a body these open a head, or nothing; any other tag opens the body.
+_OPEN_HEAD = frozenset(["script", "style", "meta", "link", "title", "base"])
+_OPEN_NOTHING = frozenset(["noframes", "frame", "frameset"])
+_SPARE_LEVELS = 6  # below the depth at which libxml2 gives up
+# The bits of a tag's traits above its kind and its role, as in _markup.c.
+_ROLE_SHIFT, _HOLDS_SHIFT, _RANK_SHIFT = 3, 13, 16
+_TRAITS = {
+    1 << 5: {"svg"},
+    1 << 6: END_SVG,
+    1 << 7: HOLD_HTML,
+    1 << 8: TAG_HINTS,
+    1 << 9: VOID,
+    1 << 10: METADATA,
+    1 << 11: _OPEN_HEAD,
+    1 << 12: _OPEN_NOTHING,
+}
 
 
 def votes_by_kernel(options: Options) -> bool:
@@ -64,8 +160,7 @@ def _add(tokens: Tokens, piece: str, by_jieba: bool, most: int) -> int:
 
 @cache
 def _prepared() -> Kernel:
-    if (kernel := native.kernel) is None:
-        raise ImportError("the kernel was not built, or is switched off by SIMHASH_NATIVE")
+    kernel = _kernel()
     folds = array("I", [_ASK]) * 0x10000
     for character in folding.characters(folding.FOLDED_ALONE):
         if (fold := folding.single_fold(character)) is not None:
@@ -90,9 +185,57 @@ def _load_dictionary() -> None:
     characters = folding.characters(han.HAN)
     _prepared().load_dictionary(
         han.dictionary(),
-        array("d", [start[state] for state in STATES]).tobytes(),
+        array("d", [start[state] for state in han.STATES]).tobytes(),
         array("d", [trans[a].get(b, han.NEVER) for a in han.STATES for b in han.STATES]).tobytes(),
         array(
             "d", [emit[state].get(c, han.NEVER) for c in characters for state in han.STATES]
         ).tobytes(),
     )
+
+
+def _kernel() -> Kernel:
+    if native.kernel is None:
+        raise ImportError("the kernel was not built, or is switched off by SIMHASH_NATIVE")
+    return native.kernel
+
+
+def read_markup(source: bytes) -> MarkupRead | int | None:
+    """What the kernel reads of UTF-8 markup, or the number of the rule in RULES that breaks it.
+
+    None without a kernel.
+    """
+    if native.kernel is None:
+        return None
+    found = _markup_reader().read_markup(source, SHALLOW - _SPARE_LEVELS)
+    if found == _TOO_DEEP and may_be_deep(source):
+        found = _markup_reader().read_markup(source, DEEP - _SPARE_LEVELS)
+    return found
+
+
+@cache
+def _markup_reader() -> Kernel:
+    kernel = _kernel()
+    ended = sorted({tag for tags in ENDED_BY.values() for tag in tags})
+    tags = {*KINDS, *ROLES, *HOLDS, *RANKS, *ENDED_BY, *ended, *chain(*_TRAITS.values())}
+    bits = {tag: 1 << number for number, tag in enumerate(ended)}
+    rows = [
+        (tag, _traits(tag), bits.get(tag, 0), sum(bits[old] for old in ENDED_BY.get(tag, ())))
+        for tag in dict.fromkeys([*_NUMBERED, *sorted(tags)])
+    ]
+    references = [*html5.items(), *((chr(c), windows_1252(c)) for c in range(128, 160))]
+    bounds = (PERMALINK_LEVELS, MAX_LABELS, MAX_NAME_CHARS, MAX_TITLES, MAX_ATTRIBUTES)
+    longest = max(map(len, html5))
+    votes = (CLASS_WORD, MIN_U, VOTE)
+    kernel.set_markup(references, rows, hint_of, hides, (*bounds, longest), *votes)
+    return kernel
+
+
+def windows_1252(number: int) -> str:
+    """What a reference's number of 128-159 means."""
+    return bytes([number]).decode("cp1252", "ignore") or chr(number)
+
+
+def _traits(tag: str) -> int:
+    bits = sum(bit for bit, tags in _TRAITS.items() if tag in tags)
+    bits |= HOLDS.get(tag, 0) << _HOLDS_SHIFT | RANKS.get(tag, 0) << _RANK_SHIFT
+    return bits | KINDS.get(tag, BOX) | ROLES.get(tag, 0) << _ROLE_SHIFT

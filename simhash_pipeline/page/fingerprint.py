@@ -22,31 +22,42 @@ from simhash_pipeline.options import Options, load_callable
 from simhash_pipeline.page.blocks import Blocks, read
 from simhash_pipeline.page.boilerplate import main_blocks
 from simhash_pipeline.page.bounds import before_wide_tag, first_of_text
-from simhash_pipeline.page.compiled import content_of, hashed_words, sketch_of, votes_by_kernel
+from simhash_pipeline.page.compiled import (
+    content_of,
+    hashed_words,
+    read_markup,
+    sketch_of,
+    votes_by_kernel,
+)
 from simhash_pipeline.page.decode import without_line_ends
-from simhash_pipeline.page.elements import Elements, elements_of
-from simhash_pipeline.page.error_pages import MAX_TOKENS, error_pattern_of
 from simhash_pipeline.page.folding import folded, spelled, spelled_lines
 from simhash_pipeline.page.hashing import TokenHashes, hash_rows
-from simhash_pipeline.page.head import (
+from simhash_pipeline.page.parse import (
+    Elements,
+    asks_for_soup,
+    check_parser,
+    elements_of,
+    readable,
+    soup_of,
+    tree_of_page,
+)
+from simhash_pipeline.page.segment import segmenter
+from simhash_pipeline.page.short_pages import MAX_TOKENS, error_pattern_of, unread_digest
+from simhash_pipeline.page.simhash import counted_ngrams, heaviest, simhash, stop_words, weighing
+from simhash_pipeline.page.source import Source, markup
+from simhash_pipeline.page.structure import MIN_NODES, structure_fingerprint
+from simhash_pipeline.page.titles import (
     canonical_url,
     first_line,
     head_of,
     headings,
+    name_of,
     title_among,
     title_of,
+    title_words,
+    word_blocks,
 )
-from simhash_pipeline.page.parse import readable, tree_of_page
-from simhash_pipeline.page.segment import segmenter, token_hashes
-from simhash_pipeline.page.simhash import simhash
-from simhash_pipeline.page.soup import asks_for_soup, check_parser, soup_of
-from simhash_pipeline.page.source import Source, markup
-from simhash_pipeline.page.structure import MIN_NODES, structure_fingerprint
-from simhash_pipeline.page.tags import read_markup
-from simhash_pipeline.page.titles import name_of, title_words, word_blocks
-from simhash_pipeline.page.unread import unread_digest
 from simhash_pipeline.page.visible import ARTICLE_SHIFT, article_digest, visible_text, window_masks
-from simhash_pipeline.page.weights import counted_ngrams, heaviest, stop_words, weighing
 
 _SKETCH_SHINGLE_TOKENS = 3
 _WORD = re.compile(r"\w+")
@@ -83,10 +94,10 @@ class PageFingerprint:
     title_marks: int = 1  # which words of both are the page's name: see page/titles.py
     title_places: bytes | None = None  # where words of the title stand in the text
     error_pattern: bytes | None = (
-        None  # of a short page that names its own address: see page/error_pages.py
+        None  # of a short page that names its own address: see page/short_pages.py
     )
     cut: bool = False  # True where the page is longer than MAX_PAGE_BYTES lets it be read
-    unread: bytes = b""  # of a thin page: see page/unread.py
+    unread: bytes = b""  # of a thin page: see page/short_pages.py
 
     @property
     def main_share(self) -> float | None:
@@ -129,8 +140,7 @@ class Fingerprinter:
         self._weigh = weighing(options)
         self._joiner = "" if options.segmenter == "java-characters" else " "
         self._hash = hash_rows(options.hash, self._joiner)
-        self._as_kernel = votes_by_kernel(options)
-        self._by_kernel = self._as_kernel and native.kernel is not None
+        self._by_kernel = votes_by_kernel(options) and native.kernel is not None
         # Counts for weights: then each n-gram votes as it comes, and none has to be made as text.
         self._plain = (options.hash, options.weights, options.top_n) == ("murmur3", "tf", None)
 
@@ -243,25 +253,20 @@ class Fingerprinter:
             if (count := len(hashed)) < options.min_tokens:
                 return None, None, count
             return content_of(hashed, options), sketch_of(hashed, _SKETCH_SHINGLE_TOKENS), count
-        tokens, hashes = self._hashed(text)
+        tokens = self._segment(text)
+        hashes = TokenHashes(tokens)
         if len(hashes) < options.min_tokens:
             return None, None, len(hashes)
         content = self._content(tokens, hashes)
         sketch = simhash(hashes.distinct_ngrams(_SKETCH_SHINGLE_TOKENS, SKETCH_BITS))
         return content, sketch, len(hashes)
 
-    def _hashed(self, text: str) -> tuple[Sequence[str], TokenHashes]:
-        """The tokens, where more of them than their hashes is needed, and these hashes."""
-        if self._as_kernel:
-            return (), token_hashes(text)
-        tokens = self._segment(text)
-        return tokens, TokenHashes(tokens)
-
     def content_fingerprint(self, text: str) -> int | None:
         """The content fingerprint of plain text, however short; None when it holds no token."""
         if self._by_kernel:
             return content_of(hashed_words(text), self._options)
-        return self._content(*self._hashed(text))
+        tokens = self._segment(text)
+        return self._content(tokens, TokenHashes(tokens))
 
     def _without_markup(self, text: str) -> str:
         """The text without markup, and without lines that end within a sentence."""

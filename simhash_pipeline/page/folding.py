@@ -11,16 +11,12 @@ import re
 import unicodedata
 from functools import cache
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 
-from simhash_pipeline.bits import np
+from simhash_pipeline.bits import NDArray, np
 from simhash_pipeline.page.han import HAN
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from simhash_pipeline.page.han import Units
-
+Units: TypeAlias = "NDArray[np.uint16]"
 # What is invisible within a word: where a line may break, or may not (soft hyphen, zero width
 # space, word joiner, and its old form), joiners, directions, and how an emoji is drawn.
 IN_WORDS = "\u00ad\u200b\u2060\ufeff\u200d\u200e\u200f\u202a-\u202e\u2066-\u2069\ufe0e\ufe0f"
@@ -65,6 +61,7 @@ FOLDED_TO_THEMSELVES = f"{HAN}\uac00-\ud7a3"
 # NFKC sorts the marks in a row, in the square of their number. Unicode's Stream-Safe Text Format
 # (UAX 15, 13) bounds them too; no script stacks so many.
 _MAX_MARKS = 30
+_MANY_FOLDS = 200  # so many times `replace` takes as long as `translate`
 _DECOMPOSED_TO_MARKS = frozenset("\u0f73\u0f75\u0f81\uff9e\uff9f")  # of combining class 0
 _ASK, _DROPPED = 0xFFFE, 0xFFFF  # no characters
 # All that are marks, digits or changed by NFKC are here, or beyond 16 bits.
@@ -144,14 +141,20 @@ def words_of(text: str) -> list[str]:
 
 def nfkc(text: str) -> str:
     """The text's NFKC in a time that grows as the text: without rows of more than 30 marks."""
-    others = np.flatnonzero(~_marks().take(units := _units(text)))
-    is_long = np.diff(others, prepend=-1, append=len(units)).max() > _MAX_MARKS + 1
-    if is_long and (marks := "".join(filter(_is_mark, set(text)))):
-        text = re.sub(f"[{marks}]{{{_MAX_MARKS + 1},}}", "", text)
+    is_mark = _marks().take(units := _units(text))
+    if np.count_nonzero(is_mark) > _MAX_MARKS:  # else no row is so long
+        others = np.flatnonzero(~is_mark)
+        is_long = np.diff(others, prepend=-1, append=len(units)).max() > _MAX_MARKS + 1
+        if is_long and (marks := "".join(filter(_is_mark, set(text)))):
+            text = re.sub(f"[{marks}]{{{_MAX_MARKS + 1},}}", "", text)
     if not unicodedata.is_normalized("NFKC", text):
         # np.unique imports numpy.ma, which nothing else needs.
-        for character in map(chr, sorted({*units[_changing().take(units)].tolist()})):
-            text = text.replace(character, unicodedata.normalize("NFKC", character))
+        codes = sorted({*units[_changing().take(units)].tolist()})
+        folds = {code: unicodedata.normalize("NFKC", chr(code)) for code in codes}
+        if len(folds) > _MANY_FOLDS:
+            return unicodedata.normalize("NFKC", text.translate(folds))
+        for code, fold in folds.items():
+            text = text.replace(chr(code), fold)
     return unicodedata.normalize("NFKC", text)
 
 

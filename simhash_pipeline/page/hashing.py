@@ -9,19 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 
 import mmh3
 
-from simhash_pipeline.bits import BITS, np
+from simhash_pipeline.bits import BITS, NDArray, np
 from simhash_pipeline.options import load_callable
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Rows = NDArray[np.uint8]
-    Words = NDArray[np.uint64]
-    HashRows = Callable[[Iterable[str]], Rows]
+Rows: TypeAlias = "NDArray[np.uint8]"
+Words: TypeAlias = "NDArray[np.uint64]"
 
 _FNV_PRIME, _FNV_BASIS = 2**40 + 0x1B3, 0xCBF29CE484222325
 _FOLD = 0x9E3779B97F4A7C15  # odd: 2**64 by the golden ratio
@@ -29,14 +25,18 @@ _MURMUR2_FACTOR = 0xC6A4A7935BD1E995
 _MASK = 2**64 - 1
 
 
-def hash_rows(name: str, joiner: str = " ") -> HashRows:
+def hash_rows(name: str, joiner: str = " ") -> Callable[[Iterable[str]], Rows]:
     """The hash of that name, or of that dotted path (bytes -> int), as rows of 64 bits.
 
     `joiner` is what the n-grams' tokens are joined by: "" where they are single characters.
     """
     if name == "murmur3":
         return lambda features: _of_ngrams([f.split(joiner) if joiner else f for f in features])
-    function = _published().get(name) or load_callable("hash", name, int)
+    published = (murmur2, fnv1, fnv1a, fnv1a_signed, jenkins, java)
+    known: dict[str, Callable[[bytes], int]] = {
+        each.__name__.replace("_", "-"): each for each in published
+    }
+    function = known.get(name) or load_callable("hash", name, int)
     return lambda features: _rows(map(function, _encoded(features)))
 
 
@@ -129,17 +129,6 @@ def _encoded(features: Iterable[str]) -> Iterator[bytes]:
 def _rows(values: Iterable[int]) -> Rows:
     joined = b"".join((value & _MASK).to_bytes(BITS // 8, "little") for value in values)
     return np.frombuffer(joined, np.uint8).reshape(-1, BITS // 8)
-
-
-def _published() -> dict[str, Callable[[bytes], int]]:
-    return {
-        "murmur2": murmur2,
-        "fnv1": fnv1,
-        "fnv1a": fnv1a,
-        "fnv1a-signed": fnv1a_signed,
-        "jenkins": jenkins,
-        "java": java,
-    }
 
 
 def fnv1(data: bytes) -> int:

@@ -1,13 +1,24 @@
-"""Bytes or text in, its markup and one lxml tree out; decode.py reads the bytes."""
+"""A page in, its markup and one tree out, by lxml or BeautifulSoup, and its elements in a list.
+
+BeautifulSoup is imported when it is needed: by SIMHASH_PARSER, and for an extractor that asks for
+a soup.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import inspect
 import re
 import sys
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from lxml import etree
+from lxml.etree import _Element
 
-from simhash_pipeline.errors import PageError
+from simhash_pipeline.errors import OptionsError, PageError
 from simhash_pipeline.page.bounds import (
     MAX_DEPTH,
     SHALLOW,
@@ -17,13 +28,70 @@ from simhash_pipeline.page.bounds import (
     may_be_deep,
 )
 from simhash_pipeline.page.decode import as_utf8, without_line_ends
-from simhash_pipeline.page.soup import NO_XML, soup_of, tree_of
+
+if TYPE_CHECKING:
+    from bs4 import BeautifulSoup
+    from bs4.element import Tag
 
 # What libxml2 stops at, and browsers read on behind: they put it where it would stand without.
 _ENDS_OF_PAGE = re.compile(rb"</(?:body|html)(?=[\t\n\f\r />])", re.IGNORECASE)
 _LAST_ENDS = re.compile(rb"(?:</(?:body|html)>[\t\n\f\r ]*)*", re.IGNORECASE)
 # The content of a head, by the HTML standard.
 METADATA = frozenset(["base", "link", "meta", "noscript", "script", "style", "template", "title"])
+# lxml doesn't let one write what no XML may hold: most control characters, halves of pairs.
+NO_XML = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+NO_DEPTH = 2**31  # deeper than any element
+
+# HTML's elements that are never in an svg, by the HTML standard ("parsing foreign content").
+END_SVG = frozenset(
+    [
+        "b",
+        "big",
+        "blockquote",
+        "body",
+        "br",
+        "center",
+        "code",
+        "dd",
+        "div",
+        "dl",
+        "dt",
+        "em",
+        "embed",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "head",
+        "hr",
+        "i",
+        "img",
+        "li",
+        "listing",
+        "menu",
+        "meta",
+        "nobr",
+        "ol",
+        "p",
+        "pre",
+        "ruby",
+        "s",
+        "small",
+        "span",
+        "strong",
+        "strike",
+        "sub",
+        "sup",
+        "table",
+        "tt",
+        "u",
+        "ul",
+        "var",
+    ]
+)
+HOLD_HTML = frozenset(["desc", "foreignobject", "title"])  # an svg's, in which they may be
 
 
 def readable(
@@ -44,7 +112,7 @@ def readable(
     return without_line_ends(bounded), len(read) < len(html) or len(bounded) < len(source)
 
 
-def tree_of_page(source: bytes, parser: str = "lxml") -> etree._Element:
+def tree_of_page(source: bytes, parser: str = "lxml") -> _Element:
     """The tree of UTF-8 markup, without comments, by lxml, or by html5lib and BeautifulSoup.
 
     PageError (kind empty or unparsable) when there is none.
@@ -73,7 +141,7 @@ def _without_ends(source: bytes) -> bytes:
     return b"".join([memoryview(source)[:start], renamed])
 
 
-def _tree(source: bytes, is_deep: bool) -> etree._Element:
+def _tree(source: bytes, is_deep: bool) -> _Element:
     parser = etree.HTMLParser(
         encoding="utf-8",
         remove_comments=True,
@@ -90,20 +158,20 @@ def _tree(source: bytes, is_deep: bool) -> etree._Element:
     return root
 
 
-def _is_too_deep(root: etree._Element) -> bool:
+def _is_too_deep(root: _Element) -> bool:
     """Whether libxml2 gave up on its depth."""
     limit = etree.ErrorTypes.ERR_RESOURCE_LIMIT
     return any(entry.type == limit for entry in root.getroottree().parser.error_log)
 
 
-def _tree_by_soup(source: bytes, parser: str) -> etree._Element:
+def _tree_by_soup(source: bytes, parser: str) -> _Element:
     root, depth = tree_of(soup_of(source, parser))
     if depth > MAX_DEPTH:
         root, _ = tree_of(soup_of(flattened(source), parser))
     return root
 
 
-def _empty_head(root: etree._Element) -> None:
+def _empty_head(root: _Element) -> None:
     """Move what is no metadata from the head to the front of the body, where a browser has it.
 
     In HTML both may go untold: `<title>x</title><main>` ends the head. libxml2 knows no main.
@@ -117,3 +185,142 @@ def _empty_head(root: etree._Element) -> None:
     foreign[-1].tail = NO_XML.sub(" ", (foreign[-1].tail or "") + (body.text or ""))
     body.text = None
     body[:0] = foreign
+
+
+def check_parser(parser: str) -> None:
+    """OptionsError if BeautifulSoup lacks what this parser needs."""
+    from bs4 import BeautifulSoup, FeatureNotFound
+
+    try:
+        BeautifulSoup("", parser)
+    except FeatureNotFound as error:
+        rule = f"it needs {parser}: pip install 'simhash-pipeline[{parser}]'"
+        raise OptionsError([f"SIMHASH_PARSER is {parser!r}; {rule}"]) from error
+
+
+def soup_of(source: bytes, parser: str) -> BeautifulSoup:
+    """The soup of UTF-8 markup; PageError (kind unparsable) if the parser fails on it."""
+    from bs4 import BeautifulSoup
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of pages that look like XML, or like a URL
+        try:
+            return BeautifulSoup(source.decode("utf-8", "replace"), parser)
+        except Exception as error:  # html5lib lets its own errors out
+            raise PageError("unparsable", f"{parser} can't parse the page: {error!r}") from error
+
+
+def tree_of(soup: BeautifulSoup) -> tuple[_Element, int]:
+    """The soup as a tree that lxml might have read, and its depth.
+
+    `lxml.html.soupparser` does the same by recursion, and fails on control characters.
+    """
+    from bs4.element import PreformattedString, Tag
+
+    make = etree.HTMLParser().makeelement
+    root = make("html")
+    elements, depths = {id(soup): root}, {id(soup): 0}
+    for node in soup.descendants:
+        parent = elements[id(node.parent)]
+        if isinstance(node, Tag):
+            depths[id(node)] = depths[id(node.parent)] + 1
+            is_root = node.name == "html" and node.parent is soup
+            elements[id(node)] = element = root if is_root else _element(make, node)
+            if is_root:
+                _copy_attributes(node, root)
+            else:
+                parent.append(element)
+        elif not isinstance(node, PreformattedString):  # a comment, a doctype
+            _append_text(parent, NO_XML.sub(" ", str(node)))
+    return root, max(depths.values())
+
+
+def asks_for_soup(extract: Callable[[Any], str]) -> bool:
+    """Whether the type of its parameter is BeautifulSoup."""
+    try:
+        parameters = inspect.signature(extract).parameters.values()
+    except (TypeError, ValueError):  # some of C's have none
+        return False
+    annotation = next((each.annotation for each in parameters), None)
+    name = annotation if isinstance(annotation, str) else getattr(annotation, "__name__", "")
+    return name.rpartition(".")[2].strip("'\"") == "BeautifulSoup"
+
+
+def _element(make: Callable[[str], _Element], node: Tag) -> _Element:
+    try:
+        element = make(node.name)
+    except ValueError:  # html5lib takes names such as a"b
+        element = make("span")
+    _copy_attributes(node, element)
+    return element
+
+
+def _copy_attributes(node: Tag, element: _Element) -> None:
+    for name, value in node.attrs.items():
+        text = value if isinstance(value, str) else " ".join(value)
+        try:
+            element.set(name, NO_XML.sub(" ", text))
+        except ValueError:
+            continue  # no name for lxml, and none that is asked for
+
+
+def _append_text(parent: _Element, text: str) -> None:
+    if len(parent):
+        parent[-1].tail = (parent[-1].tail or "") + text
+    else:
+        parent.text = (parent.text or "") + text
+
+
+@dataclass(frozen=True, slots=True)
+class Elements:
+    """A tree's elements, each before its children; the root is number 0, its depth too."""
+
+    elements: list[_Element]
+    tags: list[str]
+    depths: list[int]  # what is inside an element follows it, deeper than it
+
+    def rows(self) -> Iterator[tuple[_Element, str, int]]:
+        """Each element with its tag and depth."""
+        return zip(self.elements, self.tags, self.depths, strict=True)
+
+
+def elements_of(root: _Element) -> Elements:
+    """The columns of a tree as it is now: without comments, as parse.py leaves it.
+
+    An svg that an HTML element ends (`<svg><p>`, as browsers read it) is called a span: to libxml2
+    what follows is in it.
+    """
+    elements = list(root.iter())
+    levels = {root.getparent(): -1}
+    for element in elements:
+        levels[element] = levels[element.getparent()] + 1
+    depths = list(levels.values())[1:]
+    page = Elements(elements, [element.tag for element in elements], depths)
+    number = 0
+    with contextlib.suppress(ValueError):  # there is no other
+        while True:
+            number = _past_svg(page, page.tags.index("svg", number))
+    return page
+
+
+def _past_svg(page: Elements, start: int) -> int:
+    """Where an svg ends; the svgs around an HTML element that ends them are spans then."""
+    tags, depths = page.tags, page.depths
+    level, sealed = depths[start], NO_DEPTH
+    for number in range(start + 1, len(tags)):
+        depth = depths[number]
+        if depth <= level:
+            return number
+        if depth > sealed:
+            continue
+        sealed = NO_DEPTH
+        if tags[number] in END_SVG:
+            for outer in range(number - 1, start - 1, -1):
+                if depths[outer] < depth:
+                    depth = depths[outer]
+                    if tags[outer] == "svg":
+                        tags[outer] = "span"
+            return number
+        if tags[number] in HOLD_HTML:
+            sealed = depth
+    return len(tags)

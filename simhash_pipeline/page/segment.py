@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,15 +28,13 @@ from simhash_pipeline.page.han import (
     HAN,
     HAN_FIRST,
     HAN_LAST,
-    HanCutter,
     UserWord,
+    han_cut,
     jieba_tokenizer,
 )
-from simhash_pipeline.page.hashing import TokenHashes, murmur3_words
 
 if TYPE_CHECKING:
     from simhash_pipeline.page.han import Units
-    from simhash_pipeline.page.hashing import Words
 
 Segment = Callable[[str], list[str]]
 
@@ -60,6 +58,8 @@ _HAN_ONLY = re.compile(f"[{HAN}]+")
 # Text without any of these is cut alike, and in half the time, by `\w+`.
 _SPECIAL = re.compile(f"[{UNSPACED}{MARKS}]")
 _PLAIN_TOKEN = re.compile(r"\w+")
+# Of a text whose marks are line ends.
+_RUN = re.compile(rf"[{HAN}]{{1,{MAX_RUN}}}|[^{HAN}\n]+")
 _LINE_END = ord("\n")
 # A word, or one character of a script that is written without spaces, with its marks.
 WORD_OR_CHARACTER = re.compile(f"{_TOKEN_PARTS[0]}|{_TOKEN_PARTS[2]}|[{HAN}]")
@@ -67,7 +67,6 @@ _PIECE_CHARACTERS = 10_000
 # Python takes 1 to 3 us a character (python -m tests.long.hostile).
 CHARACTERS_BY_JIEBA = 40_000
 FOLDED_CHARACTERS = 2 * _PIECE_CHARACTERS
-_MIXED = "*"  # stands for a user's word of Han and other characters; no token is like it
 _SPARE_WORDS = 64  # of a short text all count, so that it is cut alike whatever follows it
 _USER_WORD = re.compile(r"(.+?)(?:\s+([0-9]+))?(?:\s+([a-z]+))?")  # as jieba reads it
 _MAX_FREQUENCY = 10**9
@@ -140,11 +139,6 @@ def words(text: str) -> list[str]:
     return _default_words.cut(text)
 
 
-def token_hashes(text: str) -> TokenHashes:
-    """The same words by their murmur3, which costs less than the words and then their hashes."""
-    return TokenHashes(_default_words.hashes(text))
-
-
 class _Words:
     """The segmentation `words`, with a user's own words."""
 
@@ -163,22 +157,7 @@ class _Words:
             self._word_or_character = re.compile(f"{mixed}|{WORD_OR_CHARACTER.pattern}")
 
     def cut(self, text: str) -> list[str]:
-        found: list[str] = []
-        for words, most in self._pieces(text):
-            found += (words if isinstance(words, list) else self._cutter.words(words))[:most]
-        return found
-
-    def hashes(self, text: str) -> Words:
-        """The murmur3 of each word, shape (words, 2)."""
-        rows = []
-        for words, most in self._pieces(text):
-            hashed = murmur3_words(words) if isinstance(words, list) else self._cutter.hashes(words)
-            rows.append(hashed[:most])
-        return np.concatenate(rows)
-
-    def _pieces(self, text: str) -> Iterator[tuple[list[str] | Units, int]]:
-        """Of each piece its words, or what the cutter is to cut, and how many of them count."""
-        length = 0
+        found, length = list[str](), 0
         for piece in pieces(text):
             by_jieba = length < CHARACTERS_BY_JIEBA
             plain = piece.replace("…", "...")
@@ -186,43 +165,26 @@ class _Words:
             if words is None:
                 plain = folded_piece(piece)
                 words = self._words_of_piece(plain, by_jieba=by_jieba)
-            yield words, most_words(piece)
+            found += words[: most_words(piece)]
             length += len(plain)
+        return found
 
-    def _words_by_table(self, text: str) -> list[str] | Units | None:
-        """The words of most texts, whose characters fold one by one; None of others.
-
-        Of a text with Han what they are cut from: all between words is as good as a line's end.
-        """
-        encoded = f"\n{text}\n".encode("utf-16-le", "surrogatepass")
+    def _words_by_table(self, text: str) -> list[str] | None:
+        """The words of most texts, whose characters fold one by one; None of others."""
+        encoded = text.encode("utf-16-le", "surrogatepass")
         units = _folded_units()[np.frombuffer(encoded, np.uint16)]
         if not units.all() or len(text) > FOLDED_CHARACTERS:
             return None
-        if not ((units >= ord(HAN_FIRST)) & (units <= ord(HAN_LAST))).any():
-            return units.tobytes().decode("utf-16-le").split()
-        longest_run = np.diff(np.flatnonzero(units == _LINE_END)).max()
-        return units if longest_run <= MAX_RUN else None
+        folded = units.tobytes().decode("utf-16-le")
+        has_han = ((units >= ord(HAN_FIRST)) & (units <= ord(HAN_LAST))).any()
+        return han_cut(_RUN.findall(folded), self._han) if has_han else folded.split()
 
     def _words_of_piece(self, text: str, *, by_jieba: bool) -> list[str]:
         if not self._mixed and _SPECIAL.search(text) is None:
             return _PLAIN_TOKEN.findall(text)
         if not by_jieba:
             return _found(self._word_or_character, text)
-        return self._with_han_cut(_found(self._token, text))
-
-    def _with_han_cut(self, tokens: list[str]) -> list[str]:
-        """The tokens with each Han run replaced by its words."""
-        if not any(HAN_FIRST <= token[0] <= HAN_LAST for token in tokens):
-            return tokens
-        if not self._mixed:
-            return self._cutter.cut(tokens)
-        mixed = iter([token for token in tokens if token in self._mixed])
-        asked = [_MIXED if token in self._mixed else token for token in tokens]
-        return [next(mixed) if word == _MIXED else word for word in self._cutter.cut(asked)]
-
-    @cached_property
-    def _cutter(self) -> HanCutter:
-        return HanCutter(self._han)
+        return han_cut(_found(self._token, text), self._han)
 
 
 def _found(tokens: re.Pattern[str], text: str) -> list[str]:

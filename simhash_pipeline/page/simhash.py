@@ -1,10 +1,22 @@
-"""Weighted hashes in, fingerprint out; and the distance of two fingerprints. Nothing else."""
+"""Tokens in, their n-grams counted and weighed, and of weighted hashes the fingerprint out."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
 
-from simhash_pipeline.bits import np
+from simhash_pipeline.bits import NDArray, np
+from simhash_pipeline.errors import OptionsError, PageError
+from simhash_pipeline.options import Options, load_callable, unreadable
+from simhash_pipeline.page.han import jieba_module
+
+Counts = Mapping[str, int]
+Weights = Mapping[str, float]
+Weigh = Callable[[Counts], Weights]
 
 # Votes are counted in multiples of this: sums of whole numbers are exact, so the order in which a
 # machine adds them can't turn a bit.
@@ -12,16 +24,12 @@ VOTE = 2.0**-20
 _FEWEST = {">0": VOTE, ">=0": 0.0, ">1": 1 + VOTE}  # that set a bit
 # Features whose bits are unpacked at once: half a megabyte, which a processor keeps at hand.
 _CHUNK = 512
-_BYTE_ROWS = 255  # of rows that weigh 1: their sum fits a byte, which adds up fastest
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Rows = NDArray[np.uint8]
-    Weights = NDArray[np.float64]
+_MAX_WEIGHT = 1e6  # keeps sums of votes exact
 
 
-def simhash(hashes: Rows, weights: Weights | None = None, set_when: str = ">0") -> int | None:
+def simhash(
+    hashes: NDArray[np.uint8], weights: NDArray[np.float64] | None = None, set_when: str = ">0"
+) -> int | None:
     """Charikar's fingerprint (STOC 2002): bit i is set where over half the weight has bit i set.
 
     `hashes`: shape (features, bytes), little-endian; `weights`: >= 0; None: each weighs 1.
@@ -40,14 +48,14 @@ def simhash(hashes: Rows, weights: Weights | None = None, set_when: str = ">0") 
     return int.from_bytes(np.packbits(bits, bitorder="little").tobytes(), "little")
 
 
-def votes(hashes: Rows, weights: Weights | None = None) -> NDArray[np.float64]:
+def votes(
+    hashes: NDArray[np.uint8], weights: NDArray[np.float64] | None = None
+) -> NDArray[np.float64]:
     """The last row of the picture above: for each bit, bit 0 first, weight for less weight against.
 
     Exact to 2**-20, whatever the order of the features.
     """
-    if weights is None:
-        return (2 * _ayes(hashes) - len(hashes)).astype(np.float64)
-    counted = np.rint(weights / VOTE)
+    counted = np.rint((np.ones(len(hashes)) if weights is None else weights) / VOTE)
     ayes = np.zeros(hashes.shape[1] * 8)
     for start in range(0, len(hashes), _CHUNK):
         bits = np.unpackbits(hashes[start : start + _CHUNK], axis=1, bitorder="little")
@@ -56,20 +64,67 @@ def votes(hashes: Rows, weights: Weights | None = None) -> NDArray[np.float64]:
     return sums
 
 
-def _ayes(hashes: Rows) -> NDArray[np.int64]:
-    """How many rows have each bit: 255 long rows are added as bytes, and their parts as numbers."""
-    width = hashes.shape[1] * 8
-    ayes = np.zeros(width, np.int64)
-    for start in range(0, len(hashes), _CHUNK * _BYTE_ROWS):
-        # In one row, which takes half the time of rows.
-        bits = np.unpackbits(hashes[start : start + _CHUNK * _BYTE_ROWS].ravel(), bitorder="little")
-        whole = len(bits) // (_BYTE_ROWS * width) * _BYTE_ROWS * width
-        added = bits[:whole].reshape(_BYTE_ROWS, -1).sum(axis=0, dtype=np.uint8)
-        ayes += added.reshape(-1, width).sum(axis=0, dtype=np.int64)
-        ayes += bits[whole:].reshape(-1, width).sum(axis=0, dtype=np.uint8)
-    return ayes
-
-
 def hamming_distance(a: int, b: int) -> int:
     """Number of bits in which two fingerprints of the same width differ."""
     return (a ^ b).bit_count()
+
+
+def counted_ngrams(tokens: Sequence[str], sizes: Sequence[int], joiner: str = " ") -> Counts:
+    """How often each n-gram of tokens occurs, for these sizes."""
+    counts: Counter[str] = Counter()
+    for size in sizes:
+        counts.update(map(joiner.join, zip(*(tokens[i:] for i in range(size)), strict=False)))
+    return counts
+
+
+def weighing(options: Options) -> Weigh:
+    """The weighting that the options name, or that of a callable (counts -> weights).
+
+    OptionsError when a callable can't be loaded.
+    """
+    name = options.weights
+    if name == "tf":
+        return lambda counts: counts
+    if name == "jieba-tfidf":
+        idf, mean = _jieba_idf()
+        return lambda counts: {
+            w: n * idf.get(w, mean) for w, n in counts.items() if len(w.strip()) >= 2
+        }
+    weigh = load_callable("weights", name, Mapping)  # type: ignore[type-abstract]  # for isinstance alone
+    return lambda counts: _checked(weigh(counts), name)
+
+
+def heaviest(weights: Weights, count: int) -> Weights:
+    """The `count` heaviest features, heaviest first; of equal ones the first by code point."""
+    return dict(sorted(weights.items(), key=lambda pair: (-pair[1], pair[0]))[:count])
+
+
+@cache
+def _jieba_idf() -> tuple[dict[str, float], float]:
+    """jieba's own idf of each word, and what an unknown word weighs.
+
+    That is the mean of the words of two characters or more, 11.7392: cppjieba's file has no others.
+    """
+    tfidf = jieba_module("jieba.analyse.tfidf")
+    idf: dict[str, float] = tfidf.IDFLoader(tfidf.DEFAULT_IDF).idf_freq
+    words = [value for word, value in idf.items() if len(word) > 1]
+    return idf, math.fsum(words) / len(words)
+
+
+def stop_words(path: str | None) -> frozenset[str]:
+    """The file's words, one a line; without a file jieba's own."""
+    if path is None:
+        return frozenset(jieba_module("jieba.analyse.tfidf").TFIDF.STOP_WORDS)
+    try:
+        return frozenset(Path(path).read_text(encoding="utf-8-sig").lower().split("\n"))
+    except (OSError, ValueError) as error:
+        raise OptionsError([unreadable("stop_words", path, error)]) from error
+
+
+def _checked(weights: Mapping[Any, Any], name: str) -> Weights:
+    for feature, weight in weights.items():
+        is_number = isinstance(weight, (int, float))
+        if not (isinstance(feature, str) and is_number and 0 <= weight <= _MAX_WEIGHT):
+            rule = f"weights must be 0 to {_MAX_WEIGHT:g} by feature"
+            raise PageError("weights", f"{name} gave {feature!r} the weight {weight!r}; {rule}")
+    return weights

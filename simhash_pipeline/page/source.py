@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -12,6 +13,13 @@ from simhash_pipeline.errors import PageError
 if TYPE_CHECKING:
     from simhash_pipeline.options import Options
 
+# An empty element that a script fills, or a word to browsers without scripts.
+_DRAWN = re.compile(
+    r"(?i)<(?:div|main)\s[^<>]{0,200}?\bid\s*=\s*[\"']?(?:root|app|__next|__nuxt|___gatsby|react-root)\b"
+    r"[^<>]{0,200}>\s*</(?:div|main)|<app-root\b|<noscript\b[^>]{0,99}>[^<]{0,200}(?:<[^>]{0,200}>"
+    r"[^<]{0,200}){0,2}JavaScript"
+)
+_DRAWN_CHARS = 300_000  # of the page that are looked at
 CHARSET_FIELD = "charset"  # of an item: what the HTTP header said; items may lack it
 
 
@@ -46,6 +54,13 @@ class Fields(Protocol):
     def get(self, key: str, /) -> Any: ...
 
 
+def looks_drawn_by_script(html: bytes | str) -> bool:
+    """Whether a page of little text is one that a browser's scripts fill."""
+    head = html[:_DRAWN_CHARS]
+    head = head if isinstance(head, str) else head.decode("latin-1")
+    return "<script" in head.lower() and _DRAWN.search(head) is not None
+
+
 def page_field(options: Options) -> str:
     """The field or column that holds the page; `html` where HTML_FIELD is None."""
     return options.html_field or "html"
@@ -75,17 +90,24 @@ def item_source(item: Fields, options: Options) -> Source:
     html = markup(held)
     if html is None:
         found = type(held).__name__
-        raise PageError("wrong_type", f"field {html_field!r} holds {found}, not a page")
+        rule = f"holds {found}, not a page (SIMHASH_HTML_FIELD)"
+        raise PageError("wrong_type", f"field {html_field!r} {rule}")
     if not url:
-        raise PageError("no_url", f"the item has no URL in its field {options.url_field!r}")
+        raise no_url(options)
     charset = item.get(CHARSET_FIELD)
     return Source(html, url, charset if isinstance(charset, str) else None)
 
 
-def text_source(item: Fields, options: Options) -> Source | None:
+def no_url(options: Options) -> PageError:
+    rule = f"no URL in its field {options.url_field!r} (SIMHASH_URL_FIELD)"
+    return PageError("no_url", f"the item has {rule}")
+
+
+def text_source(item: Fields, options: Options, url: str | None = None) -> Source | None:
     """The text that CONTENT_FIELD holds, or its paragraphs; None where it holds none.
 
-    PageError (kind wrong_type or no_url) if it holds something else, or the item has no URL.
+    `url` is that of an item without one. PageError (kind wrong_type or no_url) if the field holds
+    something else, or there is no URL.
     """
     held = None if options.content_field is None else item.get(options.content_field)
     if isinstance(held, (list, tuple)) and all(isinstance(part, str) for part in held):
@@ -94,9 +116,10 @@ def text_source(item: Fields, options: Options) -> Source | None:
         return None
     if not isinstance(held, str):
         found = type(held).__name__
-        raise PageError("wrong_type", f"field {options.content_field!r} holds {found}, not text")
-    if not (url := item_url(item, options)):
-        raise PageError("no_url", f"the item has no URL in its field {options.url_field!r}")
+        rule = f"holds {found}, not text (SIMHASH_CONTENT_FIELD)"
+        raise PageError("wrong_type", f"field {options.content_field!r} {rule}")
+    if not (url := item_url(item, options) or url):
+        raise no_url(options)
     title = item.get("title")
     return Source(held, url, is_text=True, title=title if isinstance(title, str) else "")
 

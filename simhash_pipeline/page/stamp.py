@@ -24,25 +24,20 @@ from simhash_pipeline.page import segment
 # lists and tables need no increase: their digest is in the stamp.
 FINGERPRINT_VERSION = 1
 # What makes no fingerprint: where a page comes from, who reads it, what the kernel is given.
-_WITHOUT_RULES = frozenset(["compiled", "reader", "source", "stamp", "tags"])
+_WITHOUT_RULES = frozenset(["compiled", "reader", "source", "stamp"])
 # What costs time or memory alone, and no fingerprint.
 _COSTS = frozenset(
     [
         "_BYTE_ROWS",
         "_CHUNK",
-        "_FACTORS",
-        "_FIRST_CODE",
         "_LIKELY",
         "_MAX_KNOWN_CHARS",
         "_MAY_BE_CODE",
-        "_REMEMBERED",
-        "_TABLE_BITS",
         "_VARYING",
         "FOLDED_ALONE",
         "FOLDED_TO_THEMSELVES",
     ]
 )
-_NO_RULES = _COSTS | {"TYPE_CHECKING"}
 
 
 def stamp_for(options: Options) -> dict[str, Any]:
@@ -83,7 +78,7 @@ def rules() -> dict[str, Any]:
         f"{module}.{name}": value
         for module in names
         for name, value in vars(import_module(f"{page.__name__}.{module}")).items()
-        if name.isupper() and name not in _NO_RULES
+        if name.isupper() and name not in _COSTS | {"TYPE_CHECKING"}
     }
 
 

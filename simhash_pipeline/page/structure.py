@@ -35,18 +35,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate, chain, islice, repeat
 from operator import mul
-from typing import TYPE_CHECKING
 
-from simhash_pipeline.bits import np
+from simhash_pipeline.bits import NDArray, np
 from simhash_pipeline.options import Options
-from simhash_pipeline.page.elements import NO_DEPTH, Elements
-from simhash_pipeline.page.hashing import hash_rows, mixed, murmur3
+from simhash_pipeline.page.hashing import Rows, hash_rows, mixed, murmur3
+from simhash_pipeline.page.parse import NO_DEPTH, Elements
 from simhash_pipeline.page.simhash import VOTE, simhash
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Hashes = NDArray[np.uint8]
 
 MIN_NODES = 10  # a tree or an outline with fewer is no template to speak of
 MAX_LABELS = 4_096  # the heaviest; real pages have some hundred
@@ -147,7 +141,7 @@ def _label(tag: str, names: str) -> str:
 _known_label = lru_cache(maxsize=4096)(_label)  # the pages of a site share their names
 
 
-def outline_fingerprint(page: Elements, hashes: Callable[[Iterable[str]], Hashes]) -> int | None:
+def outline_fingerprint(page: Elements, hashes: Callable[[Iterable[str]], Rows]) -> int | None:
     """The fingerprint, as wide as `hashes` makes its rows; None under 10 outline nodes."""
     nodes = outline(page)
     if len(nodes.tags) < MIN_NODES:
@@ -177,7 +171,7 @@ def _heaviest(names: Iterable[str], weights: Iterable[float]) -> Mapping[str, fl
     return dict(heapq.nlargest(MAX_LABELS, found.items(), key=lambda pair: (pair[1], pair[0])))
 
 
-def _loudness(hashes: Hashes, bits: NDArray[np.intp]) -> NDArray[np.float64]:
+def _loudness(hashes: Rows, bits: NDArray[np.intp]) -> NDArray[np.float64]:
     """1 / U² for each row and each of these bits, 1 to 2**20.
 
     U by splitmix64 from the row's first 32 bits.

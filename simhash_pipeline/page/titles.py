@@ -1,4 +1,4 @@
-"""What titles say: their words, which of these name the page, and whether two name two things.
+"""What a page says of itself, its title, headings and address, and whether titles name two things.
 
 Two pages of one site with one text may be about two things, and then their titles say so:
 
@@ -20,17 +20,27 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
 from typing import Protocol
+from urllib.parse import urljoin
 
 import mmh3
+from lxml.etree import _Element
 
+from simhash_pipeline.native import Head
+from simhash_pipeline.page.blocks import Blocks
+from simhash_pipeline.page.boilerplate import MAX_LINK_SHARE
+from simhash_pipeline.page.bounds import has_long_host
 from simhash_pipeline.page.folding import is_pieced
 from simhash_pipeline.page.folding import words_of as _words_in
-from simhash_pipeline.page.visible import BLOCK_BITS, MAIN
+from simhash_pipeline.page.visible import BLOCK_BITS, MAIN, box_around
 
+MAX_TITLES = 5  # empty ones to look at; each may hold the next, and all that follows
+_MAX_HEADINGS = 5
+_TITLE = re.compile(r"(?i)(?<![a-z])(?:title|heading|headline)(?![a-z])")  # of a class
 TITLE_CHARS = 100  # of a title and of a heading, that a store keeps and that are compared
 MAX_WORDS = 62  # so that a mark for each fits into a signed word of 64 bits
 _READ_CHARS = 5_000  # of the main text, in which the title's words are looked for
@@ -47,9 +57,108 @@ _PLACE = struct.Struct("<BH")
 _BESIDE = 1 << 7  # of the number: beside the main text, as in a table of facts
 WORD = 1 << 32  # above the blocks of a text
 WORD_BITS = MAIN | BLOCK_BITS
-Blocks = frozenset[int]
 _MAX_PLACES = 12
 _AROUND_CHARS, _NEAR_CHARS, _LEAST_LETTERS = 60, 10, 6
+
+
+def head_of(root: _Element) -> Head:
+    """What stands in the page's head."""
+    return [
+        (
+            child.tag,
+            child.get("rel"),
+            child.get("href"),
+            child.get("property"),
+            _text_of(child) if child.tag == "title" else child.get("content"),
+        )
+        for head in islice(root.iterchildren("head"), 1)
+        for child in head
+    ]
+
+
+def title_of(root: _Element, head: Head | None = None) -> str:
+    """The page's title, white space collapsed: its title element, og:title or first h1; else ""."""
+    return title_among(head or head_of(root), _titles(root))
+
+
+def title_among(head: Head, texts: Iterable[str]) -> str:
+    """As `title_of`, of a head and what else may be the title, best first."""
+    said = (text for tag, _, _, _, text in head if tag == "title")
+    return next(
+        filter(None, (" ".join((text or "").split()) for text in chain(islice(said, 1), texts))), ""
+    )
+
+
+def canonical_url(head: Head, url: str | None) -> str | None:
+    """What the page's head says is its address, made absolute; None where it says nothing.
+
+    It is the link rel="canonical", or else og:url.
+    """
+    declared = next(filter(None, _declared(head)), None)
+    if declared is None:
+        return None
+    bases = ((href or "").strip() for tag, _, href, _, _ in head if tag == "base")
+    base = next(filter(None, bases), "")
+    if any(map(has_long_host, (url or "", base, declared))):
+        return None
+    try:
+        return urljoin(urljoin(url or "", base), declared)
+    except ValueError:  # it is no URL
+        return None
+
+
+def _titles(root: _Element) -> Iterator[str]:
+    for element in islice(root.iter("title"), MAX_TITLES):
+        parent = element.getparent()
+        if parent is None or parent.tag in ("head", "html", "body"):  # not an image's
+            yield _text_of(element)
+    for element in root.iter("meta"):
+        if element.get("property") == "og:title":
+            yield element.get("content") or ""
+    for element in islice(root.iter("h1"), MAX_TITLES):
+        yield _text_of(element)
+
+
+def _text_of(element: _Element) -> str:
+    return "".join(map(str, element.itertext()))
+
+
+def _declared(head: Head) -> Iterator[str]:
+    for tag, rel, href, _, _ in head:
+        if tag == "link" and rel and href and "canonical" in rel.lower().split():
+            yield href.strip()
+    for tag, _, _, said, content in head:
+        if tag == "meta" and said == "og:url" and content:
+            yield content.strip()
+
+
+def headings(blocks: Blocks, title: str) -> list[str]:
+    """The first h1s, else what its box calls a title, else the first h2; and a line of the title.
+
+    That is the longest other line that the title holds: an h1 may name the site or a section, and
+    the headline may stand in any box. A link names another page or the site.
+    """
+    own = _unlinked(blocks)
+    h1, h2 = ([at for at in own if blocks.tags[at] == tag] for tag in ("h1", "h2"))
+    called = [box[0] for box in blocks.boxes if box[1] == box[0] + 1 and _TITLE.search(box[3])]
+    found = [blocks.texts[at] for at in h1[:_MAX_HEADINGS] or called[:1] or h2[:1]]
+    others = (blocks.texts[at] for at in own if blocks.texts[at] in title)
+    line = max((text for text in others if text not in found), key=len, default="")
+    return [*found, line] if line else found
+
+
+def first_line(blocks: Blocks, is_main: Sequence[bool]) -> str:
+    """The first line in the box around the main text, if it stands above that; else ""."""
+    if True not in is_main:
+        return ""
+    start, _ = box_around(blocks, is_main)
+    at = next((at for at in _unlinked(blocks) if at >= start), None)
+    return "" if at is None or is_main[at] else blocks.texts[at]
+
+
+def _unlinked(blocks: Blocks) -> list[int]:
+    # A text without a page has no shares, and so no heading.
+    return [at for at, share in enumerate(blocks.link_shares) if share <= MAX_LINK_SHARE]
 
 
 class Titled(Protocol):
@@ -165,16 +274,14 @@ def _near(text: str, at: int, end: int, words: Collection[str]) -> str:
 
 def _letters(text: str, words: Collection[str]) -> str:
     """The letters of a text, without words of the title."""
-    blank = [False] * len(text)
+    left = [*text]
     for word in words:
         at = text.find(word)
         while at >= 0:
             if is_pieced(word) or _is_whole(text, at, at + len(word)):
-                blank[at : at + len(word)] = [True] * len(word)
+                left[at : at + len(word)] = " " * len(word)
             at = text.find(word, at + 1)
-    return "".join(
-        c for c, is_blank in zip(text, blank, strict=True) if c.isalpha() and not is_blank
-    )
+    return "".join(filter(str.isalpha, left))
 
 
 def word_blocks(words: Sequence[str]) -> list[int]:
@@ -187,7 +294,7 @@ def _block(word: str) -> int:
 
 
 def name_two_things(
-    page: Titled, other: Titled, *, in_one_template: bool, repeated: Blocks = frozenset()
+    page: Titled, other: Titled, *, in_one_template: bool, repeated: AbstractSet[int] = frozenset()
 ) -> bool:
     """Whether each page's name has a word that the other lacks.
 
@@ -206,7 +313,7 @@ def name_two_things(
     return in_one_template or _are_of_one_form(words, others)
 
 
-def names_differ(page: Titled, other: Titled, repeated: Blocks = frozenset()) -> bool:
+def names_differ(page: Titled, other: Titled, repeated: AbstractSet[int] = frozenset()) -> bool:
     """Whether either page's name has a word that the other's title and heading lack."""
     if page.title == other.title:
         return False
@@ -214,7 +321,7 @@ def names_differ(page: Titled, other: Titled, repeated: Blocks = frozenset()) ->
 
 
 def are_form_letters(
-    page: Titled, other: Titled, *, on_one_site: bool, repeated: Blocks = frozenset()
+    page: Titled, other: Titled, *, on_one_site: bool, repeated: AbstractSet[int] = frozenset()
 ) -> bool:
     """Whether a word of each title, that the other lacks, stands in one place of the texts.
 
@@ -236,7 +343,7 @@ def share_a_notice(page: Titled, other: Titled) -> bool:
     return not _share_half(_long_name(page), _long_name(other))
 
 
-def _own_places(page: Titled, other: Titled, repeated: Blocks) -> set[tuple[int, int]]:
+def _own_places(page: Titled, other: Titled, repeated: AbstractSet[int]) -> set[tuple[int, int]]:
     """Where words stand that the other's title and heading lack: `_BESIDE` or 0, and the hash."""
     words, others = words_of(page.title[:TITLE_CHARS]), title_words(other.title, other.heading)
     found = set()
@@ -263,13 +370,13 @@ def _long_words(words: Collection[str]) -> list[str]:
     return [word for word in words if len(word) >= _LONG_CHARS or is_pieced(word)]
 
 
-def _lacks(page: Titled, other: Titled, repeated: Blocks) -> bool:
+def _lacks(page: Titled, other: Titled, repeated: AbstractSet[int]) -> bool:
     """Whether the page's title and heading lack a word of the other's name."""
     lacking = _name(other).difference(title_words(page.title, page.heading))
     return any(_block(word) not in repeated for word in lacking)
 
 
-def _lacks_name(page: Titled, other: Titled, repeated: Blocks) -> bool:
+def _lacks_name(page: Titled, other: Titled, repeated: AbstractSet[int]) -> bool:
     """The same, of a name that stands in the title."""
     name = _name(other).intersection(words_of(other.title[:TITLE_CHARS]))
     lacking = name.difference(title_words(page.title, page.heading))

@@ -25,12 +25,12 @@ from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, compress, starmap
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 
 import mmh3
 
 from simhash_pipeline import native
-from simhash_pipeline.bits import np
+from simhash_pipeline.bits import NDArray, np
 from simhash_pipeline.page.blocks import Blocks, menu_blocks
 from simhash_pipeline.page.boilerplate import MAX_LINK_SHARE, running_text
 from simhash_pipeline.page.counters import MAX_LINE, without_counters
@@ -61,11 +61,8 @@ _SEPARATOR = "\n" + "\0" * (WINDOW_BYTES - 1)  # blocks hold neither
 
 _END = _SEPARATOR.encode()
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    Hashes = NDArray[np.uint32]
-    Places = NDArray[np.intp]
+Hashes: TypeAlias = "NDArray[np.uint32]"
+Places: TypeAlias = "NDArray[np.intp]"
 
 
 @dataclass(frozen=True, slots=True)

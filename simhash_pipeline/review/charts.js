@@ -67,7 +67,7 @@ function valley(place, dropped, kept, threshold) {
   const names = binned([]).map((bin) => bin.name);
   const draw = (width, height) => {
     const foot = 40, head = 34, step = width / names.length, tall = height - foot - head;
-    const wide = Math.min((step * 0.84) / series.length, 30), marks = [];
+    const wide = Math.min((step * 0.94) / series.length, 30), marks = [];
     series.forEach(([kind, bins]) => {
       const most = Math.max(...bins.map((bin) => bin.pages));
       bins.forEach((bin, at) => {
@@ -76,7 +76,7 @@ function valley(place, dropped, kept, threshold) {
         const there = series.filter(([, other]) => other[at].pages).map(([name]) => name);
         const x = (at + 0.5) * step + (there.indexOf(kind) - there.length / 2) * wide;
         marks.push(drawn("rect", { x, y: top, width: wide - 1, height: long, rx: 2, class: kind }));
-        if (step > 36) marks.push(drawn("text", { x: x + wide / 2, y: top - 5, class: `value ${kind}` }, number.format(bin.pages)));
+        if (step > 36) marks.push(drawn("text", { x: x + wide / 2, y: top - 5, class: "value" }, number.format(bin.pages)));
       });
     });
     names.forEach((name, at) => {

@@ -28,7 +28,7 @@ COMMON_WORDS = 0.5  # of the shorter title's; with fewer, titles differ
 MANY = 20  # drops of a run
 MAGNET = "many drops of one page"
 # By the reason of a drop: whose distances decided.
-_DECIDING = {
+DECIDING = {
     "content": ("content", "sketch"),
     "paragraph": ("sketch",),
     "structure": ("structure",),
@@ -227,7 +227,7 @@ def bits_left(drop: Drop) -> tuple[int, int] | None:
     128, more than any, where one is unknown. None for a drop that no threshold decided: a thin
     page, or an unchanged one.
     """
-    if drop.reason not in _DECIDING:
+    if drop.reason not in DECIDING:
         return None
     content, structure, sketch = (
         128 if bits is None or limit is None else limit - bits for _, bits, limit in measures(drop)
@@ -239,5 +239,5 @@ def measures(drop: Drop) -> Iterator[tuple[str, int | None, int | None]]:
     """Each fingerprint's name, distance in bits and limit; None for a limit that didn't decide."""
     for name in ("content", "structure", "sketch"):
         limit = drop.thresholds.get(f"{name}_distance")
-        decided = name in _DECIDING.get(drop.reason, ()) and isinstance(limit, int)
+        decided = name in DECIDING.get(drop.reason, ()) and isinstance(limit, int)
         yield name, getattr(drop, f"{name}_distance"), limit if decided else None

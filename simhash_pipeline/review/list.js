@@ -176,23 +176,33 @@ function droppedPage(place) {
       title && title.slice(0, TITLE_KEPT) !== titleOfTwin(place) ? pageText("p", title, { class: "title" }) : null,
       element("p", {}, address(drops.url[place])),
       drops.why[place].length ? element("ul", { class: "why" }, ...drops.why[place].map((why) => element("li", {}, sayDoubt(drops.whys[why][1])))) : null,
-      element("ul", { class: "facts" }, ...facts(place))),
+      element("details", { class: "measures" }, element("summary", {}, ...decided(place)), element("ul", { class: "facts" }, ...facts(place)))),
     element("span", { class: "do" }, said ? element("b", { class: `said said-${said === "?" ? "d" : said}` }, say(ANSWERS[said])) : null, button));
 }
 
+const reasonOf = (place) => say(data.reasons[drops.reasons[drops.reason[place]]] ?? drops.reasons[drops.reason[place]]);
+const share = (value) => `${Math.round(100 * value)} %`;
+const DECIDING = { content: ["content"], paragraph: ["sketch"], structure: ["structure"], "content and structure": ["content", "structure"] };
+
+// Why the page was dropped, and the measure that decided, with its limit; a near miss has both in its doubt.
+function decided(place) {
+  if (drops.near[place]) return [say("All measures")];
+  const reason = drops.reasons[drops.reason[place]], settings = run(place)?.settings ?? {};
+  const measures = (DECIDING[reason] ?? []).filter((name) => drops[name][place] !== null).map((name) => {
+    const limit = settings[`${name}_distance`];
+    return Number.isInteger(limit) ? say("{0} of {1} bits", drops[name][place], limit) : bits(drops[name][place]);
+  });
+  if (reason === "address" && drops.own[place] !== null) measures.push(say("{0} alike", share(drops.own[place])));
+  if (reason === "thin") measures.push(many(drops.tokens[place], "word"));
+  return [reasonOf(place), measures.length ? ": " : "", element("b", {}, measures.join(say(", ")))];
+}
+
 function facts(place) {
-  const settings = run(place)?.settings ?? {}, reason = drops.reasons[drops.reason[place]];
-  const apart = (name, distance, limit, decides) => {
-    if (distance === null) return null;
-    return fact(say(name), decides && Number.isInteger(limit) ? say("{0} of {1} bits", distance, limit) : bits(distance));
-  };
-  const share = (value) => `${Math.round(100 * value)} %`;
-  const byContent = reason.includes("content");
+  const distance = (name) => (drops[name][place] === null ? null : fact(say(name), bits(drops[name][place])));
   return [
-    fact(say("reason"), reason),
-    apart("content", drops.content[place], settings.content_distance, byContent),
-    apart("structure", drops.structure[place], settings.structure_distance, reason.includes("structure")),
-    apart("sketch", drops.sketch[place], settings.sketch_distance, byContent || reason === "paragraph"),
+    distance("content"),
+    distance("structure"),
+    distance("sketch"),
     drops.own[place] === null ? null : fact(say("page-specific text alike"), share(drops.own[place])),
     drops.main[place] === null ? null : fact(say("main text"), say("{0} of the page", share(drops.main[place]))),
     fact(say("words"), number.format(drops.tokens[place])),
@@ -257,7 +267,7 @@ function fillFilters() {
   const byHost = counted(hosts);
   byId("host").replaceChildren(option("", say("any")), ...byHost.slice(0, HOSTS_LISTED).map(named));
   byId("host").parentElement.hidden = byHost.length < 2;
-  byId("reason").replaceChildren(option("", say("any")), ...drops.reasons.map((reason) => option(reason)));
+  byId("reason").replaceChildren(option("", say("any")), ...drops.reasons.map((reason) => option(reason, say(data.reasons[reason] ?? reason))));
   const distances = [...new Set(drops.content)].filter((distance) => distance !== null).sort((a, b) => a - b);
   byId("distance").replaceChildren(option("", say("any")), ...distances.map((distance) => option(distance, bits(distance))));
 }

@@ -45,10 +45,10 @@ const HOSTS_SHOWN = 8;
 function showOverview() {
   const all = ofRun(), places = all.filter((place) => !drops.near[place]), runs = byId("run").value === ALL_RUNS ? data.runs : data.runs.filter((run) => run.id === byId("run").value);
   const last = runs.at(-1);
-  byId("verdict").textContent = verdict(places, runs) + keptNear(all.filter((place) => drops.near[place]), runs);
+  byId("tiles").replaceChildren(...tiles(places, all.filter((place) => drops.near[place]), runs));
   byId("about").textContent = about(runs);
   byId("why").replaceChildren(...why(places, runs).map((text) => element("p", {}, text)));
-  byId("magnets").replaceChildren(...data.magnets.map(magnets));
+  byId("magnets").replaceChildren(...magnets());
   showAnswered();
   showValley(places, last);
   if (last?.slices.length) timeline(byId("timeline"), last);
@@ -78,24 +78,19 @@ function nothing(place, sentence) {
 
 const sum = (counts) => Object.values(counts).reduce((total, count) => total + count, 0);
 
-function verdict(places, runs) {
-  const dropped = sum(runs.map((run) => run.dropped));
-  const urls = new Set(places.map((place) => drops.url[place])).size;
-  const toCheck = places.filter((place) => drops.check[place]).length;
-  const pages = runs.every((run) => run.kept !== null) ? sum(runs.map((run) => run.kept + run.dropped + sum(run.errors))) : null;
-  if (!dropped) return pages ? say("None of {0} was dropped", many(pages, "page")) : say("Nothing was dropped");
-  const each = runs.length > 1 ? say("{0} in {1} runs, of {2}", many(dropped, "drop"), number.format(runs.length), many(urls, "page"))
-    : pages === null ? say("{0} dropped", many(dropped, "page")) : say("{0} of {1} dropped", number.format(dropped), many(pages, "page"));
-  return toCheck ? say("{0}; {1} to check", each, number.format(toCheck)) : say("{0}; none is suspicious", each);
-}
-
-// The other error that may have been made: "; 7 kept though near, 3 to check".
-function keptNear(places, runs) {
-  const count = Math.max(places.length, sum(runs.map((run) => run.keptBy["near miss"] ?? 0)));
-  const toCheck = places.filter((place) => drops.check[place]).length;
-  if (!count) return "";
-  return toCheck ? say("; {0} kept though near, {1} to check", number.format(count), number.format(toCheck))
-    : say("; {0} kept though near, none to check", number.format(count));
+// How many pages were kept, were dropped and are to check; what isn't known is no number.
+function tiles(places, near, runs) {
+  const known = runs.every((run) => run.kept !== null);
+  const kept = sum(runs.map((run) => run.kept)), dropped = sum(runs.map((run) => run.dropped));
+  const pages = many(kept + dropped + sum(runs.map((run) => sum(run.errors))), "page");
+  const keptNear = Math.max(near.length, sum(runs.map((run) => run.keptBy["near miss"] ?? 0)));
+  const check = (all) => number.format(all.filter((place) => drops.check[place]).length);
+  const tile = (kind, name, figure, more) => element("li", { class: `tile ${kind}` }, element("span", {}, say(name)), element("b", {}, figure), element("small", {}, more));
+  return [
+    tile("kept", "kept", known && runs.length ? number.format(kept) : "?", keptNear ? say("{0} near another kept page", number.format(keptNear)) : ""),
+    tile("dropped", "dropped", number.format(dropped), runs.length > 1 ? many(runs.length, "run") : known && runs.length ? say("of {0}", pages) : ""),
+    tile("check", "to check", check([...places, ...near]), near.some((place) => drops.check[place]) ? say("{0} dropped, {1} kept", check(places), check(near)) : ""),
+  ];
 }
 
 const ONLY = { since: "since {0}", run: "run {0}", spider: "spider {0}" };
@@ -123,7 +118,7 @@ function why(places, runs) {
   const named = [...kinds].sort((a, b) => b[1][1] - a[1][1]).map(([kind, counts]) => say("{0} ({1})", say(kind), of(counts)));
   const dry = places.filter((place) => drops.dry[place]).length;
   const kept = runs.every((run) => run.kept !== null), gone = drops.near.filter((near) => !near).length;
-  const how = say("Say of each whether it is a copy (y), another page (n), or that you don't know (d); then save the answers, and let tune find the thresholds.");
+  const how = say("Answer each: copy (y), another page (n), don't know (d).");
   return [
     named.length ? say("To check: {0}. {1}", named.join(say(", ")), how) : "",
     places.length && !named.length ? say("No drop is at a threshold, has another title or language, or is one of many for a page. {0}", how) : "",
@@ -136,10 +131,11 @@ function why(places, runs) {
   ].filter(Boolean);
 }
 
-function magnets(page) {
-  return element("p", { class: "note" },
-    many(page.dropped, "page"), say(" of "), pageText("span", page.host || say("no host")), say(" were dropped as near-duplicates of "),
-    address(page.twin_url), say(": look at "), address(page.example), say(". {0}", say(data.causes)));
+// Pages for which suspiciously many were dropped.
+function magnets() {
+  const one = (page) => element("li", {}, many(page.dropped, "page"), say(" of "), pageText("span", page.host || say("no host")), say(" were dropped for "),
+    address(page.twin_url), say(", such as "), address(page.example));
+  return data.magnets.length ? [element("div", { class: "note" }, element("p", {}, say(data.causes)), element("ul", {}, ...data.magnets.map(one)))] : [];
 }
 
 function showValley(places, run) {

@@ -94,7 +94,7 @@ async function openPair(place) {
   byId("back").disabled = at <= 0;
   byId("on").disabled = at + 1 >= state.queue.length;
   byId("pair-why").replaceChildren(...drops.why[place].map((why) => element("li", {}, sayDoubt(drops.whys[why][1]))));
-  byId("pair-facts").replaceChildren(...facts(place));
+  byId("pair-facts").replaceChildren(...(drops.near[place] ? [] : [element("li", {}, ...decided(place))]), ...facts(place));
   showAnswer();
   const packed = drops.pair[place] === null ? null : data.compared[drops.pair[place]];
   const texts = packed === null ? null : await unpacked(packed);

@@ -70,6 +70,7 @@ class Summary:
     def __init__(self, selection: Selection) -> None:
         self.selection = selection
         self.drops = 0
+        self._unchanged = 0  # pages dropped as unchanged, which crawls count and don't list
         self.dry = 0  # of these, how many items a dry run kept all the same
         self.listed: deque[Drop] = deque(maxlen=MAX_LISTED)
         self.near_misses: deque[Drop] = deque(maxlen=MAX_NEAR_MISSES)
@@ -125,8 +126,13 @@ class Summary:
     @property
     def pages(self) -> int | None:
         """Pages that the crawls saw, unjudged ones too; None if what was kept isn't known."""
-        seen = self.drops + self.kept.total() + self.errors.total()
+        seen = self.drops + self.unchanged + self.kept.total() + self.errors.total()
         return seen if self.kept_known else None
+
+    @property
+    def unchanged(self) -> int:
+        """Pages without a line that were dropped as unchanged, in runs that were closed."""
+        return max(self._unchanged - self.reasons["unchanged"], 0)
 
     @property
     def kept_known(self) -> bool:
@@ -162,6 +168,7 @@ class Summary:
         tally.closing, tally.settings = run, run.options
         self.runs_closed += 1
         self.kept.update(run.kept)
+        self._unchanged += run.dropped.get("unchanged", 0)
         self.errors.update(run.errors)
 
     def _begin(self, run: str, spider: str, time: str) -> RunTally:

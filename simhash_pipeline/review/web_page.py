@@ -18,7 +18,7 @@ from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from simhash_pipeline.drop_log import CAUSES, Drop, unix_seconds
+from simhash_pipeline.drop_log import CAUSES, REASONS, Drop, unix_seconds
 from simhash_pipeline.options import Options
 from simhash_pipeline.review.comparison import line_diff
 from simhash_pipeline.review.doubts import (
@@ -74,6 +74,7 @@ def write_web_page(
             for page in magnets[:TOP_MAGNETS]
         ],
         "causes": CAUSES,
+        "reasons": REASONS,
         "selection": dataclasses.asdict(summary.selection),
         "runs": [_run(tally) for tally in summary.runs.values()],
         "drops": _drops(drops, found, pairs),

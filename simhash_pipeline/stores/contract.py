@@ -41,6 +41,7 @@ class StoredPage:
     seen_at: float  # Unix seconds; `expire` goes by it
     # See `article_digest` in page/visible.py; None: not known.
     article: int | None = field(default=None, metadata=_8)
+    given_url: str = ""  # as it first came, where that is not the key
     title: str = ""  # its first 100 characters
     heading: str = ""  # the first, if the title doesn't say it
     title_marks: int = 1  # which words of both are the page's name: see page/titles.py
@@ -48,7 +49,7 @@ class StoredPage:
     title_places: bytes | None = None
     # Of the address that the page declares: see urls.py.
     address: bytes | None = field(default=None, metadata=_SAME)
-    # Of a page that may be an error page: see page/error_pages.py.
+    # Of a page that may be an error page: see page/short_pages.py.
     error_pattern: bytes | None = field(default=None, metadata=_SAME)
     # Of its item's text, and of what its items say beside: see item_values.py.
     item_text: bytes | None = field(default=None, metadata=_SAME)
@@ -56,6 +57,11 @@ class StoredPage:
     # See specific_text.py; None when not known. It is last and longest, because SQLite reads a row
     # only up to the column it is asked for.
     sample: bytes | None = None
+
+    @property
+    def shown_url(self) -> str:
+        """Its URL as it first came: what its item, logs and commands call it."""
+        return self.given_url or self.url
 
     @property
     def host(self) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import gzip
 import os
 import re
 import struct
@@ -12,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from simhash_pipeline.answers import read_sheet
 from simhash_pipeline.drop_log import CAUSES, Drop, Run, read_log
 from tests.cli.simhash_command import Simhash
 from tests.crawl.crawling import OTHER, crawl, page
@@ -20,7 +23,7 @@ from tests.review.logs import closing, drop, near_miss, write_log
 SUMMARY = """\
 drops.jsonl
 3 of 12 pages dropped; 2 to check
-7 kept; 2 errors; 2026-05-04 12:00 to 2026-05-05 12:00 UTC
+7 kept; 2 kept that could not be judged; 2026-05-04 12:00 to 2026-05-05 12:00 UTC
 
 The likeliest to be wrong (at most 10)
   http://b.example/3
@@ -32,8 +35,8 @@ The likeliest to be wrong (at most 10)
     (content 1 of 3, structure 9, sketch 4 of 18)
 
 Reason
-  content  2  ████████████████
-  thin     1  ████████
+  content  2  █████  main text near that of a kept page
+  thin     1  ███    little text, and the title and text of a kept page
 """
 DROPS = (
     drop(),
@@ -51,6 +54,37 @@ def test_a_log_is_summed_up(simhash: Simhash, log: Path) -> None:
     result = simhash(log.parent, "dropped", log.name)
     assert (result.returncode, result.stderr) == (0, "")
     assert result.stdout == SUMMARY
+
+
+def test_a_gzipped_log_is_read_as_a_plain_one(simhash: Simhash, log: Path) -> None:
+    packed = log.with_name("drops.jsonl.gz")
+    packed.write_bytes(gzip.compress(log.read_bytes()))
+    result = simhash(log.parent, "dropped", packed.name)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout == SUMMARY.replace("drops.jsonl", "drops.jsonl.gz")
+    packed.write_bytes(packed.read_bytes()[:200])
+    result = simhash(log.parent, "dropped", packed.name)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "drops.jsonl.gz can't be read: Compressed file ended" in result.stderr
+
+
+def test_drops_are_printed_as_a_sheet_that_answers_can_be_written_into(
+    simhash: Simhash, tmp_path: Path
+) -> None:
+    """It opens in Excel, and no cell is a formula."""
+    log = write_log(
+        tmp_path / "log", [drop(title="=1+1, 渡轮\x1b"), near_miss(url="http://a.example/9")]
+    )
+    result = simhash(tmp_path, "dropped", log.name, "--csv")
+    assert result.stdout.startswith("\ufeffanswer,twin_url,url,")
+    (row,) = csv.DictReader(result.stdout.removeprefix("\ufeff").splitlines())
+    assert (row["answer"], row["title"], row["distance"]) == ("", "'=1+1, 渡轮\\u001b", "1")
+    near = simhash(tmp_path, "dropped", log.name, "--csv", "--kept").stdout
+    assert "http://a.example/9" in near
+    assert "http://a.example/2" not in near
+    (tmp_path / "sheet.csv").write_text(result.stdout.replace("\r\n,", "\r\nanother page,"))
+    ((pair, line),) = read_sheet(tmp_path / "sheet.csv").items()
+    assert (pair, line.twins) == (("http://a.example/1", "http://a.example/2"), False)
 
 
 @pytest.mark.parametrize(
@@ -279,7 +313,10 @@ def test_a_crawl_closes_its_log_with_what_it_kept(simhash: Simhash, tmp_path: Pa
     assert (run.kept, run.dropped, run.errors) == ({"new": 2}, {"content": 1}, {"empty": 1})
     assert sum(kept for _, kept, _ in run.slices) == 2
     result = simhash(tmp_path, "dropped")
-    assert "\n1 of 4 pages dropped; none to check\n2 kept; 1 error; 2" in result.stdout
+    assert (
+        "\n1 of 4 pages dropped; none to check\n2 kept; 1 kept that could not be judged; 2"
+        in result.stdout
+    )
 
 
 @pytest.mark.parametrize("command", ["dropped", "report"])

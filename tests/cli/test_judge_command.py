@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pytest
 
 from simhash_pipeline import Judge, open_store
-from simhash_pipeline.cli.judge import MAX_LINE_BYTES
+from simhash_pipeline.cli.judge import MAX_LINE_BYTES, _record, _values
+from simhash_pipeline.errors import PageError
 from tests.archive.archives import OTHER, PAGES, STORY, html, page, write_json_lines
 from tests.commands_page import KEYS
 from tests.documents import DOCS
@@ -317,3 +318,36 @@ def test_the_how_to_runs_in_a_shell(tmp_path: Path) -> None:
     assert kept == [PAGES[0], PAGES[2]]
     if shutil.which("curl"):
         assert shell(one_page) == "content\n"
+
+
+def test_the_drop_log_is_read_by_dropped_explain_and_report(
+    judged: Judged, simhash: Simhash, tmp_path: Path
+) -> None:
+    arguments = ("--store", "seen.sqlite", "--drop-log", "mine.drops.jsonl")
+    judged([*PAGES, {"url": "none"}], *arguments, "-s", "SIMHASH_KEEP_TEXT=1")
+    told = simhash(tmp_path, "dropped", "mine.drops.jsonl").stdout
+    assert "2 of 5 pages dropped" in told
+    assert "2 kept; 1 error" in told
+    why = simhash(
+        tmp_path, "explain", PAGES[1]["url"], "mine.drops.jsonl", "--store", "seen.sqlite"
+    )
+    assert "main text near that of a kept page" in why.stdout
+    assert "Changes of words in the main text (as it was judged): 0" in why.stdout
+    report = simhash(tmp_path, "report", "mine.drops.jsonl", "--store", "seen.sqlite")
+    assert report.stdout.startswith("report.html: 2 drops")
+
+
+def test_what_is_printed_is_json_whatever_the_line_holds(judged: Judged) -> None:
+    """NaN is no JSON, and other languages' parsers refuse it."""
+    lines = ['{"url": NaN, "html": "x"}', '{"url": 1e999, "html": "x"}']
+    for answer in judged([*lines, '{"url": "http://a.example/n", "html": NaN, "text": "x"}']):
+        assert "NaN" not in json.dumps(answer)
+        assert "Infinity" not in json.dumps(answer)
+
+
+def test_a_long_line_of_many_values_is_refused_before_they_are_made() -> None:
+    """In 63 MB there is room for 20 million lists, which take 1.7 GB."""
+    text = json.dumps({"html": '[[,{"\\' * 400_000, "more": [1, {"a": "b"}]}).encode()
+    assert _values(text) == 5  # as in {a, b: [c, {d: e}]}
+    with pytest.raises(PageError, match="more than 1,000,000 values"):
+        _record(b'{"more": [' + b"[]," * 1_000_001 + b"0]}")

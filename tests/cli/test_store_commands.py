@@ -117,6 +117,14 @@ def test_every_command_of_one_store_takes_it_in_the_same_way(
     assert "--json" in result.stdout
 
 
+@pytest.mark.parametrize("command", ["info", "find https://a.org/2", "forget https://a.org/2"])
+def test_a_store_is_named_by_position_too(store: Simhash, outside: Path, command: str) -> None:
+    word, *url = command.split()
+    after = [*url, "seen.sqlite"] if word == "find" else ["seen.sqlite", *url]
+    result = store(outside, word, *after)
+    assert (result.returncode, result.stderr) == (0, "")
+
+
 # Looking into one
 
 

@@ -117,7 +117,8 @@ def test_scrapys_periodic_log_has_the_counts_of_a_crawl(tmp_path: Path) -> None:
 def test_the_counts_are_logged_at_the_end(tmp_path: Path) -> None:
     result = crawl(tmp_path, [page(1), page(2), page(3, OTHER)])
     assert (
-        "Near-duplicates: kept 2, dropped 1 (content 1), errors 0; 2 pages are stored" in result.log
+        "Near-duplicates: kept 2, dropped 1 (1: main text near that of a kept page); "
+        "2 pages are stored" in result.log
     )
 
 

@@ -172,7 +172,16 @@ def test_a_crawl_says_at_its_start_whether_compiled_code_reads_its_pages(
 ) -> None:
     monkeypatch.setattr(native, "kernel", kernel)
     log = crawl(tmp_path, [page(1)]).log
-    assert log.count(f"simhash_pipeline ({native.kind()}) reads pages") == 1
+    begins = f"simhash_pipeline ({native.kind()}) begins with an empty store: {tmp_path}"
+    assert log.count(f"{begins}/.scrapy/simhash/items.sqlite\n") == 1
+
+
+def test_a_crawl_names_its_store_at_the_start(tmp_path: Path) -> None:
+    """A crawl from another directory, as by cron, finds another store: the line shows which."""
+    crawl(tmp_path, [page(1), page(2, OTHER)])
+    again = crawl(tmp_path, [page(3)]).log
+    assert f"remembers 2 pages in {tmp_path}/.scrapy/simhash/items.sqlite\n" in again
+    assert "begins with an empty store: memory:\n" in crawl(tmp_path, SIMHASH_STORE="memory:").log
 
 
 def test_store_and_drop_log_lie_in_scrapys_data_directory(tmp_path: Path) -> None:
@@ -217,11 +226,11 @@ def test_items_without_a_page_are_no_faults_and_a_crawl_of_nothing_else_says_so(
     assert (result.stats["simhash/not_judged"], result.stats["simhash/errors"]) == (3, 0)
     (said,) = (line for line in result.log.splitlines() if "No page was judged" in line)
     assert "WARNING" in said
-    assert f"none of 3 items holds a page (SIMHASH_HTML_FIELD is {field!r})" in said
+    assert f"none of 3 items holds a page (SIMHASH_HTML_FIELD is {field!r}) or a text" in said
     assert said.endswith('the add-on knows responses: ADDONS = {"simhash_pipeline.Addon": 500}')
     some = crawl(tmp_path, [*items, page(1)])
     assert "No page was judged" not in some.log
-    assert "errors 0, not judged 3" in some.log
+    assert "kept 3 without a page" in some.log
 
 
 def _as_selector(markup: str) -> object:
@@ -343,11 +352,52 @@ def test_pages_that_the_second_look_told_apart_are_kept_and_counted(tmp_path: Pa
     ) in result.log
 
 
-def test_an_unchanged_page_that_is_dropped_is_called_that(tmp_path: Path) -> None:
-    for _ in range(2):
-        result = crawl(tmp_path, [page(1)], SIMHASH_UNCHANGED="drop")
+def test_unchanged_pages_are_counted_and_not_written_one_by_one(tmp_path: Path) -> None:
+    """Every day's crawl meets them all again."""
+    for level in ("INFO", "DEBUG", "INFO"):
+        result = crawl(tmp_path, [page(1)], SIMHASH_UNCHANGED="drop", LOG_LEVEL=level)
+        assert ("Dropped unchanged http://a.example/1\n" in result.log) == (level == "DEBUG")
     assert result.dropped == ["http://a.example/1"]
-    assert "Dropped unchanged http://a.example/1\n" in result.log
+    assert (
+        "kept 0, dropped 1 (1: same address as a kept page, and nothing has changed)" in result.log
+    )
+    assert list(read_drops(tmp_path / ".scrapy/simhash/items.drops.jsonl")) == []
+
+
+def test_a_hundred_drops_are_logged_one_by_one(tmp_path: Path) -> None:
+    result = crawl(tmp_path, [page(n) for n in range(103)])
+    lines = [line for line in result.log.splitlines() if "Dropped near-duplicate" in line]
+    assert len(lines) == 100
+    log = tmp_path / ".scrapy/simhash/items.drops.jsonl"
+    assert f"More drops are in {log}\n" in result.log
+    assert len(list(read_drops(log))) == 102
+
+
+def test_a_long_crawl_logs_running_sums(tmp_path: Path) -> None:
+    """At the interval of Scrapy's own: LOGSTATS_INTERVAL."""
+    items = [page(1, secs=0.3), page(2, secs=0.3), page(3, OTHER)]
+    assert "Near-duplicates so far" not in crawl(tmp_path, items, SIMHASH_STORE="memory:").log
+    log = crawl(tmp_path, items, LOGSTATS_INTERVAL=0.2).log
+    assert "Near-duplicates so far: kept 1, dropped 1 (1: main text near that of a kept" in log
+
+
+def test_the_last_line_names_the_log_that_was_written(tmp_path: Path) -> None:
+    items = [page(1), page(2)]
+    named = crawl(tmp_path, items, SIMHASH_DROP_LOG="my drops.jsonl", SIMHASH_STORE="memory:").log
+    assert "look at them by `scrapy simhash dropped 'my drops.jsonl'`\n" in named
+    assert "dropped --spider items`\n" in crawl(tmp_path, items, SIMHASH_STORE="memory:").log
+    assert "scrapy simhash" not in crawl(tmp_path, items, SIMHASH_DROP_LOG=None).log
+
+
+def test_log_and_verdicts_show_addresses_as_they_came(tmp_path: Path) -> None:
+    """Stores know a page by its canonical URL, whose query is sorted; its item does not."""
+    one, two = "http://a.example/?b=2&a=1", "http://a.example/?c=3&b=2"
+    items = [page(1, url=one), page(2, url=two), page(1, url="http://a.example/?a=1&b=2")]
+    result = crawl(tmp_path, items, SIMHASH_TWIN_FIELD="copy_of")
+    assert [item.get("copy_of") for item in result.items] == [None, one, one]
+    (drop,) = read_drops(tmp_path / ".scrapy/simhash/items.drops.jsonl")
+    assert (drop.url, drop.twin_url) == (two, one)
+    assert f"{two} of {one}" in result.log
 
 
 def test_links_are_followed_with_a_word_where_the_add_on_is_missing(tmp_path: Path) -> None:
@@ -416,8 +466,8 @@ def test_no_page_steers_the_terminal_that_shows_the_log(tmp_path: Path) -> None:
     (drop,) = read_drops(tmp_path / "drops.jsonl")
     assert result.stats["simhash/errors/bad_url"] == 1
     assert (drop.url, drop.twin_url) == (
-        "http://b\x9b.example/%1B[2J",
-        "http://a\u202e.example/%1B[2J",
+        "http://b\x9b.example/\x1b[2J",
+        "http://a\u202e.example/\x1b[2J",
     )
     ours = [line for line in result.log.splitlines() if "[simhash_pipeline" in line]
     assert any(r"http://b\u009b.example" in line for line in ours)
@@ -795,3 +845,33 @@ def test_async_crawler_process_shows_no_traceback_for_a_bad_setting(tmp_path: Pa
     ran = subprocess.run([sys.executable, script], cwd=tmp_path, capture_output=True, check=True)
     assert ran.stderr.count(b"SIMHASH_CONTENT_DISTANCE is 99") == 1
     assert b"Traceback" not in ran.stderr
+
+
+def test_a_setting_that_comes_late_holds_from_then_on(tmp_path: Path) -> None:
+    """Of pages that were stored before, their items' new fields and their texts aren't known."""
+    items = [page(1, size="M"), page(2, OTHER, size="M")]
+    late: dict[str, Any] = {"SIMHASH_KEEP_TEXT": True, "SIMHASH_ITEM_FIELDS": "size"}
+    said = "SIMHASH_ITEM_FIELDS, SIMHASH_KEEP_TEXT changed: this holds from now on, and the pages"
+    assert "changed:" not in crawl(tmp_path, items).log
+    assert said in crawl(tmp_path, items, **late).log
+    assert "changed:" not in crawl(tmp_path, items, **late).log
+    variant = crawl(tmp_path, [page(3, size="L")], **late)
+    assert variant.scraped == ["http://a.example/3"]
+
+
+SHELLS = (
+    "<body><div id='root'></div><script src='/app.js'></script>",
+    "<body><noscript>Please enable <b>JavaScript</b>.</noscript><main class=x><script>1</script>",
+    "<body><app-root></app-root><script src=main.js></script>",
+)
+
+
+def test_pages_drawn_by_javascript_get_one_line_a_host(tmp_path: Path) -> None:
+    shells = [page(n, html=SHELLS[n % 3], url=f"http://a.example/{n}") for n in range(9)]
+    few = [page(n, html=SHELLS[0], url=f"http://b.example/{n}") for n in range(2)]
+    thin = [page("thin", html="<body><div id='root'>A few words.</div><script>1</script>")]
+    full = [page("full", html=f"<body><p>{STORY}</p><div id=app></div><script>1</script>")]
+    result = crawl(tmp_path, shells + few + thin + full, SIMHASH_ERROR_PAGES="keep")
+    assert result.log.count("look drawn by JavaScript") == 1
+    assert "3 pages of a.example look drawn by JavaScript" in result.log
+    assert result.stats["simhash/drawn_by_script"] == 11

@@ -7,7 +7,7 @@ from lxml import etree
 from lxml.etree import _Element
 
 from simhash_pipeline.page.blocks import Blocks, hint_of, read
-from simhash_pipeline.page.elements import elements_of
+from simhash_pipeline.page.parse import elements_of
 from tests.trees import parse
 
 INLINE = ["b", "i", "span", "a"]

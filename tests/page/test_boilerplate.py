@@ -5,7 +5,7 @@ from lxml import etree
 
 from simhash_pipeline.page.blocks import Blocks
 from simhash_pipeline.page.boilerplate import running_text
-from simhash_pipeline.page.head import title_of
+from simhash_pipeline.page.titles import title_of
 from tests.trees import main_text, parse
 
 PARAGRAPHS = [

@@ -15,7 +15,7 @@ from simhash_pipeline.page.bounds import (
     first_of_text,
     first_tags,
 )
-from simhash_pipeline.page.elements import elements_of
+from simhash_pipeline.page.parse import elements_of
 from tests.long.hostile_pages import PAGES
 from tests.trees import parse
 

@@ -17,9 +17,9 @@ from simhash_pipeline import Fingerprinter, native
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.options import Options
 from simhash_pipeline.page import boilerplate, compiled, segment, visible
+from simhash_pipeline.page.compiled import RULES
 from simhash_pipeline.page.hashing import TokenHashes
 from simhash_pipeline.page.simhash import simhash
-from simhash_pipeline.page.tags import RULES
 from tests.cli.simhash_command import Simhash
 from tests.han_runs import jieba_words, made_runs
 from tests.made_blocks import TITLE, made_blocks

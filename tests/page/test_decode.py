@@ -8,8 +8,7 @@ import pytest
 from lxml import etree
 
 from simhash_pipeline import Fingerprinter
-from simhash_pipeline.page.charset import charset_of
-from simhash_pipeline.page.decode import decode, without_line_ends
+from simhash_pipeline.page.decode import charset_of, decode, without_line_ends
 from tests.trees import parse
 
 CHINESE = "<p>海港日报讯：昨天上午，三艘渔船在大雾中安全返回港口，船员全部平安。</p>" * 3

@@ -1,6 +1,6 @@
 from lxml import etree
 
-from simhash_pipeline.page.elements import elements_of
+from simhash_pipeline.page.parse import elements_of
 from tests.trees import parse
 
 HTML = "<html><head></head><body><ul><li>a<b>b</b></li><li>c</li></ul><p>d</p></body></html>"

@@ -7,7 +7,7 @@ from lxml import etree
 
 from crawler.demo_site.pages import all_pages
 from simhash_pipeline import Fingerprinter, Options, PageError, hamming_distance
-from simhash_pipeline.page.elements import elements_of
+from simhash_pipeline.page.parse import elements_of
 from simhash_pipeline.page.structure import outline
 from tests.trees import parse
 

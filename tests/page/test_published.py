@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from simhash_pipeline import Fingerprinter, Options, content_fingerprint, hamming_distance
 from simhash_pipeline.options import PRESETS
-from simhash_pipeline.page.elements import elements_of
 from simhash_pipeline.page.hashing import fnv1a, fnv1a_signed, hash_rows
+from simhash_pipeline.page.parse import elements_of
 from simhash_pipeline.page.simhash import simhash
 from simhash_pipeline.page.structure import tag_features
 from tests.page.content_features import content_features

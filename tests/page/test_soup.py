@@ -14,7 +14,7 @@ from parsel import Selector
 from crawler.demo_site.pages import all_pages
 from simhash_pipeline import Fingerprinter, Options, PageFingerprint
 from simhash_pipeline.errors import OptionsError, PageError
-from simhash_pipeline.page.soup import asks_for_soup
+from simhash_pipeline.page.parse import asks_for_soup
 from simhash_pipeline.page.stamp import stamp_for
 from tests.trees import parse
 

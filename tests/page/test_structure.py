@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from simhash_pipeline.page.elements import elements_of
+from simhash_pipeline.page.parse import elements_of
 from simhash_pipeline.page.structure import tag_features
 from tests.trees import parse
 

@@ -6,8 +6,7 @@ import pytest
 from lxml import etree
 
 from simhash_pipeline.page.bounds import DEEP, SHALLOW
-from simhash_pipeline.page.parse import METADATA
-from simhash_pipeline.page.tags import (
+from simhash_pipeline.page.compiled import (
     _OPEN_HEAD,
     _OPEN_NOTHING,
     ENDED_BY,
@@ -16,6 +15,7 @@ from simhash_pipeline.page.tags import (
     VOID,
     windows_1252,
 )
+from simhash_pipeline.page.parse import METADATA
 
 pytestmark = pytest.mark.skipif(
     etree.LIBXML_VERSION < (2, 14),

@@ -7,7 +7,7 @@ from lxml.html import document_fromstring
 
 from simhash_pipeline.page.blocks import read
 from simhash_pipeline.page.boilerplate import main_blocks
-from simhash_pipeline.page.elements import elements_of
+from simhash_pipeline.page.parse import elements_of
 from simhash_pipeline.page.visible import (
     ARTICLE_SHIFT,
     ENTRY,

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from simhash_pipeline import Options, content_fingerprint
 from simhash_pipeline.errors import OptionsError, PageError
-from simhash_pipeline.page.weights import counted_ngrams
+from simhash_pipeline.page.simhash import counted_ngrams
 from tests.page.content_features import content_features
 
 

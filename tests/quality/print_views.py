@@ -12,7 +12,7 @@ from functools import partial
 from html import escape
 
 from simhash_pipeline import Judge, Options, PageError, PageFingerprint, open_store
-from simhash_pipeline.page.head import title_of
+from simhash_pipeline.page.titles import title_of
 from tests.quality.corpora import Corpus
 from tests.quality.marked_text import (
     MarkedPage,

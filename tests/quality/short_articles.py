@@ -18,7 +18,7 @@ from random import Random
 from lxml.etree import _Element
 
 from simhash_pipeline import Judge, PageError, PageFingerprint, open_store
-from simhash_pipeline.page.head import title_of
+from simhash_pipeline.page.titles import title_of
 from tests.quality.corpora import Corpus
 from tests.quality.marked_text import (
     MarkedPage,

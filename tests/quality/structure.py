@@ -20,8 +20,8 @@ import numpy as np
 from lxml import etree
 
 from simhash_pipeline import Fingerprinter, Options, PageError, hamming_distance
-from simhash_pipeline.page.elements import Elements, elements_of
 from simhash_pipeline.page.hashing import murmur3
+from simhash_pipeline.page.parse import Elements, elements_of
 from simhash_pipeline.page.simhash import simhash
 from simhash_pipeline.page.structure import MIN_NODES, outline_fingerprint
 from tests.quality.corpora import Corpus, Pair, pages_of

@@ -4,7 +4,7 @@ import pytest
 
 from crawler.demo_site.pages import all_pages
 from simhash_pipeline import Fingerprinter
-from simhash_pipeline.page.elements import elements_of
+from simhash_pipeline.page.parse import elements_of
 from tests.quality.edits import EDITS
 from tests.quality.floors import read_floors, table, verdict
 from tests.quality.measures import Joins, demo_rows, shortened, token_f1

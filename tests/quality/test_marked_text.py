@@ -2,7 +2,7 @@ import random
 
 from lxml import etree, html
 
-from simhash_pipeline.page.head import title_of
+from simhash_pipeline.page.titles import title_of
 from tests.quality.marked_text import (
     all_marked_nodes,
     first_words,

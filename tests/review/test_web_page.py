@@ -121,6 +121,10 @@ def text_of(url: str, namespace: str) -> PageText | None:
     return PageText(namespace, url, title, text, 0.0, left_out)
 
 
+def tiles(report: Report) -> list[str]:
+    return report.texts("#tiles li")
+
+
 def headings(report: Report) -> list[str]:
     return report.texts("article h3")
 
@@ -130,18 +134,21 @@ def test_the_verdict_stands_on_top_with_the_reasons_to_check(report: Any) -> Non
     page = report(
         drop(twin_url="http://a.example/0"), drop(url="http://a.example/3", **far), closing()
     )
-    assert page.one("h1").text == "2 of 11 pages dropped; 1 to check"
+    assert tiles(page) == ["kept\n7", "dropped\n2\nof 11 pages", "to check\n1"]
     why, unjudged = page.texts("#why p")
-    assert why.startswith("To check: titles differ (1), at the threshold (1). Say of each whether")
+    assert why == (
+        "To check: titles differ (1), at the threshold (1). "
+        "Answer each: copy (y), another page (n), don't know (d)."
+    )
     assert unjudged == "Kept without being judged: no html 2."
     assert headings(page) == ["Chapter 3", "http://a.example/0"]
     assert page.texts("ul.why li") == ["titles differ", "at the threshold: content 3 of 3 bits"]
 
 
 def test_a_run_without_suspicious_drops_and_one_without_any_say_so(report: Any) -> None:
-    assert report(drop(), closing()).one("h1").text == "1 of 10 pages dropped; none is suspicious"
+    assert tiles(report(drop(), closing()))[2] == "to check\n0"
     page = report(closing(dropped={}))
-    assert page.one("h1").text == "None of 9 pages was dropped"
+    assert tiles(page)[1] == "dropped\n0\nof 9 pages"
     assert page.one("#reasons").text == "Nothing was dropped, so there is no reason."
 
 
@@ -149,17 +156,17 @@ def test_a_page_that_swallows_others_stands_on_top(report: Any) -> None:
     page = report(*(drop(url=f"http://b.example/{HOSTILE}{n}") for n in range(20)), closing())
     (note,) = page.texts("#magnets .note")
     assert note == (
-        "20 pages of b.example were dropped as near-duplicates of http://a.example/1: look at "
-        f"http://b.example/{HOSTILE}0. {CAUSES}"
+        f"{CAUSES}\n20 pages of b.example were dropped for http://a.example/1, such as "
+        f"http://b.example/{HOSTILE}0"
     )
     assert page.one("#magnets").rect["y"] < page.one("#drops").rect["y"]
-    assert page.one("h1").text == "20 of 29 pages dropped; 1 to check"
+    assert tiles(page)[1:] == ["dropped\n20\nof 29 pages", "to check\n1"]
     assert page.title == "Dropped near-duplicates"
 
 
 def test_a_log_that_does_not_say_what_was_kept_makes_no_number_up(report: Any) -> None:
     page = report(drop())
-    assert page.one("h1").text == "1 page dropped; none is suspicious"
+    assert tiles(page)[:2] == ["kept\n?", "dropped\n1"]
     assert "How many pages were kept is not known" in page.one("#why").text
     assert "what it kept isn't known" in page.one("#timeline").text
 
@@ -222,10 +229,33 @@ def test_the_kept_page_comes_first_and_what_was_dropped_below(report: Any) -> No
         "Dropped",
         "A story",
         "http://a.example/2",
-        *("reason content", "content 1 of 3 bits", "sketch 4 of 18 bits", "words 321"),
-        "2026-05-04 12:00:00",
+        "main text near that of a kept page: 1 of 3 bits",
         *("Compare", "with http://a.example/2"),
     ]
+
+
+def test_the_other_measures_of_a_row_are_a_click_away(report: Any) -> None:
+    page = report(drop(reason="content", structure_distance=None))
+    assert page.texts(".measures li") == [""] * 4
+    page.one(".measures summary").click()
+    assert page.texts(".measures li") == [
+        *("content 1 bit", "sketch 4 bits", "words 321", "2026-05-04 12:00:00")
+    ]
+
+
+@pytest.mark.parametrize("size", [(1440, 900), (1024, 768), (390, 844)])
+def test_the_figures_and_the_chart_are_on_the_first_screen(
+    report: Any, size: tuple[int, int]
+) -> None:
+    many = [drop(url=f"http://b.example/{n}/{'long' * 20}") for n in range(60)]
+    page = report(*many, closing(), neighbours=Neighbours([0] * 9 + [4], pages=4))
+    try:
+        resize(page.browser, *size)
+        chart = page.one("#valley svg").rect
+        assert chart["y"] + chart["height"] < size[1]
+        assert page.browser.execute_script("return document.documentElement.scrollWidth") == size[0]
+    finally:
+        resize(page.browser, 1200, 900)
 
 
 def test_a_kept_page_has_its_title(report: Any) -> None:
@@ -274,7 +304,7 @@ def test_reasons_and_distances_filter(report: Any) -> None:
     page.choose("distance", "2 bits")
     assert page.one("#found").text == "10 drops of 10 kept pages"
     page.choose("distance", "any")
-    page.choose("reason", "thin")
+    page.choose("reason", "little text, and the title and text of a kept page")
     assert page.one("#found").text == "1 drop of 1 kept page"
 
 
@@ -373,7 +403,7 @@ def test_of_texts_that_were_not_kept_the_report_says_how_to_have_them(report: An
         "SIMHASH_KEEP_TEXT = True",
         r"scrapy simhash compare 'http://a.example/1' 'http://a.example/it'\''s'",
     ]
-    assert "content 1 of 3 bits" in page.texts("#pair-facts li")
+    assert page.texts("#pair-facts li")[0] == "main text near that of a kept page: 1 of 3 bits"
     assert not page.one("#walk").is_displayed()
 
 
@@ -416,9 +446,11 @@ def test_near_misses_stand_beside_the_drops_and_are_answered_with_them(
     copy = near_miss(url="http://a.example/3", content_distance=0, twin_title="A story")
     other = near_miss(url="http://a.example/4", content_distance=3, similarity=0.2)
     page = report(drop(), copy, other, closing(kept={"new": 5, "near miss": 2}, errors={}))
-    assert page.one("h1").text == (
-        "1 of 8 pages dropped; none is suspicious; 2 kept though near, 1 to check"
-    )
+    assert tiles(page) == [
+        "kept\n7\n2 near another kept page",
+        "dropped\n1\nof 8 pages",
+        "to check\n1\n0 dropped, 1 kept",
+    ]
     assert page.one("#found").text == "1 drop and 2 near misses of 1 kept page"
     assert "page-specific texts differ: alike by 20% of at least 85%" in page.texts("ul.why li")
     page.choose("show", "kept though near")
@@ -438,9 +470,9 @@ def test_near_misses_stand_beside_the_drops_and_are_answered_with_them(
 
 def test_near_misses_alone_are_asked_for_too(report: Any) -> None:
     page = report(near_miss(), closing(kept={"new": 8, "near miss": 1}, dropped={}, errors={}))
-    assert page.one("h1").text == "None of 9 pages was dropped; 1 kept though near, 1 to check"
+    assert tiles(page)[2] == "to check\n1\n0 dropped, 1 kept"
     (how,) = page.texts("#why p")
-    assert how.startswith("Say of each whether it is a copy (y), another page (n)")
+    assert how == "Answer each: copy (y), another page (n), don't know (d)."
 
 
 def test_a_hundred_pairs_are_decided_by_a_hundred_and_one_keys(report: Any) -> None:
@@ -554,10 +586,10 @@ def test_the_last_run_is_shown_and_all_runs_count_each_page_once(report: Any) ->
         drop(run="second", time="2026-05-05T12:00:00.000Z"),
         closing(run="second", started="2026-05-05T11:59:59.000Z"),
     )
-    assert page.one("h1").text == "1 of 10 pages dropped; none is suspicious"
+    assert tiles(page)[1] == "dropped\n1\nof 10 pages"
     assert page.one("#found").text == "1 drop of 1 kept page"
     page.choose("run", "all runs")
-    assert page.one("h1").text == "3 drops in 2 runs, of 2 pages; none is suspicious"
+    assert tiles(page)[1] == "dropped\n3\n2 runs"
     assert page.one("#found").text == "3 drops (2 different pages) of 1 kept page"
 
 
@@ -609,6 +641,7 @@ def test_all_can_be_reached_and_used_by_the_keyboard(report: Any) -> None:
     assert "The bell in the fog" in tab().text  # opens and closes the group
     assert tab().text == "http://a.example/1"
     assert tab().text == "http://a.example/2"
+    assert tab().text.startswith("main text near")  # opens the other measures
     assert tab().text.startswith("Compare")
     focused().send_keys(Keys.ENTER)
     waiting(page.browser).until(lambda _: page.one("#compare").is_displayed())
@@ -836,6 +869,6 @@ def test_of_thousands_of_near_misses_only_a_page_is_drawn(report: Any) -> None:
 
 def test_an_empty_log_makes_a_page_too(report: Any) -> None:
     page = report()
-    assert page.one("h1").text == "Nothing was dropped"
+    assert tiles(page) == ["kept\n?", "dropped\n0", "to check\n0"]
     assert page.one("#about").text.endswith(".drops.jsonl")
     assert page.one("#found").text == "No page is like that."

@@ -67,7 +67,7 @@ TABLES = (
             WHERE CAST(value AS INTEGER) < OLD.id;
     END""",
     """CREATE VIEW page_hex AS SELECT
-        id, namespace, url, site, title,
+        id, namespace, url AS key, coalesce(nullif(given_url, ''), url) AS url, site, title,
         CASE WHEN content IS NOT NULL THEN printf('%016x', content) END AS content,
         CASE WHEN structure IS NOT NULL THEN printf('%016x', structure) END AS structure,
         nullif(lower(hex(sketch)), '') AS sketch,

@@ -1,7 +1,14 @@
-"""What a page shows, or may show, beside the text that is read: its pictures, forms and data.
+"""What tells short pages from one another beside their text: two digests.
 
-It counts where there is little text: a comic, a video, a form with a record, a script's shell.
-Elsewhere a text says what a page is, whatever picture stands beside it.
+**The error page pattern.** A site answers many addresses with one page that is no page: an error
+page that names the address. With its own address left blank each is the same; two pages that differ
+in anything else, a word, a price, a date or a code, have two patterns.
+
+    /news/fog        Not found. There is no page /news/fog.        Not found. There is no page _.
+    /shop/bell       Bell, 12.50 €, order by 040 123456 78.        none: nothing to leave blank
+
+**What is not read.** A thin page shows pictures, forms and scripts' data beside the text that is
+read: a comic, a video, a form with a record, a script's shell.
 
     <title>Gull Comics</title> <a href=/16>Previous</a> <img src=/strips/17.png>
     read      Gull Comics, Previous
@@ -13,21 +20,50 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from lxml.etree import _Element
 
-DIGEST_SIZE = 8
+MAX_TOKENS = 150  # of the main text
+_MAX_CHARS = 20_000  # of all that is visible
+_BLANK = "\0"
 _MEDIA = frozenset(["audio", "embed", "iframe", "image", "img", "object", "source", "use", "video"])
 _TEXTS = frozenset(["noscript", "svg", "template", "textarea"])
 _SOURCES = frozenset(["alt", "data", "href", "poster", "src", "srcdoc", "srcset", "xlink:href"])
-_TOLD = frozenset(["description", "og:description", "og:image", "og:video"])  # by a meta
+_PREVIEWS = frozenset(["description", "og:description", "og:image", "og:video"])  # of a meta
 _NO_VALUES = frozenset(["button", "hidden", "image", "password", "reset", "submit"])  # inputs
 _LONG_CHARS = 80  # of an attribute, or a script's text, that holds what a script will show
 # To the end of the line where there is no other: what can't fail is never tried again.
 _STRING = re.compile(r""""(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?""")
 # A file's version says nothing of its content; where no file is named, a parameter may name it.
 _VERSION = re.compile(r"(\.[A-Za-z0-9]{2,5})\?\S*")
+
+
+def error_pattern_of(title: str, text: str, url: str) -> bytes | None:
+    """8 bytes of host, title and pattern; None if nothing is left blank, or the page is long.
+
+    `text` is all visible text. Numbers and codes count: they may be all that a page is about.
+    """
+    said = " ".join(text.split())
+    if len(said) > _MAX_CHARS:
+        return None
+    named = [re.escape(place) for place in _own_addresses(url) if place in said]
+    form = re.sub(rf"(?<!\w)(?:{'|'.join(named)})(?![\w/-])", _BLANK, said) if named else said
+    if form == said:
+        return None
+    whole = f"{urlsplit(url).netloc}\n{title}\n{form}".encode("utf-8", "replace")
+    return hashlib.blake2b(whole, digest_size=8).digest()
+
+
+def _own_addresses(url: str) -> list[str]:
+    """The URL, and its ends that begin with the host or the path; the longest first."""
+    whole = url.partition("#")[0]
+    rest = whole.partition("://")[2]
+    path = "/" + rest.partition("/")[2]
+    places = {whole, rest, path, path[1:] if "/" in path[1:] else path}
+    places |= {place.partition("?")[0] for place in places}
+    names = {name for place in places for name in (place, unquote(place)) if len(name) > 1}
+    return sorted(names, key=len, reverse=True)
 
 
 def unread_digest(root: _Element, hidden: list[str], url: str | None) -> bytes:
@@ -37,7 +73,7 @@ def unread_digest(root: _Element, hidden: list[str], url: str | None) -> bytes:
     """
     found, inside = list[str](), set[_Element]()  # of what holds text that isn't read
     for element in root.iter():
-        found += _told_by(element)
+        found += _shown_by(element)
         is_inside = element.getparent() in inside
         if is_inside or element.tag in _TEXTS:
             inside.add(element)
@@ -46,10 +82,10 @@ def unread_digest(root: _Element, hidden: list[str], url: str | None) -> bytes:
     if url is not None and (path := urlsplit(url).path.rstrip("/")):
         said = re.sub(rf"(?<![\w/.]){re.escape(path)}(?![\w/.-])", "", said.replace(url, ""))
     packed = said.encode("utf-8", "replace")
-    return hashlib.blake2b(packed, digest_size=DIGEST_SIZE).digest() if packed else b""
+    return hashlib.blake2b(packed, digest_size=8).digest() if packed else b""
 
 
-def _told_by(element: _Element) -> Iterator[str]:
+def _shown_by(element: _Element) -> Iterator[str]:
     """What is shown or held by this element beside its text."""
     tag, given = element.tag, {str(name): str(value) for name, value in element.items()}
     if tag == "input" and given.get("type", "").lower() not in _NO_VALUES:
@@ -60,7 +96,7 @@ def _told_by(element: _Element) -> Iterator[str]:
         text = element.text or ""
         long = (each for each in _STRING.findall(text) if len(each) >= _LONG_CHARS)
         yield text if "json" in given.get("type", "") else " ".join(long)
-    elif tag == "meta" and (given.get("name") or given.get("property", "")).lower() in _TOLD:
+    elif tag == "meta" and (given.get("name") or given.get("property", "")).lower() in _PREVIEWS:
         yield given.get("content", "")
     elif tag == "a" and "download" in given:
         yield given.get("href", "")

@@ -1,0 +1,123 @@
+"""What a page takes of a crawl with the pipeline and without, in instructions: no load moves them.
+
+    python -m benchmarks.instructions FOLDER... [--pages 250]
+
+Serves a folder of HTML pages on loopback and crawls some of them under valgrind's cachegrind; of
+each the title and the h1 make an item, and the links are read. The count of a crawl of a fifth of
+the pages is subtracted, so that the start is left out. Valgrind is slow: what the pipeline waits
+for is stretched as much.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from scrapy import Spider
+from scrapy.crawler import CrawlerProcess
+from scrapy.http import Response, TextResponse
+from scrapy.linkextractors import LinkExtractor
+from scrapy.settings import Settings
+
+from benchmarks.crawl import ROOT, served
+from benchmarks.pages import html_files
+from crawler import settings as demo_settings
+from simhash_pipeline.crawl import worker
+
+PAGES = 250
+SLOWER = 40  # times, about
+CACHEGRIND = ("valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null")
+
+
+class ListedPages(Spider):
+    """Takes pages of a list, and follows no links."""
+
+    name = "listed"
+
+    def __init__(self, urls: list[str]) -> None:
+        super().__init__()
+        self.start_urls = urls
+        self._links = LinkExtractor()
+
+    def parse(self, response: Response) -> Iterator[dict[str, object]]:
+        title, heading = (response.xpath(f"string(//{tag})").get() for tag in ("title", "h1"))
+        if isinstance(response, TextResponse):
+            self._links.extract_links(response)
+        yield {"url": response.url, "title": title, "heading": heading}
+
+
+def crawl(urls: list[str], *, judged: bool) -> None:
+    """One crawl in this process."""
+    for name in ("GATHER_SECS", "MAX_STALL_SECS", "PATIENT_AFTER_SECS", "FLUSH_SECS"):
+        setattr(worker, name, SLOWER * getattr(worker, name))
+    settings = Settings()
+    settings.setmodule(demo_settings)
+    addons = {"simhash_pipeline.Addon": 500} if judged else {}
+    rest = {"AUTOTHROTTLE_ENABLED": False, "FEEDS": {}, "LOG_LEVEL": "CRITICAL"}
+    settings.setdict({"ADDONS": addons, **rest, "CONCURRENT_REQUESTS_PER_DOMAIN": 8})
+    process = CrawlerProcess(settings)
+    crawler = process.create_crawler(ListedPages)
+    process.crawl(crawler, urls=urls)
+    process.start()
+    stats = crawler.stats
+    if stats is None or stats.get_value("item_scraped_count", 0) < len(urls) // 2:
+        raise RuntimeError("the crawl failed")
+
+
+def counted(urls: list[str], mode: str) -> int:
+    """The instructions of a crawl in a process of its own, with an empty store."""
+    with tempfile.TemporaryDirectory() as directory:
+        Path(directory, "scrapy.cfg").touch()
+        result = subprocess.run(
+            [*CACHEGRIND, sys.executable, "-m", "benchmarks.instructions", "--one", mode],
+            cwd=directory,
+            env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "0"},
+            input="\n".join(urls),
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    found = re.search(r"I\s+refs:\s+([\d,]+)", result.stderr)
+    if found is None:
+        raise RuntimeError(result.stderr)
+    return int(found[1].replace(",", ""))
+
+
+def measure(folder: Path, pages: int) -> str:
+    paths = html_files(folder)
+    random.Random(0).shuffle(paths)
+    with served(folder) as site:
+        urls = [f"{site}{path.relative_to(folder)}" for path in paths[:pages]]
+        few = urls[: pages // 5]
+        cost = {
+            mode: (counted(urls, mode) - counted(few, mode)) / (len(urls) - len(few)) / 1e6
+            for mode in ("with", "without")
+        }
+    size = sum(path.stat().st_size for path in paths[:pages]) / len(urls) / 1e3
+    return (
+        f"{folder.name}, {size:.0f} KB: {cost['with']:.2f} million a page with, "
+        f"{cost['without']:.2f} without: {cost['with'] / cost['without']:.2f}"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("folders", nargs="*", type=Path)
+    parser.add_argument("--pages", type=int, default=PAGES)
+    parser.add_argument("--one", choices=["with", "without"], help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.one:
+        crawl(sys.stdin.read().split("\n"), judged=arguments.one == "with")
+    for folder in arguments.folders:
+        print(measure(folder, arguments.pages), flush=True)
+
+
+if __name__ == "__main__":
+    main()
