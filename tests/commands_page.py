@@ -66,7 +66,8 @@ def _section(name: str) -> str:
     command = SimhashCommand()
     command.settings = Settings()
     command._add_arguments(parser, name)
-    arguments = dict(_arguments(parser))
+    named = _arguments(parser)
+    arguments = {usage: text for usage, text in named if not text.startswith("the same as --")}
     shared = [usage for usage in arguments if usage in COMMON]
     rows = [f"- `{usage}`: {arguments[usage]}" for usage in arguments if usage not in COMMON]
     if shared:
