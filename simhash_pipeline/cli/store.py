@@ -84,7 +84,7 @@ class DamagedStore(Result):
     faults: list[str]
 
     def lines(self) -> Sequence[str]:
-        advice = "Restore a copy, or move the file away to begin anew."
+        advice = "Restore a copy, or move the file away to start over."
         return [*(f"{self.store}: {fault}" for fault in self.faults), advice]
 
 

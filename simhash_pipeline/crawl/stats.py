@@ -126,8 +126,8 @@ class CrawlStats:
             self._log_once(
                 "cut",
                 logging.WARNING,
-                "Judged by its beginning, as it is longer than SIMHASH_MAX_PAGE_BYTES (%s) lets it "
-                "be read: %s (more are only counted: simhash/cut)",
+                "Page truncated at SIMHASH_MAX_PAGE_BYTES (%s): %s. Further ones are only counted "
+                "(simhash/cut).",
                 f"{self._options.max_page_bytes:,}",
                 _shown(verdict.url),
             )

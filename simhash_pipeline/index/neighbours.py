@@ -75,9 +75,8 @@ ROWS_AT_ONCE = 1 << 20
 class FingerprintIndex:
     """A set of fingerprints of 64 bits that finds those near a given one.
 
-    Costs about 39 bytes a value, of which 4 are its number. Adding copies the value's
-    four buckets, which is less work than a look-up; at four and at 16 million values it sorts all
-    anew, which takes seconds. Not for several threads at once.
+    Costs about 39 bytes a value, of which 4 are its number. Adding is cheaper than a look-up,
+    except at 4 and 16 million values, when the index is rebuilt (seconds). Not thread-safe.
     """
 
     def __init__(self) -> None:
@@ -87,10 +86,12 @@ class FingerprintIndex:
     def near(
         self, value: int, max_distance_bits: int, limit: int | None = None
     ) -> list[tuple[int, int]]:
-        """(stored value, distance in bits) within the distance, inclusive: nearest, then oldest.
+        """The stored values near a value.
 
-        At most `limit` of them, which bounds the cost however many there are. Oldest is added
-        first. Raises ValueError for a distance outside 0-8 and for a value that is no fingerprint.
+        :param max_distance_bits: 0-8, inclusive.
+        :param limit: at most this many, which bounds the cost however many there are.
+        :return: (stored value, distance in bits), nearest first, then the one added first.
+        :raises ValueError: for another distance, and for a value that is no fingerprint.
         """
         return list(islice(self._nearest(value, max_distance_bits, limit), limit))
 

@@ -113,7 +113,7 @@ class Reader:
 
     def _begun(self) -> subprocess.Popen[bytes]:
         if getattr(sys, "frozen", False):  # what would start is this program once more
-            raise ReaderError("there is no Python interpreter beside the program")
+            raise ReaderError("there is no Python interpreter next to the program")
         command = [sys.executable, "-I", "-c", _BEGIN]
         try:
             process = self._process = subprocess.Popen(

@@ -455,7 +455,7 @@ def test_pages_that_are_cut_are_counted_and_logged_once(tmp_path: Path) -> None:
     items = [page(1, STORY.ljust(10_000)), page(2, OTHER.ljust(10_000)), page(3)]
     result = crawl(tmp_path, items, SIMHASH_MAX_PAGE_BYTES=10_000)
     assert result.stats["simhash/cut"] == 2
-    assert result.log.count("longer than SIMHASH_MAX_PAGE_BYTES (10,000)") == 1
+    assert result.log.count("truncated at SIMHASH_MAX_PAGE_BYTES (10,000)") == 1
     assert result.dropped == ["http://a.example/3"]
 
 
