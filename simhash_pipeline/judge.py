@@ -22,7 +22,6 @@ from simhash_pipeline.item_values import (
     is_row,
     rows_in,
     said_by,
-    say_more,
     waits,
     with_rows,
     with_values,
@@ -33,6 +32,7 @@ from simhash_pipeline.page.source import Source
 from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.page.titles import TITLE_CHARS, names_differ
 from simhash_pipeline.repeated_text import RepeatedText
+from simhash_pipeline.run_memory import RunMemory
 from simhash_pipeline.specific_text import specific_sample
 from simhash_pipeline.stores.contract import COLUMNS, Action, Store, StoredPage, View
 from simhash_pipeline.stores.opening import open_store
@@ -64,7 +64,6 @@ _MAX_SAME_TEXT = 8  # pages that are looked at for the item's text
 # Copies aren't kept: a paragraph that more kept pages have is their site's.
 _MAX_SAME_PARAGRAPH = 3
 _COPY_SIMILARITY = 0.9  # a dropped page that is less alike has text of its own
-_MAX_COPIES = 10_000  # on other sites, of which the first is remembered: some 10 MB
 
 # The columns that a page's fingerprints have under the same names.
 _OF_PAGE = [one.name for one in COLUMNS if hasattr(PageFingerprint, one.name)]
@@ -95,13 +94,9 @@ class Judge:
         self._opens = isinstance(store, str)
         self._store = open_store(store) if isinstance(store, str) else store
         self._clock = clock
-        self._began = None if repeats_since is None else int(repeats_since)
-        self._first = set[int]()  # hashes of the keys that were stored in the second it began
+        self._memory = RunMemory(repeats_since)
         self._copies, self._others = answered_pairs(self._options.answers)
-        self._open = set[tuple[str, str]]()  # lists whose further rows aren't known yet
         self._repeated = RepeatedText(self._store)
-        # The first page of a site that was dropped for this one of another: by both and namespace.
-        self._first_copies: dict[tuple[str, str, str], StoredPage] = {}
         site_of("localhost")  # loads the public suffix list before the first page waits for it
         try:
             self._store.stamp(stamp_for(self._options))
@@ -165,12 +160,7 @@ class Judge:
             template = self._repeated.template(host, page.structure)
             page = replace(page, sample=specific_sample(page.sample, template.repeated))
         verdict = self._store.settle(page, lambda view: self._decide(page, view, names))
-        if verdict.dropped and verdict.twin_key is not None:
-            self._note_copy(page, verdict.twin_key)
-        if verdict.stored and waits(page.item_values):
-            self._open.add((page.namespace, page.url))
-        if verdict.stored and page.first_seen == self._began:
-            self._first.add(hash((page.namespace, page.url)))
+        self._memory.note(page, verdict)
         if blocks and _teaches_repeated_text(verdict):
             self._repeated.learn(host, page.structure, blocks)
         return verdict
@@ -192,7 +182,7 @@ class Judge:
 
     def add_rows(self, verdict: Verdict, said: Said, rows: Iterable[bytes]) -> None:
         """The page that `verdict` stored, whose first item said this, gave these rows, too."""
-        self._open.discard((verdict.namespace, verdict.key))
+        self._memory.finish(verdict)
         if verdict.stored and said.values is not None:
             values = with_rows(said.values, (*rows, *verdict.known_rows))
             if values != said.values:
@@ -200,7 +190,7 @@ class Judge:
 
     def forget(self, verdict: Verdict) -> None:
         """Remove the page that `verdict` stored: its item was dropped or failed later on."""
-        self._open.discard((verdict.namespace, verdict.key))
+        self._memory.finish(verdict)
         if verdict.stored:
             self._store.forget(verdict.namespace, verdict.key)
 
@@ -219,7 +209,7 @@ class Judge:
         previous = view.same_key()
         originals = self._answered(page, previous, view)
         if previous is not None and not originals and is_unchanged(page, previous, self._options):
-            dropped = self._options.unchanged == "drop" or self._is_repeat(page, previous)
+            dropped = self._options.unchanged == "drop" or self._memory.is_repeat(page, previous)
             verdict = verdict_of(page, "unchanged", previous, dropped=dropped)
             provisional = dropped and view.is_unconfirmed(previous)
             return Action.RENEW, replace(verdict, provisional=provisional)
@@ -227,8 +217,8 @@ class Judge:
         unconfirmed: tuple[StoredPage, Reason] | None = None
         replaced: StoredPage | None = None
         for neighbour, reason, rejected_by in chain(originals, self._neighbours(page, view)):
-            key = (neighbour.namespace, neighbour.url)
-            is_open = rejected_by == "fields" and waits(page.item_values) and key in self._open
+            is_list = waits(page.item_values) and self._memory.is_unfinished(neighbour)
+            is_open = rejected_by == "fields" and is_list
             if rejected_by is not None and not is_open:
                 near_miss = near_miss or (neighbour, rejected_by)
             elif rejected_by is None and reason != "answer" and self._takes_place(page, neighbour):
@@ -269,13 +259,6 @@ class Judge:
         if self._options.keep == "first" or (page.site, page.address) != (twin.site, twin.address):
             return False
         return is_declared(page.url, page.address) and not is_declared(twin.url, twin.address)
-
-    def _is_repeat(self, page: StoredPage, previous: StoredPage) -> bool:
-        """Whether the page was stored in this run, and its item brings nothing."""
-        if self._began is None or say_more(page.item_values, previous.item_values):
-            return False
-        is_first = hash((previous.namespace, previous.url)) in self._first
-        return is_first or previous.first_seen > self._began
 
     def _neighbours(self, page: StoredPage, view: View) -> Iterator[Neighbour]:
         """Stored pages near this one by MATCH and within SCOPE, those near in content by distance.
@@ -373,8 +356,8 @@ class Judge:
             return "answer"
         decide = partial(rejection, page, repeated=view.repeated_text, options=self._options)
         rejected_by = decide(other, by_text=reason in _BY_TEXT)
-        sibling = self._first_copies.get((page.namespace, page.site, other.url))
-        if rejected_by is None and sibling is not None and sibling.url != page.url:
+        sibling = self._memory.first_copy(page, other)
+        if rejected_by is None and sibling is not None:
             # Two pages of a site that it would keep alone are no copies of one page of another.
             return decide(sibling, by_text=reason in _BY_TEXT)
         return rejected_by
@@ -395,13 +378,6 @@ class Judge:
     ) -> Verdict:
         verdict = verdict_of(page, reason, other, dropped=dropped)
         return replace(verdict, similarity=similarity(page, other, view.repeated_text))
-
-    def _note_copy(self, page: StoredPage, twin_key: str) -> None:
-        if page.sample is None or site_of(twin_key) == page.site:
-            return
-        if len(self._first_copies) >= _MAX_COPIES:
-            del self._first_copies[next(iter(self._first_copies))]
-        self._first_copies.setdefault((page.namespace, page.site, twin_key), page)
 
 
 def _teaches_repeated_text(verdict: Verdict) -> bool:

@@ -31,7 +31,9 @@ ROOMS = {
     "twins": {"bits", "repeated_text", "item_values", "options", "specific_text", "page", "stores"}
     | {"verdict"},
     "verdict": {"page", "stores"},
-    "judge": ENGINE - {"drop_log"} | {"answers", "repeated_text", "specific_text", "verdict"},
+    "run_memory": {"item_values", "stores", "urls", "verdict"},
+    "judge": ENGINE - {"drop_log"}
+    | {"answers", "repeated_text", "run_memory", "specific_text", "verdict"},
     "deduped": {"errors", "item_values", "judge", "options", "page", "verdict"},
     "drop_log": {"bits", "errors", "options", "page", "verdict"},
     "terminal": set(),

@@ -40,7 +40,6 @@ COMMANDS = {
     "explain": "explain why a page was dropped or kept",
     "fingerprint": "print a page's fingerprints, title and number of tokens, or its main text",
     "judge": "judge pages from standard input, for any crawler",
-    "plan": "compare table designs for a number of pages, with their costs",
     "report": "write the drops as one HTML file for the browser",
     "rules": "find the query keys that lead to the same pages, to request fewer",
     "store": "inspect and maintain a crawl's store",

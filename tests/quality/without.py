@@ -55,7 +55,7 @@ def _none(*_: object, **__: object) -> Iterator[Any]:
 # What is asked, and what is put in the place of a name of judge.py, twins.py or titles.py.
 RULES: Mapping[str, tuple[str, object]] = {
     "the sketches agree": ("sketches_agree", _yes),
-    "a text of neither page": ("share_a_notice", _no),
+    "a shared notice": ("share_a_notice", _no),
     "form letters": ("are_form_letters", _no),
     "the titles name two things": ("name_two_things", _no),
     "two headlines of one text": ("_is_one_text", _no),
@@ -64,14 +64,14 @@ RULES: Mapping[str, tuple[str, object]] = {
     "the page-specific texts are alike": ("specific_texts_differ", _no),
     "half of the main texts in two templates": ("MIN_MAIN_SIMILARITY", 1.0),
     "0.95 of texts whose template isn't known": ("_are_unknown_texts", _no),
-    "what is repeated proves nothing": ("_REPEATED", 0),
+    "what recurs proves nothing": ("_RECURRING", 0),
     "too few windows prove nothing": ("_MIN_COMMON", 1),
-    "repeated text is learnt": ("Judge._learn", _no),
+    "repeated text is learnt": ("RepeatedText.learn", _no),
     "copies teach no repeated text": ("_teaches_repeated_text", _yes),
     "candidates: of one declared address": ("Judge._by_address", _none),
     "candidates: of one longest paragraph": ("Judge._by_paragraph", _none),
     "candidates: error pages of one pattern": ("Judge._by_error_pattern", _none),
-    "two of the copies of a foreign page": ("Judge._note_copy", _no),
+    "two of the copies of a foreign page": ("RunMemory._note_copy", _no),
 }
 
 

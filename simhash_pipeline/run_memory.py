@@ -1,0 +1,60 @@
+"""What a judge remembers of its own verdicts, beside the store; it ends with the process."""
+
+from __future__ import annotations
+
+from simhash_pipeline.item_values import say_more, waits
+from simhash_pipeline.stores.contract import StoredPage
+from simhash_pipeline.urls import site_of
+from simhash_pipeline.verdict import Verdict
+
+_MAX_COPIES = 10_000  # on other sites, of which the first is remembered: some 10 MB
+
+Key = tuple[str, str]  # namespace, canonical URL
+
+
+class RunMemory:
+    """Which pages this run stored, which lists are unfinished, and which copy was a site's first.
+
+    `began`: Unix seconds, from which on a stored page is one of this run; None: no page is.
+    """
+
+    def __init__(self, began: float | None) -> None:
+        self._began = None if began is None else int(began)
+        self._stored_at_once = set[int]()  # hashes of keys stored in the second it began
+        self._lists = set[Key]()  # pages whose further rows aren't known yet
+        # The first page of a site that was dropped for one of another: by namespace, site and key.
+        self._first_copies: dict[tuple[str, str, str], StoredPage] = {}
+
+    def note(self, page: StoredPage, verdict: Verdict) -> None:
+        if verdict.dropped:
+            self._note_copy(page, verdict.twin_key or "")
+        if verdict.stored and waits(page.item_values):
+            self._lists.add((page.namespace, page.url))
+        if verdict.stored and page.first_seen == self._began:
+            self._stored_at_once.add(hash((page.namespace, page.url)))
+
+    def is_repeat(self, page: StoredPage, previous: StoredPage) -> bool:
+        """Whether the page was stored in this run, and its item brings nothing."""
+        if self._began is None or say_more(page.item_values, previous.item_values):
+            return False
+        is_first = hash((previous.namespace, previous.url)) in self._stored_at_once
+        return is_first or previous.first_seen > self._began
+
+    def is_unfinished(self, page: StoredPage) -> bool:
+        """Whether the page is a list whose further rows will be added."""
+        return (page.namespace, page.url) in self._lists
+
+    def finish(self, verdict: Verdict) -> None:
+        self._lists.discard((verdict.namespace, verdict.key))
+
+    def first_copy(self, page: StoredPage, original: StoredPage) -> StoredPage | None:
+        """Another page of the page's site that was dropped for this one of another site."""
+        copy = self._first_copies.get((page.namespace, page.site, original.url))
+        return None if copy is None or copy.url == page.url else copy
+
+    def _note_copy(self, page: StoredPage, twin_key: str) -> None:
+        if page.sample is None or not twin_key or site_of(twin_key) == page.site:
+            return
+        if len(self._first_copies) >= _MAX_COPIES:
+            del self._first_copies[next(iter(self._first_copies))]
+        self._first_copies.setdefault((page.namespace, page.site, twin_key), page)
