@@ -26,8 +26,15 @@ use; one line on stderr. 130, 141: Ctrl-C; the reader of the output has gone.
 
 Control characters in titles, texts and URLs are escaped, so no page can steer your terminal.
 """
-# Arguments that HEAD describes.
-COMMON = {"--json", "-S, --store STORE", "--spider SPIDER"}
+# Arguments that HEAD describes, where they mean this.
+COMMON = {
+    "--json": {"print JSON: one object a line, for programs"},
+    "-S, --store STORE": {"its URL, as sqlite:///seen.sqlite, or an SQLite file"},
+    "--spider SPIDER": {
+        "the store of this spider's crawls",
+        "take this spider's log of the project",
+    },
+}
 # The keys of what a command prints with --json. In brackets: a value, or the keys of its objects.
 KEYS = {
     "fingerprint": (
@@ -68,8 +75,8 @@ def _section(name: str) -> str:
     command._add_arguments(parser, name)
     named = _arguments(parser)
     arguments = {usage: text for usage, text in named if not text.startswith("the same as --")}
-    shared = [usage for usage in arguments if usage in COMMON]
-    rows = [f"- `{usage}`: {arguments[usage]}" for usage in arguments if usage not in COMMON]
+    shared = [usage for usage in arguments if arguments[usage] in COMMON.get(usage, ())]
+    rows = [f"- `{usage}`: {arguments[usage]}" for usage in arguments if usage not in shared]
     if shared:
         rows.append(f"- {', '.join(f'`{usage}`' for usage in shared)}")
     table = "\n" + "\n".join(rows) + "\n" if rows else ""
