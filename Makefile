@@ -85,17 +85,14 @@ docs: .venv/dev  ## build the documentation as two sites, English and Chinese, i
 	@$(BIN)/python -m sphinx -q -W --keep-going -b html docs/zh output/docs/zh
 	@echo "output/docs/index.html, output/docs/zh/index.html"
 
-dist: .venv/dist  ## build wheel and sdist into dist/, check them, and try each in an empty environment
+dist: .venv/dist  ## build wheel and sdist into dist/, check them, and try them on each Python that is found
 	@rm -rf dist
 	@$(BIN)/python -m build --quiet
 	@for wheel in dist/*-linux_*.whl; do [ ! -e "$$wheel" ] || \
 		{ PATH="$(CURDIR)/$(BIN):$$PATH" auditwheel repair --wheel-dir dist "$$wheel" && rm "$$wheel"; } || exit; done
 	@$(BIN)/python -m twine check --strict dist/*
 	@$(BIN)/check-wheel-contents dist/*.whl
-	@for built in dist/*; do \
-		rm -rf .venv/empty && $(PYTHON) -m venv .venv/empty && .venv/empty/bin/pip install --quiet "$$built" \
-		&& (cd .venv/empty && bin/simhash --version \
-		&& bin/scrapy simhash fingerprint "$(CURDIR)"/crawler/demo_site/templates/*.html) || exit 1; done
+	@.ci/try-dist
 	@! grep -q '^ADDRESS = ""' setup.py || \
 		echo "Missing before a release: the repository's ADDRESS in setup.py, for the links that an index shows"
 
