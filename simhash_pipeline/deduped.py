@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
@@ -14,6 +15,7 @@ from simhash_pipeline.item_values import said_by, with_values
 from simhash_pipeline.judge import Judge
 from simhash_pipeline.options import Options, OptionValue
 from simhash_pipeline.page.fingerprint import Fingerprinter
+from simhash_pipeline.page.reader import Readers
 from simhash_pipeline.page.source import Source, item_source, item_url, markup, page_field
 from simhash_pipeline.verdict import Verdict
 
@@ -73,10 +75,14 @@ def dedupe(
     reader = Fingerprinter(chosen)
 
     def kept(counts: Deduped[T]) -> Iterator[T]:
-        with Judge(store, chosen, repeats_since=0) as judge:
+        readers = Readers(chosen, reader, is_closing=lambda: False)
+        with Judge(store, chosen, repeats_since=0) as judge, closing(readers):
             for number, page in enumerate(rows):
                 try:
-                    verdict = _judged(page, f"{prefix}{number}", judge, reader, chosen)
+                    source = _source(page, f"{prefix}{number}", chosen)
+                    read = readers.fingerprint(source)
+                    said = None if source.item is None else said_by(read, source)
+                    verdict = judge.judge(source.url, read, said)
                 except StoreError:
                     raise
                 except Exception as error:  # one bad row must not cost the others
@@ -91,12 +97,6 @@ def dedupe(
                     on_drop(page, verdict)
 
     return Deduped(kept)
-
-
-def _judged(page: Any, row: str, judge: Judge, reader: Fingerprinter, options: Options) -> Verdict:
-    source = _source(page, row, options)
-    read = reader.read(source)
-    return judge.judge(source.url, read, None if source.item is None else said_by(read, source))
 
 
 def _source(page: Any, row: str, options: Options) -> Source:

@@ -13,6 +13,7 @@ from functools import cached_property, partial
 from itertools import chain, islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import urlsplit
 
 from simhash_pipeline.answers import answered_pairs
 from simhash_pipeline.errors import StoreError
@@ -31,7 +32,7 @@ from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.page.source import Source
 from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.page.titles import TITLE_CHARS, names_differ
-from simhash_pipeline.repeated_text import RepeatedText
+from simhash_pipeline.repeated_text import RepeatedText, page_specific
 from simhash_pipeline.run_memory import RunMemory
 from simhash_pipeline.specific_text import specific_sample
 from simhash_pipeline.stores.contract import COLUMNS, Action, Store, StoredPage, View
@@ -96,6 +97,7 @@ class Judge:
         self._clock = clock
         self._memory = RunMemory(repeats_since)
         self._copies, self._others = answered_pairs(self._options.answers)
+        self._met = set[frozenset[str]]()  # answered pairs of which both pages came
         self._repeated = RepeatedText(self._store)
         site_of("localhost")  # loads the public suffix list before the first page waits for it
         try:
@@ -164,6 +166,19 @@ class Judge:
         if blocks and _teaches_repeated_text(verdict):
             self._repeated.learn(host, page.structure, blocks)
         return verdict
+
+    def page_specific(self, page: PageFingerprint, verdict: Verdict) -> str:
+        """The judged page's title and main text, without what its template repeats by now."""
+        host = (verdict.namespace, urlsplit(verdict.key).netloc)
+        template = self._repeated.template(host, page.structure)
+        title, text = page_specific(page.title, page.text, template)
+        return text if text.startswith(title) else f"{title}\n{text}"
+
+    @property
+    def answers(self) -> tuple[int, int]:
+        """How many answered pairs there are, and of how many both pages came."""
+        copies = {frozenset((one, other)) for one in self._copies for other in self._copies[one]}
+        return len(copies | self._others), len(self._met)
 
     def with_options(self, options: Options) -> Judge:
         """One of the same store, answers and repeated text, with other thresholds or namespace."""
@@ -352,7 +367,8 @@ class Judge:
         self, page: StoredPage, other: StoredPage, reason: Reason, view: View
     ) -> RejectedBy | None:
         """The answer or test that rejects a candidate, see twins.py; None: the page is its copy."""
-        if self._others and frozenset((page.url, other.url)) in self._others:
+        if self._others and (pair := frozenset((page.url, other.url))) in self._others:
+            self._met.add(pair)
             return "answer"
         decide = partial(rejection, page, repeated=view.repeated_text, options=self._options)
         rejected_by = decide(other, by_text=reason in _BY_TEXT)
@@ -366,7 +382,8 @@ class Judge:
         self, page: StoredPage, previous: StoredPage | None, view: View
     ) -> list[Neighbour]:
         """Stored pages of which a person called this one a copy; of two stored ones the older."""
-        found = filter(None, map(view.page_of, self._copies.get(page.url, ())))
+        found = [*filter(None, map(view.page_of, self._copies.get(page.url, ())))]
+        self._met.update(frozenset((page.url, other.url)) for other in found)
         return [
             (other, "answer", None)
             for other in found

@@ -378,7 +378,8 @@ class Options:
     text_field: str | None = _option(
         None,
         or_none(FIELD),
-        "A declared item field that receives the main text. None writes none.",
+        "A declared item field that receives the title and the main text, without what the pages "
+        "of its template repeat. None writes none.",
     )
     preset: str | None = _option(
         None,

@@ -11,20 +11,20 @@ longer repeated counts again. Fingerprints never depend on any of it.
 
 from __future__ import annotations
 
+import re
 import struct
 from array import array
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import chain
 from threading import Lock
 
-from simhash_pipeline.bits import MAX_DISTANCE_BITS
+from simhash_pipeline.bits import MAX_DISTANCE_BITS, np
 from simhash_pipeline.errors import StoreDamaged
 from simhash_pipeline.page.folding import spelled
 from simhash_pipeline.page.simhash import hamming_distance
-from simhash_pipeline.page.titles import WORD, WORD_BITS
+from simhash_pipeline.page.titles import WORD, WORD_BITS, word_blocks, words_of
 from simhash_pipeline.page.visible import BLOCK_BITS, visible_text
 from simhash_pipeline.stores.contract import Store
 
@@ -42,6 +42,9 @@ _EVERY = 4  # pages after which a template's repeated text is counted again
 _MAX_TEMPLATES = 16  # of a host: those met last
 _MAX_PAGES = 100_000  # of all hosts: some 30 MB
 _MAX_HOSTS = 4_096  # whose repeated text is cached: some 16 MB
+
+# A hyphen or colon within words separates nothing.
+_TITLE_BREAK = re.compile(r"(\s+[-–—·•»«:/|｜]+\s+|\s*[|｜]\s*)")
 
 # As bytes: 16 of the structure fingerprint, or all 255 without one; 2 + 2 + 2, the numbers of pages
 # and of repeated and of recurring blocks; 2 for each block, and 2 for the pages
@@ -80,6 +83,28 @@ def repeated_among(texts: Iterable[str], template: Template) -> list[str]:
     """The blocks with these texts that the template repeats."""
     hashes = ((text, visible_text([spelled(text)], [False]).blocks) for text in texts if text)
     return [text for text, (block, *_) in hashes if block & BLOCK_BITS in template.repeated]
+
+
+def page_specific(title: str, text: str, template: Template) -> tuple[str, str]:
+    """A page's title and main text without what its template repeats; whole if all is repeated."""
+    lines = text.split("\n")
+    repeated = frozenset(repeated_among(lines, template))
+    left = "\n".join(line for line in lines if line not in repeated)
+    return _own_title(title, template), left if left.strip() else text
+
+
+def _own_title(title: str, template: Template) -> str:
+    """From the first to the last part that has a word of its own: "Fog bells | The Post"."""
+    # One blank each: else a run of them takes quadratic time. Every other part is a separator.
+    parts = _TITLE_BREAK.split(" ".join(title.split()))
+    own = [
+        place
+        for place in range(0, len(parts), 2)
+        if not template.repeated.issuperset(
+            block & WORD_BITS for block in word_blocks(words_of(parts[place]))
+        )
+    ]
+    return "".join(parts[own[0] : own[-1] + 1]) if own else title
 
 
 @lru_cache(maxsize=16)  # most hosts have some dozens of blocks, the largest 60,000: 6 MB
@@ -205,10 +230,12 @@ class _Pages:
         is_early = pages <= 2 * LEAST_PAGES  # while few pages are known, each one says much
         if pages < LEAST_PAGES or (self._added % _EVERY and not is_early):
             return None
-        counts = Counter(chain.from_iterable(self.blocks))
+        counts = np.bincount(np.frombuffer(b"".join(self.blocks), np.uint16), minlength=1 << 16)
         for block, count in self._known.counts.items() if older else ():
             counts[block] += round(count * older / self._known.pages)
-        found = {block: count for block, count in counts.items() if count >= LEAST_PAGES}
+        found = {
+            block: int(counts[block]) for block in (counts >= LEAST_PAGES).nonzero()[0].tolist()
+        }
         least = max(pages / 2, LEAST_REPEATED)
         # Half of a shop's titles may name one colour: in most titles it is the site's word.
         repeated = frozenset(

@@ -115,26 +115,26 @@ def progress(things: Iterable[T], unit: str, total: int | None = None) -> Iterat
 @contextmanager
 def progress_bar(
     unit: str, total: int | None = None, description: str = ""
-) -> Iterator[Callable[[int], object]]:
-    """What to call with each number of things done; the unit "B" is for bytes.
+) -> Iterator[Callable[..., object]]:
+    """What to call with each number of things done, and a note; the unit "B" is for bytes.
 
     The bar is drawn on stderr, if that is a terminal and the work takes longer than a moment, and
     taken away at the end.
     """
     if not sys.stderr.isatty():
-        yield lambda _: None
+        yield lambda *_: None
         return
     shown = _progress(unit)
-    task = shown.add_task(printable(description), total=total)
+    task = shown.add_task(printable(description), total=total, note="")
     done, draw_at = 0, time.monotonic() + SHOW_AFTER_SECS
 
-    def advance(number: int) -> None:
+    def advance(number: int, note: str = "") -> None:
         nonlocal done, draw_at
         done += number
         if time.monotonic() > draw_at:
             draw_at = time.monotonic() + _REDRAW_SECS
             shown.start()  # does nothing the second time
-            shown.update(task, completed=done, refresh=True)
+            shown.update(task, completed=done, note=note, refresh=True)
 
     try:
         yield advance
@@ -150,12 +150,14 @@ def _progress(unit: str) -> Progress:
         rich.BarColumn(),
     ]
     if unit == "B":
-        columns += [rich.DownloadColumn(binary_units=True), rich.TransferSpeedColumn()]
+        columns.append(rich.DownloadColumn(binary_units=True))
     else:
         columns += [rich.MofNCompleteColumn(), rich.TextColumn(unit, markup=False)]
     return rich.Progress(
         *columns,
-        rich.TimeElapsedColumn(),
+        rich.TextColumn("{task.fields[note]}", markup=False),
+        rich.TimeRemainingColumn(),
+        rich.TextColumn("left", markup=False),
         console=_console(sys.stderr),
         auto_refresh=False,  # by a thread, beside which no process should be forked
         transient=True,

@@ -50,6 +50,10 @@ KEYS = {
         "`kept`, `dropped` (pages by reason), `skipped`, `faults` (by kind), `output`, "
         "`drop_log`; `copies` and `unread` where they are written"
     ),
+    "settings": (
+        "`settings` (by name: `value`, `source`), `stores` (by name: sentences on what the "
+        "settings mean for it)"
+    ),
     "store info": (
         "`store`, `pages`, `thin`, `namespaces`, `sites`, `top_sites`, `first_seen`, "
         "`seen_at`, `texts`, `repeated_text` (`hosts`, `templates`, `blocks`), `bytes`, "

@@ -39,7 +39,7 @@ ROOMS = {
     "terminal": set(),
     "text_buffer": {"page", "stores", "verdict"},
     "review": ENGINE,
-    "archive": ENGINE | {"terminal"},
+    "archive": ENGINE | {"repeated_text", "terminal"},
     "crawl": ENGINE | {"native", "terminal", "text_buffer"},
     "cli": ENGINE
     | {"answers", "archive", "crawl", "deduped", "repeated_text", "index", "native", "review"}

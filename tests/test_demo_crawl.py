@@ -130,7 +130,7 @@ def test_a_second_crawl_finds_the_kept_pages_unchanged_and_drops_the_same(
     crawl: DemoCrawl,
 ) -> None:
     assert f"  dropped  {len(crawl.drops):10}   address 3, content" in crawl.second_output
-    unreadable = 2  # a PDF and an empty body: kept each time, never judged
+    unreadable = 2  # a picture and an empty body: kept each time, never judged
     assert f"unchanged {len(crawl.kept) - unreadable}" in crawl.second_output
 
 

@@ -7,6 +7,9 @@ import pytest
 
 from simhash_pipeline import Fingerprinter, Judge, Options, open_store
 from simhash_pipeline.errors import StoreDamaged
+from simhash_pipeline.page.folding import spelled
+from simhash_pipeline.page.titles import WORD_BITS, word_blocks
+from simhash_pipeline.page.visible import BLOCK_BITS, visible_text
 from simhash_pipeline.repeated_text import (
     LEAST_PAGES,
     LEAST_REPEATED,
@@ -14,6 +17,7 @@ from simhash_pipeline.repeated_text import (
     UNKNOWN,
     RecentPages,
     Template,
+    page_specific,
     template_of,
     unpacked,
     with_template,
@@ -242,3 +246,39 @@ def test_many_tags_leave_room_for_the_frame_of_another_template() -> None:
         crawl(judge, {"http://help.a.example/first": html("Answer", main, frame)})
         copy = FINGERPRINTER.fingerprint(html("Answer", main, frame[:2]))
         assert judge.judge("http://help.a.example/second", copy).dropped
+
+
+def test_texts_are_given_without_what_their_template_repeats() -> None:
+    """The name of the site in titles, and lines that stand on half of the pages."""
+    with Judge() as judge:
+        for number in range(48):
+            main = [words(("page", number), 80), "Share this story with all your friends today."]
+            page = html(f"{words(number, 3)} | The Post", main)
+            url = f"http://a.example/{number}"
+            read = FINGERPRINTER.fingerprint(page, url)
+            text = judge.page_specific(read, judge.judge(url, read))
+    assert "Share this story" in read.text
+    assert text == f"{words(47, 3)}\n{words(('page', 47), 80)}"
+
+
+@pytest.mark.parametrize(
+    ("title", "own"),
+    [
+        ("Fog bells | The Post", "Fog bells"),
+        ("The Post - Fog bells - News", "Fog bells"),
+        ("Follow-up: what the post knew", "Follow-up: what the post knew"),
+        ("The Post", "The Post"),
+        ("", ""),
+    ],
+)
+def test_a_title_is_given_without_its_repeated_parts(title: str, own: str) -> None:
+    repeated = frozenset(block & WORD_BITS for block in word_blocks(["the", "post", "news"]))
+    template = Template(0, repeated, NO_BLOCKS)
+    assert page_specific(title, "text", template) == (own, "text")
+
+
+def test_a_text_of_repeated_lines_alone_is_given_whole() -> None:
+    blocks = visible_text([spelled("Accept all cookies")], [False]).blocks
+    template = Template(0, frozenset(block & BLOCK_BITS for block in blocks), NO_BLOCKS)
+    assert page_specific("", "Accept all cookies", template) == ("", "Accept all cookies")
+    assert page_specific("", "Accept all cookies\nOwn", template) == ("", "Own")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 
 import pytest
 from rich.console import Console
@@ -146,6 +147,16 @@ def test_a_progress_bar_is_taken_away_after_an_error_too(monkeypatch: pytest.Mon
     assert "a\\u001b" in shown
     assert "\x1b[?25h" in shown  # the cursor is back
     assert shown.endswith("\x1b[1A\x1b[2K")  # and the line is empty
+
+
+def test_a_progress_bar_has_a_note_and_the_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = a_terminal(monkeypatch)
+    monkeypatch.setattr("simhash_pipeline.terminal.SHOW_AFTER_SECS", -1.0)
+    monkeypatch.setenv("COLUMNS", "110")
+    with progress_bar("B", 9) as advance:
+        advance(1, "3 pages, 2 drops")
+    plain = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", terminal.getvalue())
+    assert re.search(r"1/9 bytes 3 pages, 2 drops \S+ left", plain)
 
 
 def test_work_of_a_moment_has_no_progress_bar(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -85,6 +85,19 @@ def test_pairs_answered_another_page_are_never_twins_again(tmp_path: Path) -> No
     ]
 
 
+def test_the_pairs_that_were_met_are_counted(tmp_path: Path) -> None:
+    lines = (
+        f"copy,{A},{B}",
+        f"another page,{A},{A}/3",
+        "copy,http://x.example/1,http://x.example/2",
+    )
+    with Judge(options=sheet(tmp_path, *lines)) as judge:
+        for url, page in ((A, SHOE), (B, OTHER), (f"{A}/3", SHOE)):
+            judge.judge(url, page)
+        assert judge.answers == (3, 2)
+    assert Judge().answers == (0, 0)
+
+
 def test_pairs_answered_copy_are_twins_however_far_they_are(tmp_path: Path) -> None:
     for first, second in ((A, B), (B, A)):
         with Judge(options=sheet(tmp_path, f"copy,{A},{B}")) as judge:

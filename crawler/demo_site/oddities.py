@@ -1,5 +1,6 @@
 """Pages that go wrong in the ways real ones do: broken, deep, huge, empty, or no HTML at all."""
 
+import struct
 import zlib
 from collections.abc import Iterator
 from html import escape
@@ -104,26 +105,18 @@ def empty_pages() -> dict[str, Page]:
     }
 
 
-def pdf_as_html() -> Page:
-    """A one-page PDF that the server calls HTML."""
-    drawing = b"BT /F1 24 Tf 72 720 Td (Berth plan, north quay) Tj ET 72 700 200 -90 re S"
-    packed = zlib.compress(drawing)
-    objects = (
-        b"<< /Type /Catalog /Pages 2 0 R >>",
-        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
-        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R /Resources %b >>"
-        % b"<< /Font << /F1 5 0 R >> >>",
-        b"<< /Length %d /Filter /FlateDecode >>\nstream\n%b\nendstream" % (len(packed), packed),
-        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+def picture_as_html() -> Page:
+    """A grey picture that the server calls HTML."""
+    size = struct.pack(">IIBBBBB", 200, 90, 8, 0, 0, 0, 0)
+    rows = zlib.compress((b"\0" + b"\x99" * 200) * 90)
+    chunks = ((b"IHDR", size), (b"IDAT", rows), (b"IEND", b""))
+    return Page(
+        b"\x89PNG\r\n\x1a\n"
+        + b"".join(
+            struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+            for name, data in chunks
+        )
     )
-    body, offsets = b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n", []
-    for number, content in enumerate(objects, start=1):
-        offsets.append(len(body))
-        body += b"%d 0 obj\n%b\nendobj\n" % (number, content)
-    entries = b"".join(b"%010d 00000 n \n" % offset for offset in offsets)
-    size = len(objects) + 1
-    trailer = b"trailer\n<< /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n" % (size, len(body))
-    return Page(body + b"xref\n0 %d\n0000000000 65535 f \n%b" % (size, entries) + trailer)
 
 
 def _log_paragraphs() -> Iterator[str]:

@@ -8,7 +8,7 @@ from crawler.demo_site.frames import Frames
 from crawler.demo_site.labels import EN
 from crawler.demo_site.listings import archive_page, front_pages, section_pages
 from crawler.demo_site.newsroom import Newsroom, brand_title
-from crawler.demo_site.oddities import empty_pages, large_story_html, pdf_as_html
+from crawler.demo_site.oddities import empty_pages, large_story_html, picture_as_html
 from crawler.demo_site.page import Page, html_page
 from crawler.demo_site.variants import all_variants
 
@@ -41,7 +41,7 @@ def all_pages() -> dict[str, Page]:
         "/en/science/tide-log": html_page(
             frames.fill("bare", "en", brand_title("The tide log, complete", EN), log)
         ),
-        "/en/berth-plan": pdf_as_html(),
+        "/en/berth-plan": picture_as_html(),
         "/internal/newsroom-rota": html_page(rota),
         "/robots.txt": Page(ROBOTS.encode(), "text/plain; charset=utf-8"),
         "/static/site.css": Page(STYLE_FILE.read_bytes(), "text/css; charset=utf-8"),

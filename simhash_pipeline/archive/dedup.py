@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from simhash_pipeline.archive import Input
@@ -23,6 +23,7 @@ from simhash_pipeline.archive.outcome import (
     write_copies,
     write_drop_log,
     write_faults,
+    write_texts,
 )
 from simhash_pipeline.archive.parts import ReadSummary, fingerprinter, workers, write_parts
 from simhash_pipeline.archive.verdicts import ORDERS, DuckDb, judge_parts, judge_sorted
@@ -46,6 +47,7 @@ class DedupJob:
     options: Options
     keep: str = "first"  # of ORDERS
     copies: Path | None = None  # folder of copies of the inputs without dropped pages
+    texts: Path | None = None  # .jsonl of the kept pages' texts
     store: str | None = None  # URL of a store that receives the kept pages
     time_field: str | None = None  # field of an item that says when its page was fetched
 
@@ -104,11 +106,15 @@ def _run(
         engine.write(RESULT, whole)
         pages = [(row["kept"], row["reason"], row["pages"]) for row in engine.rows(COUNTS)]
         write_drop_log(engine, log, job.options, job.to.stem, pages)
+        if job.texts is not None:
+            write_texts(engine, folder, folder / "texts.jsonl")
         if job.store is not None:
             fill_store(engine, folder, job.store, job.options, ORDERS[job.keep])
         if job.copies is not None:  # last, as it fails if a folder's copy exists
             write_copies(engine, inputs, job.copies, refuse_changed)
     write_faults(reading.faults, job.faults)
+    if job.texts is not None:
+        (folder / "texts.jsonl").replace(job.texts)
     log.replace(job.drop_log)
     whole.replace(job.to)
     return DedupResult(
@@ -166,12 +172,13 @@ def _judged(job: DedupJob, inputs: Mapping[str, Input], folder: Path) -> ReadSum
     """Write the parts and their verdicts; ArchiveError if there is no page to judge."""
     reading = ReadSummary()
     with workers() as pool:
-        parts = write_parts(pool, inputs, folder, job.options, reading)
+        options = replace(job.options, keep_text=job.options.keep_text or job.texts is not None)
+        parts = write_parts(pool, inputs, folder, options, reading)
         # One judge is enough to follow the readers. Several are worth to be waited for only where
         # the readers don't take all cores, as with pages of stores.
         in_order = job.keep == "first" and job.options.scope == "all"
         if in_order:
-            judge_parts(parts, folder, job.options)
+            judge_parts(parts, folder, job.options, reading.judged)
         deque(parts, maxlen=0)
         if reason := _why_nothing(job, inputs, reading):
             if not reading.pages:
@@ -185,14 +192,14 @@ def _judged(job: DedupJob, inputs: Mapping[str, Input], folder: Path) -> ReadSum
 def _refuse_places(job: DedupJob) -> None:
     """Refuse outputs that would overwrite an input or can't be written."""
     # The result and its drop log hold these names.
-    names = [*job.inputs, str(job.to)]
+    names = [*job.inputs, str(job.to), str(job.texts or "")]
     if odd := [name for name in names if name.encode("utf-8", "replace").decode() != name]:
         raise ArchiveError(f"{odd[0]!r} is not a name in UTF-8; rename it")
     if job.store == "memory:":
         raise ArchiveError("a store in memory ends with the job; name another")
     if job.to.suffix not in ENDINGS:
         raise ArchiveError(f"{job.to} must end in {' or '.join(ENDINGS)}")
-    written = [job.to, job.drop_log, job.faults]
+    written = [job.to, job.drop_log, job.faults, *filter(None, [job.texts])]
     if job.copies is not None:
         copies = Counter(copy_name(shown_url(name)) for name in job.inputs)
         written += [job.copies / name for name in copies]
@@ -201,8 +208,8 @@ def _refuse_places(job: DedupJob) -> None:
     read = {Path(name).resolve() for name in job.inputs}
     if over := [path for path in written if path.resolve() in read]:
         raise ArchiveError(f"{over[0]} is an input, and would be overwritten")
-    if job.to.is_dir():
-        raise ArchiveError(f"{job.to} is a directory; name another output")
+    if over := [path for path in (job.to, job.texts) if path is not None and path.is_dir()]:
+        raise ArchiveError(f"{over[0]} is a directory; name another output")
 
 
 def _refuse_copies(job: DedupJob, inputs: Mapping[str, Input]) -> None:

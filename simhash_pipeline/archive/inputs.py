@@ -15,6 +15,7 @@ from simhash_pipeline.archive import Fault, Input, Page, Record, StoredRecord
 from simhash_pipeline.archive.feeds import Feed, feed_kind
 from simhash_pipeline.errors import ArchiveError, StoreError
 from simhash_pipeline.options import STORE_URL, Options
+from simhash_pipeline.page.pdf import reads_pdfs
 from simhash_pipeline.page.source import Source
 from simhash_pipeline.stores.opening import open_store, refuse_absent
 from simhash_pipeline.stores.store_url import SQLITE, shown_url
@@ -114,10 +115,11 @@ class Folder:
 
     def _files(self) -> list[tuple[Path, str | None]]:
         """HTML files, and what is not read, with the reason; sorted."""
+        suffixes = {*HTML_SUFFIXES, *[".pdf"] * reads_pdfs()}
         unread: list[OSError] = []
         found: list[tuple[Path, str | None]] = []
         for folder, folders, names in os.walk(self.path, onerror=unread.append):
-            files = [Path(folder, n) for n in names if Path(n).suffix.lower() in HTML_SUFFIXES]
+            files = [Path(folder, n) for n in names if Path(n).suffix.lower() in suffixes]
             links = [path for name in folders if (path := Path(folder, name)).is_symlink()]
             found += [(file, None if _is_ordinary(file) else NOT_FOLLOWED) for file in files]
             found += [(link, NOT_FOLLOWED) for link in links]

@@ -14,6 +14,7 @@ from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from urllib.parse import urlsplit
 
 from filelock import FileLock, Timeout
 
@@ -24,6 +25,7 @@ from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import PageFingerprint
 from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.page.titles import TITLE_CHARS
+from simhash_pipeline.repeated_text import page_specific, template_of
 from simhash_pipeline.stores.contract import PageText
 from simhash_pipeline.stores.opening import open_store
 from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
@@ -156,6 +158,26 @@ def write_copies(
             Path(parts, str(place), copy_name(name)).replace(folder / copy_name(name))
 
 
+def write_texts(engine: DuckDb, folder: Path, to: Path) -> None:
+    """Write URL, title and text of each kept page, without what its template repeats."""
+    known: dict[tuple[str, str], bytes] = {}
+    for file in sorted(folder.glob("kept-*.sqlite")):
+        with SqliteStore(file) as kept:
+            known |= {(space, host): texts for space, host, texts in kept.all_repeated_text()}
+    rows = engine.rows(
+        f"SELECT page.url, page.namespace, page.key, page.structure, page.title, page.text "
+        f"FROM {JUDGED} WHERE {KEPT} AND page.text IS NOT NULL ORDER BY page.position"
+    )
+    with to.open("w", encoding="utf-8") as lines:
+        for row in rows:
+            structure = None if row["structure"] is None else int(row["structure"], 16)
+            host = (row["namespace"], urlsplit(row["key"]).netloc)
+            template = template_of(structure, known.get(host, b""))
+            title, text = page_specific(row["title"], row["text"], template)
+            line = {"url": row["url"], "title": title, "text": text}
+            lines.write(json.dumps(line, ensure_ascii=False) + "\n")
+
+
 def fill_store(engine: DuckDb, folder: Path, url: str, options: Options, order: str) -> None:
     """Copy the kept pages into a store, and with KEEP_TEXT the texts of all pages."""
     texts = (
@@ -164,6 +186,7 @@ def fill_store(engine: DuckDb, folder: Path, url: str, options: Options, order: 
             f"SELECT namespace, key, title, text, coalesce(time, {int(time.time())}) AS time "
             f"FROM page WHERE key IS NOT NULL AND text IS NOT NULL ORDER BY {order}"
         )
+        if options.keep_text
     )
     with open_store(url) as store:
         store.stamp(stamp_for(options))

@@ -28,6 +28,8 @@ from simhash_pipeline.item_values import said_by
 from simhash_pipeline.judge import stored_page
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter
+from simhash_pipeline.page.pdf import is_pdf
+from simhash_pipeline.page.reader import Readers
 from simhash_pipeline.page.titles import TITLE_CHARS
 from simhash_pipeline.stores.contract import COLUMN_BITS, COLUMN_TYPES, COLUMNS, StoredPage
 from simhash_pipeline.terminal import progress_bar
@@ -68,9 +70,13 @@ class ReadSummary:
     """What the inputs hold."""
 
     pages: int = 0
+    dropped: int = 0  # by now
     timed: int = 0  # pages with the time they were fetched
     skipped: Counter[str] = field(default_factory=Counter)  # records that aren't pages, by kind
     faults: list[tuple[str, Fault]] = field(default_factory=list)  # with the input's name
+
+    def judged(self, pages: int, drops: int) -> None:
+        self.dropped += drops
 
 
 @contextmanager
@@ -139,7 +145,8 @@ def _records(name: str, archive: Input, reading: ReadSummary) -> Iterator[Page |
     last = 0
     with progress_bar(archive.unit.strip(), archive.total(), Path(name).name) as advance:
         for record, at in archive.read():
-            advance(at - last)
+            drops = f", {reading.dropped:,} drops" if reading.dropped else ""
+            advance(at - last, f"{reading.pages:,} pages{drops}")
             last = at
             if isinstance(record, Fault):
                 reading.faults.append((name, record))
@@ -171,6 +178,12 @@ def fingerprinter(options: Options) -> Fingerprinter:
     return Fingerprinter(options)
 
 
+@cache
+def _pdf_readers(options: Options) -> Readers:
+    """Processes that have limits; they end with this one."""
+    return Readers(options, fingerprinter(options), is_closing=lambda: False)
+
+
 def stored_pages(rows: pa.RecordBatch, now: float) -> Iterator[StoredPage]:
     """The rows' pages as the judge takes them; an unknown time is `now`."""
     columns = {name: rows.column(name).to_pylist() for name in STORED}
@@ -191,8 +204,11 @@ def _row(record: Page | StoredRecord | Fault, options: Options) -> dict[str, Any
     row: dict[str, Any] = {"url": _utf8(record.source.url), "time": record.time}
     reader = fingerprinter(options)  # outside `try`: wrong options are no fault of the page
     try:
-        page = reader.read(record.source)
         source = record.source
+        if is_pdf(source.html):
+            page = _pdf_readers(options).fingerprint(source)
+        else:
+            page = reader.read(source)
         said = said_by(page, source)
         stored = stored_page(source.url, page, options, record.time or 0, said)
     except PageError as error:

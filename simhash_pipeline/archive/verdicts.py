@@ -13,7 +13,7 @@ from __future__ import annotations
 import glob
 import os
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, as_completed
 from contextlib import closing, contextmanager
 from dataclasses import replace
@@ -105,10 +105,18 @@ def _row(position: int, verdict: Verdict, kept_at: dict[int, int]) -> dict[str, 
     }
 
 
-def judge_parts(parts: Iterable[Path], folder: Path, options: Options) -> None:
-    """Judge the rows of parts in their order; writes verdicts and kept pages into the folder."""
-    for _ in _written(chain.from_iterable(map(_rows_of, parts)), folder, 0, options):
-        pass
+def judge_parts(
+    parts: Iterable[Path],
+    folder: Path,
+    options: Options,
+    judged: Callable[[int, int], object] = lambda pages, drops: None,
+) -> None:
+    """Judge the rows of parts in their order; writes verdicts and kept pages into the folder.
+
+    `judged` is called with the numbers of pages and drops that are added.
+    """
+    for counts in _written(chain.from_iterable(map(_rows_of, parts)), folder, 0, options):
+        judged(*counts)
 
 
 def judge_sorted(pool: Executor, folder: Path, options: Options, keep: str) -> None:
@@ -123,12 +131,14 @@ def judge_sorted(pool: Executor, folder: Path, options: Options, keep: str) -> N
             "FROM page WHERE key IS NOT NULL"
         )
     shares = max(1, min(os.cpu_count() or 1, all_["apart"]))
+    drops = 0
     with progress_bar("pages", all_["pages"], "judging") as advance:
         if shares == 1:
             with closing(DuckDb(folder)) as engine:
                 rows = engine.batches(f"{TO_JUDGE} ORDER BY {ORDERS[keep]}")
-                for pages in _written(rows, folder, 0, options):
-                    advance(pages)
+                for pages, dropped in _written(rows, folder, 0, options):
+                    drops += dropped
+                    advance(pages, f"{drops:,} drops")
             return
         judges = [
             pool.submit(_judge_share, folder, options, keep, share, shares)
@@ -149,7 +159,7 @@ def _judge_share(folder: Path, options: Options, keep: str, share: int, shares: 
     )
     with closing(DuckDb(folder, shares)) as engine:
         rows = engine.batches(f"{TO_JUDGE} AND ({apart}) IN ({dealt}) ORDER BY {ORDERS[keep]}")
-        return sum(_written(rows, folder, share, options))
+        return sum(pages for pages, _ in _written(rows, folder, share, options))
 
 
 def _rows_of(part: Path) -> Iterator[pa.RecordBatch]:
@@ -161,15 +171,15 @@ def _rows_of(part: Path) -> Iterator[pa.RecordBatch]:
 
 def _written(
     batches: Iterable[pa.RecordBatch], folder: Path, share: int, options: Options
-) -> Iterator[int]:
-    """The number of pages of each batch whose verdicts were written."""
+) -> Iterator[tuple[int, int]]:
+    """The numbers of pages and drops of each batch whose verdicts were written."""
     with (
         SqliteStore(folder / f"kept-{share}.sqlite") as store,
         pq.ParquetWriter(folder / f"verdicts-{share}.parquet", SCHEMA) as file,
     ):
         for verdicts in judge_rows(batches, options, store):
             file.write_batch(verdicts)
-            yield verdicts.num_rows
+            yield verdicts.num_rows, verdicts.column("kept").to_pylist().count(False)
 
 
 class DuckDb:

@@ -28,6 +28,7 @@ from warcio.timeutils import iso_date_to_datetime
 from simhash_pipeline.archive import Fault, Page, Record, Skipped
 from simhash_pipeline.archive.codings import unpacked
 from simhash_pipeline.errors import ArchiveError
+from simhash_pipeline.page.pdf import reads_pdfs
 from simhash_pipeline.page.source import Source
 
 HTML_TYPES = frozenset(["text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml"])
@@ -35,7 +36,7 @@ HTML_TYPES = frozenset(["text/html", "application/xhtml+xml", "application/vnd.w
 _UNKNOWN_TYPES = frozenset(["", "*/*", "application/octet-stream", "application/unknown"])
 _LOOKS_LIKE_HTML = re.compile(rb"(?i)<html|<!doctype html")
 _SNIFFED_BYTES = 5_000
-TEXT_TYPE = "text/plain"
+TEXT_TYPE, PDF_TYPE = "text/plain", "application/pdf"
 GZIP = b"\x1f\x8b\x08"
 BEGINNING = b"WARC/"
 GZIP_BEGINNING = re.compile(re.escape(GZIP))
@@ -190,7 +191,7 @@ class WarcFile:
             return Skipped(number, raw.rec_type or "no type")
         content_type = _named(raw, "content-type") if is_response else raw.content_type
         mime = _mime(content_type)
-        if mime not in HTML_TYPES | _UNKNOWN_TYPES:
+        if mime not in HTML_TYPES | _UNKNOWN_TYPES and not (mime == PDF_TYPE and reads_pdfs()):
             return Skipped(number, mime)
         if is_response and not (status := raw.http_headers.get_statuscode()).startswith("2"):
             return Skipped(number, f"status {status}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import os
 import uuid
 from contextlib import contextmanager, suppress
@@ -15,7 +14,7 @@ from simhash_pipeline.options import age_secs
 from simhash_pipeline.terminal import print_json, print_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
     from scrapy.settings import BaseSettings
@@ -42,31 +41,19 @@ class Command:
         raise NotImplementedError
 
 
-class Result:
-    """A subclass is a dataclass; its fields are the keys of its JSON, or `record` has others."""
-
-    __slots__ = ()
-
-    def record(self) -> dict[str, Any]:
-        """The result for programs."""
-        fields = dataclasses.asdict(self)  # type: ignore[call-overload]  # of a subclass
-        return dict(fields)
-
-    def lines(self) -> Iterable[Line]:
-        """The result for people."""
-        raise NotImplementedError
-
-
 def fields(thing: object, *names: str) -> dict[str, Any]:
     """These attributes by their names."""
     return {name: getattr(thing, name) for name in names}
 
 
-def print_result(result: Result, arguments: argparse.Namespace) -> None:
+def print_result(
+    record: Mapping[str, Any], lines: Iterable[Line], arguments: argparse.Namespace
+) -> None:
+    """The record with --json, else the lines for people."""
     if arguments.json:
-        print_json(result.record())
+        print_json(record)
     else:
-        print_lines(result.lines())
+        print_lines(lines)
 
 
 @contextmanager

@@ -7,11 +7,11 @@ import shlex
 import signal
 import sys
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from simhash_pipeline.cli.command import Command, Result, print_result
+from simhash_pipeline.cli.command import Command, print_result
 from simhash_pipeline.cli.resolve import store_at
 from simhash_pipeline.errors import ArchiveError
 from simhash_pipeline.options import Options
@@ -66,6 +66,12 @@ class DedupCommand(Command):
             help="write copies of the inputs there, without the dropped pages",
         )
         parser.add_argument(
+            "--texts",
+            type=Path,
+            metavar="FILE.jsonl",
+            help="write URL, title and text of each kept page there, without what its site repeats",
+        )
+        parser.add_argument(
             "--store",
             help="put the kept pages into a store, a URL or an SQLite file, for a crawl to go on",
         )
@@ -79,11 +85,11 @@ class DedupCommand(Command):
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         try:
             with _exit_on_sigterm():
-                result = _dedup(arguments, settings)
+                record = _dedup(arguments, settings)
         except ImportError as error:
             how = "pip install 'simhash-pipeline[archive]'"
             raise ArchiveError(f"this needs {error.name}: {how}") from error
-        print_result(result, arguments)
+        print_result(record, _lines(record), arguments)
         return 0
 
 
@@ -101,40 +107,24 @@ def _exit_on_sigterm() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-@dataclass(frozen=True, slots=True)
-class Deduplicated(Result):
-    """How many pages were kept and dropped, and the files that list them."""
-
-    kept: dict[str, int]  # pages by reason
-    dropped: dict[str, int]
-    skipped: dict[str, int]  # records that are no pages, by kind
-    faults: dict[str, int]  # pages that can't be read, by kind
-    output: str
-    drop_log: str
-    copies: str | None  # None if no copies were asked for
-    unread: str | None  # None if all pages could be read
-
-    def record(self) -> dict[str, Any]:
-        return {name: value for name, value in Result.record(self).items() if value is not None}
-
-    def lines(self) -> Iterator[Line]:
-        rows = [("kept", _counted(self.kept)), ("dropped", _counted(self.dropped))]
-        if self.skipped:
-            rows.append(("no pages", _counted(self.skipped)))
-        if self.faults:
-            rows.append(("unread", f"{_counted(self.faults)}: see {self.unread}"))
-        rows += [("", ""), ("result", self.output)]
-        if self.copies is not None:
-            rows.append(("copies", self.copies))
-        yield Grid([*rows, ("drop log", self.drop_log)])
-        yield ""
-        yield Heading("What was dropped, and why:")
-        log = shlex.quote(self.drop_log)
-        yield f"  scrapy simhash dropped {log}"
-        yield f"  scrapy simhash report {log} -o report.html"
+def _lines(record: Mapping[str, Any]) -> Iterator[Line]:
+    rows = [("kept", _counted(record["kept"])), ("dropped", _counted(record["dropped"]))]
+    if record["skipped"]:
+        rows.append(("no pages", _counted(record["skipped"])))
+    if record["faults"]:
+        rows.append(("unread", f"{_counted(record['faults'])}: see {record['unread']}"))
+    rows += [("", ""), ("result", record["output"])]
+    rows += [(name, record[name]) for name in ("copies", "texts") if name in record]
+    yield Grid([*rows, ("drop log", record["drop_log"])])
+    yield ""
+    yield Heading("What was dropped, and why:")
+    log = shlex.quote(record["drop_log"])
+    yield f"  scrapy simhash dropped {log}"
+    yield f"  scrapy simhash report {log} -o report.html"
 
 
-def _dedup(arguments: argparse.Namespace, settings: BaseSettings) -> Deduplicated:
+def _dedup(arguments: argparse.Namespace, settings: BaseSettings) -> dict[str, Any]:
+    """How many pages were kept and dropped, and the files that were written."""
     from simhash_pipeline.archive.dedup import DedupJob, dedup
 
     store = None if arguments.store is None else store_at(arguments.store, settings).url
@@ -144,17 +134,19 @@ def _dedup(arguments: argparse.Namespace, settings: BaseSettings) -> Deduplicate
         options=Options.from_settings(settings),
         keep=arguments.keep,
         copies=arguments.copies,
+        texts=arguments.texts,
         store=store,
         time_field=arguments.time_field,
     )
     done = dedup(job)
-    return Deduplicated(
-        **asdict(done),
-        output=str(job.to),
-        drop_log=str(job.drop_log),
-        copies=None if job.copies is None else str(job.copies),
-        unread=str(job.faults) if done.faults else None,
-    )
+    written = {
+        "output": job.to,
+        "drop_log": job.drop_log,
+        "copies": job.copies,
+        "texts": job.texts,
+        "unread": job.faults if done.faults else None,
+    }
+    return asdict(done) | {name: str(path) for name, path in written.items() if path is not None}
 
 
 def _counted(counts: Mapping[str, int]) -> str:

@@ -19,9 +19,8 @@ from simhash_pipeline.errors import PageError, StoreError
 from simhash_pipeline.item_values import said_by
 from simhash_pipeline.judge import Judge
 from simhash_pipeline.options import Options
-from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
-from simhash_pipeline.page.reader import SMALL_PAGE_BYTES, Readers
-from simhash_pipeline.page.source import Source
+from simhash_pipeline.page.fingerprint import Fingerprinter
+from simhash_pipeline.page.reader import Readers
 from simhash_pipeline.stores.opening import open_store
 from simhash_pipeline.text_buffer import TextBuffer
 from simhash_pipeline.urls import page_key
@@ -119,8 +118,7 @@ class _LineJudge:
         self._errors = Counter[str]()
         self._texts = TextBuffer(store)
         opened.callback(self._end)
-        self._fingerprinter = Fingerprinter(options)
-        self._readers = Readers(options, self._fingerprinter, is_closing=lambda: False)
+        self._readers = Readers(options, Fingerprinter(options), is_closing=lambda: False)
         opened.callback(self._readers.close)
         self._judge = Judge(store, options)
         self._pending: dict[str, Verdict] = {}  # verdicts that stored a page, by its key
@@ -168,7 +166,7 @@ class _LineJudge:
 
     def _verdict_on(self, record: dict[str, Any]) -> dict[str, Any]:
         source = record_source(record, self._options)
-        page = self._read(source)
+        page = self._readers.fingerprint(source)
         verdict = self._judge.judge(source.url, page, said_by(page, source))
         if self._log is not None:
             self._log.write(verdict, page)
@@ -185,12 +183,6 @@ class _LineJudge:
     def _is_pending(self, verdict: Verdict) -> bool:
         """Whether the stored page that it is dropped for may yet be forgotten by this process."""
         return verdict.twin_key in self._pending
-
-    def _read(self, source: Source) -> PageFingerprint:
-        """As a crawl reads it: what may take long in a process that has limits."""
-        if self._options.reads_beside or len(source.html) > SMALL_PAGE_BYTES:
-            return self._readers.read(source).result()[0]
-        return self._fingerprinter.read(source)
 
 
 def _record(line: bytes | None) -> dict[str, Any]:

@@ -20,7 +20,6 @@ from scrapy.http.request import NO_CALLBACK
 from simhash_pipeline.bits import BITS, MAX_DISTANCE_BITS, SKETCH_BITS, fingerprint_hex
 from simhash_pipeline.cli.command import (
     Command,
-    Result,
     add_limit,
     counted,
     fields,
@@ -109,42 +108,33 @@ class FingerprintCommand(PagesCommand):
                 print(f"{arguments.parser.prog}: {printable(str(page))}", file=sys.stderr)
                 exit_code = 2
             else:
-                print_result(PagePrint(page, options, with_text=arguments.text), arguments)
+                text = page.text if arguments.text else None
+                print_result(_record(page, text), _lines(page, options, text), arguments)
         return exit_code
 
 
-@dataclass(frozen=True, slots=True)
-class PagePrint(Result):
-    """A page's fingerprints."""
+def _record(page: PageFingerprint, text: str | None) -> dict[str, Any]:
+    record = {
+        **fields(page, "url", "title"),
+        "content": fingerprint_hex(page.content),
+        "structure": fingerprint_hex(page.structure),
+        "sketch": fingerprint_hex(page.sketch, SKETCH_BITS),
+        "tokens": page.tokens,
+        "main_share": None if page.main_share is None else round(page.main_share, 2),
+        "thin": page.content is None,
+    }
+    return record if text is None else record | {"text": text}
 
-    page: PageFingerprint
-    options: Options
-    with_text: bool = False
 
-    def record(self) -> dict[str, Any]:
-        page = self.page
-        record = {
-            "url": page.url,
-            "title": page.title,
-            "content": fingerprint_hex(page.content),
-            "structure": fingerprint_hex(page.structure),
-            "sketch": fingerprint_hex(page.sketch, SKETCH_BITS),
-            "tokens": page.tokens,
-            "main_share": None if page.main_share is None else round(page.main_share, 2),
-            "thin": page.content is None,
-        }
-        return record | ({"text": page.text} if self.with_text else {})
-
-    def lines(self) -> Iterator[Line]:
-        record, page = self.record(), self.page
-        fewer = f", fewer than {self.options.min_tokens}: thin" if page.content is None else ""
-        share = "none" if page.main_share is None else f"{page.main_share:.0%} of the page"
-        names = ("title", "content", "structure", "sketch")
-        rows = [(name, record[name] or "none") for name in names]
-        yield page.url or ""
-        yield Grid([*rows, ("tokens", f"{page.tokens:,}{fewer}"), ("main text", share)], indent=2)
-        if self.with_text:
-            yield from ("", *page.text.split("\n"), "")
+def _lines(page: PageFingerprint, options: Options, text: str | None) -> Iterator[Line]:
+    record = _record(page, None)
+    fewer = f", fewer than {options.min_tokens}: thin" if page.content is None else ""
+    share = "none" if page.main_share is None else f"{page.main_share:.0%} of the page"
+    rows = [(name, record[name] or "none") for name in ("title", "content", "structure", "sketch")]
+    yield page.url or ""
+    yield Grid([*rows, ("tokens", f"{page.tokens:,}{fewer}"), ("main text", share)], indent=2)
+    if text is not None:
+        yield from ("", *text.split("\n"), "")
 
 
 def add_pages(parser: argparse.ArgumentParser, number: int | str) -> None:

@@ -42,6 +42,7 @@ COMMANDS = {
     "judge": "judge pages from standard input, for any crawler",
     "report": "write the drops as one HTML file for the browser",
     "rules": "find the query keys that lead to the same pages, to request fewer",
+    "settings": "print the settings in force, where each is set, and what they mean for the store",
     "store": "inspect and maintain a crawl's store",
     "store info": "print what a store contains, how it was made, and any damage",
     "store find": "find the page of a URL, or the pages near a fingerprint",

@@ -7,7 +7,7 @@ import re
 import sys
 import time
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,10 +17,10 @@ from scrapy.exceptions import UsageError
 from simhash_pipeline.bits import MAX_DISTANCE_BITS, SKETCH_BITS, fingerprint_hex
 from simhash_pipeline.cli.command import (
     Command,
-    Result,
     add_limit,
     add_store_place,
     age,
+    fields,
     iso,
     minute,
     print_result,
@@ -61,77 +61,56 @@ class InfoCommand(Command):
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         exit_code = 0
         for place, named in enumerate(resolve_stores(arguments, settings)):
-            described = _described(named)
+            record = _described(named)
             if place and not arguments.json:
                 print()
-            print_result(described, arguments)
-            exit_code |= isinstance(described, DamagedStore)
+            is_damaged = "pages" not in record
+            print_result(record, _damage(record) if is_damaged else [_info(record)], arguments)
+            exit_code |= is_damaged
         return exit_code
 
 
-def _described(named: NamedStore) -> StoreInfo | DamagedStore:
+def _described(named: NamedStore) -> dict[str, Any]:
+    """What is counted of a store, and how it was made; of a damaged one its faults alone."""
     try:
         with named.existing() as store:
             faults = store.check()
-            return DamagedStore(named.name, faults) if faults else _info(named, store)
+            counted = {} if faults else _counted(named, store)
     except StoreDamaged:
-        return DamagedStore(named.name, ["too damaged to be opened"])
+        faults, counted = ["too damaged to be opened"], {}
+    return {"store": named.name, **counted, "faults": faults}
 
 
-@dataclass(frozen=True, slots=True)
-class DamagedStore(Result):
-    store: str
-    faults: list[str]
-
-    def lines(self) -> Sequence[str]:
-        advice = "Restore a copy, or move the file away to start over."
-        return [*(f"{self.store}: {fault}" for fault in self.faults), advice]
+def _damage(record: Mapping[str, Any]) -> list[str]:
+    advice = "Restore a copy, or move the file away to start over."
+    return [*(f"{record['store']}: {fault}" for fault in record["faults"]), advice]
 
 
-@dataclass(frozen=True, slots=True)
-class StoreInfo(Result):
-    """What is counted of a store, and how it was made."""
-
-    store: str
-    pages: int
-    thin: int
-    namespaces: dict[str, int]
-    sites: int
-    top_sites: dict[str, int]
-    first_seen: str | None
-    seen_at: str | None
-    texts: int
-    repeated_text: dict[str, int]  # numbers of hosts, templates and blocks
-    bytes: int | None
-    made_with: Mapping[str, object] | None
-    faults: tuple[str, ...] = ()  # as of a DamagedStore
-
-    def lines(self) -> Iterator[Grid]:
-        yield Grid(list(self._rows()))
-
-    def _rows(self) -> Iterator[tuple[str, str]]:
-        yield "store", self.store
-        yield "pages", f"{self.pages:,}, {self.thin:,} of them thin"
-        if set(self.namespaces) - {""}:
-            yield "namespaces", _listed(self.namespaces, unnamed="''")
-        if self.first_seen is not None and self.seen_at is not None:
-            more = ", …" if self.sites > TOP_SITES else ""
-            yield "sites", f"{self.sites:,}: {_listed(self.top_sites, unnamed='unknown')}{more}"
-            yield "seen", f"{to_minute(self.first_seen)} to {to_minute(self.seen_at)} UTC"
-        if self.texts:
-            yield "texts", f"{self.texts:,}"
-        if self.repeated_text["hosts"]:
-            yield (
-                "repeated text",
-                ", ".join(f"{n:,} {name}" for name, n in self.repeated_text.items()),
-            )
-        if self.bytes is not None:
-            yield "size", size(self.bytes)
-        yield "made with", _options(self.made_with)
-        yield "damage", "none"
+def _info(record: Mapping[str, Any]) -> Grid:
+    """The rows of a store that is whole."""
+    rows = [
+        ("store", record["store"]),
+        ("pages", f"{record['pages']:,}, {record['thin']:,} of them thin"),
+    ]
+    if set(record["namespaces"]) - {""}:
+        rows.append(("namespaces", _listed(record["namespaces"], unnamed="''")))
+    if record["pages"]:
+        more = ", …" if record["sites"] > TOP_SITES else ""
+        top = _listed(record["top_sites"], unnamed="unknown")
+        rows.append(("sites", f"{record['sites']:,}: {top}{more}"))
+        first, last = to_minute(record["first_seen"]), to_minute(record["seen_at"])
+        rows.append(("seen", f"{first} to {last} UTC"))
+    if record["texts"]:
+        rows.append(("texts", f"{record['texts']:,}"))
+    if record["repeated_text"]["hosts"]:
+        learnt = record["repeated_text"].items()
+        rows.append(("repeated text", ", ".join(f"{n:,} {name}" for name, n in learnt)))
+    if record["bytes"] is not None:
+        rows.append(("size", size(record["bytes"])))
+    return Grid([*rows, ("made with", _options(record["made_with"])), ("damage", "none")])
 
 
-def _info(named: NamedStore, store: Store) -> StoreInfo:
+def _counted(named: NamedStore, store: Store) -> dict[str, Any]:
     pages = thin = 0
     namespaces, sites = Counter[str](), Counter[str]()
     oldest, newest = math.inf, -math.inf  # when first and last seen, Unix seconds
@@ -141,20 +120,19 @@ def _info(named: NamedStore, store: Store) -> StoreInfo:
         namespaces[page.namespace] += 1
         sites[page.site] += 1
         oldest, newest = min(oldest, page.first_seen), max(newest, page.seen_at)
-    return StoreInfo(
-        store=named.name,
-        pages=pages,
-        thin=thin,
-        namespaces=dict(namespaces.most_common()),
-        sites=len(sites),
-        top_sites=dict(sites.most_common(TOP_SITES)),
-        first_seen=iso(oldest) if pages else None,
-        seen_at=iso(newest) if pages else None,
-        texts=sum(1 for _ in progress(store.texts(), "texts")),
-        repeated_text=_repeated_text(store),
-        bytes=named.size_bytes,
-        made_with=store.made_with(),
-    )
+    return {
+        "pages": pages,
+        "thin": thin,
+        "namespaces": dict(namespaces.most_common()),
+        "sites": len(sites),
+        "top_sites": dict(sites.most_common(TOP_SITES)),
+        "first_seen": iso(oldest) if pages else None,
+        "seen_at": iso(newest) if pages else None,
+        "texts": sum(1 for _ in progress(store.texts(), "texts")),
+        "repeated_text": _repeated_text(store),
+        "bytes": named.size_bytes,
+        "made_with": store.made_with(),
+    }
 
 
 def _repeated_text(store: Store) -> dict[str, int]:
@@ -212,39 +190,29 @@ class FindCommand(Command):
         with named.existing() as store:
             found = _found(store, sought, arguments.distance, arguments.limit)
         for page, distance in found:
-            print_result(FoundPage(page, distance), arguments)
+            print_result(_record(page, distance), [_line(page, distance)], arguments)
         return 0 if found else 1
 
 
-@dataclass(frozen=True, slots=True)
-class FoundPage(Result):
-    """A stored page and its distance in bits; None when it was found by its URL."""
+def _record(page: StoredPage, distance: int | None) -> dict[str, Any]:
+    return {
+        "distance": distance,
+        **fields(page, "url", "namespace", "site"),
+        "content": fingerprint_hex(page.content),
+        "structure": fingerprint_hex(page.structure),
+        "sketch": fingerprint_hex(page.sketch, SKETCH_BITS),
+        "digest": None if page.digest is None else page.digest.hex(),
+        "first_seen": iso(page.first_seen),
+        "seen_at": iso(page.seen_at),
+    }
 
-    page: StoredPage
-    distance: int | None
 
-    def record(self) -> dict[str, Any]:
-        page = self.page
-        return {
-            "distance": self.distance,
-            "url": page.shown_url,
-            "namespace": page.namespace,
-            "site": page.site,
-            "content": fingerprint_hex(page.content),
-            "structure": fingerprint_hex(page.structure),
-            "sketch": fingerprint_hex(page.sketch, SKETCH_BITS),
-            "digest": None if page.digest is None else page.digest.hex(),
-            "first_seen": iso(page.first_seen),
-            "seen_at": iso(page.seen_at),
-        }
-
-    def lines(self) -> Sequence[str]:
-        page = self.page
-        content = fingerprint_hex(page.content) or "thin"
-        structure = fingerprint_hex(page.structure) or "-"
-        where = f" (namespace {page.namespace})" if page.namespace else ""
-        line = f"{minute(page.seen_at)}  {content:16}  {structure:16}  {page.shown_url}{where}"
-        return [line if self.distance is None else f"{self.distance}  {line}"]
+def _line(page: StoredPage, distance: int | None) -> str:
+    content = fingerprint_hex(page.content) or "thin"
+    structure = fingerprint_hex(page.structure) or "-"
+    where = f" (namespace {page.namespace})" if page.namespace else ""
+    near = "" if distance is None else f"{distance}  "
+    return f"{near}{minute(page.seen_at)}  {content:16}  {structure:16}  {page.url}{where}"
 
 
 def _namespace(arguments: argparse.Namespace, named: NamedStore) -> str:
@@ -355,18 +323,10 @@ class ForgetCommand(Command):
                     store.clear(namespace)
             else:
                 forgotten = store.clear(arguments.namespace)
-            print_result(Forgotten(named.name, forgotten, len(store)), arguments)
+            record = {"store": named.name, "forgotten": forgotten, "pages": len(store)}
+            line = f"{named.name}: {forgotten:,} pages forgotten, {len(store):,} left"
+            print_result(record, [line], arguments)
         return 1 if forgotten < len(arguments.urls) else 0
-
-
-@dataclass(frozen=True, slots=True)
-class Forgotten(Result):
-    store: str
-    forgotten: int
-    pages: int  # left
-
-    def lines(self) -> Sequence[str]:
-        return [f"{self.store}: {self.forgotten:,} pages forgotten, {self.pages:,} left"]
 
 
 def _forgotten(store: Store, namespace: str, urls: Sequence[str]) -> int:
@@ -408,23 +368,12 @@ class CopyCommand(Command):
             raise UsageError("a store in memory is gone when the command ends; name another")
         with source.existing() as giving, target.open() as taking:
             pages, texts = _copy(giving, taking)
-            stored = len(taking)
-        print_result(Copied(source.name, target.name, pages, texts, stored), arguments)
+            record = {"source": source.name, "target": target.name, "copied": pages}
+            record |= {"texts": texts, "pages": len(taking)}
+        copied = f"{pages:,} pages{f' with {texts:,} texts' if texts else ''}"
+        where = f"copied from {source.name}, {record['pages']:,} stored"
+        print_result(record, [f"{target.name}: {copied} {where}"], arguments)
         return 0
-
-
-@dataclass(frozen=True, slots=True)
-class Copied(Result):
-    source: str
-    target: str
-    copied: int
-    texts: int
-    pages: int  # in the target now
-
-    def lines(self) -> Sequence[str]:
-        texts = f" with {self.texts:,} texts" if self.texts else ""
-        copied = f"{self.copied:,} pages{texts} copied from {self.source}"
-        return [f"{self.target}: {copied}, {self.pages:,} stored"]
 
 
 def _copy(source: Store, target: Store) -> tuple[int, int]:

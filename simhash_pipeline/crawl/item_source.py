@@ -11,6 +11,7 @@ from w3lib.encoding import http_content_type_encoding
 
 from simhash_pipeline.item_values import texts_of, with_values
 from simhash_pipeline.options import Options
+from simhash_pipeline.page.pdf import is_pdf, reads_pdfs
 from simhash_pipeline.page.source import (
     CHARSET_FIELD,
     Source,
@@ -67,16 +68,14 @@ def _found(adapter: ItemAdapter, response: Response | None, options: Options) ->
     if (source := text_source(adapter, options, own)) is not None:
         return ItemPage(_joined(source, response), False)
     held = None if options.html_field is None else adapter.get(options.html_field)
-    html = markup(held)
-    if html:
-        is_body = _is_body(html, response)
-        if url := item_url(adapter, options) or (None if is_body else own):
-            charset = adapter.get(CHARSET_FIELD)
-            source = Source(html, url, charset if isinstance(charset, str) else None)
-            return ItemPage(_joined(source, response), False)
-        if not is_body:
+    html, url = markup(held), item_url(adapter, options)
+    if html and (url or not _is_body(html, response)):
+        if not (url := url or own):
             raise no_url(options)
-    if isinstance(response, HtmlResponse):
+        charset = adapter.get(CHARSET_FIELD)
+        source = Source(html, url, charset if isinstance(charset, str) else None)
+        return ItemPage(_joined(source, response), False)
+    if isinstance(response, HtmlResponse) or (response and reads_pdfs() and is_pdf(response.body)):
         return ItemPage(source_from_response(response), True)
     if held is None:
         return None

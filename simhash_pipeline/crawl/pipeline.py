@@ -387,10 +387,12 @@ class SimhashPipeline:
         page, verdict, options = judged.page, judged.verdict, self._options
         content = fingerprint_hex(page.content)
         fields: list[tuple[str | None, object]] = [
-            (options.text_field, page.text),
+            (options.text_field, judged.text),
             (options.verdict_field, {**verdict.summary(), "content_fingerprint": content}),
-            (options.address_field, declared_url(verdict.url, page.canonical_url)),
         ]
+        if options.address_field is not None:
+            address = declared_url(verdict.url, page.canonical_url)
+            fields.append((options.address_field, address))
         if verdict.dropped and not options.dry_run:
             fields.append((options.twin_field, verdict.twin_url))
         for field, value in fields:
@@ -468,7 +470,7 @@ class SimhashPipeline:
                 stored_pages = await result_of(self._worker.end())
             except StoreError as error:
                 self._report_failure(error)
-            self._stats.close(stored_pages)
+            self._stats.close(stored_pages, self._worker.answers)
             try:
                 if self._drop_log is not None:
                     self._drop_log.write_run(self._stats.errors)

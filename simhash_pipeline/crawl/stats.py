@@ -149,7 +149,7 @@ class CrawlStats:
 
     def count_dropped_page(self, verdict: Verdict) -> None:
         """Once for a page, however many items it has."""
-        if verdict.reason == "error page":  # there may be any number of them
+        if verdict.reason in ("error page", "unchanged"):  # there may be any number of them
             return
         page = self._magnets.add(verdict.url, verdict.twin_url)
         if page is None:
@@ -190,10 +190,10 @@ class CrawlStats:
         self._log_once(
             kind,
             logging.WARNING,
-            "%s, as %s: %s (more are only counted: simhash/errors/%s)",
-            "Not written" if kind == "field" else "Kept without judging",
+            "%s %s: %s. Further ones are only counted (simhash/errors/%s).",
+            "Field not written of" if kind == "field" else "Kept without judging",
+            _shown(str(url or "an item without URL")),
             _shown(message),
-            _shown(str(url or "no URL")),
             kind,
         )
 
@@ -213,8 +213,8 @@ class CrawlStats:
         counts = self._counts.items()
         return {name[7:]: count for name, count in counts if name.startswith("errors/")}
 
-    def close(self, stored_pages: int | None) -> None:
-        """Log the summary; None if the store couldn't be asked."""
+    def close(self, stored_pages: int | None, answers: tuple[int, int]) -> None:
+        """Log the summary; None if the store couldn't be asked. `answers`: see `Judge.answers`."""
         summary = self._summed_up()
         if stored_pages is not None:
             self._note("store_pages", stored_pages)
@@ -222,6 +222,8 @@ class CrawlStats:
         if self._counts[self._dropping]:
             summary = f"{summary}{self._look}"
         self._logger.info("Near-duplicates: %s", summary)
+        if self._options.answers is not None:
+            self._logger.info("Answers: %s: %d pairs, %d met", self._options.answers, *answers)
         if (near := self._near_miss) is not None:
             self._logger.info(
                 "Near misses: %s kept though near a stored page, such as %s near %s (rejected by "
@@ -247,10 +249,8 @@ class CrawlStats:
 
     def _warn_of_earlier_crawls(self) -> None:
         """A site that moved to another host looks as if the crawl had found nothing."""
-        judged, earlier = (
-            self._counts["kept"] + self._counts[self._dropping],
-            self._dropped_for_earlier,
-        )
+        judged = self._counts["kept"] + self._counts[self._dropping]
+        earlier = self._dropped_for_earlier
         if earlier >= _MANY_DROPS and earlier > _NEARLY_ALL * judged:
             self._logger.warning(
                 "%s of %s items are near-duplicates of pages that earlier crawls kept, under other "
@@ -302,10 +302,7 @@ class CrawlStats:
 
 def drop_line(verdict: Verdict, verb: str = "Dropped") -> str:
     """One line for people: both URLs, and the distances in bits."""
-    near = {
-        "content": verdict.content_distance,
-        "structure": verdict.structure_distance,
-    }
+    near = {"content": verdict.content_distance, "structure": verdict.structure_distance}
     distances = ", ".join(f"{name} {bits}" for name, bits in near.items() if bits is not None)
     detail = verdict.reason if verdict.reason in ("thin", "error page") else distances
     url, twin_url = _shown(verdict.url), _shown(verdict.twin_url or "")

@@ -24,7 +24,7 @@ from simhash_pipeline.item_values import Said, said_by, waits
 from simhash_pipeline.judge import Judge
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
-from simhash_pipeline.page.reader import SMALL_PAGE_BYTES, Readers
+from simhash_pipeline.page.reader import Readers
 from simhash_pipeline.page.source import Source
 from simhash_pipeline.stores.opening import open_store
 from simhash_pipeline.text_buffer import TextBuffer
@@ -66,6 +66,7 @@ class JudgedPage:
     fingerprinting_secs: float
     store_secs: float
     said: Said  # by its item
+    text: str = ""  # for TEXT_FIELD
 
     def without_times(self) -> JudgedPage:
         """The same for another item of the page, which takes no further time."""
@@ -125,12 +126,17 @@ class JudgeWorker:
         self._has_expired = False
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="simhash")
 
+    @property
+    def answers(self) -> tuple[int, int]:
+        """See `Judge.answers`."""
+        return self._judge.answers
+
     def judge(self, source: Source, own: OwnOptions) -> Future[JudgedPage]:
         """Judge the page, in the order of these calls, by these options instead of the crawl's.
 
         PageError, from this call or from the future, when it can't be judged.
         """
-        if self._options.reads_beside or len(source.html) > SMALL_PAGE_BYTES:
+        if self._readers.takes(source):
             reading = self._readers.read(source)
             self._hand_over()
             # The thread waits for the process; the loop does not wait for the thread meanwhile.
@@ -212,8 +218,9 @@ class JudgeWorker:
         verdict = judge.judge(source.url, page, said)
         if options.keep_text:
             self._texts.add(verdict, page)
+        text = "" if options.text_field is None else judge.page_specific(page, verdict)
         spent = time.perf_counter() - started
-        return JudgedPage(page, verdict, options, fingerprinting_secs, spent, said)
+        return JudgedPage(page, verdict, options, fingerprinting_secs, spent, said, text)
 
     def _judge_by(self, own: OwnOptions) -> tuple[Judge, Options]:
         """The judge of a request's own options; PageError where they break a rule."""

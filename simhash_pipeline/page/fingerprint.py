@@ -41,6 +41,7 @@ from simhash_pipeline.page.parse import (
     soup_of,
     tree_of_page,
 )
+from simhash_pipeline.page.pdf import is_pdf, title_and_text
 from simhash_pipeline.page.segment import segmenter
 from simhash_pipeline.page.short_pages import MAX_TOKENS, error_pattern_of, unread_digest
 from simhash_pipeline.page.simhash import counted_ngrams, heaviest, simhash, stop_words, weighing
@@ -60,6 +61,7 @@ from simhash_pipeline.page.titles import (
 from simhash_pipeline.page.visible import ARTICLE_SHIFT, article_digest, visible_text, window_masks
 
 _SKETCH_SHINGLE_TOKENS = 3
+_PARAGRAPH_CHARS = 1_000  # of the longest paragraph: it only finds candidates
 _WORD = re.compile(r"\w+")
 # A full stop ends a sentence before a space or a line's end; those of other scripts do anywhere.
 _STOPS = "。！？।॥۔؟።፧။។៕།༎։"
@@ -109,6 +111,8 @@ class PageFingerprint:
     def digest(self) -> bytes | None:
         """8 bytes of name, text and what isn't read of a thin page, else of its longest paragraph.
 
+        Of that the first thousand characters count.
+
         None for a page without text.
         """
         if not self.text.strip():
@@ -117,7 +121,8 @@ class PageFingerprint:
             name, text = (" ".join(each.split()) for each in (self.name or self.title, self.text))
             words = spelled(f"{name}\n{text}")
         else:
-            words = "".join(_WORD.findall(folded(max(self.text.split("\n"), key=len))))
+            longest = max(self.text.split("\n"), key=len)[:_PARAGRAPH_CHARS]
+            words = "".join(_WORD.findall(folded(longest)))
         packed = words.encode("utf-8", "replace") + self.unread
         return hashlib.blake2b(packed, digest_size=8).digest()
 
@@ -169,6 +174,9 @@ class Fingerprinter:
         """
         if (held := markup(html)) is None:
             raise TypeError(f"a page is bytes, text, a soup, selector or tree, not {html!r:.80}")
+        if is_pdf(held):
+            title, text = title_and_text(held, self._options.max_page_bytes)
+            return self.fingerprint_text(text, title=title, url=url)
         page = Page(held, charset, self._options)
         title, blocks, structure = page.title(), page.blocks(), page.structure()
         text, is_main = self._read(page, blocks, title)  # a user's extractor may change the tree

@@ -29,6 +29,7 @@ from typing import Any
 from simhash_pipeline.errors import OptionsError, PageError, ReaderError
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
+from simhash_pipeline.page.pdf import is_pdf
 from simhash_pipeline.page.source import Source
 
 # Isolated (-I): what lies in the working directory is no library; the caller's own path is sent. It
@@ -178,12 +179,23 @@ class Readers:
         self._fingerprinter = fingerprinter
         self._can_start = True
         self._limit_secs = options.page_timeout_secs
+        self._takes_all = options.reads_beside
         self._is_closing = is_closing
         self._end = math.inf  # of all reading, once the crawl is closing
         self._closed = Event()
         self._watch: Thread | None = None  # daemonic: it watches while the interpreter ends, too
         if options.reads_beside:
             self._start_first()
+
+    def takes(self, source: Source) -> bool:
+        """Whether the page may take long: large ones and PDFs, and all that a user's code reads."""
+        return self._takes_all or len(source.html) > SMALL_PAGE_BYTES or is_pdf(source.html)
+
+    def fingerprint(self, source: Source) -> PageFingerprint:
+        """The page's fingerprints, once they are made: beside the caller if that may take long."""
+        if self.takes(source):
+            return self.read(source).result()[0]
+        return self._fingerprinter.read(source)
 
     def read(self, source: Source) -> Future[tuple[PageFingerprint, float]]:
         """The page's fingerprints, and the seconds they took; PageError as Reader's."""

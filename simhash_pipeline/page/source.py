@@ -13,11 +13,10 @@ from simhash_pipeline.errors import PageError
 if TYPE_CHECKING:
     from simhash_pipeline.options import Options
 
-# An empty element that a script fills, or a word to browsers without scripts.
+# An empty element that a script of a page fills: <div id="root"></div>, <main id=__next>.
 _DRAWN = re.compile(
-    r"(?i)<(?:div|main)\s[^<>]{0,200}?\bid\s*=\s*[\"']?(?:root|app|__next|__nuxt|___gatsby|react-root)\b"
-    r"[^<>]{0,200}>\s*</(?:div|main)|<app-root\b|<noscript\b[^>]{0,99}>[^<]{0,200}(?:<[^>]{0,200}>"
-    r"[^<]{0,200}){0,2}JavaScript"
+    r"(?i)<(?:div|main)\s[^<>]{0,200}?\bid\s?=\s?[\"']?(?:[\w-]{0,30}[_-])?(?:app|root|next|nuxt|gatsby)"
+    r"\b[^<>]{0,200}>\s{0,200}</(?:div|main)\b|<app-root\b"
 )
 _DRAWN_CHARS = 300_000  # of the page that are looked at
 CHARSET_FIELD = "charset"  # of an item: what the HTTP header said; items may lack it

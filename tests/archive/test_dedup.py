@@ -595,3 +595,20 @@ def test_a_store_that_has_pages_is_refused_with_the_way_that_works(tmp_path: Pat
     dedup(job(tmp_path, old, two, store=new))
     with open_store(new) as store:
         assert [each.url for each in store.pages()] == [*KEPT, "http://a.example/c"]
+
+
+def test_the_kept_texts_are_written_without_what_their_site_repeats(tmp_path: Path) -> None:
+    def story(number: int) -> dict[str, Any]:
+        text = " ".join(f"word{number}x{place}" for place in range(80))
+        body = f"<p>{text}</p><p>Share this story with all your friends today.</p>"
+        title = f"Title{number} | The Post"
+        return {"url": f"http://a.example/{number}", "html": html(body, title=title)}
+
+    items = [*map(story, range(40)), {**story(39), "url": "http://a.example/copy"}]
+    feed = write_json_lines(tmp_path / "feed.jsonl", items)
+    dedup(job(tmp_path, feed, texts=tmp_path / "clean.jsonl"))
+    lines = rows(tmp_path / "clean.jsonl")
+    assert [line["url"] for line in lines] == [item["url"] for item in items[:40]]
+    assert {line["title"] for line in lines} == {f"Title{number}" for number in range(40)}
+    assert all(line["text"].startswith("word") for line in lines)
+    assert not any("Share this" in line["text"] for line in lines)

@@ -327,7 +327,7 @@ def test_the_drop_log_is_read_by_dropped_explain_and_report(
     judged([*PAGES, {"url": "none"}], *arguments, "-s", "SIMHASH_KEEP_TEXT=1")
     told = simhash(tmp_path, "dropped", "mine.drops.jsonl").stdout
     assert "2 of 5 pages dropped" in told
-    assert "2 kept; 1 error" in told
+    assert "2 kept; 1 kept that could not be judged" in told
     why = simhash(
         tmp_path, "explain", PAGES[1]["url"], "mine.drops.jsonl", "--store", "seen.sqlite"
     )

@@ -132,7 +132,7 @@ def test_a_page_is_taken_from_the_response_and_no_field_is_written(tmp_path: Pat
 def test_a_response_that_can_not_be_judged_is_logged_with_its_address(tmp_path: Path) -> None:
     result = crawl_site(tmp_path, "data:text/html,%20", FROM_RESPONSE)
     assert result.stats["simhash/errors/empty"] == 1
-    assert "as the page holds no element and no text: data:text/html,%20 (" in result.log
+    assert "data:text/html,%20: the page holds no element and no text. Further" in result.log
 
 
 def test_items_of_one_response_share_its_verdict(tmp_path: Path) -> None:

@@ -211,7 +211,7 @@ def test_an_item_without_a_readable_page_is_kept_counted_and_logged_once_a_kind(
     assert result.errors == []
     for kind, number in Counter(kind for _, kind in UNREADABLE).items():
         assert result.stats[f"simhash/errors/{kind}"] == 2 * number
-        assert result.log.count(f"(more are only counted: simhash/errors/{kind})") == 1
+        assert result.log.count(f"Further ones are only counted (simhash/errors/{kind})") == 1
     assert result.stats["simhash/errors"] == 2 * len(UNREADABLE)
     assert result.stats["simhash/kept"] == 1
 
@@ -493,7 +493,7 @@ def test_text_and_verdict_are_written_to_the_fields_named(tmp_path: Path) -> Non
         FEEDS={"out.json": {"format": "json"}},
     )
     (item,) = json.loads((tmp_path / "out.json").read_text())
-    assert item["text"].startswith("word0 word1")
+    assert item["text"].startswith("A page\nword0 word1")
     assert re.fullmatch("[0-9a-f]{16}", item["simhash"].pop("content_fingerprint"))
     assert item["simhash"] == {
         "reason": "new",
@@ -861,7 +861,7 @@ def test_a_setting_that_comes_late_holds_from_then_on(tmp_path: Path) -> None:
 
 SHELLS = (
     "<body><div id='root'></div><script src='/app.js'></script>",
-    "<body><noscript>Please enable <b>JavaScript</b>.</noscript><main class=x><script>1</script>",
+    "<body><main class=x id=__next data-x=1>\n</main><script>1</script>",
     "<body><app-root></app-root><script src=main.js></script>",
 )
 
@@ -870,6 +870,7 @@ def test_pages_drawn_by_javascript_get_one_line_a_host(tmp_path: Path) -> None:
     shells = [page(n, html=SHELLS[n % 3], url=f"http://a.example/{n}") for n in range(9)]
     few = [page(n, html=SHELLS[0], url=f"http://b.example/{n}") for n in range(2)]
     thin = [page("thin", html="<body><div id='root'>A few words.</div><script>1</script>")]
+    thin += [page("wrap", html="<body>Words.<div id='wrapper'></div><script>1</script>")]
     full = [page("full", html=f"<body><p>{STORY}</p><div id=app></div><script>1</script>")]
     result = crawl(tmp_path, shells + few + thin + full, SIMHASH_ERROR_PAGES="keep")
     assert result.log.count("look drawn by JavaScript") == 1

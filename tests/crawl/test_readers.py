@@ -159,7 +159,8 @@ def test_a_page_that_ends_the_process_keeps_its_item_and_the_crawl_goes_on(tmp_p
     result = crawl(tmp_path, items, SIMHASH_EXTRACTOR="users_own.text")
     assert result.scraped == [f"http://a.example/{n}" for n in (1, 2, 4)]
     assert result.stats["simhash/errors"] == result.stats["simhash/errors/reader_died"] == 1
-    assert "Kept without judging, as the process that read it ended (-9, " in result.log
+    said = "Kept without judging http://a.example/2: the process that read it ended (-9, "
+    assert said in result.log
 
 
 @posix
@@ -176,8 +177,9 @@ def test_a_page_that_takes_too_long_keeps_its_item_and_the_crawl_goes_on(
     assert result.stats["simhash/errors"] == result.stats["simhash/errors/timeout"] == 2
     (warning,) = (line for line in result.log.splitlines() if "] WARNING: " in line)
     assert warning.endswith(
-        "Kept without judging, as it takes longer to read than SIMHASH_PAGE_TIMEOUT_SECS (1) "
-        "allows: http://a.example/2 (more are only counted: simhash/errors/timeout)"
+        "Kept without judging http://a.example/2: it takes longer to read than "
+        "SIMHASH_PAGE_TIMEOUT_SECS (1) allows. Further ones are only counted "
+        "(simhash/errors/timeout)."
     )
     assert len(stuck(tmp_path)) == 2
     assert left(tmp_path) == []
@@ -193,8 +195,8 @@ def test_a_page_that_takes_too_much_memory_keeps_its_item_and_the_crawl_goes_on(
     assert result.scraped == [f"http://a.example/{n}" for n in (1, 2)]
     assert result.stats["simhash/errors"] == result.stats["simhash/errors/memory"] == 1
     assert (
-        "Kept without judging, as it takes more memory to read than the limit of 2,000 MB: "
-        "http://a.example/2 (more are only counted: simhash/errors/memory)" in result.log
+        "Kept without judging http://a.example/2: it takes more memory to read than the limit of "
+        "2,000 MB. Further ones are only counted (simhash/errors/memory)." in result.log
     )
 
 

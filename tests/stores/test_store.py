@@ -567,3 +567,13 @@ def test_a_namespace_is_cleared_and_no_other(store: Store) -> None:
     assert near_content(store, 5) == []
     keep(store, page("a", 4))
     assert near_content(store, 5) == [("a", 1)]
+
+
+def test_a_page_has_its_url_as_it_first_came(store: Store) -> None:
+    """Beside its key: what its item, logs and commands call it."""
+    came = "http://a.example/?b=2&a=1\u2028\x00"
+    keep(store, replace(page("http://a.example/?a=1&b=2", 0), given_url=came))
+    keep(store, page("http://a.example/", 1 << 40))
+    assert [each.shown_url for each in store.pages()] == [came, "http://a.example/"]
+    found = store.settle(page("x", 0), lambda view: (Action.SKIP, [*view.near_content(0)]))
+    assert [each.shown_url for each, _ in found] == [came]

@@ -1,0 +1,76 @@
+"""`scrapy simhash settings`: what is in force, from where, and what a late setting means."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING
+
+from simhash_pipeline import Options, open_store
+from simhash_pipeline.page.stamp import stamp_for
+from tests.stores.pages import keep, page
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.simhash_command import Simhash
+
+SPIDER = """
+import scrapy
+
+class News(scrapy.Spider):
+    name = "news"
+    simhash_unchanged = "drop"
+    custom_settings = {"SIMHASH_CONTENT_DISTANCE": 2}
+"""
+
+
+def project(folder: Path) -> Path:
+    (folder / "scrapy.cfg").write_text("[settings]\ndefault = mine\n")
+    (folder / "mine.py").write_text(
+        'BOT_NAME = "mine"\nSPIDER_MODULES = ["crawls"]\nSIMHASH_SCOPE = "site"\n'
+    )
+    (folder / "crawls.py").write_text(SPIDER)
+    return folder
+
+
+def test_each_setting_has_the_place_where_it_is_set(
+    simhash_in_project: Simhash, tmp_path: Path
+) -> None:
+    given = ("-s", "SIMHASH_PRESET=mfonda", "-s", "SIMHASH_STORE=redis://:secret@localhost:1")
+    result = simhash_in_project(project(tmp_path), "settings", "--spider", "news", *given, "--json")
+    settings = json.loads(result.stdout)["settings"]
+    assert {name: (one["value"], one["source"]) for name, one in settings.items()} == {
+        "SIMHASH_CONTENT_DISTANCE": (2, "custom_settings"),
+        "SIMHASH_SCOPE": ("site", "settings.py"),
+        "SIMHASH_UNCHANGED": ("drop", "an attribute of the spider"),
+        "SIMHASH_STORE": ("redis://:***@localhost:1", "-s"),
+        "SIMHASH_PRESET": ("mfonda", "-s"),
+        "SIMHASH_SEGMENTER": ("ascii-words", "SIMHASH_PRESET"),
+        "SIMHASH_NGRAMS": ([1], "SIMHASH_PRESET"),
+        "SIMHASH_HASH": ("fnv1", "SIMHASH_PRESET"),
+    }
+
+
+def test_without_a_project_all_have_their_defaults(simhash: Simhash, tmp_path: Path) -> None:
+    assert simhash(tmp_path, "settings").stdout == "All settings have their defaults.\n"
+    table = simhash(tmp_path, "settings", "--all").stdout.splitlines()
+    assert table[0].split() == ["SIMHASH_ENABLED", "True", "default"]
+
+
+def test_a_late_setting_says_what_stored_pages_lack(simhash: Simhash, tmp_path: Path) -> None:
+    with open_store(f"sqlite:///{tmp_path}/seen.sqlite") as store:
+        store.stamp(stamp_for(Options()))
+        for number in range(3):
+            keep(store, page(f"https://a.org/{number}", number, seen_at=int(time.time())))
+    late = ("-s", "SIMHASH_NGRAMS=1", "-s", "SIMHASH_KEEP_TEXT=1")
+    told = simhash(tmp_path, "settings", "--store", "seen.sqlite", *late).stdout.splitlines()
+    refused = "a crawl refuses it: it holds fingerprints made with other options: ngrams [1, 2]"
+    assert told[2:] == [
+        "",
+        "store seen.sqlite:",
+        f"  {refused} (now [1]); use those options again, or another store",
+        "  3 pages; settings decide about pages to come, and undo no verdict",
+        "  3 pages were stored without their texts (SIMHASH_KEEP_TEXT)",
+        "  3 pages were stored without item values (SIMHASH_ITEM_FIELDS)",
+    ]
