@@ -61,31 +61,21 @@ __all__ = [
 ]
 __version__ = "0.9.0"
 
-_MODULES = {
-    "Addon": "crawl.pipeline",
-    "Deduped": "deduped",
-    "DropLogError": "errors",
-    "FingerprintIndex": "index.neighbours",
-    "Fingerprinter": "page.fingerprint",
-    "FollowMiddleware": "crawl.follow",
-    "Judge": "judge",
-    "NearDuplicate": "crawl.pipeline",
-    "Options": "options",
-    "OptionsError": "errors",
-    "PageError": "errors",
-    "PageFingerprint": "page.fingerprint",
-    "ResponseMiddleware": "crawl.pending",
-    "SimhashError": "errors",
-    "SimhashPipeline": "crawl.pipeline",
-    "StoreError": "errors",
-    "StoreMismatch": "errors",
-    "Verdict": "judge",
-    "content_fingerprint": "page.fingerprint",
-    "dedupe": "deduped",
-    "hamming_distance": "page.simhash",
-    "open_store": "stores.opening",
-    "page_judged": "crawl.pipeline",
+_NAMES = {
+    "crawl.follow": "FollowMiddleware",
+    "crawl.pending": "ResponseMiddleware",
+    "crawl.pipeline": "Addon NearDuplicate SimhashPipeline page_judged",
+    "deduped": "Deduped dedupe",
+    "errors": "DropLogError OptionsError PageError SimhashError StoreError StoreMismatch",
+    "index.neighbours": "FingerprintIndex",
+    "judge": "Judge",
+    "options": "Options",
+    "page.fingerprint": "Fingerprinter PageFingerprint content_fingerprint",
+    "page.simhash": "hamming_distance",
+    "stores.opening": "open_store",
+    "verdict": "Verdict",
 }
+_MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> Any:

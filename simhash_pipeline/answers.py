@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from simhash_pipeline.bits import SKETCH_BITS
 from simhash_pipeline.errors import SimhashError
 from simhash_pipeline.urls import page_key
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ANSWERS = {
     **dict.fromkeys(("copy", "y", "yes", "1"), True),

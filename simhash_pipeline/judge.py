@@ -160,7 +160,7 @@ class Judge:
         host = (page.namespace, page.host)
         if page.sample is not None:
             template = self._repeated.template(host, page.structure)
-            page = replace(page, sample=specific_sample(page.sample, template.repeated))
+            page = page.with_sample(specific_sample(page.sample, template.repeated))
         verdict = self._store.settle(page, lambda view: self._decide(page, view, names))
         self._memory.note(page, verdict)
         if blocks and _teaches_repeated_text(verdict):

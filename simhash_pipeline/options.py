@@ -22,17 +22,13 @@ from simhash_pipeline.errors import OptionsError, PageError
 _SECS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 
 
-def _always(value: Any) -> bool:
-    return True
-
-
 @dataclass(frozen=True, slots=True)
 class Rule:
     """What a value must be: `text` says it in words, `read` checks and converts a value."""
 
     text: str
     convert: Callable[[Any], Any]
-    accepts: Callable[[Any], bool] = _always
+    accepts: Callable[[Any], bool] = lambda value: True
 
     def read(self, value: Any) -> Any:
         """The converted value; ValueError, TypeError or KeyError if it breaks the rule."""
@@ -131,22 +127,15 @@ def _is_dotted(path: str) -> bool:
 
 
 def or_none(rule: Rule) -> Rule:
-    return Rule(
-        f"{rule.text}, or None",
-        lambda value: None if str(value).lower() == "none" else rule.read(value),
-    )
+    def convert(value: Any) -> Any:
+        return None if str(value).lower() == "none" else rule.read(value)
+
+    return Rule(f"{rule.text}, or None", convert)
 
 
 PREFIX = "SIMHASH_"
 T = TypeVar("T")
-SEGMENTERS = (
-    "words",
-    "jieba",
-    "jieba-cpp",
-    "java-characters",
-    "spaces",
-    "ascii-words",
-)
+SEGMENTERS = ("words", "jieba", "jieba-cpp", "java-characters", "spaces", "ascii-words")
 WEIGHTS = ("tf", "jieba-tfidf")
 DICTIONARY_SEGMENTERS = ("words", "jieba", "jieba-cpp")
 HASHES = ("murmur3", "murmur2", "fnv1", "fnv1a", "fnv1a-signed", "jenkins", "java")
@@ -187,6 +176,7 @@ def _option(
     return dataclasses.field(default=default, metadata=metadata, repr=shown)
 
 
+_making_option = functools.partial(_option, makes=True)
 OptionValue = bool | int | float | str | tuple[str, ...] | tuple[int, ...] | None
 _PATH = path("the path of a file")
 _DISTANCE = whole(0, MAX_DISTANCE_BITS, "bits")
@@ -381,79 +371,68 @@ class Options:
         "A declared item field that receives the title and the main text, without what the pages "
         "of its template repeat. None writes none.",
     )
-    preset: str | None = _option(
+    preset: str | None = _making_option(
         None,
         or_none(one_of(*PRESETS)),
         "The name of a published way to make fingerprints. It sets the options below that you "
         "don't set yourself.",
-        makes=True,
     )
-    parser: str = _option(
+    parser: str = _making_option(
         "lxml",
         one_of("lxml", "html5lib"),
         "What reads the HTML: `lxml`, or `html5lib` by BeautifulSoup (as browsers read it, 35 "
         "times as slow; needs the extra `html5lib`).",
-        makes=True,
     )
-    extractor: str = _option(
+    extractor: str = _making_option(
         "builtin",
         one_of_or_path("builtin", call="tree -> text"),
         "How the main text is found: `builtin`, or the dotted path of a callable: tree -> text, or "
         "soup -> text if its parameter is annotated as `BeautifulSoup`.",
-        makes=True,
     )
-    segmenter: str = _option(
+    segmenter: str = _making_option(
         _OrPreset("words"),
         one_of_or_path(*SEGMENTERS, call="text -> tokens"),
         "How text is cut into tokens: one of the values below, or the dotted path of a "
         "callable: text -> tokens.",
-        makes=True,
     )
-    user_dict: str | None = _option(
+    user_dict: str | None = _making_option(
         None,
         or_none(_PATH),
         "The file of words that are never cut, for the segmenters `words` and `jieba`: one a line, "
         "as jieba's user dictionary (word, frequency, tag; the last two may be left out).",
-        makes=True,
     )
-    to_simplified: bool = _option(
+    to_simplified: bool = _making_option(
         False,
         FLAG,
         "True reads traditional Chinese characters as simplified ones (needs the extra `opencc`).",
-        makes=True,
     )
-    ngrams: tuple[int, ...] = _option(
+    ngrams: tuple[int, ...] = _making_option(
         _OrPreset((1, 2)),
         NGRAMS,
         "The sizes of the n-grams of tokens that are the content features.",
-        makes=True,
     )
-    weights: str = _option(
+    weights: str = _making_option(
         _OrPreset("tf"),
         one_of_or_path(*WEIGHTS, call="counts -> weights"),
         "How content features are weighted: one of the values below, or the dotted path of a "
         "callable: counts -> weights.",
-        makes=True,
     )
-    stop_words: str | None = _option(
+    stop_words: str | None = _making_option(
         None,
         or_none(_PATH),
         "The file of words, one per line, that are no content features. None leaves none out, and "
         "with the weights `jieba-tfidf` jieba's own stop words.",
-        makes=True,
     )
-    top_n: int | None = _option(
+    top_n: int | None = _making_option(
         _OrPreset(None),
         or_none(whole(1, 10**6, "features")),
         "Use only this many of the heaviest content features. None uses all.",
-        makes=True,
     )
-    hash: str = _option(
+    hash: str = _making_option(
         _OrPreset("murmur3"),
         one_of_or_path(*HASHES, call="bytes -> int"),
         "The hash of the content features: `murmur3`, `murmur2`, `fnv1`, `fnv1a`, `fnv1a-signed` "
         "(as Go prints it), `jenkins`, `java`, or the dotted path of a callable: bytes -> int.",
-        makes=True,
     )
 
     def __post_init__(self) -> None:
@@ -494,7 +473,7 @@ class Options:
         try:
             options = cls(**{name: value for name, value in given.items() if name in known})
         except OptionsError as error:
-            raise OptionsError(faults + error.faults) from None
+            faults += error.faults
         if faults:
             raise OptionsError(faults)
         return options
@@ -520,13 +499,8 @@ class Options:
     @property
     def reads_beside(self) -> bool:
         """Whether processes beside the crawl read all pages: by a user's code, or a slow parser."""
-        return (
-            self.parser != "lxml"
-            or self.extractor != "builtin"
-            or self.segmenter not in SEGMENTERS
-            or self.weights not in WEIGHTS
-            or self.hash not in HASHES
-        )
+        chosen = {self.extractor, self.segmenter, self.weights, self.hash}
+        return self.parser != "lxml" or not chosen <= {"builtin", *SEGMENTERS, *WEIGHTS, *HASHES}
 
     @property
     def set_when(self) -> str:
@@ -556,14 +530,13 @@ def load_callable(option: str, path: str, returns: type[T]) -> Callable[[Any], T
     When it raises, or returns another type, that is a PageError whose kind is the option's name:
     the item is kept.
     """
+    fault = f"{PREFIX}{option.upper()} is {path!r}"
     try:
         found = pkgutil.resolve_name(path)
     except (ImportError, AttributeError, ValueError) as error:
-        rule = f"it can't be loaded: {error}"
-        raise OptionsError([f"{PREFIX}{option.upper()} is {path!r}; {rule}"]) from error
+        raise OptionsError([f"{fault}; it can't be loaded: {error}"]) from error
     if not callable(found):
-        rule = f"that is a {type(found).__name__}, no callable"
-        raise OptionsError([f"{PREFIX}{option.upper()} is {path!r}; {rule}"])
+        raise OptionsError([f"{fault}; that is a {type(found).__name__}, no callable"])
 
     @functools.wraps(found)
     def guarded(argument: Any) -> T:

@@ -26,6 +26,7 @@ import struct
 from collections.abc import Iterable, Sequence
 from itertools import accumulate, islice
 
+from simhash_pipeline import native
 from simhash_pipeline.errors import StoreDamaged
 from simhash_pipeline.page.visible import BLOCK_BITS, ENTRY, LIMIT_SIZE, MAIN
 from simhash_pipeline.repeated_text import Blocks
@@ -41,6 +42,10 @@ Entries = Iterable[tuple[int, int]]  # windows, rising, each with its block: as 
 
 def specific_sample(sample: bytes, repeated: Blocks) -> bytes:
     """What a store keeps of a page's sample, packed: its first windows outside repeated blocks."""
+    if native.kernel is not None:
+        packed = native.kernel.kept_sample(sample, repeated, KEPT_WINDOWS)
+        if packed is not None:
+            return packed
     limit, entries = unpack(sample)
     own = (entry for entry in entries if entry[1] & BLOCK_BITS not in repeated)
     kept = list(islice(own, KEPT_WINDOWS + 1))

@@ -10,14 +10,13 @@ import json
 import sys
 import time
 import unicodedata
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TextIO, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-
     from rich.console import Console
     from rich.progress import Progress, ProgressColumn
     from rich.table import Table
@@ -56,8 +55,7 @@ Line: TypeAlias = "str | Grid"  # a string is one line: a newline in it is made 
 def printable(text: str) -> str:
     """The text in one line, with what could steer a terminal written as in JSON: \\u001b.
 
-    That is control and format characters, turned writing directions among them, and halves of
-    surrogate pairs. JSON stays JSON, with the same meaning.
+    That is control and format characters, and halves of surrogate pairs. JSON stays JSON.
     """
     return text if text.isprintable() else "".join(map(_printable, text))
 
@@ -93,7 +91,7 @@ def print_lines(lines: Iterable[Line]) -> None:
 
 def _plain(line: Line) -> Iterable[str]:
     if isinstance(line, str):
-        return [_visible(line)]
+        return [printable(line.expandtabs())]
     return (row.plain for row in drawn(line, _console(sys.stdout)))
 
 
@@ -166,10 +164,6 @@ def _progress(unit: str) -> Progress:
     )
 
 
-def _visible(line: str) -> str:
-    return printable(line.expandtabs())
-
-
 def _console(file: TextIO) -> Console:
     from rich.console import Console
 
@@ -180,7 +174,7 @@ def _console(file: TextIO) -> Console:
 def _styled(text: str, style: str = "") -> Text:
     from rich.text import Text
 
-    styled = Text(_visible(text), style)
+    styled = Text(printable(text.expandtabs()), style)
     for colour, pattern in _COLOURS.items():
         styled.highlight_regex(pattern, colour)
     return styled

@@ -6,14 +6,13 @@
 A rule is taken if enough drops are explained by it, and if no two stories would have the same URL
 under it and the other rules taken: the pages of `?id=1` and `?id=2` stay apart. A dropped page's
 story is that of its twin. A known tracking key is taken unless a twentieth of its drops speak
-against it: a crawl misses a copy now and then. So is a key that the user names, whatever speaks
-against it.
+against it (a crawl misses a copy now and then), a key that the user names always.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any
@@ -46,13 +45,8 @@ class UrlRule:
 
     def for_discarder(self) -> dict[str, Any]:
         """The rule as duplicate-url-discarder loads it."""
-        pattern = {"include": [self.host]}
-        return {
-            "order": 100,
-            "processor": "queryRemoval",
-            "urlPattern": pattern,
-            "args": [self.key],
-        }
+        rule = {"order": 100, "processor": "queryRemoval", "args": [self.key]}
+        return {**rule, "urlPattern": {"include": [self.host]}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,14 +184,11 @@ def applied_all(url: str, rules: Iterable[UrlRule]) -> str:
 
 def _query(parts: SplitResult) -> dict[str, str]:
     """The values of a query by key; those of a key that stands twice are one."""
+    try:
+        pairs = parse_qsl(parts.query, keep_blank_values=True)
+    except ValueError:  # of thousands of fields
+        return {}
     found: dict[str, str] = {}
-    for key, value in _pairs(parts.query):
+    for key, value in pairs:
         found[key] = f"{found[key]}\n{value}" if key in found else value
     return found
-
-
-def _pairs(query: str) -> Iterator[tuple[str, str]]:
-    try:
-        yield from parse_qsl(query, keep_blank_values=True)
-    except ValueError:  # of thousands of fields
-        return

@@ -87,7 +87,7 @@ def _parts(html: bytes) -> dict[str, Any]:
 
 
 def rule_of(html: bytes) -> str:
-    """The rule in tags.RULES by which the Python reads a page; the first if the kernel does."""
+    """The rule in compiled.RULES by which the Python reads a page; the first if the kernel does."""
     try:
         found = read_markup(readable(html)[0])
     except PageError:

@@ -9,6 +9,7 @@ from simhash_pipeline.page.visible import BLOCK_BITS, packed_sample, visible_tex
 from simhash_pipeline.repeated_text import NO_BLOCKS, Blocks, Template
 from simhash_pipeline.specific_text import KEPT_WINDOWS, pack, specific_sample, unpack
 from simhash_pipeline.twins import sample_similarity
+from tests.same import by_python
 
 WORDS = [f"word{number}" for number in range(2_000)]
 MENU = [f"menu entry number {number}" for number in range(200)]
@@ -155,3 +156,17 @@ def test_a_sample_that_was_cut_short_is_damage(left: int) -> None:
     packed = pack(1 << 31, [(n << 20, n) for n in range(64)])
     with pytest.raises(StoreDamaged, match="a page's sample in the store is damaged"):
         unpack(packed[:left])
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 2**32 - 1) | st.integers(0, 5_000), st.integers(0, 99))),
+    st.frozensets(st.integers(0, 99)),
+    st.integers(0, 2**32 - 1),
+)
+def test_the_kernel_packs_as_the_python_does(
+    entries: list[tuple[int, int]], repeated: Blocks, limit: int
+) -> None:
+    taken = packed_sample(limit, sorted(dict(entries).items()))
+    with by_python():
+        packed = specific_sample(taken, repeated)
+    assert specific_sample(taken, repeated) == packed

@@ -31,9 +31,8 @@ from simhash_pipeline.drop_log import log_beside
 from simhash_pipeline.errors import ArchiveError
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.stamp import stamp_for
-from simhash_pipeline.stores.contract import check_stamp
+from simhash_pipeline.stores.contract import check_stamp, shown_url
 from simhash_pipeline.stores.opening import open_store
-from simhash_pipeline.stores.store_url import shown_url
 
 ENDINGS = (".parquet", ".jsonl")
 

@@ -59,15 +59,18 @@ class Feed:
                     if item is None:
                         continue
                     number += 1
-                    yield self._record(item, number), file.tell()
+                    place = f"item {number:,}"
+                    page = item_page(item, number, place, self.options, self.time_field)
+                    yield page, file.tell()
             except CUT_SHORT as error:
                 message = f"the file is cut short within it: {error}"
                 yield Fault(number + 1, "truncated", message, f"item {number + 1:,}"), file.tell()
 
     def copy(self, to: Path, without: Container[int]) -> None:
         """Copies the other rows byte for byte; an incomplete last one is left out."""
-        opened = gzip.open if self._is_compressed else open
-        begins, between, ends = (b"[\n", b",\n", b"\n]\n") if self._is_array else (b"", b"", b"")
+        opened = gzip.open if self.path.suffix == ".gz" else open
+        is_array = feed_kind(self.path) == ".json"
+        begins, between, ends = (b"[\n", b",\n", b"\n]\n") if is_array else (b"", b"", b"")
         number, before = 0, b""
         with self.path.open("rb") as file, opened(to, "wb") as target:
             target.write(begins)
@@ -79,23 +82,10 @@ class Feed:
                         before = between
             target.write(ends)
 
-    @property
-    def _is_compressed(self) -> bool:
-        return self.path.suffix == ".gz"
-
-    @property
-    def _is_array(self) -> bool:
-        return feed_kind(self.path) == ".json"
-
     def _rows(self, file: BinaryIO) -> Iterator[Row]:
-        opened: Any = gzip.GzipFile(fileobj=file) if self._is_compressed else file
-        if self._is_array:
-            return _array_rows(opened, self.path)
-        is_csv = feed_kind(self.path) == ".csv"
-        return _csv_rows(opened, self.path) if is_csv else _json_rows(opened)
-
-    def _record(self, item: Mapping[str, Any] | str, number: int) -> Record:
-        return item_page(item, number, f"item {number:,}", self.options, self.time_field)
+        opened: Any = gzip.GzipFile(fileobj=file) if self.path.suffix == ".gz" else file
+        rows = {".json": _array_rows, ".csv": _csv_rows}.get(feed_kind(self.path), _json_rows)
+        return rows(opened, self.path)
 
 
 def feed_kind(path: Path) -> str:
@@ -117,7 +107,7 @@ def item_page(
     return Page(number, source._replace(html=_original(source.html)), fetched)
 
 
-def _json_rows(file: BinaryIO) -> Iterator[Row]:
+def _json_rows(file: BinaryIO, _: Path) -> Iterator[Row]:
     for number, (line, is_whole) in enumerate(_pieces(file)):
         if not is_whole:  # only the first piece of a line counts as an item
             yield line, None if is_whole is None else TOO_LONG
@@ -128,10 +118,9 @@ def _json_rows(file: BinaryIO) -> Iterator[Row]:
             continue
         try:
             item = json.loads(text)
+            yield line, item if isinstance(item, dict) else "it is no JSON object"
         except (ValueError, RecursionError) as error:
             yield line, f"it is no JSON: {error}"
-            continue
-        yield line, item if isinstance(item, dict) else "it is no JSON object"
 
 
 def _array_rows(file: BinaryIO, path: Path) -> Iterator[Row]:
@@ -160,10 +149,8 @@ def _array_rows(file: BinaryIO, path: Path) -> Iterator[Row]:
                 return
             if not isinstance(item, dict):
                 raise EOFError(item if at < end else "the array has no end")
-        yield (
-            text[at:end].encode("utf-8", "surrogateescape"),
-            item if isinstance(item, dict) else "it is no JSON object",
-        )
+        raw = text[at:end].encode("utf-8", "surrogateescape")
+        yield raw, item if isinstance(item, dict) else "it is no JSON object"
         at = end
 
 
@@ -179,24 +166,20 @@ def _csv_rows(file: BinaryIO, path: Path) -> Iterator[Row]:
         raise ArchiveError(f"{path} has no header, and no items")
     yield lines.taken(), None
     while True:
+        item: Mapping[str, Any] | str | None = None
         try:
-            values = next(rows)
+            if values := next(rows):
+                # In CSV an empty field means that there is none.
+                item = {name: value for name, value in zip(names, values, strict=True) if value}
         except StopIteration:
             return
         except _RestOfLine:
-            yield lines.taken(), None
-            continue
+            item = None
         except csv.Error as error:
-            yield lines.taken(), f"it is no row of CSV: {error}"
-            continue
-        if not values:
-            yield lines.taken(), None
-        elif len(values) != len(names):
-            yield lines.taken(), f"it has {len(values)} fields, the header {len(names)}"
-        else:
-            # In CSV an empty field means that there is none.
-            filled = {name: value for name, value in zip(names, values, strict=True) if value}
-            yield lines.taken(), filled
+            item = f"it is no row of CSV: {error}"
+        except ValueError:
+            item = f"it has {len(values)} fields, the header {len(names)}"
+        yield lines.taken(), item
 
 
 class _RestOfLine(Exception):

@@ -17,8 +17,8 @@ from simhash_pipeline.errors import ArchiveError, StoreError
 from simhash_pipeline.options import STORE_URL, Options
 from simhash_pipeline.page.pdf import reads_pdfs
 from simhash_pipeline.page.source import Source
+from simhash_pipeline.stores.contract import SQLITE, shown_url
 from simhash_pipeline.stores.opening import open_store, refuse_absent
-from simhash_pipeline.stores.store_url import SQLITE, shown_url
 
 HTML_SUFFIXES = frozenset([".htm", ".html", ".xhtml"])
 FEED_SUFFIXES = frozenset([".jsonl", ".jl", ".ndjson", ".json", ".csv"])
@@ -48,7 +48,10 @@ def open_input(name: str, options: Options, time_field: str | None = None) -> In
 
 def _in_files(path: Path, options: Options, time_field: str | None) -> Input:
     if path.is_dir():
-        return _folder(path)
+        if not (folder := Folder(path)).total():
+            rule = "no file's name in it ends in .html or its like"
+            raise ArchiveError(f"{path} holds no page: {rule}")
+        return folder
     with path.open("rb") as file:
         begins = file.read(len(SQLITE_BEGINS))
     if begins == SQLITE_BEGINS:
@@ -65,13 +68,6 @@ def _in_files(path: Path, options: Options, time_field: str | None) -> Input:
 
         return ParquetPages(path, options, time_field)
     raise ArchiveError(f"{path} must be {KINDS}")
-
-
-def _folder(path: Path) -> Folder:
-    folder = Folder(path)
-    if not folder.total():
-        raise ArchiveError(f"{path} holds no page: no file's name in it ends in .html or its like")
-    return folder
 
 
 def stamp_of(archive: Input) -> Mapping[str, object] | None:
@@ -116,8 +112,7 @@ class Folder:
     def _files(self) -> list[tuple[Path, str | None]]:
         """HTML files, and what is not read, with the reason; sorted."""
         suffixes = {*HTML_SUFFIXES, *[".pdf"] * reads_pdfs()}
-        unread: list[OSError] = []
-        found: list[tuple[Path, str | None]] = []
+        unread, found = list[OSError](), list[tuple[Path, str | None]]()
         for folder, folders, names in os.walk(self.path, onerror=unread.append):
             files = [Path(folder, n) for n in names if Path(n).suffix.lower() in suffixes]
             links = [path for name in folders if (path := Path(folder, name)).is_symlink()]

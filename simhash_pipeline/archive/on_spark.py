@@ -22,6 +22,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession, functions
 from pyspark.sql.pandas.types import from_arrow_schema
 
+from simhash_pipeline.archive import Fault, Page
 from simhash_pipeline.archive.feeds import item_page
 from simhash_pipeline.archive.outcome import COUNTS, RESULT
 from simhash_pipeline.archive.parquet import page_columns, rows
@@ -60,8 +61,7 @@ def dedup_on_cluster(
     """Write the result for the Parquet files at `source` to `to`; returns page counts by verdict.
 
     Pages are judged in the order of the files' names. Fingerprints are in `to`.parts until the job
-    is done. Raises ArchiveError for missing columns,
-    OptionsError for options that name missing things.
+    is done. ArchiveError for missing columns, OptionsError for options that name missing things.
     """
     fingerprinter(options)
     spark = _session(master).newSession()  # with settings and views of its own
@@ -75,8 +75,8 @@ def dedup_on_cluster(
         fingerprint, from_arrow_schema(ROWS)
     )
     rows.write.mode("overwrite").parquet(parts)
-    writer = judged(spark, parts, files, f"{to}.parts/verdicts", options, keep).write
-    writer = writer.mode("overwrite")
+    result = judged(spark, parts, files, f"{to}.parts/verdicts", options, keep)
+    writer = result.write.mode("overwrite")
     (writer.parquet if to.endswith(".parquet") else writer.json)(to)
     counted = [row.asDict() for row in spark.sql(COUNTS).collect()]
     _remove(spark, f"{to}.parts")
@@ -94,11 +94,7 @@ def main() -> None:
     try:
         options = Options.from_settings(dict(one.split("=", 1) for one in given.set))
         counted = dedup_on_cluster(
-            given.source,
-            given.to,
-            options,
-            keep=given.keep,
-            time_field=given.time_field,
+            given.source, given.to, options, keep=given.keep, time_field=given.time_field
         )
     except (SimhashError, ValueError) as error:
         parser.error(str(error))
@@ -120,16 +116,13 @@ def _pages(
 def _fingerprinted(
     batches: Iterable[pa.RecordBatch], options: Options, time_field: str | None
 ) -> Iterator[pa.RecordBatch]:
+    def record(row: dict[str, Any]) -> tuple[int, int, Page | Fault]:
+        place, number = row["_place"], row["_row"]
+        page = item_page(row, number + 1, "", options, time_field)
+        return (place << ROW_BITS) + number, place, page
+
     for batch in batches:
-        records = (
-            (
-                (row["_place"] << ROW_BITS) + row["_row"],
-                row["_place"],
-                item_page(row, row["_row"] + 1, "", options, time_field),
-            )
-            for row in rows(batch, time_field)
-        )
-        yield from fingerprint_rows(records, options).to_batches()
+        yield from fingerprint_rows(map(record, rows(batch, time_field)), options).to_batches()
 
 
 def judged(

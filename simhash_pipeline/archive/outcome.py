@@ -41,8 +41,6 @@ UNJUDGED = "unjudged"
 REASON = f"coalesce(verdict.reason, '{UNJUDGED}')"
 MEASURED = ", ".join(f"verdict.{name}" for name in MEASURES)
 JUDGED = "page LEFT JOIN verdict ON verdict.position = page.position"
-
-
 RESULT = f"""
     SELECT page.url, {KEPT} AS kept, {REASON} AS reason,
         coalesce(verdict.group, page.position) AS group,
@@ -99,18 +97,10 @@ def _verdict(row: Mapping[str, Any]) -> Verdict:
 
 
 def _fingerprint(row: Mapping[str, Any]) -> PageFingerprint:
-    content, structure = (
-        None if row[name] is None else int(row[name], 16) for name in ("content", "structure")
-    )
-    return PageFingerprint(
-        content=content,
-        structure=structure,
-        sketch=None,
-        text="",
-        title=row["title"] or "",
-        tokens=row["tokens"] or 0,
-        url=row["key"],
-    )
+    hexes = (row["content"], row["structure"])
+    content, structure = (None if each is None else int(each, 16) for each in hexes)
+    title, tokens = row["title"] or "", row["tokens"] or 0
+    return PageFingerprint(content, structure, None, "", title, tokens, url=row["key"])
 
 
 def write_faults(faults: Sequence[tuple[str, Fault]], to: Path) -> None:
@@ -133,10 +123,7 @@ def scratch_folder(prefix: str, parent: Path) -> Iterator[Path]:
     for lock in parent.glob(f"{glob.escape(prefix)}*/{_LOCK}"):
         with suppress(OSError, Timeout), FileLock(lock, timeout=0):
             shutil.rmtree(lock.parent, ignore_errors=True)
-    with (
-        TemporaryDirectory(prefix=prefix, dir=parent) as folder,
-        FileLock(Path(folder, _LOCK)),
-    ):
+    with TemporaryDirectory(prefix=prefix, dir=parent) as folder, FileLock(Path(folder, _LOCK)):
         yield Path(folder)
 
 
@@ -147,12 +134,11 @@ def write_copies(
     folder.mkdir(parents=True, exist_ok=True)
     with scratch_folder(".copies-", folder) as parts:
         for place, (name, archive) in enumerate(inputs.items()):
-            dropped = (
-                f"SELECT page.number FROM {JUDGED} WHERE page.input = {place} AND NOT verdict.kept"
-            )
+            dropped = f"page.input = {place} AND NOT verdict.kept"
+            rows = engine.rows(f"SELECT page.number FROM {JUDGED} WHERE {dropped}")
             part = Path(parts, str(place), copy_name(name))
             part.parent.mkdir()
-            archive.copy(part, {row["number"] for row in engine.rows(dropped)})
+            archive.copy(part, {row["number"] for row in rows})
         check()
         for place, name in enumerate(inputs):
             Path(parts, str(place), copy_name(name)).replace(folder / copy_name(name))
@@ -180,14 +166,11 @@ def write_texts(engine: DuckDb, folder: Path, to: Path) -> None:
 
 def fill_store(engine: DuckDb, folder: Path, url: str, options: Options, order: str) -> None:
     """Copy the kept pages into a store, and with KEEP_TEXT the texts of all pages."""
-    texts = (
-        PageText(row["namespace"], row["key"], row["title"], row["text"], row["time"])
-        for row in engine.rows(
-            f"SELECT namespace, key, title, text, coalesce(time, {int(time.time())}) AS time "
-            f"FROM page WHERE key IS NOT NULL AND text IS NOT NULL ORDER BY {order}"
-        )
-        if options.keep_text
-    )
+    rows = engine.rows(f"""
+        SELECT namespace, key AS url, title, text, coalesce(time, {int(time.time())}) AS kept_at
+        FROM page WHERE key IS NOT NULL AND text IS NOT NULL ORDER BY {order}
+    """)
+    texts = (PageText(**row) for row in rows if options.keep_text)
     with open_store(url) as store:
         store.stamp(stamp_for(options))
         for file in sorted(folder.glob("kept-*.sqlite")):

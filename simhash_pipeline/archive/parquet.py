@@ -66,10 +66,9 @@ class ParquetPages:
         try:
             for number in range(file.metadata.num_row_groups):
                 group = file.metadata.row_group(number)
-                at_once = min(
-                    ROWS_A_BATCH, BATCH_BYTES * group.num_rows // (group.total_byte_size + 1)
-                )
-                for batch in file.iter_batches(max(1, at_once), [number], columns=columns):
+                fitting = BATCH_BYTES * group.num_rows // (group.total_byte_size + 1)
+                at_once = max(1, min(ROWS_A_BATCH, fitting))
+                for batch in file.iter_batches(at_once, [number], columns=columns):
                     batch.validate(full=True)  # finds text that isn't UTF-8, among others
                     yield batch
         except (OSError, pa.ArrowException) as error:
@@ -100,10 +99,8 @@ def page_columns(
     source: Path | str, there: list[str], options: Options, time_field: str | None
 ) -> list[str]:
     """Those of the columns that are to be read; ArchiveError if the page or its URL is missing."""
-    if options.content_field is not None and options.content_field in there:
-        needed = [options.content_field, options.url_field]
-    else:
-        needed = [page_field(options), options.url_field]
+    has_text = options.content_field in there
+    needed = [str(options.content_field) if has_text else page_field(options), options.url_field]
     if missing := [name for name in needed if name not in there]:
         if options.content_field is not None:
             missing = list(dict.fromkeys([options.content_field, *missing]))

@@ -14,8 +14,9 @@ import io
 import re
 import sys
 import zlib
-from collections.abc import Container, Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar
 
@@ -26,7 +27,6 @@ from warcio.recordloader import ArcWarcRecordLoader
 from warcio.timeutils import iso_date_to_datetime
 
 from simhash_pipeline.archive import Fault, Page, Record, Skipped
-from simhash_pipeline.archive.codings import unpacked
 from simhash_pipeline.errors import ArchiveError
 from simhash_pipeline.page.pdf import reads_pdfs
 from simhash_pipeline.page.source import Source
@@ -44,17 +44,10 @@ PLAIN_BEGINNING = re.compile(rb"WARC/[0-9]+\.[0-9]+\r?\n")
 MAX_HEADER_BYTES = 1 << 16
 CONTENT_LENGTH = re.compile(rb"(?im)^content-length:[ \t]*([0-9]{1,18})[ \t]*\r?$")
 CUT_SHORT = "it ends before its Content-Length"
+_ZSTD = b"\x28\xb5\x2f\xfd"  # what such data begins with
+_CODED_BYTES = 1 << 16  # more than any coding adds to data that it can't make shorter
 BLOCK_BYTES = 1 << 20
 _OVERLAP = 64  # of two blocks that are searched
-
-
-@dataclass(frozen=True, slots=True)
-class _Located:
-    """A record and its place: the bytes from `start` up to `end`."""
-
-    record: Record
-    start: int
-    end: int
 
 
 class _Loader(ArcWarcRecordLoader):  # type: ignore[misc]  # it has no type hints
@@ -110,23 +103,24 @@ class WarcFile:
     """Reads HTML responses with a status of 2xx, HTML resources, and texts; skips other records."""
 
     path: Path
-    max_page_bytes: int | None = None  # a longer page is read to a byte more
+    max_page_bytes: int = sys.maxsize >> 1  # a longer page is read to a byte more
     unit: ClassVar[str] = "B"
 
     def total(self) -> int:
         return self.path.stat().st_size
 
     def read(self) -> Iterator[tuple[Record, int]]:
-        return ((found.record, found.end) for found in self._records())
+        return ((record, end) for record, _, end in self._records())
 
     def copy(self, to: Path, without: Container[int]) -> None:
         """Copies the other records byte for byte, the requests of all pages too."""
         with self.path.open("rb") as source, to.open("wb") as target:
-            for each in self._records():
-                if each.record.number not in without:
-                    _copy(source, target, each.start, each.end)
+            for record, start, end in self._records():
+                if record.number not in without:
+                    _copy(source, target, start, end)
 
-    def _records(self) -> Iterator[_Located]:
+    def _records(self) -> Iterator[tuple[Record, int, int]]:
+        """The records, each with its first byte and that behind its last."""
         size = self.total()
         if not size:
             return
@@ -143,11 +137,10 @@ class WarcFile:
                 beginning = _next_beginning(data, end)
                 if isinstance(record, Fault) or not data.read(end, beginning - end).strip():
                     end = beginning
-                yield _Located(record, start, end)
+                yield record, start, end
                 if end < beginning:
                     number += 1
-                    damaged = _damaged(number, "no record begins here", end)
-                    yield _Located(damaged, end, beginning)
+                    yield _damaged(number, "no record begins here", end), end, beginning
                 start = beginning
 
     def _record(self, data: _Bytes, beginning: int, number: int) -> tuple[Record, int]:
@@ -195,8 +188,9 @@ class WarcFile:
             return Skipped(number, mime)
         if is_response and not (status := raw.http_headers.get_statuscode()).startswith("2"):
             return Skipped(number, f"status {status}")
+        most = self.max_page_bytes + 1
         try:
-            html = self._body(raw) if is_response else raw.raw_stream.read(self._most)
+            html = self._body(raw) if is_response else raw.raw_stream.read(most)
         except ImportError as error:
             needs = f"which needs {error.name}: pip install 'simhash-pipeline[archive]'"
             message = f"its Content-Encoding is {_named(raw, 'content-encoding')}, {needs}"
@@ -211,18 +205,15 @@ class WarcFile:
         transfer = _named(raw, "transfer-encoding").lower()
         is_chunked = "chunked" in transfer
         stream = ChunkedDataReader(raw.raw_stream) if is_chunked else raw.raw_stream
-        return unpacked(stream, f"{_named(raw, 'content-encoding')},{transfer}", self._most)
-
-    @property
-    def _most(self) -> int:
-        return sys.maxsize >> 1 if self.max_page_bytes is None else self.max_page_bytes + 1
+        codings = f"{_named(raw, 'content-encoding')},{transfer}"
+        return unpacked(stream, codings, self.max_page_bytes + 1)
 
     def _text(self, raw: Any, number: int, url: str) -> Record:
         """A page's text, as WET files have it: UTF-8, the title in its first line."""
         mime = _mime(raw.content_type)
         if mime != TEXT_TYPE:
             return Skipped(number, mime or "no content type")
-        text = raw.content_stream().read(self._most).decode("utf-8", "replace")
+        text = raw.content_stream().read(self.max_page_bytes + 1).decode("utf-8", "replace")
         title = text.partition("\n")[0].strip()
         source = Source(text, url, is_text=True, title=title)
         return Page(number, source, _time(raw.rec_headers.get_header("WARC-Date")))
@@ -284,3 +275,70 @@ def _copy(source: BinaryIO, target: BinaryIO, start: int, end: int) -> None:
     source.seek(start)
     while start < end and (block := source.read(min(BLOCK_BYTES, end - start))):
         start += target.write(block)
+
+
+def unpacked(stream: Any, codings: str, most: int) -> bytes:
+    """At most `most` bytes of a page that HTTP's content codings packed, of as much as there is.
+
+    `codings` are their names in the headers, in the order in which they were applied. What isn't
+    packed as they say stays as it is: archives often hold decoded pages under the server's headers.
+    ImportError for one that needs a package; errors of these packages for damage.
+    """
+    names = [name.strip().lower().removeprefix("x-") for name in codings.split(",")]
+    known = [_UNPACK[name] for name in reversed(names) if name in _UNPACK]
+    data: bytes = stream.read(most + _CODED_BYTES if known else most)
+    for unpack in known:
+        data = unpack(data, most)
+    return data[:most]
+
+
+def _in_frames(begins: bytes, decompressor: Callable[[], Any], data: bytes, most: int) -> bytes:
+    found, rest = b"", data
+    while rest.startswith(begins) and len(found) < most:
+        frame = decompressor()
+        found += bytes(frame.decompress(rest, most - len(found)))
+        rest = frame.unused_data
+    return found if data.startswith(begins) else data
+
+
+def _gzip() -> Any:
+    return zlib.decompressobj(16 + zlib.MAX_WBITS)
+
+
+def _zstd() -> Any:
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+    else:
+        from backports import zstd
+    return zstd.ZstdDecompressor()
+
+
+def _inflated(data: bytes, most: int) -> bytes:
+    """With or without a header of zlib: servers send both."""
+    is_zlib = data[:1] == b"\x78" and int.from_bytes(data[:2], "big") % 31 == 0
+    bits = zlib.MAX_WBITS if is_zlib else -zlib.MAX_WBITS
+    try:
+        return zlib.decompressobj(bits).decompress(data, most)
+    except zlib.error:
+        return data
+
+
+def _unbrotlied(data: bytes, most: int) -> bytes:
+    import brotli
+
+    unpacker = brotli.Decompressor()
+    try:
+        found: bytes = unpacker.process(data, output_buffer_limit=most)
+    except brotli.error:
+        return data
+    while len(found) < most and not unpacker.can_accept_more_data():
+        found += unpacker.process(b"", output_buffer_limit=most - len(found))
+    return found
+
+
+_UNPACK: dict[str, Callable[[bytes, int], bytes]] = {
+    "gzip": partial(_in_frames, GZIP, _gzip),
+    "zstd": partial(_in_frames, _ZSTD, _zstd),
+    "deflate": _inflated,
+    "br": _unbrotlied,
+}

@@ -20,8 +20,8 @@ from simhash_pipeline.crawl.settings import (
 from simhash_pipeline.drop_log import LOG_SUFFIX, Drop, Run, log_beside, read_log
 from simhash_pipeline.errors import StoreError
 from simhash_pipeline.options import Options
-from simhash_pipeline.stores.opening import open_store, refuse_absent
-from simhash_pipeline.stores.store_url import shown_url, store_file, url_of_store
+from simhash_pipeline.stores.contract import shown_url
+from simhash_pipeline.stores.opening import open_store, refuse_absent, store_file, url_of_store
 from simhash_pipeline.terminal import printable, progress_bar
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from simhash_pipeline.cli.resolve import resolve_stores
 from simhash_pipeline.errors import StoreError, StoreMismatch
 from simhash_pipeline.options import PREFIX, PRESETS, Options
 from simhash_pipeline.page.stamp import stamp_for
-from simhash_pipeline.stores.contract import check_stamp
-from simhash_pipeline.stores.store_url import shown_url
+from simhash_pipeline.stores.contract import check_stamp, shown_url
 from simhash_pipeline.terminal import Grid, progress
 
 if TYPE_CHECKING:

@@ -46,7 +46,7 @@ from simhash_pipeline.drop_log import DropLog
 from simhash_pipeline.errors import DropLogError, OptionsError, PageError, StoreError, StoreLost
 from simhash_pipeline.item_values import as_row, row_of, said_by
 from simhash_pipeline.page.source import looks_drawn_by_script
-from simhash_pipeline.stores.store_url import store_place
+from simhash_pipeline.stores.opening import store_place
 from simhash_pipeline.urls import declared_url
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from scrapy.utils.project import data_path, get_project_settings
 from simhash_pipeline.drop_log import LOG_SUFFIX
 from simhash_pipeline.errors import DropLogError, SimhashError, StoreError
 from simhash_pipeline.options import PREFIX, Options
-from simhash_pipeline.stores.store_url import SQLITE
+from simhash_pipeline.stores.contract import SQLITE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

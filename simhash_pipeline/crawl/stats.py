@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from simhash_pipeline import native
 from simhash_pipeline.drop_log import CAUSES, REASONS, DropMagnets, host_of, late_settings
 from simhash_pipeline.errors import OptionsError
-from simhash_pipeline.stores.store_url import SQLITE, shown_url
+from simhash_pipeline.stores.contract import SQLITE, shown_url
 from simhash_pipeline.terminal import printable
 
 if TYPE_CHECKING:

@@ -23,6 +23,7 @@ from simhash_pipeline.errors import OptionsError, PageError, StoreError
 from simhash_pipeline.item_values import Said, said_by, waits
 from simhash_pipeline.judge import Judge
 from simhash_pipeline.options import Options
+from simhash_pipeline.page.compiled import DictionaryNeeded, may_load
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.page.reader import Readers
 from simhash_pipeline.page.source import Source
@@ -142,10 +143,22 @@ class JudgeWorker:
             # The thread waits for the process; the loop does not wait for the thread meanwhile.
             self._handed_over = self._thread.submit(wait, [reading])
             return self._ask(lambda: self._judged(source, own, *reading.result()))
+        token = may_load.set(False)
+        try:
+            read = self._read(source)
+        except DictionaryNeeded:  # once in a crawl
+            read = None
+        finally:
+            may_load.reset(token)
+        if read is None:  # the loop doesn't wait for it
+            return self._ask(lambda: self._judged(source, own, *self._read(source)))
+        return self._ask(partial(self._judged, source, own, *read))
+
+    def _read(self, source: Source) -> tuple[PageFingerprint, float]:
+        """The fingerprints, and the seconds that they took."""
         started = time.perf_counter()
         page = self._fingerprinter.read(source)
-        spent = time.perf_counter() - started
-        return self._ask(partial(self._judged, source, own, page, spent))
+        return page, time.perf_counter() - started
 
     def judge_again(
         self, source: Source, page: PageFingerprint, own: OwnOptions

@@ -14,9 +14,8 @@ A value lies in four buckets, one for each key. A bucket is a bytes object of pa
     bucket   [value value]    []      [value]           its buckets; a Python integer costs 40
 
 A look-up joins the buckets that it probes and counts differing bits in one go. The numbers of the
-values in block 0's buckets lie in buckets of their own, in the same order; of two values the one
-with the smaller number is the older. A bucket's values lie in the order of their numbers, so the
-oldest values within a distance are found without a look at the numbers of all.
+values in block 0's buckets lie in buckets of their own, in the same order: a smaller number is an
+older value. Buckets are sorted by age, so the oldest values are found without a look at all.
 
 Which buckets can hold a neighbour? Write k = 4a + r with r < 4. If blocks 0..r each differed in
 a + 1 bits or more, and the other blocks in a or more, that would be (r + 1)(a + 1) + (3 - r)a
@@ -67,16 +66,13 @@ ONE_BY_ONE = 64  # values that are compared in Python: a store of 60,000 does wi
 FEW = 32  # hits that are sorted one by one, in a quarter of the time
 # Bulk insertion looks at the whole index: under this share of its length, one by one is faster.
 BULK_SHARE = 1 / 10
-# What is sorted stays in the processor's cache: ten million open in 3.6 s, all at once in 4.9 s
-# (`make bench BENCH_N=10000000`); smaller parts lose the gain to cutting them up.
-ROWS_AT_ONCE = 1 << 20
 
 
 class FingerprintIndex:
-    """A set of fingerprints of 64 bits that finds those near a given one.
+    """A set of fingerprints of 64 bits that finds those near a given one. Not thread-safe.
 
-    Costs about 39 bytes a value, of which 4 are its number. Adding is cheaper than a look-up,
-    except at 4 and 16 million values, when the index is rebuilt (seconds). Not thread-safe.
+    About 39 bytes a value. Adding costs less than a look-up, except at 4 and 16 million values,
+    when the index is rebuilt (seconds).
     """
 
     def __init__(self) -> None:
@@ -120,8 +116,7 @@ class FingerprintIndex:
         """Remove the value; False when it was not stored."""
         if value not in self:
             return False
-        packed = _packed(value)
-        keys = self._keys(value)
+        packed, keys = _packed(value), self._keys(value)
         row = _position(self._buckets[keys[0]], packed) // SIZE
         self._numbers[keys[0]] = _without(self._numbers[keys[0]], row * NUMBER_SIZE, NUMBER_SIZE)
         for key in keys:
@@ -140,9 +135,9 @@ class FingerprintIndex:
         return int(self.load(np.frombuffer(packed, WORD), numbers).sum())
 
     def load(self, rows: NDArray[Any], numbers: NDArray[np.uint32]) -> NDArray[np.bool_]:
-        """Store packed values (little-endian) with rising numbers; which were new.
+        """Store packed values (little-endian) with rising numbers above all before; which were new.
 
-        The numbers are above all numbers before. Of equal rows the first is new.
+        Of equal rows the first is new.
         """
         fresh = self._fresh(rows)
         rows, numbers = (rows, numbers) if fresh.all() else (rows[fresh], numbers[fresh])
@@ -153,16 +148,15 @@ class FingerprintIndex:
 
     def number_of(self, value: int) -> int | None:
         """The number it was added with; None when it is not stored."""
-        key = self._keys(value)[0]
-        start = _position(self._buckets[key], _packed(value))
+        packed, key = _packed(value), self._keys(value)[0]
+        start = _position(self._buckets[key], packed)
         if start < 0:
             return None
         first = start // SIZE * NUMBER_SIZE
         return int.from_bytes(self._numbers[key][first : first + NUMBER_SIZE], "little")
 
     def __contains__(self, value: int) -> bool:
-        packed = _packed(value)
-        return _position(self._buckets[self._keys(value)[0]], packed) >= 0
+        return self.number_of(value) is not None
 
     def __len__(self) -> int:
         return self._length
@@ -178,11 +172,7 @@ class FingerprintIndex:
         self._mask = (1 << key_bits) - 1
         self._most = VALUES_A_BUCKET * 2**key_bits if key_bits < BLOCK_BITS else 2**BITS
         self._probes = [  # for each distance: block, mask of its key
-            [
-                (block, mask)
-                for block, masks in enumerate(probe_masks(key_bits, k))
-                for mask in masks
-            ]
+            [(at, mask) for at, masks in enumerate(probe_masks(key_bits, k)) for mask in masks]
             for k in range(MAX_DISTANCE_BITS + 1)
         ]
         self._places = [(block * BLOCK_BITS, block << key_bits) for block in range(BLOCKS)]
@@ -207,10 +197,11 @@ class FingerprintIndex:
         low = _low(rows)
         for block, (_, first_bucket) in enumerate(self._places):
             keys = low[:, block].astype(np.uint16) & np.uint16(self._mask)
-            parts = list(_sorted_parts(keys, 1 << self._key_bits))
-            _append(self._buckets, first_bucket, rows, parts)
+            order = np.argsort(keys, kind="stable")  # 16 bits by radix
+            ends = np.cumsum(np.bincount(keys, minlength=1 << self._key_bits))
+            _append(self._buckets, first_bucket, rows[order], ends)
             if block == 0:
-                _append(self._numbers, 0, numbers, parts)
+                _append(self._numbers, 0, numbers[order], ends)
         self._next_number = max(self._next_number, int(numbers.max()) + 1)
         self._length += len(rows)
 
@@ -257,8 +248,7 @@ class FingerprintIndex:
     ) -> NDArray[np.bool_]:
         """Whether each row is in the bucket of its first key that is probed: each value is once."""
         blocks = np.array([block for block, _ in self._probes[max_distance_bits]])
-        apart = _low(np.frombuffer(joined, WORD)[rows])
-        apart = apart ^ _low(np.frombuffer(_packed(value), WORD))
+        apart = _low(np.frombuffer(joined, WORD)[rows] ^ np.frombuffer(_packed(value), WORD))
         flips = np.bitwise_count(apart & apart.dtype.type(self._mask))
         first = (flips <= np.array(radii(max_distance_bits))).argmax(axis=1)
         is_first: NDArray[np.bool_] = first == blocks[ends.searchsorted(rows, side="right")]
@@ -284,14 +274,9 @@ class FingerprintIndex:
         """Which rows are neither stored nor the same as an earlier one."""
         fresh = np.ones(len(rows), bool)
         ordered = np.sort(rows)
-        twice = ordered[1:][ordered[1:] == ordered[:-1]]
-        if twice.size:
-            ending = np.zeros(1 << 16, bool)  # sieves by 16 bits: searching all takes a second
-            ending[twice.astype(np.uint16)] = True
-            suspects = ending[rows.astype(np.uint16)].nonzero()[0]
-            suspects = suspects[np.isin(rows[suspects], twice, kind="sort")]
-            fresh[suspects] = False
-            fresh[suspects[np.unique(rows[suspects], return_index=True)[1]]] = True
+        if (ordered[1:] == ordered[:-1]).any():
+            fresh[:] = False
+            fresh[np.unique(rows, return_index=True)[1]] = True
         if self._length:
             stored = np.frombuffer(b"".join(self._buckets[: 1 << self._key_bits]), WORD)
             fresh &= ~np.isin(rows, stored, kind="sort")
@@ -300,8 +285,18 @@ class FingerprintIndex:
 
 @cache
 def probe_masks(key_bits: int, max_distance_bits: int) -> list[list[int]]:
-    """For each block the masks to probe its key with: those of at most its radius of set bits."""
-    return [_masks(key_bits, radius) for radius in radii(max_distance_bits)]
+    """For each block the masks to probe its key with: those of at most its radius of set bits.
+
+    None for a radius of -1, then 1, 13, 79 for keys of 12 bits.
+    """
+    return [
+        [
+            sum(1 << bit for bit in bits)
+            for count in range(radius + 1)
+            for bits in combinations(range(key_bits), count)
+        ]
+        for radius in radii(max_distance_bits)
+    ]
 
 
 def radii(max_distance_bits: int) -> list[int]:
@@ -311,15 +306,6 @@ def radii(max_distance_bits: int) -> list[int]:
     """
     radius, last_wide_block = divmod(max_distance_bits, BLOCKS)
     return [radius if block <= last_wide_block else radius - 1 for block in range(BLOCKS)]
-
-
-def _masks(width_bits: int, radius: int) -> list[int]:
-    """Every mask of at most `radius` set bits: none for -1, then 1, 13, 79 for 12 bits."""
-    return [
-        sum(1 << bit for bit in bits)
-        for count in range(radius + 1)
-        for bits in combinations(range(width_bits), count)
-    ]
 
 
 def _low(rows: NDArray[Any]) -> NDArray[Any]:
@@ -355,31 +341,10 @@ def _without(bucket: bytes, start: int, length: int) -> bytes:
     return bucket[:start] + bucket[start + length :]
 
 
-def _sorted_parts(
-    keys: NDArray[np.uint16], buckets: int
-) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """Rows in the order of their keys, and where each bucket's rows end among them, in parts."""
-    for start in range(0, len(keys), ROWS_AT_ONCE):
-        part = keys[start : start + ROWS_AT_ONCE]
-        ends = np.cumsum(np.bincount(part, minlength=buckets))
-        yield np.argsort(part, kind="stable") + start, ends  # 16 bits by radix
-
-
-def _append(
-    buckets: list[bytes],
-    first: int,
-    rows: NDArray[Any],
-    parts: list[tuple[NDArray[np.intp], NDArray[np.intp]]],
-) -> None:
-    """Append rows to the buckets that begin at `first`, earlier rows first."""
-    cut = [_cut(rows[order], ends) for order, ends in parts]
-    for bucket, pieces in enumerate(zip(*cut, strict=True), first):
-        if joined := b"".join(pieces):
-            buckets[bucket] += joined
-
-
-def _cut(rows: NDArray[Any], ends: NDArray[np.intp]) -> Iterator[memoryview]:
+def _append(buckets: list[bytes], first: int, rows: NDArray[Any], ends: NDArray[np.intp]) -> None:
+    """Append sorted rows to the buckets that begin at `first`; `ends` says where each one's end."""
     packed, start = memoryview(rows.tobytes()), 0
-    for end in (ends * rows.itemsize).tolist():
-        yield packed[start:end]
+    for bucket, end in enumerate((ends * rows.itemsize).tolist(), first):
+        if end > start:
+            buckets[bucket] += packed[start:end]
         start = end

@@ -52,6 +52,7 @@ class Kernel(Protocol):
     load_dictionary: Callable[[bytes, bytes, bytes, bytes], None]
     sample: Callable[[bytes, bytes, bytes, int, int], tuple[int, bytes, bytes]]
     is_plain: Callable[[bytes], bool]
+    kept_sample: Callable[[bytes, frozenset[int], int], bytes | None]
     set_markup: Callable[..., None]
     read_markup: Callable[[bytes, int], MarkupRead | int]
     set_rules: Callable[[bytes, dict[str, int], dict[str, int], str, str, str], None]
@@ -75,3 +76,10 @@ kernel, missing = _chosen()
 def kind() -> str:
     """What hashes texts and reads pages: "compiled" or "Python"."""
     return "Python" if kernel is None else "compiled"
+
+
+def required() -> Kernel:
+    """The kernel; ImportError without."""
+    if kernel is None:
+        raise ImportError("the kernel was not built, or is switched off by SIMHASH_NATIVE")
+    return kernel

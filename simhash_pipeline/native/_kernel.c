@@ -44,6 +44,7 @@ typedef struct {
     double weight;
 } Slot;
 static Slot *slots = NULL;
+static int is_loaded = 0; /* the dictionary */
 static uint64_t *filter = NULL;
 static uint32_t nodes = 0;
 static double unknown_weight;
@@ -331,7 +332,8 @@ static void add_words(Tokens *self, size_t count, int by_jieba, size_t most) {
         } else if (kind == IS_HAN && by_jieba) {
             uint32_t begin = 0;
             while (end < count && end - place < (size_t)max_run && kind_of(text[end]) == IS_HAN) end++;
-            cut_run(&cut, text + place, (uint32_t)(end - place));
+            cut.ends[0] = cut.count = 1;
+            if (end - place > 1) cut_run(&cut, text + place, (uint32_t)(end - place));
             for (size_t i = 0; i < cut.count; begin = cut.ends[i++])
                 add_token(self, text + place + begin, cut.ends[i] - begin);
         } else if (kind & IS_UNSPACED) { /* with its marks, and the next one with its own */
@@ -362,9 +364,10 @@ static PyObject *tokens_add(Tokens *self, PyObject *args) {
     } else if ((count = fold(self->text, piece)) < 0) {
         return PyLong_FromSsize_t(count);
     }
-    if (by_jieba && slots == NULL)
-        for (Py_ssize_t i = 0; i < count; i++)
-            if (kind_of(self->text[i]) == IS_HAN) return PyLong_FromLong(NO_DICTIONARY);
+    if (by_jieba && !is_loaded) /* a character alone is a word in any dictionary */
+        for (Py_ssize_t i = 1; i < count; i++)
+            if (kind_of(self->text[i - 1]) == IS_HAN && kind_of(self->text[i]) == IS_HAN)
+                return PyLong_FromLong(NO_DICTIONARY);
     add_words(self, (size_t)count, by_jieba, most > 0 ? (size_t)most : 0);
     return PyLong_FromSsize_t(count);
 }
@@ -540,6 +543,7 @@ static PyObject *load_dictionary(PyObject *module, PyObject *args) {
     const char *lines, *start, *trans, *emit;
     Py_ssize_t size, start_size, trans_size, emit_size;
     double total = 0, *counts;
+    int fits = 1;
     (void)module;
     if (!PyArg_ParseTuple(args, "y#y#y#y#", &lines, &size, &start, &start_size, &trans, &trans_size,
                           &emit, &emit_size))
@@ -547,7 +551,7 @@ static PyObject *load_dictionary(PyObject *module, PyObject *args) {
     if (start_size != sizeof start_p || trans_size != sizeof trans_p ||
         emit_size != (Py_ssize_t)(HAN_COUNT * sizeof *emit_p))
         return PyErr_Format(PyExc_ValueError, "the model has other states or characters");
-    free_dictionary();
+    if (is_loaded) Py_RETURN_NONE; /* another thread may be reading it */
     slots = PyMem_RawCalloc(SLOTS, sizeof *slots);
     filter = PyMem_RawCalloc((1u << FILTER_BITS) / 64, sizeof *filter);
     counts = PyMem_RawCalloc(MAX_NODES, sizeof *counts);
@@ -561,27 +565,32 @@ static PyObject *load_dictionary(PyObject *module, PyObject *args) {
     memcpy(trans_p, trans, sizeof trans_p);
     memcpy(emit_p, emit, HAN_COUNT * sizeof *emit_p);
     nodes = HAN_COUNT; /* that of first characters */
-    for (const uint8_t *line = (const uint8_t *)lines, *last = line + size; line < last;) {
+    Py_BEGIN_ALLOW_THREADS /* a tenth of a second; nobody reads it before it is loaded */
+    for (const uint8_t *line = (const uint8_t *)lines, *last = line + size; line < last && fits;) {
         const uint8_t *end = memchr(line, '\n', (size_t)(last - line));
         if (end == NULL) end = last;
-        if (add_line(line, end, counts, &total) < 0) {
-            PyMem_RawFree(counts);
-            free_dictionary();
-            return PyErr_Format(PyExc_ValueError, "the dictionary has more than %u nodes", MAX_NODES);
-        }
+        fits = add_line(line, end, counts, &total) >= 0;
         line = end + 1;
     }
     unknown_weight = 0.0 - log(total);
     for (size_t at = 0; at < SLOTS; at++)
         slots[at].weight = slots[at].key ? weight_of(counts[node_of(&slots[at])], total) : NO_WORD;
     for (uint32_t c = 0; c < HAN_COUNT; c++) first_weights[c] = weight_of(counts[c], total);
+    Py_END_ALLOW_THREADS
     PyMem_RawFree(counts);
+    if (!fits) {
+        free_dictionary();
+        return PyErr_Format(PyExc_ValueError, "the dictionary has more than %u nodes", MAX_NODES);
+    }
+    is_loaded = 1;
     Py_RETURN_NONE;
 }
 
 /* ---- the sample of visible text */
 
 #define TAKEN_ROOM 512
+#define KEPT_ROOM 64
+#define PACKED_ROOM (8 + KEPT_ROOM * (2 + 3 + 1) + 64) /* blocks, windows, places, rises */
 #define NONE 255
 #define DIGIT_BITS 11
 #define DIGITS (1 << DIGIT_BITS)
@@ -719,6 +728,85 @@ done:
     return answer;
 }
 
+/* ---- the sample that a store keeps: see specific_text.py */
+
+static uint32_t number_at(const uint8_t *at, int bytes) {
+    uint32_t number = 0;
+    while (bytes--) number = number << 8 | at[bytes];
+    return number;
+}
+
+static size_t put_bits(uint8_t *to, size_t place, uint32_t number, int width) {
+    for (int bit = 0; bit < width; bit++, place++)
+        if (number >> bit & 1) to[place >> 3] |= (uint8_t)(1u << (place & 7));
+    return place;
+}
+
+static int width_of(uint32_t number) {
+    int width = 0;
+    for (; number; number >>= 1) width++;
+    return width;
+}
+
+PyDoc_STRVAR(kept_sample_doc, "kept_sample(sample, repeated, most): packed; None if it was already.");
+static PyObject *kept_sample(PyObject *module, PyObject *args) {
+    PyObject *repeated;
+    const uint8_t *raw;
+    Py_ssize_t size, most;
+    uint32_t windows[KEPT_ROOM], limit, last_kept = 0;
+    uint16_t of[KEPT_ROOM], blocks[KEPT_ROOM];
+    uint8_t out[PACKED_ROOM] = {0};
+    size_t kept = 0, count = 0, distinct = 0, place, at;
+    int width, place_width;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "y#O!n", &raw, &size, &PyFrozenSet_Type, &repeated, &most)) return NULL;
+    if (size % 6 != 4 || most < 1 || most > KEPT_ROOM) Py_RETURN_NONE;
+    limit = number_at(raw, 4);
+    for (raw += 4; size >= 10; size -= 6, raw += 6) {
+        uint32_t window = number_at(raw, 4), block = number_at(raw + 4, 2);
+        if (kept && window <= last_kept) Py_RETURN_NONE; /* damaged */
+        if (PySet_GET_SIZE(repeated)) {
+            PyObject *number = PyLong_FromUnsignedLong(block & 0x7FFF);
+            int is_repeated = number == NULL ? -1 : PySet_Contains(repeated, number);
+            Py_XDECREF(number);
+            if (is_repeated < 0) return NULL;
+            if (is_repeated) continue;
+        }
+        if (kept == (size_t)most) { /* there are more: it is whole up to the last one */
+            limit = last_kept;
+            break;
+        }
+        kept++;
+        last_kept = window;
+        if (count && windows[count - 1] == window >> 8) continue; /* the first is kept */
+        windows[count] = window >> 8;
+        of[count++] = (uint16_t)block;
+    }
+    for (size_t i = 0; i < count; i++) { /* the blocks, rising */
+        for (at = 0; at < distinct && blocks[at] < of[i];) at++;
+        if (at < distinct && blocks[at] == of[i]) continue;
+        memmove(blocks + at + 1, blocks + at, (distinct++ - at) * sizeof *blocks);
+        blocks[at] = of[i];
+    }
+    width = count ? width_of(windows[count - 1] / (uint32_t)count) : 0;
+    place_width = distinct ? width_of((uint32_t)distinct - 1) : 0;
+    place = put_bits(out, 0, limit, 32);
+    out[4] = (uint8_t)count, out[5] = (uint8_t)distinct, out[6] = (uint8_t)width, place = 56;
+    for (size_t i = 0; i < distinct; i++) place = put_bits(out, place, blocks[i], 16);
+    for (size_t i = 0; i < count; i++) place = put_bits(out, place, windows[i], width);
+    for (size_t i = 0; i < count; i++) {
+        for (at = 0; blocks[at] != of[i];) at++;
+        place = put_bits(out, place, (uint32_t)at, place_width);
+    }
+    for (size_t i = 0; i < count; i++) { /* as many ones as it rises, and a zero */
+        uint32_t rise = (windows[i] >> width) - (i ? windows[i - 1] >> width : 0);
+        while (rise--) place = put_bits(out, place, 1, 1);
+        place++;
+    }
+    size = (Py_ssize_t)((place + 7) / 8);
+    return PyBytes_FromStringAndSize((const char *)out, size % 6 == 4 ? size + 1 : size);
+}
+
 /* ---- the bytes of a page */
 
 /* The bytes of the character of UTF-8 that begins here, by the table of the Unicode standard (3-7);
@@ -764,6 +852,7 @@ static PyMethodDef functions[] = {
     {"set_tables", set_tables, METH_VARARGS, set_tables_doc},
     {"load_dictionary", load_dictionary, METH_VARARGS, load_dictionary_doc},
     {"sample", sample, METH_VARARGS, sample_doc},
+    {"kept_sample", kept_sample, METH_VARARGS, kept_sample_doc},
     {NULL, NULL, 0, NULL},
 };
 static struct PyModuleDef definition = {

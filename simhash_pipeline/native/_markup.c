@@ -29,7 +29,7 @@ enum {
     IS_VOID = 1 << 9, IS_METADATA = 1 << 10, OPENS_HEAD = 1 << 11, OPENS_NO_BODY = 1 << 12,
     HOLDS_SHIFT = 13, HOLDS = 7, RANK_SHIFT = 16, RANK = 7,
 };
-/* Why there is no answer: tags.RULES. */
+/* Why there is no answer: compiled.RULES. */
 enum {
     SURE = 0, SVG_ENDED, FOREIGN_HEAD, NO_BODY, TOO_DEEP, LONG_NAME, MANY_ATTRIBUTES, ODD_BYTES, DIGITS, RENAMED,
     ODD_ROOT, CLASHES, FAILED, /* with an exception */

@@ -1,10 +1,9 @@
 """A page's tree in, its main text out: no menus, no comments, no second article.
 
-Running text weighs its UTF-8 bytes, so that a Chinese character counts three and no language has
-to be known. How long a block is is counted in characters, each of Han and kana three. Boxes that
-call themselves boilerplate go, unless too much of the page's weight is in them, and so does what
-stands outside the only box that calls itself main; then the innermost box that still holds most of
-the weight is the main text.
+Running text weighs its UTF-8 bytes, so that a Chinese character counts three. Boxes that call
+themselves boilerplate go, unless too much of the page's weight is in them, and so does what is
+outside the only box that calls itself main; then the innermost box that still holds most of the
+weight is the main text.
 """
 
 from __future__ import annotations
@@ -58,17 +57,13 @@ _SENTENCE = re.compile(rf"[{_MARKS}{_FULL_STOPS}](?:(?<=[{_MARKS}])|[{_CLOSING}]
 _TITLE_WORD = re.compile(r"[^\W\d_\u3040-\u30ff\u3400-\u9fff]{4,}|[\u3040-\u30ff\u3400-\u9fff]{2,}")
 _MAX_TITLE_CHARS = 200
 _MAX_TITLE_WORDS = 24
-_SHORT_POST_TAGS = frozenset(
-    ["h1", "h2", "h3", "h4", "h5", "h6", "caption", "dd", "dt", "li", "p", "pre", "td", "th"]
-)
+_SECTION_HEADINGS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])
+_SHORT_POST_TAGS = _SECTION_HEADINGS | {"caption", "dd", "dt", "li", "p", "pre", "td", "th"}
 _SHORT_TEXT_TAGS = _SHORT_POST_TAGS | {"body", "div", "section"}  # a forum's are names and dates
 _MAX_TITLE_H1S = 2  # with more of them they head a page's sections
-_SECTION_HEADINGS = frozenset(["h1", "h2", "h3", "h4", "h5", "h6"])
 _LISTS = frozenset(["dl", "ol", "ul"])  # a list is a part of a text, never the box around it
 _CELLS = frozenset(["table", "td", "th"])  # columns of a layout: a menu's, the text's
-_LEADS = frozenset(
-    ["dd", "li", "p", "td"]
-)  # running text in them, before a section, leads up to it
+_LEADS = frozenset(["dd", "li", "p", "td"])  # where running text before a section leads up to it
 _EQUAL_SHARE = 0.5  # of a box's weight, for the next box of its tag to be the text's too
 # Below a text: whose it is, and when its page was made, which each release changes.
 _MAX_NOTICE_BYTES = 160
@@ -139,9 +134,8 @@ def main_blocks(page: Blocks, title: str) -> list[int]:
     if native.kernel is None:
         main = _main_blocks(page, title_words)
     else:
-        _set_up()
         columns = (page.texts, page.tags, page.sizes, page.link_shares, page.boxes, page.hints)
-        main = native.kernel.main_blocks(*columns, title_words)
+        main = _prepared().main_blocks(*columns, title_words)
     while _is_credit(page, main):
         main.pop()
     return main
@@ -154,28 +148,30 @@ def _main_blocks(page: Blocks, title_words: list[str]) -> list[int]:
     before = _sums(weights)
     forum = _is_forum(page, before)
     gone = [False] * len(weights)
-    for start, end in _boilerplate(page, before, forum):
+    # A forum's comments are its text.
+    max_shares = {**_MAX_SHARES, "comment": 0.0} if forum else _MAX_SHARES
+    for start, end in _in_boxes(page, before, max_shares):
         gone[start:end] = [True] * (end - start)
         weights[start:end] = [0] * (end - start)
     headings = [i for i, tag in enumerate(page.tags) if tag == "h1"]
     blocks = [i for i in range(*_densest(page, weights, headings, forum)) if not gone[i]]
     short_tags = _SHORT_POST_TAGS if forum else _SHORT_TEXT_TAGS
     main = _without_links(page, weights, blocks, headings, short_tags)
-    if not _is_enough(page, unlinked, weights, gone, main):
-        main = _without_menus(page, unlinked)
-    return main
+    is_enough = _is_enough(page, unlinked, weights, gone, main)
+    return main if is_enough else _without_menus(page, unlinked)
 
 
 @cache
-def _set_up() -> None:
-    """Give the kernel these rules: it has none of its own."""
-    if native.kernel is not None:
-        tags = frozenset[str]().union(*_TRAITS)
-        traits = {tag: sum(1 << i for i, of in enumerate(_TRAITS) if tag in of) for tag in tags}
-        shares = [of.get(hint, -1.0) for of in (_MAX_SHARES, _MAX_MENU_SHARES) for hint in _HINTS]
-        numbers = array("d", [*_NUMBERS, *shares]).tobytes()
-        hints = {hint: number for number, hint in enumerate(_HINTS)}
-        native.kernel.set_rules(numbers, traits, hints, _MARKS, _FULL_STOPS, _CLOSING)
+def _prepared() -> native.Kernel:
+    """The kernel with these rules: it has none of its own."""
+    kernel = native.required()
+    tags = frozenset[str]().union(*_TRAITS)
+    traits = {tag: sum(1 << i for i, of in enumerate(_TRAITS) if tag in of) for tag in tags}
+    shares = [of.get(hint, -1.0) for of in (_MAX_SHARES, _MAX_MENU_SHARES) for hint in _HINTS]
+    hints = {hint: number for number, hint in enumerate(_HINTS)}
+    numbers = array("d", [*_NUMBERS, *shares]).tobytes()
+    kernel.set_rules(numbers, traits, hints, _MARKS, _FULL_STOPS, _CLOSING)
+    return kernel
 
 
 def _is_credit(page: Blocks, main: list[int]) -> bool:
@@ -211,12 +207,8 @@ def _weights(page: Blocks, unlinked: list[int], title_words: list[str]) -> list[
             continue
         text = page.texts[i]
         if _is_long(text, size) or _SENTENCE.search(text):
-            weight = unlinked[i]
-            for word in title_words:
-                if word in text:
-                    weight *= _TITLE_WEIGHT
-                    break
-            weights[i] = weight
+            is_named = any(word in text for word in title_words)
+            weights[i] = unlinked[i] * (_TITLE_WEIGHT if is_named else 1)
     return weights
 
 
@@ -250,14 +242,6 @@ def _weight_within(page: Blocks, before: list[int], hint: str) -> int:
     return sum(before[end] - before[start] for start, end in _in_boxes(page, before, {hint: 1.0}))
 
 
-def _boilerplate(page: Blocks, before: list[int], forum: bool) -> Iterator[tuple[int, int]]:
-    """Ranges of blocks in a box that is boilerplate by its own words.
-
-    A forum's comments are its text.
-    """
-    return _in_boxes(page, before, {**_MAX_SHARES, "comment": 0.0} if forum else _MAX_SHARES)
-
-
 def _in_boxes(
     page: Blocks, before: list[int], max_shares: Mapping[str, float]
 ) -> Iterator[tuple[int, int]]:
@@ -265,10 +249,11 @@ def _in_boxes(
 
     `before` are the `_sums` of what the blocks hold.
     """
-    asked = [box for box in page.hints if box[2] in max_shares]
     last = 0
-    for start, end, hint in asked:
-        if end > last and before[end] - before[start] <= max_shares[hint] * before[-1]:
+    for start, end, hint in page.hints:
+        if hint not in max_shares or end <= last:
+            continue
+        if before[end] - before[start] <= max_shares[hint] * before[-1]:
             yield max(start, last), end
             last = end
 

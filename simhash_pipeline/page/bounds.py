@@ -8,10 +8,7 @@ parses the page.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from itertools import islice
-
-from simhash_pipeline.bits import np
 
 # A page may have one tag for each 32 bytes of the limit, and a main text of a fifth of it. At the
 # default limit either takes at most 0.9 s, both 1.6 s and 200 MB (python -m tests.long.hostile).
@@ -25,7 +22,7 @@ DEEP, SHALLOW = 2_048, 256
 _MANY_END_TAGS = 8_000
 # libxml2 walks over all attributes of a tag to append one.
 MAX_ATTRIBUTES = 500
-_TAG_END, _EQUALS, _SPACE = b">= "
+_TAG_END = ord(">")
 _HARMLESS_BYTES = 90_000  # a page of nothing but attributes takes 1.5 s at the most up to here
 # Elements that hold no markup, by what they are or because it is none to HTML.
 _FLAT = frozenset(
@@ -63,11 +60,7 @@ _PART = re.compile(
     % {b"attributes": _ATTRIBUTES, b"inside": rb"(?!-->) [^<]+? (?= --> | < | \Z)"},
     re.DOTALL | re.IGNORECASE | re.VERBOSE,
 )
-_TAG = re.compile(
-    rb"</?[a-z][^\t\n\f\r />]* %b [\t\n\f\r /]* >?" % _ATTRIBUTES, re.IGNORECASE | re.VERBOSE
-)
 _LONG_HOST = re.compile(r"/[\t\n\r]*/[^/?#]{1000}")  # without the white space to Python
-_TAG_START = re.compile(rb"</?[a-z]", re.IGNORECASE)
 
 
 def first_bytes(html: bytes, max_bytes: int) -> bytes:
@@ -90,18 +83,19 @@ def first_tags(source: bytes, max_bytes: int) -> bytes:
         # libxml2 looks through all that is open.
         for begins, most in ((b"<", tags), (b"</", tags // 2)):
             if source.count(begins) > most:
-                source = source[: _place_of(source, begins, most)]
+                first_left_out = next(islice(re.finditer(begins, source), most, None))
+                source = source[: first_left_out.start()]
     return source
 
 
 def before_wide_tag(source: bytes) -> bytes:
     """The markup up to the first tag with more than 500 attributes."""
-    if len(source) > _HARMLESS_BYTES and _may_exceed(source):
+    if len(source) > _HARMLESS_BYTES:
         for part in _PART.finditer(source):
             if part.lastgroup is None:
                 continue
             end = part.start("text") if part.lastgroup == "text" else part.end()
-            if _is_cut_off(source, end):
+            if source[end - 1] != _TAG_END and end < len(source):  # not all of the tag
                 return source[: part.start()]
     return source
 
@@ -144,44 +138,3 @@ def first_of_text(text: str, max_bytes: int) -> str:
         return text
     encoded = text.encode("utf-8", "surrogatepass")
     return first_bytes(encoded, allowed).decode("utf-8", "surrogatepass")
-
-
-def _may_exceed(source: bytes) -> bool:
-    """Whether a tag may have too many attributes. This takes a third of the time of the full walk.
-
-    The page is cut at each `>`. A tag that ends where its stretch does has at most half as many
-    attributes as that has bytes; one that goes on is within a quoted value, so that the last quote
-    of its kind in the stretch has `=` before it. Such stretches are looked at, tag by tag.
-    """
-    unread = len(source)  # tags may hold what looks like tags: the walk reads each byte once
-    for start, end in _suspects(source):
-        for found in _TAG_START.finditer(source, start, end):
-            if tag := _TAG.match(source, found.start()):
-                unread -= tag.end() - tag.start()
-                if unread < 0 or _is_cut_off(source, tag.end()):
-                    return True
-    return False
-
-
-def _suspects(source: bytes) -> Iterable[tuple[int, int]]:
-    """Start and end of the stretches that are to be looked at."""
-    page = np.frombuffer(source, np.uint8)
-    ends = np.append(np.flatnonzero(page == _TAG_END), len(page))
-    starts = np.append(0, ends[:-1] + 1)
-    suspect = ends - starts > 2 * MAX_ATTRIBUTES
-    for quote in b"\"'":
-        quotes = np.append(-1, np.flatnonzero(page == quote))
-        last = quotes[np.searchsorted(quotes, ends) - 1]
-        before = page[last - 1]
-        suspect |= (last >= starts) & ((before == _EQUALS) | (before <= _SPACE))
-    return zip(starts[suspect].tolist(), ends[suspect].tolist(), strict=True)
-
-
-def _is_cut_off(source: bytes, end: int) -> bool:
-    """Whether what was read of a tag up to there is not all of it."""
-    return source[end - 1] != _TAG_END and end < len(source)
-
-
-def _place_of(source: bytes, begins: bytes, number: int) -> int:
-    """Where the tag number `number` (0 is the first) of those that begin like this starts."""
-    return next(islice(re.finditer(begins, source), number, None)).start()

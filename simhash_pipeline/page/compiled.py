@@ -6,32 +6,24 @@ asks of segment.py.
 
 libxml2 cuts tags as HTML5 does, but it keeps a plain stack: a start tag ends the elements that
 ENDED_BY names, as long as one of them is the last that is open; an end tag ends all that was opened
-since its own start tag, unless something of a higher rank was. The kernel reads a page's source by
-these tables. Where the page breaks one of RULES it is parsed, and the Python reads the tree, which
-says what is right.
+since its own start tag, unless something of a higher rank was. Where a page breaks one of RULES it
+is parsed, and the Python reads the tree, which says what is right.
 """
 
 from __future__ import annotations
 
 import os
 from array import array
+from contextvars import ContextVar
 from functools import cache
 from html.entities import html5
 from itertools import chain
+from threading import Lock
 
 from simhash_pipeline import native
 from simhash_pipeline.native import Kernel, MarkupRead, Tokens
 from simhash_pipeline.options import Options
-from simhash_pipeline.page import folding, han, segment
-from simhash_pipeline.page.blocks import (
-    BOX,
-    KINDS,
-    MAX_NAME_CHARS,
-    PERMALINK_LEVELS,
-    TAG_HINTS,
-    hides,
-    hint_of,
-)
+from simhash_pipeline.page import blocks, folding, han, segment
 from simhash_pipeline.page.bounds import DEEP, MAX_ATTRIBUTES, SHALLOW, may_be_deep
 from simhash_pipeline.page.parse import END_SVG, HOLD_HTML, METADATA
 from simhash_pipeline.page.simhash import VOTE
@@ -40,6 +32,9 @@ from simhash_pipeline.page.titles import MAX_TITLES
 
 _ASK, _DROPPED, _ELLIPSIS = 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFD  # as in _kernel.c
 _UNKNOWN_CHARACTER, _NO_DICTIONARY = -1, -2
+_lock = Lock()
+# False where a fifth of a second is too long, as on an event loop.
+may_load: ContextVar[bool] = ContextVar("simhash_may_load", default=True)
 _FEWEST_VOTES = {">=0": 0, ">0": 1, ">1": 2}  # sums are whole numbers
 # Why a page is read by the Python, by the numbers that the kernel gives.
 RULES = (
@@ -109,12 +104,16 @@ _TRAITS = {
     1 << 5: {"svg"},
     1 << 6: END_SVG,
     1 << 7: HOLD_HTML,
-    1 << 8: TAG_HINTS,
+    1 << 8: blocks.TAG_HINTS,
     1 << 9: VOID,
     1 << 10: METADATA,
     1 << 11: _OPEN_HEAD,
     1 << 12: _OPEN_NOTHING,
 }
+
+
+class DictionaryNeeded(Exception):
+    """A page has Chinese words, and the dictionary isn't loaded; raised where `may_load` is off."""
 
 
 def votes_by_kernel(options: Options) -> bool:
@@ -130,9 +129,8 @@ def hashed_words(text: str) -> Tokens:
     tokens = _prepared().Tokens()
     length = 0
     for piece in segment.pieces(text):
-        most = segment.most_words(piece)
         by_jieba = length < segment.CHARACTERS_BY_JIEBA
-        length += _add(tokens, piece, by_jieba, most)
+        length += _add(tokens, piece, by_jieba, segment.most_words(piece))
     return tokens
 
 
@@ -152,7 +150,10 @@ def _add(tokens: Tokens, piece: str, by_jieba: bool, most: int) -> int:
     is_folded = False
     while (length := tokens.add(piece, is_folded, by_jieba, most)) < 0:
         if length == _NO_DICTIONARY:
-            _load_dictionary()
+            if not may_load.get():
+                raise DictionaryNeeded
+            with _lock:
+                _load_dictionary()
         else:
             piece, is_folded = segment.folded_piece(piece), True
     return length
@@ -160,7 +161,7 @@ def _add(tokens: Tokens, piece: str, by_jieba: bool, most: int) -> int:
 
 @cache
 def _prepared() -> Kernel:
-    kernel = _kernel()
+    kernel = native.required()
     folds = array("I", [_ASK]) * 0x10000
     for character in folding.characters(folding.FOLDED_ALONE):
         if (fold := folding.single_fold(character)) is not None:
@@ -179,24 +180,16 @@ def _packed(characters: str) -> bytes:
     return array("I", [code for pair in folding.ranges(characters) for code in pair]).tobytes()
 
 
+@cache
 def _load_dictionary() -> None:
     """jieba's dictionary and the model by which it cuts what isn't in that."""
     start, trans, emit = han.model()
-    characters = folding.characters(han.HAN)
-    _prepared().load_dictionary(
-        han.dictionary(),
-        array("d", [start[state] for state in han.STATES]).tobytes(),
-        array("d", [trans[a].get(b, han.NEVER) for a in han.STATES for b in han.STATES]).tobytes(),
-        array(
-            "d", [emit[state].get(c, han.NEVER) for c in characters for state in han.STATES]
-        ).tobytes(),
-    )
-
-
-def _kernel() -> Kernel:
-    if native.kernel is None:
-        raise ImportError("the kernel was not built, or is switched off by SIMHASH_NATIVE")
-    return native.kernel
+    states, characters = han.STATES, folding.characters(han.HAN)
+    starts = array("d", [start[state] for state in states])
+    transitions = array("d", [trans[a].get(b, han.NEVER) for a in states for b in states])
+    emitted = array("d", [emit[state].get(c, han.NEVER) for c in characters for state in states])
+    tables = (each.tobytes() for each in (starts, transitions, emitted))
+    _prepared().load_dictionary(han.dictionary(), *tables)
 
 
 def read_markup(source: bytes) -> MarkupRead | int | None:
@@ -214,19 +207,19 @@ def read_markup(source: bytes) -> MarkupRead | int | None:
 
 @cache
 def _markup_reader() -> Kernel:
-    kernel = _kernel()
+    kernel = native.required()
     ended = sorted({tag for tags in ENDED_BY.values() for tag in tags})
-    tags = {*KINDS, *ROLES, *HOLDS, *RANKS, *ENDED_BY, *ended, *chain(*_TRAITS.values())}
+    tags = {*blocks.KINDS, *ROLES, *HOLDS, *RANKS, *ENDED_BY, *ended, *chain(*_TRAITS.values())}
     bits = {tag: 1 << number for number, tag in enumerate(ended)}
     rows = [
         (tag, _traits(tag), bits.get(tag, 0), sum(bits[old] for old in ENDED_BY.get(tag, ())))
         for tag in dict.fromkeys([*_NUMBERED, *sorted(tags)])
     ]
     references = [*html5.items(), *((chr(c), windows_1252(c)) for c in range(128, 160))]
-    bounds = (PERMALINK_LEVELS, MAX_LABELS, MAX_NAME_CHARS, MAX_TITLES, MAX_ATTRIBUTES)
-    longest = max(map(len, html5))
-    votes = (CLASS_WORD, MIN_U, VOTE)
-    kernel.set_markup(references, rows, hint_of, hides, (*bounds, longest), *votes)
+    bounds = [blocks.PERMALINK_LEVELS, MAX_LABELS, blocks.MAX_NAME_CHARS, MAX_TITLES]
+    bounds += [MAX_ATTRIBUTES, max(map(len, html5))]
+    of_blocks = blocks.hint_of, blocks.hides
+    kernel.set_markup(references, rows, *of_blocks, tuple(bounds), CLASS_WORD, MIN_U, VOTE)
     return kernel
 
 
@@ -238,4 +231,4 @@ def windows_1252(number: int) -> str:
 def _traits(tag: str) -> int:
     bits = sum(bit for bit, tags in _TRAITS.items() if tag in tags)
     bits |= HOLDS.get(tag, 0) << _HOLDS_SHIFT | RANKS.get(tag, 0) << _RANK_SHIFT
-    return bits | KINDS.get(tag, BOX) | ROLES.get(tag, 0) << _ROLE_SHIFT
+    return bits | blocks.KINDS.get(tag, blocks.BOX) | ROLES.get(tag, 0) << _ROLE_SHIFT

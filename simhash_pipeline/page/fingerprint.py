@@ -19,25 +19,16 @@ from simhash_pipeline.bits import SKETCH_BITS, np
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.native import Head, MarkupRead
 from simhash_pipeline.options import Options, load_callable
+from simhash_pipeline.page import compiled, parse, titles
 from simhash_pipeline.page.blocks import Blocks, read
 from simhash_pipeline.page.boilerplate import main_blocks
 from simhash_pipeline.page.bounds import before_wide_tag, first_of_text
-from simhash_pipeline.page.compiled import (
-    content_of,
-    hashed_words,
-    read_markup,
-    sketch_of,
-    votes_by_kernel,
-)
 from simhash_pipeline.page.decode import without_line_ends
 from simhash_pipeline.page.folding import folded, spelled, spelled_lines
 from simhash_pipeline.page.hashing import TokenHashes, hash_rows
 from simhash_pipeline.page.parse import (
     Elements,
-    asks_for_soup,
-    check_parser,
     elements_of,
-    readable,
     soup_of,
     tree_of_page,
 )
@@ -47,22 +38,12 @@ from simhash_pipeline.page.short_pages import MAX_TOKENS, error_pattern_of, unre
 from simhash_pipeline.page.simhash import counted_ngrams, heaviest, simhash, stop_words, weighing
 from simhash_pipeline.page.source import Source, markup
 from simhash_pipeline.page.structure import MIN_NODES, structure_fingerprint
-from simhash_pipeline.page.titles import (
-    canonical_url,
-    first_line,
-    head_of,
-    headings,
-    name_of,
-    title_among,
-    title_of,
-    title_words,
-    word_blocks,
-)
 from simhash_pipeline.page.visible import ARTICLE_SHIFT, article_digest, visible_text, window_masks
 
 _SKETCH_SHINGLE_TOKENS = 3
 _PARAGRAPH_CHARS = 1_000  # of the longest paragraph: it only finds candidates
 _WORD = re.compile(r"\w+")
+_NO_WORD = bytes(code for code in range(128) if not _WORD.match(chr(code)))
 # A full stop ends a sentence before a space or a line's end; those of other scripts do anywhere.
 _STOPS = "。！？।॥۔؟።፧။។៕།༎։"
 _SENTENCE = re.compile(rf"[^\n.!?{_STOPS}]+(?:[.!?](?! )[^\n.!?{_STOPS}]*)*[.!?{_STOPS}]?")
@@ -95,9 +76,7 @@ class PageFingerprint:
     heading: str = ""  # the page's first, if its title doesn't say it; 100 characters at most
     title_marks: int = 1  # which words of both are the page's name: see page/titles.py
     title_places: bytes | None = None  # where words of the title stand in the text
-    error_pattern: bytes | None = (
-        None  # of a short page that names its own address: see page/short_pages.py
-    )
+    error_pattern: bytes | None = None  # of a short page that names its address: short_pages.py
     cut: bool = False  # True where the page is longer than MAX_PAGE_BYTES lets it be read
     unread: bytes = b""  # of a thin page: see page/short_pages.py
 
@@ -122,9 +101,16 @@ class PageFingerprint:
             words = spelled(f"{name}\n{text}")
         else:
             longest = max(self.text.split("\n"), key=len)[:_PARAGRAPH_CHARS]
-            words = "".join(_WORD.findall(folded(longest)))
+            words = _letters(folded(longest))
         packed = words.encode("utf-8", "replace") + self.unread
         return hashlib.blake2b(packed, digest_size=8).digest()
+
+
+def _letters(text: str) -> str:
+    """The text without what is in no word."""
+    if text.isascii():  # nearly always in English, and ten times as fast
+        return text.encode().translate(None, _NO_WORD).decode()
+    return "".join(_WORD.findall(text))
 
 
 class Fingerprinter:
@@ -137,9 +123,9 @@ class Fingerprinter:
         self._options = options = options or Options()
         built_in = options.extractor == "builtin"
         self._extract = None if built_in else load_callable("extractor", options.extractor, str)
-        self._extracts_from_soup = self._extract is not None and asks_for_soup(self._extract)
+        self._extracts_from_soup = self._extract is not None and parse.asks_for_soup(self._extract)
         if options.parser != "lxml":
-            check_parser(options.parser)
+            parse.check_parser(options.parser)
         self._segment = segmenter(
             options.segmenter, to_simplified=options.to_simplified, user_dict=options.user_dict
         )
@@ -148,7 +134,7 @@ class Fingerprinter:
         self._weigh = weighing(options)
         self._joiner = "" if options.segmenter == "java-characters" else " "
         self._hash = hash_rows(options.hash, self._joiner)
-        self._by_kernel = votes_by_kernel(options) and native.kernel is not None
+        self._by_kernel = compiled.votes_by_kernel(options) and native.kernel is not None
         # Counts for weights: then each n-gram votes as it comes, and none has to be made as text.
         self._plain = (options.hash, options.weights, options.top_n) == ("murmur3", "tf", None)
 
@@ -188,7 +174,7 @@ class Fingerprinter:
             title=title,
             url=url,
             structure=structure,
-            canonical_url=canonical_url(page.head, url),
+            canonical_url=titles.canonical_url(page.head, url),
             cut=page.cut,
         )
         if found.content is not None:
@@ -227,17 +213,14 @@ class Fingerprinter:
         said = spelled_lines(texts)
         # Of a thin page every word counts: its main text says little.
         masks = b"" if content is None else window_masks(blocks, is_main)
-        visible = visible_text(said, is_main, masks)
+        sample, sampled_blocks = visible_text(said, is_main, masks)
         left_out = "\n".join(compress(texts, map(not_, is_main)))
-        pattern = (
-            error_pattern_of(title, f"{read}\n{left_out}", url)
-            if url and tokens <= MAX_TOKENS
-            else None
-        )
-        heads = spelled_lines(headings(blocks, title))
-        line = "" if heads else first_line(blocks, is_main)
+        is_short = url and tokens <= MAX_TOKENS
+        pattern = error_pattern_of(title, f"{read}\n{left_out}", url or "") if is_short else None
+        heads = spelled_lines(titles.headings(blocks, title))
+        line = "" if heads else titles.first_line(blocks, is_main)
         main = "\n".join(compress(said, is_main))
-        name = name_of(title, heads, line, main, compress(said, map(not_, is_main)))
+        name = titles.name_of(title, heads, line, main, compress(said, map(not_, is_main)))
         return PageFingerprint(
             content=content,
             structure=structure,
@@ -246,8 +229,8 @@ class Fingerprinter:
             title=title,
             tokens=tokens,
             article=article_digest(spelled(title), blocks, is_main, masks, said),
-            sample=visible.sample,
-            blocks=(*visible.blocks, *word_blocks(title_words(title, name.heading))),
+            sample=sample,
+            blocks=(*sampled_blocks, *titles.word_blocks(titles.title_words(title, name.heading))),
             left_out=left_out,
             url=url,
             canonical_url=canonical_url,
@@ -263,10 +246,11 @@ class Fingerprinter:
         """Content fingerprint and sketch, None of a thin page, and the number of tokens."""
         options = self._options
         if self._by_kernel:
-            hashed = hashed_words(text)
+            hashed = compiled.hashed_words(text)
             if (count := len(hashed)) < options.min_tokens:
                 return None, None, count
-            return content_of(hashed, options), sketch_of(hashed, _SKETCH_SHINGLE_TOKENS), count
+            sketch = compiled.sketch_of(hashed, _SKETCH_SHINGLE_TOKENS)
+            return compiled.content_of(hashed, options), sketch, count
         tokens = self._segment(text)
         hashes = TokenHashes(tokens)
         if len(hashes) < options.min_tokens:
@@ -278,7 +262,7 @@ class Fingerprinter:
     def content_fingerprint(self, text: str) -> int | None:
         """The content fingerprint of plain text, however short; None when it holds no token."""
         if self._by_kernel:
-            return content_of(hashed_words(text), self._options)
+            return compiled.content_of(compiled.hashed_words(text), self._options)
         tokens = self._segment(text)
         return self._content(tokens, TokenHashes(tokens))
 
@@ -296,17 +280,14 @@ class Fingerprinter:
     def _read(self, page: Page, blocks: Blocks, title: str) -> tuple[str, list[bool]]:
         """Main text, and which blocks are in it."""
         if self._extract is not None:
-            if self._extracts_from_soup:
-                text = self._extract(soup_of(page.source, self._options.parser))
-            else:
-                text = self._extract(page.root)
+            soup = self._extracts_from_soup
+            text = self._extract(soup_of(page.source, self._options.parser) if soup else page.root)
             flat = " ".join(text.split())
             return text, [block in flat for block in blocks.texts]
         is_main = [False] * len(blocks.texts)
-        main = main_blocks(blocks, title)
-        for place in main:
+        for place in main_blocks(blocks, title):
             is_main[place] = True
-        return "\n".join(blocks.texts[place] for place in main), is_main
+        return "\n".join(compress(blocks.texts, is_main)), is_main
 
     def _content(self, tokens: Sequence[str], hashes: TokenHashes) -> int | None:
         options = self._options
@@ -358,8 +339,8 @@ class Page:
 
     def __init__(self, html: bytes | str, charset: str | None, options: Options) -> None:
         self._options = options
-        source, cut = readable(html, charset, options.max_page_bytes)
-        found = read_markup(source) if options.parser == "lxml" else None
+        source, cut = parse.readable(html, charset, options.max_page_bytes)
+        found = compiled.read_markup(source) if options.parser == "lxml" else None
         self._marked = MarkupRead(*found) if isinstance(found, tuple) else None
         self.source = before_wide_tag(source) if self._marked is None else source
         self.cut = cut or len(self.source) < len(source)
@@ -376,13 +357,13 @@ class Page:
     @cached_property
     def head(self) -> Head:
         """What stands in its head."""
-        return head_of(self.root) if self._marked is None else self._marked.head
+        return titles.head_of(self.root) if self._marked is None else self._marked.head
 
     def title(self) -> str:
         """See `title_of`."""
         if (marked := self._marked) is None:
-            return title_of(self.root, self.head)
-        return title_among(self.head, [*marked.titles, *marked.og_titles, *marked.headings])
+            return titles.title_of(self.root, self.head)
+        return titles.title_among(self.head, [*marked.titles, *marked.og_titles, *marked.headings])
 
     def blocks(self) -> Blocks:
         """All blocks of the page's body."""

@@ -214,9 +214,8 @@ def _changing() -> NDArray[np.bool_]:
     Python normalizes a text with one such character a hundred times as slowly as one without.
     """
     flags = np.zeros(0x10000, np.bool_)
-    flags[[code for code in _VARYING if unicodedata.normalize("NFKC", chr(code)) != chr(code)]] = (
-        True
-    )
+    changing = [c for c in _VARYING if unicodedata.normalize("NFKC", chr(c)) != chr(c)]
+    flags[changing] = True
     return flags
 
 

@@ -1,12 +1,13 @@
 """Features in, hash values out, as rows of little-endian bytes: bit i is bit i % 8 of byte i // 8.
 
-murmur3 is the default: each token is hashed once, and an n-gram's hash is folded from its tokens'
-by array operations. The others are what published fingerprints were made with, each to the
-letter of its source, an n-gram as one text; no maintained library has them all.
+murmur3 is the default: each token is hashed once, and an n-gram's hash is folded from those. The
+others are what published fingerprints were made with, an n-gram as one text; no maintained library
+has them all.
 """
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import TypeAlias
@@ -46,36 +47,31 @@ def murmur3(features: Iterable[str], bits: int = BITS) -> Rows:
     Shape (features, bits / 8). The first 64 bits are the number that
     `mmh3.hash64(feature, signed=False)[0]` gives.
     """
-    joined = b"".join(map(mmh3.hash_bytes, _encodable(list(features))))
+    features = list(features)
+    try:
+        "".join(features).encode()
+    except UnicodeEncodeError:  # mmh3 crashes on a lone surrogate
+        joined = b"".join(map(mmh3.hash_bytes, _encoded(features)))
+    else:
+        joined = b"".join(map(mmh3.hash_bytes, features))
     return np.frombuffer(joined, np.uint8).reshape(-1, 16)[:, : bits // 8]
-
-
-def murmur3_words(features: Iterable[str]) -> Words:
-    """All 128 bits as two numbers, shape (features, 2). Each anew: a look-up costs more."""
-    return murmur3(features, 128).view("<u8")
 
 
 class TokenHashes:
     """A text's tokens by their murmur3, and its n-grams folded from them."""
 
-    def __init__(self, tokens: Sequence[str] | Words) -> None:
-        """`tokens`: as text, or as `murmur3_words` gives them."""
-        words = tokens if isinstance(tokens, np.ndarray) else murmur3_words(tokens)
-        self._words = self._folded = words
-        self._size = 1  # of the n-grams that were folded last: longer ones are folded from them
+    def __init__(self, tokens: Sequence[str]) -> None:
+        self._words: Words = murmur3(tokens, 128).view("<u8")
 
     def __len__(self) -> int:
         return len(self._words)
 
     def ngrams(self, size: int, bits: int = BITS) -> Rows:
         """A row for each n-gram in reading order, repeated ones too; shape (n-grams, bits / 8)."""
-        if size < self._size:
-            self._folded, self._size = self._words, 1
-        for place in range(self._size, size):
-            self._folded = mixed(self._folded[:-1] * _FOLD + self._words[place:])
-        self._size = size
-        rows = self._folded[:, : bits // 64]
-        return np.ascontiguousarray(rows, "<u8").view(np.uint8)
+        folded = self._words
+        for place in range(1, size):
+            folded = mixed(folded[:-1] * _FOLD + self._words[place:])
+        return np.ascontiguousarray(folded[:, : bits // 64], "<u8").view(np.uint8)
 
     def distinct_ngrams(self, size: int, bits: int = BITS) -> Rows:
         """A row for each different n-gram, in no order that means anything."""
@@ -84,8 +80,7 @@ class TokenHashes:
         words = rows.view("<u8")[:, 0]
         order = np.argsort(words)
         ordered = words[order]
-        is_first = np.ones(len(words), np.bool_)
-        np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
+        is_first: NDArray[np.bool_] = np.append(True, ordered[1:] != ordered[:-1])[: len(words)]
         return rows[order[is_first]]
 
 
@@ -108,15 +103,6 @@ def _of_ngrams(ngrams: Sequence[Sequence[str]]) -> Rows:
     for size in np.unique(sizes).tolist():
         rows[sizes == size] = hashes.ngrams(size)[starts[sizes == size]]
     return rows
-
-
-def _encodable(features: list[str]) -> list[str] | list[bytes]:
-    """The features as they are, which is fastest; mmh3 crashes on a lone surrogate, though."""
-    try:
-        "".join(features).encode()
-    except UnicodeEncodeError:
-        return list(_encoded(features))
-    return features
 
 
 def _encoded(features: Iterable[str]) -> Iterator[bytes]:
@@ -201,23 +187,14 @@ def jenkins(data: bytes) -> int:
         return c << 32 | b
     last = (len(data) - 1) // 12 * 12
     for start in range(0, last, 12):
-        x, y, z = _three_words(data[start : start + 12])
+        x, y, z = struct.unpack_from("<3I", data, start)
         a, b, c = _mix(a + x, b + y, c + z)
-    x, y, z = _three_words(data[last:])
-    a, b, c = a + x & 0xFFFFFFFF, b + y & 0xFFFFFFFF, c + z & 0xFFFFFFFF
-    c = (c ^ b) - _rotated(b, 14) & 0xFFFFFFFF
-    a = (a ^ c) - _rotated(c, 11) & 0xFFFFFFFF
-    b = (b ^ a) - _rotated(a, 25) & 0xFFFFFFFF
-    c = (c ^ b) - _rotated(b, 16) & 0xFFFFFFFF
-    a = (a ^ c) - _rotated(c, 4) & 0xFFFFFFFF
-    b = (b ^ a) - _rotated(a, 14) & 0xFFFFFFFF
-    c = (c ^ b) - _rotated(b, 24) & 0xFFFFFFFF
-    return c << 32 | b
-
-
-def _three_words(data: bytes) -> tuple[int, int, int]:
-    value = int.from_bytes(data, "little")
-    return value & 0xFFFFFFFF, value >> 32 & 0xFFFFFFFF, value >> 64
+    tail: tuple[int, int, int] = struct.unpack("<3I", data[last:].ljust(12, b"\0"))
+    a, b, c = a + tail[0] & 0xFFFFFFFF, b + tail[1] & 0xFFFFFFFF, c + tail[2] & 0xFFFFFFFF
+    for places in (14, 11, 25, 16, 4, 14, 24):
+        c = (c ^ b) - _rotated(b, places) & 0xFFFFFFFF
+        a, b, c = b, c, a
+    return b << 32 | a
 
 
 def _mix(a: int, b: int, c: int) -> tuple[int, int, int]:

@@ -19,14 +19,7 @@ from lxml import etree
 from lxml.etree import _Element
 
 from simhash_pipeline.errors import OptionsError, PageError
-from simhash_pipeline.page.bounds import (
-    MAX_DEPTH,
-    SHALLOW,
-    first_bytes,
-    first_tags,
-    flattened,
-    may_be_deep,
-)
+from simhash_pipeline.page import bounds
 from simhash_pipeline.page.decode import as_utf8, without_line_ends
 
 if TYPE_CHECKING:
@@ -43,54 +36,10 @@ NO_XML = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 NO_DEPTH = 2**31  # deeper than any element
 
 # HTML's elements that are never in an svg, by the HTML standard ("parsing foreign content").
-END_SVG = frozenset(
-    [
-        "b",
-        "big",
-        "blockquote",
-        "body",
-        "br",
-        "center",
-        "code",
-        "dd",
-        "div",
-        "dl",
-        "dt",
-        "em",
-        "embed",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "head",
-        "hr",
-        "i",
-        "img",
-        "li",
-        "listing",
-        "menu",
-        "meta",
-        "nobr",
-        "ol",
-        "p",
-        "pre",
-        "ruby",
-        "s",
-        "small",
-        "span",
-        "strong",
-        "strike",
-        "sub",
-        "sup",
-        "table",
-        "tt",
-        "u",
-        "ul",
-        "var",
-    ]
-)
+_END_SVG_TAGS = """b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head
+    hr i img li listing menu meta nobr ol p pre ruby s small span strong strike sub sup table tt u
+    ul var"""
+END_SVG = frozenset(_END_SVG_TAGS.split())
 HOLD_HTML = frozenset(["desc", "foreignobject", "title"])  # an svg's, in which they may be
 
 
@@ -103,12 +52,12 @@ def readable(
     """
     if isinstance(html, str):  # a character is a byte at least
         html = html[: max_bytes + 1].encode("utf-8", "replace")
-        source = read = first_bytes(html, max_bytes)
+        source = read = bounds.first_bytes(html, max_bytes)
     else:
-        read = first_bytes(html, max_bytes)
+        read = bounds.first_bytes(html, max_bytes)
         source = as_utf8(read, charset)
     source = source.replace(b"\0", b"")  # as browsers do in text; before tags are counted
-    bounded = first_tags(source, max_bytes)
+    bounded = bounds.first_tags(source, max_bytes)
     return without_line_ends(bounded), len(read) < len(html) or len(bounded) < len(source)
 
 
@@ -118,11 +67,16 @@ def tree_of_page(source: bytes, parser: str = "lxml") -> _Element:
     PageError (kind empty or unparsable) when there is none.
     """
     if parser != "lxml":
-        return _tree_by_soup(source, parser)
-    endless, is_deep = _without_ends(source), may_be_deep(source)
+        root, depth = tree_of(soup_of(source, parser))
+        is_deep = depth > bounds.MAX_DEPTH
+        return tree_of(soup_of(bounds.flattened(source), parser))[0] if is_deep else root
+    endless, is_deep = _without_ends(source), bounds.may_be_deep(source)
     root = _tree(endless, is_deep)
-    if _is_too_deep(root):
-        root = _tree(flattened(endless, MAX_DEPTH if is_deep else SHALLOW // 2), is_deep)
+    limit = etree.ErrorTypes.ERR_RESOURCE_LIMIT
+    if any(entry.type == limit for entry in root.getroottree().parser.error_log):  # too deep
+        root = _tree(
+            bounds.flattened(endless, bounds.MAX_DEPTH if is_deep else bounds.SHALLOW // 2), is_deep
+        )
     _empty_head(root)
     return root
 
@@ -130,9 +84,8 @@ def tree_of_page(source: bytes, parser: str = "lxml") -> _Element:
 def _without_ends(source: bytes) -> bytes:
     """The markup with each `</body` and `</html` as `</body-` and `</html-`, which end nothing.
 
-    A page that ends with them and has no others stays as it is: to copy it costs more than to look.
-    To take them out would need a walk over the page, a tenth of what all else costs: in a script,
-    comment or value, `</scr</body>ipt>`, what is left could be markup. This changes no other tag.
+    A page that ends with them and has no others stays as it is. To take them out would need a walk
+    over the page: of a script's `</scr</body>ipt>` markup could be left.
     """
     found = _ENDS_OF_PAGE.search(source)
     if found is None or _LAST_ENDS.fullmatch(source, start := found.start()):
@@ -155,19 +108,6 @@ def _tree(source: bytes, is_deep: bool) -> _Element:
         raise PageError("unparsable", f"the page can't be parsed: {error}") from error
     if root is None:
         raise PageError("empty", "the page holds no element and no text")
-    return root
-
-
-def _is_too_deep(root: _Element) -> bool:
-    """Whether libxml2 gave up on its depth."""
-    limit = etree.ErrorTypes.ERR_RESOURCE_LIMIT
-    return any(entry.type == limit for entry in root.getroottree().parser.error_log)
-
-
-def _tree_by_soup(source: bytes, parser: str) -> _Element:
-    root, depth = tree_of(soup_of(source, parser))
-    if depth > MAX_DEPTH:
-        root, _ = tree_of(soup_of(flattened(source), parser))
     return root
 
 
@@ -225,10 +165,9 @@ def tree_of(soup: BeautifulSoup) -> tuple[_Element, int]:
         if isinstance(node, Tag):
             depths[id(node)] = depths[id(node.parent)] + 1
             is_root = node.name == "html" and node.parent is soup
-            elements[id(node)] = element = root if is_root else _element(make, node)
-            if is_root:
-                _copy_attributes(node, root)
-            else:
+            elements[id(node)] = element = root if is_root else _element(make, node.name)
+            _copy_attributes(node, element)
+            if not is_root:
                 parent.append(element)
         elif not isinstance(node, PreformattedString):  # a comment, a doctype
             _append_text(parent, NO_XML.sub(" ", str(node)))
@@ -246,22 +185,18 @@ def asks_for_soup(extract: Callable[[Any], str]) -> bool:
     return name.rpartition(".")[2].strip("'\"") == "BeautifulSoup"
 
 
-def _element(make: Callable[[str], _Element], node: Tag) -> _Element:
+def _element(make: Callable[[str], _Element], name: str) -> _Element:
     try:
-        element = make(node.name)
+        return make(name)
     except ValueError:  # html5lib takes names such as a"b
-        element = make("span")
-    _copy_attributes(node, element)
-    return element
+        return make("span")
 
 
 def _copy_attributes(node: Tag, element: _Element) -> None:
     for name, value in node.attrs.items():
         text = value if isinstance(value, str) else " ".join(value)
-        try:
+        with contextlib.suppress(ValueError):  # no name for lxml, and none that is asked for
             element.set(name, NO_XML.sub(" ", text))
-        except ValueError:
-            continue  # no name for lxml, and none that is asked for
 
 
 def _append_text(parent: _Element, text: str) -> None:

@@ -1,8 +1,8 @@
 """Processes that fingerprint pages: while it holds its interpreter, the caller's goes on.
 
-multiprocessing runs the caller's script again in each process that it starts, and the crawl of a
-script without `if __name__ == "__main__"` with it. This process begins at `serve`. Both sides speak
-pickle over its standard input and output: the options, then pages, and an answer to each.
+multiprocessing would run the caller's script again in each process, and a crawl with it. This
+process begins at `serve`. Both sides speak pickle over its standard input and output: the options,
+then pages, and an answer to each.
 """
 
 from __future__ import annotations
@@ -45,9 +45,8 @@ from simhash_pipeline.page.reader import serve
 serve()
 """
 # A page up to this size is fingerprinted on the event loop, unless code of the user's takes part,
-# which may never return. Handing it to a process wakes threads that take turns with the loop: a
-# crawl of pages of 8 KB became no faster by it. One of 220 pages of 100-600 KB takes 10.7 ms of CPU
-# a page if all are read on the loop, 9.9 of them there; with a process 12.9, and 6.8 on the loop.
+# which may never return. A crawl of 220 pages of 100-600 KB takes 10.7 ms of CPU a page, with a
+# process 12.9, 6.8 of them on the loop; one of pages of 8 KB became no faster by it.
 SMALL_PAGE_BYTES = 100_000
 MAX_READERS = 4  # processes; each takes some 80 MB, and more while it reads
 _WATCH_SECS = 0.2  # a page may take this much longer than its limit
@@ -73,10 +72,6 @@ class Reader:
         self._process: subprocess.Popen[bytes] | None = None
         self._due: tuple[subprocess.Popen[bytes], float] | None = None  # by the monotonic clock
 
-    def start(self) -> None:
-        """Begin the process before the first page; ReaderError, whose cause it is if it fails."""
-        self._begun()
-
     def read(self, source: Source, *, limit_secs: float = math.inf) -> PageFingerprint:
         """As Fingerprinter's; the process may end of a page, and the next page begins another.
 
@@ -86,7 +81,7 @@ class Reader:
         process = self._process
         if process is None or process.poll() is not None:
             self.close()
-            process = self._begun()
+            process = self.start()
         try:
             answer = self._answer(process, source, limit_secs)
         except Exception as error:  # what is left in the pipes is no answer to the next page
@@ -112,7 +107,8 @@ class Reader:
         if due is not None and now >= due[1]:
             _kill(due[0])
 
-    def _begun(self) -> subprocess.Popen[bytes]:
+    def start(self) -> subprocess.Popen[bytes]:
+        """Begin the process before the first page; ReaderError, whose cause it is if it fails."""
         if getattr(sys, "frozen", False):  # what would start is this program once more
             raise ReaderError("there is no Python interpreter next to the program")
         command = [sys.executable, "-I", "-c", _BEGIN]
@@ -146,13 +142,12 @@ class Reader:
         return answer
 
     def _page_error(self, status: int, error: Exception) -> PageError:
-        options = self._options
         if isinstance(error, TimeoutError):
-            rule = f"SIMHASH_PAGE_TIMEOUT_SECS ({options.page_timeout_secs}) allows"
+            rule = f"SIMHASH_PAGE_TIMEOUT_SECS ({self._options.page_timeout_secs}) allows"
             return PageError("timeout", f"it takes longer to read than {rule}")
         if status == _OUT_OF_MEMORY:
-            limit = f"{PAGE_MEMORY_MB:,} MB"
-            return PageError("memory", f"it takes more memory to read than the limit of {limit}")
+            rule = f"the limit of {PAGE_MEMORY_MB:,} MB"
+            return PageError("memory", f"it takes more memory to read than {rule}")
         return PageError("reader_died", f"the process that read it ended ({status}, {error!r})")
 
 
@@ -229,28 +224,22 @@ class Readers:
                 self._end = time.monotonic() + self._limit_secs
 
     def _read(self, source: Source) -> tuple[PageFingerprint, float]:
-        secs, started = self._secs_left(), time.perf_counter()
-        if self._can_start:
-            page = self._read_beside(source, secs)
-        else:
-            page = self._fingerprinter.read(source)
-        return page, time.perf_counter() - started
-
-    def _secs_left(self) -> float:
-        """For a page that is to be read now; PageError if a closing crawl waits no longer."""
-        secs = min(self._limit_secs, self._end - time.monotonic())
+        secs, started = min(self._limit_secs, self._end - time.monotonic()), time.perf_counter()
         if secs <= 0:
             rule = f"for longer than SIMHASH_PAGE_TIMEOUT_SECS ({self._limit_secs})"
             raise PageError("timeout", f"the crawl has been closing {rule}")
-        return secs
+        page = self._read_beside(source, secs) if self._can_start else None
+        page = page or self._fingerprinter.read(source)
+        return page, time.perf_counter() - started
 
-    def _read_beside(self, source: Source, secs: float) -> PageFingerprint:
+    def _read_beside(self, source: Source, secs: float) -> PageFingerprint | None:
+        """None where no process can be started."""
         reader = self._idle.pop()  # the one used last: the others may never have to start
         try:
             return reader.read(source, limit_secs=secs)
         except ReaderError as error:
             self._read_in_threads(error)
-            return self._fingerprinter.read(source)
+            return None
         finally:
             self._idle.append(reader)
 

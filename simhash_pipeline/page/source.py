@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from lxml import etree
 
 from simhash_pipeline.errors import PageError
-
-if TYPE_CHECKING:
-    from simhash_pipeline.options import Options
+from simhash_pipeline.options import Options
 
 # An empty element that a script of a page fills: <div id="root"></div>, <main id=__next>.
 _DRAWN = re.compile(
@@ -86,8 +84,7 @@ def item_source(item: Fields, options: Options) -> Source:
         text = "" if options.content_field is None else f"no text in {options.content_field!r} and "
         rule = f"{text}no page in its field {html_field!r} (SIMHASH_HTML_FIELD)"
         raise PageError("no_html", f"the item has {rule}")
-    html = markup(held)
-    if html is None:
+    if (html := markup(held)) is None:
         found = type(held).__name__
         rule = f"holds {found}, not a page (SIMHASH_HTML_FIELD)"
         raise PageError("wrong_type", f"field {html_field!r} {rule}")

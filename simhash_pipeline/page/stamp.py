@@ -26,18 +26,9 @@ FINGERPRINT_VERSION = 1
 # What makes no fingerprint: where a page comes from, who reads it, what the kernel is given.
 _WITHOUT_RULES = frozenset(["compiled", "reader", "source", "stamp"])
 # What costs time or memory alone, and no fingerprint.
-_COSTS = frozenset(
-    [
-        "_BYTE_ROWS",
-        "_CHUNK",
-        "_LIKELY",
-        "_MAX_KNOWN_CHARS",
-        "_MAY_BE_CODE",
-        "_VARYING",
-        "FOLDED_ALONE",
-        "FOLDED_TO_THEMSELVES",
-    ]
-)
+_COST_NAMES = """_BYTE_ROWS _CHUNK _LIKELY _MAX_KNOWN_CHARS _NO_WORD _VARYING FOLDED_ALONE
+    FOLDED_TO_THEMSELVES"""
+_COSTS = frozenset(_COST_NAMES.split())
 
 
 def stamp_for(options: Options) -> dict[str, Any]:
@@ -51,10 +42,7 @@ def stamp_for(options: Options) -> dict[str, Any]:
         for field in dataclasses.fields(options)
         if field.metadata["makes"]
     }
-    files = {
-        "stop_words": options.stop_words,
-        "user_dict": options.user_dict,
-    }
+    files = {"stop_words": options.stop_words, "user_dict": options.user_dict}
     made |= {name: _file_digest(name, path) for name, path in files.items() if path is not None}
     if options.to_simplified:
         made["opencc_table"] = _digest(_text(segment.simplified()))
@@ -91,11 +79,11 @@ def _text(value: Any) -> str:
     if isinstance(value, struct.Struct):
         return ascii(value.format)
     if isinstance(value, Mapping):
-        return "{" + ", ".join(sorted(f"{_text(k)}: {_text(v)}" for k, v in value.items())) + "}"
+        return f"{{{', '.join(sorted(f'{_text(k)}: {_text(v)}' for k, v in value.items()))}}}"
     if isinstance(value, AbstractSet):
-        return "{" + ", ".join(sorted(map(_text, value))) + "}"
+        return f"{{{', '.join(sorted(map(_text, value)))}}}"
     if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(map(_text, value)) + "]"
+        return f"[{', '.join(map(_text, value))}]"
     raise TypeError(f"a rule is made of numbers and texts, not {value!r:.80}")
 
 

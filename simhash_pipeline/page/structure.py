@@ -28,9 +28,8 @@ much of the page is below an element, in halvings:
 from __future__ import annotations
 
 import heapq
-import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate, chain, islice, repeat
@@ -64,8 +63,7 @@ _MAX_KNOWN_CHARS = 200  # of a class attribute whose label is remembered
 def structure_fingerprint(page: Elements, options: Options) -> int | None:
     """64 bits, whatever hashes the content; None for fewer than 10 nodes.
 
-    By murmur3, but `tag` by FNV-1, where a tie sets the bit: so it was published. (Other hashes,
-    String.hashCode for one, give short tags nearly equal numbers.)
+    By murmur3, but `tag` by FNV-1, where a tie sets the bit: so it was published.
     """
     if options.structure_features == "outline":
         return outline_fingerprint(page, murmur3)
@@ -115,12 +113,8 @@ def outline(page: Elements) -> Outline:
         node = path[depth - 1]
         names = element.get("class")
         if names or role != _INLINE:
-            if not names:
-                label = tag
-            elif len(names) <= _MAX_KNOWN_CHARS:
-                label = _known_label(tag, names)
-            else:
-                label = _label(tag, names)
+            names = names or ""
+            label = (_known_label if len(names) <= _MAX_KNOWN_CHARS else _label)(tag, names)
             siblings = children[node]
             if label not in siblings:
                 siblings[label] = len(tags)
@@ -172,10 +166,7 @@ def _heaviest(names: Iterable[str], weights: Iterable[float]) -> Mapping[str, fl
 
 
 def _loudness(hashes: Rows, bits: NDArray[np.intp]) -> NDArray[np.float64]:
-    """1 / U² for each row and each of these bits, 1 to 2**20.
-
-    U by splitmix64 from the row's first 32 bits.
-    """
+    """1 / U² for each row and each of these bits, 1 to 2**20; U from the row's first 32 bits."""
     rows = np.ascontiguousarray(hashes[:, :4]).view("<u4").astype(np.uint64)
     steps = (bits + 1).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     words = mixed(np.multiply(rows, 1 << 32) + steps)
@@ -187,17 +178,13 @@ def _loudness(hashes: Rows, bits: NDArray[np.intp]) -> NDArray[np.float64]:
 def tag_features(page: Elements) -> Mapping[str, float]:
     """Each tag's weight at its last occurrence: the root weighs 0.45, its children 0.45 ** 2.
 
-    DOM-tree decay as published: the weight of each element replaces that of the tag's element
-    before it. The published program's parser reads what is in a noscript as text.
+    DOM-tree decay as published, whose program's parser reads what is in a noscript as text.
     """
     # By multiplication, which every machine rounds alike.
     powers = list(accumulate(repeat(_DECAY, max(page.depths) + 1), mul, initial=1.0))
-    return {tag: powers[depth + 1] for tag, depth in _outside_noscript(page)}
-
-
-def _outside_noscript(page: Elements) -> Iterator[tuple[str, int]]:
-    lowest: float = math.inf  # the depth of the noscript that the element may be in
+    found, lowest = dict[str, float](), NO_DEPTH  # the depth of a noscript
     for tag, depth in zip(page.tags, page.depths, strict=True):
         if depth <= lowest:
-            lowest = depth if tag == "noscript" else math.inf
-            yield tag, depth
+            lowest = depth if tag == "noscript" else NO_DEPTH
+            found[tag] = powers[depth + 1]
+    return found

@@ -84,9 +84,8 @@ def title_of(root: _Element, head: Head | None = None) -> str:
 def title_among(head: Head, texts: Iterable[str]) -> str:
     """As `title_of`, of a head and what else may be the title, best first."""
     said = (text for tag, _, _, _, text in head if tag == "title")
-    return next(
-        filter(None, (" ".join((text or "").split()) for text in chain(islice(said, 1), texts))), ""
-    )
+    titles = (" ".join((text or "").split()) for text in chain(islice(said, 1), texts))
+    return next(filter(None, titles), "")
 
 
 def canonical_url(head: Head, url: str | None) -> str | None:
@@ -189,8 +188,8 @@ def name_of(
 ) -> Name:
     """The name of a page, whose texts are in one spelling; `beside` are lines beside its main text.
 
-    Two headings are looked at, as the first may be the site's name. Where a page has none, its
-    first line may be one: it names the page only beside equal titles.
+    Two headings are looked at, as the first may be the site's name, and where there is none the
+    first line.
     """
     words = words_of(title[:TITLE_CHARS])
     cut = (heading[:TITLE_CHARS] for heading in [*headings[:2], first_line])
@@ -239,12 +238,9 @@ def _marks(words: Sequence[str], both: Sequence[str], heads: Collection[str], te
         named = [True] * len(words)
     named += [True] * (len(both) - len(words))  # the heading's alone
     asked = _long_words(words)
-    needed = -(-len(asked) // _SAID_SHARE)
-    said = sum(islice((1 for word in asked if _place_in(word, text) is not None), needed))
-    if sum(map(len, asked)) < _MIN_LONG_CHARS:
-        said = needed
-    marks = sum(2 << i for i, is_named in enumerate(named) if is_named)
-    return marks | (SAID if said >= needed else 0)
+    said = sum(_place_in(word, text) is not None for word in asked)
+    is_said = _SAID_SHARE * said >= len(asked) or sum(map(len, asked)) < _MIN_LONG_CHARS
+    return sum(2 << i for i, is_named in enumerate(named) if is_named) | (SAID if is_said else 0)
 
 
 def _places(words: Sequence[str], heads: Collection[str], text: str, rest: str) -> Iterator[bytes]:
@@ -302,12 +298,11 @@ def name_two_things(
     template of a site the headings of two equal titles are the titles. Titles of two forms, in two
     templates or on two sites, may be two headlines of one story.
     """
-    lacks = _lacks_name
-    if page.title == other.title:
-        if not (in_one_template and page.title) or page.heading == other.heading:
-            return False
-        lacks = _lacks
-    if not (lacks(page, other, repeated) and lacks(other, page, repeated)):
+    is_equal = page.title == other.title
+    if is_equal and (not (in_one_template and page.title) or page.heading == other.heading):
+        return False
+    pairs = ((page, other), (other, page))
+    if not all(_lacks_name(*pair, repeated, in_heading=is_equal) for pair in pairs):
         return False
     words, others = words_of(page.title[:TITLE_CHARS]), words_of(other.title[:TITLE_CHARS])
     return in_one_template or _are_of_one_form(words, others)
@@ -323,9 +318,9 @@ def names_differ(page: Titled, other: Titled, repeated: AbstractSet[int] = froze
 def are_form_letters(
     page: Titled, other: Titled, *, on_one_site: bool, repeated: AbstractSet[int] = frozenset()
 ) -> bool:
-    """Whether a word of each title, that the other lacks, stands in one place of the texts.
+    """Whether a word of each title, that the other lacks, is in one place of the texts.
 
-    Two sites may have one frame: what stands in it says nothing of a text that they share.
+    Two sites may have one frame: what is in it says nothing of a text that they share.
     """
     if page.title == other.title:
         return False
@@ -370,15 +365,13 @@ def _long_words(words: Collection[str]) -> list[str]:
     return [word for word in words if len(word) >= _LONG_CHARS or is_pieced(word)]
 
 
-def _lacks(page: Titled, other: Titled, repeated: AbstractSet[int]) -> bool:
-    """Whether the page's title and heading lack a word of the other's name."""
-    lacking = _name(other).difference(title_words(page.title, page.heading))
-    return any(_block(word) not in repeated for word in lacking)
-
-
-def _lacks_name(page: Titled, other: Titled, repeated: AbstractSet[int]) -> bool:
-    """The same, of a name that stands in the title."""
-    name = _name(other).intersection(words_of(other.title[:TITLE_CHARS]))
+def _lacks_name(
+    page: Titled, other: Titled, repeated: AbstractSet[int], *, in_heading: bool = False
+) -> bool:
+    """Whether the page's title and heading lack a word of the name that the other's title has."""
+    name = _name(other)
+    if not in_heading:
+        name = name.intersection(words_of(other.title[:TITLE_CHARS]))
     lacking = name.difference(title_words(page.title, page.heading))
     return any(_block(word) not in repeated for word in lacking)
 
@@ -396,10 +389,12 @@ def _share_half(words: Collection[str], others: Collection[str]) -> bool:
 
 def _place_in(word: str, text: str) -> int | None:
     """Where the word stands in the text as a word, not as a part of one."""
+    if _SIGN.match(word):
+        return None
     at = text.find(word)
     while at >= 0:
         if not word[0].isalnum() or is_pieced(word) or _is_whole(text, at, at + len(word)):
-            return None if _SIGN.match(word) else at
+            return at
         at = text.find(word, at + len(word))
     return None
 

@@ -1,10 +1,9 @@
 """A page's visible blocks in; a digest of its article text and a sample of its text out.
 
 The main text says which pages may be near-duplicates; what is visible says whether they are, but
-for what stands beside the text on another day: outside the box of the main text, links name other
-pages, a box that calls itself boilerplate counts a quarter, and what is outside the only box
-that calls itself main counts nothing.
-Where these links outweigh the main text the page is a list, and they are what it says.
+for what is next to the text on another day: outside the box of the main text, links count nothing,
+nor does what is outside the only box that calls itself main; boilerplate counts a quarter. Where
+these links outweigh the main text the page is a list, and they are what it says.
 
 The sample is a bottom-k sample of short windows of the text (Broder 1997): windows are chosen by
 their hash alone, so that two pages that share a text sample the same parts of it, and the share of
@@ -23,9 +22,8 @@ from __future__ import annotations
 import struct
 from array import array
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import chain, compress, starmap
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import mmh3
 
@@ -65,12 +63,11 @@ Hashes: TypeAlias = "NDArray[np.uint32]"
 Places: TypeAlias = "NDArray[np.intp]"
 
 
-@dataclass(frozen=True, slots=True)
-class Visible:
+class Visible(NamedTuple):
     """What is remembered of a page's visible text."""
 
     sample: bytes  # see ENTRY
-    blocks: tuple[int, ...]  # 32-bit hashes of the blocks that the sample's windows stand in
+    blocks: tuple[int, ...]  # 32-bit hashes of the blocks that the sample's windows are in
 
 
 def window_masks(page: Blocks, is_main: Sequence[bool]) -> bytes:
@@ -142,7 +139,12 @@ def article_digest(
             if not by_links or sum(compress(running, is_main)) < _MOST_SHARE * sum(running):
                 chosen = [i for i in counted if i < len(page.texts)]
     begins = next((i for i in chosen if is_main[i] and len(texts[i]) > MAX_LINE), len(texts))
-    said = [without_counters(texts[i], is_main=is_main[i], is_above=i < begins) for i in chosen]
+    said = [  # long lines have no counters, and would fill the memory of short ones
+        texts[i]
+        if len(texts[i]) > MAX_LINE
+        else without_counters(texts[i], is_main=is_main[i], is_above=i < begins)
+        for i in chosen
+    ]
     return _digest([title, *said]) << ARTICLE_SHIFT | _digest([title, *texts])
 
 
@@ -159,7 +161,7 @@ def visible_text(blocks: Sequence[str], is_main: Sequence[bool], masks: bytes = 
     """
     masks = masks or bytes(len(blocks))
     if not blocks:
-        return Visible(_NO_LIMIT.to_bytes(LIMIT_SIZE, "little"), ())
+        return Visible(packed_sample(_NO_LIMIT, ()), ())
     # ASCII letters alone: Pythons differ in what others become, and take ten times as long.
     said = (_SEPARATOR.join(blocks) + _SEPARATOR).encode("utf-8", "replace").lower()
     if len(said) > _MAX_BYTES:
@@ -170,10 +172,10 @@ def visible_text(blocks: Sequence[str], is_main: Sequence[bool], masks: bytes = 
         )
         sample = limit.to_bytes(LIMIT_SIZE, "little") + packed
         return Visible(sample, tuple(dict.fromkeys(array("I", hashes))))
-    return Visible(*_sampled(said, is_main, masks))
+    return _sampled(said, is_main, masks)
 
 
-def _sampled(said: bytes, is_main: Sequence[bool], masks: bytes) -> tuple[bytes, tuple[int, ...]]:
+def _sampled(said: bytes, is_main: Sequence[bool], masks: bytes) -> Visible:
     """The sample of these blocks, each with its separator, and its blocks' hashes."""
     text = np.frombuffer(said, np.uint8)
     ends = np.flatnonzero(text == ord("\n"))
@@ -187,7 +189,7 @@ def _sampled(said: bytes, is_main: Sequence[bool], masks: bytes) -> tuple[bytes,
     marked = (block_hashes & BLOCK_BITS) | is_main_at * np.uint32(MAIN)
     limit = int(ranks[-1]) if len(ranks) == _TAKEN else _NO_LIMIT
     sample = packed_sample(limit, zip(ranks.tolist(), marked.tolist(), strict=True))
-    return sample, tuple(dict.fromkeys(block_hashes.tolist()))
+    return Visible(sample, tuple(dict.fromkeys(block_hashes.tolist())))
 
 
 def packed_sample(limit: int, entries: Iterable[tuple[int, int]]) -> bytes:
@@ -196,10 +198,9 @@ def packed_sample(limit: int, entries: Iterable[tuple[int, int]]) -> bytes:
 
 
 def _rolled(text: NDArray[np.uint8]) -> Hashes:
-    """A hash of each 16 bytes in a row.
+    """A hash of each 16 bytes in a row: of two neighbours, two of these, and so on.
 
-    Two neighbours make one of 2 bytes, two of these one of 4, then 8 and 16: t * m**n + t', where n
-    is the bytes of t'. murmur3's last step spreads the bits.
+    t * m**n + t', where n is the bytes of t'; murmur3's last step spreads the bits.
     """
     hashes, size, multiplier = text.astype(np.uint32), 1, _MULTIPLIER
     while size < WINDOW_BYTES:
@@ -217,9 +218,8 @@ def _smallest(
 ) -> tuple[Hashes, Places]:
     """The smallest distinct windows that begin in a block, rising, and the block of each.
 
-    Most pages have them below a bound that is known: nothing else needs to be sorted.
-
-    A block's mask leaves out windows by their hash: the same ones wherever the text stands.
+    A block's mask leaves out windows by their hash: the same ones wherever the text is. Most pages
+    have enough below a bound that is known: nothing else needs to be sorted.
     """
     ends = np.where(masks[: len(ends)] == NONE, starts, ends)
     count = max(1, int((ends - starts).sum()))
@@ -232,9 +232,7 @@ def _smallest(
         # A row each, to be sorted by both: of a window that is repeated the first block counts.
         rows = np.sort(ranks << np.uint64(32) | blocks)
         ranks = rows >> np.uint64(32)
-        is_first = np.ones(len(ranks), np.bool_)
-        np.not_equal(ranks[1:], ranks[:-1], out=is_first[1:])
-        first = np.flatnonzero(is_first)[:_TAKEN]
+        first = np.flatnonzero(np.diff(ranks, prepend=_ALL) != 0)[:_TAKEN]
         if len(first) == _TAKEN or bound >= _ALL:
             break
     return ranks[first].astype(np.uint32), (rows[first] & np.uint64(_ALL - 1)).astype(np.intp)

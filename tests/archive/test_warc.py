@@ -150,7 +150,8 @@ def test_a_coding_that_needs_a_package_is_a_fault_that_names_it(
     if module == "backports" and sys.version_info >= (3, 14):
         pytest.skip("Python has it")
     monkeypatch.setitem(sys.modules, module, None)
-    data = response("http://a.example/1", b"\x0b\x02\x80", headers=[("Content-Encoding", coding)])
+    body = b"\x28\xb5\x2f\xfd" if coding == "zstd" else b"\x0b\x02\x80"
+    data = response("http://a.example/1", body, headers=[("Content-Encoding", coding)])
     found, other = records(warc(tmp_path, data + warc_of(PAGES[:1])))
     assert isinstance(found, Fault)
     assert found.kind == "encoding"

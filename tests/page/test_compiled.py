@@ -168,7 +168,6 @@ def test_the_kernel_is_given_the_numbers_that_it_asks_for() -> None:
 def test_the_rules_refuse_what_are_no_blocks(
     changed: dict[str, list[Any]], error: type[Exception]
 ) -> None:
-    boilerplate._set_up()
     columns: dict[str, list[Any]] = {
         "texts": ["a" * 200, "b"],
         "tags": ["p", "p"],
@@ -178,7 +177,7 @@ def test_the_rules_refuse_what_are_no_blocks(
         "hints": [(0, 1, "links")],
         "words": ["word"],
     }
-    kernel: Any = native.kernel
+    kernel: Any = boilerplate._prepared()
     assert kernel.main_blocks(*columns.values()) == [0, 1]
     with pytest.raises(error):
         kernel.main_blocks(*{**columns, **changed}.values())
@@ -317,3 +316,25 @@ def test_the_version_says_what_hashes_texts(simhash: Simhash, tmp_path: Path) ->
     environment = {**os.environ, "SIMHASH_NATIVE": "0"}
     printed = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     assert printed.stdout.split()[-1] == "(Python)"
+
+
+def test_a_loop_waits_for_no_dictionary() -> None:
+    """One Han character alone needs none; words do, once in a process."""
+    program = """
+import time
+from simhash_pipeline import Fingerprinter
+from simhash_pipeline.page.compiled import DictionaryNeeded, may_load
+make = Fingerprinter().fingerprint
+may_load.set(False)
+print(make("<p>The boats of 海 came home.".encode()).tokens)
+try:
+    make("<p>渔船安全返回港口".encode())
+except DictionaryNeeded:
+    may_load.set(True)
+    print(make("<p>渔船安全返回港口".encode()).tokens)
+may_load.set(False)
+print(make("<p>渔船安全返回港口".encode()).tokens)
+"""
+    command = [sys.executable, "-c", program]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert printed.splitlines() == ["6", "4", "4"]

@@ -15,9 +15,9 @@ import trustme
 from redis import RedisError
 
 from simhash_pipeline.errors import StoreError, StoreLost
+from simhash_pipeline.stores.contract import shown_url
 from simhash_pipeline.stores.opening import open_store
 from simhash_pipeline.stores.redis.redis_store import RedisStore
-from simhash_pipeline.stores.store_url import shown_url
 from tests.stores.pages import FAR, keep, near_content, page, unless_near
 from tests.stores.servers import (
     RunningCluster,

@@ -23,9 +23,8 @@ from simhash_pipeline.stores.contract import (
     StoredPage,
     View,
 )
-from simhash_pipeline.stores.opening import open_store
+from simhash_pipeline.stores.opening import StorePlace, open_store, store_place
 from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
-from simhash_pipeline.stores.store_url import StorePlace, store_place
 from simhash_pipeline.urls import address_of
 from tests.stores.pages import (
     FAR,

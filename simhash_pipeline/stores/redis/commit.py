@@ -8,15 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import time
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from itertools import chain
 
-from simhash_pipeline.stores.redis.layout import NUMBER_SIZE, REF_SIZE
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from simhash_pipeline.stores.redis.layout import Entry, Record, Space
+from simhash_pipeline.stores.redis.layout import NUMBER_SIZE, REF_SIZE, Entry, Record, Space
 
 Argument = bytes | str | int
 Command = tuple[Argument, ...]
@@ -32,21 +27,15 @@ local function age(ref) return (struct.unpack('>I8', '\\0' .. ref)) end
 """
 
 
-@dataclass(frozen=True, slots=True)
 class Script:
     """A script; calling it makes the command that runs it."""
 
-    body: str
-    text: bytes = field(init=False)
-    digest: str = field(init=False)
-
-    def __post_init__(self) -> None:
-        text = (_LIBRARY + self.body).encode()
-        object.__setattr__(self, "text", text)
-        object.__setattr__(self, "digest", hashlib.sha1(text, usedforsecurity=False).hexdigest())
+    def __init__(self, body: str) -> None:
+        self.text = (_LIBRARY + body).encode()
+        self._digest = hashlib.sha1(self.text, usedforsecurity=False).hexdigest()
 
     def __call__(self, keys: Sequence[bytes], *arguments: Argument) -> Command:
-        return ("EVALSHA", self.digest, len(keys), *keys, *arguments)
+        return ("EVALSHA", self._digest, len(keys), *keys, *arguments)
 
 
 # Checks first, and then the writes: see Commit. -> 1, or 0 when something has changed. A page that
@@ -205,20 +194,20 @@ class Commit:
     """What must be as it was read, and what is written then: all of it or nothing."""
 
     def __init__(self, space: Space) -> None:
-        self._keys = {key: number for number, key in enumerate(_fixed(space), 1)}
-        self._checks: list[Argument] = []
-        self._read: list[Argument] = []
-        self._newest: list[Argument] = []
-        self._removals: list[Argument] = []
+        fixed = (space.head, space.pages, space.tentative, space.texts)
+        self._keys = {key: number for number, key in enumerate(fixed, 1)}
+        # Rows of arguments.
+        self._checks: list[Sequence[Argument]] = []
+        self._read: list[Sequence[Argument]] = []
+        self._newest: list[Sequence[Argument]] = []
+        self._removals: list[Sequence[Argument]] = []
         self._kept: tuple[Argument, ...] = (b"", b"", b"", 0)
         self._number = b""
         self._entries: list[Argument] = [0]
-        self._counts = {"checks": 0, "read": 0, "newest": 0, "removals": 0}
 
     def expect(self, key: bytes, field: Argument, text: bytes) -> None:
         """Check that a field of a hash has this text; b"" when there was none."""
-        self._counts["checks"] += 1
-        self._checks += [self._key(key), field, text]
+        self._checks.append((self._key(key), field, text))
 
     def expect_as_read(
         self,
@@ -226,22 +215,19 @@ class Commit:
         buckets: Mapping[tuple[bytes, bytes], bytes],
         newest: Sequence[tuple[Entry, bytes]],
     ) -> None:
-        """Check these, if another page than that of the number is the newest one by now.
+        """Check the texts of buckets, by hash and field, and the newest further pages of values.
 
-        They are the texts of buckets, by hash and field, and the newest further pages of values.
+        Only if another page than that of the number is the newest one by now.
         """
         self._number = number
-        self._counts |= {"read": len(buckets), "newest": len(newest)}
-        for (key, name), text in buckets.items():
-            self._read += [self._key(key), name, text]
+        self._read = [(self._key(key), name, text) for (key, name), text in buckets.items()]
         for entry, member in newest:
             last, first = b"(" + entry.value + b"\xff", b"[" + entry.value
-            self._newest += [self._key(entry.more), last, first, member]
+            self._newest.append((self._key(entry.more), last, first, member))
 
     def remove(self, record: Record, entries: Sequence[Entry]) -> None:
         """Remove a page, its values and its text."""
-        self._counts["removals"] += 1
-        self._removals += [record.ref, len(entries), *self._placed(entries)]
+        self._removals.append((record.ref, len(entries), *self._placed(entries)))
 
     def keep(self, known: bytes, packed: bytes, run: bytes, entries: Sequence[Entry]) -> None:
         """Store a page of this id as the newest; tentative for `run` unless that is b""."""
@@ -255,8 +241,7 @@ class Commit:
 
     def command(self) -> Command:
         parts = (self._checks, self._read, self._newest, self._removals)
-        counted = zip(self._counts.values(), parts, strict=True)
-        arguments = [each for count, part in counted for each in (count, *part)]
+        arguments = [each for rows in parts for each in (len(rows), *chain.from_iterable(rows))]
         return COMMIT(list(self._keys), *self._kept, self._number, *arguments, *self._entries)
 
     def _placed(self, entries: Sequence[Entry]) -> list[Argument]:
@@ -269,7 +254,3 @@ class Commit:
 
     def _key(self, key: bytes) -> int:
         return self._keys.setdefault(key, len(self._keys) + 1)
-
-
-def _fixed(space: Space) -> tuple[bytes, ...]:
-    return (space.head, space.pages, space.tentative, space.texts)

@@ -15,9 +15,9 @@
     simhash:{.<namespace>}content:more:a3  sorted set of the further pages of such values
        value ref, value ref, ...       each a second time for its site, by a hash of site and value
 
-What stands in braces chooses the slot of a Cluster, so one script can read and write a namespace.
-A ref is the number and the id of a page. Its number is the time at which it was kept, in
-microseconds, and higher than those before it in its namespace: refs of a value sort by age.
+What is in braces chooses the slot of a Cluster, so one script can read and write a namespace.
+A ref is a page's number and id. The number is the time at which it was kept, in microseconds, and
+higher than those before it in its namespace: refs of a value sort by age.
 
 A value of 64 bits has four blocks of 16, as in neighbours.py, and each gives the two bytes that
 choose a bucket: the rest are the other six. One case by hand, block 1 of 0123 4567 89ab cdef:
@@ -28,7 +28,7 @@ choose a bucket: the rest are the other six. One case by hand, block 1 of 0123 4
 
 A record is the page's number, a salt that tells it from others of the same page, and the packed
 page. A text has the time it was kept at (8 bytes), the length of the page's URL (4), the URL, and
-the packed text. See packing.py.
+the packed text. See contract.py.
 
 Structures are indexed from when they are first asked for, as MATCH by content never does: head's
 `structures` is 0 from then on, and 1 when the pages that were there are indexed too.
@@ -41,37 +41,19 @@ of an id; the second is judged and not stored.)
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 import numpy as np
+from numpy.typing import NDArray
 
 from simhash_pipeline.bits import refuse_other_distances
 from simhash_pipeline.index.neighbours import BLOCKS, probe_masks
-from simhash_pipeline.stores.contract import (
-    MOST_NEAR,
-    NEAR_COLUMNS,
-    SAME_COLUMNS,
-    PageText,
-    StoredPage,
-)
-from simhash_pipeline.stores.packing import (
-    ID_SIZE,
-    declares_itself,
-    packed_number,
-    packed_page,
-    packed_text,
-    page_id,
-    unpacked_page,
-    unpacked_text,
-)
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from numpy.typing import NDArray
+from simhash_pipeline.stores import contract
+from simhash_pipeline.stores.contract import MOST_NEAR, SAME_COLUMNS, PageText, StoredPage
 
 PREFIX = b"simhash:"
 STORE, FORMAT, MADE_WITH = PREFIX + b"store", b"format", b"made_with"
@@ -80,10 +62,10 @@ NAMESPACES = PREFIX + b"namespaces"
 HASHES = 256  # of a block
 KEY_SIZE, REST_SIZE = 2, 6  # of a value of 64 bits, in bytes
 NUMBER_SIZE = 7
-REF_SIZE = NUMBER_SIZE + ID_SIZE
+REF_SIZE = NUMBER_SIZE + contract.ID_SIZE
 SALT_SIZE = 2
 
-INDEXED = (*NEAR_COLUMNS, *SAME_COLUMNS)  # the latter have one block
+INDEXED = (*contract.NEAR_COLUMNS, *SAME_COLUMNS)  # the latter have one block
 ALWAYS_INDEXED = tuple(column for column in INDEXED if column != "structure")
 TIME = struct.Struct(">d")  # of a text; EXPIRE_TEXTS reads it
 _TEXT_HEAD = struct.Struct(">dI")
@@ -121,12 +103,12 @@ class Record:
     """A page as it is stored."""
 
     page: StoredPage
-    raw: bytes  # its number and what `pack_page` made
+    raw: bytes  # its number a salt that tells it from others of the page, the page
     run: bytes  # that has not confirmed it; b"" for none
 
     @cached_property
     def id(self) -> bytes:
-        return page_id(self.page.url)
+        return contract.page_id(self.page.url)
 
     @property
     def number(self) -> int:
@@ -139,7 +121,7 @@ class Record:
 
 
 class Place(NamedTuple):
-    """A bucket, and what stands in it for one value."""
+    """A bucket, and what is in it for one value."""
 
     key: bytes  # of the hash
     field: bytes
@@ -159,41 +141,30 @@ class Entry(NamedTuple):
 Probe = tuple[int, bytes, Place]
 
 
-def pack_page(page: StoredPage, salt: bytes) -> bytes:
-    """A record without its number; the salt tells it from others of the same page."""
-    return salt + packed_page(page)
-
-
-def unpack_page(namespace: str, raw: bytes, run: bytes | None = None) -> Record:
-    """A record of its number and its packed page; ValueError or zlib.error for others."""
-    page = unpacked_page(namespace, raw[NUMBER_SIZE + SALT_SIZE :])
-    return Record(page, raw, run or b"")
-
-
 def changed(record: Record, **values: Any) -> bytes:
     """The record with other values of what isn't indexed."""
-    page = replace(record.page, **values)
-    return record.raw[: NUMBER_SIZE + SALT_SIZE] + packed_page(page)
+    packed = contract.packed_page(replace(record.page, **values))
+    return record.raw[: NUMBER_SIZE + SALT_SIZE] + packed
 
 
 def entries(space: Space, page: StoredPage, columns: Iterable[str]) -> Iterator[Entry]:
     """Where the page's values of these columns belong."""
     for column in columns:
         value = getattr(page, column)
-        if value is not None and not (column == "address" and declares_itself(page)):
+        if value is not None and not (column == "address" and contract.declares_itself(page)):
             yield entry(space, column, value, page.site)
 
 
 def entry(space: Space, column: str, value: int | bytes, site: str | None = None) -> Entry:
     """Where a value belongs; ValueError when it is wider than 64 bits.
 
-    Structures have no lists by site, as a page that is indexed late may put another one there.
+    Structures have no lists by site: a page that is indexed late may put another one there.
     """
-    packed = value if isinstance(value, bytes) else packed_number(value)
+    packed = value if isinstance(value, bytes) else contract.packed_number(value)
     blocks = range(BLOCKS if isinstance(value, int) else 1)
     places = tuple(_place(space, column, block, packed) for block in blocks)
     has_list = site is not None and column != "structure"
-    of_site = page_id(f"{packed.hex()} {site}") if has_list else b""
+    of_site = contract.page_id(f"{packed.hex()} {site}") if has_list else b""
     return Entry(packed, space.buckets(column, "more", packed[KEY_SIZE - 1]), places, of_site)
 
 
@@ -202,7 +173,7 @@ def probes(space: Space, column: str, value: int | bytes, max_distance_bits: int
     if isinstance(value, bytes):
         return [(0, b"", entry(space, column, value).places[0])]
     refuse_other_distances(max_distance_bits)
-    packed = packed_number(value)
+    packed = contract.packed_number(value)
     found = []
     for block, masks in enumerate(probe_masks(KEY_SIZE * 8, max_distance_bits)):
         at = block * KEY_SIZE
@@ -260,13 +231,14 @@ def _values(block: int, key: bytes, bucket: bytes) -> NDArray[np.uint64]:
 
 def pack_text(text: PageText) -> bytes:
     url = text.url.encode()
-    return _TEXT_HEAD.pack(text.kept_at, len(url)) + url + packed_text(text)
+    return _TEXT_HEAD.pack(text.kept_at, len(url)) + url + contract.packed_text(text)
 
 
 def unpack_text(namespace: str, raw: bytes) -> PageText:
     kept_at, length = _TEXT_HEAD.unpack_from(raw)
     end = _TEXT_HEAD.size + length
-    return unpacked_text(namespace, raw[_TEXT_HEAD.size : end].decode(), raw[end:], kept_at)
+    url = raw[_TEXT_HEAD.size : end].decode()
+    return contract.unpacked_text(namespace, url, raw[end:], kept_at)
 
 
 def ref_in(place: Place, bucket: bytes) -> bytes | None:

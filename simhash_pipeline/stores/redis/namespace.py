@@ -5,10 +5,9 @@
     commit    one script: if the records and buckets are still, to the byte, what was read,
               it writes; otherwise all begins again
 
-So a kept page was decided by the store as it is when it enters, and of two twins exactly one is
-kept. There is no lock and nothing to wait for: who loses a race reads again, and then somebody else
-has got further. A process that dies leaves nothing half done, only tentative pages; who meets one
-of them takes it for gone, and removes it in its own commit.
+So of two twins exactly one is kept. There is no lock: who loses a race reads again. A process that
+dies leaves nothing half done, only tentative pages; who meets one of them takes it for gone, and
+removes it in its own commit.
 
 While no other page was kept, nothing of what was read can make the page a twin, and the commit
 looks no further. Otherwise a bucket shows every new value, and a page with a value that is there
@@ -22,35 +21,26 @@ import heapq
 import secrets
 import threading
 import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from simhash_pipeline.errors import StoreDamaged, StoreError
-from simhash_pipeline.stores.contract import MOST_NEAR, SAME_COLUMNS, Action, StoredPage, View
-from simhash_pipeline.stores.packing import page_id
+from simhash_pipeline.stores.contract import (
+    MOST_NEAR,
+    SAME_COLUMNS,
+    Action,
+    StoredPage,
+    View,
+    packed_page,
+    page_id,
+    unpacked_page,
+)
 from simhash_pipeline.stores.redis import layout
 from simhash_pipeline.stores.redis.commit import EXCHANGE, READ, SHARING, Command, Commit
-from simhash_pipeline.stores.redis.layout import (
-    ALWAYS_INDEXED,
-    BEGUN,
-    DONE,
-    INDEXED,
-    MADE_WITH,
-    NUMBER_SIZE,
-    SALT_SIZE,
-    STRUCTURES,
-    Record,
-    Space,
-    is_in,
-    ref_in,
-)
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from simhash_pipeline.stores.redis.layout import Entry, Probe
-    from simhash_pipeline.stores.redis.server import Server
+from simhash_pipeline.stores.redis.layout import Entry, Probe, Record, Space
+from simhash_pipeline.stores.redis.server import Server
 
 T = TypeVar("T")
 Bucket = tuple[bytes, bytes]  # hash and field
@@ -94,15 +84,14 @@ class RedisNamespace:
 
     def insert(self, pages: Sequence[StoredPage]) -> list[StoredPage]:
         """Store pages; those are returned that somebody else has changed meanwhile."""
-        mark, structures = self.server.ask("HMGET", self.space.head, MADE_WITH, STRUCTURES)
+        mark, structures = self.server.ask(
+            "HMGET", self.space.head, layout.MADE_WITH, layout.STRUCTURES
+        )
         if mark != self.mark:
             raise emptied(self.server)
         records = self.read([page_id(page.url) for page in pages])
-        todo = [
-            (page, own)
-            for page, own in zip(pages, records, strict=True)
-            if own is None or own.page.url == page.url
-        ]
+        pairs = zip(pages, records, strict=True)
+        todo = [(page, own) for page, own in pairs if own is None or own.page.url == page.url]
         commands = []
         for page, own in todo:
             commit = self._commit(page_id(page.url), own)
@@ -112,7 +101,7 @@ class RedisNamespace:
         return [page for (page, _), is_done in zip(todo, done, strict=True) if not is_done]
 
     def put_values(self, url: str, item_values: bytes) -> None:
-        while (found := self._there([page_id(url)])) and found[0].page.url == url:
+        while (found := self.there([page_id(url)])) and found[0].page.url == url:
             new = layout.changed(found[0], item_values=item_values)
             if self.server.ask(*EXCHANGE([self.space.pages], found[0].id, found[0].raw, new)):
                 return
@@ -120,7 +109,7 @@ class RedisNamespace:
     def remove(self, url: str) -> bool:
         """Whether the page was stored."""
         was_stored = False
-        while (found := self._there([page_id(url)])) and found[0].page.url == url:
+        while (found := self.there([page_id(url)])) and found[0].page.url == url:
             was_stored = True
             if self._removed(found):
                 break
@@ -131,15 +120,14 @@ class RedisNamespace:
         gone = 0
         for found in self.server.scan(self.space.pages, PAGES_A_READ):
             ids = [known for known, raw in found.items() if test(self.record(raw).page)]
-            while chosen := [each for each in self._there(ids) if test(each.page)]:
+            while chosen := [each for each in self.there(ids) if test(each.page)]:
                 gone += self._removed(chosen)
                 ids = [each.id for each in chosen]
         return gone
 
     def remove_dead(self) -> None:
-        """Remove the pages of dead runs."""
         for runs in self.server.scan(self.space.tentative, PAGES_A_READ):
-            self._removed(self.dead(self._there(list(runs))))
+            self._removed(self.dead(self.there(list(runs))))
 
     def clear(self) -> int:
         """Remove all, and return how many pages."""
@@ -150,31 +138,21 @@ class RedisNamespace:
         """(number, id) of all pages."""
         for found in self.server.scan(self.space.pages, PAGES_A_READ):
             for known, raw in found.items():
-                yield int.from_bytes(raw[:NUMBER_SIZE], "big"), known
-
-    def pages_of(self, ids: Sequence[bytes]) -> list[StoredPage]:
-        """The pages of these ids; without those that are gone."""
-        return [record.page for record in self._there(ids)]
+                yield int.from_bytes(raw[: layout.NUMBER_SIZE], "big"), known
 
     def faults(self) -> Iterator[str]:
         """What can't be read, and what no look-up finds."""
-        structures = self.server.ask("HGET", self.space.head, STRUCTURES)
-        columns = INDEXED if structures == DONE else ALWAYS_INDEXED
+        structures = self.server.ask("HGET", self.space.head, layout.STRUCTURES)
+        columns = layout.INDEXED if structures == layout.DONE else layout.ALWAYS_INDEXED
         for found in self.server.scan(self.space.pages, PAGES_A_READ):
             records = []
             for known, raw in found.items():
                 try:
                     records.append(self.record(raw))
                 except StoreDamaged as error:  # noqa: PERF203  # each by itself
-                    yield (
-                        f"record {known.hex()} of namespace {self.space.namespace!r} can't be "
-                        f"read: {error.__cause__}"
-                    )
-            entries = [
-                (record, entry)
-                for record in records
-                for entry in self.entries(record.page, columns)
-            ]
+                    damaged = f"record {known.hex()} of namespace {self.space.namespace!r}"
+                    yield f"{damaged} can't be read: {error.__cause__}"
+            entries = [(each, e) for each in records for e in self.entries(each.page, columns)]
             commands: list[Command] = []
             for record, entry in entries:
                 commands.append(("ZSCORE", entry.more, entry.value + record.ref))
@@ -183,22 +161,18 @@ class RedisNamespace:
             for record, entry in entries:
                 is_further = next(replies) is not None
                 first, *others = [next(replies) or b"" for _ in entry.places]
-                is_listed = is_further or ref_in(entry.places[0], first) == record.ref
-                if not is_listed or not all(map(is_in, entry.places[1:], others)):
-                    yield (
-                        f"{record.page.url} of namespace {self.space.namespace!r} is stored and "
-                        "can't be found"
-                    )
+                is_listed = is_further or layout.ref_in(entry.places[0], first) == record.ref
+                if not is_listed or not all(map(layout.is_in, entry.places[1:], others)):
+                    page = f"{record.page.url} of namespace {self.space.namespace!r}"
+                    yield f"{page} is stored and can't be found"
 
     def repeated_text(self, host: str) -> bytes:
         return self.server.ask("HGET", self.space.repeated_text, host) or b""
 
-    def put_repeated_text(self, host: str, repeated_text: bytes) -> None:
-        self.server.ask("HSET", self.space.repeated_text, host, repeated_text)
-
     def record(self, raw: bytes, run: bytes | None = None) -> Record:
         try:
-            return layout.unpack_page(self.space.namespace, raw, run)
+            page = unpacked_page(self.space.namespace, raw[layout.NUMBER_SIZE + layout.SALT_SIZE :])
+            return Record(page, raw, run or b"")
         except (ValueError, zlib.error) as error:
             raise self.damaged(f"a page's record: {error}") from error
 
@@ -208,7 +182,7 @@ class RedisNamespace:
             "restore a copy, or clear the namespace to start over"
         )
 
-    def entries(self, page: StoredPage, columns: Sequence[str] = INDEXED) -> list[Entry]:
+    def entries(self, page: StoredPage, columns: Sequence[str] = layout.INDEXED) -> list[Entry]:
         return list(layout.entries(self.space, page, columns))
 
     def index_structures(self) -> None:
@@ -216,10 +190,10 @@ class RedisNamespace:
 
         If several processes do it, or one begins anew after another has died, nothing is lost.
         """
-        self.server.ask("HSETNX", self.space.head, STRUCTURES, BEGUN)
+        self.server.ask("HSETNX", self.space.head, layout.STRUCTURES, layout.BEGUN)
         ids = [known for _, known in sorted(self.places())]
         while ids:
-            records, commands = self._there(ids[:PAGES_A_READ]), []
+            records, commands = self.there(ids[:PAGES_A_READ]), []
             for record in records:
                 commit = Commit(self.space)
                 commit.expect(self.space.pages, record.id, record.raw)
@@ -228,7 +202,7 @@ class RedisNamespace:
             done = self.server.run(commands)
             changed = [each.id for each, is_done in zip(records, done, strict=True) if not is_done]
             ids = changed + ids[PAGES_A_READ:]
-        self.server.ask("HSET", self.space.head, STRUCTURES, DONE)
+        self.server.ask("HSET", self.space.head, layout.STRUCTURES, layout.DONE)
 
     def dead(self, records: Sequence[Record]) -> list[Record]:
         """Those whose runs died before they confirmed them."""
@@ -247,7 +221,7 @@ class RedisNamespace:
             return True
         commit = self._commit(page_id(page.url), own)
         if action is Action.KEEP:
-            lookup.expect_as_read(commit)
+            commit.expect_as_read(lookup.number, lookup.buckets, lookup.newest)
             self._keep(commit, page, own, self._run, lookup.structures)
         elif action is Action.FORGET and own is not None:
             commit.remove(own, self.entries(own.page))
@@ -259,7 +233,7 @@ class RedisNamespace:
     def _commit(self, known: bytes, own: Record | None) -> Commit:
         """One that expects the stamp, and the page of this id as it was read."""
         commit = Commit(self.space)
-        commit.expect(self.space.head, MADE_WITH, self.mark)
+        commit.expect(self.space.head, layout.MADE_WITH, self.mark)
         self._expect(commit, known, own)
         return commit
 
@@ -277,9 +251,9 @@ class RedisNamespace:
     ) -> None:
         if own is not None:
             commit.remove(own, self.entries(own.page))
-        packed = layout.pack_page(page, secrets.token_bytes(SALT_SIZE))
-        commit.expect(self.space.head, STRUCTURES, structures)
-        columns = INDEXED if structures else ALWAYS_INDEXED
+        packed = secrets.token_bytes(layout.SALT_SIZE) + packed_page(page)
+        commit.expect(self.space.head, layout.STRUCTURES, structures)
+        columns = layout.INDEXED if structures else layout.ALWAYS_INDEXED
         commit.keep(page_id(page.url), packed, run, self.entries(page, columns))
 
     def _removed(self, records: Sequence[Record]) -> int:
@@ -300,7 +274,11 @@ class RedisNamespace:
             for raw, run in zip(replies[::2], replies[1::2], strict=True)
         ]
 
-    def _there(self, ids: Sequence[bytes]) -> list[Record]:
+    def read_buckets(self, buckets: Iterable[Bucket]) -> list[bytes | None]:
+        return self.server.run([("HGET", *bucket) for bucket in buckets])
+
+    def there(self, ids: Sequence[bytes]) -> list[Record]:
+        """The same without those that are gone."""
         return [record for record in self.read(ids) if record is not None]
 
 
@@ -319,8 +297,8 @@ class RedisLookup:
     ) -> None:
         self._namespace = namespace
         self._url, self._host = page.url, page.host
-        self._buckets: dict[Bucket, bytes] = {}
-        self._newest: list[tuple[Entry, bytes]] = []  # further pages
+        self.buckets: dict[Bucket, bytes] = {}
+        self.newest: list[tuple[Entry, bytes]] = []  # further pages
         self._repeated_text: bytes | None = None
         self._unconfirmed: set[str] = set()
         self.asked: dict[str, int] = {}  # distances
@@ -346,7 +324,7 @@ class RedisLookup:
     def _other(self, known: bytes) -> Record | None:
         """Another page, which a person named."""
         (found,) = self._namespace.read([known])
-        self._buckets[self._namespace.space.pages, known] = b"" if found is None else found.raw
+        self.buckets[self._namespace.space.pages, known] = b"" if found is None else found.raw
         self.dead += self._namespace.dead([] if found is None else [found])
         return found
 
@@ -362,12 +340,12 @@ class RedisLookup:
         self, namespace: str, column: str, value: int, max_distance_bits: int
     ) -> list[tuple[int, int]]:
         self.asked[column] = max_distance_bits
-        if column == "structure" and self.structures != DONE:
+        if column == "structure" and self.structures != layout.DONE:
             self._namespace.index_structures()  # a new page is judged anew then
         probes = self._probes(column, value, max_distance_bits)
         places = self._unread(probes)
-        self._note(places, self._namespace.server.run(_reads(places)))
-        buckets = [(block, key, self._buckets[place[:2]]) for block, key, place in probes]
+        self._note(places, self._namespace.read_buckets(places))
+        buckets = [(block, key, self.buckets[place[:2]]) for block, key, place in probes]
         try:
             near = layout.near(value, max_distance_bits, buckets)
             return near if len(near) <= MOST_NEAR else self._nearest(column, near)
@@ -381,7 +359,7 @@ class RedisLookup:
         probes = [probe for value in ties.values() for probe in self._probes(column, value, 0)]
         keys = {place[:2]: key for _, key, place in probes}  # of buckets of the first block
         numbers = dict[int, int]()
-        buckets = self._namespace.server.run(_reads(keys))
+        buckets = self._namespace.read_buckets(keys)
         for key, bucket in zip(keys.values(), buckets, strict=True):
             numbers |= layout.numbers(key, bucket or b"")
         near.sort(key=lambda pair: (pair[1], numbers.get(pair[0], 0)))
@@ -402,12 +380,13 @@ class RedisLookup:
         space = self._namespace.space
         entries = [layout.entry(space, column, value, site) for value in values]
         entries = [each._replace(value=each.of_site or each.value) for each in entries]
-        at_address = []
-        if column == "address":
-            at_address = self._declared(values[0])
+        at_address = self._declared(values[0]) if column == "address" else []
         if column in SAME_COLUMNS:
             self.asked[column] = 0
-            entries = [entry for entry in entries if self._may_have(entry)]
+            # Without those whose bucket was read with the page, and hasn't the value.
+            read = [self.buckets.get(entry.places[0][:2]) for entry in entries]
+            pairs = zip(entries, read, strict=True)
+            entries = [e for e, text in pairs if text is None or layout.ref_in(e.places[0], text)]
         if not entries:  # nearly always with an address
             return iter(at_address)
         reads = [self._sharing(entry, b"[" + entry.value, FIRST_PAGES) for entry in entries]
@@ -422,16 +401,11 @@ class RedisLookup:
         """The page whose URL is the address, if it declares no other."""
         found, key = self._at_address, self._namespace.space.pages
         if isinstance(address, bytes):
-            self._buckets[key, address] = b"" if found is None else found.raw
+            self.buckets[key, address] = b"" if found is None else found.raw
         if found is None or found.page.address != address:
             return []
         living = self._living([found.ref, found.raw, found.run])
         return [(record.number, record.page) for record in living]
-
-    def _may_have(self, entry: Entry) -> bool:
-        """False where the bucket was read with the page, and hasn't the value."""
-        bucket = self._buckets.get(entry.places[0][:2])
-        return bucket is None or ref_in(entry.places[0], bucket) is not None
 
     def _sharing(self, entry: Entry, after: bytes, limit: int) -> Command:
         space, place = self._namespace.space, entry.places[0]
@@ -443,8 +417,8 @@ class RedisLookup:
         place, after, limit = entry.places[0], b"[" + entry.value, FIRST_PAGES
         while True:
             bucket, *found = reply
-            self._buckets.setdefault(place[:2], bucket)
-            first = ref_in(place, bucket)
+            self.buckets.setdefault(place[:2], bucket)
+            first = layout.ref_in(place, bucket)
             further = found[3::3] if found[:1] == [first] else found[::3]
             if further[:1] == [first]:  # in the list of its site too
                 found = found[3:]
@@ -452,14 +426,10 @@ class RedisLookup:
                 yield record.number, record.page
             if len(further) < limit:
                 last = after[1:] if further == [] else entry.value + further[-1]
-                self._newest.append((entry, b"" if last == entry.value else last))
+                self.newest.append((entry, b"" if last == entry.value else last))
                 return
             after, limit = b"(" + entry.value + further[-1], min(2 * limit, MOST_PAGES)
             reply = self._namespace.server.ask(*self._sharing(entry, after, limit))
-
-    def expect_as_read(self, commit: Commit) -> None:
-        """Have the commit check all that was answered."""
-        commit.expect_as_read(self._number, self._buckets, self._newest)
 
     def _living(self, found: Sequence[Any]) -> Iterator[Record]:
         """The records of (ref, record, run, ...), but those of dead runs."""
@@ -485,7 +455,7 @@ class RedisLookup:
         mark, number, structures, *found = reply
         if mark != self._namespace.mark:
             raise emptied(self._namespace.server)
-        self._number: bytes = number or b""
+        self.number: bytes = number or b""
         self.structures: bytes = structures or b""
         records, buckets = found[: 2 * len(ids)], found[2 * len(ids) :]
         self._note(places, buckets)
@@ -498,10 +468,10 @@ class RedisLookup:
         return layout.probes(self._namespace.space, column, value, max_distance_bits)
 
     def _unread(self, probes: Iterable[Probe]) -> list[Bucket]:
-        return [place[:2] for _, _, place in probes if place[:2] not in self._buckets]
+        return [place[:2] for _, _, place in probes if place[:2] not in self.buckets]
 
     def _note(self, places: Sequence[Bucket], replies: Sequence[bytes | None]) -> None:
-        self._buckets.update(zip(places, (text or b"" for text in replies), strict=True))
+        self.buckets.update(zip(places, (text or b"" for text in replies), strict=True))
 
 
 def emptied(server: Server) -> StoreError:
@@ -510,10 +480,6 @@ def emptied(server: Server) -> StoreError:
         f"store {server.shown} was emptied while it was open, or stamped by another: pages of two "
         "stamps could not be told apart; start again"
     )
-
-
-def _reads(buckets: Iterable[Bucket]) -> list[Command]:
-    return [("HGET", *bucket) for bucket in buckets]
 
 
 class Lease:
@@ -559,5 +525,5 @@ class Lease:
             done = [self._server.tried(*self._shown(key)) for key in list(self._keys)]
             wait_secs = self._secs / RENEWALS / (1 if all(done) else 4)
 
-    def _shown(self, key: bytes) -> tuple[bytes | str | int, ...]:
+    def _shown(self, key: bytes) -> Command:
         return ("SET", key, 1, "PX", int(self._secs * 1_000))

@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import os
 import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from itertools import groupby, islice
 from operator import itemgetter
@@ -22,40 +23,21 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from simhash_pipeline.errors import StoreError
-from simhash_pipeline.stores.contract import (
-    Action,
-    PageText,
-    StoredPage,
-    View,
-    check_stamp,
-)
-from simhash_pipeline.stores.packing import ID_SIZE, page_id
-from simhash_pipeline.stores.redis.commit import CONFIRM, EXPIRE_TEXTS
-from simhash_pipeline.stores.redis.layout import (
-    FORMAT,
-    MADE_WITH,
-    NAMESPACES,
-    STORE,
-    TIME,
-    Space,
-    pack_text,
-    unpack_text,
-)
+from simhash_pipeline.stores import contract
+from simhash_pipeline.stores.contract import Action, PageText, StoredPage, View, page_id
+from simhash_pipeline.stores.redis import layout
+from simhash_pipeline.stores.redis.commit import CONFIRM, EXPIRE_TEXTS, Command
+from simhash_pipeline.stores.redis.layout import Space
 from simhash_pipeline.stores.redis.namespace import Lease, RedisNamespace, emptied
 from simhash_pipeline.stores.redis.server import Server
-from simhash_pipeline.stores.store_url import WAIT_SECS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
     from typing_extensions import Self
-
-    from simhash_pipeline.stores.redis.commit import Command
 
 T = TypeVar("T")
 
 LEASE_SECS = 15.0
-PAGES_A_BATCH = HOSTS_A_READ = 1_000
+PAGES_A_BATCH = 1_000
 TEXTS_A_READ = 100
 KNOWN_FORMAT = b"1"
 NO_STAMP = b"null"
@@ -74,7 +56,7 @@ class RedisStore:
         url: str,
         *,
         tentative: bool = False,
-        wait_secs: float = WAIT_SECS,
+        wait_secs: float = contract.WAIT_SECS,
         lease_secs: float = LEASE_SECS,
     ) -> None:
         self._server = Server(url, wait_secs)
@@ -97,12 +79,12 @@ class RedisStore:
     def stamp(self, made_with: Mapping[str, object]) -> None:
         wanted = json.loads(json.dumps(dict(made_with)))
         if self.made_with() is None and len(self) == 0:
-            self._server.ask("HSETNX", STORE, MADE_WITH, json.dumps(wanted))
+            self._server.ask("HSETNX", layout.STORE, layout.MADE_WITH, json.dumps(wanted))
             self._mark = self._read_mark()
             heads = [namespace.space.head for namespace in self._namespaces()]
-            self._server.run([("HSET", head, MADE_WITH, self._mark) for head in heads])
+            self._server.run([("HSET", head, layout.MADE_WITH, self._mark) for head in heads])
             self._begun.clear()
-        check_stamp(f"store {self._server.shown}", self.made_with() or {}, wanted)
+        contract.check_stamp(f"store {self._server.shown}", self.made_with() or {}, wanted)
         self._mark = self._read_mark()
 
     def made_with(self) -> dict[str, object] | None:
@@ -128,9 +110,9 @@ class RedisStore:
                 last.pop(page.url, None)
                 last[page.url] = page
             for name, last in by_namespace.items():
-                namespace, todo = self._begun_namespace(name), list(last.values())
+                todo = list(last.values())
                 while todo:
-                    todo = namespace.insert(todo)
+                    todo = self._begun_namespace(name).insert(todo)
             number += len(chunk)
         return number
 
@@ -148,10 +130,9 @@ class RedisStore:
     def forget(self, namespace: str, url: str) -> bool:
         self._tentative_pages.discard((namespace, url))
         self._confirmed.discard((namespace, url))
-        pages = self._namespace(namespace)
         if self.text_of(namespace, url) is not None:
-            self._server.ask("HDEL", pages.space.texts, page_id(url))
-        return pages.remove(url)
+            self._server.ask("HDEL", Space(namespace).texts, page_id(url))
+        return self._namespace(namespace).remove(url)
 
     def put_values(self, namespace: str, url: str, item_values: bytes) -> None:
         self._namespace(namespace).put_values(url, item_values)
@@ -170,12 +151,13 @@ class RedisStore:
         return self._namespace(namespace).repeated_text(host)
 
     def put_repeated_text(self, namespace: str, host: str, repeated_text: bytes) -> None:
-        self._begun_namespace(namespace).put_repeated_text(host, repeated_text)
+        space = self._begun_namespace(namespace).space
+        self._server.ask("HSET", space.repeated_text, host, repeated_text)
 
     def all_repeated_text(self) -> Iterator[tuple[str, str, bytes]]:
         for namespace in self._namespaces():
             hosts = dict[bytes, bytes]()
-            for found in self._server.scan(namespace.space.repeated_text, HOSTS_A_READ):
+            for found in self._server.scan(namespace.space.repeated_text, PAGES_A_BATCH):
                 hosts |= found
             for host, repeated_text in sorted(hosts.items()):
                 yield namespace.space.namespace, host.decode(), repeated_text
@@ -187,14 +169,20 @@ class RedisStore:
             spaces = {name: self._begun_namespace(name).space for name in names}
             self._server.run(
                 [
-                    ("HSET", spaces[text.namespace].texts, page_id(text.url), pack_text(text))
+                    (
+                        "HSET",
+                        spaces[text.namespace].texts,
+                        page_id(text.url),
+                        layout.pack_text(text),
+                    )
                     for text in chunk
                 ]
             )
 
     def text_of(self, namespace: str, url: str) -> PageText | None:
-        raw = self._server.ask("HGET", self._namespace(namespace).space.texts, page_id(url))
-        found = None if raw is None else unpack_text(namespace, raw)
+        self._usable()
+        raw = self._server.ask("HGET", Space(namespace).texts, page_id(url))
+        found = None if raw is None else layout.unpack_text(namespace, raw)
         return found if found is not None and found.url == url else None  # another of the same id
 
     def texts(self) -> Iterator[PageText]:
@@ -202,28 +190,24 @@ class RedisStore:
             seen = set[bytes]()
             for found in self._server.scan(namespace.space.texts, TEXTS_A_READ):
                 new = found.keys() - seen
-                yield from (unpack_text(namespace.space.namespace, found[known]) for known in new)
+                yield from (
+                    layout.unpack_text(namespace.space.namespace, found[known]) for known in new
+                )
                 seen |= new
 
     def pages(self) -> Iterator[StoredPage]:
         """20 bytes of each page are held in memory, to tell their order."""
         namespaces = self._namespaces()
-        parts = [
-            np.fromiter(
-                (
-                    (number, place, int.from_bytes(known, "big"))
-                    for number, known in namespace.places()
-                ),
-                PLACE,
-            )
-            for place, namespace in enumerate(namespaces)
-        ]
-        places = np.unique(np.concatenate([np.empty(0, PLACE), *parts]))  # sorted by number
+        parts = [np.empty(0, PLACE)]
+        for place, namespace in enumerate(namespaces):
+            rows = ((number, place, int.from_bytes(i, "big")) for number, i in namespace.places())
+            parts.append(np.fromiter(rows, PLACE))
+        places = np.unique(np.concatenate(parts))  # sorted by number
         for first in range(0, len(places), PAGES_A_BATCH):
             chunk = places[first : first + PAGES_A_BATCH].tolist()
             for place, group in groupby(chunk, key=itemgetter(1)):
-                ids = [known.to_bytes(ID_SIZE, "big") for _, _, known in group]
-                yield from namespaces[place].pages_of(ids)
+                ids = [known.to_bytes(contract.ID_SIZE, "big") for _, _, known in group]
+                yield from (record.page for record in namespaces[place].there(ids))
 
     def check(self) -> list[str]:
         return [fault for namespace in self._namespaces() for fault in namespace.faults()]
@@ -253,11 +237,10 @@ class RedisStore:
 
     def _expire_texts(self, space: Space, kept_before: float) -> None:
         """Remove what was kept before this time; on the server, which reads it all."""
-        before, cursor = TIME.pack(kept_before), -1
-        while cursor:
-            cursor = int(
-                self._server.ask(*EXPIRE_TEXTS([space.texts], max(cursor, 0), TEXTS_A_READ, before))
-            )
+        before, cursor = layout.TIME.pack(kept_before), None
+        while cursor != 0:
+            script = EXPIRE_TEXTS([space.texts], cursor or 0, TEXTS_A_READ, before)
+            cursor = int(self._server.ask(*script))
 
     @contextmanager
     def _confirming(self) -> Iterator[list[Command]]:
@@ -285,13 +268,15 @@ class RedisStore:
         self._mark = self._read_mark()
         namespace = self._namespace(name)
         head = namespace.space.head
-        found = self._server.run([("HGET", head, MADE_WITH), ("SISMEMBER", NAMESPACES, name)])
+        found = self._server.run(
+            [("HGET", head, layout.MADE_WITH), ("SISMEMBER", layout.NAMESPACES, name)]
+        )
         if not all(found):
             self._server.run(
                 [
-                    ("HSETNX", STORE, FORMAT, KNOWN_FORMAT),
-                    ("SADD", NAMESPACES, name),
-                    ("HSETNX", head, MADE_WITH, self._mark),
+                    ("HSETNX", layout.STORE, layout.FORMAT, KNOWN_FORMAT),
+                    ("SADD", layout.NAMESPACES, name),
+                    ("HSETNX", head, layout.MADE_WITH, self._mark),
                 ]
             )
         if self._tentative:
@@ -300,7 +285,7 @@ class RedisStore:
         self._begun[name] = namespace
 
     def _read_mark(self) -> bytes:
-        mark = self._server.ask("HGET", STORE, MADE_WITH) or NO_STAMP
+        mark = self._server.ask("HGET", layout.STORE, layout.MADE_WITH) or NO_STAMP
         if mark == NO_STAMP != self._mark:
             raise emptied(self._server)
         return bytes(mark)
@@ -309,7 +294,7 @@ class RedisStore:
         """All of the store, with all that this process has confirmed."""
         self._usable()
         with self._confirming() as confirms:
-            *_, names = self._server.run([*confirms, ("SMEMBERS", NAMESPACES)])
+            *_, names = self._server.run([*confirms, ("SMEMBERS", layout.NAMESPACES)])
         return [self._namespace(name) for name in sorted(name.decode() for name in names)]
 
     def _namespace(self, name: str) -> RedisNamespace:
@@ -318,7 +303,7 @@ class RedisStore:
         return RedisNamespace(name, self._server, self._lease, self._mark, run)
 
     def _refuse_other_formats(self) -> None:
-        found = self._server.ask("HGET", STORE, FORMAT) or KNOWN_FORMAT
+        found = self._server.ask("HGET", layout.STORE, layout.FORMAT) or KNOWN_FORMAT
         if found != KNOWN_FORMAT:
             raise StoreError(
                 f"store {self._server.shown} has format {found.decode()}, and this version of "
@@ -329,7 +314,5 @@ class RedisStore:
         if not self._is_open:
             raise StoreError(f"store {self._server.shown} is closed; open it again")
         if os.getpid() != self._process_id:
-            raise StoreError(
-                f"store {self._server.shown} was opened by process {self._process_id}; "
-                "open it again in each process"
-            )
+            opened = f"store {self._server.shown} was opened by process {self._process_id}"
+            raise StoreError(f"{opened}; open it again in each process")

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import logging
 import time
-from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qs, urlsplit
+from collections.abc import Iterator, Sequence
+from typing import Any
+from urllib.parse import SplitResult, parse_qs, urlsplit
 
 from redis import Redis, exceptions
 from redis.backoff import NoBackoff
@@ -23,14 +24,8 @@ from redis.retry import Retry
 from redis.sentinel import Sentinel
 
 from simhash_pipeline.errors import StoreError, StoreLost
-from simhash_pipeline.stores.redis.commit import SCRIPTS
-from simhash_pipeline.stores.store_url import shown_url
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from urllib.parse import SplitResult
-
-    from simhash_pipeline.stores.redis.commit import Command
+from simhash_pipeline.stores.contract import shown_url
+from simhash_pipeline.stores.redis.commit import SCRIPTS, Command
 
 OLDEST_VERSION = (6, 2)
 TIMEOUT_SECS = 10.0
@@ -38,7 +33,7 @@ FIRST_WAIT_SECS, LONGEST_WAIT_SECS = 0.02, 0.5
 LONG_WAIT_SECS = 5.0  # between looks for a server that was given up
 SCRIPT_LOADS = 3
 
-# What is over once the server, its replica or the other half of the Cluster is there.
+# What passes once the server, its replica or the other half of the Cluster is there.
 _PASSING = (
     exceptions.ConnectionError,
     exceptions.TimeoutError,
@@ -81,14 +76,12 @@ class Server:
         self._fails_over = not url.startswith(("redis://", "rediss://", "unix://"))
         try:
             self._begin()
-        except _RAISED as error:
+        except BaseException as error:
             self._client.close()
-            raise self._fault(error) from error
-        except TypeError:  # an unknown option, which redis-py notices as late as this
-            self._client.close()
-            raise self._wrong_url() from None
-        except BaseException:
-            self._client.close()
+            if isinstance(error, _RAISED):
+                raise self._fault(error) from error
+            if isinstance(error, TypeError):  # an unknown option, which redis-py notices here
+                raise self._wrong_url() from None
             raise
 
     def _begin(self) -> None:
@@ -97,8 +90,7 @@ class Server:
         while True:
             try:
                 self._refuse_unfit()
-                self._load_scripts()
-                return
+                return self._load_scripts()
             except _RAISED as error:
                 is_silent = isinstance(error, exceptions.TimeoutError)
                 if is_silent or not _is_busy(error) or time.monotonic() >= give_up:
@@ -124,7 +116,8 @@ class Server:
             if not self._passes(fault):
                 raise self._fault(fault) from fault
             if not give_up:
-                give_up = time.monotonic() + self._patience()
+                # None again for a server that was given up and isn't back yet.
+                give_up = time.monotonic() + (0 if self._gone_until else self._wait_secs)
                 logger.warning("Store %s: %s; waiting for it", self.shown, fault)
             if time.monotonic() >= give_up:
                 self._gone_until = time.monotonic() + LONG_WAIT_SECS
@@ -175,14 +168,9 @@ class Server:
             return self._fails_over
         return _is_busy(fault) or (isinstance(fault, _PASSING) and not isinstance(fault, _LASTING))
 
-    def _patience(self) -> float:
-        """Seconds to wait: none again for a server that was given up and isn't back yet."""
-        return 0.0 if self._gone_until else self._wait_secs
-
     def _gone(self) -> StoreLost:
-        return StoreLost(
-            f"store {self.shown}: gone, and not back within {self._wait_secs:g} seconds"
-        )
+        rule = f"not back within {self._wait_secs:g} seconds"
+        return StoreLost(f"store {self.shown}: gone, and {rule}")
 
     def _fault(self, error: Exception) -> StoreError:
         for kind, code, explanation in _EXPLANATIONS:
@@ -204,12 +192,10 @@ class Server:
     def _refuse_unfit(self) -> None:
         for node in self._primaries():
             info: Any = node.info("everything")
-            version = tuple(map(int, str(info["redis_version"]).split(".")[:2]))
-            if version < OLDEST_VERSION:
-                raise StoreError(
-                    f"store {self.shown}: the server is Redis {info['redis_version']}; "
-                    "it must be 6.2 or newer, or Valkey"
-                )
+            version = str(info["redis_version"])
+            if tuple(map(int, version.split(".")[:2])) < OLDEST_VERSION:
+                rule = "it must be 6.2 or newer, or Valkey"
+                raise StoreError(f"store {self.shown}: the server is Redis {version}; {rule}")
             if info["role"] != "master":
                 raise self._fault(exceptions.ReadOnlyError(f"its role is {info['role']}"))
             if info["maxmemory"] and info["maxmemory_policy"] != "noeviction":
@@ -275,13 +261,11 @@ def _hosts(parts: SplitResult) -> tuple[list[tuple[str, int]], dict[str, Any]]:
 
 def _is_busy(fault: Exception) -> bool:
     """Whether the server is there and can't do this now."""
-    if isinstance(fault, (exceptions.BusyLoadingError, exceptions.TimeoutError)):
-        return True
-    return any(code in str(fault) for code in _PASSING_CODES)
+    is_busy = isinstance(fault, (exceptions.BusyLoadingError, exceptions.TimeoutError))
+    return is_busy or any(code in str(fault) for code in _PASSING_CODES)
 
 
 def _worst(replies: list[Any]) -> Exception | None:
     """The error to act on; one that lasts before one that passes."""
-    errors = [reply for reply in replies if isinstance(reply, Exception)]
-    lasting = [error for error in errors if not isinstance(error, _PASSING)]
-    return next(iter([*lasting, *errors]), None)
+    errors = (reply for reply in replies if isinstance(reply, Exception))
+    return min(errors, key=lambda error: isinstance(error, _PASSING), default=None)

@@ -21,8 +21,10 @@ from simhash_pipeline.stores.contract import (
     NEAR_COLUMNS,
     PageText,
     StoredPage,
+    packed_text,
+    page_id,
+    unpacked_text,
 )
-from simhash_pipeline.stores.packing import packed_text, page_id, unpacked_text
 from simhash_pipeline.stores.sqlite.file import DeadRun
 
 if TYPE_CHECKING:
