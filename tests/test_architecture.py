@@ -26,7 +26,7 @@ ROOMS = {
     "urls": {"errors", "page"},
     "answers": {"bits", "errors", "urls"},
     "repeated_text": {"bits", "errors", "page", "stores"},
-    "specific_text": {"errors", "repeated_text", "page"},
+    "specific_text": {"errors", "native", "repeated_text", "page"},
     "item_values": {"options", "page"},
     "twins": {"bits", "repeated_text", "item_values", "options", "specific_text", "page", "stores"}
     | {"verdict"},

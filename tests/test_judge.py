@@ -450,9 +450,10 @@ def test_a_store_made_with_other_options_is_refused(store: Store) -> None:
 
 @pytest.mark.parametrize("url", ["http://[::1/", "http://a.example:99999/", "http://a/\ud800"])
 def test_a_url_that_is_none_is_the_pages_error(store: Store, url: str) -> None:
-    with pytest.raises(PageError, match="is not a URL") as caught:
-        judge(store).judge(url, page())
-    assert caught.value.kind == "bad_url"
+    for given in (page(), "<p>a thin page"):
+        with pytest.raises(PageError, match="is not a URL") as caught:
+            judge(store).judge(url, given)
+        assert caught.value.kind == "bad_url"
 
 
 MENU = "".join(f"<li><a href='/{n}'>Part {n} of this manual</a></li>" for n in range(60))

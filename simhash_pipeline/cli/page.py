@@ -156,18 +156,6 @@ def fingerprinted(
     return (_fingerprinted(name, fetched.get(name), fingerprinter) for name in names)
 
 
-def all_fingerprinted(
-    arguments: argparse.Namespace, fingerprinter: Fingerprinter
-) -> list[PageFingerprint]:
-    """All the pages; PageError for the first that can't be read."""
-    pages = []
-    for page in fingerprinted(arguments, fingerprinter):
-        if isinstance(page, PageError):
-            raise page
-        pages.append(page)
-    return pages
-
-
 def _is_url(name: str) -> bool:
     return "://" in name
 
@@ -255,7 +243,12 @@ class CompareCommand(PagesCommand):
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         options = Options.from_settings(settings)
-        a, b = all_fingerprinted(arguments, Fingerprinter(options))
+        pages = []
+        for page in fingerprinted(arguments, Fingerprinter(options)):
+            if isinstance(page, PageError):
+                raise page
+            pages.append(page)
+        a, b = pages
         found = compare(a, b, options)
         print_lines(_compared(a, b, found, options, arguments.limit))
         return 0 if found.are_twins else 1
