@@ -266,9 +266,9 @@ class Options:
     keep: str = _option(
         "first",
         one_of("first", "canonical"),
-        "Which of two near-duplicates stays in the store: the `first` one met, or the `canonical` "
-        "one: a later page whose URL the stored one declares as its address, or whose URL is the "
-        "stored one's without tracking keys, is kept too and takes its place.",
+        "Which of two near-duplicates is kept: the `first`; `canonical` also keeps a later page "
+        "that is the address which the stored one declares, or its URL without tracking keys, and "
+        "stores it instead.",
     )
     error_pages: str = _option(
         "drop",
@@ -362,7 +362,7 @@ class Options:
     address_field: str | None = _option(
         None,
         or_none(FIELD),
-        "The declared item field that receives the page's address: the one that the page declares "
+        "The declared item field that receives the address that the page declares "
         "(`rel=canonical`, `og:url`), or else its URL, without tracking keys. None writes none.",
     )
     text_field: str | None = _option(

@@ -95,12 +95,12 @@ def test_the_sql_examples_run_on_a_store_and_on_a_table_of_drops(tmp_path: Path)
             database.execute(example)
 
 
-def test_each_kind_of_error_stands_in_the_table_of_stats() -> None:
+def test_each_kind_of_error_stands_in_the_list_of_stats() -> None:
     package = ROOT / "simhash_pipeline"
     rooms = [package.glob("*.py"), package.glob("crawl/*.py"), package.glob("page/*.py")]
     code = "".join(path.read_text(encoding="utf-8") for path in chain(*rooms))
     kinds = set(re.findall(r'(?:\b(?:PageError|fault)\(\s*"|"errors/)(\w+)"', code))
-    row = next(line for line in TEXT.splitlines() if line.startswith("| `simhash/errors/<kind>`"))
+    row = next(line for line in TEXT.splitlines() if line.startswith("- `simhash/errors/<kind>`"))
     assert len(kinds) > 10
     assert kinds <= set(re.findall(r"`(\w+)`", row))
 
