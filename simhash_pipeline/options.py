@@ -159,6 +159,14 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
     # DOM-tree decay as published; the content fingerprint is the default one.
     "dom-decay": {"structure_distance": 5},
 }
+_PUBLISHED_DECAY = 0.45
+
+
+def _preset(value: Any) -> str:
+    name, colon, decay = _text(value).partition(":")
+    if name not in PRESETS or (colon and (name != "dom-decay" or not 0 < float(decay) < 1)):
+        raise ValueError
+    return f"{name}:{float(decay):g}" if colon else name
 
 
 @dataclass(frozen=True, slots=True)
@@ -373,7 +381,7 @@ class Options:
     )
     preset: str | None = _making_option(
         None,
-        or_none(one_of(*PRESETS)),
+        or_none(Rule(f"one of {', '.join(PRESETS)}, dom-decay:0.6 (another decay)", _preset)),
         "The name of a published way to make fingerprints. It sets the options below that you "
         "don't set yourself.",
     )
@@ -436,7 +444,7 @@ class Options:
     )
 
     def __post_init__(self) -> None:
-        faults, preset = [], PRESETS.get(str(self.preset), {})
+        faults, preset = [], PRESETS.get(str(self.preset).partition(":")[0], {})
         for field in dataclasses.fields(self):
             value, rule = getattr(self, field.name), field.metadata["rule"]
             if isinstance(value, _OrPreset):
@@ -508,9 +516,10 @@ class Options:
         return {"mfonda": ">=0", "simhash-java-first": ">1"}.get(self.preset or "", ">0")
 
     @property
-    def structure_features(self) -> str:
-        """What the structure fingerprint is made of: `outline`, or tags as published."""
-        return "tag" if self.preset == "dom-decay" else "outline"
+    def decay(self) -> float | None:
+        """Of an element's weight by its depth, 0-1; None: the outline decides the weights."""
+        name, _, decay = (self.preset or "").partition(":")
+        return float(decay or _PUBLISHED_DECAY) if name == "dom-decay" else None
 
 
 def unreadable(option: str, path: str, error: Exception) -> str:

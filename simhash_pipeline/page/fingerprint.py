@@ -370,6 +370,6 @@ class Page:
 
     def structure(self) -> int | None:
         """The structure fingerprint; see `structure_fingerprint`."""
-        if self._marked is None or self._options.structure_features != "outline":
+        if self._marked is None or self._options.decay is not None:
             return structure_fingerprint(self._elements, self._options)
         return self._marked.structure if self._marked.nodes >= MIN_NODES else None
