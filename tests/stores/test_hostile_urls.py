@@ -82,13 +82,13 @@ def test_hostile_urls_are_stored_found_and_forgotten_like_any_other(store: Store
     kept = {name: judge.judge(url, page(i)) for i, (name, url) in enumerate(HOSTILE.items(), 1)}
     assert {name: verdict.reason for name, verdict in kept.items()} == dict.fromkeys(HOSTILE, "new")
     stored = [each.url for each in store.pages()]
-    assert stored == [fine.url, *(verdict.url for verdict in kept.values())]
+    assert stored == [fine.key, *(verdict.key for verdict in kept.values())]
     for i, (name, url) in enumerate(HOSTILE.items(), 1):
         again = judge.judge(url, page(i))
         assert (again.reason, again.url) == ("unchanged", kept[name].url)
         assert judge.judge("http://twin.example/", page(i)).twin_url == kept[name].url
         judge.forget(kept[name])
-    assert [each.url for each in store.pages()] == [fine.url]
+    assert [each.url for each in store.pages()] == [fine.key]
     assert store.check() == []
 
 
@@ -123,6 +123,7 @@ STORES = Path(simhash_pipeline.stores.__file__ or "").parent
 # All that the text of a statement is made of besides its words: columns, numbers and marks of ours.
 PIECES = {
     "APPLICATION_ID",
+    "BULK_CACHE_KB",
     "FORMAT",
     "LOG_PAGES",
     "SAME_KEY",
