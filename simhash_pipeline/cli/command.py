@@ -5,21 +5,17 @@ from __future__ import annotations
 import argparse
 import os
 import uuid
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING, Any, ClassVar
+from pathlib import Path
+from typing import Any, ClassVar
+
+from scrapy.settings import BaseSettings
 
 from simhash_pipeline.errors import SimhashError
 from simhash_pipeline.options import age_secs
-from simhash_pipeline.terminal import print_json, print_lines
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from pathlib import Path
-
-    from scrapy.settings import BaseSettings
-
-    from simhash_pipeline.terminal import Line
+from simhash_pipeline.terminal import Line, print_json, print_lines
 
 
 class Command:
@@ -105,24 +101,15 @@ def counted(number: int, thing: str) -> str:
 
 def iso(seconds: float) -> str:
     """Unix seconds in JSON: 2026-11-03T10:12:09Z."""
-    return _moment(seconds, "%Y-%m-%dT%H:%M:%SZ")
-
-
-def minute(seconds: float) -> str:
-    """Unix seconds for people, in UTC: 2026-11-03 10:12."""
-    return _moment(seconds, "%Y-%m-%d %H:%M")
-
-
-def to_minute(time: str) -> str:
-    """The same of a time in JSON."""
-    return time[:16].replace("T", " ")
-
-
-def _moment(seconds: float, form: str) -> str:
     try:
-        return datetime.fromtimestamp(seconds, timezone.utc).strftime(form)
+        return datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
     except (OverflowError, OSError, ValueError):  # a file may hold any number
         return str(seconds)
+
+
+def minute(time: float | str) -> str:
+    """Unix seconds, or a time in JSON, for people, in UTC: 2026-11-03 10:12."""
+    return (time if isinstance(time, str) else iso(time))[:16].replace("T", " ")
 
 
 def whole(text: str) -> int:

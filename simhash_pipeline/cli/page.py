@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
+import argparse
 import dataclasses
 import shlex
 import sys
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 from scrapy import Request, Spider
+from scrapy.crawler import CrawlerProcess
 from scrapy.exceptions import UsageError
 from scrapy.http.request import NO_CALLBACK
+from scrapy.settings import BaseSettings
 
 from simhash_pipeline.bits import BITS, MAX_DISTANCE_BITS, SKETCH_BITS, fingerprint_hex
-from simhash_pipeline.cli.command import (
-    Command,
-    add_limit,
-    counted,
-    fields,
-    minute,
-    print_result,
-)
+from simhash_pipeline.cli.command import Command, add_limit, counted, fields, minute, print_result
 from simhash_pipeline.cli.resolve import (
     LogReader,
     NamedStore,
@@ -45,6 +42,7 @@ from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.repeated_text import repeated_among, template_of
 from simhash_pipeline.review.comparison import (
     Comparison,
+    TextDiff,
     compare,
     marked,
     text_diff,
@@ -52,21 +50,10 @@ from simhash_pipeline.review.comparison import (
 )
 from simhash_pipeline.review.doubts import DECIDING, why_kept, why_rejected
 from simhash_pipeline.stores.contract import PageText, Store, StoredPage, check_stamp
-from simhash_pipeline.terminal import Grid, Heading, print_lines, printable
+from simhash_pipeline.terminal import Grid, Heading, Line, print_lines, printable
 from simhash_pipeline.twins import similarity
 from simhash_pipeline.urls import page_key
 from simhash_pipeline.verdict import Distances, Verdict, distances
-
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
-
-    from scrapy.crawler import CrawlerProcess
-    from scrapy.http import Response
-    from scrapy.settings import BaseSettings
-
-    from simhash_pipeline.review.comparison import TextDiff
-    from simhash_pipeline.terminal import Line
 
 SHOWN_AT_MOST, SHOWN = 10, "changes of the words"
 NEIGHBOURS = 5  # of a kept page, that are listed
@@ -129,10 +116,10 @@ def _record(page: PageFingerprint, text: str | None) -> dict[str, Any]:
 def _lines(page: PageFingerprint, options: Options, text: str | None) -> Iterator[Line]:
     record = _record(page, None)
     fewer = f", fewer than {options.min_tokens}: thin" if page.content is None else ""
-    share = "none" if page.main_share is None else f"{page.main_share:.0%} of the page"
     rows = [(name, record[name] or "none") for name in ("title", "content", "structure", "sketch")]
     yield page.url or ""
-    yield Grid([*rows, ("tokens", f"{page.tokens:,}{fewer}"), ("main text", share)], indent=2)
+    rows += [("tokens", f"{page.tokens:,}{fewer}"), ("main text", _share(page) or "none")]
+    yield Grid(rows, indent=2)
     if text is not None:
         yield from ("", *text.split("\n"), "")
 
@@ -219,15 +206,12 @@ class _FetchSpider(Spider):
         try:
             # Past scheduler and spider middlewares, and through the downloader's.
             request = Request(url, callback=NO_CALLBACK)
-            return _source(await self.crawler.engine.download_async(request))
+            response = await self.crawler.engine.download_async(request)
+            if not 200 <= response.status < 300:
+                return PageError("unreachable", f"the server answers {response.status}")
+            return source_from_response(response)
         except Exception as error:  # whatever a handler or middleware raises
             return PageError("unreachable", str(error) or type(error).__name__)
-
-
-def _source(response: Response) -> Source | PageError:
-    if not 200 <= response.status < 300:
-        return PageError("unreachable", f"the server answers {response.status}")
-    return source_from_response(response)
 
 
 class CompareCommand(PagesCommand):
@@ -257,7 +241,6 @@ class CompareCommand(PagesCommand):
 def _compared(
     a: PageFingerprint, b: PageFingerprint, found: Comparison, options: Options, limit: int
 ) -> Iterator[Line]:
-    """Two pages and how they differ."""
     yield Grid([(name, page.url or "", _size(page)) for name, page in (("A", a), ("B", b))])
     yield ""
     reason = found.verdict.reason if found.verdict.dropped else None
@@ -296,8 +279,11 @@ def _told_apart(verdict: Verdict, options: Options) -> str:
 
 
 def _size(page: PageFingerprint) -> str:
-    share = "" if page.main_share is None else f", {page.main_share:.0%} of the page"
-    return f"{page.tokens:,} tokens{share}"
+    return ", ".join(filter(None, (f"{page.tokens:,} tokens", _share(page))))
+
+
+def _share(page: PageFingerprint) -> str:
+    return "" if page.main_share is None else f"{page.main_share:.0%} of the page"
 
 
 _ALL = ("content", "structure", "sketch")
@@ -316,20 +302,16 @@ def distance_grid(
     """
     by_match = {"content": ("content", "sketch"), "structure": ("structure",)}
     asked = DECIDING.get(dropped_by or "", ()) if dropped_by else by_match.get(options.match, _ALL)
-    content, structure, sketch = (
-        getattr(options, f"{name}_distance") if name in asked else None for name in _ALL
-    )
     rows = [("", "A", "B", "differ in", "twins within")]
-    for name, distance, of_bits, limit in (
-        ("content", apart.content, BITS, content),
-        ("structure", apart.structure, BITS, structure),
-        ("sketch", apart.sketch, SKETCH_BITS, sketch),
-    ):
-        left, right = (fingerprint_hex(getattr(page, name), of_bits) or "none" for page in (a, b))
-        if name == "sketch":  # too long to be read side by side
-            left = right = ""
+    for name in _ALL:
+        of_bits, left, right = SKETCH_BITS, "", ""  # sketches are too long to be read side by side
+        if name != "sketch":
+            of_bits = BITS
+            left, right = (fingerprint_hex(getattr(page, name)) or "none" for page in (a, b))
+        distance = getattr(apart, name)
         differ = "-" if distance is None else f"{distance} of {of_bits} bits"
-        rows.append((name, left, right, differ, "not asked" if limit is None else str(limit)))
+        limit = str(getattr(options, f"{name}_distance")) if name in asked else "not asked"
+        rows.append((name, left, right, differ, limit))
     return Grid(rows)
 
 
@@ -493,12 +475,10 @@ def _explained(case: Case, limit: int) -> Iterator[Line]:
 
 
 def explain_drop(drop: Drop, store: Store | None, options: Options) -> Case:
-    twin = None
-    if store is not None and drop.twin_url is not None:
-        twin = kept_page(store, options.namespace, drop.twin_url)
-    a = twin
-    if twin is None and drop.twin_url is not None:
-        a = dataclasses.replace(bare_page(drop.namespace, drop.twin_url), title=drop.twin_title)
+    twin = a = None
+    if drop.twin_url is not None:
+        twin = None if store is None else kept_page(store, options.namespace, drop.twin_url)
+        a = twin or bare_page(drop.namespace, drop.twin_url, title=drop.twin_title)
     known = {each.name for each in dataclasses.fields(Options)}
     limits = {name: value for name, value in drop.thresholds.items() if name in known}
     return Case(
@@ -506,8 +486,9 @@ def explain_drop(drop: Drop, store: Store | None, options: Options) -> Case:
         drop=drop,
         a=a,
         a_is_stored=twin is not None,
-        b=dataclasses.replace(
-            bare_page(drop.namespace, drop.url),
+        b=bare_page(
+            drop.namespace,
+            drop.url,
             content=None if drop.content is None else int(drop.content, 16),
             structure=None if drop.structure is None else int(drop.structure, 16),
             title=drop.title,

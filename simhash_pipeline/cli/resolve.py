@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import argparse
 import shlex
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
+from scrapy.settings import BaseSettings
 
 from simhash_pipeline.crawl.settings import (
     STORE_SUFFIX,
@@ -20,17 +22,9 @@ from simhash_pipeline.crawl.settings import (
 from simhash_pipeline.drop_log import LOG_SUFFIX, Drop, Run, log_beside, read_log
 from simhash_pipeline.errors import StoreError
 from simhash_pipeline.options import Options
-from simhash_pipeline.stores.contract import shown_url
+from simhash_pipeline.stores.contract import Store, shown_url
 from simhash_pipeline.stores.opening import open_store, refuse_absent, store_file, url_of_store
 from simhash_pipeline.terminal import printable, progress_bar
-
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Iterator
-
-    from scrapy.settings import BaseSettings
-
-    from simhash_pipeline.stores.contract import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,12 +128,13 @@ def shown_path(path: Path) -> str:
 def resolve_log(arguments: argparse.Namespace, settings: BaseSettings) -> Path:
     """The newest of `resolve_logs`, which is reported on stderr if there are several."""
     logs = resolve_logs(arguments, settings)
-    newest = max(logs, key=lambda path: path.stat().st_mtime_ns) if len(logs) > 1 else logs[0]
-    if len(logs) > 1:
-        spiders = [spider for spider, path in spider_files(LOG_SUFFIX).items() if path != newest]
-        others = " | ".join(map(shlex.quote, spiders))
-        shown = printable(f"log: {shown_path(newest)}, the newest; of others: --spider {others}")
-        print(shown, file=sys.stderr)
+    if len(logs) == 1:
+        return logs[0]
+    newest = max(logs, key=lambda path: path.stat().st_mtime_ns)
+    spiders = [spider for spider, path in spider_files(LOG_SUFFIX).items() if path != newest]
+    others = " | ".join(map(shlex.quote, spiders))
+    shown = printable(f"log: {shown_path(newest)}, the newest; of others: --spider {others}")
+    print(shown, file=sys.stderr)
     return newest
 
 

@@ -11,26 +11,20 @@ import importlib
 import io
 import os
 import sys
+from collections.abc import Callable
 from functools import partial
 from types import MethodType
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
+from scrapy.settings import BaseSettings
 
 import simhash_pipeline
-from simhash_pipeline.cli.command import add_json, add_store
+from simhash_pipeline.cli.command import Command, add_json, add_store
 from simhash_pipeline.errors import SimhashError
 from simhash_pipeline.native import kind
 from simhash_pipeline.terminal import printable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from scrapy.settings import BaseSettings
-
-    from simhash_pipeline.cli.command import Command
-
 
 # A command is a class named by its last word: `store info` is InfoCommand.
 COMMANDS = {

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import argparse
 import math
 import re
 import sys
 import time
 from collections import Counter
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from scrapy.exceptions import UsageError
+from scrapy.settings import BaseSettings
 
 from simhash_pipeline.bits import MAX_DISTANCE_BITS, SKETCH_BITS, fingerprint_hex
 from simhash_pipeline.cli.command import (
@@ -25,23 +27,14 @@ from simhash_pipeline.cli.command import (
     minute,
     print_result,
     size,
-    to_minute,
 )
 from simhash_pipeline.cli.resolve import NamedStore, resolve_store, resolve_stores, store_at
 from simhash_pipeline.errors import StoreDamaged
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.repeated_text import unpacked
-from simhash_pipeline.stores.contract import Action, StoredPage, View
+from simhash_pipeline.stores.contract import Action, Store, StoredPage, View
 from simhash_pipeline.terminal import Grid, printable, progress
-
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from scrapy.settings import BaseSettings
-
-    from simhash_pipeline.stores.contract import Store
 
 TOP_SITES = 5
 FOUND_AT_MOST = 20
@@ -98,7 +91,7 @@ def _info(record: Mapping[str, Any]) -> Grid:
         more = ", …" if record["sites"] > TOP_SITES else ""
         top = _listed(record["top_sites"], unnamed="unknown")
         rows.append(("sites", f"{record['sites']:,}: {top}{more}"))
-        first, last = to_minute(record["first_seen"]), to_minute(record["seen_at"])
+        first, last = minute(record["first_seen"]), minute(record["seen_at"])
         rows.append(("seen", f"{first} to {last} UTC"))
     if record["texts"]:
         rows.append(("texts", f"{record['texts']:,}"))
@@ -242,30 +235,22 @@ def nearest(store: Store, page: StoredPage, limit: int) -> list[StoredPage]:
 def _sought(what: str, namespace: str, *, by_structure: bool) -> StoredPage:
     """A page to be looked up by its URL, or by one fingerprint."""
     if re.fullmatch("[0-9a-fA-F]{16}", what):
-        value, query = int(what, 16), bare_page(namespace, "")
-        return replace(query, structure=value) if by_structure else replace(query, content=value)
+        sought = {"structure" if by_structure else "content": int(what, 16)}
+        return bare_page(namespace, "", **sought)
     if re.match(r"[a-z][a-z0-9+.-]*:", what, re.IGNORECASE):
         return bare_page(namespace, what)
     raise UsageError(f"what to find must be a URL, or a fingerprint of 16 hex digits, not {what!r}")
 
 
-def bare_page(namespace: str, url: str) -> StoredPage:
-    """A page of which nothing but the URL is known."""
+def bare_page(namespace: str, url: str, **known: Any) -> StoredPage:
+    """A page of which nothing but the URL and these columns are known."""
     from simhash_pipeline.urls import page_key
 
     key = page_key(url) if url else ""
-    return StoredPage(
-        url=key,
-        given_url="" if url == key else url,
-        namespace=namespace,
-        site="",
-        content=None,
-        structure=None,
-        sketch=None,
-        digest=None,
-        first_seen=0,
-        seen_at=0,
-    )
+    unknown: dict[str, Any] = dict.fromkeys(("content", "structure", "sketch", "digest"))
+    unknown |= {"site": "", "first_seen": 0, "seen_at": 0}
+    given_url = "" if url == key else url
+    return StoredPage(url=key, given_url=given_url, namespace=namespace, **(unknown | known))
 
 
 def _found(
