@@ -9,7 +9,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := all
-.PHONY: all help crawl report test matrix oldest quality picture bench bench-archive bench-boxes bench-crawl \
+.PHONY: all help crawl report test coverage hooks matrix oldest quality picture bench bench-archive bench-boxes bench-crawl \
 	bench-drops bench-fingerprints bench-peers bench-shuffles docs long same wheels dist lint format clean
 
 all: lint test  ## lint and test
@@ -17,8 +17,9 @@ all: lint test  ## lint and test
 help:  ## list these targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
-crawl: .venv/crawl  ## crawl the demo site, or URL=https://… (MAX_PAGES=500), and drop near-duplicates
-	@$(BIN)/scrapy crawl site $(if $(URL),-a url=$(URL)) $(if $(MAX_PAGES),-a max_pages=$(MAX_PAGES))
+crawl: .venv/crawl  ## crawl the demo site, or URL=https://… (MAX_PAGES=500), and drop near-duplicates (LOG=INFO)
+	@$(BIN)/scrapy crawl site -s LOG_LEVEL=$(or $(LOG),ERROR) $(if $(URL),-a url=$(URL)) \
+		$(if $(MAX_PAGES),-a max_pages=$(MAX_PAGES))
 
 report: .venv/crawl  ## tell what the crawls dropped, and write output/report.html (SPIDER=example.org)
 	@$(BIN)/scrapy simhash dropped --spider $(or $(SPIDER),site)
@@ -26,6 +27,13 @@ report: .venv/crawl  ## tell what the crawls dropped, and write output/report.ht
 
 test: .venv/dev $(SPARK)  ## run the tests, or those of TESTS=tests/page (CI=true: the slowest too)
 	@$(IN_MEMORY) $(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder $(TESTS)
+
+coverage: .venv/coverage  ## run the tests and print which lines of the package none reaches
+	@$(IN_MEMORY) $(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder \
+		--cov simhash_pipeline --cov-report term-missing:skip-covered $(TESTS)
+
+hooks: .venv/dev  ## run lint before each commit in this clone
+	@$(BIN)/pre-commit install
 
 matrix: .venv/matrix  ## test each Python that is found with the newest libraries and the oldest (SESSION=oldest-3.13)
 	@$(IN_MEMORY) $(BIN)/nox $(if $(SESSION),--session $(SESSION))
@@ -36,7 +44,8 @@ oldest: .venv/matrix  ## run the tests that crawl with the oldest libraries, on 
 quality: .venv/dev  ## hold near-duplicates, main texts and templates of FOLDER=… to pinned floors
 	@$(BIN)/python -m tests.quality $(FOLDER)
 
-picture: .venv/dev  ## take the picture of the demo site's report for the docs (needs Chromium)
+picture: .venv/dev  ## draw the pictures of README and docs, and take that of the report (needs Chromium)
+	@$(BIN)/python -m tests.pictures docs
 	@$(BIN)/python -m tests.review.picture docs
 
 bench: .venv/bench  ## measure index and stores beside others, into benchmarks/index.md (BENCH_N=10000000)
@@ -71,21 +80,21 @@ long: .venv/dev  ## fuzz, kill and soak for hours, or one of these: RUN="fuzz --
 same: .venv/dev  ## compare the compiled kernel, the Python and jieba on every page of the zips in FOLDER=…
 	@$(BIN)/python -m tests.same $(FOLDER)
 
-docs: .venv/dev  ## build the documentation as a site, in output/docs
+docs: .venv/dev  ## build the documentation as two sites, English and Chinese, in output/docs
 	@$(BIN)/python -m sphinx -q -W --keep-going -b html docs output/docs
-	@echo "output/docs/index.html"
+	@$(BIN)/python -m sphinx -q -W --keep-going -b html docs/zh output/docs/zh
+	@echo "output/docs/index.html, output/docs/zh/index.html"
 
-dist: .venv/dist  ## build wheel and sdist into dist/, check them, and try each in an empty environment
+dist: .venv/dist  ## build wheel and sdist into dist/, check them, and try them on each Python that is found
 	@rm -rf dist
 	@$(BIN)/python -m build --quiet
 	@for wheel in dist/*-linux_*.whl; do [ ! -e "$$wheel" ] || \
 		{ PATH="$(CURDIR)/$(BIN):$$PATH" auditwheel repair --wheel-dir dist "$$wheel" && rm "$$wheel"; } || exit; done
 	@$(BIN)/python -m twine check --strict dist/*
 	@$(BIN)/check-wheel-contents dist/*.whl
-	@for built in dist/*; do \
-		rm -rf .venv/empty && $(PYTHON) -m venv .venv/empty && .venv/empty/bin/pip install --quiet "$$built" \
-		&& (cd .venv/empty && bin/simhash --version \
-		&& bin/scrapy simhash fingerprint "$(CURDIR)"/crawler/demo_site/templates/*.html) || exit 1; done
+	@.ci/try-dist
+	@! grep -q '^ADDRESS = ""' setup.py || \
+		echo "Missing before a release: the repository's ADDRESS in setup.py, for the links that an index shows"
 
 wheels: .venv/dist  ## build a wheel with the compiled kernel for each Python of this platform (needs Docker on Linux)
 	@$(BIN)/python -m cibuildwheel --output-dir dist
@@ -103,20 +112,26 @@ clean:  ## remove the environment and what crawls and tests left
 	rm -rf .venv .nox .scrapy output .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 .venv/pip:
-	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --upgrade 'pip>=25.1'
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/pip install --quiet --upgrade 'pip>=25.1'
 	@touch $@
 
+# setuptools warns of editable installs in nine lines.
 .venv/crawl: .venv/pip pyproject.toml setup.py $(wildcard simhash_pipeline/native/*.[ch])
-	$(BIN)/pip install --quiet --editable .
+	@echo "Installing into .venv (a minute) …"
+	@PYTHONWARNINGS=ignore $(BIN)/pip install --quiet --editable .
 	@touch $@
 
 .venv/dev: .venv/pip pyproject.toml setup.py $(wildcard simhash_pipeline/native/*.[ch])
-	$(BIN)/pip install --quiet --editable '.[archive,html5lib,opencc,parquet,redis,rjieba]' --group dev
+	PYTHONWARNINGS=ignore $(BIN)/pip install --quiet --editable '.[archive,html5lib,opencc,parquet,redis,rjieba]' --group dev
 	@touch .venv/crawl $@
 
 .venv/spark: .venv/dev
 	$(BIN)/pip install --quiet --editable '.[spark]'
+	@touch $@
+
+.venv/coverage: .venv/dev
+	@$(BIN)/pip install --quiet --group coverage
 	@touch $@
 
 .venv/matrix: .venv/pip pyproject.toml

@@ -1,10 +1,12 @@
-"""The compiled kernel, which may be left out: all else is in pyproject.toml.
+"""The compiled kernel, which may be left out, and what depends on the repository's address.
 
 SIMHASH_NO_NATIVE=1 leaves it out; SIMHASH_REQUIRE_NATIVE=1 fails where it can't be built.
 SIMHASH_CFLAGS are further options for the compiler, as sanitizers.
 """
 
 import os
+import re
+from pathlib import Path
 
 from setuptools import Extension, setup
 
@@ -24,5 +26,27 @@ def compiled(name: str, *parts: str) -> Extension:
     )
 
 
+def readme(address: str) -> str:
+    """The README; with an address its links lead there, for an index shows no other file."""
+    text = Path(__file__).with_name("README.md").read_text(encoding="utf-8")
+    if not address:
+        return text
+    text = re.sub(r"(!\[[^\]]*\]\()(?!https?:)", rf"\1{address}/raw/main/", text)
+    return re.sub(r"\]\((?!https?:)", f"]({address}/blob/main/", text)
+
+
+# Of the repository, as https://code.example/owner/name; make dist reports that it is missing.
+ADDRESS = ""
+URLS = {
+    "Source": ADDRESS,
+    "Issues": f"{ADDRESS}/issues",
+    "Changelog": f"{ADDRESS}/blob/main/CHANGELOG.md",
+}
 NATIVE = [compiled("_kernel", "_markup", "_rules")]
-setup(ext_modules=[] if os.environ.get("SIMHASH_NO_NATIVE") == "1" else NATIVE)
+if __name__ == "__main__":
+    setup(
+        ext_modules=[] if os.environ.get("SIMHASH_NO_NATIVE") == "1" else NATIVE,
+        long_description=readme(ADDRESS),
+        long_description_content_type="text/markdown",
+        project_urls=URLS if ADDRESS else {},
+    )

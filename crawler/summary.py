@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -11,7 +12,7 @@ from scrapy.crawler import Crawler
 
 from simhash_pipeline import NearDuplicate, Verdict, page_judged
 
-_DROPS_SHOWN = 5
+_DROPS_SHOWN = 3
 _KEPT = ("changed", "unchanged", "near_misses")
 
 
@@ -22,6 +23,7 @@ class Summary:
         self._crawler = crawler
         self._clearest: list[Verdict] = []
         self._near_miss: Verdict | None = None  # the last
+        self._pages = self._dropped_pages = 0
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Summary:
@@ -39,10 +41,17 @@ class Summary:
     def _judged(self, verdict: Verdict) -> None:
         if verdict.rejected_by is not None:
             self._near_miss = verdict
+        self._pages += 1
+        self._dropped_pages += verdict.dropped
+        if sys.stderr.isatty():  # the crawl of a real site takes minutes
+            counts = f"\r{self._pages:,} pages, {self._dropped_pages:,} dropped"
+            print(counts, end="", file=sys.stderr, flush=True)
 
     def _print(self) -> None:
         name = getattr(self._crawler.spider, "name", "site")
         stats = self._crawler.stats.get_stats()
+        if sys.stderr.isatty():
+            print(file=sys.stderr)
         print("\n".join(_lines(name, stats, self._clearest, self._near_miss)))
 
 

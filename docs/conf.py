@@ -1,8 +1,14 @@
-"""The documentation site: `make docs` writes it to output/docs."""
+"""The documentation site in English: `make docs` writes it to output/docs, the Chinese into zh."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
 
 project = "simhash_pipeline"
 author = "The simhash_pipeline developers"
-extensions = ["myst_parser", "sphinx.ext.autodoc"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "navigation"]
+exclude_patterns = ["zh"]
 html_theme = "furo"
 html_title = project
 html_static_path = ["_static"]

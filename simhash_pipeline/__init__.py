@@ -59,7 +59,7 @@ __all__ = [
     "open_store",
     "page_judged",
 ]
-__version__ = "1.0.0"
+__version__ = "0.9.0"
 
 _NAMES = {
     "crawl.follow": "FollowMiddleware",

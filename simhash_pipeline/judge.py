@@ -127,9 +127,13 @@ class Judge:
     ) -> Verdict:
         """Decide whether to keep or drop the page, and store a kept one in the same transaction.
 
-        `page` is its fingerprints or its HTML, or `text` is all its text; `item` is what was
-        scraped from that HTML, or what `said_by` made of it. Raises PageError for a bad URL, and
-        for HTML that can't be read.
+        :param url: the page's absolute URL.
+        :param page: its HTML, or its fingerprints.
+        :param item: what was scraped from that HTML, or what `said_by` made of it.
+        :param text: all its text, in place of `page`.
+        :return: the verdict; `dropped` is True for a near-duplicate.
+        :raises PageError: for a bad URL, and for HTML that can't be read.
+        :raises StoreError: if the store fails.
         """
         if (page is None) == (text is None):
             raise TypeError("judge a page or a text, and not both")

@@ -159,6 +159,14 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
     # DOM-tree decay as published; the content fingerprint is the default one.
     "dom-decay": {"structure_distance": 5},
 }
+_PUBLISHED_DECAY = 0.45
+
+
+def _preset(value: Any) -> str:
+    name, colon, decay = _text(value).partition(":")
+    if name not in PRESETS or (colon and (name != "dom-decay" or not 0 < float(decay) < 1)):
+        raise ValueError
+    return f"{name}:{float(decay):g}" if colon else name
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,9 +221,9 @@ class Options:
     second_look: bool = _option(
         True,
         FLAG,
-        "False judges a page of any length by the distances alone, and compares no titles, "
-        "addresses, sketches or page-specific texts. `SIMHASH_SKETCH_DISTANCE`, "
-        "`SIMHASH_MIN_SIMILARITY` and `SIMHASH_MIN_TOKENS` then do nothing.",
+        "If False, only the fingerprint distances decide, for pages of any length. "
+        "`SIMHASH_SKETCH_DISTANCE`, `SIMHASH_MIN_SIMILARITY` and `SIMHASH_MIN_TOKENS` have no "
+        "effect then.",
     )
     sketch_distance: int = _option(
         18,
@@ -232,8 +240,8 @@ class Options:
     min_tokens: int = _option(
         50,
         whole(1, 10_000, "tokens"),
-        "A page with fewer tokens is thin. For its text it is dropped only if a stored page has "
-        "the same title and text and, on one site, 95 % of its page-specific text.",
+        "Pages with fewer tokens are thin: they are dropped only if a stored page has exactly the "
+        "same title and text (on the same site also 95 % of the rest).",
     )
     store: str = _option(
         "auto",
@@ -254,27 +262,27 @@ class Options:
     expire_after: int | None = _option(
         None,
         or_none(AGE),
-        "Before the first page is judged, forget pages that were not seen for this long: `90d`, "
-        "`12h`, `30m`, or a number of seconds. None keeps all.",
+        "When a crawl starts, forget pages that were not seen for this long: `90d`, `12h`, `30m`, "
+        "or a number of seconds. None keeps all.",
     )
     unchanged: str = _option(
         "keep",
         one_of("keep", "drop"),
-        "What to do with a URL seen again, by this spider or another one of the store, whose "
-        "title, article text and item are unchanged: `keep` or `drop` its item.",
+        "`drop`: drop the items of known URLs whose title, article text and item values are "
+        "unchanged, whichever spider of the store saw them. `keep`: keep them.",
     )
     keep: str = _option(
         "first",
         one_of("first", "canonical"),
-        "Which of two near-duplicates stays in the store: the `first` one met, or the `canonical` "
-        "one: a later page whose URL the stored one declares as its address, or whose URL is the "
-        "stored one's without tracking keys, is kept too and takes its place.",
+        "Which of two near-duplicates is kept: the `first`; `canonical` also keeps a later page "
+        "that is the address which the stored one declares, or its URL without tracking keys, and "
+        "stores it instead.",
     )
     error_pages: str = _option(
         "drop",
         one_of("drop", "keep"),
-        "`drop` keeps two of the short pages of a host that are equal but for the page's own "
-        "address, such as error pages that answer 200. `keep` keeps all.",
+        "`drop`: of short pages on one host that differ only in their own URL (for example error "
+        "pages served as 200), keep two. `keep`: keep all.",
     )
     dry_run: bool = _option(
         False, FLAG, "True judges and logs pages, but drops no item and no link."
@@ -282,13 +290,13 @@ class Options:
     follow_twins: bool = _option(
         True,
         FLAG,
-        "False follows no links of near-duplicate pages (needs the add-on).",
+        "If False, links on near-duplicate pages are not followed. Requires the add-on.",
     )
     trap_budget: int | None = _option(
         None,
         or_none(whole(1, 10**6, "pages")),
-        "Stop following links on pages without new content after this many such pages of a host "
-        "in a row, each linked from another one (needs the add-on). None sets no limit.",
+        "After this many consecutive pages of a host without new content, each reached from "
+        "another such page, stop following their links. None sets no limit. Requires the add-on.",
     )
     close_after_seen: int | None = _option(
         None,
@@ -304,15 +312,15 @@ class Options:
     item_fields: tuple[str, ...] | None = _option(
         (),
         or_none(NAMES),
-        "Which fields of an item tell its page from others: `()` all whose values stand on the "
-        'page; `("sku", "price")` these alone, wherever they stand; `("-position",)` all '
-        "but these; None no field.",
+        "The item fields whose values distinguish pages. `()`: all whose values are found on the "
+        'page. `("sku", "price")`: only these, found there or not. `("-position",)`: all but '
+        "these. None: no field.",
     )
     answers: str | None = _option(
         None,
         or_none(_PATH),
-        "A sheet of answers (CSV) that the report saved. Pairs that a person called another page "
-        "are never near-duplicates again, those called a copy always are.",
+        'The CSV file of answers that the report saved. Pairs answered "another page" are never '
+        'near-duplicates again; pairs answered "a copy" always are.',
     )
     keep_text: bool = _option(
         False,
@@ -323,8 +331,8 @@ class Options:
     html_field: str | None = _option(
         "html",
         or_none(FIELD),
-        "The item field that may hold the page: text, bytes, a selector or a soup. An item without "
-        "it is judged by the HTML response that it came from (needs the add-on). None: always so.",
+        "The item field that may hold the page: text, bytes, a selector or a soup. Items without "
+        "it are judged by their HTML response (requires the add-on). None: always the response.",
     )
     content_field: str | None = _option(
         None,
@@ -338,42 +346,42 @@ class Options:
     max_page_bytes: int = _option(
         5_000_000,
         whole(10_000, 10**9, "bytes"),
-        "Read at most this many bytes of a page, and fewer if its tags and words are short. The "
-        "first cut page is logged, and all are counted.",
+        "Read at most this many bytes of a page (fewer if it has extremely many tags). Truncated "
+        "pages are counted; the first is logged.",
     )
     page_timeout_secs: int = _option(
         30,
         whole(1, 10**6, "seconds"),
-        "Seconds that a page may take to be read by a process beside the crawl. Then the process "
-        "is killed, and the item is kept without judging it.",
+        "The seconds that a separate process may take to read a page. After that the process is "
+        "killed, and the item is kept without judging it.",
     )
     twin_field: str | None = _option(
         None,
         or_none(FIELD),
-        "Tag instead of dropping: a near-duplicate's item is kept, and this field gets the URL of "
-        "the stored page that it is near.",
+        "Tag instead of dropping: near-duplicates are kept, and this field receives the URL of the "
+        "stored page that they match.",
     )
     verdict_field: str | None = _option(
         None,
         or_none(FIELD),
-        "The declared item field that gets the verdict as a dict: the reason, the distances in "
+        "A declared item field that receives the verdict as a dict: the reason, the distances in "
         "bits and the content fingerprint in hex, 16 digits for 64 bits. None writes none.",
     )
     address_field: str | None = _option(
         None,
         or_none(FIELD),
-        "The declared item field that receives the page's address: the one that the page declares "
+        "The declared item field that receives the address that the page declares "
         "(`rel=canonical`, `og:url`), or else its URL, without tracking keys. None writes none.",
     )
     text_field: str | None = _option(
         None,
         or_none(FIELD),
-        "The declared item field that receives the title and the main text, without what the pages "
+        "A declared item field that receives the title and the main text, without what the pages "
         "of its template repeat. None writes none.",
     )
     preset: str | None = _making_option(
         None,
-        or_none(one_of(*PRESETS)),
+        or_none(Rule(f"one of {', '.join(PRESETS)}, dom-decay:0.6 (another decay)", _preset)),
         "The name of a published way to make fingerprints. It sets the options below that you "
         "don't set yourself.",
     )
@@ -436,7 +444,7 @@ class Options:
     )
 
     def __post_init__(self) -> None:
-        faults, preset = [], PRESETS.get(str(self.preset), {})
+        faults, preset = [], PRESETS.get(str(self.preset).partition(":")[0], {})
         for field in dataclasses.fields(self):
             value, rule = getattr(self, field.name), field.metadata["rule"]
             if isinstance(value, _OrPreset):
@@ -508,9 +516,10 @@ class Options:
         return {"mfonda": ">=0", "simhash-java-first": ">1"}.get(self.preset or "", ">0")
 
     @property
-    def structure_features(self) -> str:
-        """What the structure fingerprint is made of: `outline`, or tags as published."""
-        return "tag" if self.preset == "dom-decay" else "outline"
+    def decay(self) -> float | None:
+        """Of an element's weight by its depth, 0-1; None: the outline decides the weights."""
+        name, _, decay = (self.preset or "").partition(":")
+        return float(decay or _PUBLISHED_DECAY) if name == "dom-decay" else None
 
 
 def unreadable(option: str, path: str, error: Exception) -> str:

@@ -110,7 +110,7 @@ def unpack(sample: bytes) -> tuple[int, Entries]:
     except (struct.error, ValueError, IndexError) as error:
         raise StoreDamaged(
             "a page's sample in the store is damaged; restore a copy of the store, or move it away "
-            "to begin anew"
+            "to start over"
         ) from error
     return limit, entries
 

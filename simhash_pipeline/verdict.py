@@ -76,7 +76,7 @@ class Verdict:
 
     @property
     def is_new_content(self) -> bool:
-        """Whether the page brought anything that was not known."""
+        """Whether the page has content not seen before."""
         return self.stored and self.reason not in ("thin", "canonical")
 
 

@@ -13,21 +13,28 @@ from tests.documents import DOCS
 PAGE = DOCS / "reference/commands.md"
 HEAD = """# Commands
 
-Made from the code by `python -m tests.commands_page`. Each command is there as `scrapy simhash` and
-as `simhash`; `--help` prints the same. Each takes `-s NAME=VALUE`, as often as needed: a setting in
-place of the project's.
+Made from the code by `python -m tests.commands_page`. Each command exists as `scrapy simhash` and
+as `simhash`; `--help` prints the same. Each takes `-s NAME=VALUE`, repeatedly: a setting in place
+of the project's. Where a section names them,
 
-| exit code | meaning |
-|---|---|
-| 0 | done |
-| 1 | the answer is no: the command's section says of what |
-| 2 | the command was given something that it cannot use; one line on stderr says what |
-| 130, 141 | Ctrl-C; the reader of the output has gone |
+- `--json` prints JSON, one object a line;
+- `-S`, `--store` names a store: a URL such as `sqlite:///seen.sqlite`, or an SQLite file;
+- `--spider` selects the store, or the drop log, of this spider.
 
-Control characters in titles, texts and URLs are written as in JSON (`\\u001b`), so no page
-can steer your terminal. Colour and progress bars appear in terminals only (`NO_COLOR`
-is honoured).
+Exit code 0: done. 1: the answer is no, as the section says. 2: something that the command cannot
+use; one line on stderr. 130, 141: Ctrl-C; the reader of the output has gone.
+
+Control characters in titles, texts and URLs are escaped, so no page can steer your terminal.
 """
+# Arguments that HEAD describes, where they mean this.
+COMMON = {
+    "--json": {"print JSON: one object a line, for programs"},
+    "-S, --store STORE": {"its URL, as sqlite:///seen.sqlite, or an SQLite file"},
+    "--spider SPIDER": {
+        "the store of this spider's crawls",
+        "take this spider's log of the project",
+    },
+}
 # The keys of what a command prints with --json. In brackets: a value, or the keys of its objects.
 KEYS = {
     "fingerprint": (
@@ -70,8 +77,13 @@ def _section(name: str) -> str:
     command = SimhashCommand()
     command.settings = Settings()
     command._add_arguments(parser, name)
-    rows = "".join(f"| `{usage}` | {meaning} |\n" for usage, meaning in _arguments(parser))
-    table = f"\n| argument | meaning |\n|---|---|\n{rows}" if rows else ""
+    named = _arguments(parser)
+    arguments = {usage: text for usage, text in named if not text.startswith("the same as --")}
+    shared = [usage for usage in arguments if arguments[usage] in COMMON.get(usage, ())]
+    rows = [f"- `{usage}`: {arguments[usage]}" for usage in arguments if usage not in shared]
+    if shared:
+        rows.append(f"- {', '.join(f'`{usage}`' for usage in shared)}")
+    table = "\n" + "\n".join(rows) + "\n" if rows else ""
     behind = f"\n{_cell(parser.epilog)}\n" if parser.epilog else ""
     keys = f"\nKeys of its JSON: {KEYS[name]}.\n" if name in KEYS else ""
     summary = COMMANDS[name]
@@ -89,11 +101,11 @@ def _arguments(parser: argparse.ArgumentParser) -> Iterator[tuple[str, str]]:
             value = "" if action.nargs == 0 else f" {action.metavar or action.dest.upper()}"
             usage = ", ".join(action.option_strings) + value if action.option_strings else value[1:]
             meaning = formatter._expand_help(action) if action.help else ""
-            yield usage.replace("|", "\\|"), _cell(meaning)
+            yield usage, _cell(meaning)
 
 
 def _cell(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;").replace("*", "\\*")
+    return " ".join(text.split()).replace("<", "&lt;").replace("*", "\\*")
 
 
 if __name__ == "__main__":

@@ -1,55 +1,111 @@
-"""The settings tables of the documents, made from Options: `python -m tests.settings_table`."""
+"""The settings pages of the documents, made from Options: `python -m tests.settings_table`.
+
+Between `<!-- settings: everyday -->` and `<!-- end -->` each setting has a heading, so that it can
+be linked, its default, its meaning and one example.
+"""
 
 import dataclasses
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from simhash_pipeline import Options
 from tests import chinese
 from tests.documents import DOCS
 
-HEADERS = {"en": "| setting | default | meaning |\n", "zh": "| 设置 | 默认值 | 含义 |\n"}
+PAGES = {
+    "en": (DOCS / "reference/settings.md", DOCS / "reference/fingerprint-settings.md"),
+    "zh": (DOCS / "zh/settings.md",),
+}
+DEFAULT = {"en": "Default: `{}`. {}", "zh": "默认值：`{}`。{}"}
 EVERYDAY = (
     *("enabled", "dry_run", "match", "content_distance", "structure_distance", "second_look"),
     *("store", "namespace", "scope", "unchanged", "keep", "item_fields", "answers", "expire_after"),
     *("drop_log", "keep_text", "twin_field", "follow_twins", "trap_budget", "close_after_seen"),
 )
+EXAMPLES: dict[str, object] = {
+    "address_field": "address",
+    "answers": "answers.csv",
+    "close_after_seen": 500,
+    "content_distance": 6,
+    "content_field": "body",
+    "drop_log": "drops.jsonl",
+    "dry_run": True,
+    "enabled": False,
+    "error_pages": "keep",
+    "expire_after": "90d",
+    "extractor": "myproject.text.main_text",
+    "follow_twins": False,
+    "hash": "fnv1a",
+    "html_field": "page",
+    "item_fields": ("-position", "-related"),
+    "keep": "canonical",
+    "keep_text": True,
+    "match": "both",
+    "max_page_bytes": 20_000_000,
+    "min_similarity": 0.95,
+    "min_tokens": 30,
+    "namespace": "test",
+    "ngrams": (1, 2, 3),
+    "page_timeout_secs": 60,
+    "parser": "html5lib",
+    "preset": "dom-decay",
+    "scope": "site",
+    "second_look": False,
+    "segmenter": "jieba",
+    "sketch_distance": 24,
+    "stop_words": "noise.txt",
+    "store": "redis://localhost:6379/0",
+    "structure_distance": 5,
+    "text_field": "main_text",
+    "to_simplified": True,
+    "top_n": 200,
+    "trap_budget": 50,
+    "twin_field": "near_duplicate_of",
+    "unchanged": "drop",
+    "url_field": "link",
+    "user_dict": "words.txt",
+    "verdict_field": "near_duplicate",
+    "weights": "levels.by_level",
+}
 
 
-def tables() -> dict[str, list[str]]:
-    """By page: the settings of every day and the others, and those that make fingerprints."""
-    names = [field.name for field in dataclasses.fields(Options)]
-    making = names[names.index("preset") :]
-    others = [name for name in names if name not in EVERYDAY and name not in making]
-    return {
-        "reference/settings": [_table(EVERYDAY, "en"), _table(others, "en")],
-        "reference/fingerprint-settings": [_table(making, "en")],
-        "zh/settings": [_table(room, "zh") for room in (EVERYDAY, others, making)],
-    }
+def pages() -> dict[Path, str]:
+    """What each page must be."""
+    return {path: _filled(path, language) for language in PAGES for path in PAGES[language]}
 
 
-def _table(names: Sequence[str], language: str) -> str:
-    fields = {field.name: field for field in dataclasses.fields(Options)}
-    rows = (
-        f"| `SIMHASH_{name.upper()}` | `{getattr(Options(), name)!r}` | "
-        f"{_meaning(fields[name], language)} |\n"
-        for name in names
-    )
-    return f"{HEADERS[language]}|---|---|---|\n{''.join(rows)}"
+def groups() -> dict[str, Sequence[str]]:
+    """The names of the settings by group: everyday ones, others, and those of fingerprints."""
+    fields = {field.name: field.metadata for field in dataclasses.fields(Options)}
+    making = [name for name in fields if fields[name]["makes"]]
+    others = [name for name in fields if name not in {*EVERYDAY, *making}]
+    return {"everyday": EVERYDAY, "others": others, "fingerprints": making}
 
 
-def _meaning(field: "dataclasses.Field[Any]", language: str) -> str:
-    return str(field.metadata["meaning"] if language == "en" else chinese.SETTINGS[field.name])
+def _filled(path: Path, language: str) -> str:
+    text = path.read_text(encoding="utf-8")
+    for group, names in groups().items():
+        made = "".join(_section(name, language) for name in names)
+        text = re.sub(
+            rf"(<!-- settings: {group} -->\n).*?(<!-- end -->)",
+            lambda found, made=made: f"{found[1]}{made}\n{found[2]}",  # type: ignore[misc]
+            text,
+            flags=re.DOTALL,
+        )
+    return text
 
 
-def page_of(name: str) -> Path:
-    return DOCS / f"{name}.md"
+def _section(name: str, language: str) -> str:
+    setting = f"SIMHASH_{name.upper()}"
+    (field,) = (field for field in dataclasses.fields(Options) if field.name == name)
+    meaning = field.metadata["meaning"] if language == "en" else chinese.SETTINGS[name]
+    described = DEFAULT[language].format(repr(getattr(Options(), name)), meaning)
+    value = EXAMPLES[name]
+    example = f"{value:_}" if type(value) is int else repr(value).replace("'", '"')
+    return f"\n### {setting}\n\n{described}\n\n```\n{setting} = {example}\n```\n"
 
 
 if __name__ == "__main__":
-    old = "(?:" + "|".join(map(re.escape, HEADERS.values())) + r")\|---.*\n(?:\| `SIMHASH_.*\n)*"
-    for name, of_page in tables().items():
-        text, new = page_of(name).read_text(encoding="utf-8"), iter(of_page)
-        page_of(name).write_text(re.sub(old, lambda _, new=new: next(new), text), encoding="utf-8")  # type: ignore[misc]  # one page at a time
+    for path, text in pages().items():
+        path.write_text(text, encoding="utf-8")

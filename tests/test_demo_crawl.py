@@ -118,7 +118,7 @@ def test_the_summary_tells_a_newcomer_what_happened_and_where_to_look(crawl: Dem
     lines = crawl.first_output.splitlines()
     assert f"Pages seen {len(crawl.kept) + len(crawl.drops):10}" in lines
     assert f"  dropped  {len(crawl.drops):10}   address 3, content" in crawl.first_output
-    assert sum(line.startswith("    ≈ http") for line in lines) == 5 + 1
+    assert sum(line.startswith("    ≈ http") for line in lines) == 3 + 1
     near = lines[lines.index("Kept though near a stored page, for example") + 1]
     assert near.rpartition("/")[2] in ("ship-biscuit", "ship-biscuit-forty")
     assert any(line.endswith(".scrapy/simhash/site.drops.jsonl") for line in lines)

@@ -1,5 +1,6 @@
 """What the documents say is so: their examples run, their tables are those of the code."""
 
+import ast
 import dataclasses
 import re
 import sqlite3
@@ -8,6 +9,7 @@ import sys
 from contextlib import closing
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import pytest
 from scrapy.settings import Settings
@@ -16,17 +18,28 @@ from simhash_pipeline import Options
 from simhash_pipeline.cli.simhash import COMMANDS
 from simhash_pipeline.drop_log import Drop
 from simhash_pipeline.stores.sqlite.sqlite_store import SqliteStore
-from tests import chinese
+from tests import chinese, settings_table
 from tests.commands_page import PAGE, page
 from tests.documents import DOCS, PATHS, ROOT, TEXT
-from tests.settings_table import page_of, tables
 
 
-@pytest.mark.parametrize("name", tables())
-def test_the_settings_tables_are_those_of_the_code(name: str) -> None:
-    text = page_of(name).read_text(encoding="utf-8")
-    missing = [table for table in tables()[name] if table not in text]
-    assert missing == [], "write them by python -m tests.settings_table"
+def test_the_settings_pages_are_those_of_the_code() -> None:
+    for path, text in settings_table.pages().items():
+        assert path.read_text(encoding="utf-8") == text, (
+            "write it by python -m tests.settings_table"
+        )
+
+
+@pytest.mark.parametrize("field", dataclasses.fields(Options), ids=lambda field: field.name)
+def test_a_setting_has_a_heading_and_a_valid_example(field: "dataclasses.Field[object]") -> None:
+    name = f"SIMHASH_{field.name.upper()}"
+    sections = [each for each in TEXT.split("\n### ") if each.startswith(f"{name}\n")]
+    examples = [re.search(rf"```\n{name} = (.*)\n```", each) for each in sections]
+    assert len(examples) == 2, "one in English, one in Chinese"
+    assert examples[0]
+    value = ast.literal_eval(examples[0][1])
+    other = {"SIMHASH_NGRAMS": (1,)} if field.name == "weights" else {}
+    assert Options.from_settings({name: value, **other}) != Options()
 
 
 @pytest.mark.parametrize("field", dataclasses.fields(Options), ids=lambda field: field.name)
@@ -47,7 +60,7 @@ def test_distance_alone_is_set_in_the_same_three_lines_everywhere() -> None:
     options = Options.from_settings({n: v for n, v in set_by.items() if n.startswith("SIMHASH")})
     assert options == Options(second_look=False)
     documents = ("docs/tutorial.md", "docs/zh/tutorial.md", "docs/howto/thresholds.md")
-    for place in ("README.md", "README.zh-CN.md", "crawler/settings.py", *documents):
+    for place in ("crawler/settings.py", *documents):
         text = (ROOT / place).read_text(encoding="utf-8").replace("# SIMHASH", "SIMHASH")
         assert block[1] in text, place
 
@@ -58,9 +71,9 @@ def test_the_demo_project_sets_the_thresholds_to_their_defaults() -> None:
     assert Options.from_settings(settings) == Options()
 
 
-def test_the_settings_table_holds_no_setting_that_is_gone() -> None:
+def test_the_settings_pages_hold_no_setting_that_is_gone() -> None:
     known = {f"SIMHASH_{field.name.upper()}" for field in dataclasses.fields(Options)}
-    assert set(re.findall(r"^\| `(SIMHASH_\w+)` \|", TEXT, re.MULTILINE)) == known
+    assert set(re.findall(r"^### (SIMHASH_\w+)$", TEXT, re.MULTILINE)) == known
 
 
 def test_the_python_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,12 +95,12 @@ def test_the_sql_examples_run_on_a_store_and_on_a_table_of_drops(tmp_path: Path)
             database.execute(example)
 
 
-def test_each_kind_of_error_stands_in_the_table_of_stats() -> None:
+def test_each_kind_of_error_stands_in_the_list_of_stats() -> None:
     package = ROOT / "simhash_pipeline"
     rooms = [package.glob("*.py"), package.glob("crawl/*.py"), package.glob("page/*.py")]
     code = "".join(path.read_text(encoding="utf-8") for path in chain(*rooms))
     kinds = set(re.findall(r'(?:\b(?:PageError|fault)\(\s*"|"errors/)(\w+)"', code))
-    row = next(line for line in TEXT.splitlines() if line.startswith("| `simhash/errors/<kind>`"))
+    row = next(line for line in TEXT.splitlines() if line.startswith("- `simhash/errors/<kind>`"))
     assert len(kinds) > 10
     assert kinds <= set(re.findall(r"`(\w+)`", row))
 
@@ -146,24 +159,49 @@ def test_the_chinese_page_of_commands_is_that_of_the_code() -> None:
     assert chinese.commands_page() == written, "write it by python -m tests.chinese"
 
 
-def test_the_readme_is_one_page() -> None:
-    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) < 150
+def test_the_readme_is_one_screen_that_sells_and_one_that_shows() -> None:
+    """Two pictures, two commands before something works, and the same figures in both languages."""
+    english, chinese = (
+        (ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "README.zh-CN.md")
+    )
+    assert len(english.split()) <= 400
+    for text, facts in ((english, "## Good to know"), (chinese, "## 须知")):
+        assert len(re.findall(r"^!\[", text, re.MULTILINE)) == 2
+        assert text.partition("```\n")[2].partition("\n```")[0].count("\n") == 1
+        assert facts in text
+    figures = (
+        re.findall(r"\d+(?:\.\d+)?", re.sub(r"\([^)]*\)|（[^）]*）", "", text))
+        for text in (english, chinese)
+    )
+    first, second = (sorted(each) for each in figures)
+    assert first == second
 
 
-def test_the_chinese_readme_has_the_figures_of_the_english_one() -> None:
-    measured = {"README.md": "## Measured", "README.zh-CN.md": "## 测量结果"}
-    found = []
-    for name, title in measured.items():
-        section = (
-            (ROOT / name).read_text(encoding="utf-8").partition(title)[2].partition("\n## ")[0]
-        )
-        figures = re.findall(r"^\| .* \| (.*) \| .*\|$", section, re.MULTILINE)
-        found.append(sorted(re.findall(r"\d+(?:\.\d+)?", " ".join(figures))))
-    assert found[0] == found[1] != []
+def test_an_index_gets_whole_addresses() -> None:
+    """setup.py fills them in once the repository has an address."""
+    source = (ROOT / "setup.py").read_text(encoding="utf-8").partition("NATIVE = [")[0]
+    names: dict[str, Any] = {"__file__": str(ROOT / "setup.py")}
+    exec(source, names)
+    assert names["readme"]("") == (ROOT / "README.md").read_text(encoding="utf-8")
+    text = names["readme"]("https://code.example/o/n")
+    assert "](https://code.example/o/n/raw/main/docs/copies.svg)" in text
+    assert "](https://code.example/o/n/blob/main/docs/tutorial.md)" in text
+    assert not re.search(r"\]\((?!https:)", text)
 
 
-def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "sphinx", "-q", "-W", "-b", "html", str(DOCS), str(tmp_path)]
+def test_the_english_documents_stay_short() -> None:
+    pages = [path for path in PATHS if "zh" not in str(path.relative_to(ROOT))]
+    words = {path.name: len(path.read_text(encoding="utf-8").split()) for path in pages}
+    assert sum(words.values()) <= 15_000, words
+
+
+@pytest.mark.parametrize("folder", [".", "zh"])
+def test_the_site_is_built_without_a_warning(tmp_path: Path, folder: str) -> None:
+    source = str(DOCS / folder)
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", "-b", "html", source, str(tmp_path)]
     told = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (told.returncode, told.stderr) == (0, "")
     assert "ADDONS" in (tmp_path / "tutorial.html").read_text(encoding="utf-8")
+    index = (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert "{toctree}" not in index
+    assert index.count('class="caption-text"') >= 3

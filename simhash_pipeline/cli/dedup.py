@@ -33,7 +33,7 @@ class DedupCommand(Command):
     epilog = (
         "The settings are those of a crawl: SIMHASH_CONTENT_DISTANCE, SIMHASH_SCOPE and so on. "
         "The result has a row for each page: url, kept, reason, group, twin_url, distances and "
-        "fingerprints. Beside it lies a drop log for `dropped`, `report` and `explain`."
+        "fingerprints. A drop log next to it is for `dropped`, `report` and `explain`."
     )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:

@@ -57,7 +57,7 @@ SHOWN_RULES = 20  # rules of each kind, taken or not
 class DroppedCommand(Command):
     prints_json = False
     epilog = (
-        "A log may come through a pipe, and lack lines: jq -c 'select(.reason == \"thin\")' LOG | "
+        "The log may be piped in, filtered: jq -c 'select(.reason == \"thin\")' LOG | "
         "scrapy simhash dropped /dev/stdin sums up thin drops."
     )
 

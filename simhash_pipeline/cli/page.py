@@ -249,7 +249,7 @@ def _compared(
     yield Heading(_verdict(found.verdict, found.apart, options))
     yield ""
     yield from _changes("Changes of words in the main text", found.diff, limit)
-    yield from _changes("Changes of words beside it", found.left_out, limit)
+    yield from _changes("Changes of words outside it", found.left_out, limit)
 
 
 def _verdict(verdict: Verdict, apart: Distances, options: Options) -> str:
@@ -471,7 +471,7 @@ def _explained(case: Case, limit: int) -> Iterator[Line]:
         return
     yield from _changes("Changes of words in the main text (as it was judged)", case.diff, limit)
     if case.similarity is not None:
-        yield f"All that is their own on the site is alike by {case.similarity:.0%}."
+        yield f"Their page-specific texts are {case.similarity:.0%} the same."
 
 
 def explain_drop(drop: Drop, store: Store | None, options: Options) -> Case:

@@ -41,7 +41,9 @@ class SettingsCommand(Command):
         for name, value in values.items():
             setting = f"{PREFIX}{name.upper()}"
             source = _SOURCES.get(settings.getpriority(setting) or 0, "default")
-            if source == "default" and name in PRESETS.get(options.preset or "", {}):
+            if source == "default" and name in PRESETS.get(
+                (options.preset or "").partition(":")[0], {}
+            ):
                 source = f"{PREFIX}PRESET"
             source = "-s" if setting in given else source
             if arguments.all or source != "default":

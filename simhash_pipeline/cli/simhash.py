@@ -28,21 +28,21 @@ from simhash_pipeline.terminal import printable
 
 # A command is a class named by its last word: `store info` is InfoCommand.
 COMMANDS = {
-    "compare": "two pages: distances, features, changed words, and whether a crawl would drop one",
+    "compare": "compare two pages: distances, changed words, and whether a crawl would drop one",
     "dedup": "find the near-duplicates in archives: WARC, feeds, Parquet, folders, stores",
-    "dropped": "how many pages were dropped, why, and which to look at first",
-    "explain": "why a page was dropped or kept: its twin, bits and words",
-    "fingerprint": "a page's fingerprints, title and number of tokens, and its main text on demand",
-    "judge": "a verdict on each page that comes on standard input, beside any crawler",
-    "report": "write what was dropped as one HTML file, to search and look at in a browser",
-    "rules": "which parts of URLs lead to the same pages, learnt from drops, to request fewer",
-    "settings": "the settings in force, where each is set, and what they mean for the store",
-    "store": "look into the store of a crawl, and look after it",
-    "store info": "what a store holds: pages, sites, times, texts, how it was made, and any damage",
-    "store find": "the page of a URL, or the pages near a fingerprint, nearest first",
+    "dropped": "count what was dropped and why, and list the drops to check first",
+    "explain": "explain why a page was dropped or kept",
+    "fingerprint": "print a page's fingerprints, title and number of tokens, or its main text",
+    "judge": "judge pages from standard input, for any crawler",
+    "report": "write the drops as one HTML file for the browser",
+    "rules": "find the query keys that lead to the same pages, to request fewer",
+    "settings": "print the settings in force, where each is set, and what they mean for the store",
+    "store": "inspect and maintain a crawl's store",
+    "store info": "print what a store contains, how it was made, and any damage",
+    "store find": "find the page of a URL, or the pages near a fingerprint",
     "store forget": "forget the pages of these URLs, those not seen for an age, or all",
-    "store copy": "store the pages of one store in another, as when a crawl moves to Redis",
-    "tune": "which thresholds suit your answers about pairs of pages",
+    "store copy": "copy the pages of one store into another, for example to Redis",
+    "tune": "recommend thresholds from the pairs you reviewed",
 }
 
 # The files of their classes, by the first word; of others the file has the word's own name.

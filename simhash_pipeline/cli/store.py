@@ -75,7 +75,7 @@ def _described(named: NamedStore) -> dict[str, Any]:
 
 
 def _damage(record: Mapping[str, Any]) -> list[str]:
-    advice = "Restore a copy, or move the file away to begin anew."
+    advice = "Restore a copy, or move the file away to start over."
     return [*(f"{record['store']}: {fault}" for fault in record["faults"]), advice]
 
 

@@ -77,8 +77,8 @@ def _lines(answers: Sequence[SheetLine], options: Options, least: float) -> Iter
     yield ""
     best = recommended(answers, now, least)
     if best is None:
-        yield f"No distance is surely right {least:g} of the time: the interval's lower end is"
-        yield f"below. {_needed(near, options, least)} Or name a lower --precision."
+        yield f"No distance is right {least:.0%} of the time with enough certainty."
+        yield f"{_needed(near, options, least)} Or name a lower --precision."
         return
     found = copies(joined(answers, best))
     yield f"For settings.py, the loosest thresholds whose interval begins at {least:g} or above;"

@@ -191,8 +191,8 @@ class SimhashPipeline:
         _, names = self._storing_pipelines()
         if names and not self._feeds.was_held:
             logger.info(
-                "%s should hold items if it stores them in batches: a killed crawl may lose them "
-                "else (see 'Lose no item' in the documentation)",
+                "If %s stores items in batches, call SimhashPipeline.hold(); otherwise a killed "
+                "crawl may lose them (see 'Lose no item' in the documentation)",
                 ", ".join(names),
                 extra={"spider": self._crawler.spider},
             )

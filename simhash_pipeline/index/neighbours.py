@@ -82,10 +82,12 @@ class FingerprintIndex:
     def near(
         self, value: int, max_distance_bits: int, limit: int | None = None
     ) -> list[tuple[int, int]]:
-        """(stored value, distance in bits) within the distance, inclusive: nearest, then oldest.
+        """The stored values near a value.
 
-        At most `limit` of them, which bounds the cost however many there are. ValueError for a
-        distance outside 0-8 and for a value that is no fingerprint.
+        :param max_distance_bits: 0-8, inclusive.
+        :param limit: at most this many, which bounds the cost however many there are.
+        :return: (stored value, distance in bits), nearest first, then the one added first.
+        :raises ValueError: for another distance, and for a value that is no fingerprint.
         """
         return list(islice(self._nearest(value, max_distance_bits, limit), limit))
 

@@ -26,12 +26,7 @@ from simhash_pipeline.page.bounds import before_wide_tag, first_of_text
 from simhash_pipeline.page.decode import without_line_ends
 from simhash_pipeline.page.folding import folded, spelled, spelled_lines
 from simhash_pipeline.page.hashing import TokenHashes, hash_rows
-from simhash_pipeline.page.parse import (
-    Elements,
-    elements_of,
-    soup_of,
-    tree_of_page,
-)
+from simhash_pipeline.page.parse import Elements, elements_of, soup_of, tree_of_page
 from simhash_pipeline.page.pdf import is_pdf, title_and_text
 from simhash_pipeline.page.segment import segmenter
 from simhash_pipeline.page.short_pages import MAX_TOKENS, error_pattern_of, unread_digest
@@ -65,7 +60,7 @@ class PageFingerprint:
     tokens: int  # number of tokens in the main text
     # Digests of the title and the article text, and of all that is visible: see `article_digest`
     article: int | None = None
-    # Of the windows of all visible text, by which pages of one site are compared: 3 KB at most
+    # A sample of the visible text, to compare pages of one site: 3 KB at most
     sample: bytes | None = field(default=None, repr=False)
     # Of the sample 32 bits each, and of the title's words 15: what a template may repeat
     blocks: tuple[int, ...] = field(default=(), repr=False)
@@ -114,7 +109,10 @@ def _letters(text: str) -> str:
 
 
 class Fingerprinter:
-    """Makes fingerprints by one set of options; OptionsError when what they name can't be had."""
+    """Fingerprints pages with one set of options.
+
+    OptionsError if a file or callable that they name cannot be loaded.
+    """
 
     def __init__(self, options: Options | None = None) -> None:
         self._options = options = options or Options()
@@ -147,10 +145,13 @@ class Fingerprinter:
         url: str | None = None,
         charset: str | None = None,
     ) -> PageFingerprint:
-        """One page's fingerprints; `charset` is the HTTP header's.
+        """One page's fingerprints.
 
-        `html` is bytes, text, a soup of BeautifulSoup, a parsel selector, or an lxml tree or
-        element. PageError when there is no page to read: it is empty, binary or unparsable.
+        :param html: bytes, text, a soup of BeautifulSoup, a parsel selector, an lxml tree or
+            element.
+        :param url: the page's address; relative canonical links are joined to it.
+        :param charset: that of the HTTP header.
+        :raises PageError: if the page is empty, binary or unparsable.
         """
         if (held := markup(html)) is None:
             raise TypeError(f"a page is bytes, text, a soup, selector or tree, not {html!r:.80}")
@@ -318,7 +319,10 @@ def sentences(text: str) -> list[str]:
 
 
 def content_fingerprint(text: str, options: Options | None = None) -> int | None:
-    """The content fingerprint of plain text: no HTML, no thin rule; None when it holds no token."""
+    """The content fingerprint of plain text, however short.
+
+    :return: 64 bits as an integer; None if the text holds no token.
+    """
     return Fingerprinter(options).content_fingerprint(text)
 
 
@@ -366,6 +370,6 @@ class Page:
 
     def structure(self) -> int | None:
         """The structure fingerprint; see `structure_fingerprint`."""
-        if self._marked is None or self._options.structure_features != "outline":
+        if self._marked is None or self._options.decay is not None:
             return structure_fingerprint(self._elements, self._options)
         return self._marked.structure if self._marked.nodes >= MIN_NODES else None

@@ -110,7 +110,7 @@ class Reader:
     def start(self) -> subprocess.Popen[bytes]:
         """Begin the process before the first page; ReaderError, whose cause it is if it fails."""
         if getattr(sys, "frozen", False):  # what would start is this program once more
-            raise ReaderError("there is no Python interpreter beside the program")
+            raise ReaderError("there is no Python interpreter next to the program")
         command = [sys.executable, "-I", "-c", _BEGIN]
         try:
             process = self._process = subprocess.Popen(

@@ -71,7 +71,7 @@ def votes(
 
 
 def hamming_distance(a: int, b: int) -> int:
-    """Number of bits in which two fingerprints of the same width differ."""
+    """Number of bits in which two fingerprints of the same width differ: 0-64 or 0-128."""
     return (a ^ b).bit_count()
 
 

@@ -45,7 +45,6 @@ MIN_NODES = 10  # a tree or an outline with fewer is no template to speak of
 MAX_LABELS = 4_096  # the heaviest; real pages have some hundred
 _CLASS_BITS = 0b0001_0010_0100_1001  # of every 16
 CLASS_WORD = _CLASS_BITS * 0x0001_0001_0001_0001  # the same of 64
-_DECAY = 0.45  # as published
 MIN_U = 2.0**-10  # bounds a vote to 2**20, so that sums stay exact
 # What a tag is to the outline; any other is a node.
 _INLINE, _LEAF, _LEFT_OUT = 1, 2, 3  # a node only with a class; a node that isn't entered; neither
@@ -63,13 +62,13 @@ _MAX_KNOWN_CHARS = 200  # of a class attribute whose label is remembered
 def structure_fingerprint(page: Elements, options: Options) -> int | None:
     """64 bits, whatever hashes the content; None for fewer than 10 nodes.
 
-    By murmur3, but `tag` by FNV-1, where a tie sets the bit: so it was published.
+    By murmur3, but tags by FNV-1, where a tie sets the bit: so it was published.
     """
-    if options.structure_features == "outline":
+    if options.decay is None:
         return outline_fingerprint(page, murmur3)
     if len(page.tags) < MIN_NODES:
         return None
-    features = tag_features(page)
+    features = tag_features(page, options.decay)
     weights = np.fromiter(features.values(), np.float64, len(features))
     return simhash(hash_rows("fnv1")(features), weights, ">=0")
 
@@ -175,13 +174,13 @@ def _loudness(hashes: Rows, bits: NDArray[np.intp]) -> NDArray[np.float64]:
     return 1.0 / (bounded * bounded)
 
 
-def tag_features(page: Elements) -> Mapping[str, float]:
-    """Each tag's weight at its last occurrence: the root weighs 0.45, its children 0.45 ** 2.
+def tag_features(page: Elements, decay: float) -> Mapping[str, float]:
+    """Each tag's weight at its last occurrence: the root weighs `decay`, its children its square.
 
     DOM-tree decay as published, whose program's parser reads what is in a noscript as text.
     """
     # By multiplication, which every machine rounds alike.
-    powers = list(accumulate(repeat(_DECAY, max(page.depths) + 1), mul, initial=1.0))
+    powers = list(accumulate(repeat(decay, max(page.depths) + 1), mul, initial=1.0))
     found, lowest = dict[str, float](), NO_DEPTH  # the depth of a noscript
     for tag, depth in zip(page.tags, page.depths, strict=True):
         if depth <= lowest:

@@ -127,14 +127,14 @@ function showTexts(place, texts) {
       heading(say("Kept"), "kept", drops.twins[drops.twin[place]], titleOfTwin(place)),
       heading(say(FATES[fateOf(place)]), fateOf(place), drops.url[place], drops.title[place]))),
     part("judged", say("Main text: the content fingerprint is made of it"), main),
-    part("beside", say("Beside it: menus, boxes, rows, comments. No part of the content fingerprint"), beside));
+    part("beside", say("Outside it: menus, boxes, rows, comments. No part of the content fingerprint"), beside));
   byId("unknown").replaceChildren(...(texts ? [] : unknownTexts(place)));
   byId("walk").hidden = !texts;
   open.rows = [...byId("compared").querySelectorAll("tr.differs")];
   open.at = -1;
   const words = (rows) => rows.filter((row) => typeof row !== "string").length;
   byId("compare-found").textContent = open.rows.length
-    ? say("{0}, {1} beside the main text", many(words(main), "difference"), number.format(words(beside)))
+    ? say("{0}, {1} outside the main text", many(words(main), "difference"), number.format(words(beside)))
     : say("No difference");
   showDifferences();
   byId("texts").scrollTop = 0;
@@ -170,7 +170,7 @@ function unknownTexts(place) {
   const pages = [drops.twins[drops.twin[place]], drops.url[place]];
   const urls = pages.map((url) => `'${url.replaceAll("'", "'\\''")}'`).join(" ");
   return [
-    element("p", {}, say("The texts of these two pages were not kept; what the log knows stands above.")),
+    element("p", {}, say("The texts of these two pages were not kept; the values from the log are above.")),
     element("p", {}, say("To have them here after the next crawl, set in settings.py:"), " ", element("code", {}, "SIMHASH_KEEP_TEXT = True")),
     element("p", {}, say("To fetch and compare both now:"), " ", element("code", {}, `scrapy simhash compare ${urls}`)),
   ];

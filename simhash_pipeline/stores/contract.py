@@ -171,14 +171,11 @@ class View:
     def __init__(self, lookup: Lookup, page: StoredPage) -> None:
         self._lookup = lookup
         self._page = page
-        self._same_key: StoredPage | Literal[False] | None = False  # not looked up
         self._repeated_text: dict[str, bytes] = {}  # by host
 
     def same_key(self) -> StoredPage | None:
         """The stored page of the same URL."""
-        if self._same_key is False:
-            self._same_key = self.page_of(self._page.url)
-        return self._same_key
+        return self.page_of(self._page.url)
 
     def page_of(self, url: str) -> StoredPage | None:
         """The stored page of this canonical URL."""

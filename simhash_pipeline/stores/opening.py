@@ -28,14 +28,14 @@ _OF_REDIS: dict[str, Rule] = {
 def open_store(url: str, *, tentative: bool = False, reading: bool = False) -> Store:
     """The store in an SQLite file, at `memory:` (gone when closed), or on a Redis or Valkey server.
 
-    It is made when there is none. A file is named by its path or by `sqlite:///path`, and more may
-    follow, as in `seen.sqlite?index=disk`: see `StorePlace`. As in SQLAlchemy, three slashes begin
-    a relative path, four an absolute one, and `sqlite:///C:/path` is a path on a Windows drive.
-    StoreError for any other URL.
+    Created if it does not exist.
 
-    With `tentative`, a kept page is permanent only after `confirm`; pages that a dead process had
-    not confirmed are removed before the first page is settled. With `reading`, a file that can't be
-    written is opened too.
+    :param url: a path or `sqlite:///path`, optionally with parameters such as `?index=disk`; three
+        slashes begin a relative path, four an absolute one; or the URL of a server.
+    :param tentative: a kept page is permanent only after `confirm`; pages that a dead process had
+        not confirmed are removed, because their items may not have been saved.
+    :param reading: open a file that can't be written, too.
+    :raises StoreError: for any other URL.
     """
     url = url_of_store(url)
     if url == "memory:":

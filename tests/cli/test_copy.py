@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import TYPE_CHECKING
 
 from simhash_pipeline import Options, open_store
 from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.stores.contract import PageText
-from tests.documents import DOCS
 from tests.stores.pages import FAR, keep, near_content, page
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
-
-    import pytest
 
     from tests.cli.simhash_command import Simhash
     from tests.stores.servers import RunningServer
@@ -72,22 +68,3 @@ def test_what_can_not_be_copied_is_told_in_a_line_without_a_password(
         assert said in result.stderr
         assert "s3cret" not in result.stderr
         assert "Traceback" not in result.stderr
-
-
-def test_pages_go_into_a_csv_and_from_it_into_another_store_as_the_docs_say(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pages = [
-        page("a", 1, 2, sketch=3, namespace="n", seen_at=1_700_000_000.0),
-        page('雾, "b"', (1 << 64) - 1, seen_at=1.0),
-        page("c", digest=b"x" * 8),
-    ]
-    monkeypatch.chdir(tmp_path)
-    with open_store("sqlite:///seen.sqlite") as store:
-        store.stamp(stamp_for(Options()))
-        store.insert_many(pages)
-    (example,) = re.findall(r"```python\n(.*?)```", (DOCS / "howto/sql.md").read_text(), re.DOTALL)
-    exec(compile(example, "sql.md", "exec"), {})
-    with open_store("sqlite:///other.sqlite") as store:
-        assert list(store.pages()) == pages
-        assert store.made_with() == stamp_for(Options())

@@ -319,7 +319,7 @@ class AtOnce:
 
 def test_a_later_pipeline_that_may_lose_its_batch_is_named_once(tmp_path: Path) -> None:
     items = [{"url": f"http://a.example/{n}", "html": story(n)} for n in range(3)]
-    named = "INFO: AtOnce should hold items if it stores them in batches"
+    named = "INFO: If AtOnce stores items in batches, call SimhashPipeline.hold()"
     assert crawl(tmp_path, items, later=AtOnce).log.count(named) == 1
     laters: list[dict[type, int]] = [{Batches: 400}, {Batches: 400, AtOnce: 500}, {Unwritable: 400}]
     for later in laters:
@@ -330,7 +330,7 @@ def test_a_later_pipeline_that_may_lose_its_batch_is_named_once(tmp_path: Path) 
             ITEM_PIPELINES=pipelines,
             BATCHES=str(tmp_path),
         )
-        assert "should hold items" not in result.log
+        assert "SimhashPipeline.hold()" not in result.log
 
 
 class Forgetful:

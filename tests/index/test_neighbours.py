@@ -55,9 +55,8 @@ def repeated(width: int, rng: random.Random) -> list[int]:
 @pytest.mark.parametrize("values_of", [uniform, clustered, repeated])
 @pytest.mark.parametrize("in_bulk", [True, False])
 def test_every_distance_answers_like_brute_force(
-    width: int, values_of: Values, in_bulk: bool, monkeypatch: pytest.MonkeyPatch
+    width: int, values_of: Values, in_bulk: bool
 ) -> None:
-    monkeypatch.setattr(neighbours, "ROWS_AT_ONCE", 70)  # several parts of what is sorted
     rng = random.Random(width)
     values = values_of(width, rng)
     index = FingerprintIndex()

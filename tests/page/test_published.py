@@ -202,7 +202,9 @@ def test_dom_decay_gives_the_fingerprint_of_the_published_program() -> None:
     options = Options(preset="dom-decay")
     assert Fingerprinter(options).fingerprint(DECAYED).structure == 0xF132317ED87FE3D6
     assert options.structure_distance == 5
-    weights = tag_features(elements_of(parse(DECAYED)))
+    other = Fingerprinter(Options(preset="dom-decay:0.6")).fingerprint(DECAYED)
+    assert other.structure == 0xF532317EBC7FE2D6
+    weights = tag_features(elements_of(parse(DECAYED)), 0.45)
     assert {tag: float(f"{weight:.5g}") for tag, weight in weights.items()} == {
         "html": 0.45,
         "head": 0.2025,

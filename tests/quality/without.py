@@ -4,7 +4,7 @@
 
 FOLDER holds the labelled pairs of `tests.quality`, of which few are judged; without it made pages
 are judged alone. Counted are the copies that are found and the pages that are kept with the rule
-and not without it, and what it costs of both. --write puts the table into docs/architecture.md.
+and not without it, and what it costs of both. --write puts the table into benchmarks/rules.md.
 Exit status 1 when there is a rule that no row misses: it has to go. Rules of settings and of items
 aren't listed, as these pages have none.
 """
@@ -27,14 +27,14 @@ from benchmarks.table import markdown
 from simhash_pipeline import Fingerprinter, PageFingerprint, judge, twins
 from simhash_pipeline.page import titles
 from simhash_pipeline.repeated_text import NO_BLOCKS
-from tests.documents import DOCS
+from tests.documents import ROOT
 from tests.quality import made_rows, made_texts
 from tests.quality.corpora import Corpus, pages_of
 from tests.quality.made_names import name_rows
 from tests.quality.measures import OTHER_HOST, Joins, fingerprinted
 from tests.quality.rows import Row, share_row
 
-PAGE = DOCS / "architecture.md"
+PAGE = ROOT / "benchmarks/rules.md"
 HEADERS = "rule, copies found by it>, lost>, pages kept by it>, lost>, missed most by"
 # One line of a table in so many.
 _STEPS = {"versions.zip": 12, "syndicated.zip": 8}
@@ -170,14 +170,14 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("folder", nargs="?", type=Path, help="labelled pages")
-    parser.add_argument("--write", action="store_true", help="into docs/architecture.md")
+    parser.add_argument("--write", action="store_true", help="into benchmarks/rules.md")
     arguments = parser.parse_args()
     made, missed_by_none = table(arguments.folder)
     print(made)
     if arguments.write:
         text = PAGE.read_text(encoding="utf-8")
         head = re.escape(made.partition("\n")[0][:6])
-        PAGE.write_text(re.sub(rf"{head}.*\n(?:\|.*\n)+", made + "\n", text), encoding="utf-8")
+        PAGE.write_text(re.sub(rf"(?m)^{head}.*\n(?:\|.*\n)+", made + "\n", text), encoding="utf-8")
     for rule in missed_by_none:
         print(f"no row misses the rule: {rule}", file=sys.stderr)
     return 1 if missed_by_none else 0

@@ -362,13 +362,13 @@ def test_two_texts_are_opened_side_by_side_at_the_first_difference(report: Any) 
     )
     page.one("article .compare").click()
     shown(page, "Drop 1 of 2")
-    assert page.one("#compare-found").text == "2 differences, 1 beside the main text"
+    assert page.one("#compare-found").text == "2 differences, 1 outside the main text"
     assert page.texts("#compared mark.kept") == ["three", "三", "Weather"]
     assert page.texts("#compared mark.dropped") == ["four", "四", "Sport"]
     assert page.texts("#compared td:lang(zh)") == ["渡轮三点开", "渡轮四点开"]
     assert page.texts("#compared .part") == [
         "Main text: the content fingerprint is made of it",
-        "Beside it: menus, boxes, rows, comments. No part of the content fingerprint",
+        "Outside it: menus, boxes, rows, comments. No part of the content fingerprint",
     ]
     assert "The bell in the fog" in page.one("#compared thead").text
     assert len(rows_shown(page)) == 4

@@ -179,7 +179,7 @@ class RedisNamespace:
     def damaged(self, what: str) -> StoreDamaged:
         return StoreDamaged(
             f"store {self.server.shown}: namespace {self.space.namespace!r} is damaged ({what}); "
-            "restore a copy, or clear the namespace to begin anew"
+            "restore a copy, or clear the namespace to start over"
         )
 
     def entries(self, page: StoredPage, columns: Sequence[str] = layout.INDEXED) -> list[Entry]:

@@ -110,7 +110,7 @@ EXPLANATIONS = {
     "unable to open": "it can't be opened; allow reading and writing of the file and its "
     "directory, or name another file",
     "not a database": "it is not an SQLite database, and was left as it is; name another file",
-    **dict.fromkeys(DAMAGE, "it is damaged; restore a copy, or move it away to begin anew"),
+    **dict.fromkeys(DAMAGE, "it is damaged; restore a copy, or move it away to start over"),
     "locked": "another process has been writing to it for {timeout:g} seconds; find it with "
     "`fuser {path}`, and wait for it or end it",
     "closed": "it is closed; open it again",
@@ -184,7 +184,7 @@ class FileIdentity:
         if self._path != IN_MEMORY and self._found() != self._opened:
             raise StoreError(
                 f"store {self._path} was deleted, replaced or emptied while it was open; "
-                "what was stored since may be lost: put the file back, or begin anew"
+                "what was stored since may be lost: put the file back, or start over"
             )
 
     def _found(self) -> tuple[int, int] | None:
