@@ -363,7 +363,7 @@ class DropMagnets:
         self._tallies: dict[str, _Tally] = {}
 
     def add(self, url: str, twin_url: str | None, run: str = "") -> DropMagnet | None:
-        """Count a drop; the stored page if this drop makes it a magnets one, else None.
+        """Count a drop; the stored page if this drop makes it a magnet, else None.
 
         An unchanged page, which is its own twin, doesn't count.
         """
@@ -488,7 +488,8 @@ def _parsed(line: bytes, where: str) -> Drop | Run | None:
     try:
         record = _RUN.decode(line) if line.startswith(_RUN_STARTS) else _DROP.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        if not isinstance(error, msgspec.ValidationError) and _begins_like_ours(line):
+        is_ours = line.startswith(_LINE_START) or _LINE_START.startswith(line.rstrip(b"\n"))
+        if is_ours and not isinstance(error, msgspec.ValidationError):
             return None
         raise DropLogError(_fault(line, where, error)) from error
     if record.schema != SCHEMA:
@@ -496,10 +497,6 @@ def _parsed(line: bytes, where: str) -> Drop | Run | None:
     if isinstance(record, Drop) and record.record not in (None, NEAR_MISS):
         raise DropLogError(f"{where} has an unknown record {record.record!r}")
     return record
-
-
-def _begins_like_ours(line: bytes) -> bool:
-    return line.startswith(_LINE_START) or _LINE_START.startswith(line.rstrip(b"\n"))
 
 
 def _fault(line: bytes, where: str, error: Exception | None = None) -> str:

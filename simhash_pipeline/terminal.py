@@ -192,14 +192,11 @@ def _wrapped(text: Text, console: Console) -> Iterator[Text]:
 
 
 def _table_rows(grid: Grid, console: Console) -> Iterator[Text]:
-    from rich.segment import Segment
     from rich.text import Text
 
     options = console.options.update_width(console.width - grid.indent)
-    for segments in Segment.split_lines(console.render(_table(grid), options)):
-        row = Text(" " * grid.indent)
-        for segment in segments:
-            row.append(segment.text, segment.style)
+    for parts in console.render_lines(_table(grid), options, pad=False):
+        row = Text.assemble(" " * grid.indent, *((part.text, part.style or "") for part in parts))
         row.rstrip()
         yield row
 

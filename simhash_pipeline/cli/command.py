@@ -114,33 +114,27 @@ def minute(time: float | str) -> str:
 
 def whole(text: str) -> int:
     """A whole number from 1 on, as people write it: 8e9, 8_000_000 or 8,000,000."""
-    try:
+    with suppress(ValueError):
         number = float(text.replace(",", ""))
-    except ValueError:
-        number = 0.0
-    if number < 1 or not number.is_integer():
-        raise argparse.ArgumentTypeError(f"must be a whole number, 1 or more, not {text!r}")
-    return int(number)
+        if number >= 1 and number.is_integer():
+            return int(number)
+    raise argparse.ArgumentTypeError(f"must be a whole number, 1 or more, not {text!r}")
 
 
 def share(text: str) -> float:
     """A number between 0 and 1, which are excluded."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = 0.0
-    if not 0 < number < 1:
-        raise argparse.ArgumentTypeError(f"must be a number between 0 and 1, not {text!r}")
-    return number
+    with suppress(ValueError):
+        if 0 < float(text) < 1:
+            return float(text)
+    raise argparse.ArgumentTypeError(f"must be a number between 0 and 1, not {text!r}")
 
 
 def age(text: str) -> int:
     """Seconds of an age of one or more: 30m, 2h, 3d."""
-    try:
+    with suppress(ValueError):
         return age_secs(text)
-    except ValueError:
-        rule = "must be 1 or more, and s, m, h, d or w, as 90d"
-        raise argparse.ArgumentTypeError(f"{rule}, not {text!r}") from None
+    rule = "must be 1 or more, and s, m, h, d or w, as 90d"
+    raise argparse.ArgumentTypeError(f"{rule}, not {text!r}")
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
@@ -159,7 +153,7 @@ def add_store(parser: argparse.ArgumentParser) -> None:
 
 
 def add_store_place(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("place", nargs="?", metavar="store", help="the same as --store")
+    parser.add_argument("store", nargs="?", default=argparse.SUPPRESS, help="the same as --store")
 
 
 def add_limit(parser: argparse.ArgumentParser, default: int, what: str) -> None:

@@ -92,11 +92,7 @@ class DedupCommand(Command):
 @contextmanager
 def _exit_on_sigterm() -> Iterator[None]:
     """Unwind the stack when the process is told to end, so that temporary files are removed."""
-
-    def leave(number: int, frame: object) -> None:
-        sys.exit(128 + number)
-
-    before = signal.signal(signal.SIGTERM, leave)
+    before = signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     try:
         yield
     finally:
@@ -123,10 +119,11 @@ def _dedup(arguments: argparse.Namespace, settings: BaseSettings) -> dict[str, A
     """How many pages were kept and dropped, and the files that were written."""
     from simhash_pipeline.archive.dedup import DedupJob, dedup
 
+    options = Options.from_settings(settings)
     job = DedupJob(
         to=arguments.output,
-        options=Options.from_settings(settings),
-        store=None if arguments.store is None else store_at(arguments.store, settings).url,
+        options=options,
+        store=None if arguments.store is None else store_at(arguments.store, options).url,
         **fields(arguments, "inputs", "keep", "copies", "texts", "time_field"),
     )
     done = dedup(job)

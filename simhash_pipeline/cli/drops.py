@@ -263,6 +263,7 @@ class ReportCommand(Command):
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         path, output = log_of(arguments, settings), arguments.output
+        options = Options.from_settings(settings)
         summary, log = Summary(_selection(arguments, path)), LogReader(path)
         with ExitStack() as opened:
             read = [path, arguments.log or path]
@@ -271,13 +272,13 @@ class ReportCommand(Command):
             if arguments.store is None:
                 stores = _stores(summary, settings, opened)
             else:
-                stores = [opened.enter_context(store_at(arguments.store, settings).existing())]
+                stores = [opened.enter_context(store_at(arguments.store, options).existing())]
             write_web_page(
                 part,
                 summary,
                 log=path.name,
                 texts=_texts(stores),
-                neighbours=_neighbours(stores, Options.from_settings(settings)),
+                neighbours=_neighbours(stores, options),
             )
         latest, near = len(summary.listed), len(summary.near_misses)
         listed = f", the latest {latest:,} listed" if latest < summary.drops else ""

@@ -125,7 +125,6 @@ def _lines(page: PageFingerprint, options: Options, text: str | None) -> Iterato
 
 
 def add_pages(parser: argparse.ArgumentParser, number: int | str) -> None:
-    """The positional arguments, alike for all commands that take pages."""
     parser.add_argument(
         "page_names",
         nargs=number,
@@ -337,13 +336,12 @@ class ExplainCommand(Command):
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("url", help="of the page, as the crawl requested it")
-        parser.add_argument("beside", nargs="?", metavar="log", help="the same as --log")
+        parser.add_argument("log", nargs="?", default=argparse.SUPPRESS, help="the same as --log")
         parser.add_argument("--log", help="the drop log (default: the one of this project)")
         add_limit(parser, SHOWN_AT_MOST, SHOWN)
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         key = page_key(arguments.url)
-        arguments.log = arguments.log or arguments.beside
         logs = _logs(arguments, settings)
         last = _last_lines(logs.values(), key, arguments.spider, settings)
         drop, near_miss = last.get(False), last.get(True)
@@ -384,9 +382,9 @@ def _last_lines(
     """The URL's last drop (False) and near miss (True) in the namespace of its spider or any."""
     last: dict[bool, Drop] = {}
     for record in chain.from_iterable(logs):
-        if not isinstance(record, Drop) or page_key(record.url) != key:
+        if not isinstance(record, Drop) or spider not in (None, record.spider):
             continue
-        if spider not in (None, record.spider):
+        if page_key(record.url) != key:
             continue
         options = Options.from_settings(settings_of_spider(record.spider, settings))
         before = last.get(record.is_near_miss, record)
@@ -500,13 +498,14 @@ def explain_drop(drop: Drop, store: Store | None, options: Options) -> Case:
 
 def explain_kept(page: StoredPage, store: Store, options: Options) -> Case:
     near = nearest(store, page, NEIGHBOURS)
-    case = Case(options, a=None, b=page, apart=Distances(None, None, None), neighbours=tuple(near))
     if not near:
-        return case
-    return dataclasses.replace(
-        case,
+        return Case(options, a=None, b=page, apart=Distances(None, None, None))
+    return Case(
+        options,
         a=near[0],
+        b=page,
         apart=distances(page, near[0]),
+        neighbours=tuple(near),
         similarity=similarity(page, near[0], partial(store.repeated_text, page.namespace)),
         verdict=verdict_on(page, near[0], store, options),
     )
@@ -545,17 +544,15 @@ def _headline(case: Case) -> Iterator[Line]:
     else:
         first, last = minute(case.b.first_seen), minute(case.b.seen_at)
         yield Heading(f"Kept {first} UTC, last seen {last}: {_why_kept(case)}")
-    rows = [("A", "kept" if drop else "nearest", case.a)] if case.a is not None else []
-    rows.append(("B", case.status, case.b))
+    rows: list[tuple[str, str, str]] = []
+    for name, status, page in (
+        ("A", "kept" if drop else "nearest", case.a),
+        ("B", case.status, case.b),
+    ):
+        if page is not None:
+            rows += [(name, status, page.shown_url), ("", "", page.title)]
     yield ""
-    yield Grid(
-        [
-            row
-            for name, status, page in rows
-            for row in ((name, status, page.shown_url), ("", "", page.title))
-            if row[2]
-        ]
-    )
+    yield Grid([row for row in rows if row[2]])
     if len(case.neighbours) > 1:
         yield "Further neighbours:"
         yield from (f"  {page.shown_url}" for page in case.neighbours[1:])
@@ -591,7 +588,7 @@ def _no_texts(case: Case) -> Iterator[Line]:
 
 def _without_fingerprints(case: Case) -> Iterator[Line]:
     """Why the stored page lacks fingerprints that the page in question has."""
-    if case.a is None or not case.a_is_stored:
+    if not case.a_is_stored:
         yield ""
         yield "The fingerprints of A are not known, for no store here holds it."
         return

@@ -36,16 +36,12 @@ class NamedStore:
     options: Options
 
     @property
-    def path(self) -> Path | None:
-        """The SQLite file; None for a store that is no file."""
-        return store_file(self.url)
-
-    @property
     def size_bytes(self) -> int | None:
-        """The size of the file and of the write-ahead log beside it."""
-        if self.path is None:
+        """The size of the file and its write-ahead log; None for a store that is no file."""
+        path = store_file(self.url)
+        if path is None:
             return None
-        files = (self.path, self.path.with_name(f"{self.path.name}-wal"))
+        files = (path, path.with_name(f"{path.name}-wal"))
         return sum(file.stat().st_size for file in files if file.exists())
 
     @property
@@ -75,7 +71,7 @@ def resolve_store(arguments: argparse.Namespace, settings: BaseSettings) -> Name
             f"--spider {shlex.quote(name)}" for name in spider_files(STORE_SUFFIX)
         )
         raise UsageError(f"there are {len(found)} stores here; name one: {spiders}")
-    if not (arguments.store or arguments.spider or getattr(arguments, "place", None)):
+    if not (arguments.store or arguments.spider):
         print(f"store: {printable(found[0].name)}", file=sys.stderr)
     return found[0]
 
@@ -83,21 +79,16 @@ def resolve_store(arguments: argparse.Namespace, settings: BaseSettings) -> Name
 def resolve_stores(arguments: argparse.Namespace, settings: BaseSettings) -> list[NamedStore]:
     """The named store, or all stores of the project; UsageError if it has none."""
     options = Options.from_settings(settings)
-    if named := arguments.store or getattr(arguments, "place", None):
-        return [_named(named, options)]
+    if arguments.store:
+        return [store_at(arguments.store, options)]
     if arguments.spider is not None:
         return [store_of_spider(arguments.spider, settings)]
     if not options.has_own_store:
-        return [_named(options.store, options)]
+        return [store_at(options.store, options)]
     found = [store_in_file(path, options) for path in spider_files(STORE_SUFFIX).values()]
     if not found:
         raise UsageError("no crawl has left a store here; name one by --store")
     return found
-
-
-def store_at(url_or_file: str, settings: BaseSettings) -> NamedStore:
-    """The store at this URL or in this file."""
-    return _named(url_or_file, Options.from_settings(settings))
 
 
 def store_of_spider(spider: str, settings: BaseSettings) -> NamedStore:
@@ -105,14 +96,15 @@ def store_of_spider(spider: str, settings: BaseSettings) -> NamedStore:
     options = Options.from_settings(settings_of_spider(spider, settings))
     if options.has_own_store:
         return store_in_file(spider_file(spider, STORE_SUFFIX), options)
-    return _named(options.store, options)
+    return store_at(options.store, options)
 
 
 def store_in_file(path: Path, options: Options) -> NamedStore:
     return NamedStore(shown_path(path), file_url(path, options), options)
 
 
-def _named(url_or_file: str, options: Options) -> NamedStore:
+def store_at(url_or_file: str, options: Options) -> NamedStore:
+    """The store at this URL or in this file."""
     file = Path(url_or_file)
     has_bare_name = file.is_file() and not file.is_absolute()
     url = url_of_store(f"./{url_or_file}" if has_bare_name else url_or_file)
@@ -165,24 +157,23 @@ class LogReader:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._cut: str | None = None
+        self._cut: list[str] = []  # the place of a truncated last line
 
     def __iter__(self) -> Iterator[Drop | Run]:
         is_plain = self._path.is_file() and self._path.suffix != ".gz"
         total = self._path.stat().st_size if is_plain else None
         with progress_bar("B", total) as advance:
-            yield from read_log(self._path, advance, self._cut_at)
+            yield from read_log(self._path, advance, self._cut.append)
 
     def exit_code(self) -> int:
         """0, or 2 for a truncated log, which is reported on stderr; the whole lines count.
 
         A line that a crash truncated is completed by the next crawl, and no longer reported.
         """
-        if self._cut is None:
+        if not self._cut:
             return 0
-        message = f"{self._cut}, the last, is cut short and was passed over: the log is truncated"
+        message = (
+            f"{self._cut[0]}, the last, is cut short and was passed over: the log is truncated"
+        )
         print(printable(message), file=sys.stderr)
         return 2
-
-    def _cut_at(self, place: str) -> None:
-        self._cut = place

@@ -35,6 +35,7 @@ from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.repeated_text import unpacked
 from simhash_pipeline.stores.contract import Action, Store, StoredPage, View
 from simhash_pipeline.terminal import Grid, printable, progress
+from simhash_pipeline.urls import page_key
 
 TOP_SITES = 5
 FOUND_AT_MOST = 20
@@ -81,10 +82,8 @@ def _damage(record: Mapping[str, Any]) -> list[str]:
 
 def _info(record: Mapping[str, Any]) -> Grid:
     """The rows of a store that is whole."""
-    rows = [
-        ("store", record["store"]),
-        ("pages", f"{record['pages']:,}, {record['thin']:,} of them thin"),
-    ]
+    pages = f"{record['pages']:,}, {record['thin']:,} of them thin"
+    rows = [("store", record["store"]), ("pages", pages)]
     if set(record["namespaces"]) - {""}:
         rows.append(("namespaces", _listed(record["namespaces"], unnamed="''")))
     if record["pages"]:
@@ -244,8 +243,6 @@ def _sought(what: str, namespace: str, *, by_structure: bool) -> StoredPage:
 
 def bare_page(namespace: str, url: str, **known: Any) -> StoredPage:
     """A page of which nothing but the URL and these columns are known."""
-    from simhash_pipeline.urls import page_key
-
     key = page_key(url) if url else ""
     unknown: dict[str, Any] = dict.fromkeys(("content", "structure", "sketch", "digest"))
     unknown |= {"site": "", "first_seen": 0, "seen_at": 0}
@@ -291,7 +288,8 @@ class ForgetCommand(Command):
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         if arguments.urls and Path(arguments.urls[0]).is_file():
-            arguments.place = arguments.urls.pop(0)
+            place = arguments.urls.pop(0)
+            arguments.store = arguments.store or place
         if (bool(arguments.urls), arguments.unseen is not None, arguments.all).count(True) != 1:
             raise UsageError("name pages by their URLs, by --unseen or by --all")
         named = resolve_store(arguments, settings)
@@ -316,8 +314,6 @@ class ForgetCommand(Command):
 
 def _forgotten(store: Store, namespace: str, urls: Sequence[str]) -> int:
     """How many of these pages there were; those that were not are named on stderr."""
-    from simhash_pipeline.urls import page_key
-
     keys = [page_key(url) for url in urls]  # before any is forgotten
     absent = [key for key in keys if not store.forget(namespace, key)]
     for key in absent:
@@ -346,7 +342,8 @@ class CopyCommand(Command):
         parser.add_argument("target", help="as redis://localhost:6379/0")
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
-        source, target = (store_at(url, settings) for url in (arguments.source, arguments.target))
+        options = Options.from_settings(settings)
+        source, target = (store_at(url, options) for url in (arguments.source, arguments.target))
         if _place(source.url) == _place(target.url):
             raise UsageError(f"{source.name}: a store can't be copied into itself")
         if target.url == "memory:":
