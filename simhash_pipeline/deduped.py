@@ -86,12 +86,12 @@ def dedupe(
                     counts.unread[getattr(error, "kind", "unexpected")] += 1
                     yield page
                     continue
-                if not verdict.dropped:
+                if verdict.dropped:
+                    counts.dropped[verdict.reason] += 1
+                    if on_drop is not None:
+                        on_drop(page, verdict)
+                else:
                     yield page
-                    continue
-                counts.dropped[verdict.reason] += 1
-                if on_drop is not None:
-                    on_drop(page, verdict)
 
     return Deduped(kept)
 

@@ -26,12 +26,11 @@ import msgspec
 
 from simhash_pipeline.bits import fingerprint_hex
 from simhash_pipeline.errors import DropLogError
-from simhash_pipeline.options import PREFIX
+from simhash_pipeline.options import PREFIX, Options
 
 if TYPE_CHECKING:
     from io import BufferedReader
 
-    from simhash_pipeline.options import Options
     from simhash_pipeline.page.fingerprint import PageFingerprint
     from simhash_pipeline.verdict import Verdict
 

@@ -84,10 +84,10 @@ class DroppedCommand(Command):
             picked = filter(summary.selection.picks, log)
             drops = (each for each in picked if isinstance(each, Drop))
             _print_sheet(each for each in drops if each.is_near_miss == arguments.kept)
-            return log.exit_code()
-        summary.take(log)
-        shown = kept_near if arguments.kept else summed_up
-        print_lines(shown(shown_path(path), summary))
+        else:
+            summary.take(log)
+            shown = kept_near if arguments.kept else summed_up
+            print_lines(shown(shown_path(path), summary))
         return log.exit_code()
 
 
@@ -343,8 +343,8 @@ class RulesCommand(Command):
         parser.add_argument("-o", "--output", type=Path, help="write the rules to this JSON file")
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
-        own = argparse.Namespace(log=None, spider=arguments.spider)
-        logs = [LogReader(log) for log in arguments.logs or [resolve_log(own, settings)]]
+        arguments.log = None  # the project's
+        logs = [LogReader(log) for log in arguments.logs or [resolve_log(arguments, settings)]]
         drops = [
             (page_key(record.url), page_key(record.twin_url))
             for log in logs

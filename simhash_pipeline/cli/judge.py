@@ -113,7 +113,9 @@ class _LineJudge:
         self._log = log
         self._errors = Counter[str]()
         self._texts = TextBuffer(store)
-        opened.callback(self._end)
+        if log is not None:
+            opened.callback(log.write_run, self._errors)
+        opened.callback(self._texts.write)
         self._readers = Readers(options, Fingerprinter(options), is_closing=lambda: False)
         opened.callback(self._readers.close)
         self._judge = Judge(store, options)
@@ -142,11 +144,6 @@ class _LineJudge:
         url = record.get(self._options.url_field)
         url = url if isinstance(url, str) else None
         return {"url": url, "error": kind, "message": message}
-
-    def _end(self) -> None:
-        self._texts.write()
-        if self._log is not None:
-            self._log.write_run(self._errors)
 
     def confirm_all(self) -> None:
         """Confirm the pages that are stored and not yet confirmed."""

@@ -343,7 +343,7 @@ class ExplainCommand(Command):
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         key = page_key(arguments.url)
         logs = _logs(arguments, settings)
-        last = _last_lines(logs.values(), key, arguments.spider, settings)
+        last = _last_lines(logs, key, arguments.spider, settings)
         drop, near_miss = last.get(False), last.get(True)
         stores = _stores(arguments, settings, drop)
         with ExitStack() as opened:
@@ -361,19 +361,19 @@ class ExplainCommand(Command):
             else:
                 where = f"{counted(len(logs), 'drop log')} and {counted(len(stores), 'store')}"
                 print(printable(f"{key} is not known here: not in {where}"), file=sys.stderr)
-                return max(1, *(log.exit_code() for log in logs.values()))
+                return max(1, *(log.exit_code() for log in logs))
         print_lines(_explained(case, arguments.limit))
-        return max((log.exit_code() for log in logs.values()), default=0)
+        return max((log.exit_code() for log in logs), default=0)
 
 
-def _logs(arguments: argparse.Namespace, settings: BaseSettings) -> dict[Path, LogReader]:
+def _logs(arguments: argparse.Namespace, settings: BaseSettings) -> list[LogReader]:
     """The named log, or all of the project; none if crawls write no log."""
     try:
-        return {path: LogReader(path) for path in resolve_logs(arguments, settings)}
+        return [*map(LogReader, resolve_logs(arguments, settings))]
     except UsageError:
         if arguments.store is None:
             raise
-        return {}
+        return []
 
 
 def _last_lines(
