@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -86,23 +87,18 @@ def _answered(path: Path, sheet: csv.DictReader[str]) -> Iterator[SheetLine]:
 
 def _similarity(row: dict[str, str], where: str) -> float | None:
     text = (row.get("similarity") or "").strip()
-    try:
-        similarity = float(text) if text else None
-    except ValueError:
-        similarity = -1.0
-    if similarity is not None and not 0 <= similarity <= 1:
-        raise SimhashError(f"{where}: similarity is {text!r}, not a number from 0 to 1")
-    return similarity
+    with suppress(ValueError):
+        if not text or 0 <= float(text) <= 1:
+            return float(text) if text else None
+    raise SimhashError(f"{where}: similarity is {text!r}, not a number from 0 to 1")
 
 
 def _bits(row: dict[str, str], column: str, where: str) -> int | None:
     text = (row.get(column) or "").strip()
-    if not text:
-        return None
-    if not text.isdecimal() or int(text) > SKETCH_BITS:
-        rule = f"a number of bits from 0 to {SKETCH_BITS}"
-        raise SimhashError(f"{where}: {column} is {text!r}, not {rule}")
-    return int(text)
+    if not text or (text.isdecimal() and int(text) <= SKETCH_BITS):
+        return int(text) if text else None
+    rule = f"a number of bits from 0 to {SKETCH_BITS}"
+    raise SimhashError(f"{where}: {column} is {text!r}, not {rule}")
 
 
 def _plain(cell: str | None) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 
 from simhash_pipeline.errors import PageError, StoreError
 from simhash_pipeline.item_values import said_by, with_values
@@ -18,9 +18,6 @@ from simhash_pipeline.page.fingerprint import Fingerprinter
 from simhash_pipeline.page.reader import Readers
 from simhash_pipeline.page.source import Source, item_source, item_url, markup, page_field
 from simhash_pipeline.verdict import Verdict
-
-if TYPE_CHECKING:
-    from typing_extensions import Self
 
 T = TypeVar("T")
 _MISSING = ("NAType", "NaTType")  # what pandas has for None, and compares with nothing
@@ -38,7 +35,7 @@ class Deduped(Generic[T]):
         self.unread = Counter[str]()  # of the kept ones, those that can't be judged, by kind
         self._pages = kept(self)
 
-    def __iter__(self) -> Self:
+    def __iter__(self) -> Deduped[T]:
         return self
 
     def __next__(self) -> T:
@@ -89,12 +86,12 @@ def dedupe(
                     counts.unread[getattr(error, "kind", "unexpected")] += 1
                     yield page
                     continue
-                if not verdict.dropped:
+                if verdict.dropped:
+                    counts.dropped[verdict.reason] += 1
+                    if on_drop is not None:
+                        on_drop(page, verdict)
+                else:
                     yield page
-                    continue
-                counts.dropped[verdict.reason] += 1
-                if on_drop is not None:
-                    on_drop(page, verdict)
 
     return Deduped(kept)
 

@@ -26,12 +26,11 @@ import msgspec
 
 from simhash_pipeline.bits import fingerprint_hex
 from simhash_pipeline.errors import DropLogError
-from simhash_pipeline.options import PREFIX
+from simhash_pipeline.options import PREFIX, Options
 
 if TYPE_CHECKING:
     from io import BufferedReader
 
-    from simhash_pipeline.options import Options
     from simhash_pipeline.page.fingerprint import PageFingerprint
     from simhash_pipeline.verdict import Verdict
 
@@ -41,14 +40,8 @@ _LINE_START = b'{"schema": '
 _RUN_STARTS = (b'{"schema": 1, "record": "run"', b'{"schema":1,"record":"run"')  # and by jq -c
 # The options that decide whether a page is kept or dropped.
 THRESHOLDS = (
-    "match",
-    "content_distance",
-    "structure_distance",
-    "sketch_distance",
-    "min_similarity",
-    "min_tokens",
-    "scope",
-    "unchanged",
+    *("match", "content_distance", "structure_distance", "sketch_distance", "min_similarity"),
+    *("min_tokens", "scope", "unchanged"),
 )
 NEAR_MISS = "near miss"
 # Near misses with a line: a shop of 10,000 variants doesn't need as many. `Run.kept` counts all.
@@ -109,9 +102,8 @@ class Drop:
     content_distance: int | None
     structure_distance: int | None
     sketch_distance: int | None
-    similarity: float | None = (
-        None  # of their page-specific texts, 0-1; None for pages of two sites
-    )
+    # Of their page-specific texts, 0-1; None for pages of two sites.
+    similarity: float | None = None
     content: str | None  # 16 hex digits
     structure: str | None
     tokens: int
@@ -168,7 +160,6 @@ class DropLog:
         self._timeline = Timeline()
         self._near_misses = Counter[tuple[str, str | None]]()  # by namespace and twin
         self._near_miss_lines = 0
-        self._thresholds = _thresholds(options)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = path.open("a+b", buffering=0)
@@ -189,9 +180,10 @@ class DropLog:
         if not verdict.dropped and not self._takes_near_miss(verdict):
             return
         first_seen = verdict.twin_first_seen
-        thresholds = self._thresholds if options is None else _thresholds(options)
+        thresholds = {name: getattr(options or self._options, name) for name in THRESHOLDS}
         if verdict.min_similarity is not None:
-            thresholds = thresholds | {"min_similarity": verdict.min_similarity}
+            thresholds["min_similarity"] = verdict.min_similarity
+        distances = ("content_distance", "structure_distance", "sketch_distance")
         drop = Drop(
             schema=SCHEMA,
             record=None if verdict.dropped else NEAR_MISS,
@@ -206,14 +198,12 @@ class DropLog:
             twin_first_seen=None if first_seen is None else iso_time(first_seen),
             reason=verdict.rejected_by or verdict.reason,
             fields=verdict.differing_fields,
-            content_distance=verdict.content_distance,
-            structure_distance=verdict.structure_distance,
-            sketch_distance=verdict.sketch_distance,
-            similarity=None if verdict.similarity is None else round(verdict.similarity, 2),
+            **{name: getattr(verdict, name) for name in distances},
+            similarity=_rounded(verdict.similarity),
             content=fingerprint_hex(page.content),
             structure=fingerprint_hex(page.structure),
             tokens=page.tokens,
-            main_share=None if page.main_share is None else round(page.main_share, 2),
+            main_share=_rounded(page.main_share),
             thresholds=thresholds,
             dry_run=self._options.keeps_twins,
         )
@@ -223,14 +213,13 @@ class DropLog:
         if verdict.rejected_by is None:
             return False
         twin = (verdict.namespace, verdict.twin_url)
-        if (
-            self._near_miss_lines >= _NEAR_MISSES
-            or self._near_misses[twin] >= _NEAR_MISSES_OF_A_TWIN
-        ):
-            return False
-        self._near_misses[twin] += 1
-        self._near_miss_lines += 1
-        return True
+        takes = (
+            self._near_miss_lines < _NEAR_MISSES
+            and self._near_misses[twin] < _NEAR_MISSES_OF_A_TWIN
+        )
+        self._near_misses[twin] += takes
+        self._near_miss_lines += takes
+        return takes
 
     def count(self, verdict: Verdict) -> None:
         """Add the verdict on a page, kept or dropped, to the run's totals."""
@@ -291,8 +280,8 @@ class DropLog:
         return self._file.read(1) != b"\n"
 
 
-def _thresholds(options: Options) -> dict[str, Any]:
-    return {name: getattr(options, name) for name in THRESHOLDS}
+def _rounded(share: float | None) -> float | None:
+    return None if share is None else round(share, 2)
 
 
 def _title(title: str) -> str:
@@ -367,16 +356,13 @@ class _Tally:
 
 
 class DropMagnets:
-    """Counts drops by run, host and twin: exactly, until there are too many of these.
-
-    Then the half with fewer drops is forgotten.
-    """
+    """Counts drops by run, host and twin; of too many, the half with fewer drops is forgotten."""
 
     def __init__(self) -> None:
         self._tallies: dict[str, _Tally] = {}
 
     def add(self, url: str, twin_url: str | None, run: str = "") -> DropMagnet | None:
-        """Count a drop; the stored page if this drop makes it a magnets one, else None.
+        """Count a drop; the stored page if this drop makes it a magnet, else None.
 
         An unchanged page, which is its own twin, doesn't count.
         """
@@ -430,9 +416,9 @@ def read_log(
 ) -> Iterator[Drop | Run]:
     """The log's drops and runs in the order written; incomplete lines are skipped.
 
-    The log may be gzipped. `on_read` is called with the bytes of each line, for a progress bar;
-    `on_cut` with the place of an incomplete last line. Raises DropLogError at the first line that
-    is neither a drop nor a run, or has another schema.
+    The log may be gzipped. `on_read` is called with the bytes of each line, `on_cut` with the place
+    of an incomplete last line. DropLogError at the first line that is neither a drop nor a run, or
+    has another schema.
     """
     with _reading(path) as lines:
         for number, line in enumerate(lines, start=1):
@@ -501,7 +487,8 @@ def _parsed(line: bytes, where: str) -> Drop | Run | None:
     try:
         record = _RUN.decode(line) if line.startswith(_RUN_STARTS) else _DROP.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        if not isinstance(error, msgspec.ValidationError) and _begins_like_ours(line):
+        is_ours = line.startswith(_LINE_START) or _LINE_START.startswith(line.rstrip(b"\n"))
+        if is_ours and not isinstance(error, msgspec.ValidationError):
             return None
         raise DropLogError(_fault(line, where, error)) from error
     if record.schema != SCHEMA:
@@ -509,10 +496,6 @@ def _parsed(line: bytes, where: str) -> Drop | Run | None:
     if isinstance(record, Drop) and record.record not in (None, NEAR_MISS):
         raise DropLogError(f"{where} has an unknown record {record.record!r}")
     return record
-
-
-def _begins_like_ours(line: bytes) -> bool:
-    return line.startswith(_LINE_START) or _LINE_START.startswith(line.rstrip(b"\n"))
 
 
 def _fault(line: bytes, where: str, error: Exception | None = None) -> str:

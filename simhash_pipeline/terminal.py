@@ -26,7 +26,6 @@ T = TypeVar("T")
 
 # They join letters of Persian, of India's scripts and of emoji, and steer nothing.
 JOINERS = "\u200c\u200d"
-BAR_COLUMNS = 24  # of the longest bar
 _UNBOUNDED = 1_000_000  # columns: nothing is wrapped
 _COLOURS = {"cyan": "█+", "red": r"\[-.*?(-\]|$)", "green": r"\{\+.*?(\+\}|$)"}
 SHOW_AFTER_SECS = 0.5  # of work, a progress bar
@@ -67,8 +66,8 @@ def _printable(character: str) -> str:
     return json.dumps(character)[1:-1]
 
 
-def bar(count: float, most: float, columns: int = BAR_COLUMNS) -> str:
-    """A bar that is there for every count above 0."""
+def bar(count: float, most: float, columns: int) -> str:
+    """A bar that is there for every count above 0, and `columns` long for the most."""
     return "█" * max(round(count / most * columns), 1 if count else 0)
 
 
@@ -143,16 +142,13 @@ def progress_bar(
 def _progress(unit: str) -> Progress:
     from rich import progress as rich
 
-    columns: list[ProgressColumn] = [
+    counts: list[ProgressColumn] = [rich.DownloadColumn(binary_units=True)]
+    if unit != "B":
+        counts = [rich.MofNCompleteColumn(), rich.TextColumn(unit, markup=False)]
+    return rich.Progress(
         rich.TextColumn("{task.description}", markup=False),
         rich.BarColumn(),
-    ]
-    if unit == "B":
-        columns.append(rich.DownloadColumn(binary_units=True))
-    else:
-        columns += [rich.MofNCompleteColumn(), rich.TextColumn(unit, markup=False)]
-    return rich.Progress(
-        *columns,
+        *counts,
         rich.TextColumn("{task.fields[note]}", markup=False),
         rich.TimeRemainingColumn(),
         rich.TextColumn("left", markup=False),
@@ -196,14 +192,11 @@ def _wrapped(text: Text, console: Console) -> Iterator[Text]:
 
 
 def _table_rows(grid: Grid, console: Console) -> Iterator[Text]:
-    from rich.segment import Segment
     from rich.text import Text
 
     options = console.options.update_width(console.width - grid.indent)
-    for segments in Segment.split_lines(console.render(_table(grid), options)):
-        row = Text(" " * grid.indent)
-        for segment in segments:
-            row.append(segment.text, segment.style)
+    for parts in console.render_lines(_table(grid), options, pad=False):
+        row = Text.assemble(" " * grid.indent, *((part.text, part.style or "") for part in parts))
         row.rstrip()
         yield row
 

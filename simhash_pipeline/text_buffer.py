@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
-from simhash_pipeline.stores.contract import PageText
-
-if TYPE_CHECKING:
-    from simhash_pipeline.page.fingerprint import PageFingerprint
-    from simhash_pipeline.stores.contract import Store
-    from simhash_pipeline.verdict import Verdict
+from simhash_pipeline.page.fingerprint import PageFingerprint
+from simhash_pipeline.stores.contract import PageText, Store
+from simhash_pipeline.verdict import Verdict
 
 # Texts that are written together: a killed crawl may lose these, and they are held in memory.
 MANY_TEXTS = 100

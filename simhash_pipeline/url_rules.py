@@ -16,7 +16,7 @@ from collections.abc import Collection, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import SplitResult, parse_qsl, urlsplit
+from urllib.parse import SplitResult, parse_qs, urlsplit
 
 from w3lib.url import url_query_cleaner
 
@@ -182,13 +182,9 @@ def applied_all(url: str, rules: Iterable[UrlRule]) -> str:
     return url
 
 
-def _query(parts: SplitResult) -> dict[str, str]:
-    """The values of a query by key; those of a key that stands twice are one."""
+def _query(parts: SplitResult) -> dict[str, list[str]]:
+    """The values of a query by key."""
     try:
-        pairs = parse_qsl(parts.query, keep_blank_values=True)
+        return parse_qs(parts.query, keep_blank_values=True)
     except ValueError:  # of thousands of fields
         return {}
-    found: dict[str, str] = {}
-    for key, value in pairs:
-        found[key] = f"{found[key]}\n{value}" if key in found else value
-    return found

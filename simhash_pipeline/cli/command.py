@@ -5,21 +5,17 @@ from __future__ import annotations
 import argparse
 import os
 import uuid
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING, Any, ClassVar
+from pathlib import Path
+from typing import Any, ClassVar
+
+from scrapy.settings import BaseSettings
 
 from simhash_pipeline.errors import SimhashError
 from simhash_pipeline.options import age_secs
-from simhash_pipeline.terminal import print_json, print_lines
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from pathlib import Path
-
-    from scrapy.settings import BaseSettings
-
-    from simhash_pipeline.terminal import Line
+from simhash_pipeline.terminal import Line, print_json, print_lines
 
 
 class Command:
@@ -105,55 +101,40 @@ def counted(number: int, thing: str) -> str:
 
 def iso(seconds: float) -> str:
     """Unix seconds in JSON: 2026-11-03T10:12:09Z."""
-    return _moment(seconds, "%Y-%m-%dT%H:%M:%SZ")
-
-
-def minute(seconds: float) -> str:
-    """Unix seconds for people, in UTC: 2026-11-03 10:12."""
-    return _moment(seconds, "%Y-%m-%d %H:%M")
-
-
-def to_minute(time: str) -> str:
-    """The same of a time in JSON."""
-    return time[:16].replace("T", " ")
-
-
-def _moment(seconds: float, form: str) -> str:
     try:
-        return datetime.fromtimestamp(seconds, timezone.utc).strftime(form)
+        return datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
     except (OverflowError, OSError, ValueError):  # a file may hold any number
         return str(seconds)
 
 
+def minute(time: float | str) -> str:
+    """Unix seconds, or a time in JSON, for people, in UTC: 2026-11-03 10:12."""
+    return (time if isinstance(time, str) else iso(time))[:16].replace("T", " ")
+
+
 def whole(text: str) -> int:
     """A whole number from 1 on, as people write it: 8e9, 8_000_000 or 8,000,000."""
-    try:
+    with suppress(ValueError):
         number = float(text.replace(",", ""))
-    except ValueError:
-        number = 0.0
-    if number < 1 or not number.is_integer():
-        raise argparse.ArgumentTypeError(f"must be a whole number, 1 or more, not {text!r}")
-    return int(number)
+        if number >= 1 and number.is_integer():
+            return int(number)
+    raise argparse.ArgumentTypeError(f"must be a whole number, 1 or more, not {text!r}")
 
 
 def share(text: str) -> float:
     """A number between 0 and 1, which are excluded."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = 0.0
-    if not 0 < number < 1:
-        raise argparse.ArgumentTypeError(f"must be a number between 0 and 1, not {text!r}")
-    return number
+    with suppress(ValueError):
+        if 0 < float(text) < 1:
+            return float(text)
+    raise argparse.ArgumentTypeError(f"must be a number between 0 and 1, not {text!r}")
 
 
 def age(text: str) -> int:
     """Seconds of an age of one or more: 30m, 2h, 3d."""
-    try:
+    with suppress(ValueError):
         return age_secs(text)
-    except ValueError:
-        rule = "must be 1 or more, and s, m, h, d or w, as 90d"
-        raise argparse.ArgumentTypeError(f"{rule}, not {text!r}") from None
+    rule = "must be 1 or more, and s, m, h, d or w, as 90d"
+    raise argparse.ArgumentTypeError(f"{rule}, not {text!r}")
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
@@ -172,7 +153,7 @@ def add_store(parser: argparse.ArgumentParser) -> None:
 
 
 def add_store_place(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("place", nargs="?", metavar="store", help="the same as --store")
+    parser.add_argument("store", nargs="?", default=argparse.SUPPRESS, help="the same as --store")
 
 
 def add_limit(parser: argparse.ArgumentParser, default: int, what: str) -> None:

@@ -6,23 +6,19 @@ import argparse
 import shlex
 import signal
 import sys
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from simhash_pipeline.cli.command import Command, print_result
+from scrapy.settings import BaseSettings
+
+from simhash_pipeline.cli.command import Command, fields, print_result
 from simhash_pipeline.cli.resolve import store_at
 from simhash_pipeline.errors import ArchiveError
 from simhash_pipeline.options import Options
-from simhash_pipeline.terminal import Grid, Heading
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from scrapy.settings import BaseSettings
-
-    from simhash_pipeline.terminal import Line
+from simhash_pipeline.terminal import Grid, Heading, Line
 
 KEEP = {
     "first": "the first of them in the inputs",
@@ -96,11 +92,7 @@ class DedupCommand(Command):
 @contextmanager
 def _exit_on_sigterm() -> Iterator[None]:
     """Unwind the stack when the process is told to end, so that temporary files are removed."""
-
-    def leave(number: int, frame: object) -> None:
-        sys.exit(128 + number)
-
-    before = signal.signal(signal.SIGTERM, leave)
+    before = signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     try:
         yield
     finally:
@@ -127,25 +119,16 @@ def _dedup(arguments: argparse.Namespace, settings: BaseSettings) -> dict[str, A
     """How many pages were kept and dropped, and the files that were written."""
     from simhash_pipeline.archive.dedup import DedupJob, dedup
 
-    store = None if arguments.store is None else store_at(arguments.store, settings).url
+    options = Options.from_settings(settings)
     job = DedupJob(
-        inputs=arguments.inputs,
         to=arguments.output,
-        options=Options.from_settings(settings),
-        keep=arguments.keep,
-        copies=arguments.copies,
-        texts=arguments.texts,
-        store=store,
-        time_field=arguments.time_field,
+        options=options,
+        store=None if arguments.store is None else store_at(arguments.store, options).url,
+        **fields(arguments, "inputs", "keep", "copies", "texts", "time_field"),
     )
     done = dedup(job)
-    written = {
-        "output": job.to,
-        "drop_log": job.drop_log,
-        "copies": job.copies,
-        "texts": job.texts,
-        "unread": job.faults if done.faults else None,
-    }
+    written = {"output": job.to, **fields(job, "drop_log", "copies", "texts")}
+    written["unread"] = job.faults if done.faults else None
     return asdict(done) | {name: str(path) for name, path in written.items() if path is not None}
 
 

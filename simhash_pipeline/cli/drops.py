@@ -7,23 +7,18 @@ import csv
 import io
 import json
 import sys
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scrapy.exceptions import UsageError
+from scrapy.settings import BaseSettings
 
 from simhash_pipeline.answers import FORMULA
 from simhash_pipeline.bits import BITS
-from simhash_pipeline.cli.command import (
-    Command,
-    atomic_write,
-    counted,
-    to_minute,
-    whole,
-)
+from simhash_pipeline.cli.command import Command, atomic_write, counted, minute, whole
 from simhash_pipeline.cli.resolve import (
     LogReader,
     resolve_log,
@@ -34,22 +29,13 @@ from simhash_pipeline.cli.resolve import (
 )
 from simhash_pipeline.drop_log import CAUSES, REASONS, Drop, last_run
 from simhash_pipeline.options import Options
-from simhash_pipeline.review.doubts import likeliest_copies, measures, why_kept
+from simhash_pipeline.review.doubts import Doubt, likeliest_copies, measures, why_kept
 from simhash_pipeline.review.summary import CLOSEST, MAX_RUNS, Selection, Summary
 from simhash_pipeline.review.web_page import Neighbours, Texts, write_web_page
 from simhash_pipeline.stores.contract import PageText, Store
-from simhash_pipeline.terminal import Grid, Heading, bar, print_lines, printable, progress
-from simhash_pipeline.url_rules import learn
+from simhash_pipeline.terminal import Grid, Heading, Line, bar, print_lines, printable, progress
+from simhash_pipeline.url_rules import Evidence, Learnt, learn
 from simhash_pipeline.urls import page_key
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from scrapy.settings import BaseSettings
-
-    from simhash_pipeline.review.doubts import Doubt
-    from simhash_pipeline.terminal import Line
-    from simhash_pipeline.url_rules import Evidence, Learnt
 
 MAGNETS = 10  # pages
 RUNS = 5
@@ -98,10 +84,10 @@ class DroppedCommand(Command):
             picked = filter(summary.selection.picks, log)
             drops = (each for each in picked if isinstance(each, Drop))
             _print_sheet(each for each in drops if each.is_near_miss == arguments.kept)
-            return log.exit_code()
-        summary.take(log)
-        shown = kept_near if arguments.kept else summed_up
-        print_lines(shown(shown_path(path), summary))
+        else:
+            summary.take(log)
+            shown = kept_near if arguments.kept else summed_up
+            print_lines(shown(shown_path(path), summary))
         return log.exit_code()
 
 
@@ -136,15 +122,10 @@ def log_of(arguments: argparse.Namespace, settings: BaseSettings) -> Path:
 
 
 def _selection(arguments: argparse.Namespace, path: Path) -> Selection:
-    return Selection(run=_run(arguments, path), spider=arguments.spider)
-
-
-def _run(arguments: argparse.Namespace, path: Path) -> str | None:
-    """How the id of the named run begins; None for all runs."""
-    run: str | None = arguments.run
+    run = arguments.run
     if run == "last":
-        return last_run(path, arguments.spider)
-    return None if run == "all" else run
+        run = last_run(path, arguments.spider)
+    return Selection(run=None if run == "all" else run, spider=arguments.spider)
 
 
 def _nearness(drop: Drop) -> str:
@@ -168,14 +149,12 @@ def summed_up(log: str, summary: Summary) -> Iterator[Line]:
         yield f"{_kept_near(summary)}: --kept lists them"
     if not summary.drops:
         return
-    yield from _magnets(summary)
-    yield from _closest(summary)
+    yield from _first_looks(summary)
     yield ""
     yield Heading("Reason")
-    reasons = summary.reasons.most_common()
     rows = [
         (name, f"{count:,}", bar(count, summary.drops, SHORT_BAR), REASONS.get(name, ""))
-        for name, count in reasons
+        for name, count in summary.reasons.most_common()
     ]
     yield Grid(rows, right=(1,), indent=2)
     yield from _runs(summary)
@@ -218,32 +197,25 @@ def _circumstances(summary: Summary) -> Iterator[str]:
     if summary.dry:
         yield f"{summary.dry:,} by a dry run: their items were kept"
     if summary.drops:
-        first, last = to_minute(summary.first), to_minute(summary.last)
+        first, last = minute(summary.first), minute(summary.last)
         yield f"{first} UTC" if first == last else f"{first} to {last} UTC"
     if summary.other_runs:
         more = "at least " * (len(summary.other_runs) == MAX_RUNS)
         yield f"{more}{counted(len(summary.other_runs), 'other run')}: --run all"
 
 
-def _magnets(summary: Summary) -> Iterator[Line]:
-    pages = summary.magnets.worst()
-    if not pages:
-        return
-    yield ""
-    yield Heading(f"Look at this first. {CAUSES}")
-    dry_run = summary.dry == summary.drops
-    yield from (f"  {page.sentence(dry_run=dry_run)}" for page in pages[:MAGNETS])
-    yield from _more(len(pages) - MAGNETS, "such pages")
-
-
-def _closest(summary: Summary) -> Iterator[Line]:
-    closest = summary.closest()
-    if not closest:
-        return
-    yield ""
-    yield Heading(f"The likeliest to be wrong (at most {CLOSEST})")
-    for drop, found in closest:
-        yield from _pair(drop, found)
+def _first_looks(summary: Summary) -> Iterator[Line]:
+    if pages := summary.magnets.worst():
+        yield ""
+        yield Heading(f"Look at this first. {CAUSES}")
+        dry_run = summary.dry == summary.drops
+        yield from (f"  {page.sentence(dry_run=dry_run)}" for page in pages[:MAGNETS])
+        yield from _more(len(pages) - MAGNETS, "such pages")
+    if closest := summary.closest():
+        yield ""
+        yield Heading(f"The likeliest to be wrong (at most {CLOSEST})")
+        for drop, found in closest:
+            yield from _pair(drop, found)
 
 
 def _pair(drop: Drop, found: Sequence[Doubt]) -> Iterator[str]:
@@ -262,7 +234,7 @@ def _runs(summary: Summary) -> Iterator[Line]:
     rows = [("Run", "spider", "began (UTC)", "kept", "dropped")]
     for tally in list(summary.runs.values())[-RUNS:]:
         kept = "unknown" if tally.kept is None else f"{tally.kept:,}"
-        began = to_minute(tally.first)
+        began = minute(tally.first)
         rows.append((tally.run[:8], tally.spider, began, kept, f"{tally.drops:,}"))
     yield Grid(rows, right=(3, 4), wraps=1)
     yield from _more(summary.runs_seen - RUNS, "earlier runs")
@@ -291,6 +263,7 @@ class ReportCommand(Command):
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         path, output = log_of(arguments, settings), arguments.output
+        options = Options.from_settings(settings)
         summary, log = Summary(_selection(arguments, path)), LogReader(path)
         with ExitStack() as opened:
             read = [path, arguments.log or path]
@@ -299,19 +272,18 @@ class ReportCommand(Command):
             if arguments.store is None:
                 stores = _stores(summary, settings, opened)
             else:
-                stores = [opened.enter_context(store_at(arguments.store, settings).existing())]
+                stores = [opened.enter_context(store_at(arguments.store, options).existing())]
             write_web_page(
                 part,
                 summary,
                 log=path.name,
                 texts=_texts(stores),
-                neighbours=_neighbours(stores, Options.from_settings(settings)),
+                neighbours=_neighbours(stores, options),
             )
-        latest = len(summary.listed)
+        latest, near = len(summary.listed), len(summary.near_misses)
         listed = f", the latest {latest:,} listed" if latest < summary.drops else ""
-        kilobytes = output.stat().st_size / 1_000
-        near = len(summary.near_misses)
         listed += f", {near:,} near {'miss' if near == 1 else 'misses'}" if near else ""
+        kilobytes = output.stat().st_size / 1_000
         print_lines([f"{output}: {counted(summary.drops, 'drop')}{listed}, {kilobytes:,.0f} KB"])
         return log.exit_code()
 
@@ -335,9 +307,7 @@ def _texts(stores: Sequence[Store]) -> Texts:
 
 def _neighbours(stores: Sequence[Store], options: Options) -> Neighbours | None:
     """How near the kept pages of the first store are to each other; None without a store."""
-    if not stores:
-        return None
-    if stores[0].made_with() is None:
+    if not stores or stores[0].made_with() is None:
         return None
     found = islice(stores[0].pages(), MAX_NEIGHBOURS)
     values = [
@@ -373,8 +343,8 @@ class RulesCommand(Command):
         parser.add_argument("-o", "--output", type=Path, help="write the rules to this JSON file")
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
-        own = argparse.Namespace(log=None, spider=arguments.spider)
-        logs = [LogReader(log) for log in arguments.logs or [resolve_log(own, settings)]]
+        arguments.log = None  # the project's
+        logs = [LogReader(log) for log in arguments.logs or [resolve_log(arguments, settings)]]
         drops = [
             (page_key(record.url), page_key(record.twin_url))
             for log in logs
@@ -399,19 +369,17 @@ class RulesCommand(Command):
 
 def _rules(learnt: Learnt, kept: int) -> Iterator[Line]:
     """The rules, what speaks for and against each, and what they save of `kept` pages."""
-    taken = [one for one in learnt.evidence if one.taken]
-    refused = [one for one in learnt.evidence if not one.taken]
     if not learnt.evidence:
         yield f"No query key explains enough drops; {counted(kept, 'page')} kept."
         return
-    if taken:
-        yield Heading("Rules that lose no article")
-        yield from _rule_blocks(taken)
-        yield ""
-    if refused:
-        yield Heading("Not taken (a query key that you know is taken by --take KEY)")
-        yield from _rule_blocks(refused)
-        yield ""
+    for taken, heading in (
+        (True, "Rules that lose no article"),
+        (False, "Not taken (a query key that you know is taken by --take KEY)"),
+    ):
+        if rules := [one for one in learnt.evidence if one.taken == taken]:
+            yield Heading(heading)
+            yield from _rule_blocks(rules)
+            yield ""
     yield (
         f"By duplicate-url-discarder they would have saved {learnt.saved:,} of "
         f"{counted(learnt.urls, 'request')}, and lost {learnt.lost:,} of "
@@ -443,4 +411,4 @@ def nearest_distances(values: Sequence[int], number: int, seed: int) -> list[int
         distances = np.bitwise_count(words ^ words[row])
         distances[row] = BITS  # itself
         counts[np.min(distances)] += 1
-    return [int(count) for count in counts]
+    return counts.tolist()

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 import time
 import uuid
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, BinaryIO
+
+from scrapy.settings import BaseSettings
 
 from simhash_pipeline.bits import np
-from simhash_pipeline.cli.command import Command
+from simhash_pipeline.cli.command import Command, fields
 from simhash_pipeline.deduped import record_source
 from simhash_pipeline.drop_log import DropLog
 from simhash_pipeline.errors import PageError, StoreError
@@ -21,19 +25,11 @@ from simhash_pipeline.judge import Judge
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import Fingerprinter
 from simhash_pipeline.page.reader import Readers
+from simhash_pipeline.stores.contract import Store
 from simhash_pipeline.stores.opening import open_store
 from simhash_pipeline.text_buffer import TextBuffer
 from simhash_pipeline.urls import page_key
 from simhash_pipeline.verdict import Verdict
-
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Iterator
-    from typing import BinaryIO
-
-    from scrapy.settings import BaseSettings
-
-    from simhash_pipeline.stores.contract import Store
 
 # Longer lines are skipped without being held: a page is read up to MAX_PAGE_BYTES, of 5 MB, and
 # JSON may write six characters for one.
@@ -117,7 +113,9 @@ class _LineJudge:
         self._log = log
         self._errors = Counter[str]()
         self._texts = TextBuffer(store)
-        opened.callback(self._end)
+        if log is not None:
+            opened.callback(log.write_run, self._errors)
+        opened.callback(self._texts.write)
         self._readers = Readers(options, Fingerprinter(options), is_closing=lambda: False)
         opened.callback(self._readers.close)
         self._judge = Judge(store, options)
@@ -147,11 +145,6 @@ class _LineJudge:
         url = url if isinstance(url, str) else None
         return {"url": url, "error": kind, "message": message}
 
-    def _end(self) -> None:
-        self._texts.write()
-        if self._log is not None:
-            self._log.write_run(self._errors)
-
     def confirm_all(self) -> None:
         """Confirm the pages that are stored and not yet confirmed."""
         for verdict in self._pending.values():
@@ -176,13 +169,9 @@ class _LineJudge:
             self._texts.write_many()
         if verdict.stored:
             self._pending[verdict.key] = verdict
-        answer = {key: getattr(verdict, key) for key in _VERDICT_KEYS}
-        is_provisional = verdict.provisional or (verdict.dropped and self._is_pending(verdict))
-        return {**answer, "provisional": is_provisional}
-
-    def _is_pending(self, verdict: Verdict) -> bool:
-        """Whether the stored page that it is dropped for may yet be forgotten by this process."""
-        return verdict.twin_key in self._pending
+        # The page that it is dropped for may yet be forgotten, by this process too.
+        is_pending = verdict.dropped and verdict.twin_key in self._pending
+        return fields(verdict, *_VERDICT_KEYS) | {"provisional": verdict.provisional or is_pending}
 
 
 def _record(line: bytes | None) -> dict[str, Any]:

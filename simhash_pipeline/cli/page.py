@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
+import argparse
 import dataclasses
 import shlex
 import sys
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 from scrapy import Request, Spider
+from scrapy.crawler import CrawlerProcess
 from scrapy.exceptions import UsageError
 from scrapy.http.request import NO_CALLBACK
+from scrapy.settings import BaseSettings
 
 from simhash_pipeline.bits import BITS, MAX_DISTANCE_BITS, SKETCH_BITS, fingerprint_hex
-from simhash_pipeline.cli.command import (
-    Command,
-    add_limit,
-    counted,
-    fields,
-    minute,
-    print_result,
-)
+from simhash_pipeline.cli.command import Command, add_limit, counted, fields, minute, print_result
 from simhash_pipeline.cli.resolve import (
     LogReader,
     NamedStore,
@@ -45,6 +42,7 @@ from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.repeated_text import repeated_among, template_of
 from simhash_pipeline.review.comparison import (
     Comparison,
+    TextDiff,
     compare,
     marked,
     text_diff,
@@ -52,21 +50,10 @@ from simhash_pipeline.review.comparison import (
 )
 from simhash_pipeline.review.doubts import DECIDING, why_kept, why_rejected
 from simhash_pipeline.stores.contract import PageText, Store, StoredPage, check_stamp
-from simhash_pipeline.terminal import Grid, Heading, print_lines, printable
+from simhash_pipeline.terminal import Grid, Heading, Line, print_lines, printable
 from simhash_pipeline.twins import similarity
 from simhash_pipeline.urls import page_key
 from simhash_pipeline.verdict import Distances, Verdict, distances
-
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
-
-    from scrapy.crawler import CrawlerProcess
-    from scrapy.http import Response
-    from scrapy.settings import BaseSettings
-
-    from simhash_pipeline.review.comparison import TextDiff
-    from simhash_pipeline.terminal import Line
 
 SHOWN_AT_MOST, SHOWN = 10, "changes of the words"
 NEIGHBOURS = 5  # of a kept page, that are listed
@@ -129,16 +116,15 @@ def _record(page: PageFingerprint, text: str | None) -> dict[str, Any]:
 def _lines(page: PageFingerprint, options: Options, text: str | None) -> Iterator[Line]:
     record = _record(page, None)
     fewer = f", fewer than {options.min_tokens}: thin" if page.content is None else ""
-    share = "none" if page.main_share is None else f"{page.main_share:.0%} of the page"
     rows = [(name, record[name] or "none") for name in ("title", "content", "structure", "sketch")]
     yield page.url or ""
-    yield Grid([*rows, ("tokens", f"{page.tokens:,}{fewer}"), ("main text", share)], indent=2)
+    rows += [("tokens", f"{page.tokens:,}{fewer}"), ("main text", _share(page) or "none")]
+    yield Grid(rows, indent=2)
     if text is not None:
         yield from ("", *text.split("\n"), "")
 
 
 def add_pages(parser: argparse.ArgumentParser, number: int | str) -> None:
-    """The positional arguments, alike for all commands that take pages."""
     parser.add_argument(
         "page_names",
         nargs=number,
@@ -219,15 +205,12 @@ class _FetchSpider(Spider):
         try:
             # Past scheduler and spider middlewares, and through the downloader's.
             request = Request(url, callback=NO_CALLBACK)
-            return _source(await self.crawler.engine.download_async(request))
+            response = await self.crawler.engine.download_async(request)
+            if not 200 <= response.status < 300:
+                return PageError("unreachable", f"the server answers {response.status}")
+            return source_from_response(response)
         except Exception as error:  # whatever a handler or middleware raises
             return PageError("unreachable", str(error) or type(error).__name__)
-
-
-def _source(response: Response) -> Source | PageError:
-    if not 200 <= response.status < 300:
-        return PageError("unreachable", f"the server answers {response.status}")
-    return source_from_response(response)
 
 
 class CompareCommand(PagesCommand):
@@ -257,7 +240,6 @@ class CompareCommand(PagesCommand):
 def _compared(
     a: PageFingerprint, b: PageFingerprint, found: Comparison, options: Options, limit: int
 ) -> Iterator[Line]:
-    """Two pages and how they differ."""
     yield Grid([(name, page.url or "", _size(page)) for name, page in (("A", a), ("B", b))])
     yield ""
     reason = found.verdict.reason if found.verdict.dropped else None
@@ -296,8 +278,11 @@ def _told_apart(verdict: Verdict, options: Options) -> str:
 
 
 def _size(page: PageFingerprint) -> str:
-    share = "" if page.main_share is None else f", {page.main_share:.0%} of the page"
-    return f"{page.tokens:,} tokens{share}"
+    return ", ".join(filter(None, (f"{page.tokens:,} tokens", _share(page))))
+
+
+def _share(page: PageFingerprint) -> str:
+    return "" if page.main_share is None else f"{page.main_share:.0%} of the page"
 
 
 _ALL = ("content", "structure", "sketch")
@@ -316,20 +301,16 @@ def distance_grid(
     """
     by_match = {"content": ("content", "sketch"), "structure": ("structure",)}
     asked = DECIDING.get(dropped_by or "", ()) if dropped_by else by_match.get(options.match, _ALL)
-    content, structure, sketch = (
-        getattr(options, f"{name}_distance") if name in asked else None for name in _ALL
-    )
     rows = [("", "A", "B", "differ in", "twins within")]
-    for name, distance, of_bits, limit in (
-        ("content", apart.content, BITS, content),
-        ("structure", apart.structure, BITS, structure),
-        ("sketch", apart.sketch, SKETCH_BITS, sketch),
-    ):
-        left, right = (fingerprint_hex(getattr(page, name), of_bits) or "none" for page in (a, b))
-        if name == "sketch":  # too long to be read side by side
-            left = right = ""
+    for name in _ALL:
+        of_bits, left, right = SKETCH_BITS, "", ""  # sketches are too long to be read side by side
+        if name != "sketch":
+            of_bits = BITS
+            left, right = (fingerprint_hex(getattr(page, name)) or "none" for page in (a, b))
+        distance = getattr(apart, name)
         differ = "-" if distance is None else f"{distance} of {of_bits} bits"
-        rows.append((name, left, right, differ, "not asked" if limit is None else str(limit)))
+        limit = str(getattr(options, f"{name}_distance")) if name in asked else "not asked"
+        rows.append((name, left, right, differ, limit))
     return Grid(rows)
 
 
@@ -355,15 +336,14 @@ class ExplainCommand(Command):
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("url", help="of the page, as the crawl requested it")
-        parser.add_argument("beside", nargs="?", metavar="log", help="the same as --log")
+        parser.add_argument("log", nargs="?", default=argparse.SUPPRESS, help="the same as --log")
         parser.add_argument("--log", help="the drop log (default: the one of this project)")
         add_limit(parser, SHOWN_AT_MOST, SHOWN)
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         key = page_key(arguments.url)
-        arguments.log = arguments.log or arguments.beside
         logs = _logs(arguments, settings)
-        last = _last_lines(logs.values(), key, arguments.spider, settings)
+        last = _last_lines(logs, key, arguments.spider, settings)
         drop, near_miss = last.get(False), last.get(True)
         stores = _stores(arguments, settings, drop)
         with ExitStack() as opened:
@@ -381,19 +361,19 @@ class ExplainCommand(Command):
             else:
                 where = f"{counted(len(logs), 'drop log')} and {counted(len(stores), 'store')}"
                 print(printable(f"{key} is not known here: not in {where}"), file=sys.stderr)
-                return max(1, *(log.exit_code() for log in logs.values()))
+                return max(1, *(log.exit_code() for log in logs))
         print_lines(_explained(case, arguments.limit))
-        return max((log.exit_code() for log in logs.values()), default=0)
+        return max((log.exit_code() for log in logs), default=0)
 
 
-def _logs(arguments: argparse.Namespace, settings: BaseSettings) -> dict[Path, LogReader]:
+def _logs(arguments: argparse.Namespace, settings: BaseSettings) -> list[LogReader]:
     """The named log, or all of the project; none if crawls write no log."""
     try:
-        return {path: LogReader(path) for path in resolve_logs(arguments, settings)}
+        return [*map(LogReader, resolve_logs(arguments, settings))]
     except UsageError:
         if arguments.store is None:
             raise
-        return {}
+        return []
 
 
 def _last_lines(
@@ -402,9 +382,9 @@ def _last_lines(
     """The URL's last drop (False) and near miss (True) in the namespace of its spider or any."""
     last: dict[bool, Drop] = {}
     for record in chain.from_iterable(logs):
-        if not isinstance(record, Drop) or page_key(record.url) != key:
+        if not isinstance(record, Drop) or spider not in (None, record.spider):
             continue
-        if spider not in (None, record.spider):
+        if page_key(record.url) != key:
             continue
         options = Options.from_settings(settings_of_spider(record.spider, settings))
         before = last.get(record.is_near_miss, record)
@@ -493,12 +473,10 @@ def _explained(case: Case, limit: int) -> Iterator[Line]:
 
 
 def explain_drop(drop: Drop, store: Store | None, options: Options) -> Case:
-    twin = None
-    if store is not None and drop.twin_url is not None:
-        twin = kept_page(store, options.namespace, drop.twin_url)
-    a = twin
-    if twin is None and drop.twin_url is not None:
-        a = dataclasses.replace(bare_page(drop.namespace, drop.twin_url), title=drop.twin_title)
+    twin = a = None
+    if drop.twin_url is not None:
+        twin = None if store is None else kept_page(store, options.namespace, drop.twin_url)
+        a = twin or bare_page(drop.namespace, drop.twin_url, title=drop.twin_title)
     known = {each.name for each in dataclasses.fields(Options)}
     limits = {name: value for name, value in drop.thresholds.items() if name in known}
     return Case(
@@ -506,8 +484,9 @@ def explain_drop(drop: Drop, store: Store | None, options: Options) -> Case:
         drop=drop,
         a=a,
         a_is_stored=twin is not None,
-        b=dataclasses.replace(
-            bare_page(drop.namespace, drop.url),
+        b=bare_page(
+            drop.namespace,
+            drop.url,
             content=None if drop.content is None else int(drop.content, 16),
             structure=None if drop.structure is None else int(drop.structure, 16),
             title=drop.title,
@@ -519,13 +498,14 @@ def explain_drop(drop: Drop, store: Store | None, options: Options) -> Case:
 
 def explain_kept(page: StoredPage, store: Store, options: Options) -> Case:
     near = nearest(store, page, NEIGHBOURS)
-    case = Case(options, a=None, b=page, apart=Distances(None, None, None), neighbours=tuple(near))
     if not near:
-        return case
-    return dataclasses.replace(
-        case,
+        return Case(options, a=None, b=page, apart=Distances(None, None, None))
+    return Case(
+        options,
         a=near[0],
+        b=page,
         apart=distances(page, near[0]),
+        neighbours=tuple(near),
         similarity=similarity(page, near[0], partial(store.repeated_text, page.namespace)),
         verdict=verdict_on(page, near[0], store, options),
     )
@@ -564,17 +544,15 @@ def _headline(case: Case) -> Iterator[Line]:
     else:
         first, last = minute(case.b.first_seen), minute(case.b.seen_at)
         yield Heading(f"Kept {first} UTC, last seen {last}: {_why_kept(case)}")
-    rows = [("A", "kept" if drop else "nearest", case.a)] if case.a is not None else []
-    rows.append(("B", case.status, case.b))
+    rows: list[tuple[str, str, str]] = []
+    for name, status, page in (
+        ("A", "kept" if drop else "nearest", case.a),
+        ("B", case.status, case.b),
+    ):
+        if page is not None:
+            rows += [(name, status, page.shown_url), ("", "", page.title)]
     yield ""
-    yield Grid(
-        [
-            row
-            for name, status, page in rows
-            for row in ((name, status, page.shown_url), ("", "", page.title))
-            if row[2]
-        ]
-    )
+    yield Grid([row for row in rows if row[2]])
     if len(case.neighbours) > 1:
         yield "Further neighbours:"
         yield from (f"  {page.shown_url}" for page in case.neighbours[1:])
@@ -610,7 +588,7 @@ def _no_texts(case: Case) -> Iterator[Line]:
 
 def _without_fingerprints(case: Case) -> Iterator[Line]:
     """Why the stored page lacks fingerprints that the page in question has."""
-    if case.a is None or not case.a_is_stored:
+    if not case.a_is_stored:
         yield ""
         yield "The fingerprints of A are not known, for no store here holds it."
         return

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import argparse
 import shlex
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
+from scrapy.settings import BaseSettings
 
 from simhash_pipeline.crawl.settings import (
     STORE_SUFFIX,
@@ -20,17 +22,9 @@ from simhash_pipeline.crawl.settings import (
 from simhash_pipeline.drop_log import LOG_SUFFIX, Drop, Run, log_beside, read_log
 from simhash_pipeline.errors import StoreError
 from simhash_pipeline.options import Options
-from simhash_pipeline.stores.contract import shown_url
+from simhash_pipeline.stores.contract import Store, shown_url
 from simhash_pipeline.stores.opening import open_store, refuse_absent, store_file, url_of_store
 from simhash_pipeline.terminal import printable, progress_bar
-
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Iterator
-
-    from scrapy.settings import BaseSettings
-
-    from simhash_pipeline.stores.contract import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,16 +36,12 @@ class NamedStore:
     options: Options
 
     @property
-    def path(self) -> Path | None:
-        """The SQLite file; None for a store that is no file."""
-        return store_file(self.url)
-
-    @property
     def size_bytes(self) -> int | None:
-        """The size of the file and of the write-ahead log beside it."""
-        if self.path is None:
+        """The size of the file and its write-ahead log; None for a store that is no file."""
+        path = store_file(self.url)
+        if path is None:
             return None
-        files = (self.path, self.path.with_name(f"{self.path.name}-wal"))
+        files = (path, path.with_name(f"{path.name}-wal"))
         return sum(file.stat().st_size for file in files if file.exists())
 
     @property
@@ -81,7 +71,7 @@ def resolve_store(arguments: argparse.Namespace, settings: BaseSettings) -> Name
             f"--spider {shlex.quote(name)}" for name in spider_files(STORE_SUFFIX)
         )
         raise UsageError(f"there are {len(found)} stores here; name one: {spiders}")
-    if not (arguments.store or arguments.spider or getattr(arguments, "place", None)):
+    if not (arguments.store or arguments.spider):
         print(f"store: {printable(found[0].name)}", file=sys.stderr)
     return found[0]
 
@@ -89,21 +79,16 @@ def resolve_store(arguments: argparse.Namespace, settings: BaseSettings) -> Name
 def resolve_stores(arguments: argparse.Namespace, settings: BaseSettings) -> list[NamedStore]:
     """The named store, or all stores of the project; UsageError if it has none."""
     options = Options.from_settings(settings)
-    if named := arguments.store or getattr(arguments, "place", None):
-        return [_named(named, options)]
+    if arguments.store:
+        return [store_at(arguments.store, options)]
     if arguments.spider is not None:
         return [store_of_spider(arguments.spider, settings)]
     if not options.has_own_store:
-        return [_named(options.store, options)]
+        return [store_at(options.store, options)]
     found = [store_in_file(path, options) for path in spider_files(STORE_SUFFIX).values()]
     if not found:
         raise UsageError("no crawl has left a store here; name one by --store")
     return found
-
-
-def store_at(url_or_file: str, settings: BaseSettings) -> NamedStore:
-    """The store at this URL or in this file."""
-    return _named(url_or_file, Options.from_settings(settings))
 
 
 def store_of_spider(spider: str, settings: BaseSettings) -> NamedStore:
@@ -111,14 +96,15 @@ def store_of_spider(spider: str, settings: BaseSettings) -> NamedStore:
     options = Options.from_settings(settings_of_spider(spider, settings))
     if options.has_own_store:
         return store_in_file(spider_file(spider, STORE_SUFFIX), options)
-    return _named(options.store, options)
+    return store_at(options.store, options)
 
 
 def store_in_file(path: Path, options: Options) -> NamedStore:
     return NamedStore(shown_path(path), file_url(path, options), options)
 
 
-def _named(url_or_file: str, options: Options) -> NamedStore:
+def store_at(url_or_file: str, options: Options) -> NamedStore:
+    """The store at this URL or in this file."""
     file = Path(url_or_file)
     has_bare_name = file.is_file() and not file.is_absolute()
     url = url_of_store(f"./{url_or_file}" if has_bare_name else url_or_file)
@@ -134,12 +120,13 @@ def shown_path(path: Path) -> str:
 def resolve_log(arguments: argparse.Namespace, settings: BaseSettings) -> Path:
     """The newest of `resolve_logs`, which is reported on stderr if there are several."""
     logs = resolve_logs(arguments, settings)
-    newest = max(logs, key=lambda path: path.stat().st_mtime_ns) if len(logs) > 1 else logs[0]
-    if len(logs) > 1:
-        spiders = [spider for spider, path in spider_files(LOG_SUFFIX).items() if path != newest]
-        others = " | ".join(map(shlex.quote, spiders))
-        shown = printable(f"log: {shown_path(newest)}, the newest; of others: --spider {others}")
-        print(shown, file=sys.stderr)
+    if len(logs) == 1:
+        return logs[0]
+    newest = max(logs, key=lambda path: path.stat().st_mtime_ns)
+    spiders = [spider for spider, path in spider_files(LOG_SUFFIX).items() if path != newest]
+    others = " | ".join(map(shlex.quote, spiders))
+    shown = printable(f"log: {shown_path(newest)}, the newest; of others: --spider {others}")
+    print(shown, file=sys.stderr)
     return newest
 
 
@@ -170,24 +157,23 @@ class LogReader:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._cut: str | None = None
+        self._cut: list[str] = []  # the place of a truncated last line
 
     def __iter__(self) -> Iterator[Drop | Run]:
         is_plain = self._path.is_file() and self._path.suffix != ".gz"
         total = self._path.stat().st_size if is_plain else None
         with progress_bar("B", total) as advance:
-            yield from read_log(self._path, advance, self._cut_at)
+            yield from read_log(self._path, advance, self._cut.append)
 
     def exit_code(self) -> int:
         """0, or 2 for a truncated log, which is reported on stderr; the whole lines count.
 
         A line that a crash truncated is completed by the next crawl, and no longer reported.
         """
-        if self._cut is None:
+        if not self._cut:
             return 0
-        message = f"{self._cut}, the last, is cut short and was passed over: the log is truncated"
+        message = (
+            f"{self._cut[0]}, the last, is cut short and was passed over: the log is truncated"
+        )
         print(printable(message), file=sys.stderr)
         return 2
-
-    def _cut_at(self, place: str) -> None:
-        self._cut = place

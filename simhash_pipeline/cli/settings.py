@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
+import argparse
 import dataclasses
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from scrapy.exceptions import UsageError
+from scrapy.settings import BaseSettings
 
 from simhash_pipeline.cli.command import Command, print_result
-from simhash_pipeline.cli.resolve import resolve_stores
+from simhash_pipeline.cli.resolve import NamedStore, resolve_stores
 from simhash_pipeline.errors import StoreError, StoreMismatch
 from simhash_pipeline.options import PREFIX, PRESETS, Options
 from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.stores.contract import check_stamp, shown_url
-from simhash_pipeline.terminal import Grid, progress
-
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Iterator, Mapping
-
-    from scrapy.settings import BaseSettings
-
-    from simhash_pipeline.cli.resolve import NamedStore
-    from simhash_pipeline.terminal import Line
+from simhash_pipeline.terminal import Grid, Line, progress
 
 # By Scrapy's priority of a setting. A spider's attributes have that of the command line.
 _SOURCES = {20: "settings.py", 30: "custom_settings", 40: "an attribute of the spider"}

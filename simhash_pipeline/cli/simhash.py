@@ -11,26 +11,20 @@ import importlib
 import io
 import os
 import sys
+from collections.abc import Callable
 from functools import partial
 from types import MethodType
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
+from scrapy.settings import BaseSettings
 
 import simhash_pipeline
-from simhash_pipeline.cli.command import add_json, add_store
+from simhash_pipeline.cli.command import Command, add_json, add_store
 from simhash_pipeline.errors import SimhashError
 from simhash_pipeline.native import kind
 from simhash_pipeline.terminal import printable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from scrapy.settings import BaseSettings
-
-    from simhash_pipeline.cli.command import Command
-
 
 # A command is a class named by its last word: `store info` is InfoCommand.
 COMMANDS = {
@@ -78,7 +72,7 @@ class SimhashCommand(ScrapyCommand):
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         parser.prog = "scrapy simhash"
         # Scrapy makes this parser, whose own method prints the usage before the error.
-        parser.error = MethodType(_exit_with_a_line, parser)  # type: ignore[method-assign]  # of it alone
+        parser.error = MethodType(_Parser.error, parser)  # type: ignore[method-assign]  # of it alone
         version = f"simhash_pipeline {simhash_pipeline.__version__} ({kind()})"
         parser.add_argument("--version", action="version", version=version)
         self._add_commands(parser)
@@ -192,8 +186,4 @@ class _Parser(argparse.ArgumentParser):
         return super().parse_known_args(args, namespace)
 
     def error(self, message: str) -> NoReturn:
-        _exit_with_a_line(self, message)
-
-
-def _exit_with_a_line(parser: argparse.ArgumentParser, message: str) -> NoReturn:
-    parser.exit(2, f"{parser.prog}: {printable(message)} (see {parser.prog} -h)\n")
+        self.exit(2, f"{self.prog}: {printable(message)} (see {self.prog} -h)\n")

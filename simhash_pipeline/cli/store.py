@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import argparse
 import math
 import re
 import sys
 import time
 from collections import Counter
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from scrapy.exceptions import UsageError
+from scrapy.settings import BaseSettings
 
 from simhash_pipeline.bits import MAX_DISTANCE_BITS, SKETCH_BITS, fingerprint_hex
 from simhash_pipeline.cli.command import (
@@ -25,23 +27,15 @@ from simhash_pipeline.cli.command import (
     minute,
     print_result,
     size,
-    to_minute,
 )
 from simhash_pipeline.cli.resolve import NamedStore, resolve_store, resolve_stores, store_at
 from simhash_pipeline.errors import StoreDamaged
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.repeated_text import unpacked
-from simhash_pipeline.stores.contract import Action, StoredPage, View
+from simhash_pipeline.stores.contract import Action, Store, StoredPage, View
 from simhash_pipeline.terminal import Grid, printable, progress
-
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from scrapy.settings import BaseSettings
-
-    from simhash_pipeline.stores.contract import Store
+from simhash_pipeline.urls import page_key
 
 TOP_SITES = 5
 FOUND_AT_MOST = 20
@@ -88,17 +82,15 @@ def _damage(record: Mapping[str, Any]) -> list[str]:
 
 def _info(record: Mapping[str, Any]) -> Grid:
     """The rows of a store that is whole."""
-    rows = [
-        ("store", record["store"]),
-        ("pages", f"{record['pages']:,}, {record['thin']:,} of them thin"),
-    ]
+    pages = f"{record['pages']:,}, {record['thin']:,} of them thin"
+    rows = [("store", record["store"]), ("pages", pages)]
     if set(record["namespaces"]) - {""}:
         rows.append(("namespaces", _listed(record["namespaces"], unnamed="''")))
     if record["pages"]:
         more = ", …" if record["sites"] > TOP_SITES else ""
         top = _listed(record["top_sites"], unnamed="unknown")
         rows.append(("sites", f"{record['sites']:,}: {top}{more}"))
-        first, last = to_minute(record["first_seen"]), to_minute(record["seen_at"])
+        first, last = minute(record["first_seen"]), minute(record["seen_at"])
         rows.append(("seen", f"{first} to {last} UTC"))
     if record["texts"]:
         rows.append(("texts", f"{record['texts']:,}"))
@@ -242,30 +234,20 @@ def nearest(store: Store, page: StoredPage, limit: int) -> list[StoredPage]:
 def _sought(what: str, namespace: str, *, by_structure: bool) -> StoredPage:
     """A page to be looked up by its URL, or by one fingerprint."""
     if re.fullmatch("[0-9a-fA-F]{16}", what):
-        value, query = int(what, 16), bare_page(namespace, "")
-        return replace(query, structure=value) if by_structure else replace(query, content=value)
+        sought = {"structure" if by_structure else "content": int(what, 16)}
+        return bare_page(namespace, "", **sought)
     if re.match(r"[a-z][a-z0-9+.-]*:", what, re.IGNORECASE):
         return bare_page(namespace, what)
     raise UsageError(f"what to find must be a URL, or a fingerprint of 16 hex digits, not {what!r}")
 
 
-def bare_page(namespace: str, url: str) -> StoredPage:
-    """A page of which nothing but the URL is known."""
-    from simhash_pipeline.urls import page_key
-
+def bare_page(namespace: str, url: str, **known: Any) -> StoredPage:
+    """A page of which nothing but the URL and these columns are known."""
     key = page_key(url) if url else ""
-    return StoredPage(
-        url=key,
-        given_url="" if url == key else url,
-        namespace=namespace,
-        site="",
-        content=None,
-        structure=None,
-        sketch=None,
-        digest=None,
-        first_seen=0,
-        seen_at=0,
-    )
+    unknown: dict[str, Any] = dict.fromkeys(("content", "structure", "sketch", "digest"))
+    unknown |= {"site": "", "first_seen": 0, "seen_at": 0}
+    given_url = "" if url == key else url
+    return StoredPage(url=key, given_url=given_url, namespace=namespace, **(unknown | known))
 
 
 def _found(
@@ -306,7 +288,8 @@ class ForgetCommand(Command):
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         if arguments.urls and Path(arguments.urls[0]).is_file():
-            arguments.place = arguments.urls.pop(0)
+            place = arguments.urls.pop(0)
+            arguments.store = arguments.store or place
         if (bool(arguments.urls), arguments.unseen is not None, arguments.all).count(True) != 1:
             raise UsageError("name pages by their URLs, by --unseen or by --all")
         named = resolve_store(arguments, settings)
@@ -331,8 +314,6 @@ class ForgetCommand(Command):
 
 def _forgotten(store: Store, namespace: str, urls: Sequence[str]) -> int:
     """How many of these pages there were; those that were not are named on stderr."""
-    from simhash_pipeline.urls import page_key
-
     keys = [page_key(url) for url in urls]  # before any is forgotten
     absent = [key for key in keys if not store.forget(namespace, key)]
     for key in absent:
@@ -361,7 +342,8 @@ class CopyCommand(Command):
         parser.add_argument("target", help="as redis://localhost:6379/0")
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
-        source, target = (store_at(url, settings) for url in (arguments.source, arguments.target))
+        options = Options.from_settings(settings)
+        source, target = (store_at(url, options) for url in (arguments.source, arguments.target))
         if _place(source.url) == _place(target.url):
             raise UsageError(f"{source.name}: a store can't be copied into itself")
         if target.url == "memory:":

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
+import argparse
 import itertools
 import math
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from scrapy.exceptions import UsageError
+from scrapy.settings import BaseSettings
 
-from simhash_pipeline.answers import read_sheet
+from simhash_pipeline.answers import SheetLine, read_sheet
 from simhash_pipeline.bits import MAX_DISTANCE_BITS
 from simhash_pipeline.cli.command import Command, counted, fields, share
 from simhash_pipeline.options import Options
-from simhash_pipeline.terminal import Grid, Heading, bar, print_lines
-
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from scrapy.settings import BaseSettings
-
-    from simhash_pipeline.answers import SheetLine
-    from simhash_pipeline.terminal import Line
+from simhash_pipeline.terminal import Grid, Heading, Line, bar, print_lines
 
 _SHORT_BAR = 12  # columns: the table fits into 80
 Z = 1.959964  # of a 95 % interval

@@ -5,26 +5,23 @@ Texts are compared by words for a terminal, and by lines for the report.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import Match, SequenceMatcher
 from itertools import takewhile, zip_longest
 from operator import eq
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from simhash_pipeline.judge import Judge
+from simhash_pipeline.options import Options
+from simhash_pipeline.page.fingerprint import PageFingerprint
 from simhash_pipeline.page.folding import folded
 from simhash_pipeline.page.segment import WORD_OR_CHARACTER
+from simhash_pipeline.stores.contract import Store, StoredPage
 from simhash_pipeline.stores.opening import open_store
 from simhash_pipeline.verdict import Distances, Verdict, distances
-
-if TYPE_CHECKING:
-    import re
-    from collections.abc import Iterator, Sequence
-
-    from simhash_pipeline.options import Options
-    from simhash_pipeline.page.fingerprint import PageFingerprint
-    from simhash_pipeline.stores.contract import Store, StoredPage
 
 CONTEXT_WORDS = 6
 # Words of either text that are compared between their common beginning and end. With the bounds
@@ -64,19 +61,15 @@ def compare(a: PageFingerprint, b: PageFingerprint, options: Options) -> Compari
 
     Pages of one URL are judged as one page seen twice. PageError when a URL is none.
     """
+    with Judge("memory:", options) as judge:
+        judge.judge(a.url or "a", a)
+        verdict = judge.judge(b.url or "b", b)
     return Comparison(
         apart=distances(a, b),
-        verdict=_verdict(a, b, options),
+        verdict=verdict,
         diff=text_diff(a.text, b.text),
         left_out=text_diff(a.left_out, b.left_out),
     )
-
-
-def _verdict(a: PageFingerprint, b: PageFingerprint, options: Options) -> Verdict:
-    with open_store("memory:") as store:
-        judge = Judge(store, options)
-        judge.judge(a.url or "a", a)
-        return judge.judge(b.url or "b", b)
 
 
 def verdict_on(page: StoredPage, other: StoredPage, store: Store, options: Options) -> Verdict:
@@ -107,10 +100,7 @@ class TextDiff:
 
 
 def text_diff(a: str, b: str) -> TextDiff:
-    """Where the words of two texts differ, whatever their case, punctuation and spacing.
-
-    A character is a word in scripts written without spaces.
-    """
+    """Where the words of two texts differ, whatever their case, punctuation and spacing."""
     words_a, words_b = Words(a), Words(b)
     start, end = _common(words_a.keys, words_b.keys)
     compared_a, out_a = words_a.between(start, end)
@@ -124,7 +114,9 @@ def text_diff(a: str, b: str) -> TextDiff:
 
 def matched(a: Sequence[str], b: Sequence[str]) -> SequenceMatcher[str]:
     """What two sequences share, in bounded time."""
-    return _Bounded(None, a, b, autojunk=_pairs(a, b) > MAX_PAIRS)
+    count_b = Counter(b)
+    pairs = sum(count * count_b[word] for word, count in Counter(a).items())
+    return _Bounded(None, a, b, autojunk=pairs > MAX_PAIRS)
 
 
 class _Bounded(SequenceMatcher[str]):
@@ -179,11 +171,6 @@ def _common(a: Sequence[str], b: Sequence[str]) -> tuple[int, int]:
     return max(0, start - CONTEXT_WORDS), max(0, min(end, rest) - CONTEXT_WORDS)
 
 
-def _pairs(a: Sequence[str], b: Sequence[str]) -> int:
-    count_b = Counter(b)
-    return sum(count * count_b[word] for word, count in Counter(a).items())
-
-
 def _pieces(group: Sequence[tuple[str, int, int, int, int]], a: Words, b: Words) -> Iterator[Piece]:
     for kind, start_a, end_a, start_b, end_b in group:
         if kind == "equal":
@@ -197,11 +184,10 @@ def _pieces(group: Sequence[tuple[str, int, int, int, int]], a: Words, b: Words)
 
 def marked(change: Sequence[Piece]) -> str:
     """As wdiff marks what is gone and what is new; of a long piece the beginning."""
-    return " ".join(MARKS[piece.kind].format(shortened(piece.text)) for piece in change)
+    return " ".join(MARKS[piece.kind].format(_shortened(piece.text)) for piece in change)
 
 
-def shortened(text: str) -> str:
-    """The text; of a long one its beginning and how much more there is."""
+def _shortened(text: str) -> str:
     if len(text) <= SHOWN_CHARACTERS:
         return text
     more = len(text) - SHOWN_CHARACTERS
@@ -210,27 +196,22 @@ def shortened(text: str) -> str:
 
 def line_diff(left: str, right: str) -> list[Row]:
     """The texts' lines in order; a line that was changed stands beside what it was."""
-    return list(_rows(left[:MAX_CHARS].splitlines(), right[:MAX_CHARS].splitlines()))
-
-
-def _rows(left: list[str], right: list[str]) -> Iterator[Row]:
-    for kind, a, b, c, d in matched(left, right).get_opcodes():
-        if kind == "equal":
-            yield from left[a:b]
-        else:
-            pairs = zip_longest(left[a:b], right[c:d], fillvalue="")
-            yield from (_marked(one, other) for one, other in pairs)
+    ours, others = (text[:MAX_CHARS].splitlines() for text in (left, right))
+    rows: list[Row] = []
+    for kind, a, b, c, d in matched(ours, others).get_opcodes():
+        pairs = zip_longest(ours[a:b], others[c:d], fillvalue="")
+        rows += ours[a:b] if kind == "equal" else [_marked(*pair) for pair in pairs]
+    return rows
 
 
 def _marked(left: str, right: str) -> tuple[Marked, Marked]:
     """The pieces of two lines; the words that differ, in the sense of `text_diff`, are marked."""
     ours, others = Words(left), Words(right)
-    changed: tuple[list[tuple[int, int]], ...] = ([], [])
-    for kind, a, b, c, d in matched(ours.keys, others.keys).get_opcodes():
-        if kind != "equal":
-            changed[0].extend([ours.edges(a, b)] if b > a else [])
-            changed[1].extend([others.edges(c, d)] if d > c else [])
-    return _line_pieces(left, changed[0]), _line_pieces(right, changed[1])
+    changed = [code for code in matched(ours.keys, others.keys).get_opcodes() if code[0] != "equal"]
+    return (
+        _line_pieces(left, [ours.edges(a, b) for _, a, b, _, _ in changed if b > a]),
+        _line_pieces(right, [others.edges(c, d) for *_, c, d in changed if d > c]),
+    )
 
 
 def _line_pieces(line: str, changed: list[tuple[int, int]]) -> Marked:

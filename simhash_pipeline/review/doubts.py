@@ -8,17 +8,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
-from simhash_pipeline.drop_log import Drop, host_of
+from simhash_pipeline.drop_log import Drop, DropMagnet, host_of
 from simhash_pipeline.page.titles import TITLE_CHARS, words_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from simhash_pipeline.drop_log import DropMagnet
-    from simhash_pipeline.verdict import Verdict
+from simhash_pipeline.verdict import Verdict
 
 # Of the visible text. In crawls of manuals, boxes that stood for a page's main text were below it.
 SMALL_MAIN_SHARE = 0.2
@@ -74,16 +70,14 @@ def all_doubts(drops: Sequence[Drop], magnets: Iterable[DropMagnet]) -> list[lis
     pages = {(page.host, page.twin_url): page for page in magnets}
     found = []
     for drop, change in zip(drops, changes, strict=True):
-        each: list[Doubt] = []
-        page = pages.get((host_of(drop.url), drop.twin_url or ""))
         if drop.is_near_miss:
-            each = [why_kept(drop)]
-        elif drop.reason != "unchanged":
-            if page is not None:
-                dropped = f"{page.dropped:,} pages of this host were dropped for it"
-                each = [Doubt(MAGNET, dropped, 4)]
-            each += _doubts(drop, change if shared[drop.run, change] < MANY else None)
-        found.append(each)
+            found.append([why_kept(drop)])
+        elif drop.reason == "unchanged":
+            found.append([])
+        else:
+            page = pages.get((host_of(drop.url), drop.twin_url or ""))
+            rare = change if shared[drop.run, change] < MANY else None
+            found.append([*_doubts(drop, rare, page)])
     return found
 
 
@@ -172,13 +166,20 @@ def copies_to_check(near_misses: Iterable[Drop]) -> list[Drop]:
     return found
 
 
-def _doubts(drop: Drop, change: TitleChange | None) -> Iterator[Doubt]:
+def _doubts(drop: Drop, change: TitleChange | None, magnet: DropMagnet | None) -> Iterator[Doubt]:
+    if magnet is not None:
+        yield Doubt(MAGNET, f"{magnet.dropped:,} pages of this host were dropped for it", 4)
     if change is not None:
         yield Doubt("titles differ", "", 3)
     if languages := _other_languages(drop.url, drop.twin_url or ""):
         yield Doubt("other language", f"{languages[0]} and {languages[1]} in the addresses", 3)
-    if at := _at_threshold(drop):
-        yield Doubt("at the threshold", at, 2)
+    near = [
+        f"{name} {bits} of {limit} bits"
+        for name, bits, limit in measures(drop)
+        if bits and limit is not None and bits >= limit
+    ]
+    if near:
+        yield Doubt("at the threshold", ", ".join(near), 2)
     if drop.main_share is not None and drop.main_share < SMALL_MAIN_SHARE:
         share = f"{drop.main_share:.0%} of what the page shows"
         yield Doubt("main text is a small part of the page", share, 2)
@@ -186,15 +187,6 @@ def _doubts(drop: Drop, change: TitleChange | None) -> Iterator[Doubt]:
         yield Doubt("page-specific texts differ", f"alike by {drop.similarity:.0%}", 1)
     if drop.reason == "thin":
         yield Doubt("thin", f"{drop.tokens} words, judged by title and text alone", 1)
-
-
-def _at_threshold(drop: Drop) -> str:
-    """The distances that are as large as may be; "" if none is, or both pages are the same."""
-    return ", ".join(
-        f"{name} {bits} of {limit} bits"
-        for name, bits, limit in measures(drop)
-        if bits and limit is not None and bits >= limit
-    )
 
 
 def title_change(drop: Drop) -> TitleChange | None:

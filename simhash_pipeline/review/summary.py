@@ -92,7 +92,8 @@ class Summary:
             elif isinstance(record, Run):
                 self._add_run(record)
             elif record.is_near_miss:
-                self._add_near_miss(record)
+                self.near_misses.append(record)
+                self._tally(record, record.time)
             else:
                 self._add(record)
 
@@ -147,23 +148,15 @@ class Summary:
         self.reasons[drop.reason] += 1
         if drop.reason != "unchanged":  # such a page is no other's twin
             self.magnets.add(drop.url, drop.twin_url, drop.run)
-        self._add_to_run(drop)
         self.listed.append(drop)
-
-    def _add_near_miss(self, near: Drop) -> None:
-        self.near_misses.append(near)
-        if near.run not in self.runs:
-            self._begin(near.run, near.spider, near.time)
-
-    def _add_to_run(self, drop: Drop) -> None:
-        tally = self.runs.get(drop.run) or self._begin(drop.run, drop.spider, drop.time)
+        tally = self._tally(drop, drop.time)
         tally.drops += 1
         tally.last = drop.time
         tally.settings = drop.thresholds
         tally.timeline.add(unix_seconds(drop.time), kept=False)
 
     def _add_run(self, run: Run) -> None:
-        tally = self.runs.get(run.run) or self._begin(run.run, run.spider, run.started)
+        tally = self._tally(run, run.started)
         tally.first, tally.last = run.started, run.ended
         tally.closing, tally.settings = run, run.options
         self.runs_closed += 1
@@ -171,12 +164,14 @@ class Summary:
         self._unchanged += run.dropped.get("unchanged", 0)
         self.errors.update(run.errors)
 
-    def _begin(self, run: str, spider: str, time: str) -> RunTally:
-        if len(self.runs) >= MAX_RUNS:
-            del self.runs[next(iter(self.runs))]
-        self.runs_seen += 1
-        self.runs[run] = RunTally(run, spider, first=time, last=time)
-        return self.runs[run]
+    def _tally(self, record: Drop | Run, time: str) -> RunTally:
+        """That of the record's run, which begins at this time if it is new."""
+        if record.run not in self.runs:
+            if len(self.runs) >= MAX_RUNS:
+                del self.runs[next(iter(self.runs))]
+            self.runs_seen += 1
+            self.runs[record.run] = RunTally(record.run, record.spider, first=time, last=time)
+        return self.runs[record.run]
 
 
 def _is_sure(drop: Drop) -> bool:

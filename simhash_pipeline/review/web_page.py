@@ -11,17 +11,20 @@ import dataclasses
 import hashlib
 import json
 import zlib
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from itertools import count
 from pathlib import Path
 from string import Template
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from simhash_pipeline.drop_log import CAUSES, REASONS, Drop, unix_seconds
 from simhash_pipeline.options import Options
 from simhash_pipeline.review.comparison import line_diff
 from simhash_pipeline.review.doubts import (
+    Doubt,
     all_doubts,
     bits_left,
     likeliest_copies,
@@ -29,10 +32,7 @@ from simhash_pipeline.review.doubts import (
     to_check,
 )
 from simhash_pipeline.review.summary import RunTally, Summary
-
-if TYPE_CHECKING:
-    from simhash_pipeline.review.doubts import Doubt
-    from simhash_pipeline.stores.contract import PageText
+from simhash_pipeline.stores.contract import PageText
 
 # The texts of the page at a URL, in a namespace; None if they aren't known.
 Texts: TypeAlias = Callable[[str, str], "PageText | None"]
@@ -65,20 +65,17 @@ def write_web_page(
     drops = [*summary.listed, *likeliest_copies(summary.near_misses)]
     magnets = summary.magnets.worst()
     found = all_doubts(drops, magnets)
-    pairs = _pairs(drops, found, texts or (lambda url, namespace: None))
+    compared, pairs = _compared(drops, found, texts) if texts else ([], [None] * len(drops))
     data = {
         "log": log,
         "dropped": summary.drops,
-        "magnets": [
-            {name: getattr(page, name) for name in ("twin_url", "host", "dropped", "example")}
-            for page in magnets[:TOP_MAGNETS]
-        ],
+        "magnets": [dataclasses.asdict(page) for page in magnets[:TOP_MAGNETS]],
         "causes": CAUSES,
         "reasons": REASONS,
         "selection": dataclasses.asdict(summary.selection),
         "runs": [_run(tally) for tally in summary.runs.values()],
-        "drops": _drops(drops, found, pairs),
-        "compared": pairs.compared,
+        "drops": _drops(drops, found) | {"pair": pairs},
+        "compared": compared,
         "neighbours": None if neighbours is None else dataclasses.asdict(neighbours),
     }
     path.write_text(_page(data), encoding="utf-8", errors="replace")
@@ -87,9 +84,15 @@ def write_web_page(
 def _page(data: dict[str, Any]) -> str:
     style = _part("report.css")
     script = "\n".join(map(_part, SCRIPTS))
+    # Without a `<`, nothing in the JSON ends its element or begins a comment.
+    text = _json(data).replace("<", "\\u003c")
     return Template(_part("report.html")).substitute(
-        policy=_policy(style, script), style=style, script=script, json=_in_a_script_element(data)
+        policy=_policy(style, script), style=style, script=script, json=text
     )
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _part(name: str) -> str:
@@ -98,16 +101,10 @@ def _part(name: str) -> str:
 
 def _policy(style: str, script: str) -> str:
     """Nothing is loaded or sent, no string becomes markup or script; this style and script run."""
-    return "; ".join(
-        [
-            "default-src 'none'",
-            f"style-src {_hash(style)}",
-            f"script-src {_hash(script)}",
-            "base-uri 'none'",
-            "form-action 'none'",
-            "require-trusted-types-for 'script'",
-            "trusted-types 'none'",
-        ]
+    return (
+        f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; "
+        "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; "
+        "trusted-types 'none'"
     )
 
 
@@ -116,14 +113,8 @@ def _hash(source: str) -> str:
     return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
 
 
-def _in_a_script_element(data: dict[str, Any]) -> str:
-    """JSON without a `<`, so that nothing in it ends the element or begins a comment."""
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    return text.replace("<", "\\u003c")
-
-
 def _run(tally: RunTally) -> dict[str, Any]:
-    default = Options()
+    defaults = json.loads(json.dumps(dataclasses.asdict(Options())))  # with lists for tuples
     closing = tally.closing
     return {
         "id": tally.run,
@@ -137,38 +128,26 @@ def _run(tally: RunTally) -> dict[str, Any]:
         "sliceSecs": tally.slice_secs,
         "slices": list(tally.slices()),
         "settings": tally.settings,
-        "changed": [
-            name
-            for name, value in tally.settings.items()
-            if value != _as_in_json(getattr(default, name, None))
-        ],
+        "changed": [n for n, value in tally.settings.items() if value != defaults.get(n)],
     }
 
 
-def _as_in_json(value: object) -> object:
-    return list(value) if isinstance(value, tuple) else value
-
-
-def _drops(
-    drops: Sequence[Drop], found: Sequence[Sequence[Doubt]], pairs: _Pairs
-) -> dict[str, Any]:
+def _drops(drops: Sequence[Drop], found: Sequence[Sequence[Doubt]]) -> dict[str, Any]:
     """A list for each field, as long as there are drops: half the size of a list of objects."""
-    reasons, runs, twins, whys = _Numbered(), _Numbered(), _Numbered(), _Numbered()
-    first_seen: dict[int, int | None] = {}
-    titles: dict[int, str] = {}
-    checked = to_check(drops, found)
+    # Each numbers its keys in the order they are first asked for.
+    reasons, runs, twins, whys = (defaultdict[str, int](count().__next__) for _ in range(4))
+    of_twin: dict[int, Drop] = {}  # the first drop for each
     for drop in drops:
-        seen = drop.twin_first_seen
-        number = twins.of(drop.twin_url or "")
-        first_seen.setdefault(number, None if seen is None else int(unix_seconds(seen)))
-        titles.setdefault(number, drop.twin_title)
+        of_twin.setdefault(twins[drop.twin_url or ""], drop)
+    seen = (drop.twin_first_seen for drop in of_twin.values())
+    checked = to_check(drops, found)
     return {
         "url": [drop.url for drop in drops],
         "title": [drop.title for drop in drops],
         "time": [int(unix_seconds(drop.time)) for drop in drops],
-        "reason": [reasons.of(drop.reason) for drop in drops],
-        "run": [runs.of(drop.run) for drop in drops],
-        "twin": [twins.of(drop.twin_url or "") for drop in drops],
+        "reason": [reasons[drop.reason] for drop in drops],
+        "run": [runs[drop.run] for drop in drops],
+        "twin": [twins[drop.twin_url or ""] for drop in drops],
         "content": [drop.content_distance for drop in drops],
         "structure": [drop.structure_distance for drop in drops],
         "sketch": [drop.sketch_distance for drop in drops],
@@ -178,48 +157,29 @@ def _drops(
         "tokens": [drop.tokens for drop in drops],
         "near": [int(drop.is_near_miss) for drop in drops],
         "dry": [int(drop.dry_run) for drop in drops],
-        "why": [[whys.of(f"{doubt.kind}\n{doubt.text}") for doubt in each] for each in found],
+        "why": [[whys[f"{doubt.kind}\n{doubt.text}"] for doubt in each] for each in found],
         "weight": [sum(doubt.weight for doubt in each) for each in found],
         "check": [int(place in checked) for place in range(len(drops))],
-        "pair": pairs.places,
-        "reasons": reasons.names,
-        "runs": runs.names,
-        "twins": twins.names,
-        "twinTitles": list(titles.values()),
-        "firstSeen": list(first_seen.values()),
-        "whys": [name.split("\n") for name in whys.names],  # kind, and kind with figures
+        "reasons": list(reasons),
+        "runs": list(runs),
+        "twins": list(twins),
+        "twinTitles": [drop.twin_title for drop in of_twin.values()],
+        "firstSeen": [None if time is None else int(unix_seconds(time)) for time in seen],
+        "whys": [name.split("\n") for name in whys],  # kind, and kind with figures
     }
 
 
-class _Numbered:
-    """Names by the order they were first asked for."""
+def _compared(
+    drops: Sequence[Drop], found: Sequence[Sequence[Doubt]], texts: Texts
+) -> tuple[list[str], list[int | None]]:
+    """Pairs of texts beside each other (zlib and base64 of JSON), and the place of each drop's.
 
-    def __init__(self) -> None:
-        self._numbers: dict[str, int] = {}
-
-    def of(self, name: str) -> int:
-        return self._numbers.setdefault(name, len(self._numbers))
-
-    @property
-    def names(self) -> list[str]:
-        return list(self._numbers)
-
-
-@dataclass(slots=True)
-class _Pairs:
-    """What is known of the drops' pairs of pages."""
-
-    compared: list[str]  # both texts beside each other: zlib and base64 of JSON
-    places: list[int | None]  # of each drop's pair in `compared`
-
-
-def _pairs(drops: Sequence[Drop], found: Sequence[Sequence[Doubt]], texts: Texts) -> _Pairs:
-    """The pairs whose texts are known; the likeliest to be wrong first, if they are too many.
-
-    Compressed, as most are never opened; at most some MAX_COMPARED_BYTES.
+    Compressed, as most are never opened. If there are more than some MAX_COMPARED_BYTES, only the
+    likeliest to be wrong; their place is None for the others, and where a text isn't known.
     """
-    pairs = _Pairs([], [None] * len(drops))
-    known: dict[tuple[str, str | None, str], int | None] = {}
+    compared: list[str] = []
+    places: list[int | None] = [None] * len(drops)
+    known: dict[tuple[str, str, str], int | None] = {}
     size = 0
     for place in sorted(range(len(drops)), key=lambda place: rank(drops[place], found[place])):
         drop = drops[place]
@@ -231,14 +191,13 @@ def _pairs(drops: Sequence[Drop], found: Sequence[Sequence[Doubt]], texts: Texts
             known[key] = None
             kept, dropped = (texts(url, drop.namespace) for url in (twin_url, drop.url))
             if kept is not None and dropped is not None:
-                known[key] = len(pairs.compared)
-                pairs.compared.append(_beside(kept, dropped))
-                size += len(pairs.compared[-1])
-        pairs.places[place] = known[key]
-    return pairs
+                known[key] = len(compared)
+                compared.append(_beside(kept, dropped))
+                size += len(compared[-1])
+        places[place] = known[key]
+    return compared, places
 
 
 def _beside(kept: PageText, dropped: PageText) -> str:
     rows = [line_diff(kept.text, dropped.text), line_diff(kept.left_out, dropped.left_out)]
-    beside = json.dumps(rows, ensure_ascii=False, separators=(",", ":"))
-    return base64.b64encode(zlib.compress(beside.encode("utf-8", "replace"))).decode("ascii")
+    return base64.b64encode(zlib.compress(_json(rows).encode("utf-8", "replace"))).decode("ascii")
