@@ -10,6 +10,7 @@ from pathlib import Path
 
 from simhash_pipeline.bits import SKETCH_BITS
 from simhash_pipeline.errors import SimhashError
+from simhash_pipeline.stores.contract import StoredPage, View
 from simhash_pipeline.urls import page_key
 
 ANSWERS = {
@@ -50,17 +51,38 @@ def read_sheet(path: Path) -> dict[tuple[str, str], SheetLine]:
         raise SimhashError(f"{path} is no sheet of answers: {error}") from error
 
 
-def answered_pairs(path: str | None) -> tuple[dict[str, list[str]], set[frozenset[str]]]:
-    """By a page's URL those of which it is a copy, and pairs of other pages; all canonical."""
-    copies, others = dict[str, list[str]](), set[frozenset[str]]()
-    for line in () if path is None else read_sheet(Path(path)).values():
-        url, other = page_key(line.url), page_key(line.twin_url)
-        if line.twins:
-            copies.setdefault(url, []).append(other)
-            copies.setdefault(other, []).append(url)
-        elif line.twins is False:
-            others.add(frozenset((url, other)))
-    return copies, others
+class AnsweredPairs:
+    """Which pages a person called copies or other pages, by canonical URLs; see `read_sheet`."""
+
+    def __init__(self, path: str | None) -> None:
+        self._copies: dict[str, list[str]] = {}
+        self._others, self._met = set[frozenset[str]](), set[frozenset[str]]()
+        for line in () if path is None else read_sheet(Path(path)).values():
+            url, other = page_key(line.url), page_key(line.twin_url)
+            if line.twins:
+                self._copies.setdefault(url, []).append(other)
+                self._copies.setdefault(other, []).append(url)
+            elif line.twins is False:
+                self._others.add(frozenset((url, other)))
+
+    def copies(self, page: StoredPage, view: View) -> list[StoredPage]:
+        """The stored pages of which a person called this one a copy."""
+        found = [*filter(None, map(view.page_of, self._copies.get(page.url, ())))]
+        self._met.update(frozenset((page.url, other.url)) for other in found)
+        return found
+
+    def are_other_pages(self, page: StoredPage, other: StoredPage) -> bool:
+        """Whether a person said that they are no copies."""
+        if not self._others or (pair := frozenset((page.url, other.url))) not in self._others:
+            return False
+        self._met.add(pair)
+        return True
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """How many answered pairs there are, and of how many both pages came."""
+        copies = {frozenset((one, other)) for one in self._copies for other in self._copies[one]}
+        return len(copies | self._others), len(self._met)
 
 
 def _answered(path: Path, sheet: csv.DictReader[str]) -> Iterator[SheetLine]:

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
-from simhash_pipeline.answers import answered_pairs
+from simhash_pipeline.answers import AnsweredPairs
 from simhash_pipeline.errors import StoreError
 from simhash_pipeline.item_values import (
     NOTHING,
@@ -32,7 +32,7 @@ from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.page.source import Source
 from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.page.titles import TITLE_CHARS, names_differ
-from simhash_pipeline.repeated_text import RepeatedText, page_specific
+from simhash_pipeline.repeated_text import RepeatedText, page_specific, teaches_repeated_text
 from simhash_pipeline.run_memory import RunMemory
 from simhash_pipeline.specific_text import specific_sample
 from simhash_pipeline.stores.contract import COLUMNS, Action, Store, StoredPage, View
@@ -64,7 +64,6 @@ _MAX_SAME_ADDRESS = 8  # pages that are looked at for the address: many may wron
 _MAX_SAME_TEXT = 8  # pages that are looked at for the item's text
 # Copies aren't kept: a paragraph that more kept pages have is their site's.
 _MAX_SAME_PARAGRAPH = 3
-_COPY_SIMILARITY = 0.9  # a dropped page that is less alike has text of its own
 
 # The columns that a page's fingerprints have under the same names.
 _OF_PAGE = [one.name for one in COLUMNS if hasattr(PageFingerprint, one.name)]
@@ -96,8 +95,7 @@ class Judge:
         self._store = open_store(store) if isinstance(store, str) else store
         self._clock = clock
         self._memory = RunMemory(repeats_since)
-        self._copies, self._others = answered_pairs(self._options.answers)
-        self._met = set[frozenset[str]]()  # answered pairs of which both pages came
+        self.answers = AnsweredPairs(self._options.answers)
         self._repeated = RepeatedText(self._store)
         site_of("localhost")  # loads the public suffix list before the first page waits for it
         try:
@@ -163,7 +161,7 @@ class Judge:
             page = page.with_sample(specific_sample(page.sample, template.repeated))
         verdict = self._store.settle(page, lambda view: self._decide(page, view, names))
         self._memory.note(page, verdict)
-        if blocks and _teaches_repeated_text(verdict):
+        if blocks and teaches_repeated_text(verdict):
             self._repeated.learn(host, page.structure, blocks)
         return verdict
 
@@ -173,12 +171,6 @@ class Judge:
         template = self._repeated.template(host, page.structure)
         title, text = page_specific(page.title, page.text, template)
         return text if text.startswith(title) else f"{title}\n{text}"
-
-    @property
-    def answers(self) -> tuple[int, int]:
-        """How many answered pairs there are, and of how many both pages came."""
-        copies = {frozenset((one, other)) for one in self._copies for other in self._copies[one]}
-        return len(copies | self._others), len(self._met)
 
     def with_options(self, options: Options) -> Judge:
         """One of the same store, answers and repeated text, with other thresholds or namespace."""
@@ -367,8 +359,7 @@ class Judge:
         self, page: StoredPage, other: StoredPage, reason: Reason, view: View
     ) -> RejectedBy | None:
         """The answer or test that rejects a candidate, see twins.py; None: the page is its copy."""
-        if self._others and (pair := frozenset((page.url, other.url))) in self._others:
-            self._met.add(pair)
+        if self.answers.are_other_pages(page, other):
             return "answer"
         decide = partial(rejection, page, repeated=view.repeated_text, options=self._options)
         rejected_by = decide(other, by_text=reason in _BY_TEXT)
@@ -382,11 +373,9 @@ class Judge:
         self, page: StoredPage, previous: StoredPage | None, view: View
     ) -> list[Neighbour]:
         """Stored pages of which a person called this one a copy; of two stored ones the older."""
-        found = [*filter(None, map(view.page_of, self._copies.get(page.url, ())))]
-        self._met.update(frozenset((page.url, other.url)) for other in found)
         return [
             (other, "answer", None)
-            for other in found
+            for other in self.answers.copies(page, view)
             if previous is None or _age(other) < _age(previous)
         ]
 
@@ -395,18 +384,6 @@ class Judge:
     ) -> Verdict:
         verdict = verdict_of(page, reason, other, dropped=dropped)
         return replace(verdict, similarity=similarity(page, other, view.repeated_text))
-
-
-def _teaches_repeated_text(verdict: Verdict) -> bool:
-    """Whether repeated text is learnt from the page: it was kept, or has much text of its own.
-
-    A page of a known URL was counted before. Copies of an article would make it repeated text.
-    """
-    if verdict.reason in ("address", "error page"):
-        return False
-    if verdict.stored:
-        return verdict.reason not in ("changed", "canonical")
-    return verdict.similarity is not None and verdict.similarity < _COPY_SIMILARITY
 
 
 def _age(page: StoredPage) -> tuple[float, str]:

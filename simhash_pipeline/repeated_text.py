@@ -27,6 +27,7 @@ from simhash_pipeline.page.simhash import hamming_distance
 from simhash_pipeline.page.titles import WORD, WORD_BITS, word_blocks, words_of
 from simhash_pipeline.page.visible import BLOCK_BITS, visible_text
 from simhash_pipeline.stores.contract import Store
+from simhash_pipeline.verdict import Verdict
 
 Blocks = frozenset[int]  # the low 15 bits of their hashes, and 1 << 15 of words of titles
 Host = tuple[str, str]  # namespace, host
@@ -41,6 +42,7 @@ _REMEMBERED = 64  # pages of a template
 _EVERY = 4  # pages after which a template's repeated text is counted again
 _MAX_TEMPLATES = 16  # of a host: those met last
 _MAX_PAGES = 100_000  # of all hosts: some 30 MB
+_COPY_SIMILARITY = 0.9  # a dropped page that is less alike has text of its own
 _MAX_HOSTS = 4_096  # whose repeated text is cached: some 16 MB
 
 # A hyphen or colon within words separates nothing.
@@ -176,6 +178,18 @@ class RepeatedText:
             self._known[host] = learnt = with_template(known, template)
             if learnt != known:
                 self._store.put_repeated_text(*host, learnt)
+
+
+def teaches_repeated_text(verdict: Verdict) -> bool:
+    """Whether repeated text is learnt from the page: it was kept, or has much text of its own.
+
+    A page of a known URL was counted before. Copies of an article would make it repeated text.
+    """
+    if verdict.reason in ("address", "error page"):
+        return False
+    if verdict.stored:
+        return verdict.reason not in ("changed", "canonical")
+    return verdict.similarity is not None and verdict.similarity < _COPY_SIMILARITY
 
 
 class RecentPages:

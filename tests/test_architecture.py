@@ -24,8 +24,8 @@ ROOMS = {
     "index": {"bits"},
     "stores": {"bits", "errors", "options", "index"},
     "urls": {"errors", "page"},
-    "answers": {"bits", "errors", "urls"},
-    "repeated_text": {"bits", "errors", "page", "stores"},
+    "answers": {"bits", "errors", "stores", "urls"},
+    "repeated_text": {"bits", "errors", "page", "stores", "verdict"},
     "specific_text": {"errors", "native", "repeated_text", "page"},
     "item_values": {"options", "page"},
     "twins": {"bits", "repeated_text", "item_values", "options", "specific_text", "page", "stores"}

@@ -94,8 +94,8 @@ def test_the_pairs_that_were_met_are_counted(tmp_path: Path) -> None:
     with Judge(options=sheet(tmp_path, *lines)) as judge:
         for url, page in ((A, SHOE), (B, OTHER), (f"{A}/3", SHOE)):
             judge.judge(url, page)
-        assert judge.answers == (3, 2)
-    assert Judge().answers == (0, 0)
+        assert judge.answers.counts == (3, 2)
+    assert Judge().answers.counts == (0, 0)
 
 
 def test_pairs_answered_copy_are_twins_however_far_they_are(tmp_path: Path) -> None:

@@ -214,7 +214,7 @@ class CrawlStats:
         return {name[7:]: count for name, count in counts if name.startswith("errors/")}
 
     def close(self, stored_pages: int | None, answers: tuple[int, int]) -> None:
-        """Log the summary; None if the store couldn't be asked. `answers`: see `Judge.answers`."""
+        """Log the summary; None if the store couldn't be asked. `answers`: see `AnsweredPairs`."""
         summary = self._summed_up()
         if stored_pages is not None:
             self._note("store_pages", stored_pages)

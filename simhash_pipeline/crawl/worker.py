@@ -129,8 +129,8 @@ class JudgeWorker:
 
     @property
     def answers(self) -> tuple[int, int]:
-        """See `Judge.answers`."""
-        return self._judge.answers
+        """See `AnsweredPairs.counts`."""
+        return self._judge.answers.counts
 
     def judge(self, source: Source, own: OwnOptions) -> Future[JudgedPage]:
         """Judge the page, in the order of these calls, by these options instead of the crawl's.

@@ -67,7 +67,7 @@ RULES: Mapping[str, tuple[str, object]] = {
     "what recurs proves nothing": ("_RECURRING", 0),
     "too few windows prove nothing": ("_MIN_COMMON", 1),
     "repeated text is learnt": ("RepeatedText.learn", _no),
-    "copies teach no repeated text": ("_teaches_repeated_text", _yes),
+    "copies teach no repeated text": ("teaches_repeated_text", _yes),
     "candidates: of one declared address": ("Judge._by_address", _none),
     "candidates: of one longest paragraph": ("Judge._by_paragraph", _none),
     "candidates: error pages of one pattern": ("Judge._by_error_pattern", _none),
