@@ -36,7 +36,7 @@ from simhash_pipeline.page.structure import MIN_NODES, structure_fingerprint
 from simhash_pipeline.page.visible import ARTICLE_SHIFT, article_digest, visible_text, window_masks
 
 _SKETCH_SHINGLE_TOKENS = 3
-_PARAGRAPH_CHARS = 1_000  # of the longest paragraph: it only finds candidates
+_PARAGRAPH_CHARS = 1_000  # letters of the longest paragraph: it only finds candidates
 _WORD = re.compile(r"\w+")
 _NO_WORD = bytes(code for code in range(128) if not _WORD.match(chr(code)))
 # A full stop ends a sentence before a space or a line's end; those of other scripts do anywhere.
@@ -85,7 +85,7 @@ class PageFingerprint:
     def digest(self) -> bytes | None:
         """8 bytes of name, text and what isn't read of a thin page, else of its longest paragraph.
 
-        Of that the first thousand characters count.
+        Of that the first thousand letters count.
 
         None for a page without text.
         """
@@ -95,8 +95,8 @@ class PageFingerprint:
             name, text = (" ".join(each.split()) for each in (self.name or self.title, self.text))
             words = spelled(f"{name}\n{text}")
         else:
-            longest = max(self.text.split("\n"), key=len)[:_PARAGRAPH_CHARS]
-            words = _letters(folded(longest))
+            longest = max(self.text.split("\n"), key=len)
+            words = _letters(folded(longest[: 2 * _PARAGRAPH_CHARS]))[:_PARAGRAPH_CHARS]
         packed = words.encode("utf-8", "replace") + self.unread
         return hashlib.blake2b(packed, digest_size=8).digest()
 

@@ -271,7 +271,7 @@ def _near(text: str, at: int, end: int, words: Collection[str]) -> str:
 def _letters(text: str, words: Collection[str]) -> str:
     """The letters of a text, without words of the title."""
     left = [*text]
-    for word in words:
+    for word in filter(text.__contains__, words):
         at = text.find(word)
         while at >= 0:
             if is_pieced(word) or _is_whole(text, at, at + len(word)):
