@@ -109,7 +109,7 @@ def _cut_otherwise(runs: Iterable[str]) -> list[str]:
     return [run for run in runs if _hashed(hashed_words(run)) != _hashed(jieba_words([run]))]
 
 
-def _hashed(words: Any) -> tuple[int, int]:
+def _hashed(words: Any) -> tuple[int, int | None]:
     """How many words there are, and a hash of all in their order."""
     count = len(words)
     if isinstance(words, list):
