@@ -7,7 +7,8 @@ things; where the templates differ, the same selectors may find other parts of t
 values must differ. A store keeps of an item
 
     flags     1 byte: which rule it is compared by, see NAMED, ROW and CARRIED
-    values    1 byte: how many; then 4 bytes each: 1 of the name, 3 of the value
+    values    1 byte: how many; then 4 bytes each: 1 of the name, 3 of the value, zeros if it
+              doesn't count
     rows      4 bytes for each further item of the page: of all that it says
 
 Values of names that share a byte are hashed together.
@@ -191,9 +192,8 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
         elif not kept and (item.is_row or item.is_named or value in item.carried):
             is_url = value in item.carried and _path_of(value)  # of a list, mostly
             kept = plain if item.is_named or (seen.is_brought(value) and not is_url) else ""
-        if kept:
-            counted.setdefault(name, []).append(kept)
-    if not is_here and not counted:
+        counted.setdefault(name, []).extend([kept] if kept else ())
+    if not is_here and not any(counted.values()):
         brought = [pair for pair in pairs if seen.is_brought(pair[1])]
         has_words = any(_TELLING.search(value) for _, value in brought)
         if text or (has_words and not item.holds_page):
@@ -214,10 +214,12 @@ def _packed(flags: int, counted: Mapping[str, list[str]]) -> tuple[bytes, Mappin
     names, by_byte = dict[int, str](), dict[int, list[str]]()
     for name, kept in counted.items():
         byte = _digest(name, 1)[0] or 1
-        names[byte] = name
+        if kept:
+            names[byte] = name
         by_byte.setdefault(byte, []).extend(kept)
     values = (
-        bytes([byte]) + _digest("\0".join(sorted({*by_byte[byte]})), 3) for byte in sorted(by_byte)
+        bytes([byte]) + (_digest("\0".join(sorted({*kept})), 3) if kept else bytes(3))
+        for byte, kept in sorted(by_byte.items())
     )
     return bytes([flags, len(by_byte)]) + b"".join(values), names
 
@@ -397,22 +399,29 @@ def _digest(text: str, size: int) -> bytes:
 # --- two items
 
 
-def differing(values: bytes, others: bytes, *, in_one_template: bool, on_one_site: bool) -> bytes:
+def differing(
+    values: bytes, others: bytes, *, on_one_site: bool, in_one_template: bool, are_alike: bool
+) -> bytes:
     """The names, a byte each, by which an item says what no item of the other page does.
 
-    b"" where it says nothing else. On two sites the texts decide, but of rows and named fields.
+    b"" where it says nothing else. In one template another value of one name is news, and
+    where the pages `are_alike` a name that the other item lacks. On two sites the texts decide, but
+    of rows and named fields.
     """
     if row_of(values) in rows_in(others):
         return b""
     mine, its = _by_name(values), _by_name(others)
-    other = bytes(name for name in mine if name in its and mine[name] != its[name])
-    lacking = bytes(name for name in mine if name not in its)
+    mine = {name: value for name, value in mine.items() if any(value)}
+    other = bytes(n for n in mine if n in its and any(its[n]) and mine[n] != its[n])
+    lacking = bytes(name for name in mine if not any(its.get(name, b"")))
     if values[0] & ROW:
         return other or lacking or b"\0"
     if values[0] & (NAMED | CARRIED) and lacking and (on_one_site or values[0] & NAMED):
         return other + lacking
     if values[0] & NAMED:
         return other
+    if on_one_site and are_alike:
+        return other + bytes(name for name in lacking if name not in its)
     return other if on_one_site and len(other) > (0 if in_one_template else 1) else b""
 
 
@@ -451,7 +460,7 @@ def say_the_same(values: bytes | None, others: bytes | None) -> bool:
     return (
         values is not None
         and others is not None
-        and values[1] > 1
+        and sum(map(any, _by_name(values).values())) > 1
         and (row_of(values) in rows_in(others))
     )
 

@@ -27,6 +27,8 @@ Repeated = Callable[[str], bytes]  # what a host's templates repeat: see repeate
 MIN_MAIN_SIMILARITY = 0.5
 # For thin pages, and for texts of a host of which too few are known: their main text proves little.
 _MIN_SIMILARITY_IN_DOUBT = 0.95
+# Of structures whose pages have the same fields: a print view, which may be within 8, has fewer.
+_SAME_FIELDS_BITS = 3
 _MIN_COMMON = 4  # equal windows; fewer prove nothing
 _RECURRING = 1  # beside MAIN: of a window in a block that the template repeats
 
@@ -71,7 +73,11 @@ def differing_values(page: StoredPage, other: StoredPage) -> bytes:
         return b""
     one_site, one_template = page.site == other.site, in_one_template(page, other)
     return differing(
-        page.item_values, other.item_values, on_one_site=one_site, in_one_template=one_template
+        page.item_values,
+        other.item_values,
+        on_one_site=one_site,
+        in_one_template=one_template,
+        are_alike=in_one_template(page, other, _SAME_FIELDS_BITS),
     )
 
 
@@ -234,13 +240,15 @@ def have_specific_texts(page: StoredPage, other: StoredPage) -> bool:
 
 
 def in_one_template(
-    page: PageFingerprint | StoredPage, other: PageFingerprint | StoredPage
+    page: PageFingerprint | StoredPage,
+    other: PageFingerprint | StoredPage,
+    most_bits: int = MAX_DISTANCE_BITS,
 ) -> bool:
     """Whether the pages' structures are near, or both have too few elements for one."""
     apart = bits_apart(page.structure, other.structure)
     if apart is None:
         return page.structure is None and other.structure is None
-    return apart <= MAX_DISTANCE_BITS
+    return apart <= most_bits
 
 
 def _are_unknown_texts(page: StoredPage, other: StoredPage, repeated: Repeated) -> bool:

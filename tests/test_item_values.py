@@ -245,3 +245,52 @@ def test_named_fields_alone_count_and_others_may_be_left_out() -> None:
     }
     assert names == {(): ["title", "price"], ("sku",): ["sku"], ("-price",): ["title"]}
     assert said(item, Options(item_fields=None)) == Said()
+
+
+PLAIN = (
+    "<title>Oak chair</title><h1>Oak chair</h1>%s<p>"
+    + "A chair of oak, made by hand to last. " * 12
+)
+
+
+@pytest.mark.parametrize(
+    ("first", "price"),
+    [({"name": "Oak chair"}, ""), ({"name": "Oak chair", "price": None}, "<p>Ask us.</p>")],
+)
+def test_a_value_that_the_kept_item_lacks_is_missing(first: dict[str, Any], price: str) -> None:
+    """Of a variant without a price, and of a field that the spider gets later."""
+    with Judge() as judge:
+        assert not judge.judge(A, PLAIN % price, first).dropped
+        priced = [
+            judge.judge(
+                f"{B}{n}", PLAIN % f"<p>{n}.00</p>", {"name": "Oak chair", "price": f"{n}.00"}
+            )
+            for n in (40, 41, 42)
+        ]
+        assert [(one.reason, one.differing_fields) for one in priced] == [
+            ("near miss", ("price",))
+        ] * 3
+
+
+def test_a_value_that_appears_on_a_known_page_changes_it() -> None:
+    with Judge(unchanged="drop") as judge:
+        items = [
+            {"name": "Oak chair"},
+            {"name": "Oak chair", "price": "40.00"},
+            {"name": "Oak chair", "price": "45.00"},
+            {"name": "Oak chair", "price": "45.00", "badge": "Recalled"},
+        ]
+        shown = ["", "<p>40.00</p>", "<p>45.00</p>", "<p>45.00 Recalled</p>"]
+        reasons = [
+            judge.judge(A, PLAIN % each, item).reason
+            for each, item in zip(shown, items, strict=True)
+        ]
+    assert reasons == ["new", "changed", "changed", "changed"]
+
+
+def test_a_field_whose_value_is_not_on_the_page_is_no_lack() -> None:
+    """A number that stood nowhere on the kept page may stand by chance on its copy."""
+    with Judge() as judge:
+        assert not judge.judge(A, PLAIN % "", {"name": "Oak chair", "rank": 7381}).dropped
+        item = {"name": "Oak chair", "rank": 7382}
+        assert judge.judge(B, PLAIN % "<p>7382</p>", item).dropped
