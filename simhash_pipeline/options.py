@@ -221,9 +221,9 @@ class Options:
     second_look: bool = _option(
         True,
         FLAG,
-        "If False, only the fingerprint distances decide, for pages of any length. "
-        "`SIMHASH_SKETCH_DISTANCE`, `SIMHASH_MIN_SIMILARITY` and `SIMHASH_MIN_TOKENS` have no "
-        "effect then.",
+        "If False, only the fingerprint distances decide, for pages of any length, and the item "
+        "fields that you name. `SIMHASH_SKETCH_DISTANCE`, `SIMHASH_MIN_SIMILARITY` and "
+        "`SIMHASH_MIN_TOKENS` have no effect then.",
     )
     sketch_distance: int = _option(
         18,
@@ -458,6 +458,8 @@ class Options:
         if not self.second_look:
             for name, value in _WITHOUT_SECOND_LOOK.items():
                 object.__setattr__(self, name, value)
+        if (not self.second_look or self.match == "structure") and not self.item_fields:
+            object.__setattr__(self, "item_fields", None)  # the distances alone decide
 
     def _conflicts(self) -> Iterator[str]:
         """The faults of options that are valid alone but not together."""
