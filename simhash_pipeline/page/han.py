@@ -10,7 +10,7 @@ import logging
 import re
 import warnings
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -49,9 +49,14 @@ def han_cut(tokens: list[str], added: tuple[UserWord, ...] = ()) -> list[str]:
     """The tokens with each that is Han alone replaced by its words."""
     if max(tokens, default="") < HAN_FIRST:  # none begins with Han
         return tokens
-    cut, is_han = jieba_tokenizer(added).lcut, _HAN_ALONE.fullmatch
-    cuts = ((cut(token) if is_han(token) else (token,)) for token in tokens)
+    is_han = _HAN_ALONE.fullmatch
+    cuts = (_cut(token, added) if is_han(token) else (token,) for token in tokens)
     return [*chain.from_iterable(cuts)]
+
+
+@lru_cache(maxsize=20_000)  # menus and boxes come again on each page; some 10 MB
+def _cut(run: str, added: tuple[UserWord, ...]) -> tuple[str, ...]:
+    return tuple(jieba_tokenizer(added).cut(run))
 
 
 def model() -> Model:
