@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -39,12 +40,15 @@ class SheetLine:
 def read_sheet(path: Path) -> dict[tuple[str, str], SheetLine]:
     """The answered lines, by (twin URL, URL); SimhashError names the first bad line."""
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            sheet = csv.DictReader(file)
-            missing = {"answer", "twin_url", "url"} - set(sheet.fieldnames or ())
-            if missing:
-                raise SimhashError(f"{path} is no sheet of answers: no column {min(missing)!r}")
-            return {(line.twin_url, line.url): line for line in _answered(path, sheet)}
+        text = path.read_bytes()
+        # PowerShell's > writes UTF-16; a spreadsheet saves semicolons or tabs in some countries.
+        lines = text.decode("utf-16" if text[:1] in (b"\xff", b"\xfe") else "utf-8-sig")
+        mark = next((mark for mark in ";\t" if mark in lines.partition("\n")[0]), ",")
+        sheet = csv.DictReader(io.StringIO(lines, newline=""), delimiter=mark)
+        missing = {"answer", "twin_url", "url"} - set(sheet.fieldnames or ())
+        if missing:
+            raise SimhashError(f"{path} is no sheet of answers: no column {min(missing)!r}")
+        return {(line.twin_url, line.url): line for line in _answered(path, sheet)}
     except OSError as error:
         raise SimhashError(f"{path} can't be read: {error.strerror}") from error
     except (UnicodeDecodeError, csv.Error) as error:

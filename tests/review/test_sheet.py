@@ -30,6 +30,18 @@ def answers(path: Path) -> dict[tuple[str, str], bool | None]:
     return {pair: line.twins for pair, line in read_sheet(path).items()}
 
 
+@pytest.mark.parametrize(
+    ("mark", "encoding"), [(",", "utf-16"), (";", "utf-8"), ("\t", "utf-16"), (";", "utf-8-sig")]
+)
+def test_a_sheet_of_a_shell_or_spreadsheet_on_windows_is_read(
+    tmp_path: Path, mark: str, encoding: str
+) -> None:
+    path = tmp_path / "s.csv"
+    lines = ["answer,twin_url,url", "copy,http://a.example/港,b", ""]
+    path.write_bytes("\r\n".join(lines).replace(",", mark).encode(encoding))
+    assert answers(path) == {("http://a.example/港", "b"): True}
+
+
 @pytest.mark.parametrize("answer", ["y", "Y", " yes ", "1"])
 def test_yes_may_be_written_as_people_do(tmp_path: Path, answer: str) -> None:
     path = tmp_path / "s.csv"
@@ -58,7 +70,7 @@ def test_the_sign_that_keeps_a_cell_from_being_a_formula_is_no_part_of_a_url(
         (b"answer,twin_url,url,distance\ny,a,b,129\n", "a number of bits from 0 to 128"),
         (b"answer,twin_url,url,similarity\ny,a,b,much\n", "similarity is 'much', not a number"),
         (b"answer,twin_url,url,similarity\ny,a,b,nan\n", "similarity is 'nan', not a number"),
-        (b"\xff\xfe\x00", "is no sheet of answers: 'utf-8' codec"),
+        (b"\xff\xfe\x00", "is no sheet of answers: 'utf-16-le' codec"),
     ],
 )
 def test_what_is_no_sheet_is_refused(tmp_path: Path, content: bytes, message: str) -> None:
