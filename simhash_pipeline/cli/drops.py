@@ -13,7 +13,6 @@ from itertools import islice
 from pathlib import Path
 
 import numpy as np
-from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
 
 from simhash_pipeline.answers import FORMULA
@@ -76,7 +75,7 @@ class DroppedCommand(Command):
         )
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
-        path = log_of(arguments, settings)
+        path = resolve_log(arguments, settings)
         if arguments.run is None and not path.is_fifo():
             arguments.run = "last"
         summary, log = Summary(_selection(arguments, path)), LogReader(path)
@@ -113,12 +112,6 @@ def add_log(parser: argparse.ArgumentParser, default_run: str) -> None:
     )
     parser.add_argument("--spider", help="take this spider's log of the project")
     parser.add_argument("--run", help=f"a run by how its id begins, `last` or `all`{default_run}")
-
-
-def log_of(arguments: argparse.Namespace, settings: BaseSettings) -> Path:
-    if arguments.log is not None and arguments.spider is not None:
-        raise UsageError(f"name {arguments.log} or --spider {arguments.spider}, not both")
-    return resolve_log(arguments, settings)
 
 
 def _selection(arguments: argparse.Namespace, path: Path) -> Selection:
@@ -262,7 +255,7 @@ class ReportCommand(Command):
         )
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
-        path, output = log_of(arguments, settings), arguments.output
+        path, output = resolve_log(arguments, settings), arguments.output
         options = Options.from_settings(settings)
         summary, log = Summary(_selection(arguments, path)), LogReader(path)
         with ExitStack() as opened:

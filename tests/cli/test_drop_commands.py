@@ -214,7 +214,6 @@ def test_a_bad_log_gets_one_line_and_exit_code_2(
     [
         (["."], "the drop log . can't be read: Is a directory"),
         (["/"], "the drop log / can't be read: Is a directory"),
-        (["own.jsonl", "--spider", "x"], "name own.jsonl or --spider x, not both"),
         (["-s", "SIMHASH_DROP_LOG=None"], "SIMHASH_DROP_LOG is None, so crawls write no drop log"),
         ([], "there is no drop log in .scrapy/simhash; name one, or crawl first"),
         (["--spider", "x"], "there is no drop log of a spider 'x' in .scrapy/simhash"),
@@ -243,6 +242,13 @@ def test_without_a_log_that_of_the_project_is_taken(simhash: Simhash, tmp_path: 
     result = simhash(tmp_path, "dropped")
     assert (result.returncode, result.stderr) == (0, "")
     assert result.stdout.startswith(".scrapy/simhash/news%20daily.drops.jsonl\n3 dropped")
+
+
+def test_of_a_named_log_the_runs_of_a_spider_are_read(simhash: Simhash, tmp_path: Path) -> None:
+    """Spiders may share one log."""
+    write_log(tmp_path / "all.jsonl", [drop(spider="news"), drop(spider="shop")])
+    result = simhash(tmp_path, "dropped", "all.jsonl", "--spider", "shop", "--csv")
+    assert [line.rpartition(",")[2] for line in result.stdout.splitlines()[1:]] == ["shop"]
 
 
 def test_of_several_logs_the_newest_is_read_or_that_of_a_spider(
