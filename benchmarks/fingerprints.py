@@ -333,6 +333,8 @@ def report(
     for language, pages in chosen.items():
         size = median(len(page.html) for page in pages) / 1e3
         print(f"{language}: {len(pages)} page(s), {size:.0f} KB, {_elements(pages)} elements")
+        spent = [f"{results[language][name].mean() * 1e3:.2f} ms" for name in (PARSE, JOURNEY)]
+        print(f"CPU of the bare parse and of the journey, mean: {', '.join(spent)}")
     results = {language: {**found, REST: _rest(found)} for language, found in results.items()}
     columns = (ratio, ratio_of_median_page)
     names = dict.fromkeys(name for found in results.values() for name in found)

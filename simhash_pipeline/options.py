@@ -169,6 +169,11 @@ def _preset(value: Any) -> str:
     return f"{name}:{float(decay):g}" if colon else name
 
 
+def preset_options(preset: object) -> Mapping[str, Any]:
+    """The options that a preset sets, by name; none without one."""
+    return PRESETS.get(str(preset).partition(":")[0], {})
+
+
 @dataclass(frozen=True, slots=True)
 class _OrPreset:
     """A default that a preset may replace; what the user sets takes precedence."""
@@ -444,7 +449,7 @@ class Options:
     )
 
     def __post_init__(self) -> None:
-        faults, preset = [], PRESETS.get(str(self.preset).partition(":")[0], {})
+        faults, preset = [], preset_options(self.preset)
         for field in dataclasses.fields(self):
             value, rule = getattr(self, field.name), field.metadata["rule"]
             if isinstance(value, _OrPreset):

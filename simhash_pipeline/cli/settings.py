@@ -14,7 +14,7 @@ from scrapy.settings import BaseSettings
 from simhash_pipeline.cli.command import Command, print_result
 from simhash_pipeline.cli.resolve import NamedStore, resolve_stores
 from simhash_pipeline.errors import StoreError, StoreMismatch
-from simhash_pipeline.options import PREFIX, PRESETS, Options
+from simhash_pipeline.options import PREFIX, Options, preset_options
 from simhash_pipeline.page.stamp import stamp_for
 from simhash_pipeline.stores.contract import check_stamp, shown_url
 from simhash_pipeline.terminal import Grid, Line, progress
@@ -41,9 +41,7 @@ class SettingsCommand(Command):
         for name, value in values.items():
             setting = f"{PREFIX}{name.upper()}"
             source = _SOURCES.get(settings.getpriority(setting) or 0, "default")
-            if source == "default" and name in PRESETS.get(
-                (options.preset or "").partition(":")[0], {}
-            ):
+            if source == "default" and name in preset_options(options.preset):
                 source = f"{PREFIX}PRESET"
             source = "-s" if setting in given else source
             if arguments.all or source != "default":

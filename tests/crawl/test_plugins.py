@@ -19,6 +19,7 @@ import scrapy
 
 from tests.crawl.crawling import Crawl, crawl, crawl_in_a_process, have_reactor
 from tests.crawl.trap_site import html, prose, served
+from tests.skipping import skip_aloud
 
 STORIES = 12
 ADDONS: dict[Any, int] = {"simhash_pipeline.Addon": 500}
@@ -185,5 +186,5 @@ def test_scrapy_playwright(tmp_path: Path, site: str) -> None:
     """The rendered page is judged."""
     pytest.importorskip("scrapy_playwright")
     if shutil.which("chromium") is None:
-        pytest.skip("no chromium")
+        skip_aloud("no chromium here: apt-get install chromium")
     assert half(crawl_in_a_process(tmp_path, with_playwright, SITE=site))
