@@ -468,17 +468,21 @@ static PyObject *set_tables(PyObject *module, PyObject *args) {
     const char *unspaced, *marks, *folded;
     Py_ssize_t unspaced_size, marks_size, folded_size;
     unsigned long long given;
+    Py_ssize_t run, longest;
     (void)module;
     if (!PyArg_ParseTuple(args, "y#y#y#Knn", &unspaced, &unspaced_size, &marks, &marks_size, &folded,
-                          &folded_size, &given, &max_run, &max_folded))
+                          &folded_size, &given, &run, &longest))
         return NULL;
-    if (max_run > RUN_ROOM) return PyErr_Format(PyExc_ValueError, "a run has up to %d", RUN_ROOM);
+    if (run < 1 || run > RUN_ROOM || longest < 0)
+        return PyErr_Format(PyExc_ValueError, "a run has 1 to %d", RUN_ROOM);
     if (folded_size != sizeof folds) return PyErr_Format(PyExc_ValueError, "65,536 folds are needed");
     for (uint32_t c = 0; c < BMP; c++) kinds[c] = Py_UNICODE_ISALNUM(c) || c == '_' ? IS_WORD : IS_NONE;
     set_kinds((const uint8_t *)unspaced, unspaced_size, IS_UNSPACED);
     set_kinds((const uint8_t *)marks, marks_size, IS_MARK);
     memcpy(folds, folded, sizeof folds);
     salt = given | 1;
+    max_run = run;
+    max_folded = longest;
     Py_RETURN_NONE;
 }
 
