@@ -361,7 +361,7 @@ class ExplainCommand(Command):
             else:
                 where = f"{counted(len(logs), 'drop log')} and {counted(len(stores), 'store')}"
                 print(printable(f"{key} is not known here: not in {where}"), file=sys.stderr)
-                return max(1, *(log.exit_code() for log in logs))
+                return max([1, *(log.exit_code() for log in logs)])
         print_lines(_explained(case, arguments.limit))
         return max((log.exit_code() for log in logs), default=0)
 

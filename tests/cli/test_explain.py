@@ -240,6 +240,13 @@ def test_wrong_use_gets_one_line_and_exit_code_2(
     assert message in result.stderr.splitlines()[-1]
 
 
+def test_a_url_that_no_store_knows_gets_one_line(simhash: Simhash, tmp_path: Path) -> None:
+    open_store(f"sqlite:///{tmp_path / 'seen.sqlite'}").close()
+    result = simhash(tmp_path, "explain", "http://a.example/2", "-S", "seen.sqlite")
+    assert (result.returncode, result.stdout) == (1, "")
+    assert result.stderr == "http://a.example/2 is not known here: not in 0 drop logs and 1 store\n"
+
+
 def test_a_store_of_other_options_is_refused_without_texts_too(
     simhash: Simhash, tmp_path: Path
 ) -> None:
