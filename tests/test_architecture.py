@@ -1,11 +1,15 @@
 import ast
+import inspect
 import re
 import subprocess
 import sys
 from graphlib import TopologicalSorter
+from operator import attrgetter
 from pathlib import Path
+from typing import Any
 
 import simhash_pipeline
+from simhash_pipeline.stores.contract import Store
 
 PACKAGE = Path(simhash_pipeline.__file__).parent
 ENGINE = {"bits", "errors", "item_values", "options", "page", "stores", "urls"} | {
@@ -159,6 +163,37 @@ def test_the_api_page_has_the_public_names() -> None:
     page = (PACKAGE.parent / "docs/reference/api.md").read_text(encoding="utf-8")
     named = re.findall(r"^\.\. (?:auto\w+|data):: simhash_pipeline\.(\w+)", page, re.MULTILINE)
     assert sorted(named) == simhash_pipeline.__all__
+
+
+def public_callables() -> dict[str, tuple[Any, str]]:
+    """What users call, by name, with its docstring: of the API page, and the methods of a store."""
+    page = (PACKAGE.parent / "docs/reference/api.md").read_text(encoding="utf-8")
+    entries = re.findall(r"simhash_pipeline\.(\w+)(?:\n   :members: (.*))?\n\n", page)
+    methods = [f"{name}.{each}" for name, more in entries for each in re.findall(r"\w+", more)]
+    found = {
+        each: attrgetter(each)(simhash_pipeline) for each in ("Fingerprinter", "Judge", *methods)
+    }
+    functions = {name: getattr(simhash_pipeline, name) for name, _ in entries}
+    found |= {name: each for name, each in functions.items() if inspect.isfunction(each)}
+    documented = {name: (each, each.__doc__) for name, each in found.items() if callable(each)}
+    of_stores = {name: each for name, each in vars(Store).items() if not name.startswith("_")}
+    return documented | {
+        f"Store.{name}": (each, f"{Store.__doc__}{each.__doc__}")
+        for name, each in of_stores.items()
+    }
+
+
+def test_public_callables_document_parameters_and_results() -> None:
+    lacking = set()
+    callables = public_callables()
+    assert {"Judge", "Judge.judge", "Store.settle", "dedupe"} < callables.keys()
+    for name, (one, docstring) in callables.items():
+        signature = inspect.signature(one)
+        wanted = {f":param {each}:" for each in signature.parameters if each != "self"}
+        if signature.return_annotation not in ("None", inspect.Signature.empty):
+            wanted.add(":return:")
+        lacking |= {f"{name} {field}" for field in wanted if field not in docstring}
+    assert lacking == set()
 
 
 def test_every_module_says_what_it_does_in_its_first_sentence() -> None:
