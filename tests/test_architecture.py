@@ -3,6 +3,7 @@ import inspect
 import re
 import subprocess
 import sys
+from functools import cache
 from graphlib import TopologicalSorter
 from operator import attrgetter
 from pathlib import Path
@@ -65,21 +66,21 @@ MODULES = sorted(
 )
 
 
-TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in MODULES}
+@cache
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
 
 
+@cache
 def imports(path: Path) -> set[str]:
     found = set()
-    for node in ast.walk(TREES[path]):
+    for node in ast.walk(tree(path)):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path} imports relatively"
             found |= {f"{node.module}.{alias.name}" for alias in node.names}
     return found
-
-
-IMPORTS = {path: imports(path) for path in MODULES}
 
 
 def module_name(path: Path) -> str:
@@ -94,8 +95,8 @@ def room(path: Path) -> str:
 def test_imports_run_one_way() -> None:
     upward = {
         (module_name(path), name)
-        for path, names in IMPORTS.items()
-        for name in names
+        for path in MODULES
+        for name in imports(path)
         if name.startswith("simhash_pipeline.")
         and name.split(".")[1] not in ROOMS[room(path)] | {room(path)}
     }
@@ -108,14 +109,14 @@ def test_no_room_is_dead() -> None:
 
 
 def test_a_pipe_is_judged_without_a_crawl() -> None:
-    names = IMPORTS[PACKAGE / "cli" / "judge.py"]
+    names = imports(PACKAGE / "cli" / "judge.py")
     assert {name for name in names if name.startswith("simhash_pipeline.crawl.")} == set()
 
 
 def test_no_imports_run_in_a_circle() -> None:
     names = {module_name(path): path for path in MODULES}
     arrows = {
-        name: {found for taken in IMPORTS[path] for found in (taken, taken.rpartition(".")[0])}
+        name: {found for taken in imports(path) for found in (taken, taken.rpartition(".")[0])}
         & names.keys() - {name}
         for name, path in names.items()
     }
@@ -125,15 +126,15 @@ def test_no_imports_run_in_a_circle() -> None:
 def test_only_the_shell_knows_scrapy() -> None:
     misplaced = {
         (module_name(path), library)
-        for path, names in IMPORTS.items()
-        for library in {name.split(".")[0] for name in names} & OUTSIDE.keys()
+        for path in MODULES
+        for library in {name.split(".")[0] for name in imports(path)} & OUTSIDE.keys()
         if room(path) not in OUTSIDE[library]
     }
     assert misplaced == set()
 
 
 def test_only_the_store_on_redis_knows_redis() -> None:
-    knowing = {path.stem for path in MODULES if any(n.startswith("redis") for n in IMPORTS[path])}
+    knowing = {path.stem for path in MODULES if any(n.startswith("redis") for n in imports(path))}
     assert knowing == {"server"}
 
 
@@ -199,7 +200,7 @@ def test_public_callables_document_parameters_and_results() -> None:
 def test_every_module_says_what_it_does_in_its_first_sentence() -> None:
     silent = {
         module_name(path)
-        for path, tree in TREES.items()
-        if path.stat().st_size and not ast.get_docstring(tree)
+        for path in MODULES
+        if path.stat().st_size and not ast.get_docstring(tree(path))
     }
     assert silent == set()
