@@ -54,13 +54,16 @@ def dedupe(
 ) -> Deduped[T]:
     """The pages that are no near-duplicates of earlier ones, as they are and in their order.
 
-    A page is a dict or named tuple with `url` and `html` or `text`, a pair of URL and page, or a
-    page alone: HTML, a soup or tree, or text, which doesn't begin with "<". A page without a URL is
-    called row:0 by its place. A DataFrame gives its rows as named tuples. Other names of columns
-    are options, as `content_field="body"`.
-
-    What can't be judged, as None, NaN and "", is kept and counted in `unread`. `on_drop` is called
-    with each dropped page and its verdict. OptionsError and StoreError as for `Judge`.
+    :param pages: dicts or named tuples with `url` and `html` or `text`; pairs of URL and page;
+        pages alone: HTML, a soup or tree, or text, which doesn't begin with "<"; or a DataFrame.
+        A page without a URL is called row:0 by its place.
+    :param options: see `Options`.
+    :param store: what `open_store` opens.
+    :param on_drop: called with each dropped page and its verdict.
+    :param named: options by name, such as `content_field="body"`.
+    :return: an iterator of the pages to keep. What can't be judged (None, NaN, "") is among them.
+    :raises OptionsError: for bad options.
+    :raises StoreError: if the store fails, or was made with other options.
     """
     if isinstance(pages, (str, bytes)):
         raise TypeError("pages must be a list or another iterable of pages, not one page")

@@ -87,7 +87,9 @@ class NearDuplicate(DropItem):
 class SimhashPipeline:
     """Keeps each page once.
 
-    OptionsError for bad settings; StoreError or DropLogError when a file can't be used.
+    :raises OptionsError: for bad settings.
+    :raises StoreError: if the store can't be used.
+    :raises DropLogError: if the drop log can't be used.
     """
 
     def __init__(self, crawler: Crawler, options: Options) -> None:
@@ -155,12 +157,13 @@ class SimhashPipeline:
     def hold(self, item: Any) -> Callable[[], None]:
         """For a later pipeline that stores items after it has returned them, in batches say.
 
-        The item's page counts as seen only once the returned function was called, on the loop's
-        thread; if the crawl ends without, or is killed before, the next one fetches it again.
-
             self.simhash = crawler.get_item_pipeline(SimhashPipeline)  # in open_spider
             self.batch.append((item, self.simhash.hold(item)))         # in process_item
             for item, stored in self.batch: stored()                   # after the commit
+
+        :param item: what its `process_item` was called with.
+        :return: to be called on the loop's thread once the item is stored: only then its page
+            counts as seen. If it never is, the next crawl fetches the page again.
         """
         return self._feeds.hold(item)
 
