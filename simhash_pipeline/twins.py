@@ -57,7 +57,7 @@ def rejection(
         return "title"  # a short text that two sites share names no page
     words = repeated_words(page, other, repeated)
     are_letters = are_form_letters(page, other, on_one_site=page.site == other.site, repeated=words)
-    if are_letters and not has_its_text:
+    if (are_letters or have_two_codes(page, other)) and not has_its_text:
         return "title"
     if are_two_subjects(page, other, repeated) and not _is_one_text(page, other, options):
         return "title"
@@ -97,6 +97,18 @@ def are_two_subjects(page: StoredPage, other: StoredPage, repeated: Repeated) ->
     is_one_template = page.site == other.site and in_one_template(page, other)
     words = repeated_words(page, other, repeated)
     return name_two_things(page, other, in_one_template=is_one_template, repeated=words)
+
+
+def have_two_codes(page: StoredPage, other: StoredPage) -> bool:
+    """Whether each of two pages of a folder shows a code that the other lacks.
+
+    A wall shows a request's number at addresses of all kinds, an article's second is in another
+    folder, mostly.
+    """
+    mine, its = {*page.codes.split()}, {*other.codes.split()}
+    if mine <= its or its <= mine:
+        return False
+    return page.site == other.site and page.folder == other.folder
 
 
 def repeated_words(page: StoredPage, other: StoredPage, repeated: Repeated) -> Blocks:
