@@ -30,6 +30,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
+from simhash_pipeline.bits import MAX_DISTANCE_BITS
 from simhash_pipeline.page.counters import without_counters
 from simhash_pipeline.page.folding import spelled
 from simhash_pipeline.page.source import ItemValues, Source
@@ -61,6 +62,8 @@ _JOINTS = str.maketrans("", "", ".,'\u2019\u00a0\u202f")
 _DAY_SECS = 86_400
 _SHORT_VALUE_CHARS = 4  # numbers and words that stand in any source by chance
 _OPENS, _ENDS = frozenset("\"'>:="), frozenset("\"'<,}]>")
+# Of structures whose pages have the same fields: a print view, which may be within 8, has fewer.
+_SAME_FIELDS_BITS = 3
 _ESCAPE = re.compile(r'\\(u[0-9a-fA-F]{4}|["\\/nrt])')
 
 
@@ -399,14 +402,12 @@ def _digest(text: str, size: int) -> bytes:
 # --- two items
 
 
-def differing(
-    values: bytes, others: bytes, *, on_one_site: bool, in_one_template: bool, are_alike: bool
-) -> bytes:
+def differing(values: bytes, others: bytes, structure_bits: float | None) -> bytes:
     """The names, a byte each, by which an item says what no item of the other page does.
 
-    b"" where it says nothing else. In one template another value of one name is news, and
-    where the pages `are_alike` a name that the other item lacks. On two sites the texts decide, but
-    of rows and named fields.
+    b"" where it says nothing else. In one template another value of one name is news, and where
+    the fields are the same a name that the other item lacks: `structure_bits` is the distance of
+    the structures. On two sites, where it is None, the texts decide, but of rows and named fields.
     """
     if row_of(values) in rows_in(others):
         return b""
@@ -416,13 +417,15 @@ def differing(
     lacking = bytes(name for name in mine if not any(its.get(name, b"")))
     if values[0] & ROW:
         return other or lacking or b"\0"
-    if values[0] & (NAMED | CARRIED) and lacking and (on_one_site or values[0] & NAMED):
-        return other + lacking
     if values[0] & NAMED:
-        return other
-    if on_one_site and are_alike:
+        return other + lacking
+    if structure_bits is None:
+        return b""
+    if values[0] & CARRIED and lacking:
+        return other + lacking
+    if structure_bits <= _SAME_FIELDS_BITS:
         return other + bytes(name for name in lacking if name not in its)
-    return other if on_one_site and len(other) > (0 if in_one_template else 1) else b""
+    return other if len(other) > (0 if structure_bits <= MAX_DISTANCE_BITS else 1) else b""
 
 
 def row_of(values: bytes) -> bytes:

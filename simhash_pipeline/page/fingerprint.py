@@ -71,6 +71,7 @@ class PageFingerprint:
     heading: str = ""  # the page's first, if its title doesn't say it; 100 characters at most
     title_marks: int = 1  # which words of both are the page's name: see page/titles.py
     title_places: bytes | None = None  # where words of the title stand in the text
+    codes: str = ""  # as a voucher's, that end short lines of the text
     error_pattern: bytes | None = None  # of a short page that names its address: short_pages.py
     cut: bool = False  # True where the page is longer than MAX_PAGE_BYTES lets it be read
     unread: bytes = b""  # of a thin page: see page/short_pages.py
@@ -235,6 +236,7 @@ class Fingerprinter:
             heading=name.heading,
             title_marks=name.marks,
             title_places=name.places,
+            codes=titles.codes(blocks, is_main, said),
             error_pattern=pattern,
             cut=cut or len(read) < len(text),
         )

@@ -61,6 +61,7 @@ class StoredPage:
     title_marks: int = 1  # which words of both are the page's name: see page/titles.py
     # Where words of the title stand in the text: see page/titles.py.
     title_places: bytes | None = None
+    codes: str = ""  # that end short lines of its text
     # Of the address that the page declares: see urls.py.
     address: bytes | None = field(default=None, metadata=_SAME)
     # Of a page that may be an error page: see page/short_pages.py.
@@ -81,6 +82,11 @@ class StoredPage:
     def host(self) -> str:
         """Host and port of its URL."""
         return self.url.partition("://")[2].partition("/")[0]
+
+    @property
+    def folder(self) -> str:
+        """Its URL up to the last part of the path."""
+        return self.url.partition("?")[0].rstrip("/").rpartition("/")[0]
 
     def with_sample(self, sample: bytes) -> StoredPage:
         """The same with another sample, in a fifth of `replace`'s time."""
