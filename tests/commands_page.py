@@ -32,7 +32,7 @@ COMMON = {
     "-S, --store STORE": {"its URL, as sqlite:///seen.sqlite, or an SQLite file"},
     "--spider SPIDER": {
         "the store of this spider's crawls",
-        "take this spider's log of the project",
+        "use this spider's drop log",
     },
 }
 # The keys of what a command prints with --json. In brackets: a value, or the keys of its objects.
@@ -78,7 +78,7 @@ def _section(name: str) -> str:
     command.settings = Settings()
     command._add_arguments(parser, name)
     named = _arguments(parser)
-    arguments = {usage: text for usage, text in named if not text.startswith("the same as --")}
+    arguments = {usage: text for usage, text in named if not text.startswith("the same as ")}
     shared = [usage for usage in arguments if arguments[usage] in COMMON.get(usage, ())]
     rows = [f"- `{usage}`: {arguments[usage]}" for usage in arguments if usage not in shared]
     if shared:

@@ -156,6 +156,12 @@ def add_store_place(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("store", nargs="?", default=argparse.SUPPRESS, help="the same as --store")
 
 
+def add_log(parser: argparse.ArgumentParser) -> None:
+    what = "a drop log, or the result of `dedup` (default: the drop log of this project)"
+    parser.add_argument("log", nargs="?", default=argparse.SUPPRESS, help=what)
+    parser.add_argument("--log", help="the same as log")
+
+
 def add_limit(parser: argparse.ArgumentParser, default: int, what: str) -> None:
     meaning = f"at most this many {what} (default: {default})"
     parser.add_argument("--limit", type=whole, default=default, help=meaning)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
+from scrapy.spiderloader import get_spider_loader
 
 from simhash_pipeline.crawl.settings import (
     STORE_SUFFIX,
@@ -99,6 +100,12 @@ def store_of_spider(spider: str, settings: BaseSettings) -> NamedStore:
     return store_at(options.store, options)
 
 
+def has_crawled(spider: str, settings: BaseSettings) -> bool:
+    """Whether it is a spider of the project; logs of `dedup` and `judge` name none."""
+    names = get_spider_loader(settings).list()
+    return spider in names or spider in spider_files(STORE_SUFFIX)
+
+
 def store_in_file(path: Path, options: Options) -> NamedStore:
     return NamedStore(shown_path(path), file_url(path, options), options)
 
@@ -133,11 +140,12 @@ def resolve_log(arguments: argparse.Namespace, settings: BaseSettings) -> Path:
 def resolve_logs(arguments: argparse.Namespace, settings: BaseSettings) -> list[Path]:
     """The drop log of the arguments `log` and `spider`, else all of the project.
 
-    UsageError for none. A result of `dedup` stands for the log beside it.
+    UsageError for none. The result of `dedup` may be named, and a spider instead of its log.
     """
     if arguments.log is not None:
-        given, beside = Path(arguments.log), log_beside(Path(arguments.log))
-        return [beside if beside.exists() else given]
+        named = Path(arguments.log)
+        places = log_beside(named), named, spider_files(LOG_SUFFIX).get(arguments.log, named)
+        return [next((place for place in places if place.exists()), named)]
     set_to = Options.from_settings(settings).drop_log
     if set_to is None:
         raise UsageError("SIMHASH_DROP_LOG is None, so crawls write no drop log; name another")

@@ -161,7 +161,7 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="in place of the project's setting (may be repeated)",
+        help="override a setting of the project (may be repeated)",
     )
     parser.set_defaults(
         logfile=None, loglevel=None, nolog=False, profile=None, pidfile=None, pdb=False

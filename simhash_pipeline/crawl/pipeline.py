@@ -381,6 +381,7 @@ class SimhashPipeline:
         elif verdict.key != self._last_new_url and verdict.key not in self._urls_since:
             self._urls_since.add(verdict.key)
             if len(self._urls_since) == limit:
+                self._stats.nothing_new(limit)
                 self._close("simhash_nothing_new")
 
     def _write_fields(self, adapter: ItemAdapter, judged: JudgedPage, url: str | None) -> None:

@@ -272,7 +272,7 @@ def test_info_tells_of_a_store_too_damaged_to_be_opened(store: Simhash, outside:
 def test_forget_forgets_what_was_not_seen_for_so_long(store: Simhash, outside: Path) -> None:
     result = store(outside, "forget", "--unseen", "2160m", *SEEN)
     assert (result.returncode, result.stderr) == (0, "")
-    assert result.stdout == "seen.sqlite: 1 pages forgotten, 2 left\n"
+    assert result.stdout == "seen.sqlite: 1 page forgotten, 2 left\n"
     assert urls(outside / "seen.sqlite") == ["https://a.org/1", "https://a.org/2"]
 
 

@@ -348,7 +348,7 @@ def test_pages_that_the_second_look_told_apart_are_kept_and_counted(tmp_path: Pa
     assert result.stats["simhash/near_misses"] == 1
     assert (
         "Near misses: 1 kept though near a stored page, such as http://a.example/2 near "
-        "http://a.example/1 (rejected by sketch); look at them by `scrapy simhash dropped --kept "
+        "http://a.example/1 (rejected by sketch); list them with `scrapy simhash dropped --kept "
     ) in result.log
 
 
@@ -384,7 +384,7 @@ def test_a_long_crawl_logs_running_sums(tmp_path: Path) -> None:
 def test_the_last_line_names_the_log_that_was_written(tmp_path: Path) -> None:
     items = [page(1), page(2)]
     named = crawl(tmp_path, items, SIMHASH_DROP_LOG="my drops.jsonl", SIMHASH_STORE="memory:").log
-    assert "look at them by `scrapy simhash dropped 'my drops.jsonl'`\n" in named
+    assert "list them with `scrapy simhash dropped 'my drops.jsonl'`\n" in named
     assert "dropped --spider items`\n" in crawl(tmp_path, items, SIMHASH_STORE="memory:").log
     assert "scrapy simhash" not in crawl(tmp_path, items, SIMHASH_DROP_LOG=None).log
 
@@ -851,7 +851,7 @@ def test_a_setting_that_comes_late_holds_from_then_on(tmp_path: Path) -> None:
     """Of pages that were stored before, their items' new fields and their texts aren't known."""
     items = [page(1, size="M"), page(2, OTHER, size="M")]
     late: dict[str, Any] = {"SIMHASH_KEEP_TEXT": True, "SIMHASH_ITEM_FIELDS": "size"}
-    said = "SIMHASH_ITEM_FIELDS, SIMHASH_KEEP_TEXT changed: this holds from now on, and the pages"
+    said = "SIMHASH_ITEM_FIELDS, SIMHASH_KEEP_TEXT changed: this holds for pages judged from now "
     assert "changed:" not in crawl(tmp_path, items).log
     assert said in crawl(tmp_path, items, **late).log
     assert "changed:" not in crawl(tmp_path, items, **late).log

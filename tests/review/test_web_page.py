@@ -507,7 +507,7 @@ def test_a_page_that_is_answered_by_n_comes_out_of_the_next_crawl(
     downloaded(tmp_path / "answers.csv")
     again = crawl(tmp_path, pages, SIMHASH_ANSWERS="answers.csv", SIMHASH_UNCHANGED="drop")
     assert again.scraped == ["http://a.example/2"]
-    assert "Answers: answers.csv: 1 pairs, 1 met" in again.log
+    assert "Answers: answers.csv: 1 pair, 1 met" in again.log
 
 
 def test_the_answers_are_saved_as_a_sheet_that_tune_reads(report: Any, tmp_path: Path) -> None:
