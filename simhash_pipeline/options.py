@@ -318,7 +318,7 @@ class Options:
         (),
         or_none(NAMES),
         "The item fields whose values distinguish pages. `()`: all whose values are found on the "
-        'page. `("sku", "price")`: only these, found there or not. `("-position",)`: all but '
+        'page. `("sku", "price")`: only these, every change in them. `("-position",)`: all but '
         "these. None: no field.",
     )
     answers: str | None = _option(

@@ -19,17 +19,17 @@ of the project's. Where a section names them,
 
 - `--json` prints JSON, one object a line;
 - `-S`, `--store` names a store: a URL such as `sqlite:///seen.sqlite`, or an SQLite file;
+- `LOG`, `--log` names a drop log, or a result of `dedup`; default: that of the project;
 - `--spider` selects the store, or the drop log, of this spider.
 
 Exit code 0: done. 1: the answer is no, as the section says. 2: something that the command cannot
 use; one line on stderr. 130, 141: Ctrl-C; the reader of the output has gone.
-
-Control characters in titles, texts and URLs are escaped, so no page can steer your terminal.
 """
 # Arguments that HEAD describes, where they mean this.
 COMMON = {
     "--json": {"print JSON: one object a line, for programs"},
     "-S, --store STORE": {"its URL, as sqlite:///seen.sqlite, or an SQLite file"},
+    "LOG": {"a drop log, or a result of `dedup` (default: that of the project)"},
     "--spider SPIDER": {
         "the store of this spider's crawls",
         "use this spider's drop log",

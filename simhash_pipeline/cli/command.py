@@ -157,7 +157,7 @@ def add_store_place(parser: argparse.ArgumentParser) -> None:
 
 
 def add_log(parser: argparse.ArgumentParser) -> None:
-    what = "a drop log, or the result of `dedup` (default: the drop log of this project)"
+    what = "a drop log, or a result of `dedup` (default: that of the project)"
     parser.add_argument("log", nargs="?", default=argparse.SUPPRESS, help=what)
     parser.add_argument("--log", help="the same as log")
 

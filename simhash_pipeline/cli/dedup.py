@@ -31,7 +31,7 @@ KEEP = {
 
 class DedupCommand(Command):
     epilog = (
-        "The settings are those of a crawl: SIMHASH_CONTENT_DISTANCE, SIMHASH_SCOPE and so on. "
+        "The settings are those of a crawl. "
         "The result has a row for each page: url, kept, reason, group, twin_url, distances and "
         "fingerprints. A drop log next to it is for `dropped`, `report` and `explain`."
     )

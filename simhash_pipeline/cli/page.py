@@ -341,9 +341,9 @@ def _changes(title: str, diff: TextDiff, limit: int) -> Iterator[str]:
 class ExplainCommand(Command):
     prints_json = False
     epilog = (
-        "Explains the last drop of the URL in the project's drop logs; if the page was kept since, "
-        "why it was kept. A log that is named is read alone. Texts are compared if "
-        "SIMHASH_KEEP_TEXT kept them. Exit code 1 when nothing is known of the URL."
+        "Explains the URL's last drop in the project's drop logs or, if it was kept since, why it "
+        "was kept. A named log is read alone. Texts are compared if SIMHASH_KEEP_TEXT kept them. "
+        "Exit code 1 when nothing is known of the URL."
     )
     takes_a_store = True
 

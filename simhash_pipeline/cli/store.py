@@ -272,8 +272,8 @@ def _found(
 
 class ForgetCommand(Command):
     epilog = (
-        "A running crawl notices. The store keeps the settings of its fingerprints; for others use "
-        "another store. Exit code 1 when a URL is not stored, or the answer is no."
+        "A running crawl notices. The settings of the fingerprints stay. "
+        "Exit code 1 when a URL is not stored, or the answer is no."
     )
     takes_a_store = True
 

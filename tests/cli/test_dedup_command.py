@@ -47,6 +47,7 @@ def test_a_feed_without_a_page_is_no_success(simhash: Simhash, tmp_path: Path) -
     assert (result.returncode, result.stdout) == (2, "")
     unread = "no page of items.jsonl can be read: 3 (no_html 3), see kept.jsonl.faults.jsonl"
     assert unread in result.stderr
+    assert "if its rows are texts, name their field: -s SIMHASH_CONTENT_FIELD" in result.stderr
 
 
 @pytest.mark.usefixtures("shared_workers")

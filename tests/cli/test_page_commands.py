@@ -227,8 +227,10 @@ def test_compare_tells_twins_by_exit_code_0_and_others_by_1(simhash: Simhash, pa
     assert (
         "Twins: if A is stored, B is dropped: main text near that of a kept page." in twins.stdout
     )
-    others = simhash(pages, "compare", "story.html", "other.html")
+    others = simhash(pages, "compare", "story.html", (pages / "other.html").as_uri())
     assert others.returncode == 1
+    said = "Only the pages are compared."
+    assert [said in each.stdout for each in (twins, others)] == [True, False]
     assert re.search(
         r"No twins: the contents differ in \d\d bits, and twins are within 3. Only then are "
         "sketches asked.",

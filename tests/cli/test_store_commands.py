@@ -182,7 +182,10 @@ def test_find_tells_the_page_of_a_url_however_it_is_written(store: Simhash, outs
     (found,) = told(result)
     assert (found["url"], found["distance"]) == ("https://a.org/?a=1&b=2", None)
     nothing = store(outside, "find", "https://a.org/9", *SEEN)
-    assert (nothing.returncode, nothing.stdout, nothing.stderr) == (1, "", "")
+    assert (nothing.returncode, nothing.stdout, nothing.stderr) == (
+        *(1, ""),
+        "https://a.org/9: nothing found in seen.sqlite\n",
+    )
 
 
 def test_find_tells_the_pages_near_a_fingerprint_nearest_first(

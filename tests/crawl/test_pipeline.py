@@ -182,6 +182,8 @@ def test_a_crawl_names_its_store_at_the_start(tmp_path: Path) -> None:
     again = crawl(tmp_path, [page(3)]).log
     assert f"remembers 2 pages in {tmp_path}/.scrapy/simhash/items.sqlite\n" in again
     assert "begins with an empty store: memory:\n" in crawl(tmp_path, SIMHASH_STORE="memory:").log
+    named = crawl(tmp_path, SIMHASH_STORE="seen.sqlite").log
+    assert f"begins with an empty store: {tmp_path}/seen.sqlite\n" in named
 
 
 def test_store_and_drop_log_lie_in_scrapys_data_directory(tmp_path: Path) -> None:
