@@ -105,7 +105,7 @@ def _source(page: Any, row: str, options: Options) -> Source:
     url, held = page if isinstance(page, tuple) and len(page) == 2 else (None, page)
     if not (html := markup(held)):
         found = "empty" if html is not None else type(held).__name__
-        raise PageError("no_html", f"{row} is no page, but {found}")
+        raise PageError("no_html", f"{row} is not a page but {found}")
     is_text = isinstance(held, str) and not held.lstrip().startswith("<")
     return Source(html, url if url and isinstance(url, str) else row, is_text=is_text)
 

@@ -80,7 +80,7 @@ def _refuse(path: Path, read: Iterable[Path]) -> None:
     if not path.name or path.is_dir():
         raise SimhashError(f"{path} is a directory; name a file")
     if path.exists() and not path.is_file():
-        raise SimhashError(f"{path} is no regular file")
+        raise SimhashError(f"{path} is not a regular file")
     if path.resolve() in {one.resolve() for one in read}:
         raise SimhashError(f"{path} is an input, and would be overwritten")
 

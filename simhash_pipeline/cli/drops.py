@@ -56,10 +56,6 @@ SHOWN_RULES = 20  # rules of each kind, taken or not
 
 class DroppedCommand(Command):
     prints_json = False
-    epilog = (
-        "A filtered log may be piped in: jq -c 'select(.reason == \"thin\")' LOG | "
-        "scrapy simhash dropped /dev/stdin"
-    )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         add_log_and_run(parser, " (default: last)")
@@ -71,8 +67,8 @@ class DroppedCommand(Command):
         parser.add_argument(
             "--csv",
             action="store_true",
-            help="print a CSV line for each drop, with --kept for each near miss. With answers in "
-            "the first column (copy, another page) the file is a sheet for SIMHASH_ANSWERS",
+            help="print a CSV line for each drop, or near miss with --kept, for a spreadsheet. "
+            "With answers in the first column (copy, another page) it is a sheet for SIMHASH_ANSWERS",
         )
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:

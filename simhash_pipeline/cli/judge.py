@@ -160,7 +160,7 @@ class _LineJudge:
     def _taken(self, url: object) -> Verdict:
         verdict = self._pending.pop(page_key(url), None) if isinstance(url, str) else None
         if verdict is None:
-            raise PageError("not_pending", f"no kept page of the URL {url!r} is to be confirmed")
+            raise PageError("not_pending", f"no kept page of {url!r} waits to be confirmed")
         return verdict
 
     def _verdict_on(self, record: dict[str, Any]) -> dict[str, Any]:
@@ -188,9 +188,9 @@ def _record(line: bytes | None) -> dict[str, Any]:
     try:
         record = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise PageError("no_json", f"the line is no JSON: {error}") from None
+        raise PageError("no_json", f"the line is not JSON: {error}") from None
     if not isinstance(record, dict):
-        raise PageError("no_json", f"the line is no JSON object, but a {type(record).__name__}")
+        raise PageError("no_json", f"the line is not a JSON object but a {type(record).__name__}")
     return record
 
 

@@ -299,7 +299,7 @@ class ForgetCommand(Command):
             place = arguments.urls.pop(0)
             arguments.store = arguments.store or place
         if (bool(arguments.urls), arguments.unseen is not None, arguments.all).count(True) != 1:
-            raise UsageError("name pages by their URLs, by --unseen or by --all")
+            raise UsageError("name URLs, --unseen AGE or --all")
         named = resolve_store(arguments, settings)
         with named.existing() as store:
             if arguments.urls:

@@ -518,7 +518,7 @@ def _is_without_items(crawler: Crawler) -> bool:
 def _adapter(item: Any) -> ItemAdapter:
     """PageError for an object that is no item to Scrapy, which passes it on all the same."""
     if not ItemAdapter.is_item(item):
-        raise PageError("no_item", f"{type(item).__name__} is no type of item that Scrapy knows")
+        raise PageError("no_item", f"{type(item).__name__} is not a type of item that Scrapy knows")
     return ItemAdapter(item)
 
 

@@ -176,7 +176,7 @@ class CrawlStats:
         self._drawn[host] += 1
         if self._drawn[host] == _DRAWN_PAGES:
             self._logger.warning(
-                "%d pages of %s look drawn by JavaScript: have the rendered page judged (see "
+                "%d pages of %s look drawn by JavaScript: render them first (see "
                 "'Pages drawn by JavaScript' in the documentation; simhash/drawn_by_script counts "
                 "all)",
                 _DRAWN_PAGES,

@@ -542,7 +542,7 @@ def test_an_object_that_is_no_item_passes_and_is_counted(
     result = crawl(tmp_path, [page(1), object()], later=PassOn)
     assert PassOn.passed == len(result.items) == 2
     assert result.stats["simhash/errors/no_item"] == 1
-    assert "object is no type of item that Scrapy knows" in result.log
+    assert "object is not a type of item that Scrapy knows" in result.log
 
 
 def test_what_the_drop_log_could_not_take_is_neither_dropped_nor_counted(

@@ -209,7 +209,7 @@ def not_all_texts(text: str) -> list[object]:
 
 
 def test_a_token_that_is_no_text_is_the_page_s_fault() -> None:
-    with pytest.raises(PageError, match="gave the token 2, which is no text") as caught:
+    with pytest.raises(PageError, match="gave the token 2, which is not text") as caught:
         segmenter(f"{__name__}.not_all_texts")("any")
     assert caught.value.kind == "segmenter"
 
