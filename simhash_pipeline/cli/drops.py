@@ -68,7 +68,8 @@ class DroppedCommand(Command):
             "--csv",
             action="store_true",
             help="print a CSV line for each drop, or near miss with --kept, for a spreadsheet. "
-            "With answers in the first column (copy, another page) it is a sheet for SIMHASH_ANSWERS",
+            "With answers in the first column (copy, another page) it is a sheet for "
+            "SIMHASH_ANSWERS",
         )
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
