@@ -259,7 +259,7 @@ class ReportCommand(Command):
             part = opened.enter_context(atomic_write(output, read))
             summary.take(log)
             if arguments.store is None:
-                stores = _stores(summary, settings, opened)
+                stores = _stores(summary, arguments, settings, opened)
             else:
                 stores = [opened.enter_context(store_at(arguments.store, options).existing())]
             write_web_page(
@@ -277,11 +277,13 @@ class ReportCommand(Command):
         return log.exit_code()
 
 
-def _stores(summary: Summary, settings: BaseSettings, opened: ExitStack) -> list[Store]:
+def _stores(
+    summary: Summary, arguments: argparse.Namespace, settings: BaseSettings, opened: ExitStack
+) -> list[Store]:
     """The stores of the log's spiders that are there; the last run's first."""
     spiders = dict.fromkeys(run.spider for run in reversed(summary.runs.values()))
-    own = (store_of_spider(name, settings) for name in spiders if has_crawled(name, settings))
-    named = {each.url: each for each in own}
+    own = [name for name in spiders if has_crawled(name, arguments, settings)]
+    named = {each.url: each for each in (store_of_spider(name, settings) for name in own)}
     return [opened.enter_context(one.existing()) for one in named.values() if one.is_there]
 
 

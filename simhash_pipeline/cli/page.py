@@ -425,7 +425,7 @@ def _stores(
     if arguments.store is not None:
         return resolve_stores(arguments, settings)
     line = drop or (near if arguments.log is not None else None)
-    names = [line.spider] if line is not None and has_crawled(line.spider, settings) else []
+    names = [line.spider] if line and has_crawled(line.spider, arguments, settings) else []
     if arguments.spider is None and arguments.log is None:
         names += spider_files(STORE_SUFFIX)
     found = [store_of_spider(name, settings) for name in names]

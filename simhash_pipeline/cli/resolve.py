@@ -100,10 +100,10 @@ def store_of_spider(spider: str, settings: BaseSettings) -> NamedStore:
     return store_at(options.store, options)
 
 
-def has_crawled(spider: str, settings: BaseSettings) -> bool:
-    """Whether it is a spider of the project; logs of `dedup` and `judge` name none."""
-    names = get_spider_loader(settings).list()
-    return spider in names or spider in spider_files(STORE_SUFFIX)
+def has_crawled(spider: str, arguments: argparse.Namespace, settings: BaseSettings) -> bool:
+    """Whether it is a spider of the project; a named log may be that of `dedup` or `judge`."""
+    names = {*get_spider_loader(settings).list(), *spider_files(STORE_SUFFIX)}
+    return arguments.log is None or spider in names
 
 
 def store_in_file(path: Path, options: Options) -> NamedStore:
