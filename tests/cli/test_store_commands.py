@@ -379,7 +379,7 @@ def test_a_time_that_no_calendar_has_is_told_as_it_stands(store: Simhash, outsid
         (["find", "0" * 16, *SEEN, "--distance", "9"], "argument --distance: invalid choice: 9"),
         (["forget", "http://[", *SEEN], "'http://[' is not a URL"),
         (["forget", *SEEN], "name URLs, --unseen AGE or --all"),
-        (["forget", "https://a.org/1", "--all", *SEEN], "by --unseen or by --all"),
+        (["forget", "https://a.org/1", "--all", *SEEN], "name URLs, --unseen AGE or --all"),
         (
             ["forget", "--unseen", "90", *SEEN],
             "s, m, h, d or w, as 90d, not '90'",

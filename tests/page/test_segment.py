@@ -183,7 +183,7 @@ def test_without_opencc_the_option_says_how_to_get_it(monkeypatch: pytest.Monkey
     [
         ("nowhere.at_all", "No module named"),
         ("shlex.splat", "no attribute"),
-        ("os.name", "no call"),
+        ("os.name", "not a callable"),
     ],
 )
 def test_a_path_that_leads_nowhere_is_a_fault(path: str, said: str) -> None:
