@@ -78,9 +78,12 @@ def resolve_store(arguments: argparse.Namespace, settings: BaseSettings) -> Name
 
 
 def resolve_stores(arguments: argparse.Namespace, settings: BaseSettings) -> list[NamedStore]:
-    """The named store, or all stores of the project; UsageError if it has none."""
+    """The named store or that of a named spider, or all of the project; UsageError for none."""
     options = Options.from_settings(settings)
     if arguments.store:
+        of_spider = spider_files(STORE_SUFFIX).get(arguments.store)
+        if of_spider is not None and not Path(arguments.store).exists():
+            return [store_in_file(of_spider, options)]
         return [store_at(arguments.store, options)]
     if arguments.spider is not None:
         return [store_of_spider(arguments.spider, settings)]

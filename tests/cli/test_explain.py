@@ -123,9 +123,11 @@ def test_a_named_log_is_explained_without_the_stores_of_the_project(
         assert said in unknown.stderr
 
 
-def test_a_spider_s_name_or_option_names_a_log(simhash: Simhash, texts: Path) -> None:
+def test_a_spider_s_name_names_its_log_and_store(simhash: Simhash, texts: Path) -> None:
     for named in (["items"], ["--log", "items"], ["--spider", "items"]):
         assert simhash(texts, "dropped", *named).stdout.startswith(".scrapy/simhash/items.drops")
+    for named in (["items"], ["--store", "items"], ["--spider", "items"]):
+        assert STORE in simhash(texts, "store", "info", *named).stdout
 
 
 def test_a_thin_drop_is_explained_by_its_title_and_text(simhash: Simhash, texts: Path) -> None:
