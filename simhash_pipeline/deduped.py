@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -19,6 +20,7 @@ from simhash_pipeline.page.reader import Readers
 from simhash_pipeline.page.source import Source, item_source, item_url, markup, page_field
 from simhash_pipeline.verdict import Verdict
 
+logger = logging.getLogger(__name__)
 T = TypeVar("T")
 _MISSING = ("NAType", "NaTType")  # what pandas has for None, and compares with nothing
 
@@ -92,6 +94,12 @@ def dedupe(
                         on_drop(page, verdict)
                 else:
                     yield page
+        if counts.unread and counts.unread.total() == counts.kept + counts.dropped.total():
+            logger.warning(
+                "None of %d pages could be judged: name their column by html_field or "
+                "content_field",
+                counts.kept,
+            )
 
     return Deduped(kept)
 
