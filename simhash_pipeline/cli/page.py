@@ -353,8 +353,8 @@ class ExplainCommand(Command):
         add_limit(parser, SHOWN_AT_MOST, SHOWN)
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
-        file = Path(arguments.url)
-        key = page_key(file.resolve().as_uri() if file.is_file() else arguments.url)
+        is_file = "://" not in arguments.url and Path(arguments.url).is_file()
+        key = page_key(Path(arguments.url).resolve().as_uri() if is_file else arguments.url)
         logs = _logs(arguments, settings)
         last = _last_lines(logs, key, arguments.spider, settings)
         drop, near_miss = last.get(False), last.get(True)

@@ -295,7 +295,8 @@ class ForgetCommand(Command):
         parser.add_argument("--yes", action="store_true", help="don't ask")
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
-        if arguments.urls and Path(arguments.urls[0]).is_file():
+        first = "".join(arguments.urls[:1])
+        if "://" not in first and Path(first).is_file():
             place = arguments.urls.pop(0)
             arguments.store = arguments.store or place
         if (bool(arguments.urls), arguments.unseen is not None, arguments.all).count(True) != 1:

@@ -276,6 +276,10 @@ def test_forget_forgets_what_was_not_seen_for_so_long(store: Simhash, outside: P
     result = store(outside, "forget", "--unseen", "2160m", *SEEN)
     assert (result.returncode, result.stderr) == (0, "")
     assert result.stdout == "seen.sqlite: 1 page forgotten, 2 left\n"
+    long = f"https://a.org/{'long' * 99}"
+    absent = store(outside, "forget", "seen.sqlite", long)
+    assert (absent.returncode, absent.stderr) == (1, f"{long} is not stored\n")
+    assert store(outside, "forget", long, *SEEN).stderr == absent.stderr
     assert urls(outside / "seen.sqlite") == ["https://a.org/1", "https://a.org/2"]
 
 
