@@ -192,9 +192,11 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
             kept = "" if is_shown else plain
         elif is_shown and not item.is_row:
             kept = plain[:_SHORT_CHARS]
-        elif not kept and (item.is_row or item.is_named or value in item.carried):
+        elif not kept and (item.is_row or value in item.carried):
             is_url = value in item.carried and _path_of(value)  # of a list, mostly
-            kept = plain if item.is_named or (seen.is_brought(value) and not is_url) else ""
+            kept = plain if seen.is_brought(value) and not is_url else ""
+        if item.is_named:  # its every change counts: "12 dead" in a text is no counter
+            kept = " ".join(_plain(value).split())
         counted.setdefault(name, []).extend([kept] if kept else ())
     if not is_here and not any(counted.values()):
         brought = [pair for pair in pairs if seen.is_brought(pair[1])]
@@ -388,11 +390,13 @@ def _joins(text: str, place: int) -> bool:
 
 def _folded(text: str) -> str:
     """In one spelling and lower case, without markup, runs of white space and counters."""
-    if "<" in text:
-        text = html.unescape(_TAG.sub("\n", text))
-    lines = spelled(text).lower().splitlines()
+    lines = _plain(text).splitlines()
     lines = [without_counters(line, is_main=False, is_above=False) for line in lines]
     return " ".join(" ".join(lines).split())
+
+
+def _plain(text: str) -> str:
+    return spelled(html.unescape(_TAG.sub("\n", text)) if "<" in text else text).lower()
 
 
 def _digest(text: str, size: int) -> bytes:

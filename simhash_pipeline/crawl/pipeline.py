@@ -384,6 +384,7 @@ class SimhashPipeline:
         elif verdict.key != self._last_new_url and verdict.key not in self._urls_since:
             self._urls_since.add(verdict.key)
             if len(self._urls_since) == limit:
+                self._stats.nothing_new(limit)
                 self._close("simhash_nothing_new")
 
     def _write_fields(self, adapter: ItemAdapter, judged: JudgedPage, url: str | None) -> None:
@@ -520,7 +521,7 @@ def _is_without_items(crawler: Crawler) -> bool:
 def _adapter(item: Any) -> ItemAdapter:
     """PageError for an object that is no item to Scrapy, which passes it on all the same."""
     if not ItemAdapter.is_item(item):
-        raise PageError("no_item", f"{type(item).__name__} is no type of item that Scrapy knows")
+        raise PageError("no_item", f"{type(item).__name__} is not a type of item that Scrapy knows")
     return ItemAdapter(item)
 
 
