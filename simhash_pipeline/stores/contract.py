@@ -68,6 +68,8 @@ class StoredPage:
     # Of its item's text, and of what its items say beside: see item_values.py.
     item_text: bytes | None = field(default=None, metadata=_SAME)
     item_values: bytes | None = None
+    # 8 bytes for each of its rows by which it is found: see item_values.py.
+    row_keys: bytes | None = field(default=None, metadata={"found_by": "each"})
     # See specific_text.py; None when not known. It is last and longest, because SQLite reads a row
     # only up to the column it is asked for.
     sample: bytes | None = None
@@ -93,7 +95,7 @@ class StoredColumn(NamedTuple):
     name: str
     type: str  # one of COLUMN_TYPES
     width: int | None  # in bytes, of the last two; None: any
-    found_by: Literal["near", "same"] | None
+    found_by: Literal["near", "same", "each"] | None
 
 
 COLUMN_TYPES = ("str", "int", "float", "int | None", "bytes | None")  # the fourth has no sign
@@ -196,6 +198,11 @@ class View:
         if value is not None:
             yield from self._others(column, [value])
 
+    def same_row(self) -> Iterator[StoredPage]:
+        """Pages with the first of the page's row keys, oldest first."""
+        if self._page.row_keys is not None:
+            yield from self._others("row_keys", each_row_key(self._page.row_keys)[:1])
+
     def is_unconfirmed(self, found: StoredPage) -> bool:
         """Whether a page of this view may yet go: another process has kept it tentatively."""
         return self._lookup.is_unconfirmed(found.namespace, found.url)
@@ -260,7 +267,9 @@ class Store(Protocol):
     def forget(self, namespace: str, url: str) -> bool:
         """Remove one page and its text; False when the page was not stored."""
 
-    def put_values(self, namespace: str, url: str, item_values: bytes) -> None:
+    def put_values(
+        self, namespace: str, url: str, item_values: bytes, row_keys: bytes | None
+    ) -> None:
         """Change what the items of a stored page say; nothing where it is stored no longer."""
 
     def expire(self, seen_before: float) -> int:
@@ -430,6 +439,11 @@ def page_id(url: str) -> bytes:
     Among a billion pages about one pair shares them.
     """
     return hashlib.blake2b(url.encode(), digest_size=ID_SIZE).digest()
+
+
+def each_row_key(row_keys: bytes | None) -> list[bytes]:
+    keys = row_keys or b""
+    return [keys[at : at + 8] for at in range(0, len(keys), 8)]
 
 
 def declares_itself(page: StoredPage) -> bool:
