@@ -244,7 +244,7 @@ def _packed(flags: int, counted: Mapping[str, list[str]]) -> tuple[bytes, Mappin
     """The values as a store keeps them, and their names by the byte of each: one of 255."""
     names, by_byte = dict[int, str](), dict[int, list[str]]()
     for name, kept in counted.items():
-        byte = _digest(name, 1)[0] or 1
+        byte = byte_of(name)
         if kept:
             names[byte] = name
         by_byte.setdefault(byte, []).extend(kept)
@@ -253,6 +253,10 @@ def _packed(flags: int, counted: Mapping[str, list[str]]) -> tuple[bytes, Mappin
         for byte, kept in sorted(by_byte.items())
     )
     return bytes([flags, len(by_byte)]) + b"".join(values), names
+
+
+def byte_of(name: str) -> int:
+    return _digest(name, 1)[0] or 1
 
 
 class _Page:

@@ -235,7 +235,7 @@ class JudgeWorker:
         said = said_by(page, source)
         verdict = judge.judge(source.url, page, said)
         if options.keep_text:
-            self._texts.add(verdict, page)
+            self._texts.add(verdict, page, source.item)
         text = "" if options.text_field is None else judge.page_specific(page, verdict)
         spent = time.perf_counter() - started
         return JudgedPage(page, verdict, options, fingerprinting_secs, spent, said, text)

@@ -120,6 +120,7 @@ class PageText:
     text: str  # main text
     kept_at: float  # Unix seconds; `expire` goes by it
     left_out: str = ""  # visible text that is no main text
+    item: str = ""  # its values: a line each, "name: value"
 
 
 class Action(enum.Enum):
@@ -358,8 +359,8 @@ def shown_url(url: str) -> str:
 #     page    flags (2 bytes); compressed: the numbers that are always there and the texts' lengths,
 #             a line break, the texts; for each flag that is set the column's bytes, behind their
 #             number (2 bytes) if it has no width
-#     text    compressed: the number of the main text's characters, a blank, the title; a line
-#             break; the main text; what was left out of it
+#     text    compressed: the numbers of characters of the main text and of what was left out of
+#             it, the title, with blanks between; a line break; both; what its item says
 #
 # A page that declares its own URL as its address, as most do, is flagged, and its address left out.
 ID_SIZE, FLAGS_SIZE, _LENGTH_SIZE = 8, 2, 2
@@ -454,13 +455,15 @@ def declares_itself(page: StoredPage) -> bool:
 def packed_text(text: PageText) -> bytes:
     """Title and texts; lone surrogates become "?"."""
     title = " ".join(text.title.split())
-    words = f"{len(text.text)} {title}\n{text.text}{text.left_out}"
+    sizes = f"{len(text.text)} {len(text.left_out)}"
+    words = f"{sizes} {title}\n{text.text}{text.left_out}{text.item}"
     return zlib.compress(words.encode("utf-8", "replace"))
 
 
 def unpacked_text(namespace: str, url: str, content: bytes, kept_at: float) -> PageText:
     """The text that was packed; zlib.error or ValueError if it is damaged."""
     first, _, words = zlib.decompress(content).decode("utf-8").partition("\n")
-    length, _, title = first.partition(" ")
-    end = int(length)
-    return PageText(namespace, url, title, words[:end], kept_at, words[end:])
+    size, left_out_size, title = first.split(" ", 2)
+    end = int(size)
+    last = end + int(left_out_size)
+    return PageText(namespace, url, title, words[:end], kept_at, words[end:last], words[last:])
