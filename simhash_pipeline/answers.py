@@ -35,6 +35,7 @@ class SheetLine:
     reason: str = ""  # of a drop, or the test that rejected a near miss; "" if it isn't known
     structure_distance: int | None = None
     similarity: float | None = None  # 0-1; None if it isn't known, or wasn't asked for
+    fields: tuple[str, ...] = ()  # of the items, that differ
 
 
 def read_sheet(path: Path) -> dict[tuple[str, str], SheetLine]:
@@ -108,6 +109,7 @@ def _answered(path: Path, sheet: csv.DictReader[str]) -> Iterator[SheetLine]:
             reason=(row.get("reason") or "").strip(),
             structure_distance=_bits(row, "structure_distance", where),
             similarity=_similarity(row, where),
+            fields=tuple(filter(None, _plain(row.get("fields")).split(", "))),
         )
 
 

@@ -332,8 +332,8 @@ class Options:
     keep_text: bool = _option(
         False,
         FLAG,
-        "True keeps the title and the visible text of every judged page in the store, compressed, "
-        "so that `explain` and `report` can show them.",
+        "True keeps the title, the visible text and the item's values of every judged page in the "
+        "store, compressed, so that `explain` and `report` can show them.",
     )
     html_field: str | None = _option(
         "html",

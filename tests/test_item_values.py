@@ -17,7 +17,15 @@ from itemadapter import ItemAdapter
 from itemloaders import ItemLoader
 
 from simhash_pipeline import Fingerprinter, Judge, Options, Verdict
-from simhash_pipeline.item_values import Said, said_by, with_values
+from simhash_pipeline.item_values import (
+    Said,
+    as_row,
+    names_itself,
+    row_keys,
+    row_of,
+    said_by,
+    with_values,
+)
 from simhash_pipeline.page.source import Source
 from tests.crawl.trap_site import prose
 
@@ -193,6 +201,51 @@ def said(item: Any, options: Options | None = None) -> Said:
     shown = page("<p>1,299.00 EUR</p>")
     source = with_values(Source(shown, A), ItemAdapter(item), options or Options())
     return said_by(Fingerprinter().fingerprint(shown), source)
+
+
+ROWS = "".join(
+    f"<div><a href=/p?id={n}><img src=/i/{n}.png></a><b>Boot</b><a href=/buy>Buy</a></div>"
+    for n in range(6)
+)
+
+
+@pytest.mark.parametrize(
+    ("row", "names"),
+    [
+        ({"title": "Boot", "link": "/p?id=3"}, True),
+        ({"title": "Boot", "link": "http://a.example/p?id=3", "at": time.time()}, True),
+        ({"title": "Boot"}, False),
+        ({"title": "Boot", "link": "/p"}, False),  # all rows have it
+        ({"title": "Boot", "link": "/buy"}, False),
+        ({"title": "Boot", "link": "/p?id=77"}, False),  # the page hasn't it
+        ({"title": "Boot", "image": "/i/3.png"}, False),
+        ({"title": "Boot", "link": "/p?id=3", "page": "http://a.example/boots/2"}, False),
+        ({"title": "Boot", "link": "/p?id=3", "category": "boots"}, False),  # of the address
+    ],
+)
+def test_a_row_names_itself_by_a_link_of_its_own(row: dict[str, Any], names: bool) -> None:
+    shown, address = f"<title>Shop</title><main>{ROWS}</main>", "http://a.example/boots/2"
+    values = row_says(row, shown, address)
+    assert names_itself(row_of(values)) is names
+    assert (row_keys(values, "", "a.example") is not None) is names
+
+
+def row_says(row: dict[str, Any], shown: str, address: str) -> bytes:
+    source = as_row(with_values(Source(shown, address), row, Options()))
+    values = said_by(Fingerprinter().fingerprint(shown), source).values
+    assert values is not None
+    return values
+
+
+def test_rows_of_two_links_or_values_are_two_rows() -> None:
+    """Also of what no page shows: a query, a yes or no."""
+    shown = f"<title>Shop</title><main>{ROWS}</main>"
+    rows = [
+        {"title": "Boot", "link": f"/p?id={n}", "sold": sold}
+        for n in (3, 4)
+        for sold in (True, False)
+    ]
+    assert len({row_of(row_says(row, shown, A)) for row in rows}) == 4
 
 
 @pytest.mark.parametrize("kind", [dict, Shoe, DataShoe, AttrsShoe])

@@ -49,7 +49,7 @@ SHEET = {
     **{name: name for name in ("twin_url", "url", "twin_title", "title", "reason", "time")},
     "distance": "content_distance",
     **{name: name for name in ("sketch_distance", "structure_distance", "similarity")},
-    **{name: name for name in ("main_share", "tokens", "run", "spider")},
+    **{name: name for name in ("fields", "main_share", "tokens", "run", "spider")},
 }
 SHOWN_RULES = 20  # rules of each kind, taken or not
 
@@ -97,6 +97,7 @@ def _print_sheet(drops: Iterable[Drop]) -> None:
     sheet.writerow(["answer", *SHEET])
     for drop in drops:
         values = (getattr(drop, name) for name in SHEET.values())
+        values = (", ".join(each) if isinstance(each, tuple) else each for each in values)
         sheet.writerow(["", *(_cell("" if value is None else str(value)) for value in values)])
 
 

@@ -171,7 +171,7 @@ class _LineJudge:
             self._log.write(verdict, page)
             self._log.count(verdict)
         if self._options.keep_text:
-            self._texts.add(verdict, page)
+            self._texts.add(verdict, page, source.item)
             self._texts.write_many()
         if verdict.stored:
             self._pending[verdict.key] = verdict

@@ -470,6 +470,7 @@ class Case:
     similarity: float | None = None  # of the page-specific texts, 0-1; None for pages of two sites
     verdict: Verdict | None = None  # of a kept page, if only the nearest other were stored
     repeated_text: tuple[str, ...] = ()  # blocks of the page that its template repeats
+    values: tuple[tuple[str, ...], ...] = ()  # name, A's and B's, of the items' fields that differ
 
     @property
     def status(self) -> str:
@@ -494,6 +495,9 @@ def _explained(case: Case, limit: int) -> Iterator[Line]:
         yield from _no_texts(case)
         return
     yield from _changes("Changes of words in the main text (as it was judged)", case.diff, limit)
+    if case.values:
+        yield Heading("Values of their items that differ")
+        yield Grid([("", "A", "B"), *case.values[:limit]], indent=2)
     if case.similarity is not None:
         yield f"Their page-specific texts are {case.similarity:.0%} the same."
 
@@ -523,13 +527,10 @@ def explain_drop(drop: Drop, store: Store | None, options: Options) -> Case:
 
 
 def explain_kept(page: StoredPage, store: Store, options: Options, line: Drop | None) -> Case:
-    """`line`: of the log, which has the names of fields that the store doesn't keep."""
+    """`line`: that of its near miss, which has the names of its item's values."""
     near = nearest(store, page, NEIGHBOURS)
     if not near:
         return Case(options, a=None, b=page, apart=Distances(None, None, None))
-    verdict = verdict_on(page, near[0], store, options)
-    if line is not None and line.twin_url == near[0].shown_url:
-        verdict = dataclasses.replace(verdict, differing_fields=tuple(line.fields))
     return Case(
         options,
         a=near[0],
@@ -537,7 +538,7 @@ def explain_kept(page: StoredPage, store: Store, options: Options, line: Drop | 
         apart=distances(page, near[0]),
         neighbours=tuple(near),
         similarity=similarity(page, near[0], partial(store.repeated_text, page.namespace)),
-        verdict=verdict,
+        verdict=verdict_on(page, near[0], store, options, () if line is None else line.fields),
     )
 
 
@@ -550,8 +551,23 @@ def _with_texts(case: Case, store: Store | None, options: Options) -> Case:
     return dataclasses.replace(
         case,
         diff=None if a is None or b is None else text_diff(a.text, b.text),
+        values=tuple(_differing_values(case, a, b)),
         repeated_text=() if b is None or store is None else _repeated_in(case.b, b, store),
     )
+
+
+def _differing_values(case: Case, *texts: PageText | None) -> Iterator[tuple[str, ...]]:
+    """(name, value of A, value of B) for the fields of items that differ."""
+    names = (case.verdict and case.verdict.differing_fields) or (case.drop and case.drop.fields)
+    values = [dict(map(_named, text.item.splitlines())) for text in texts if text is not None]
+    for name in names or ():
+        if len(values) > 1:
+            yield (name, *(each.get(name, "") for each in values))
+
+
+def _named(line: str) -> tuple[str, str]:
+    name, _, value = line.partition(": ")
+    return name, value
 
 
 def _repeated_in(page: StoredPage, text: PageText, store: Store) -> tuple[str, ...]:

@@ -44,7 +44,7 @@ from simhash_pipeline.crawl.stats import CrawlStats, drop_line
 from simhash_pipeline.crawl.worker import JudgedPage, JudgeWorker, OwnOptions, result_of
 from simhash_pipeline.drop_log import DropLog
 from simhash_pipeline.errors import DropLogError, OptionsError, PageError, StoreError, StoreLost
-from simhash_pipeline.item_values import as_row, row_of, said_by
+from simhash_pipeline.item_values import as_row, names_itself, row_of, said_by
 from simhash_pipeline.page.source import looks_drawn_by_script
 from simhash_pipeline.stores.opening import store_place
 from simhash_pipeline.urls import declared_url
@@ -317,6 +317,11 @@ class SimhashPipeline:
         elif row in judged.verdict.known_rows and self._options.unchanged == "drop":
             shared = SharedVerdict(Future(), reported=True)
             shared.judged.set_result(judged.of_known_row())
+        elif not judged.verdict.dropped and names_itself(row):
+            repeat = await result_of(self._worker.judge_row(judged, source.url, said))
+            if repeat is not None:
+                shared = SharedVerdict(Future())
+                shared.judged.set_result(repeat)
         return shared
 
     async def _must_judge_again(self, verdict: Verdict, deadline: float) -> bool:
@@ -352,8 +357,7 @@ class SimhashPipeline:
         judged = shared.judged.result()
         verdict, page = judged.verdict, judged.page
         items = ResponseItems() if response is None else self._pending.of_response(response)
-        last = items.verdicts[-1] if items.verdicts else None
-        is_next_row = last is not None and last.dropped and last.key == verdict.key
+        is_next_row = any(each.dropped and each.key == verdict.key for each in items.verdicts)
         if not shared.reported and not (is_next_row and verdict.dropped):
             self._report_page(judged)
         self._stats.count_item(judged.without_times() if shared.reported else judged)

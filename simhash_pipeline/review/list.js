@@ -284,6 +284,7 @@ const SHEET = {
   title: (place) => drops.title[place],
   words: (place) => drops.why[place].map((why) => drops.whys[why][1]).join("; "),
   reason: (place) => drops.reasons[drops.reason[place]],
+  fields: (place) => drops.reasons[drops.reason[place]] === "fields" ? SHEET.words(place).split(": ")[1] : "",
   structure_distance: (place) => drops.structure[place],
   similarity: (place) => drops.own[place],
   main_share: (place) => drops.main[place],

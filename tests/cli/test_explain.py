@@ -149,6 +149,18 @@ def test_a_kept_page_is_explained_by_the_nearest_other(simhash: Simhash, tmp_pat
     assert "no other stored page is within 8 bits of its content." in result.stdout
 
 
+def test_the_items_values_that_differ_are_shown(simhash: Simhash, tmp_path: Path) -> None:
+    for keeps in (True, False):
+        (folder := tmp_path / str(keeps)).mkdir()
+        sizes = ((1, "41", "red"), (2, "42", "red"))
+        pages = [page(n, f"{STORY} {size}", size=size, colour=red) for n, size, red in sizes]
+        crawl(folder, pages, SIMHASH_KEEP_TEXT=keeps)
+        said = simhash(folder, "explain", "http://a.example/2").stdout
+        assert "but fields of the items differ: size." in said
+        table = "Values of their items that differ\n        A   B\n  size  41  42\n"
+        assert (table in said) is keeps
+
+
 def test_what_was_left_out_as_repeated_text_is_shown(simhash: Simhash, tmp_path: Path) -> None:
     box = "</p><aside><p>Free parcels from fifty on</p><p>Write to us any day</p></aside><p>"
     words = [" ".join(f"word{n}x{i}" for i in range(200)) for n in range(21)]
