@@ -27,8 +27,8 @@ from simhash_pipeline.page.compiled import DictionaryNeeded, may_load
 from simhash_pipeline.page.fingerprint import Fingerprinter, PageFingerprint
 from simhash_pipeline.page.reader import Readers
 from simhash_pipeline.page.source import Source
+from simhash_pipeline.run_memory import TextBuffer
 from simhash_pipeline.stores.opening import open_store
-from simhash_pipeline.text_buffer import TextBuffer
 from simhash_pipeline.verdict import Verdict
 
 # The loop hands the pages of this time to the thread together, and waits for it so long: to take
