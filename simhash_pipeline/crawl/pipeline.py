@@ -392,23 +392,14 @@ class SimhashPipeline:
                 self._close("simhash_nothing_new")
 
     def _write_fields(self, adapter: ItemAdapter, judged: JudgedPage, url: str | None) -> None:
-        page, verdict, options = judged.page, judged.verdict, self._options
-        content = fingerprint_hex(page.content)
-        fields: list[tuple[str | None, object]] = [
-            (options.text_field, judged.text),
-            (options.verdict_field, {**verdict.summary(), "content_fingerprint": content}),
-        ]
-        if options.address_field is not None:
-            address = declared_url(verdict.url, page.canonical_url)
-            fields.append((options.address_field, address))
-        if verdict.dropped and not options.dry_run:
-            fields.append((options.twin_field, verdict.twin_url))
-        for field, value in fields:
-            if field is None:
-                continue
+        verdict, options = judged.verdict, self._options
+        fields = {field: _added(name, judged) for name, field in options.added_fields.items()}
+        if verdict.dropped and not options.dry_run and options.twin_field is not None:
+            fields[options.twin_field] = verdict.twin_url
+        for field, value in fields.items():
             try:
                 adapter[field] = value
-            except Exception as error:  # an item's own check may raise anything
+            except Exception as error:  # noqa: PERF203  # an item's own check may raise anything
                 self._stats.fault("field", f"the item takes no field {field!r}: {error}", url)
 
     async def _forget(self, verdict: Verdict) -> None:
@@ -527,6 +518,16 @@ def _adapter(item: Any) -> ItemAdapter:
     if not ItemAdapter.is_item(item):
         raise PageError("no_item", f"{type(item).__name__} is not a type of item that Scrapy knows")
     return ItemAdapter(item)
+
+
+def _added(name: str, judged: JudgedPage) -> object:
+    """What an item receives by this name of ADDED_FIELDS."""
+    page, verdict = judged.page, judged.verdict
+    if name == "text":
+        return judged.text
+    if name == "address":
+        return declared_url(verdict.url, page.canonical_url)
+    return {**verdict.summary(), "content_fingerprint": fingerprint_hex(page.content)}
 
 
 def _own_options(response: Response | None) -> OwnOptions | Literal[False] | None:

@@ -67,7 +67,7 @@ class JudgedPage:
     fingerprinting_secs: float
     store_secs: float
     said: Said  # by its item
-    text: str = ""  # for TEXT_FIELD
+    text: str = ""  # for "text" of ADDED_FIELDS
 
     def without_times(self) -> JudgedPage:
         """The same for another item of the page, which takes no further time."""
@@ -236,7 +236,7 @@ class JudgeWorker:
         verdict = judge.judge(source.url, page, said)
         if options.keep_text:
             self._texts.add(verdict, page, source.item)
-        text = "" if options.text_field is None else judge.page_specific(page, verdict)
+        text = judge.page_specific(page, verdict) if "text" in options.added_fields else ""
         spent = time.perf_counter() - started
         return JudgedPage(page, verdict, options, fingerprinting_secs, spent, said, text)
 
