@@ -284,7 +284,8 @@ def test_a_url_that_no_store_knows_gets_one_line(simhash: Simhash, tmp_path: Pat
     result = simhash(tmp_path, "explain", "http://a.example/2", "-S", "seen.sqlite")
     assert (result.returncode, result.stdout) == (1, "")
     assert result.stderr == (
-        "http://a.example/2 is not known in 0 drop logs and 1 store; --log and --store name others\n"
+        "http://a.example/2 is not known in 0 drop logs and 1 store; --log and --store name "
+        "others\n"
     )
 
 
