@@ -191,9 +191,39 @@ def test_a_view_reads_no_further_than_it_is_taken_from(store: Store) -> None:
 def test_what_items_say_may_change_without_the_page(store: Store) -> None:
     kept = replace(page("a", 7), item_values=b"\0\0", item_text=b"8 bytes.")
     keep(store, kept)
-    store.put_values("", "a", b"\0\0" + bytes(400))
-    store.put_values("", "gone", b"\0\0")
+    store.put_values("", "a", b"\0\0" + bytes(400), None)
+    store.put_values("", "gone", b"\0\0", bytes(8))
     assert list(store.pages()) == [replace(kept, item_values=b"\0\0" + bytes(400))]
+
+
+def test_a_row_finds_the_pages_that_have_it_oldest_first(store: Store) -> None:
+    """Also rows that were added, not those of pages that went or changed, and of no other's."""
+
+    def rowed(url: str, rows: str, namespace: str = "") -> StoredPage:
+        keys = "".join(row * 8 for row in rows).encode() or None
+        return replace(page(url, namespace=namespace), item_values=b"\0\0", row_keys=keys)
+
+    def found(row: str, url: str = "asking") -> list[str]:
+        return store.settle(
+            rowed(url, row), lambda view: (Action.SKIP, [one.url for one in view.same_row()])
+        )
+
+    keep(store, rowed("c", "xyz"), rowed("b", "y"), rowed("a", ""), rowed("other", "z", "other"))
+    store.put_values("", "a", b"\0\0", b"z" * 8 + b"w" * 8)
+    store.put_values("", "gone", b"\0\0", b"z" * 8)
+    assert [found(row) for row in "xyzwv"] == [["c"], ["c", "b"], ["c", "a"], ["a"], []]
+    assert found("z", "c") == ["a"]
+    assert found("") == []
+    keep(store, rowed("c", "v"))
+    store.forget("", "b")
+    assert [found(row) for row in "xyzv"] == [[], [], ["a"], ["c"]]
+    assert store.check() == []
+    store.expire(2_000.0)
+    assert [found(row) for row in "zv"] == [[], []]
+    keep(store, rowed("c", "v"))
+    assert found("v") == ["c"]
+    store.clear("")
+    assert found("v") == []
 
 
 def test_same_form_finds_pages_of_its_namespace_oldest_first(store: Store) -> None:
