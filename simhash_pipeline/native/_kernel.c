@@ -486,17 +486,21 @@ static PyObject *set_tables(PyObject *module, PyObject *args) {
     const char *unspaced, *marks, *folded;
     Py_ssize_t unspaced_size, marks_size, folded_size;
     unsigned long long given;
+    Py_ssize_t run, longest;
     (void)module;
     if (!PyArg_ParseTuple(args, "y#y#y#Knn", &unspaced, &unspaced_size, &marks, &marks_size, &folded,
-                          &folded_size, &given, &max_run, &max_folded))
+                          &folded_size, &given, &run, &longest))
         return NULL;
-    if (max_run > RUN_ROOM) return PyErr_Format(PyExc_ValueError, "a run has up to %d", RUN_ROOM);
+    if (run < 1 || run > RUN_ROOM || longest < 0)
+        return PyErr_Format(PyExc_ValueError, "a run has 1 to %d", RUN_ROOM);
     if (folded_size != sizeof folds) return PyErr_Format(PyExc_ValueError, "65,536 folds are needed");
     for (uint32_t c = 0; c < BMP; c++) kinds[c] = Py_UNICODE_ISALNUM(c) || c == '_' ? IS_WORD : IS_NONE;
     set_kinds((const uint8_t *)unspaced, unspaced_size, IS_UNSPACED);
     set_kinds((const uint8_t *)marks, marks_size, IS_MARK);
     memcpy(folds, folded, sizeof folds);
     salt = given | 1;
+    max_run = run;
+    max_folded = longest;
     Py_RETURN_NONE;
 }
 
@@ -608,7 +612,7 @@ static PyObject *load_dictionary(PyObject *module, PyObject *args) {
 
 #define TAKEN_ROOM 512
 #define KEPT_ROOM 64
-#define PACKED_ROOM (8 + KEPT_ROOM * (2 + 3 + 1) + 64) /* blocks, windows, places, rises */
+#define PACKED_ROOM (8 + KEPT_ROOM * (2 + 3 + 1)) /* blocks, steps, places */
 #define NONE 255
 #define DIGIT_BITS 11
 #define DIGITS (1 << DIGIT_BITS)
@@ -771,7 +775,7 @@ static PyObject *kept_sample(PyObject *module, PyObject *args) {
     PyObject *repeated;
     const uint8_t *raw;
     Py_ssize_t size, most;
-    uint32_t windows[KEPT_ROOM], limit, last_kept = 0;
+    uint32_t windows[KEPT_ROOM], limit, last_kept = 0, steps = 0;
     uint16_t of[KEPT_ROOM], blocks[KEPT_ROOM];
     uint8_t out[PACKED_ROOM] = {0};
     size_t kept = 0, count = 0, distinct = 0, place, at;
@@ -806,20 +810,16 @@ static PyObject *kept_sample(PyObject *module, PyObject *args) {
         memmove(blocks + at + 1, blocks + at, (distinct++ - at) * sizeof *blocks);
         blocks[at] = of[i];
     }
-    width = count ? width_of(windows[count - 1] / (uint32_t)count) : 0;
-    place_width = distinct ? width_of((uint32_t)distinct - 1) : 0;
+    for (size_t i = 0; i < count; i++) /* the bits of the largest step: those of all steps together */
+        steps |= windows[i] - (i ? windows[i - 1] : 0);
+    width = width_of(steps), place_width = distinct ? width_of((uint32_t)distinct - 1) : 0;
     place = put_bits(out, 0, limit, 32);
     out[4] = (uint8_t)count, out[5] = (uint8_t)distinct, out[6] = (uint8_t)width, place = 56;
     for (size_t i = 0; i < distinct; i++) place = put_bits(out, place, blocks[i], 16);
-    for (size_t i = 0; i < count; i++) place = put_bits(out, place, windows[i], width);
     for (size_t i = 0; i < count; i++) {
         for (at = 0; blocks[at] != of[i];) at++;
         place = put_bits(out, place, (uint32_t)at, place_width);
-    }
-    for (size_t i = 0; i < count; i++) { /* as many ones as it rises, and a zero */
-        uint32_t rise = (windows[i] >> width) - (i ? windows[i - 1] >> width : 0);
-        while (rise--) place = put_bits(out, place, 1, 1);
-        place++;
+        place = put_bits(out, place, windows[i] - (i ? windows[i - 1] : 0), width);
     }
     size = (Py_ssize_t)((place + 7) / 8);
     return PyBytes_FromStringAndSize((const char *)out, size % 6 == 4 ? size + 1 : size);

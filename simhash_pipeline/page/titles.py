@@ -13,6 +13,10 @@ A form letter names what it is about in its text, in the place where another one
 
     title      Notice to Ann Ford          text  … the licence of Ann Ford is withdrawn …
     title      Notice to Bo Lund           text  … the licence of Bo Lund is withdrawn …
+
+A voucher, a ticket or a part may have no name but a code that ends a short line of its text:
+
+    title      Voucher                     line  Your code: 7X2A-94QP
 """
 
 from __future__ import annotations
@@ -35,6 +39,7 @@ from simhash_pipeline.native import Head
 from simhash_pipeline.page.blocks import Blocks
 from simhash_pipeline.page.boilerplate import MAX_LINK_SHARE
 from simhash_pipeline.page.bounds import has_long_host
+from simhash_pipeline.page.counters import MAX_LINE
 from simhash_pipeline.page.folding import is_pieced
 from simhash_pipeline.page.folding import words_of as _words_in
 from simhash_pipeline.page.visible import BLOCK_BITS, MAIN, box_around
@@ -54,6 +59,11 @@ _SIGNS = "-|/"  # part a title's parts; where one begins it, it is the name
 _SIGN = re.compile(rf"[{_SIGNS}]+(?!\S)")
 _AGAIN = "\0"  # behind a word: it stands once more
 _VERSION = re.compile(r"v?\d+(?:\.\d+)+\Z")
+# Six letters and digits or more at the end of a line, but no end of an address and no "858shares".
+_CODE = re.compile(
+    r"(?<![!\"$-9;-~])(?=[a-z\d-]{6})(?=.*\d)(?=.*[a-z])(?!\d+-?[a-z]+$)[a-z\d]+(?:-[a-z\d]+)*$"
+)
+_MAX_CODES = 8
 # Where a word stands: its number among the title's, and a hash of the letters near it.
 _PLACE = struct.Struct("<BH")
 _BESIDE = 1 << 7  # of the number: beside the main text, as in a table of facts
@@ -158,6 +168,18 @@ def first_line(blocks: Blocks, is_main: Sequence[bool]) -> str:
     start, _ = box_around(blocks, is_main)
     at = next((at for at in _unlinked(blocks) if at >= start), None)
     return "" if at is None or is_main[at] else blocks.texts[at]
+
+
+def codes(blocks: Blocks, is_main: Sequence[bool], lines: Sequence[str]) -> str:
+    """The codes that end short lines of the box around the main text, with blanks between them.
+
+    `lines` are the texts of the blocks in one spelling.
+    """
+    start, end = box_around(blocks, is_main) if True in is_main else (0, len(blocks.texts))
+    short = (lines[at] for at in _unlinked(blocks) if start <= at < end)
+    ends = [line.split(" ")[-1].lower() for line in short if len(line) <= MAX_LINE]
+    found = (_CODE.search(word) for word in ends if not word.isalpha())
+    return " ".join(islice(dict.fromkeys(code[0] for code in found if code), _MAX_CODES))
 
 
 def _unlinked(blocks: Blocks) -> list[int]:
