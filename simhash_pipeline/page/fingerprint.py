@@ -269,7 +269,9 @@ class Fingerprinter:
         """The text without markup, and without lines that end within a sentence."""
         if "&lt;/" in text and not _TAG.search(text):  # escaped, as in the XML of a feed
             text = unescape(text)
-        if not _TAG.search(text):
+        if "<" not in text or not _TAG.search(text):
+            if text.isascii():
+                return text
             return without_line_ends(text.encode("utf-8", "replace")).decode()
         try:
             return "\n".join(Page(text, None, self._options).blocks().texts)

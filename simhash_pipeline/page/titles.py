@@ -224,8 +224,10 @@ def name_of(
     heading = next((each for each in named if not {*words_of(each)}.issubset(words)), "")
     repeated = next((each for each in headings[:2] if {*words} > {*words_of(each)} > set()), "")
     heads = {word for each in headings for word in words_of(each)}
-    text = main_text.lower()
+    text = main_text.lower() if words else ""
     marks = _marks(words, title_words(title, heading), heads, text[:_READ_CHARS])
+    if not words:
+        return Name(repeated, heading, marks, None)
     rest = "\n".join(line for line in beside if line not in headings).lower()
     find = _places if native.kernel is None else native.kernel.places
     found = find(words, bytes(_kind_of(word, heads) for word in words), text, rest, _MAX_PLACES)
