@@ -31,6 +31,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
+from simhash_pipeline.bits import MAX_DISTANCE_BITS
 from simhash_pipeline.page.counters import without_counters
 from simhash_pipeline.page.folding import spelled
 from simhash_pipeline.page.source import ItemValues, Source
@@ -66,6 +67,8 @@ _JOINTS = str.maketrans("", "", ".,'\u2019\u00a0\u202f")
 _DAY_SECS = 86_400
 _SHORT_VALUE_CHARS = 4  # numbers and words that stand in any source by chance
 _OPENS, _ENDS = frozenset("\"'>:="), frozenset("\"'<,}]>")
+# Of structures whose pages have the same fields: a print view, which may be within 8, has fewer.
+_SAME_FIELDS_BITS = 3
 _IMAGE = re.compile(r"(?i)\.(?:avif|gif|jpe?g|png|svg|webp)\b")
 _HOST = re.compile(r"(?:[A-Za-z][\w+.-]*:)?//[^/?#]*")
 _UNSEEN = "\0"  # before what no page shows: it counts in rows and by name
@@ -205,9 +208,11 @@ def said_by(page: PageFingerprint, source: Source) -> Said:
             kept = "" if is_shown else plain
         elif is_shown and not item.is_row:
             kept = plain[:_SHORT_CHARS]
-        elif not kept and (item.is_row or item.is_named or value in item.carried):
+        elif not kept and (item.is_row or value in item.carried):
             is_url = value in item.carried and _path_of(value)  # of a list, mostly
-            kept = plain if item.is_named or (seen.is_brought(value) and not is_url) else ""
+            kept = plain if seen.is_brought(value) and not is_url else ""
+        if item.is_named:  # its every change counts: "12 dead" in a text is no counter
+            kept = " ".join(_plain(value).split())
         counted.setdefault(name, []).extend([kept] if kept else ())
         row.append((name, value, plain, kept))
     if not is_here and not any(counted.values()):
@@ -438,11 +443,13 @@ def _joins(text: str, place: int) -> bool:
 
 def _folded(text: str) -> str:
     """In one spelling and lower case, without markup, runs of white space and counters."""
-    if "<" in text:
-        text = html.unescape(_TAG.sub("\n", text))
-    lines = spelled(text).lower().splitlines()
+    lines = _plain(text).splitlines()
     lines = [without_counters(line, is_main=False, is_above=False) for line in lines]
     return " ".join(" ".join(lines).split())
+
+
+def _plain(text: str) -> str:
+    return spelled(html.unescape(_TAG.sub("\n", text)) if "<" in text else text).lower()
 
 
 def _digest(text: str, size: int) -> bytes:
@@ -452,14 +459,12 @@ def _digest(text: str, size: int) -> bytes:
 # --- two items
 
 
-def differing(
-    values: bytes, others: bytes, *, on_one_site: bool, in_one_template: bool, are_alike: bool
-) -> bytes:
+def differing(values: bytes, others: bytes, structure_bits: float | None) -> bytes:
     """The names, a byte each, by which an item says what no item of the other page does.
 
-    b"" where it says nothing else. In one template another value of one name is news, and
-    where the pages `are_alike` a name that the other item lacks. On two sites the texts decide, but
-    of rows and named fields.
+    b"" where it says nothing else. In one template another value of one name is news, and where
+    the fields are the same a name that the other item lacks: `structure_bits` is the distance of
+    the structures. On two sites, where it is None, the texts decide, but of rows and named fields.
     """
     if row_of(values) in rows_in(others):
         return b""
@@ -469,13 +474,15 @@ def differing(
     lacking = bytes(name for name in mine if not any(its.get(name, b"")))
     if values[0] & ROW:
         return other or lacking or b"\0"
-    if values[0] & (NAMED | CARRIED) and lacking and (on_one_site or values[0] & NAMED):
-        return other + lacking
     if values[0] & NAMED:
-        return other
-    if on_one_site and are_alike:
+        return other + lacking
+    if structure_bits is None:
+        return b""
+    if values[0] & CARRIED and lacking:
+        return other + lacking
+    if structure_bits <= _SAME_FIELDS_BITS:
         return other + bytes(name for name in lacking if name not in its)
-    return other if on_one_site and len(other) > (0 if in_one_template else 1) else b""
+    return other if len(other) > (0 if structure_bits <= MAX_DISTANCE_BITS else 1) else b""
 
 
 def row_of(values: bytes) -> bytes:

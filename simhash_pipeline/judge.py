@@ -78,10 +78,14 @@ Neighbour = tuple["StoredPage", Reason, "RejectedBy | None"]
 class Judge:
     """Judges pages against a store, and stores those that are kept.
 
-    `store` is an open store, or what `open_store` opens; a judge closes what it has opened. Options
-    may be given by name, as `Judge("seen.sqlite", content_distance=2)`. An unchanged page that was
-    stored after `repeats_since` (Unix seconds) is dropped in any case, if its item says the same.
-    Raises StoreMismatch if the store's fingerprints were made with other options.
+    :param store: an open store, or what `open_store` opens; a judge closes what it has opened.
+    :param options: see `Options`.
+    :param clock: gives the time in Unix seconds.
+    :param repeats_since: an unchanged page stored after this (Unix seconds) is dropped in any case,
+        if its item says the same.
+    :param named: options by name, such as `content_distance=2`.
+    :raises OptionsError: for bad options.
+    :raises StoreMismatch: if the store's fingerprints were made with other options.
     """
 
     def __init__(
@@ -192,7 +196,11 @@ class Judge:
         return other
 
     def confirm(self, verdict: Verdict) -> None:
-        """Keep for good the page that `verdict` stored: its item is out. See `Store.confirm`."""
+        """Keep for good the page that a verdict stored: its item is out. See `Store.confirm`.
+
+        :param verdict: what `judge` returned.
+        :raises StoreError: if the store fails.
+        """
         if not verdict.stored:
             return
         self._store.confirm(verdict.namespace, verdict.key)
@@ -213,7 +221,11 @@ class Judge:
             self._store.put_values(verdict.namespace, verdict.key, values, keys)
 
     def forget(self, verdict: Verdict) -> None:
-        """Remove the page that `verdict` stored: its item was dropped or failed later on."""
+        """Remove the page that a verdict stored: its item was dropped or failed later on.
+
+        :param verdict: what `judge` returned.
+        :raises StoreError: if the store fails.
+        """
         self._memory.finish(verdict)
         if verdict.stored:
             self._store.forget(verdict.namespace, verdict.key)

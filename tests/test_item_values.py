@@ -326,6 +326,25 @@ def test_named_fields_alone_count_and_others_may_be_left_out() -> None:
     assert said(item, Options(item_fields=None)) == Said()
 
 
+@pytest.mark.parametrize(
+    ("field", "value", "later"),
+    [
+        ("body", f"Storm: 12 dead.\n{LONG}", f"Storm: 13 dead.\n{LONG}"),
+        ("replies", "12 comments", "19 comments"),
+        ("image", "/a.jpg?v=1", "/a.jpg?v=2"),
+    ],
+)
+@pytest.mark.parametrize("url", [A, B, "http://b.example/1"])
+def test_every_change_of_a_named_field_counts(field: str, value: str, later: str, url: str) -> None:
+    """Of a text, a counter or an address, at the same URL, at another one or on another site."""
+    with Judge(item_fields=(field,), unchanged="drop") as judge:
+        found = [
+            judge.judge(url, page(f"<p>{each}<img src={each}>", LONG), {field: each}).dropped
+            for url, each in [(A, value), (url, value), (url, later)]
+        ]
+    assert found == [False, True, False]
+
+
 PLAIN = (
     "<title>Oak chair</title><h1>Oak chair</h1>%s<p>"
     + "A chair of oak, made by hand to last. " * 12

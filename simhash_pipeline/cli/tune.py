@@ -45,7 +45,7 @@ class TuneCommand(Command):
             "--precision",
             type=share,
             default=0.95,
-            help="the least precision of a recommended threshold (default: 0.95)",
+            help="the lowest precision of a recommended threshold (default: 0.95)",
         )
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:

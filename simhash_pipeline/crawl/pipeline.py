@@ -87,7 +87,9 @@ class NearDuplicate(DropItem):
 class SimhashPipeline:
     """Keeps each page once.
 
-    OptionsError for bad settings; StoreError or DropLogError when a file can't be used.
+    :raises OptionsError: for bad settings.
+    :raises StoreError: if the store can't be used.
+    :raises DropLogError: if the drop log can't be used.
     """
 
     def __init__(self, crawler: Crawler, options: Options) -> None:
@@ -155,12 +157,13 @@ class SimhashPipeline:
     def hold(self, item: Any) -> Callable[[], None]:
         """For a later pipeline that stores items after it has returned them, in batches say.
 
-        The item's page counts as seen only once the returned function was called, on the loop's
-        thread; if the crawl ends without, or is killed before, the next one fetches it again.
-
             self.simhash = crawler.get_item_pipeline(SimhashPipeline)  # in open_spider
             self.batch.append((item, self.simhash.hold(item)))         # in process_item
             for item, stored in self.batch: stored()                   # after the commit
+
+        :param item: what its `process_item` was called with.
+        :return: to be called on the loop's thread once the item is stored: only then its page
+            counts as seen. If it never is, the next crawl fetches the page again.
         """
         return self._feeds.hold(item)
 
@@ -385,6 +388,7 @@ class SimhashPipeline:
         elif verdict.key != self._last_new_url and verdict.key not in self._urls_since:
             self._urls_since.add(verdict.key)
             if len(self._urls_since) == limit:
+                self._stats.nothing_new(limit)
                 self._close("simhash_nothing_new")
 
     def _write_fields(self, adapter: ItemAdapter, judged: JudgedPage, url: str | None) -> None:
@@ -521,7 +525,7 @@ def _is_without_items(crawler: Crawler) -> bool:
 def _adapter(item: Any) -> ItemAdapter:
     """PageError for an object that is no item to Scrapy, which passes it on all the same."""
     if not ItemAdapter.is_item(item):
-        raise PageError("no_item", f"{type(item).__name__} is no type of item that Scrapy knows")
+        raise PageError("no_item", f"{type(item).__name__} is not a type of item that Scrapy knows")
     return ItemAdapter(item)
 
 

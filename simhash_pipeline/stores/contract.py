@@ -61,6 +61,7 @@ class StoredPage:
     title_marks: int = 1  # which words of both are the page's name: see page/titles.py
     # Where words of the title stand in the text: see page/titles.py.
     title_places: bytes | None = None
+    codes: str = ""  # that end short lines of its text
     # Of the address that the page declares: see urls.py.
     address: bytes | None = field(default=None, metadata=_SAME)
     # Of a page that may be an error page: see page/short_pages.py.
@@ -83,6 +84,11 @@ class StoredPage:
     def host(self) -> str:
         """Host and port of its URL."""
         return self.url.partition("://")[2].partition("/")[0]
+
+    @property
+    def folder(self) -> str:
+        """Its URL up to the last part of the path."""
+        return self.url.partition("?")[0].rstrip("/").rpartition("/")[0]
 
     def with_sample(self, sample: bytes) -> StoredPage:
         """The same with another sample, in a fifth of `replace`'s time."""
@@ -231,32 +237,38 @@ class View:
 
 
 class Store(Protocol):
-    """Stores kept pages. "Oldest" means kept first; a replaced page counts as kept anew.
+    """Stores kept pages. "Oldest" means kept first; a replaced page counts as kept again.
 
-    Every method raises StoreError when the store can't be read or written, or is closed.
+    :param namespace: in all methods: of the pages; "" by default.
+    :param url: in all methods: canonical, the key of a page.
+    :param host: in all methods: of a URL, with its port.
+    :raises StoreError: by every method, when the store can't be read or written, or is closed.
     """
 
     def stamp(self, made_with: Mapping[str, object]) -> None:
-        """Declare the options that fingerprints are made with, as plain JSON values.
+        """Declare what fingerprints are made with. A store without pages and a stamp stores it.
 
-        A store without pages and without a stamp stores them; otherwise StoreMismatch names every
-        option that differs.
+        :param made_with: options by name, as plain JSON values.
+        :raises StoreMismatch: naming every option that differs from the stamp.
         """
 
     def made_with(self) -> dict[str, object] | None:
-        """The stamped options; None without a stamp."""
+        """:return: the stamped options; None without a stamp."""
 
     def settle(self, page: StoredPage, decide: Callable[[View], tuple[Action, T]]) -> T:
         """Look up, decide and store in one step, as seen by all other threads and processes.
 
-        Returns the second value that `decide` returned. When `decide` raises, nothing is stored.
-        It must not call the store.
+        :param page: may be stored by it.
+        :param decide: returns what to do, and a result. When it raises, nothing is stored. It must
+            not call the store.
+        :return: that result.
         """
 
     def insert_many(self, pages: Iterable[StoredPage]) -> int:
-        """Store pages unjudged, each in place of a stored page of the same key; how many.
+        """Store pages unjudged, each in place of a stored page of the same key.
 
-        Each transaction stores some thousands; a failure undoes only the last one.
+        :param pages: some thousands are one transaction; a failure undoes only the last one.
+        :return: how many.
         """
 
     def confirm(self, namespace: str, url: str) -> None:
@@ -266,48 +278,66 @@ class Store(Protocol):
         """Write what was confirmed, also where no page is settled for a while."""
 
     def forget(self, namespace: str, url: str) -> bool:
-        """Remove one page and its text; False when the page was not stored."""
+        """Remove one page and its text.
+
+        :return: False when the page was not stored.
+        """
 
     def put_values(
         self, namespace: str, url: str, item_values: bytes, row_keys: bytes | None
     ) -> None:
-        """Change what the items of a stored page say; nothing where it is stored no longer."""
+        """Change the values of a stored page's items; nothing where it is stored no longer.
+
+        :param item_values: packed, see item_values.py.
+        :param row_keys: of its rows, see `row_keys` there.
+        """
 
     def expire(self, seen_before: float) -> int:
-        """Remove the pages last seen before this time (Unix seconds), and return how many.
+        """Remove the pages last seen before a time, their texts, and all texts kept before it.
 
-        Their texts are removed too, and all texts kept before that time.
+        :param seen_before: Unix seconds.
+        :return: how many pages.
         """
 
     def clear(self, namespace: str) -> int:
-        """Remove all pages, texts and repeated text of a namespace, and return how many pages."""
+        """Remove all pages, texts and repeated text of a namespace.
+
+        :return: how many pages.
+        """
 
     def repeated_text(self, namespace: str, host: str) -> bytes:
-        """What `put_repeated_text` stored for a host, see repeated_text.py; b"" if unknown."""
+        """:return: what `put_repeated_text` stored for a host; b"" if unknown."""
 
     def put_repeated_text(self, namespace: str, host: str, repeated_text: bytes) -> None:
-        """Store what a host repeats, in place of what was known; `clear` removes it."""
+        """Store what a host repeats, in place of what was known; `clear` removes it.
+
+        :param repeated_text: packed, see repeated_text.py.
+        """
 
     def all_repeated_text(self) -> Iterator[tuple[str, str, bytes]]:
-        """(namespace, host, repeated text) of all hosts."""
+        """:return: (namespace, host, repeated text) of all hosts."""
 
     def keep_texts(self, texts: Iterable[PageText]) -> None:
         """Keep texts of pages, stored or not, each in place of one of the same key.
 
-        One transaction for all. The text of a stored page is removed or replaced with the page.
+        :param texts: one transaction for all. The text of a stored page is removed or replaced with
+            the page.
         """
 
     def text_of(self, namespace: str, url: str) -> PageText | None:
-        """The kept text of a canonical URL."""
+        """:return: the kept text of a page; None if there is none."""
 
     def texts(self) -> Iterator[PageText]:
-        """All texts of all namespaces."""
+        """:return: all texts of all namespaces."""
 
     def pages(self) -> Iterator[StoredPage]:
-        """All pages of all namespaces, oldest first."""
+        """:return: all pages of all namespaces, oldest first."""
 
     def check(self) -> list[str]:
-        """What is damaged, a message each. Reads everything and repairs nothing."""
+        """Read everything and repair nothing.
+
+        :return: what is damaged, a message each.
+        """
 
     def close(self) -> None:
         """Release the store; closing twice is fine."""

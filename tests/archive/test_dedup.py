@@ -290,7 +290,7 @@ def test_parts_are_judged_while_later_pages_are_still_being_read(
 
 def test_a_run_that_made_nothing_is_in_nobody_s_way(tmp_path: Path) -> None:
     (tmp_path / "page.warc").write_text("<html>")
-    with pytest.raises(ArchiveError, match="is no WARC file"):
+    with pytest.raises(ArchiveError, match="is not a WARC file"):
         dedup(job(tmp_path, tmp_path / "page.warc"))
     dedup(job(tmp_path, write_json_lines(tmp_path / "items.jsonl", PAGES)))
     assert kept(tmp_path / "out.parquet") == KEPT

@@ -78,7 +78,7 @@ def test_too_few_answers_say_how_many_are_needed(simhash: Simhash, answered: Pat
     ("arguments", "message"),
     [
         (["none.csv"], "none.csv can't be read: No such file or directory"),
-        (["words.txt"], "is no sheet of answers: no column"),
+        (["words.txt"], "is not a sheet of answers: no column"),
         (["thin.csv"], "thin.csv has no lines that answer y or n, and have a distance"),
         (["a.csv", "--precision", "95"], "must be a number between 0 and 1, not '95'"),
         ([], "the following arguments are required: sheet"),

@@ -59,24 +59,25 @@ def test_every_column_is_stored_and_found_by(store: Store) -> None:
 
 def test_pages_of_one_site_are_found_among_those_of_many(store: Store) -> None:
     """The oldest of all, later ones, and what takes the place of a page that has gone."""
-    asking = replace(page("asking", 7, digest=b"8 bytes."), site="b.example")
+    asking = page("asking", 7, 7, digest=b"8 bytes.", site="b.example")
     sites = ["a.example"] * 20 + ["b.example", "c.example"] * 10
     for number, site in enumerate(sites):
         keep(store, replace(asking, url=f"http://{site}/{number}", site=site))
 
     def look(view: View) -> tuple[Action, list[list[str]]]:
         view.one_site = True
-        found = [found for found, _ in view.near_content(3)], list(view.same("digest"))
+        near = [[*view.near_content(3)], [*view.near_structure(3)]]
+        found = *([one for one, _ in each] for each in near), [*view.same("digest")]
         return Action.SKIP, [[one.url.rpartition("/")[2] for one in each] for each in found]
 
-    assert store.settle(asking, look) == [[str(n) for n in range(20, 40, 2)]] * 2
+    assert store.settle(asking, look) == [[str(n) for n in range(20, 40, 2)]] * 3
     for number in (*range(20), 22):
         store.forget("", f"http://{sites[number]}/{number}")
-    assert store.settle(asking, look) == [[str(n) for n in (20, *range(24, 40, 2))]] * 2
+    assert store.settle(asking, look) == [[str(n) for n in (20, *range(24, 40, 2))]] * 3
     store.forget("", "http://b.example/20")
-    assert store.settle(asking, look) == [[str(n) for n in range(24, 40, 2)]] * 2
+    assert store.settle(asking, look) == [[str(n) for n in range(24, 40, 2)]] * 3
     keep(store, replace(asking, url="http://b.example/99"))
-    assert store.settle(asking, look) == [[*map(str, range(24, 40, 2)), "99"]] * 2
+    assert store.settle(asking, look) == [[*map(str, range(24, 40, 2)), "99"]] * 3
 
 
 def test_repeated_text_is_remembered_by_host(store: Store) -> None:

@@ -134,7 +134,7 @@ class Entry(NamedTuple):
     value: bytes
     more: bytes  # key of the further pages
     places: tuple[Place, ...]
-    of_site: bytes  # in place of the value, among the further pages of one site; b"" for none
+    of_site: bytes  # in place of the value, among the further pages of one site
 
 
 # Block, the bytes of its key, the bucket.
@@ -158,15 +158,11 @@ def entries(space: Space, page: StoredPage, columns: Iterable[str]) -> Iterator[
 
 
 def entry(space: Space, column: str, value: int | bytes, site: str | None = None) -> Entry:
-    """Where a value belongs; ValueError when it is wider than 64 bits.
-
-    Structures have no lists by site: a page that is indexed late may put another one there. Rows
-    are of one site.
-    """
+    """Where a value belongs; ValueError when it is wider than 64 bits. Rows are of one site."""
     packed = value if isinstance(value, bytes) else contract.packed_number(value)
     blocks = range(BLOCKS if isinstance(value, int) else 1)
     places = tuple(_place(space, column, block, packed) for block in blocks)
-    has_list = site is not None and column not in ("structure", "row_keys")
+    has_list = site is not None and column != "row_keys"
     of_site = contract.page_id(f"{packed.hex()} {site}") if has_list else b""
     return Entry(packed, space.buckets(column, "more", packed[KEY_SIZE - 1]), places, of_site)
 

@@ -361,7 +361,7 @@ def _refuse_other_files(path: Path) -> None:
         if path.is_dir():
             raise StoreError(f"store {path} is a directory; name a file in it")
         if path.exists() and not path.is_file():
-            raise StoreError(f"store {path} is no ordinary file; name another")
+            raise StoreError(f"store {path} is not an ordinary file; name another")
         if not path.exists() or path.stat().st_size == 0:
             return
     except OSError as error:
