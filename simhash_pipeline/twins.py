@@ -10,7 +10,7 @@ from functools import lru_cache
 from math import inf
 
 from simhash_pipeline.bits import MAX_DISTANCE_BITS
-from simhash_pipeline.item_values import differing, is_row, say_the_same
+from simhash_pipeline.item_values import differing, is_part, is_row, say_the_same
 from simhash_pipeline.options import Options
 from simhash_pipeline.page.fingerprint import PageFingerprint
 from simhash_pipeline.page.titles import are_form_letters, name_two_things, share_a_notice
@@ -26,6 +26,7 @@ Repeated = Callable[[str], bytes]  # what a host's templates repeat: see repeate
 # templates, such as a page and its print view, or if both declare one address. The rest of a page
 # may have been read as text on one day and left out on another.
 MIN_MAIN_SIMILARITY = 0.5
+_MIN_SAME_READ = 0.4  # of main texts, boxes that were read as such too
 # For thin pages, and for texts of a host of which too few are known: their main text proves little.
 _MIN_SIMILARITY_IN_DOUBT = 0.95
 _MIN_COMMON = 4  # equal windows; fewer prove nothing
@@ -46,7 +47,7 @@ def rejection(
     if not (by_text and options.second_look):
         return None
     # Nothing that was scraped is missing then, whatever stands beside it.
-    has_its_text = page.item_text is not None and page.item_text == other.item_text
+    has_its_text = _have_one_text(page, other)
     if has_its_text and page.title == other.title:
         return None
     if not has_its_text and not sketches_agree(page, other, options.sketch_distance):
@@ -64,6 +65,30 @@ def rejection(
     if not has_its_text and specific_texts_differ(page, other, repeated, options):
         return "page-specific text"
     return None
+
+
+def _have_one_text(page: StoredPage, other: StoredPage) -> bool:
+    """Whether their items have one long text, and it is the page's.
+
+    If it is less than half of either main text, the items must say the same, and two fifths of the
+    main texts as they were read, too: what all pages of a site have in a box is no page's.
+    """
+    if not _have_same_text(page, other) or not _is_of_a_part(page, other):
+        return _have_same_text(page, other)
+    if page.site != other.site or page.title != other.title or not in_one_template(page, other):
+        return False
+    if differing_values(page, other) or differing_values(other, page):
+        return False
+    samples = page.sample or b"", other.sample or b""
+    return all(samples) and (sample_similarity(*samples, only_main=True) or 0) >= _MIN_SAME_READ
+
+
+def _have_same_text(page: StoredPage, other: StoredPage) -> bool:
+    return page.item_text is not None and page.item_text == other.item_text
+
+
+def _is_of_a_part(page: StoredPage, other: StoredPage) -> bool:
+    return is_part(page.item_values) or is_part(other.item_values)
 
 
 def differing_values(page: StoredPage, other: StoredPage) -> bytes:
@@ -223,7 +248,7 @@ def is_unchanged(page: StoredPage, previous: StoredPage, options: Options) -> bo
         return False
     if is_row(page.item_values) or is_row(previous.item_values):
         return page.item_values is not None and previous.item_values is not None
-    if page.item_text is not None and page.item_text == previous.item_text:
+    if _have_same_text(page, previous) and not _is_of_a_part(page, previous):
         return page.title == previous.title
     if page.article is not None and previous.article is not None:
         return page.article >> ARTICLE_SHIFT == previous.article >> ARTICLE_SHIFT
