@@ -157,12 +157,15 @@ def headings(blocks: Blocks, title: str) -> list[str]:
 
 
 def first_line(blocks: Blocks, is_main: Sequence[bool]) -> str:
-    """The first line in the box around the main text, if it stands above that; else ""."""
+    """The first line in the box around the main text, if it stands above that; else "".
+
+    Of a page that is main text as a whole, such as a list, it is the first.
+    """
     if True not in is_main:
         return ""
     start, _ = box_around(blocks, is_main)
     at = next((at for at in _unlinked(blocks) if at >= start), None)
-    return "" if at is None or is_main[at] else blocks.texts[at]
+    return "" if at is None or (is_main[at] and not all(is_main)) else blocks.texts[at]
 
 
 def codes(blocks: Blocks, is_main: Sequence[bool], lines: Sequence[str]) -> str:
