@@ -112,7 +112,8 @@ def _letters(text: str) -> str:
 class Fingerprinter:
     """Fingerprints pages with one set of options.
 
-    OptionsError if a file or callable that they name cannot be loaded.
+    :param options: see `Options`.
+    :raises OptionsError: if a file or callable that they name cannot be loaded.
     """
 
     def __init__(self, options: Options | None = None) -> None:
@@ -152,6 +153,7 @@ class Fingerprinter:
             element.
         :param url: the page's address; relative canonical links are joined to it.
         :param charset: that of the HTTP header.
+        :return: its fingerprints, title and main text.
         :raises PageError: if the page is empty, binary or unparsable.
         """
         if (held := markup(html)) is None:
@@ -323,6 +325,8 @@ def sentences(text: str) -> list[str]:
 def content_fingerprint(text: str, options: Options | None = None) -> int | None:
     """The content fingerprint of plain text, however short.
 
+    :param text: plain text.
+    :param options: see `Options`.
     :return: 64 bits as an integer; None if the text holds no token.
     """
     return Fingerprinter(options).content_fingerprint(text)
