@@ -201,6 +201,8 @@ class Titled(Protocol):
     def title_marks(self) -> int: ...
     @property
     def title_places(self) -> bytes | None: ...
+    @property
+    def codes(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,6 +369,12 @@ def are_form_letters(
         return False
     mine, its = (_own_places(*pair, repeated) for pair in ((page, other), (other, page)))
     return any(place in its and (on_one_site or not place[0]) for place in mine)
+
+
+def have_two_codes(page: Titled, other: Titled) -> bool:
+    """Whether each page has a code that the other lacks."""
+    mine, its = {*page.codes.split()}, {*other.codes.split()}
+    return not (mine <= its or its <= mine)
 
 
 def share_a_notice(page: Titled, other: Titled) -> bool:
