@@ -61,7 +61,8 @@ _AGAIN = "\0"  # behind a word: it stands once more
 _VERSION = re.compile(r"v?\d+(?:\.\d+)+\Z")
 # Six letters and digits or more at the end of a line, but no end of an address and no "858shares".
 _CODE = re.compile(
-    r"(?<![!\"$-9;-~])(?=[a-z\d-]{6})(?=.*\d)(?=.*[a-z])(?!\d+-?[a-z]+$)[a-z\d]+(?:-[a-z\d]+)*$"
+    r"(?<![!\"$-9;-~])(?=[a-z0-9-]{6})(?=.*[0-9])(?=.*[a-z])(?![0-9]+-?[a-z]+$)"
+    r"[a-z0-9]+(?:-[a-z0-9]+)*$"
 )
 _MAX_CODES = 8
 # Where a word stands: its number among the title's, and a hash of the letters near it.
