@@ -283,7 +283,10 @@ def test_a_url_that_no_store_knows_gets_one_line(simhash: Simhash, tmp_path: Pat
     open_store(f"sqlite:///{tmp_path / 'seen.sqlite'}").close()
     result = simhash(tmp_path, "explain", "http://a.example/2", "-S", "seen.sqlite")
     assert (result.returncode, result.stdout) == (1, "")
-    assert result.stderr == "http://a.example/2 is not known here: not in 0 drop logs and 1 store\n"
+    assert result.stderr == (
+        "http://a.example/2 is not known in 0 drop logs and 1 store; --log and --store name "
+        "others\n"
+    )
 
 
 def test_a_store_of_other_options_is_refused_without_texts_too(
