@@ -129,7 +129,7 @@ def why_rejected(rejected_by: str, near: Drop | Verdict, limits: Mapping[str, An
         names = near.fields if isinstance(near, Drop) else near.differing_fields
         return Doubt("fields of the items differ", ", ".join(names), 0)
     kinds = {
-        "title": "titles name two things",
+        "title": "titles or codes name two things",
         "shared notice": "the shared text is of neither page",
         "template": "too few elements to compare",
         "answer": "a person called them two pages",

@@ -87,8 +87,9 @@ class StoredPage:
 
     @property
     def folder(self) -> str:
-        """Its URL up to the last part of the path."""
-        return self.url.partition("?")[0].rstrip("/").rpartition("/")[0]
+        """Host and path of its URL up to the last part."""
+        path = self.url.partition("://")[2].partition("?")[0].rstrip("/")
+        return path.rpartition("/")[0] or path
 
     def with_sample(self, sample: bytes) -> StoredPage:
         """The same with another sample, in a fifth of `replace`'s time."""
