@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -19,6 +20,7 @@ from simhash_pipeline.page.reader import Readers
 from simhash_pipeline.page.source import Source, item_source, item_url, markup, page_field
 from simhash_pipeline.verdict import Verdict
 
+logger = logging.getLogger(__name__)
 T = TypeVar("T")
 _MISSING = ("NAType", "NaTType")  # what pandas has for None, and compares with nothing
 
@@ -54,13 +56,16 @@ def dedupe(
 ) -> Deduped[T]:
     """The pages that are no near-duplicates of earlier ones, as they are and in their order.
 
-    A page is a dict or named tuple with `url` and `html` or `text`, a pair of URL and page, or a
-    page alone: HTML, a soup or tree, or text, which doesn't begin with "<". A page without a URL is
-    called row:0 by its place. A DataFrame gives its rows as named tuples. Other names of columns
-    are options, as `content_field="body"`.
-
-    What can't be judged, as None, NaN and "", is kept and counted in `unread`. `on_drop` is called
-    with each dropped page and its verdict. OptionsError and StoreError as for `Judge`.
+    :param pages: dicts or named tuples with `url` and `html` or `text`; pairs of URL and page;
+        pages alone: HTML, a soup or tree, or text, which doesn't begin with "<"; or a DataFrame.
+        A page without a URL is called row:0 by its place.
+    :param options: see `Options`.
+    :param store: what `open_store` opens.
+    :param on_drop: called with each dropped page and its verdict.
+    :param named: options by name, such as `content_field="body"`.
+    :return: an iterator of the pages to keep. What can't be judged (None, NaN, "") is among them.
+    :raises OptionsError: for bad options.
+    :raises StoreError: if the store fails, or was made with other options.
     """
     if isinstance(pages, (str, bytes)):
         raise TypeError("pages must be a list or another iterable of pages, not one page")
@@ -92,6 +97,12 @@ def dedupe(
                         on_drop(page, verdict)
                 else:
                     yield page
+        if counts.unread and counts.unread.total() == counts.kept + counts.dropped.total():
+            logger.warning(
+                "None of %d pages could be judged: name their column by html_field or "
+                "content_field",
+                counts.kept,
+            )
 
     return Deduped(kept)
 
@@ -105,7 +116,7 @@ def _source(page: Any, row: str, options: Options) -> Source:
     url, held = page if isinstance(page, tuple) and len(page) == 2 else (None, page)
     if not (html := markup(held)):
         found = "empty" if html is not None else type(held).__name__
-        raise PageError("no_html", f"{row} is no page, but {found}")
+        raise PageError("no_html", f"{row} is not a page but {found}")
     is_text = isinstance(held, str) and not held.lstrip().startswith("<")
     return Source(html, url if url and isinstance(url, str) else row, is_text=is_text)
 

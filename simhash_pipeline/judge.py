@@ -21,8 +21,10 @@ from simhash_pipeline.item_values import (
     NOTHING,
     Said,
     is_row,
+    row_keys,
     rows_in,
     said_by,
+    say_more,
     waits,
     with_rows,
     with_values,
@@ -62,6 +64,7 @@ _MAX_COMPARED = 200
 _ERROR_PAGES = 2  # of one pattern that are kept: two items may be alike by chance
 _MAX_SAME_ADDRESS = 8  # pages that are looked at for the address: many may wrongly declare one
 _MAX_SAME_TEXT = 8  # pages that are looked at for the item's text
+_MAX_SAME_ROW = 8
 # Copies aren't kept: a paragraph or a minhash that more kept pages have is their site's.
 _MAX_SAME_WORDS = 3
 
@@ -75,10 +78,14 @@ Neighbour = tuple["StoredPage", Reason, "RejectedBy | None"]
 class Judge:
     """Judges pages against a store, and stores those that are kept.
 
-    `store` is an open store, or what `open_store` opens; a judge closes what it has opened. Options
-    may be given by name, as `Judge("seen.sqlite", content_distance=2)`. An unchanged page that was
-    stored after `repeats_since` (Unix seconds) is dropped in any case, if its item says the same.
-    Raises StoreMismatch if the store's fingerprints were made with other options.
+    :param store: an open store, or what `open_store` opens; a judge closes what it has opened.
+    :param options: see `Options`.
+    :param clock: gives the time in Unix seconds.
+    :param repeats_since: an unchanged page stored after this (Unix seconds) is dropped in any case,
+        if its item says the same.
+    :param named: options by name, such as `content_distance=2`.
+    :raises OptionsError: for bad options.
+    :raises StoreMismatch: if the store's fingerprints were made with other options.
     """
 
     def __init__(
@@ -161,9 +168,19 @@ class Judge:
             page = page.with_sample(specific_sample(page.sample, template.repeated))
         verdict = self._store.settle(page, lambda view: self._decide(page, view, names))
         self._memory.note(page, verdict)
+        if verdict.stored and verdict.known_rows and page.item_values is not None:
+            # They may be on the next page by now.
+            self._put_rows(verdict, page.item_values, ())
         if blocks and teaches_repeated_text(verdict):
             self._repeated.learn(host, page.structure, blocks)
         return verdict
+
+    def judge_row(self, url: str, page: PageFingerprint, said: Said) -> Verdict | None:
+        """That on a further item of a kept page, if another page gave that very row; else None."""
+        row = stored_page(url, page, self._options, self._clock(), said)
+        if row.row_keys is None:
+            return None
+        return self._store.settle(row, lambda view: (Action.SKIP, self._row_verdict(row, view)))
 
     def page_specific(self, page: PageFingerprint, verdict: Verdict) -> str:
         """The judged page's title and main text, without what its template repeats by now."""
@@ -179,7 +196,11 @@ class Judge:
         return other
 
     def confirm(self, verdict: Verdict) -> None:
-        """Keep for good the page that `verdict` stored: its item is out. See `Store.confirm`."""
+        """Keep for good the page that a verdict stored: its item is out. See `Store.confirm`.
+
+        :param verdict: what `judge` returned.
+        :raises StoreError: if the store fails.
+        """
         if not verdict.stored:
             return
         self._store.confirm(verdict.namespace, verdict.key)
@@ -191,12 +212,20 @@ class Judge:
         """The page that `verdict` stored, whose first item said this, gave these rows, too."""
         self._memory.finish(verdict)
         if verdict.stored and said.values is not None:
-            values = with_rows(said.values, (*rows, *verdict.known_rows))
-            if values != said.values:
-                self._store.put_values(verdict.namespace, verdict.key, values)
+            self._put_rows(verdict, said.values, rows)
+
+    def _put_rows(self, verdict: Verdict, stored: bytes, rows: Iterable[bytes]) -> None:
+        values = with_rows(stored, rows, verdict.known_rows)
+        if values != stored:
+            keys = row_keys(values, verdict.namespace, site_of(verdict.key))
+            self._store.put_values(verdict.namespace, verdict.key, values, keys)
 
     def forget(self, verdict: Verdict) -> None:
-        """Remove the page that `verdict` stored: its item was dropped or failed later on."""
+        """Remove the page that a verdict stored: its item was dropped or failed later on.
+
+        :param verdict: what `judge` returned.
+        :raises StoreError: if the store fails.
+        """
         self._memory.finish(verdict)
         if verdict.stored:
             self._store.forget(verdict.namespace, verdict.key)
@@ -274,6 +303,7 @@ class Judge:
         stands on pages about two things, such as a shell or a notice, says nothing of a third one.
         """
         view.one_site = self._options.scope == "site"
+        yield from ((other, "item", None) for other in self._with_this_row(page, view))
         found = self._candidates(page, view)
         rejections: set[RejectedBy | None] = set()
         renamed: list[tuple[StoredPage, Reason]] = []
@@ -296,6 +326,31 @@ class Judge:
         )
         for other, reason in renamed:
             yield other, reason, "shared notice" if has_two_names else None
+
+    def _row_verdict(self, row: StoredPage, view: View) -> Verdict | None:
+        other = next(self._with_this_row(row, view), None)
+        if other is None:
+            return None
+        verdict = verdict_of(row, "item", other, dropped=True)
+        return replace(verdict, provisional=view.is_unconfirmed(other))
+
+    def _with_this_row(self, page: StoredPage, view: View) -> Iterator[StoredPage]:
+        """Pages of the same template and name that gave the very row, see `names_itself`.
+
+        It came out in this run, or did before, where unchanged pages are dropped.
+        """
+        if not self._options.second_look:
+            return
+        for other in islice(view.same_row(), _MAX_SAME_ROW):
+            is_row_now = not say_more(page.item_values, other.item_values)  # else before it changed
+            came_out = (self._options.unchanged == "drop", self._memory.has_seen(other), is_row_now)
+            if (
+                sum(came_out) > 1
+                and in_one_template(page, other)
+                and not are_two_subjects(page, other, view.repeated_text)
+                and not self.answers.are_other_pages(page, other)
+            ):
+                yield other
 
     def _candidates(self, page: StoredPage, view: View) -> Iterator[tuple[StoredPage, Reason]]:
         """Stored pages that may be the page's twin, each with the reason to drop it then."""
@@ -403,11 +458,12 @@ def stored_page(
     """What a store keeps of a page seen at this Unix time; PageError for a bad URL."""
     seen_at = int(seen_at)  # whole seconds take half the disk space
     key = page_key(url)
+    site = site_of(key)  # its host is in lower case, and in ASCII
     own = {
         "url": key,
         "given_url": "" if url == key else url.encode("utf-8", "replace").decode(),
         "namespace": options.namespace,
-        "site": site_of(key),  # its host is in lower case, and in ASCII
+        "site": site,
         "first_seen": seen_at,
         "seen_at": seen_at,
         "title": page.title[:TITLE_CHARS],
@@ -415,5 +471,6 @@ def stored_page(
         "error_pattern": page.error_pattern if options.error_pages == "drop" else None,
         "item_text": said.text,
         "item_values": said.values,
+        "row_keys": row_keys(said.values, options.namespace, site),
     }
     return StoredPage(**{name: getattr(page, name) for name in _OF_PAGE} | own)

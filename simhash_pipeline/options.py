@@ -204,7 +204,9 @@ class Options:
     Each field is a Scrapy setting, in capitals and with the prefix `SIMHASH_`.
     """
 
-    enabled: bool = _option(True, FLAG, "False disables the pipeline.")
+    enabled: bool = _option(
+        True, FLAG, "False disables the pipeline, as in one spider's `custom_settings`."
+    )
     match: str = _option(
         "content",
         one_of("content", "structure", "both", "either"),
@@ -318,7 +320,7 @@ class Options:
         (),
         or_none(NAMES),
         "The item fields whose values distinguish pages. `()`: all whose values are found on the "
-        'page. `("sku", "price")`: only these, found there or not. `("-position",)`: all but '
+        'page. `("sku", "price")`: only these, every change in them. `("-position",)`: all but '
         "these. None: no field.",
     )
     answers: str | None = _option(
@@ -330,8 +332,8 @@ class Options:
     keep_text: bool = _option(
         False,
         FLAG,
-        "True keeps the title and the visible text of every judged page in the store, compressed, "
-        "so that `explain` and `report` can show them.",
+        "True keeps the title, the visible text and the item's values of every judged page in the "
+        "store, compressed, so that `explain` and `report` can show them.",
     )
     html_field: str | None = _option(
         "html",
@@ -552,7 +554,7 @@ def load_callable(option: str, path: str, returns: type[T]) -> Callable[[Any], T
     except (ImportError, AttributeError, ValueError) as error:
         raise OptionsError([f"{fault}; it can't be loaded: {error}"]) from error
     if not callable(found):
-        raise OptionsError([f"{fault}; that is a {type(found).__name__}, no callable"])
+        raise OptionsError([f"{fault}; that is a {type(found).__name__}, not a callable"])
 
     @functools.wraps(found)
     def guarded(argument: Any) -> T:

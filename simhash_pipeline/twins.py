@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
+from math import inf
 
 from simhash_pipeline.bits import MAX_DISTANCE_BITS
 from simhash_pipeline.item_values import differing, is_row, say_the_same
@@ -27,8 +28,6 @@ Repeated = Callable[[str], bytes]  # what a host's templates repeat: see repeate
 MIN_MAIN_SIMILARITY = 0.5
 # For thin pages, and for texts of a host of which too few are known: their main text proves little.
 _MIN_SIMILARITY_IN_DOUBT = 0.95
-# Of structures whose pages have the same fields: a print view, which may be within 8, has fewer.
-_SAME_FIELDS_BITS = 3
 _MIN_COMMON = 4  # equal windows; fewer prove nothing
 _RECURRING = 1  # beside MAIN: of a window in a block that the template repeats
 
@@ -58,7 +57,7 @@ def rejection(
         return "title"  # a short text that two sites share names no page
     words = repeated_words(page, other, repeated)
     are_letters = are_form_letters(page, other, on_one_site=page.site == other.site, repeated=words)
-    if are_letters and not has_its_text:
+    if (are_letters or have_two_codes(page, other)) and not has_its_text:
         return "title"
     if are_two_subjects(page, other, repeated) and not _is_one_text(page, other, options):
         return "title"
@@ -71,14 +70,8 @@ def differing_values(page: StoredPage, other: StoredPage) -> bytes:
     """The names, a byte each, by which its item says what no item of the other page does."""
     if page.item_values is None or other.item_values is None:
         return b""
-    one_site, one_template = page.site == other.site, in_one_template(page, other)
-    return differing(
-        page.item_values,
-        other.item_values,
-        on_one_site=one_site,
-        in_one_template=one_template,
-        are_alike=in_one_template(page, other, _SAME_FIELDS_BITS),
-    )
+    bits = _structure_bits(page, other) if page.site == other.site else None
+    return differing(page.item_values, other.item_values, bits)
 
 
 def structures_agree(page: StoredPage, other: StoredPage, options: Options) -> bool:
@@ -104,6 +97,18 @@ def are_two_subjects(page: StoredPage, other: StoredPage, repeated: Repeated) ->
     is_one_template = page.site == other.site and in_one_template(page, other)
     words = repeated_words(page, other, repeated)
     return name_two_things(page, other, in_one_template=is_one_template, repeated=words)
+
+
+def have_two_codes(page: StoredPage, other: StoredPage) -> bool:
+    """Whether each of two pages of a folder shows a code that the other lacks.
+
+    A wall shows a request's number at addresses of all kinds, an article's second is in another
+    folder, mostly.
+    """
+    mine, its = {*page.codes.split()}, {*other.codes.split()}
+    if mine <= its or its <= mine:
+        return False
+    return page.site == other.site and page.folder == other.folder
 
 
 def repeated_words(page: StoredPage, other: StoredPage, repeated: Repeated) -> Blocks:
@@ -240,15 +245,20 @@ def have_specific_texts(page: StoredPage, other: StoredPage) -> bool:
 
 
 def in_one_template(
-    page: PageFingerprint | StoredPage,
-    other: PageFingerprint | StoredPage,
-    most_bits: int = MAX_DISTANCE_BITS,
+    page: PageFingerprint | StoredPage, other: PageFingerprint | StoredPage
 ) -> bool:
     """Whether the pages' structures are near, or both have too few elements for one."""
+    return _structure_bits(page, other) <= MAX_DISTANCE_BITS
+
+
+def _structure_bits(
+    page: PageFingerprint | StoredPage, other: PageFingerprint | StoredPage
+) -> float:
+    """Between the pages' structures; infinite if one of them alone has too few elements for one."""
     apart = bits_apart(page.structure, other.structure)
     if apart is None:
-        return page.structure is None and other.structure is None
-    return apart <= most_bits
+        return 0 if page.structure is None and other.structure is None else inf
+    return apart
 
 
 def _are_unknown_texts(page: StoredPage, other: StoredPage, repeated: Repeated) -> bool:

@@ -77,16 +77,16 @@ def redis_servers(
         each.__exit__()
 
 
-@pytest.fixture(
-    params=[
-        *("memory", "sqlite", "sqlite with its index on disk"),
-        *("redis 6.2", "redis", "valkey", "redis cluster"),
-    ]
-)
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    """An empty store of each kind."""
-    url = "memory:" if request.param == "memory" else f"sqlite:///{tmp_path}/pages.sqlite"
+def empty_store(request: pytest.FixtureRequest, folder: Path) -> Store:
+    """A store of the kind that the fixture is asked for."""
+    url = "memory:" if request.param == "memory" else f"sqlite:///{folder}/pages.sqlite"
     if request.param.startswith(("redis", "valkey")):
         url = request.getfixturevalue("redis_servers")(request.param).url
-    with open_store(f"{url}?index=disk" if "disk" in request.param else url) as opened:
+    return open_store(f"{url}?index=disk" if "disk" in request.param else url)
+
+
+@pytest.fixture(params=["memory", "redis 6.2"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    """An empty store that asks SQLite, and one on Redis; tests/stores has one of each kind."""
+    with empty_store(request, tmp_path) as opened:
         yield opened

@@ -1,11 +1,16 @@
 import ast
+import inspect
 import re
 import subprocess
 import sys
+from functools import cache
 from graphlib import TopologicalSorter
+from operator import attrgetter
 from pathlib import Path
+from typing import Any
 
 import simhash_pipeline
+from simhash_pipeline.stores.contract import Store
 
 PACKAGE = Path(simhash_pipeline.__file__).parent
 ENGINE = {"bits", "errors", "item_values", "options", "page", "stores", "urls"} | {
@@ -27,7 +32,7 @@ ROOMS = {
     "answers": {"bits", "errors", "stores", "urls"},
     "repeated_text": {"bits", "errors", "page", "stores", "verdict"},
     "specific_text": {"errors", "native", "repeated_text", "page"},
-    "item_values": {"options", "page"},
+    "item_values": {"bits", "options", "page"},
     "twins": {"bits", "repeated_text", "item_values", "options", "specific_text", "page", "stores"}
     | {"verdict"},
     "verdict": {"page", "stores"},
@@ -61,21 +66,21 @@ MODULES = sorted(
 )
 
 
-TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in MODULES}
+@cache
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
 
 
+@cache
 def imports(path: Path) -> set[str]:
     found = set()
-    for node in ast.walk(TREES[path]):
+    for node in ast.walk(tree(path)):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path} imports relatively"
             found |= {f"{node.module}.{alias.name}" for alias in node.names}
     return found
-
-
-IMPORTS = {path: imports(path) for path in MODULES}
 
 
 def module_name(path: Path) -> str:
@@ -90,8 +95,8 @@ def room(path: Path) -> str:
 def test_imports_run_one_way() -> None:
     upward = {
         (module_name(path), name)
-        for path, names in IMPORTS.items()
-        for name in names
+        for path in MODULES
+        for name in imports(path)
         if name.startswith("simhash_pipeline.")
         and name.split(".")[1] not in ROOMS[room(path)] | {room(path)}
     }
@@ -104,14 +109,14 @@ def test_no_room_is_dead() -> None:
 
 
 def test_a_pipe_is_judged_without_a_crawl() -> None:
-    names = IMPORTS[PACKAGE / "cli" / "judge.py"]
+    names = imports(PACKAGE / "cli" / "judge.py")
     assert {name for name in names if name.startswith("simhash_pipeline.crawl.")} == set()
 
 
 def test_no_imports_run_in_a_circle() -> None:
     names = {module_name(path): path for path in MODULES}
     arrows = {
-        name: {found for taken in IMPORTS[path] for found in (taken, taken.rpartition(".")[0])}
+        name: {found for taken in imports(path) for found in (taken, taken.rpartition(".")[0])}
         & names.keys() - {name}
         for name, path in names.items()
     }
@@ -121,15 +126,15 @@ def test_no_imports_run_in_a_circle() -> None:
 def test_only_the_shell_knows_scrapy() -> None:
     misplaced = {
         (module_name(path), library)
-        for path, names in IMPORTS.items()
-        for library in {name.split(".")[0] for name in names} & OUTSIDE.keys()
+        for path in MODULES
+        for library in {name.split(".")[0] for name in imports(path)} & OUTSIDE.keys()
         if room(path) not in OUTSIDE[library]
     }
     assert misplaced == set()
 
 
 def test_only_the_store_on_redis_knows_redis() -> None:
-    knowing = {path.stem for path in MODULES if any(n.startswith("redis") for n in IMPORTS[path])}
+    knowing = {path.stem for path in MODULES if any(n.startswith("redis") for n in imports(path))}
     assert knowing == {"server"}
 
 
@@ -161,10 +166,41 @@ def test_the_api_page_has_the_public_names() -> None:
     assert sorted(named) == simhash_pipeline.__all__
 
 
+def public_callables() -> dict[str, tuple[Any, str]]:
+    """What users call, by name, with its docstring: of the API page, and the methods of a store."""
+    page = (PACKAGE.parent / "docs/reference/api.md").read_text(encoding="utf-8")
+    entries = re.findall(r"simhash_pipeline\.(\w+)(?:\n   :members: (.*))?\n\n", page)
+    methods = [f"{name}.{each}" for name, more in entries for each in re.findall(r"\w+", more)]
+    found = {
+        each: attrgetter(each)(simhash_pipeline) for each in ("Fingerprinter", "Judge", *methods)
+    }
+    functions = {name: getattr(simhash_pipeline, name) for name, _ in entries}
+    found |= {name: each for name, each in functions.items() if inspect.isfunction(each)}
+    documented = {name: (each, each.__doc__) for name, each in found.items() if callable(each)}
+    of_stores = {name: each for name, each in vars(Store).items() if not name.startswith("_")}
+    return documented | {
+        f"Store.{name}": (each, f"{Store.__doc__}{each.__doc__}")
+        for name, each in of_stores.items()
+    }
+
+
+def test_public_callables_document_parameters_and_results() -> None:
+    lacking = set()
+    callables = public_callables()
+    assert {"Judge", "Judge.judge", "Store.settle", "dedupe"} < callables.keys()
+    for name, (one, docstring) in callables.items():
+        signature = inspect.signature(one)
+        wanted = {f":param {each}:" for each in signature.parameters if each != "self"}
+        if signature.return_annotation not in ("None", inspect.Signature.empty):
+            wanted.add(":return:")
+        lacking |= {f"{name} {field}" for field in wanted if field not in docstring}
+    assert lacking == set()
+
+
 def test_every_module_says_what_it_does_in_its_first_sentence() -> None:
     silent = {
         module_name(path)
-        for path, tree in TREES.items()
-        if path.stat().st_size and not ast.get_docstring(tree)
+        for path in MODULES
+        if path.stat().st_size and not ast.get_docstring(tree(path))
     }
     assert silent == set()

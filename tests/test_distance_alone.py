@@ -24,7 +24,13 @@ BOXES = [
     f"<{tag} class={letter}></{tag}>" for tag in ("div", "nav", "p") for letter in "abcdefghijkl"
 ]
 # Bits of content and of structure.
-LIMITS = [(0, 0), (0, 3), (1, 1), (1, 2), (2, 1), (2, 2), (3, 0), (3, 3)]
+BOTH = [(0, 0), (0, 3), (1, 1), (1, 2), (2, 1), (2, 2), (3, 0), (3, 3)]
+LIMITS = {
+    "content": [(bits, 3) for bits in range(4)],
+    "structure": [(3, bits) for bits in range(4)],
+    "both": BOTH,
+    "either": BOTH,
+}
 FAR = 255  # bits; also of pages of which one has no such fingerprint
 
 
@@ -101,11 +107,11 @@ def brute_force(
     return answers
 
 
-@pytest.mark.parametrize("match", ["content", "structure", "both", "either"])
+@pytest.mark.parametrize("match", LIMITS)
 def test_without_a_second_look_verdicts_are_those_of_brute_force(
     match: str, pages: list[PageFingerprint], content: Distances, structure: Distances
 ) -> None:
-    for limits in LIMITS:
+    for limits in LIMITS[match]:
         options = Options(
             match=match,
             content_distance=limits[0],

@@ -17,7 +17,15 @@ from itemadapter import ItemAdapter
 from itemloaders import ItemLoader
 
 from simhash_pipeline import Fingerprinter, Judge, Options, Verdict
-from simhash_pipeline.item_values import Said, said_by, with_values
+from simhash_pipeline.item_values import (
+    Said,
+    as_row,
+    names_itself,
+    row_keys,
+    row_of,
+    said_by,
+    with_values,
+)
 from simhash_pipeline.page.source import Source
 from tests.crawl.trap_site import prose
 
@@ -195,6 +203,51 @@ def said(item: Any, options: Options | None = None) -> Said:
     return said_by(Fingerprinter().fingerprint(shown), source)
 
 
+ROWS = "".join(
+    f"<div><a href=/p?id={n}><img src=/i/{n}.png></a><b>Boot</b><a href=/buy>Buy</a></div>"
+    for n in range(6)
+)
+
+
+@pytest.mark.parametrize(
+    ("row", "names"),
+    [
+        ({"title": "Boot", "link": "/p?id=3"}, True),
+        ({"title": "Boot", "link": "http://a.example/p?id=3", "at": time.time()}, True),
+        ({"title": "Boot"}, False),
+        ({"title": "Boot", "link": "/p"}, False),  # all rows have it
+        ({"title": "Boot", "link": "/buy"}, False),
+        ({"title": "Boot", "link": "/p?id=77"}, False),  # the page hasn't it
+        ({"title": "Boot", "image": "/i/3.png"}, False),
+        ({"title": "Boot", "link": "/p?id=3", "page": "http://a.example/boots/2"}, False),
+        ({"title": "Boot", "link": "/p?id=3", "category": "boots"}, False),  # of the address
+    ],
+)
+def test_a_row_names_itself_by_a_link_of_its_own(row: dict[str, Any], names: bool) -> None:
+    shown, address = f"<title>Shop</title><main>{ROWS}</main>", "http://a.example/boots/2"
+    values = row_says(row, shown, address)
+    assert names_itself(row_of(values)) is names
+    assert (row_keys(values, "", "a.example") is not None) is names
+
+
+def row_says(row: dict[str, Any], shown: str, address: str) -> bytes:
+    source = as_row(with_values(Source(shown, address), row, Options()))
+    values = said_by(Fingerprinter().fingerprint(shown), source).values
+    assert values is not None
+    return values
+
+
+def test_rows_of_two_links_or_values_are_two_rows() -> None:
+    """Also of what no page shows: a query, a yes or no."""
+    shown = f"<title>Shop</title><main>{ROWS}</main>"
+    rows = [
+        {"title": "Boot", "link": f"/p?id={n}", "sold": sold}
+        for n in (3, 4)
+        for sold in (True, False)
+    ]
+    assert len({row_of(row_says(row, shown, A)) for row in rows}) == 4
+
+
 @pytest.mark.parametrize("kind", [dict, Shoe, DataShoe, AttrsShoe])
 def test_every_kind_of_item_says_the_same(kind: Any) -> None:
     assert said(kind(title="Runner", price=1299.0)) == said({"title": "Runner", "price": 1299.0})
@@ -245,6 +298,25 @@ def test_named_fields_alone_count_and_others_may_be_left_out() -> None:
     }
     assert names == {(): ["title", "price"], ("sku",): ["sku"], ("-price",): ["title"]}
     assert said(item, Options(item_fields=None)) == Said()
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "later"),
+    [
+        ("body", f"Storm: 12 dead.\n{LONG}", f"Storm: 13 dead.\n{LONG}"),
+        ("replies", "12 comments", "19 comments"),
+        ("image", "/a.jpg?v=1", "/a.jpg?v=2"),
+    ],
+)
+@pytest.mark.parametrize("url", [A, B, "http://b.example/1"])
+def test_every_change_of_a_named_field_counts(field: str, value: str, later: str, url: str) -> None:
+    """Of a text, a counter or an address, at the same URL, at another one or on another site."""
+    with Judge(item_fields=(field,), unchanged="drop") as judge:
+        found = [
+            judge.judge(url, page(f"<p>{each}<img src={each}>", LONG), {field: each}).dropped
+            for url, each in [(A, value), (url, value), (url, later)]
+        ]
+    assert found == [False, True, False]
 
 
 PLAIN = (

@@ -874,6 +874,24 @@ def test_on_two_sites_pages_of_two_names_are_twins_within_half_the_sketch_distan
     assert (second.dropped, second.rejected_by) == (rejected_by is None, rejected_by)
 
 
+@pytest.mark.parametrize(
+    ("url", "codes", "rejected_by"),
+    [
+        ("http://a.example/v/2", "1a2b3c", "title"),
+        ("http://a.example/v/2", "1a2b3c 7x2a-94qp", None),
+        ("http://a.example/v/2", "", None),
+        ("http://a.example/w/2", "1a2b3c", None),  # as a wall with the number of a request
+        ("http://b.example/v/2", "1a2b3c", None),
+    ],
+)
+def test_pages_of_one_folder_with_two_codes_are_two_things(
+    store: Store, url: str, codes: str, rejected_by: str | None
+) -> None:
+    one = replace(page(0), codes="7x2a-94qp")
+    _, second = judged(store, ("http://a.example/v/1?x=/", one), (url, replace(one, codes=codes)))
+    assert (second.dropped, second.rejected_by) == (rejected_by is None, rejected_by)
+
+
 def test_the_likeness_that_is_asked_for_is_a_setting(store: Store) -> None:
     a, b = read(prose("box"), words(1)), read(prose("box"), words(2))
     pages = ("http://a.example/1", a), ("http://a.example/2", b)

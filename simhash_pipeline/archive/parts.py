@@ -52,6 +52,7 @@ SCHEMA = pa.schema(
         ("url", pa.string()),
         ("key", pa.string()),  # canonical; null where the page can't be judged
         *((one.name, _TYPES[one.type]) for one in COLUMNS if one.name != "url"),
+        ("item_names", pa.list_(pa.string())),  # of what counts of its item, with other fields
         ("blocks", pa.list_(pa.int64())),  # of the page's sample; null of a store's page
         ("text", pa.string()),  # null unless texts are kept
         ("text_chars", pa.int64()),
@@ -222,6 +223,7 @@ def _row(record: Page | StoredRecord | Fault, options: Options) -> dict[str, Any
         "seen_at": None if record.time is None else stored.seen_at,
         "title": _utf8(page.title),
         "text": _utf8(page.text) if options.keep_text else None,
+        "item_names": [_utf8(name) for name in said.names.values()],
         "blocks": page.blocks,
         "text_chars": len(page.text),
         "tokens": page.tokens,

@@ -22,6 +22,7 @@ from simhash_pipeline.cli.command import (
     add_limit,
     add_store_place,
     age,
+    counted,
     fields,
     iso,
     minute,
@@ -69,10 +70,10 @@ def _described(named: NamedStore) -> dict[str, Any]:
     try:
         with named.existing() as store:
             faults = store.check()
-            counted = {} if faults else _counted(named, store)
+            sums = {} if faults else _counted(named, store)
     except StoreDamaged:
-        faults, counted = ["too damaged to be opened"], {}
-    return {"store": named.name, **counted, "faults": faults}
+        faults, sums = ["too damaged to be opened"], {}
+    return {"store": named.name, **sums, "faults": faults}
 
 
 def _damage(record: Mapping[str, Any]) -> list[str]:
@@ -147,7 +148,7 @@ def _options(stamp: Mapping[str, object] | None) -> str:
 
 class FindCommand(Command):
     epilog = (
-        "A line a page: distance in bits, last seen (UTC), content, structure, URL. "
+        "Prints a line for each page: distance in bits, last seen (UTC), content, structure, URL. "
         "Exit code as grep's: 0 when something is found, 1 when nothing is."
     )
     takes_a_store = True
@@ -156,7 +157,7 @@ class FindCommand(Command):
         parser.add_argument(
             "what",
             metavar="url-or-fingerprint",
-            help="a fingerprint is 16 hex digits",
+            help="a fingerprint has 16 hex digits",
         )
         add_store_place(parser)
         parser.add_argument(
@@ -170,9 +171,11 @@ class FindCommand(Command):
         parser.add_argument(
             "--structure",
             action="store_true",
-            help="near by structure, not content (an SQLite store makes its index for it once)",
+            help="compare structures, not contents (an SQLite store first builds an index)",
         )
-        parser.add_argument("--namespace", help="where to look (default: SIMHASH_NAMESPACE)")
+        parser.add_argument(
+            "--namespace", help="the namespace to search (default: SIMHASH_NAMESPACE)"
+        )
         add_limit(parser, FOUND_AT_MOST, "pages")
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
@@ -183,6 +186,8 @@ class FindCommand(Command):
             found = _found(store, sought, arguments.distance, arguments.limit)
         for page, distance in found:
             print_result(_record(page, distance), [_line(page, distance)], arguments)
+        if not found and not arguments.json:
+            print(printable(f"{arguments.what}: nothing found in {named.name}"), file=sys.stderr)
         return 0 if found else 1
 
 
@@ -268,31 +273,35 @@ def _found(
 
 class ForgetCommand(Command):
     epilog = (
-        "A running crawl notices. The options of the fingerprints stay noted: for others take "
-        "another store. Exit code 1 when a URL is not stored, or the answer is no."
+        "A running crawl notices. The settings of the fingerprints stay. "
+        "Exit code 1 when a URL is not stored, or the answer is no."
     )
     takes_a_store = True
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
-            "urls", nargs="*", metavar="url", help="of a page; the first may be the store's file"
+            "urls", nargs="*", metavar="url", help="a page's URL; the first may be the store's file"
         )
         parser.add_argument(
-            "--unseen", type=age, metavar="AGE", help="pages last seen longer ago: 12h, 90d, 4w"
+            "--unseen",
+            type=age,
+            metavar="AGE",
+            help="forget pages not seen for so long: 12h, 90d, 4w",
         )
-        parser.add_argument("--all", action="store_true", help="all pages; asks before")
+        parser.add_argument("--all", action="store_true", help="forget all pages; asks first")
         parser.add_argument(
             "--namespace",
-            help="of the URLs (default: SIMHASH_NAMESPACE), or of --all (default: every one)",
+            help="that of the URLs (default: SIMHASH_NAMESPACE), or of --all (default: all)",
         )
         parser.add_argument("--yes", action="store_true", help="don't ask")
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
-        if arguments.urls and Path(arguments.urls[0]).is_file():
+        first = "".join(arguments.urls[:1])
+        if "://" not in first and Path(first).is_file():
             place = arguments.urls.pop(0)
             arguments.store = arguments.store or place
         if (bool(arguments.urls), arguments.unseen is not None, arguments.all).count(True) != 1:
-            raise UsageError("name pages by their URLs, by --unseen or by --all")
+            raise UsageError("name URLs, --unseen AGE or --all")
         named = resolve_store(arguments, settings)
         with named.existing() as store:
             if arguments.urls:
@@ -308,7 +317,7 @@ class ForgetCommand(Command):
             else:
                 forgotten = store.clear(arguments.namespace)
             record = {"store": named.name, "forgotten": forgotten, "pages": len(store)}
-            line = f"{named.name}: {forgotten:,} pages forgotten, {len(store):,} left"
+            line = f"{named.name}: {counted(forgotten, 'page')} forgotten, {len(store):,} left"
             print_result(record, [line], arguments)
         return 1 if forgotten < len(arguments.urls) else 0
 
@@ -333,14 +342,14 @@ def _confirmed(named: NamedStore, store: Store, namespace: str | None) -> bool:
 
 class CopyCommand(Command):
     epilog = (
-        "Both are URLs or SQLite files; the second is created if it doesn't exist. Pages are "
-        "copied oldest first, each replaces one of the same URL, and nothing is judged: an "
-        "interrupted copy can be repeated."
+        "Both are URLs or SQLite files; the target is created if it doesn't exist. Pages are "
+        "copied, not judged; each replaces one of the same URL, so an interrupted copy can be "
+        "repeated."
     )
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("source", help="as sqlite:///seen.sqlite")
-        parser.add_argument("target", help="as redis://localhost:6379/0")
+        parser.add_argument("source", help="such as seen.sqlite")
+        parser.add_argument("target", help="such as redis://localhost:6379/0")
 
     def run(self, arguments: argparse.Namespace, settings: BaseSettings) -> int:
         options = Options.from_settings(settings)

@@ -84,6 +84,7 @@ class FingerprintIndex:
     ) -> list[tuple[int, int]]:
         """The stored values near a value.
 
+        :param value: 64 bits.
         :param max_distance_bits: 0-8, inclusive.
         :param limit: at most this many, which bounds the cost however many there are.
         :return: (stored value, distance in bits), nearest first, then the one added first.
@@ -92,10 +93,12 @@ class FingerprintIndex:
         return list(islice(self._nearest(value, max_distance_bits, limit), limit))
 
     def add(self, value: int, number: int | None = None) -> bool:
-        """Store the value; False when it was stored already, and keeps its number then.
+        """Store the value.
 
-        `number` (up to 2**32 - 1) is above all numbers before; the next one is taken without it.
-        ValueError for a lower one.
+        :param value: 64 bits.
+        :param number: above all numbers before, up to 2**32 - 1; the next one by default.
+        :return: False when it was stored already; it keeps its number then.
+        :raises ValueError: for a lower number, and for a value that is no fingerprint.
         """
         packed, keys, buckets = _packed(value), self._keys(value), self._buckets
         if _position(buckets[keys[0]], packed) >= 0:
@@ -113,7 +116,11 @@ class FingerprintIndex:
         return True
 
     def discard(self, value: int) -> bool:
-        """Remove the value; False when it was not stored."""
+        """Remove the value.
+
+        :param value: 64 bits.
+        :return: False when it was not stored.
+        """
         if value not in self:
             return False
         packed, keys = _packed(value), self._keys(value)
@@ -126,7 +133,12 @@ class FingerprintIndex:
         return True
 
     def update(self, values: Iterable[int]) -> int:
-        """Store many values at once, about two million a second; how many were new."""
+        """Store many values at once, about two million a second.
+
+        :param values: 64 bits each.
+        :return: how many were new.
+        :raises ValueError: for a value that is no fingerprint; nothing is stored then.
+        """
         packed = b"".join(map(_packed, values))
         count = len(packed) // SIZE
         if count < self._length * BULK_SHARE:

@@ -30,7 +30,6 @@ from simhash_pipeline.page.simhash import VOTE
 from simhash_pipeline.page.structure import CLASS_WORD, MAX_LABELS, MIN_U, ROLES
 from simhash_pipeline.page.titles import MAX_TITLES
 
-_ASK, _DROPPED, _ELLIPSIS = 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFD  # as in _kernel.c
 _UNKNOWN_CHARACTER, _NO_DICTIONARY = -1, -2
 _lock = Lock()
 # False where a fifth of a second is too long, as on an event loop.
@@ -162,14 +161,14 @@ def _add(tokens: Tokens, piece: str, by_jieba: bool, most: int) -> int:
 @cache
 def _prepared() -> Kernel:
     kernel = native.required()
-    folds = array("I", [_ASK]) * 0x10000
+    folds = array("I", [folding.ASK]) * 0x10000
     for character in folding.characters(folding.FOLDED_ALONE):
         if (fold := folding.single_fold(character)) is not None:
-            folds[ord(character)] = _ELLIPSIS if fold == "..." else ord(fold.lower())
+            folds[ord(character)] = folding.ELLIPSIS if fold == "..." else ord(fold.lower())
     for character in folding.characters(folding.FOLDED_TO_THEMSELVES):
         folds[ord(character)] = ord(character)
     for character in folding.characters(folding.IN_WORDS):
-        folds[ord(character)] = _DROPPED
+        folds[ord(character)] = folding.DROPPED
     salt = int.from_bytes(os.urandom(8), "little")
     tables = _packed(segment.UNSPACED), _packed(folding.MARKS), folds.tobytes()
     kernel.set_tables(*tables, salt, segment.MAX_RUN, segment.FOLDED_CHARACTERS)

@@ -77,6 +77,7 @@ class PageFingerprint:
     heading: str = ""  # the page's first, if its title doesn't say it; 100 characters at most
     title_marks: int = 1  # which words of both are the page's name: see page/titles.py
     title_places: bytes | None = None  # where words of the title stand in the text
+    codes: str = ""  # as a voucher's, that end short lines of the text
     error_pattern: bytes | None = None  # of a short page that names its address: short_pages.py
     cut: bool = False  # True where the page is longer than MAX_PAGE_BYTES lets it be read
     unread: bytes = b""  # of a thin page: see page/short_pages.py
@@ -125,7 +126,8 @@ def _letters(text: str) -> str:
 class Fingerprinter:
     """Fingerprints pages with one set of options.
 
-    OptionsError if a file or callable that they name cannot be loaded.
+    :param options: see `Options`.
+    :raises OptionsError: if a file or callable that they name cannot be loaded.
     """
 
     def __init__(self, options: Options | None = None) -> None:
@@ -165,6 +167,7 @@ class Fingerprinter:
             element.
         :param url: the page's address; relative canonical links are joined to it.
         :param charset: that of the HTTP header.
+        :return: its fingerprints, title and main text.
         :raises PageError: if the page is empty, binary or unparsable.
         """
         if (held := markup(html)) is None:
@@ -247,6 +250,7 @@ class Fingerprinter:
             heading=name.heading,
             title_marks=name.marks,
             title_places=name.places,
+            codes=titles.codes(blocks, is_main, said),
             error_pattern=pattern,
             cut=cut or len(read) < len(text),
         )
@@ -335,6 +339,8 @@ def sentences(text: str) -> list[str]:
 def content_fingerprint(text: str, options: Options | None = None) -> int | None:
     """The content fingerprint of plain text, however short.
 
+    :param text: plain text.
+    :param options: see `Options`.
     :return: 64 bits as an integer; None if the text holds no token.
     """
     return Fingerprinter(options).content_fingerprint(text)

@@ -71,7 +71,12 @@ def votes(
 
 
 def hamming_distance(a: int, b: int) -> int:
-    """Number of bits in which two fingerprints of the same width differ: 0-64 or 0-128."""
+    """Number of bits in which two fingerprints differ.
+
+    :param a: of 64 or 128 bits.
+    :param b: of the same width.
+    :return: 0-64 or 0-128.
+    """
     return (a ^ b).bit_count()
 
 

@@ -61,6 +61,7 @@ class StoredPage:
     title_marks: int = 1  # which words of both are the page's name: see page/titles.py
     # Where words of the title stand in the text: see page/titles.py.
     title_places: bytes | None = None
+    codes: str = ""  # that end short lines of its text
     # Of the address that the page declares: see urls.py.
     address: bytes | None = field(default=None, metadata=_SAME)
     # Of a page that may be an error page: see page/short_pages.py.
@@ -69,6 +70,8 @@ class StoredPage:
     # Of its item's text, and of what its items say beside: see item_values.py.
     item_text: bytes | None = field(default=None, metadata=_SAME)
     item_values: bytes | None = None
+    # 8 bytes for each of its rows by which it is found: see item_values.py.
+    row_keys: bytes | None = field(default=None, metadata={"found_by": "each"})
     # See specific_text.py; None when not known. It is last and longest, because SQLite reads a row
     # only up to the column it is asked for.
     sample: bytes | None = None
@@ -83,6 +86,11 @@ class StoredPage:
         """Host and port of its URL."""
         return self.url.partition("://")[2].partition("/")[0]
 
+    @property
+    def folder(self) -> str:
+        """Its URL up to the last part of the path."""
+        return self.url.partition("?")[0].rstrip("/").rpartition("/")[0]
+
     def with_sample(self, sample: bytes) -> StoredPage:
         """The same with another sample, in a fifth of `replace`'s time."""
         return StoredPage(*(*_but_sample(self), sample))
@@ -94,7 +102,7 @@ class StoredColumn(NamedTuple):
     name: str
     type: str  # one of COLUMN_TYPES
     width: int | None  # in bytes, of the last two; None: any
-    found_by: Literal["near", "same"] | None
+    found_by: Literal["near", "same", "each"] | None
 
 
 COLUMN_TYPES = ("str", "int", "float", "int | None", "bytes | None")  # the fourth has no sign
@@ -119,6 +127,7 @@ class PageText:
     text: str  # main text
     kept_at: float  # Unix seconds; `expire` goes by it
     left_out: str = ""  # visible text that is no main text
+    item: str = ""  # its values: a line each, "name: value"
 
 
 class Action(enum.Enum):
@@ -197,6 +206,11 @@ class View:
         if value is not None:
             yield from self._others(column, [value])
 
+    def same_row(self) -> Iterator[StoredPage]:
+        """Pages with the first of the page's row keys, oldest first."""
+        if self._page.row_keys is not None:
+            yield from self._others("row_keys", each_row_key(self._page.row_keys)[:1])
+
     def is_unconfirmed(self, found: StoredPage) -> bool:
         """Whether a page of this view may yet go: another process has kept it tentatively."""
         return self._lookup.is_unconfirmed(found.namespace, found.url)
@@ -224,32 +238,38 @@ class View:
 
 
 class Store(Protocol):
-    """Stores kept pages. "Oldest" means kept first; a replaced page counts as kept anew.
+    """Stores kept pages. "Oldest" means kept first; a replaced page counts as kept again.
 
-    Every method raises StoreError when the store can't be read or written, or is closed.
+    :param namespace: in all methods: of the pages; "" by default.
+    :param url: in all methods: canonical, the key of a page.
+    :param host: in all methods: of a URL, with its port.
+    :raises StoreError: by every method, when the store can't be read or written, or is closed.
     """
 
     def stamp(self, made_with: Mapping[str, object]) -> None:
-        """Declare the options that fingerprints are made with, as plain JSON values.
+        """Declare what fingerprints are made with. A store without pages and a stamp stores it.
 
-        A store without pages and without a stamp stores them; otherwise StoreMismatch names every
-        option that differs.
+        :param made_with: options by name, as plain JSON values.
+        :raises StoreMismatch: naming every option that differs from the stamp.
         """
 
     def made_with(self) -> dict[str, object] | None:
-        """The stamped options; None without a stamp."""
+        """:return: the stamped options; None without a stamp."""
 
     def settle(self, page: StoredPage, decide: Callable[[View], tuple[Action, T]]) -> T:
         """Look up, decide and store in one step, as seen by all other threads and processes.
 
-        Returns the second value that `decide` returned. When `decide` raises, nothing is stored.
-        It must not call the store.
+        :param page: may be stored by it.
+        :param decide: returns what to do, and a result. When it raises, nothing is stored. It must
+            not call the store.
+        :return: that result.
         """
 
     def insert_many(self, pages: Iterable[StoredPage]) -> int:
-        """Store pages unjudged, each in place of a stored page of the same key; how many.
+        """Store pages unjudged, each in place of a stored page of the same key.
 
-        Each transaction stores some thousands; a failure undoes only the last one.
+        :param pages: some thousands are one transaction; a failure undoes only the last one.
+        :return: how many.
         """
 
     def confirm(self, namespace: str, url: str) -> None:
@@ -259,46 +279,66 @@ class Store(Protocol):
         """Write what was confirmed, also where no page is settled for a while."""
 
     def forget(self, namespace: str, url: str) -> bool:
-        """Remove one page and its text; False when the page was not stored."""
+        """Remove one page and its text.
 
-    def put_values(self, namespace: str, url: str, item_values: bytes) -> None:
-        """Change what the items of a stored page say; nothing where it is stored no longer."""
+        :return: False when the page was not stored.
+        """
+
+    def put_values(
+        self, namespace: str, url: str, item_values: bytes, row_keys: bytes | None
+    ) -> None:
+        """Change the values of a stored page's items; nothing where it is stored no longer.
+
+        :param item_values: packed, see item_values.py.
+        :param row_keys: of its rows, see `row_keys` there.
+        """
 
     def expire(self, seen_before: float) -> int:
-        """Remove the pages last seen before this time (Unix seconds), and return how many.
+        """Remove the pages last seen before a time, their texts, and all texts kept before it.
 
-        Their texts are removed too, and all texts kept before that time.
+        :param seen_before: Unix seconds.
+        :return: how many pages.
         """
 
     def clear(self, namespace: str) -> int:
-        """Remove all pages, texts and repeated text of a namespace, and return how many pages."""
+        """Remove all pages, texts and repeated text of a namespace.
+
+        :return: how many pages.
+        """
 
     def repeated_text(self, namespace: str, host: str) -> bytes:
-        """What `put_repeated_text` stored for a host, see repeated_text.py; b"" if unknown."""
+        """:return: what `put_repeated_text` stored for a host; b"" if unknown."""
 
     def put_repeated_text(self, namespace: str, host: str, repeated_text: bytes) -> None:
-        """Store what a host repeats, in place of what was known; `clear` removes it."""
+        """Store what a host repeats, in place of what was known; `clear` removes it.
+
+        :param repeated_text: packed, see repeated_text.py.
+        """
 
     def all_repeated_text(self) -> Iterator[tuple[str, str, bytes]]:
-        """(namespace, host, repeated text) of all hosts."""
+        """:return: (namespace, host, repeated text) of all hosts."""
 
     def keep_texts(self, texts: Iterable[PageText]) -> None:
         """Keep texts of pages, stored or not, each in place of one of the same key.
 
-        One transaction for all. The text of a stored page is removed or replaced with the page.
+        :param texts: one transaction for all. The text of a stored page is removed or replaced with
+            the page.
         """
 
     def text_of(self, namespace: str, url: str) -> PageText | None:
-        """The kept text of a canonical URL."""
+        """:return: the kept text of a page; None if there is none."""
 
     def texts(self) -> Iterator[PageText]:
-        """All texts of all namespaces."""
+        """:return: all texts of all namespaces."""
 
     def pages(self) -> Iterator[StoredPage]:
-        """All pages of all namespaces, oldest first."""
+        """:return: all pages of all namespaces, oldest first."""
 
     def check(self) -> list[str]:
-        """What is damaged, a message each. Reads everything and repairs nothing."""
+        """Read everything and repair nothing.
+
+        :return: what is damaged, a message each.
+        """
 
     def close(self) -> None:
         """Release the store; closing twice is fine."""
@@ -350,8 +390,8 @@ def shown_url(url: str) -> str:
 #     page    flags (2 bytes); compressed: the numbers that are always there and the texts' lengths,
 #             a line break, the texts; for each flag that is set the column's bytes, behind their
 #             number (2 bytes) if it has no width
-#     text    compressed: the number of the main text's characters, a blank, the title; a line
-#             break; the main text; what was left out of it
+#     text    compressed: the numbers of characters of the main text and of what was left out of
+#             it, the title, with blanks between; a line break; both; what its item says
 #
 # A page that declares its own URL as its address, as most do, is flagged, and its address left out.
 ID_SIZE, FLAGS_SIZE, _LENGTH_SIZE = 8, 2, 2
@@ -433,6 +473,11 @@ def page_id(url: str) -> bytes:
     return hashlib.blake2b(url.encode(), digest_size=ID_SIZE).digest()
 
 
+def each_row_key(row_keys: bytes | None) -> list[bytes]:
+    keys = row_keys or b""
+    return [keys[at : at + 8] for at in range(0, len(keys), 8)]
+
+
 def declares_itself(page: StoredPage) -> bool:
     """Whether the page's address is its own URL's."""
     return page.address == page_id(page.url)
@@ -441,13 +486,15 @@ def declares_itself(page: StoredPage) -> bool:
 def packed_text(text: PageText) -> bytes:
     """Title and texts; lone surrogates become "?"."""
     title = " ".join(text.title.split())
-    words = f"{len(text.text)} {title}\n{text.text}{text.left_out}"
+    sizes = f"{len(text.text)} {len(text.left_out)}"
+    words = f"{sizes} {title}\n{text.text}{text.left_out}{text.item}"
     return zlib.compress(words.encode("utf-8", "replace"))
 
 
 def unpacked_text(namespace: str, url: str, content: bytes, kept_at: float) -> PageText:
     """The text that was packed; zlib.error or ValueError if it is damaged."""
     first, _, words = zlib.decompress(content).decode("utf-8").partition("\n")
-    length, _, title = first.partition(" ")
-    end = int(length)
-    return PageText(namespace, url, title, words[:end], kept_at, words[end:])
+    size, left_out_size, title = first.split(" ", 2)
+    end = int(size)
+    last = end + int(left_out_size)
+    return PageText(namespace, url, title, words[:end], kept_at, words[end:last], words[last:])

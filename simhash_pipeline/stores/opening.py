@@ -35,7 +35,8 @@ def open_store(url: str, *, tentative: bool = False, reading: bool = False) -> S
     :param tentative: a kept page is permanent only after `confirm`; pages that a dead process had
         not confirmed are removed, because their items may not have been saved.
     :param reading: open a file that can't be written, too.
-    :raises StoreError: for any other URL.
+    :return: the open store, which is a context manager.
+    :raises StoreError: for any other URL, and if it can't be opened.
     """
     url = url_of_store(url)
     if url == "memory:":

@@ -8,8 +8,8 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import runpy
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -142,25 +142,18 @@ def test_wrong_options_are_told_before_spark_is_begun(
 
 @pytest.mark.ci
 @pytest.mark.usefixtures("spark")
-def test_the_job_works_with_spark_submit(tmp_path: Path) -> None:
+def test_the_job_works_as_the_file_that_spark_submit_is_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It runs in the session that is there, as spark-submit has made one."""
     from simhash_pipeline.archive import on_spark
 
     pq.write_table(pa.Table.from_pylist(PAGES), tmp_path / "pages.parquet")
-    submit = Path(sys.executable).with_name("spark-submit")
-    done = subprocess.run(
-        [
-            *(submit, "--master", MASTER),
-            *(part for pair in CONF.items() for part in ("--conf", "=".join(pair))),
-            *(str(on_spark.__file__), f"{tmp_path}/pages.parquet", f"{tmp_path}/out.parquet"),
-            *("--keep", "shortest-url", "-s", "SIMHASH_MIN_TOKENS=500"),
-        ],
-        env={**os.environ, "PYSPARK_PYTHON": sys.executable},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert [json.loads(line) for line in done.stdout.splitlines()] == [
+    given = [f"{tmp_path}/pages.parquet", f"{tmp_path}/out.parquet"]
+    given += ["--keep", "shortest-url", "-s", "SIMHASH_MIN_TOKENS=500"]
+    monkeypatch.setattr(sys, "argv", [on_spark.__file__, *given])
+    runpy.run_path(on_spark.__file__, run_name="__main__")
+    assert [json.loads(line) for line in capsys.readouterr().out.splitlines()] == [
         {"kept": False, "reason": "thin", "pages": 2},
         {"kept": True, "reason": "thin", "pages": 2},
     ]

@@ -47,6 +47,7 @@ def test_a_feed_without_a_page_is_no_success(simhash: Simhash, tmp_path: Path) -
     assert (result.returncode, result.stdout) == (2, "")
     unread = "no page of items.jsonl can be read: 3 (no_html 3), see kept.jsonl.faults.jsonl"
     assert unread in result.stderr
+    assert "if its rows are texts, name their field: -s SIMHASH_CONTENT_FIELD" in result.stderr
 
 
 @pytest.mark.usefixtures("shared_workers")
@@ -93,7 +94,7 @@ def test_the_other_commands_read_what_it_leaves(simhash: Simhash, tmp_path: Path
         (["items.html", "-o", "x.jsonl"], "items.html must be a WARC or WET file"),
         (["items.jsonl", "-o", "x.csv"], "x.csv must end in .parquet or .jsonl"),
         (["items.jsonl", "-o", "items.jsonl"], "items.jsonl is an input"),
-        (["page.warc", "-o", "x.jsonl"], "page.warc is no WARC file: no record begins in it"),
+        (["page.warc", "-o", "x.jsonl"], "page.warc is not a WARC file: no record begins in it"),
         (["other.parquet", "-o", "x.jsonl"], "other.parquet has no column 'url'"),
         (["items.jsonl"], "the following arguments are required: -o/--output"),
         (["items.jsonl", "-o", "x.jsonl", "--keep", "best"], "invalid choice: 'best'"),

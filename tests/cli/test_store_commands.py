@@ -182,7 +182,10 @@ def test_find_tells_the_page_of_a_url_however_it_is_written(store: Simhash, outs
     (found,) = told(result)
     assert (found["url"], found["distance"]) == ("https://a.org/?a=1&b=2", None)
     nothing = store(outside, "find", "https://a.org/9", *SEEN)
-    assert (nothing.returncode, nothing.stdout, nothing.stderr) == (1, "", "")
+    assert (nothing.returncode, nothing.stdout, nothing.stderr) == (
+        *(1, ""),
+        "https://a.org/9: nothing found in seen.sqlite\n",
+    )
 
 
 def test_find_tells_the_pages_near_a_fingerprint_nearest_first(
@@ -272,7 +275,11 @@ def test_info_tells_of_a_store_too_damaged_to_be_opened(store: Simhash, outside:
 def test_forget_forgets_what_was_not_seen_for_so_long(store: Simhash, outside: Path) -> None:
     result = store(outside, "forget", "--unseen", "2160m", *SEEN)
     assert (result.returncode, result.stderr) == (0, "")
-    assert result.stdout == "seen.sqlite: 1 pages forgotten, 2 left\n"
+    assert result.stdout == "seen.sqlite: 1 page forgotten, 2 left\n"
+    long = f"https://a.org/{'long' * 99}"
+    absent = store(outside, "forget", "seen.sqlite", long)
+    assert (absent.returncode, absent.stderr) == (1, f"{long} is not stored\n")
+    assert store(outside, "forget", long, *SEEN).stderr == absent.stderr
     assert urls(outside / "seen.sqlite") == ["https://a.org/1", "https://a.org/2"]
 
 
@@ -375,8 +382,8 @@ def test_a_time_that_no_calendar_has_is_told_as_it_stands(store: Simhash, outsid
         (["find", "http://[", *SEEN], "'http://[' is not a URL"),
         (["find", "0" * 16, *SEEN, "--distance", "9"], "argument --distance: invalid choice: 9"),
         (["forget", "http://[", *SEEN], "'http://[' is not a URL"),
-        (["forget", *SEEN], "name pages by their URLs, by --unseen or by --all"),
-        (["forget", "https://a.org/1", "--all", *SEEN], "by --unseen or by --all"),
+        (["forget", *SEEN], "name URLs, --unseen AGE or --all"),
+        (["forget", "https://a.org/1", "--all", *SEEN], "name URLs, --unseen AGE or --all"),
         (
             ["forget", "--unseen", "90", *SEEN],
             "s, m, h, d or w, as 90d, not '90'",

@@ -24,8 +24,7 @@ EPOLL = "twisted.internet.epollreactor.EPollReactor"
 LOOPS: dict[str, dict[str, Any]] = {
     "asyncio": {},
     "epoll": {"TWISTED_REACTOR": EPOLL},
-    "select": {"TWISTED_REACTOR": "twisted.internet.selectreactor.SelectReactor"},
-    "no reactor": {"TWISTED_REACTOR_ENABLED": False},
+    "no reactor": {},
 }
 NEEDS_NO_REACTOR = pytest.mark.skipif(
     not hasattr(default_settings, "TWISTED_REACTOR_ENABLED"),
@@ -44,7 +43,10 @@ def twins_in_flight() -> dict[str, Any]:
     "loop", [*list(LOOPS)[:-1], pytest.param("no reactor", marks=NEEDS_NO_REACTOR)]
 )
 def test_of_two_twins_in_flight_the_first_yielded_is_kept(tmp_path: Path, loop: str) -> None:
-    result = crawl_in_a_process(tmp_path, twins_in_flight, **LOOPS[loop])
+    if loop == "no reactor":
+        result = crawl(tmp_path, **twins_in_flight())
+    else:
+        result = crawl_in_a_process(tmp_path, twins_in_flight, **LOOPS[loop])
     assert sorted(result.scraped) == ["http://a.example/1", "http://a.example/12"]
     assert len(result.dropped) == 10
     assert {verdict.twin_url for verdict in result.verdicts} == {"http://a.example/1"}

@@ -16,7 +16,7 @@ from crawler.demo_site.pages import all_pages
 from simhash_pipeline import Fingerprinter, native
 from simhash_pipeline.errors import PageError
 from simhash_pipeline.options import Options
-from simhash_pipeline.page import boilerplate, compiled, segment, visible
+from simhash_pipeline.page import boilerplate, compiled, folding, segment, titles, visible
 from simhash_pipeline.page.compiled import RULES
 from simhash_pipeline.page.hashing import TokenHashes
 from simhash_pipeline.page.simhash import simhash
@@ -59,6 +59,35 @@ def test_the_kernel_cuts_and_hashes_as_the_python_does(text: str) -> None:
     assert by_kernel(text) == by_words(text)
 
 
+@given(TEXTS)
+@settings(max_examples=1000)
+def test_the_kernel_spells_as_the_python_does(text: str) -> None:
+    said = folding.spelled(text)
+    with by_python():
+        assert folding.spelled(text) == said
+
+
+@given(st.data())
+@settings(max_examples=1000)
+def test_the_kernel_finds_words_of_titles_where_the_python_does(data: st.DataObject) -> None:
+    """Texts are made of the title's words, of their parts and of other letters."""
+    title = data.draw(st.text(st.sampled_from(TELLING), max_size=20))
+    words = titles.words_of(title)
+    parts = st.sampled_from([*words, *title.lower(), *" .-ab中か가+\n1"])
+    text, rest = ("".join(data.draw(st.lists(parts, max_size=150))) for _ in range(2))
+    asked = words, bytes(titles._kind_of(word, ()) for word in words), text, rest, 12
+    kernel: Any = native.kernel
+    assert kernel.places(*asked) == titles._places(*asked)
+
+
+def test_places_refuse_what_are_no_words() -> None:
+    kernel: Any = native.kernel
+    assert kernel.places(("ann",), b"\0", "the licence of ann", "", 12) == [(0, "elicenceof")]
+    for words, error in (((1,), TypeError), (("",), TypeError), (("a", "b"), ValueError)):
+        with pytest.raises(error):
+            kernel.places(words, b"\0", "text", "", 12)
+
+
 @pytest.mark.parametrize("beside", ["", "a", "中", "か", "가"])
 def test_every_character_is_folded_as_the_python_does_it(beside: str) -> None:
     """Beside others, of the long rows of Han, Hangul and private characters one in sixteen."""
@@ -82,7 +111,8 @@ def test_runs_of_the_dictionarys_words_are_cut_as_jieba_cuts_them() -> None:
 
 
 def test_a_kernel_cuts_long_texts_by_the_same_bounds() -> None:
-    for text in ("中国人民大学" * 20_000, "word… " * 20_000, "ﷺ" * 12_000, "a" * 50_000, "̈" * 999):
+    """Of which the last are CHARACTERS_BY_JIEBA."""
+    for text in ("中国人民大学" * 8_000, "word… " * 10_000, "ﷺ" * 12_000, "a" * 50_000, "̈" * 999):
         assert by_kernel(text) == by_words(text)
 
 

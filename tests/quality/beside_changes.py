@@ -78,7 +78,8 @@ class Found:
 def beside_change_rows(corpus: Corpus, work: Work) -> Iterator[Row]:
     """The share of copies that are found, and of other articles that are kept."""
     index = [row for row in corpus.table("index.csv") if row["page_type"] in _TYPES]
-    articles = work.each(f"copies in {corpus.name}", partial(found, corpus), index)
+    templates = work.templates(index)
+    articles = work.each(f"copies in {corpus.name}", partial(found, corpus), templates)
     for (kind, way, address), goal in _GOALS.items():
         hits = [
             float(of.copies[key]) for of in articles if (key := (kind, way, address)) in of.copies

@@ -66,7 +66,8 @@ def short_article_rows(corpus: Corpus, work: Work) -> Iterator[Row]:
     """The share of pairs of which the second page isn't taken for a near-duplicate, or is."""
     index = [row for row in corpus.table("index.csv") if row["page_type"] == "article"]
     for titled in (False, True):
-        found = work.each("short articles", partial(kept_apart, corpus, titled), index)
+        templates = work.templates(index)
+        found = work.each("short articles", partial(kept_apart, corpus, titled), templates)
         for length, goals in _GOALS.items():
             goal, goal_after = (_TITLED_GOAL, _TITLED_GOAL) if titled else goals
             of_length = [page[length] for page in found if length in page]

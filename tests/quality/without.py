@@ -57,6 +57,7 @@ RULES: Mapping[str, tuple[str, object]] = {
     "the sketches agree": ("sketches_agree", _yes),
     "a shared notice": ("share_a_notice", _no),
     "form letters": ("are_form_letters", _no),
+    "two codes in a folder": ("have_two_codes", _no),
     "the titles name two things": ("name_two_things", _no),
     "two headlines of one text": ("_is_one_text", _no),
     "a text that is known under two names": ("names_differ", _no),

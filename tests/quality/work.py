@@ -20,13 +20,17 @@ _TOLD_EVERY_SECS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """`processes` 1: in this process, and silent."""
+    """`processes` 1: in this process, and silent. One in `share` pages is a template for others."""
 
     processes: int
+    share: int = 1
 
     @classmethod
     def on_every_core(cls) -> Work:
         return cls(max(2, os.cpu_count() or 1))
+
+    def templates(self, pages: Sequence[Item]) -> Sequence[Item]:
+        return pages[self.share // 2 :: self.share]
 
     def each(
         self, what: str, function: Callable[[Item], Result], items: Sequence[Item]

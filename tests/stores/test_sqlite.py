@@ -387,7 +387,7 @@ def test_a_directory_is_refused(path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("pipe", "is no ordinary file"),
+        ("pipe", "is not an ordinary file"),
         ("circle", "can't be opened"),
         ("circle/pages.sqlite", "can't be opened"),
         ("file/pages.sqlite", "can't be opened"),

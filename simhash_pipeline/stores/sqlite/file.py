@@ -2,6 +2,7 @@
 
     page        one row for each kept page; ids only grow
     repeated_text  what the templates of a host repeat: see repeated_text.py
+    item_row    the pages of each row of a list
     text        titles and main texts of judged pages, where they are to be kept
     run         the processes that have tentative pages
     meta        `made_with`: the stamp; `last_id`: the newest id given, when its page is gone
@@ -57,6 +58,13 @@ TABLES = (
         f"CREATE INDEX page_by_{name} ON page (namespace, {name}) WHERE {name} IS NOT NULL"
         for name in SAME_COLUMNS
     ),
+    # Finds the pages of a row, see item_values.py.
+    "CREATE TABLE item_row (row_key BLOB, page INTEGER, PRIMARY KEY (row_key, page)) WITHOUT ROWID",
+    "CREATE INDEX item_row_by_page ON item_row (page)",
+    """CREATE TRIGGER rows_go_with_page AFTER DELETE ON page WHEN OLD.row_keys IS NOT NULL
+    BEGIN
+        DELETE FROM item_row WHERE page = OLD.id;
+    END""",
     "CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
     # No id is given twice. (AUTOINCREMENT would do it too, and write another block for each page.)
     """CREATE TRIGGER newest_page_removed AFTER DELETE ON page
@@ -353,7 +361,7 @@ def _refuse_other_files(path: Path) -> None:
         if path.is_dir():
             raise StoreError(f"store {path} is a directory; name a file in it")
         if path.exists() and not path.is_file():
-            raise StoreError(f"store {path} is no ordinary file; name another")
+            raise StoreError(f"store {path} is not an ordinary file; name another")
         if not path.exists() or path.stat().st_size == 0:
             return
     except OSError as error:
