@@ -66,6 +66,7 @@ class StoredPage:
     address: bytes | None = field(default=None, metadata=_SAME)
     # Of a page that may be an error page: see page/short_pages.py.
     error_pattern: bytes | None = field(default=None, metadata=_SAME)
+    minhash: bytes | None = field(default=None, metadata=_SAME)  # see PageFingerprint
     # Of its item's text, and of what its items say beside: see item_values.py.
     item_text: bytes | None = field(default=None, metadata=_SAME)
     item_values: bytes | None = None
