@@ -263,7 +263,7 @@ class Fingerprinter:
             if (count := len(hashed)) < options.min_tokens:
                 return None, None, count
             sketch = compiled.sketch_of(hashed, _SKETCH_SHINGLE_TOKENS)
-            return compiled.content_of(hashed, options), sketch, count
+            return hashed.content(options.ngrams), sketch, count
         tokens = self._segment(text)
         hashes = TokenHashes(tokens)
         if len(hashes) < options.min_tokens:
@@ -275,7 +275,7 @@ class Fingerprinter:
     def content_fingerprint(self, text: str) -> int | None:
         """The content fingerprint of plain text, however short; None when it holds no token."""
         if self._by_kernel:
-            return compiled.content_of(compiled.hashed_words(text), self._options)
+            return compiled.hashed_words(text).content(self._options.ngrams)
         tokens = self._segment(text)
         return self._content(tokens, TokenHashes(tokens))
 
@@ -310,7 +310,7 @@ class Fingerprinter:
             if self._stops:
                 hashes = TokenHashes(self._without_stops(tokens))
             rows = np.concatenate([hashes.ngrams(size) for size in options.ngrams])
-            return simhash(rows, set_when=options.set_when)
+            return simhash(rows)
         features = self._features(tokens)
         weights = np.fromiter(features.values(), np.float64, len(features))
         return simhash(self._hash(features), weights, options.set_when)

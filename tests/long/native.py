@@ -72,7 +72,7 @@ def differing_text(rng: random.Random) -> str | None:
     hashed = compiled.hashed_words(text)
     with by_python():
         words = segment.words(text)
-    content, sketch = compiled.content_of(hashed, options), compiled.sketch_of(hashed, 3)
+    content, sketch = hashed.content(options.ngrams), compiled.sketch_of(hashed, 3)
     rows = TokenHashes(words)
     singles, pairs = rows.ngrams(1, 64), rows.ngrams(2, 64)
     expected = simhash(np.concatenate([singles, pairs]))
