@@ -155,12 +155,13 @@ def kept_page(store: Store, namespace: str, url: str) -> StoredPage | None:
 def nearest(store: Store, page: StoredPage, limit: int) -> list[StoredPage]:
     """At most `limit` other pages within 8 bits of its content, nearest first.
 
-    Then those of the same longest paragraph; of a thin page those of the same title and text.
+    Then those of its longest paragraph or minhash; of a thin page those of its title and text.
     """
 
     def look(view: View) -> tuple[Action, list[StoredPage]]:
         near = (found for found, _ in view.near_content(MAX_DISTANCE_BITS))
-        found = dict.fromkeys(islice(chain(near, view.same("digest")), 2 * limit))
+        same = (found for column in ("digest", "minhash") for found in view.same(column))
+        found = dict.fromkeys(islice(chain(near, same), 2 * limit))
         return Action.SKIP, list(found)[:limit]
 
     return store.settle(page, look)

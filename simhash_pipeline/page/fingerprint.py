@@ -33,7 +33,13 @@ from simhash_pipeline.page.short_pages import MAX_TOKENS, error_pattern_of, unre
 from simhash_pipeline.page.simhash import counted_ngrams, heaviest, simhash, stop_words, weighing
 from simhash_pipeline.page.source import Source, markup
 from simhash_pipeline.page.structure import MIN_NODES, structure_fingerprint
-from simhash_pipeline.page.visible import ARTICLE_SHIFT, article_digest, visible_text, window_masks
+from simhash_pipeline.page.visible import (
+    ARTICLE_SHIFT,
+    article_digest,
+    smallest_of_main,
+    visible_text,
+    window_masks,
+)
 
 _SKETCH_SHINGLE_TOKENS = 3
 _PARAGRAPH_CHARS = 1_000  # letters of the longest paragraph: it only finds candidates
@@ -100,6 +106,14 @@ class PageFingerprint:
             words = _letters(folded(longest[: 2 * _PARAGRAPH_CHARS]))[:_PARAGRAPH_CHARS]
         packed = words.encode("utf-8", "replace") + self.unread
         return hashlib.blake2b(packed, digest_size=8).digest()
+
+    @property
+    def minhash(self) -> bytes | None:
+        """8 bytes of the smallest windows of its main text; None when thin."""
+        if self.content is None or not self.sample:
+            return None
+        windows = smallest_of_main(self.sample)
+        return hashlib.blake2b(windows, digest_size=8).digest() if windows else None
 
 
 def _letters(text: str) -> str:
@@ -269,7 +283,9 @@ class Fingerprinter:
         """The text without markup, and without lines that end within a sentence."""
         if "&lt;/" in text and not _TAG.search(text):  # escaped, as in the XML of a feed
             text = unescape(text)
-        if not _TAG.search(text):
+        if "<" not in text or not _TAG.search(text):
+            if text.isascii():
+                return text
             return without_line_ends(text.encode("utf-8", "replace")).decode()
         try:
             return "\n".join(Page(text, None, self._options).blocks().texts)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _NAMES = [one.name for one in COLUMNS]
 SELECTED = f"SELECT id, {', '.join(_NAMES)} FROM page"
-# A page takes 460 bytes beside its URL, some 210 of them the sample, 51 the title (`make bench`).
+# A page takes 520 bytes beside its URL, some 210 of them the sample, 51 the title (`make bench`).
 INSERT = f"""INSERT INTO page (id, url_hash, run, {", ".join(_NAMES)})
     VALUES (?, ?, ?{", ?" * len(_NAMES)})"""
 SAME_KEY = "url_hash = ? AND url = ? AND namespace = ?"
@@ -260,10 +260,11 @@ class Rows:
         return page_id
 
     def _insert_rows(self, namespace: str, url: str, row_keys: bytes | None) -> None:
-        self._cursor.executemany(
-            f"INSERT OR IGNORE INTO item_row SELECT ?, id FROM page WHERE {SAME_KEY}",
-            [(key, *_key(namespace, url)) for key in each_row_key(row_keys)],
-        )
+        for key in each_row_key(row_keys):
+            self._cursor.execute(
+                f"INSERT OR IGNORE INTO item_row SELECT ?, id FROM page WHERE {SAME_KEY}",
+                (key, *_key(namespace, url)),
+            )
 
     def renew(self, page: StoredPage) -> None:
         """Move `seen_at` of the stored page of the same key."""
