@@ -152,16 +152,17 @@ T = TypeVar("T")
 SEGMENTERS = ("words", "jieba", "jieba-cpp", "java-characters", "spaces", "ascii-words")
 WEIGHTS = ("tf", "jieba-tfidf")
 DICTIONARY_SEGMENTERS = ("words", "jieba", "jieba-cpp")
-# Published ways to make fingerprints, as they differ from the default.
+# Published ways to make fingerprints, as they differ from the default; `hash` and `set_when` are
+# no settings.
 _JAVA_PAIRS = {"segmenter": "java-characters", "ngrams": (2,), "hash": "murmur2"}
 _KEYWORDS = {"segmenter": "jieba-cpp", "ngrams": (1,), "weights": "jieba-tfidf", "top_n": 5}
 PRESETS: Mapping[str, Mapping[str, Any]] = {
     # github.com/mfonda/simhash (Go): every word of its ASCII expression weighs 1.
-    "mfonda": {"segmenter": "ascii-words", "ngrams": (1,), "hash": "fnv1"},
+    "mfonda": {"segmenter": "ascii-words", "ngrams": (1,), "hash": "fnv1", "set_when": ">=0"},
     # github.com/sing1ee/simhash-java: overlapping pairs of characters. Until July 2016 it took a
     # greater sum to set a bit.
     "simhash-java": _JAVA_PAIRS,
-    "simhash-java-first": _JAVA_PAIRS,
+    "simhash-java-first": {**_JAVA_PAIRS, "set_when": ">1"},
     # The tutorials' 32 bits by String.hashCode; no hash votes for the upper 32.
     "java32": {"segmenter": "spaces", "ngrams": (1,), "hash": "java"},
     # jiebaR, cppjieba and github.com/yanyiwu/simhash: keywords; 5 is jiebaR's own topn.
@@ -522,7 +523,7 @@ class Options:
     @property
     def set_when(self) -> str:
         """The range of sums of votes that set a bit of the content fingerprint."""
-        return {"mfonda": ">=0", "simhash-java-first": ">1"}.get(self.preset or "", ">0")
+        return str(preset_options(self.preset).get("set_when", ">0"))
 
     @property
     def decay(self) -> float | None:
