@@ -99,6 +99,7 @@ class SimhashPipeline:
         self._crawler = crawler
         self._options = options
         self._stats = CrawlStats(crawler, options)
+        self._logger = logging.LoggerAdapter(logger, {"spider": spider})
         self._store_url = store_url(options, spider.name)
         self._keeps_when_lost = store_place(self._store_url).lost == "keep"
         self._drop_log: DropLog | None = None
@@ -139,9 +140,8 @@ class SimhashPipeline:
         responses = self._crawler.get_spider_middleware(ResponseMiddleware)
         following = self._crawler.get_spider_middleware(FollowMiddleware)
         if crawls_less(self._options) and None in (following, responses):
-            logger.warning(
+            self._logger.warning(
                 "SIMHASH_FOLLOW_TWINS and SIMHASH_TRAP_BUDGET need the add-on: all is followed",
-                extra={"spider": self._crawler.spider},
             )
         self._pending = PendingItems(self._crawler) if responses is None else responses.pending
         self._pending.feeds = self._feeds
@@ -171,11 +171,10 @@ class SimhashPipeline:
         """Warn of the pipelines that store items, as it seems, before this one can drop them."""
         names, _ = self._storing_pipelines()
         if names and not self._options.keeps_twins:
-            logger.warning(
+            self._logger.warning(
                 "%s runs before SimhashPipeline and gets the near-duplicates too: give it a higher "
                 "number in ITEM_PIPELINES",
                 ", ".join(names),
-                extra={"spider": self._crawler.spider},
             )
 
     def _storing_pipelines(self) -> tuple[list[str], list[str]]:
@@ -193,11 +192,10 @@ class SimhashPipeline:
         self._crawler.signals.disconnect(self._name_unheld, signals.item_scraped)
         _, names = self._storing_pipelines()
         if names and not self._feeds.was_held:
-            logger.info(
+            self._logger.info(
                 "If %s stores items in batches, call SimhashPipeline.hold(); otherwise a killed "
                 "crawl may lose them (see 'Lose no item' in the documentation)",
                 ", ".join(names),
-                extra={"spider": self._crawler.spider},
             )
 
     async def process_item(self, item: Any) -> Any:
@@ -451,17 +449,15 @@ class SimhashPipeline:
     async def _finish(self) -> None:
         """Close the store and the drop log, after the last confirmation."""
         if self._feeds.unstored:
-            logger.warning(
+            self._logger.warning(
                 "%d pages do not count as seen, because their items were not stored; the next "
                 "crawl fetches them again",
                 self._feeds.unstored,
-                extra={"spider": self._crawler.spider},
             )
         if self._unseen_fields:
-            logger.warning(
+            self._logger.warning(
                 "No item had the field %s (SIMHASH_ITEM_FIELDS)",
                 ", ".join(map(repr, sorted(self._unseen_fields))),
-                extra={"spider": self._crawler.spider},
             )
         with self._files:
             stored_pages = None
