@@ -12,8 +12,8 @@ from math import inf
 from simhash_pipeline.bits import MAX_DISTANCE_BITS
 from simhash_pipeline.item_values import differing, is_part, is_row, say_the_same
 from simhash_pipeline.options import Options
-from simhash_pipeline.page.fingerprint import PageFingerprint
-from simhash_pipeline.page.titles import are_form_letters, name_two_things, share_a_notice
+from simhash_pipeline.page import titles
+from simhash_pipeline.page.simhash import hamming_distance
 from simhash_pipeline.page.visible import ARTICLE_SHIFT, BLOCK_BITS, MAIN
 from simhash_pipeline.repeated_text import NO_BLOCKS, UNKNOWN, Blocks, Template, template_of
 from simhash_pipeline.specific_text import is_all_main, unpack
@@ -52,13 +52,18 @@ def rejection(
         return None
     if not has_its_text and not sketches_agree(page, other, options.sketch_distance):
         return "sketch"
-    if share_a_notice(page, other):
+    if titles.share_a_notice(page, other):
         return "shared notice"
     if page.content is None and page.site != other.site and page.title != other.title:
         return "title"  # a short text that two sites share names no page
     words = repeated_words(page, other, repeated)
-    are_letters = are_form_letters(page, other, on_one_site=page.site == other.site, repeated=words)
-    if (are_letters or have_two_codes(page, other)) and not has_its_text:
+    are_letters = titles.are_form_letters(
+        page, other, on_one_site=page.site == other.site, repeated=words
+    )
+    # A wall shows a request's number at addresses of all kinds; an article's second address is in
+    # another folder, mostly.
+    are_coded = titles.have_two_codes(page, other) and page.folder == other.folder
+    if (are_letters or are_coded) and not has_its_text:
         return "title"
     if are_two_subjects(page, other, repeated) and not _is_one_text(page, other, options):
         return "title"
@@ -119,21 +124,9 @@ def are_two_subjects(page: StoredPage, other: StoredPage, repeated: Repeated) ->
     The column "another title" of `make bench-drops` counts the pages that are dropped for one of
     another name.
     """
-    is_one_template = page.site == other.site and in_one_template(page, other)
     words = repeated_words(page, other, repeated)
-    return name_two_things(page, other, in_one_template=is_one_template, repeated=words)
-
-
-def have_two_codes(page: StoredPage, other: StoredPage) -> bool:
-    """Whether each of two pages of a folder shows a code that the other lacks.
-
-    A wall shows a request's number at addresses of all kinds, an article's second is in another
-    folder, mostly.
-    """
-    mine, its = {*page.codes.split()}, {*other.codes.split()}
-    if mine <= its or its <= mine:
-        return False
-    return page.site == other.site and page.folder == other.folder
+    is_one_template = page.site == other.site and in_one_template(page, other)
+    return titles.name_two_things(page, other, in_one_template=is_one_template, repeated=words)
 
 
 def repeated_words(page: StoredPage, other: StoredPage, repeated: Repeated) -> Blocks:
@@ -185,7 +178,7 @@ def similarity(
 
     In two templates, and with `only_main`, their main texts.
     """
-    if not have_specific_texts(page, other) or page.sample is None or other.sample is None:
+    if page.site != other.site or page.sample is None or other.sample is None:
         return None
     if page.article is not None and page.article == other.article:  # all that is visible is equal
         return 1.0
@@ -269,21 +262,16 @@ def have_specific_texts(page: StoredPage, other: StoredPage) -> bool:
     return page.site == other.site and page.sample is not None and other.sample is not None
 
 
-def in_one_template(
-    page: PageFingerprint | StoredPage, other: PageFingerprint | StoredPage
-) -> bool:
+def in_one_template(page: StoredPage, other: StoredPage) -> bool:
     """Whether the pages' structures are near, or both have too few elements for one."""
     return _structure_bits(page, other) <= MAX_DISTANCE_BITS
 
 
-def _structure_bits(
-    page: PageFingerprint | StoredPage, other: PageFingerprint | StoredPage
-) -> float:
+def _structure_bits(page: StoredPage, other: StoredPage) -> float:
     """Between the pages' structures; infinite if one of them alone has too few elements for one."""
-    apart = bits_apart(page.structure, other.structure)
-    if apart is None:
-        return 0 if page.structure is None and other.structure is None else inf
-    return apart
+    if page.structure is None or other.structure is None:
+        return 0 if page.structure is other.structure else inf
+    return hamming_distance(page.structure, other.structure)
 
 
 def _are_unknown_texts(page: StoredPage, other: StoredPage, repeated: Repeated) -> bool:

@@ -151,14 +151,15 @@ def nfkc(text: str) -> str:
         is_long = np.diff(others, prepend=-1, append=len(units)).max() > _MAX_MARKS + 1
         if is_long and (marks := "".join(filter(_is_mark, set(text)))):
             text = re.sub(f"[{marks}]{{{_MAX_MARKS + 1},}}", "", text)
-    if not unicodedata.is_normalized("NFKC", text):
-        # np.unique imports numpy.ma, which nothing else needs.
-        codes = sorted({*units[_changing().take(units)].tolist()})
-        folds = {code: unicodedata.normalize("NFKC", chr(code)) for code in codes}
-        if len(folds) > _MANY_FOLDS:
-            return unicodedata.normalize("NFKC", text.translate(folds))
-        for code, fold in folds.items():
-            text = text.replace(chr(code), fold)
+    if unicodedata.is_normalized("NFKC", text):
+        return text
+    # np.unique imports numpy.ma, which nothing else needs.
+    codes = sorted({*units[_changing().take(units)].tolist()})
+    folds = {code: unicodedata.normalize("NFKC", chr(code)) for code in codes}
+    if len(folds) > _MANY_FOLDS:
+        return unicodedata.normalize("NFKC", text.translate(folds))
+    for code, fold in folds.items():
+        text = text.replace(chr(code), fold)
     return unicodedata.normalize("NFKC", text)
 
 

@@ -61,7 +61,8 @@ _AGAIN = "\0"  # behind a word: it stands once more
 _VERSION = re.compile(r"v?\d+(?:\.\d+)+\Z")
 # Six letters and digits or more at the end of a line, but no end of an address and no "858shares".
 _CODE = re.compile(
-    r"(?<![!\"$-9;-~])(?=[a-z\d-]{6})(?=.*\d)(?=.*[a-z])(?!\d+-?[a-z]+$)[a-z\d]+(?:-[a-z\d]+)*$"
+    r"(?<![!\"$-9;-~])(?=[a-z0-9-]{6})(?=.*[0-9])(?=.*[a-z])(?![0-9]+-?[a-z]+$)"
+    r"[a-z0-9]+(?:-[a-z0-9]+)*$"
 )
 _MAX_CODES = 8
 # Where a word stands: its number among the title's, and a hash of the letters near it.
@@ -162,12 +163,15 @@ def headings(blocks: Blocks, title: str) -> list[str]:
 
 
 def first_line(blocks: Blocks, is_main: Sequence[bool]) -> str:
-    """The first line in the box around the main text, if it stands above that; else ""."""
+    """The first line in the box around the main text, if it stands above that; else "".
+
+    Of a page that is main text as a whole, such as a list, it is the first.
+    """
     if True not in is_main:
         return ""
     start, _ = box_around(blocks, is_main)
     at = next((at for at in _unlinked(blocks) if at >= start), None)
-    return "" if at is None or is_main[at] else blocks.texts[at]
+    return "" if at is None or (is_main[at] and not all(is_main)) else blocks.texts[at]
 
 
 def codes(blocks: Blocks, is_main: Sequence[bool], lines: Sequence[str]) -> str:
@@ -198,6 +202,8 @@ class Titled(Protocol):
     def title_marks(self) -> int: ...
     @property
     def title_places(self) -> bytes | None: ...
+    @property
+    def codes(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,8 +230,10 @@ def name_of(
     heading = next((each for each in named if not {*words_of(each)}.issubset(words)), "")
     repeated = next((each for each in headings[:2] if {*words} > {*words_of(each)} > set()), "")
     heads = {word for each in headings for word in words_of(each)}
-    text = main_text.lower()
+    text = main_text.lower() if words else ""
     marks = _marks(words, title_words(title, heading), heads, text[:_READ_CHARS])
+    if not words:
+        return Name(repeated, heading, marks, None)
     rest = "\n".join(line for line in beside if line not in headings).lower()
     find = _places if native.kernel is None else native.kernel.places
     found = find(words, bytes(_kind_of(word, heads) for word in words), text, rest, _MAX_PLACES)
@@ -364,6 +372,12 @@ def are_form_letters(
         return False
     mine, its = (_own_places(*pair, repeated) for pair in ((page, other), (other, page)))
     return any(place in its and (on_one_site or not place[0]) for place in mine)
+
+
+def have_two_codes(page: Titled, other: Titled) -> bool:
+    """Whether each page has a code that the other lacks."""
+    mine, its = {*page.codes.split()}, {*other.codes.split()}
+    return not (mine <= its or its <= mine)
 
 
 def share_a_notice(page: Titled, other: Titled) -> bool:
